@@ -1,0 +1,1 @@
+"""Plays: the Tenhou client and lobby, the seated player, the command line."""

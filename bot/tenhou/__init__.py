@@ -1,0 +1,1 @@
+"""Tenhou's protocol: messages, the sans-I/O session, the client and the local lobby."""

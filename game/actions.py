@@ -1,0 +1,53 @@
+"""What a seat can do: one vocabulary for rules, policies, the wire and the engine."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import msgspec
+
+from game.tiles import tile_text
+
+
+class ActionKind(IntEnum):
+    """The choices of a seat. Riichi is two steps: declare, then discard."""
+
+    PASS = 0
+    DISCARD = 1
+    RIICHI = 2
+    CHI = 3
+    PON = 4
+    DAIMINKAN = 5
+    ANKAN = 6
+    KAKAN = 7
+    TSUMO = 8
+    RON = 9
+    NINE_TERMINALS = 10
+
+
+class Action(msgspec.Struct, frozen=True):
+    """One choice.
+
+    Attributes:
+        kind: what is done.
+        tile: the tile thrown, called, added or won on; -1 for pass, riichi, ankan and nine terminals.
+        consumed: tiles from the hand that go into the meld, ascending; all four for an ankan, the three of
+            the old pon for a kakan.
+    """
+
+    kind: ActionKind
+    tile: int = -1
+    consumed: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        parts = [self.kind.name.lower()]
+        if self.tile >= 0:
+            parts.append(tile_text(self.tile))
+        if self.consumed:
+            parts.append("with " + " ".join(tile_text(t) for t in self.consumed))
+        return " ".join(parts)
+
+
+PASS = Action(ActionKind.PASS)
+RIICHI = Action(ActionKind.RIICHI)
+NINE_TERMINALS = Action(ActionKind.NINE_TERMINALS)

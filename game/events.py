@@ -1,0 +1,208 @@
+"""The one vocabulary of what happens at a table, one to one with mjai's, under this project's names.
+
+Live play, replay files and simulated tables all become these events; everything else is a fold over them.
+Players are absolute (0 dealt first), tiles are physical ids 0–135 or -1 where unseen, points are points.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+Four: TypeAlias = tuple[int, int, int, int]
+DrawReason: TypeAlias = Literal[
+    "exhaustive", "nine_terminals", "four_winds", "four_riichi", "triple_ron", "four_kans", "nagashi_mangan"
+]
+
+
+class Event(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower):
+    """Anything that happens at a table."""
+
+
+class StartGame(Event, frozen=True, tag="start_game"):
+    """The players sat down. ``seat`` is whose eyes we see with, -1 for all hands open."""
+
+    names: tuple[str, str, str, str] = ("", "", "", "")
+    seat: int = -1
+
+
+class StartRound(Event, frozen=True, tag="start_round"):
+    """A round is dealt. ``round_index`` 0 is East 1, 4 South 1, 8 West 1; 13 tiles a hand, -1 where unseen."""
+
+    round_index: int
+    honba: int
+    riichi_sticks: int
+    dealer: int
+    scores: Four
+    dora_indicator: int
+    hands: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+
+
+class Draw(Event, frozen=True, tag="draw"):
+    """A player takes a tile from the wall (or the replacement tile after a kan)."""
+
+    player: int
+    tile: int = -1
+
+
+class Discard(Event, frozen=True, tag="discard"):
+    """A player throws a tile; ``tsumogiri`` if it is the one just drawn."""
+
+    player: int
+    tile: int
+    tsumogiri: bool
+
+
+class Chi(Event, frozen=True, tag="chi"):
+    """``player`` completes a run with ``tile`` from ``from_player`` and two of his own."""
+
+    player: int
+    from_player: int
+    tile: int
+    consumed: tuple[int, int]
+
+
+class Pon(Event, frozen=True, tag="pon"):
+    """``player`` completes a triplet with ``tile`` from ``from_player`` and two of his own."""
+
+    player: int
+    from_player: int
+    tile: int
+    consumed: tuple[int, int]
+
+
+class Daiminkan(Event, frozen=True, tag="daiminkan"):
+    """``player`` completes an open kan with ``tile`` from ``from_player`` and three of his own."""
+
+    player: int
+    from_player: int
+    tile: int
+    consumed: tuple[int, int, int]
+
+
+class Ankan(Event, frozen=True, tag="ankan"):
+    """``player`` lays a closed kan of four of his own."""
+
+    player: int
+    consumed: tuple[int, int, int, int]
+
+
+class Kakan(Event, frozen=True, tag="kakan"):
+    """``player`` adds ``tile`` to his pon of ``consumed``."""
+
+    player: int
+    tile: int
+    consumed: tuple[int, int, int]
+
+
+class DoraRevealed(Event, frozen=True, tag="dora_revealed"):
+    """A further dora indicator is turned over."""
+
+    indicator: int
+
+
+class Riichi(Event, frozen=True, tag="riichi"):
+    """A player declares riichi; his discard follows."""
+
+    player: int
+
+
+class RiichiAccepted(Event, frozen=True, tag="riichi_accepted"):
+    """The riichi discard survived and the stick is paid."""
+
+    player: int
+
+
+class Win(Event, frozen=True, tag="win"):
+    """A player wins, by tsumo if ``from_player`` is himself.
+
+    Attributes:
+        tile: the winning tile.
+        hand: concealed tiles with the winning one, ascending.
+        fu: minipoints; 0 where the yakuman is given without them.
+        points: value without honba and sticks; for a tsumo the sum of all payments.
+        limit: 0 none, 1 mangan, 2 haneman, 3 baiman, 4 sanbaiman, 5 yakuman.
+        yaku: ``(Tenhou id, han)`` in Tenhou's order; empty for a yakuman by pattern.
+        yakuman: Tenhou ids of the yakuman patterns.
+        ura_indicators: shown only for a riichi.
+        liable: the player who pays for a completed yakuman (pao), -1 for none.
+        deltas: change of every score, honba and sticks included.
+        honba: repeats paid with this win.
+        riichi_sticks: sticks collected with this win.
+    """
+
+    player: int
+    from_player: int
+    tile: int
+    hand: tuple[int, ...]
+    fu: int
+    points: int
+    limit: int
+    yaku: tuple[tuple[int, int], ...]
+    yakuman: tuple[int, ...]
+    ura_indicators: tuple[int, ...]
+    liable: int
+    deltas: Four
+    honba: int
+    riichi_sticks: int
+
+
+class DrawnRound(Event, frozen=True, tag="drawn_round"):
+    """The round ends without a win. ``hands``: the concealed tiles shown, None where not shown."""
+
+    reason: DrawReason
+    deltas: Four
+    hands: tuple[
+        tuple[int, ...] | None, tuple[int, ...] | None, tuple[int, ...] | None, tuple[int, ...] | None
+    ] = (None, None, None, None)
+
+
+class EndRound(Event, frozen=True, tag="end_round"):
+    """The round is over and its scores are settled."""
+
+
+class EndGame(Event, frozen=True, tag="end_game"):
+    """The game is over.
+
+    Attributes:
+        scores: final points, left-over sticks given to first place.
+        results: final results in tenths, uma and oka included (``-170`` is -17.0).
+    """
+
+    scores: Four
+    results: Four
+
+
+class PlayerLeft(Event, frozen=True, tag="player_left"):
+    """A player lost his connection; the server throws what he draws. Has no mjai form."""
+
+    player: int
+
+
+class PlayerReturned(Event, frozen=True, tag="player_returned"):
+    """A player came back to his seat. Has no mjai form."""
+
+    player: int
+
+
+GameEvent: TypeAlias = (
+    StartGame
+    | StartRound
+    | Draw
+    | Discard
+    | Chi
+    | Pon
+    | Daiminkan
+    | Ankan
+    | Kakan
+    | DoraRevealed
+    | Riichi
+    | RiichiAccepted
+    | Win
+    | DrawnRound
+    | EndRound
+    | EndGame
+    | PlayerLeft
+    | PlayerReturned
+)

@@ -1,0 +1,129 @@
+"""Tiles: physical ids 0–135, kinds 0–33, and their text forms.
+
+Kinds 0–8 are 1m–9m, 9–17 1p–9p, 18–26 1s–9s, 27–30 East South West North, 31–33 white green red.
+A physical id is ``4 * kind + copy``; copy 0 of each five is the red one (16, 52, 88).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+KINDS: Final = 34
+TILES: Final = 136
+UNSEEN: Final = -1
+"""Stands for a tile whose identity we do not know."""
+
+RED_FIVES: Final = (16, 52, 88)
+EAST: Final = 27
+WHITE: Final = 31
+TERMINALS_AND_HONOURS: Final = (0, 8, 9, 17, 18, 26, 27, 28, 29, 30, 31, 32, 33)
+
+_SUITS: Final = "mpsz"
+_HONOURS_MJAI: Final = "ESWNPFC"
+_MJAI: Final = tuple(f"{n}{s}" for s in "mps" for n in range(1, 10)) + tuple(_HONOURS_MJAI)
+_TEXT: Final = tuple(f"{n}{s}" for s in "mps" for n in range(1, 10)) + tuple(f"{n}z" for n in range(1, 8))
+
+
+def kind_of(tile136: int) -> int:
+    """The kind (0–33) of a physical tile; ``UNSEEN`` stays ``UNSEEN``.
+
+    >>> kind_of(135), kind_of(UNSEEN)
+    (33, -1)
+    """
+    return tile136 >> 2
+
+
+def is_red(tile136: int) -> bool:
+    """Whether a physical tile is a red five.
+
+    >>> [is_red(t) for t in (16, 17, 52)]
+    [True, False, True]
+    """
+    return tile136 in RED_FIVES
+
+
+def face_of(tile136: int) -> int:
+    """What a player sees of a tile: its kind, or 34, 35, 36 for the red five of m, p, s.
+
+    >>> [face_of(t) for t in (16, 17, 88, 0)]
+    [34, 4, 36, 0]
+    """
+    return 34 + RED_FIVES.index(tile136) if tile136 in RED_FIVES else tile136 >> 2
+
+
+def tile_text(tile136: int) -> str:
+    """``"3p"``, ``"1z"``, ``"0m"`` for a red five, ``"?"`` for an unseen tile."""
+    if tile136 < 0:
+        return "?"
+    return f"0{_SUITS[tile136 // 36]}" if is_red(tile136) else _TEXT[tile136 >> 2]
+
+
+def kind_text(tile34: int) -> str:
+    """Text of a kind: ``"5m"``, ``"7z"``."""
+    return _TEXT[tile34]
+
+
+def mjai_text(tile136: int) -> str:
+    """The tile as mjai writes it: ``"5mr"``, ``"E"``, ``"?"``."""
+    if tile136 < 0:
+        return "?"
+    return _MJAI[tile136 >> 2] + ("r" if is_red(tile136) else "")
+
+
+def hand_text(tiles136: Iterable[int]) -> str:
+    """A hand as players write it, suits grouped, reds as 0.
+
+    >>> hand_text([0, 4, 8, 16, 108])
+    '1230m1z'
+    """
+    groups: dict[str, str] = dict.fromkeys(_SUITS, "")
+    unseen = 0
+    for tile in sorted(tiles136):
+        if tile < 0:
+            unseen += 1
+            continue
+        text = tile_text(tile)
+        groups[text[1]] += text[0]
+    return "".join(digits + suit for suit, digits in groups.items() if digits) + "?" * unseen
+
+
+def parse_hand(text: str) -> list[int]:
+    """Physical tiles of a hand in text form, lowest free copies first, ``0`` the red five.
+
+    >>> parse_hand("055m1z")
+    [16, 17, 18, 108]
+
+    Raises:
+        ValueError: the text is no hand, or names a tile more often than it exists.
+    """
+    tiles: list[int] = []
+    used: set[int] = set()
+    digits = ""
+    for char in text:
+        if char.isascii() and char.isdigit():
+            digits += char
+            continue
+        if char not in _SUITS or not digits:
+            raise ValueError(f"not a hand: {text!r}; write it like '123m406p11z'")
+        for digit in digits:
+            tile = _free_copy(int(digit), _SUITS.index(char), used)
+            if tile is None:
+                raise ValueError(f"no such tile left: {digit}{char} in {text!r}")
+            used.add(tile)
+            tiles.append(tile)
+        digits = ""
+    if digits:
+        raise ValueError(f"suit missing after {digits!r} in {text!r}")
+    return tiles
+
+
+def _free_copy(number: int, suit: int, used: set[int]) -> int | None:
+    if suit == 3:
+        copies = range(4 * (26 + number), 4 * (27 + number)) if 1 <= number <= 7 else range(0)
+    elif number == 0:
+        copies = range(36 * suit + 16, 36 * suit + 17)
+    else:
+        first = 36 * suit + 4 * (number - 1)
+        copies = range(first + (number == 5), first + 4)
+    return next((tile for tile in copies if tile not in used), None)

@@ -1,0 +1,1 @@
+"""Makes checkpoints. Nothing here is imported while the bot plays."""

@@ -1,0 +1,1 @@
+"""From what a seat sees to what it does: win rule, heuristic, decision flow, networks."""
