@@ -1,96 +1,123 @@
-"""The state of one round at a table: a NumPy record, and the fold of events into it.
+"""The state of one round: its record, `apply`, and what one reads off it.
 
-A batch of tables is an array of records; a copy is a clone. `apply` is the only thing that changes one, and
-`fold` does the same for a whole packed stream. All players' sides are kept; a hand nobody showed us has
-``hand_known`` 0 and only its size.
+A record is one element of an array of `ROUND_STATE`; `game.layout` lists its fields. Players are absolute.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable
 
 import numpy as np
+import numpy.typing as npt
 
-RIVER_MAX: Final = 30
+from game.errors import StateMismatchError
+from game.events import GameEvent
+from game.fold import REASONS, fold_one, fold_stream
+from game.layout import AT_HAND, ROUND_STATE
+from game.melds import Meld, MeldKind
+from game.packing import Packed, pack
+from game.tiles import UNSEEN
 
-# Where a physical tile is; add the player (0-3) to the two bases.
-AT_UNSEEN: Final = 0
-AT_HAND: Final = 1
-AT_RIVER: Final = 5
-AT_MELD: Final = 9
-AT_INDICATOR: Final = 13
+__all__ = [
+    "ROUND_STATE",
+    "apply",
+    "apply_all",
+    "clone",
+    "fold_packed",
+    "hand_tiles",
+    "is_furiten",
+    "melds_of",
+    "new_round",
+    "rank_of",
+    "river_of",
+    "unseen34",
+]
 
-# Whose move the table waits for.
-PHASE_IDLE: Final = 0
-"""No round is running, or its result is known."""
-PHASE_DRAW: Final = 1
-"""``turn`` takes a tile next (after an unclaimed discard or a kan)."""
-PHASE_TURN: Final = 2
-"""``turn`` has drawn: win, kan, riichi, nine terminals or discard."""
-PHASE_CALLED: Final = 3
-"""``turn`` has called chi or pon, or declared riichi: only a discard."""
-PHASE_CLAIM: Final = 4
-"""``last_tile`` was discarded by ``last_player``: the others may win or call."""
-PHASE_ROB: Final = 5
-"""``last_tile`` was added to a pon by ``last_player``: the others may win."""
 
-RIVER_TSUMOGIRI: Final = 1
-RIVER_RIICHI: Final = 2
-RIVER_CALLED: Final = 4
+def new_round() -> np.void:
+    """One empty record, waiting for a `StartRound`."""
+    return np.zeros(1, dtype=ROUND_STATE)[0]
 
-ROUND_STATE: Final = np.dtype(
-    [
-        # the round
-        ("round_index", "i1"),  # 0 East 1 … 4 South 1 … 8 West 1
-        ("honba", "i2"),
-        ("riichi_sticks", "i2"),
-        ("dealer", "i1"),
-        ("scores", "i4", (4,)),  # points, riichi sticks already paid taken off
-        ("indicators", "i2", (5,)),  # physical tiles, -1 where not shown
-        ("indicator_count", "i1"),
-        ("wall_left", "i2"),  # tiles that can still be drawn, replacement tiles included
-        ("kan_count", "i1"),
-        # the moment
-        ("phase", "i1"),
-        ("turn", "i1"),
-        ("drawn", "i2"),  # tile `turn` has just drawn; -1 if none or unseen
-        ("rinshan", "u1"),  # that draw was a replacement tile
-        ("last_player", "i1"),  # who discarded or added `last_tile`
-        ("last_tile", "i2"),
-        ("unbroken", "u1"),  # nobody has called yet (double riichi, nine terminals, heavenly wins)
-        ("kuikae", "u8"),  # kinds `turn` may not throw after his call
-        ("discard_count", "i2"),  # of all players in this round
-        # the players, absolute
-        ("hand_known", "u1", (4,)),
-        ("hand_size", "i1", (4,)),  # concealed tiles
-        ("hand34", "i1", (4, 34)),  # concealed tiles by kind; zeros where unknown
-        ("where", "u1", (136,)),  # place of every physical tile, AT_*
-        ("seen34", "i1", (34,)),  # copies lying open: rivers, melds, indicators; a called tile counts once
-        ("river", "i2", (4, RIVER_MAX)),  # physical tiles, -1 past the end; called-away ones stay
-        ("river_marks", "u1", (4, RIVER_MAX)),  # RIVER_* bits
-        ("river_order", "i2", (4, RIVER_MAX)),  # `discard_count` when thrown
-        ("river_size", "i1", (4,)),
-        ("river34", "u8", (4,)),  # bit per kind the player has thrown, called-away ones included
-        ("safe34", "u8", (4,)),  # bit per kind passed by anyone since the player's riichi, or his own discard
-        ("turn_safe34", "u8", (4,)),  # bit per kind passed by anyone since the player's last discard
-        ("meld_kind", "i1", (4, 4)),  # MeldKind, 0 where none, in order of call
-        ("meld_tiles", "i2", (4, 4, 4)),  # physical tiles ascending, -1 past the end
-        ("meld_called", "i2", (4, 4)),  # tile taken from another player, -1 for ankan
-        ("meld_from", "i1", (4, 4)),  # absolute player it was taken from; the caller for ankan
-        ("meld_added", "i2", (4, 4)),  # tile a kakan added, else -1
-        ("meld_order", "i2", (4, 4)),  # `discard_count` when called
-        ("meld_count", "i1", (4,)),
-        ("is_open", "u1", (4,)),
-        ("riichi", "u1", (4,)),  # 0 no, 1 declared, 2 accepted
-        ("double_riichi", "u1", (4,)),
-        ("riichi_order", "i2", (4,)),  # `discard_count` of the riichi discard, -1 if none
-        ("ippatsu", "u1", (4,)),
-        ("waits", "u8", (4,)),  # bit per kind that completes a known 13-tile hand
-        ("missed_turn", "u1", (4,)),  # let a winning tile pass since his last discard (temporary furiten)
-        ("missed_riichi", "u1", (4,)),  # let one pass in riichi: furiten for the rest of the round
-        ("liable_dragons", "i1", (4,)),  # who pays for a player's three dragons, -1 for none
-        ("liable_winds", "i1", (4,)),  # who pays for a player's four winds, -1 for none
-    ],
-    align=True,
-)
-"""One round as everybody's hands that are known and the open table tell it."""
+
+def clone(record: np.void) -> np.void:
+    """A copy that shares nothing with the original."""
+    return record.copy()
+
+
+def apply(record: np.void, event: GameEvent) -> None:
+    """Fold one event into a record.
+
+    Raises:
+        StateMismatchError: the event does not fit; the record is as it was.
+    """
+    packed = pack(event)
+    if packed is None:
+        return
+    reason = fold_one(record, packed)
+    if reason:
+        raise StateMismatchError(f"{event!r} does not fit: {REASONS[reason]}")
+
+
+def apply_all(record: np.void, events: Iterable[GameEvent]) -> None:
+    """Fold several events, in order."""
+    for event in events:
+        apply(record, event)
+
+
+def fold_packed(record: np.void, stream: Packed) -> int:
+    """Fold packed events that stand one after the other; how many there were.
+
+    Raises:
+        StateMismatchError: one of them does not fit; those before it have been folded.
+    """
+    folded, reason = fold_stream(record, stream)
+    if reason:
+        raise StateMismatchError(f"packed event {folded} does not fit: {REASONS[reason]}")
+    return int(folded)
+
+
+def hand_tiles(record: np.void, player: int) -> list[int]:
+    """Concealed tiles of a known hand, ascending; empty for a hand nobody showed us."""
+    return [int(tile) for tile in np.flatnonzero(record["where"] == AT_HAND + player)]
+
+
+def river_of(record: np.void, player: int) -> list[int]:
+    """All tiles a player has thrown, in order, those called away included."""
+    return [int(tile) for tile in record["river"][player][: record["river_size"][player]]]
+
+
+def melds_of(record: np.void, player: int) -> list[Meld]:
+    """A player's melds in the order they were made."""
+    melds = []
+    for slot in range(int(record["meld_count"][player])):
+        tiles = record["meld_tiles"][player, slot]
+        melds.append(
+            Meld(
+                kind=MeldKind(int(record["meld_kind"][player, slot])),
+                tiles=tuple(int(tile) for tile in tiles if tile != UNSEEN),
+                called=int(record["meld_called"][player, slot]),
+                from_seat=(int(record["meld_from"][player, slot]) - player) % 4,
+                added=int(record["meld_added"][player, slot]),
+            )
+        )
+    return melds
+
+
+def unseen34(record: np.void, player: int) -> npt.NDArray[np.int8]:
+    """``[34]`` int8: copies of each kind the player cannot see; his own hand and the open table taken off."""
+    unseen: npt.NDArray[np.int8] = 4 - record["seen34"] - record["hand34"][player]
+    return unseen
+
+
+def is_furiten(record: np.void, player: int) -> bool:
+    """Whether a player with a known hand may not win by ron now."""
+    if record["missed_turn"][player] or record["missed_riichi"][player]:
+        return True
+    return bool(record["waits"][player] & record["river34"][player])
+
+
+def rank_of(record: np.void, player: int) -> int:
+    """Place 1–4 of a player by the scores; among equals the earlier seat of East 1 is ahead."""
+    scores = record["scores"]
+    ahead = sum(1 for p in range(4) if (-scores[p], p) < (-scores[player], player))
+    return 1 + ahead

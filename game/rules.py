@@ -1,0 +1,329 @@
+"""The legal actions of a seat, from what that seat knows, by Tenhou's four-player rules.
+
+Red fives and open tanyao are on. Source: the rules collected in the protocol notes and checked against
+recorded games; where a rule is Tenhou's own, the comment at its place says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from game.actions import Action, ActionKind
+from game.fold import bit, kuikae_mask
+from game.jit import kernel
+from game.layout import AT_HAND, PHASE_CALLED, PHASE_CLAIM, PHASE_ROB, PHASE_TURN
+from game.scoring import has_yaku
+from game.shanten import waits
+
+_NONE: Final = np.uint64(0)
+_ORPHANS: Final = np.uint64(sum(1 << k for k in (0, 8, 9, 17, 18, 26, 27, 28, 29, 30, 31, 32, 33)))
+_WIDTH: Final = 6
+_ROWS: Final = 48
+"""Most legal actions of a seat at once, rounded up: 14 discards, 3 kans, riichi, win, abort; or 10 claims."""
+
+_PASS: Final = int(ActionKind.PASS)
+_DISCARD: Final = int(ActionKind.DISCARD)
+_RIICHI: Final = int(ActionKind.RIICHI)
+_CHI: Final = int(ActionKind.CHI)
+_PON: Final = int(ActionKind.PON)
+_DAIMINKAN: Final = int(ActionKind.DAIMINKAN)
+_ANKAN: Final = int(ActionKind.ANKAN)
+_KAKAN: Final = int(ActionKind.KAKAN)
+_TSUMO: Final = int(ActionKind.TSUMO)
+_RON: Final = int(ActionKind.RON)
+_NINE_TERMINALS: Final = int(ActionKind.NINE_TERMINALS)
+_MELD_PON: Final = 2
+
+_WINS: Final = frozenset((ActionKind.TSUMO, ActionKind.RON))
+
+
+def legal_actions(record: np.void, player: int) -> list[Action]:
+    """What a player with a known hand may do now; empty when nothing is asked of him.
+
+    Equal faces count once: the drawn tile stands for its face, else the lowest copy. Order: win, kans,
+    riichi, nine terminals, discards; or win, pon, open kan, chi, pass.
+    """
+    rows = np.empty((_ROWS, _WIDTH), dtype=np.int16)
+    count = legal_rows(record, player, rows)
+    actions = [_action(row) for row in rows[:count].tolist()]
+    if actions and actions[0].kind in _WINS:
+        is_tsumo = actions[0].kind is ActionKind.TSUMO
+        if not has_yaku(record, player, actions[0].tile, is_tsumo):
+            actions.pop(0)
+    if len(actions) == 1 and actions[0].kind is ActionKind.PASS:
+        return []
+    return actions
+
+
+def _action(row: list[int]) -> Action:
+    kind = ActionKind(row[0])
+    return Action(kind, row[1], tuple(tile for tile in row[2:] if tile >= 0))
+
+
+@kernel
+def legal_rows(rec: Any, player: int, rows: Any) -> int:
+    """Write the legal actions of a player as rows ``(kind, tile, consumed x 4)``, -1 where empty.
+
+    A win here is one by shape and furiten alone: whether it has a yaku is the scoring's to say.
+
+    Args:
+        rec: a record in which the player's hand is known.
+        player: absolute.
+        rows: ``[48, 6]`` int16, filled from the top.
+
+    Returns:
+        How many rows were written; a claim ends with a pass.
+    """
+    if not rec.hand_known[player]:
+        return 0
+    if rec.phase == PHASE_TURN and rec.turn == player:
+        return _turn_rows(rec, player, rows)
+    if rec.phase == PHASE_CALLED and rec.turn == player:
+        return _called_rows(rec, player, rows)
+    if (rec.phase == PHASE_CLAIM or rec.phase == PHASE_ROB) and rec.last_player != player:
+        return _claim_rows(rec, player, rows)
+    return 0
+
+
+@kernel
+def _put(rows: Any, at: int, kind: int, tile: int, c0: int, c1: int, c2: int, c3: int) -> int:
+    rows[at, 0] = kind
+    rows[at, 1] = tile
+    rows[at, 2] = c0
+    rows[at, 3] = c1
+    rows[at, 4] = c2
+    rows[at, 5] = c3
+    return at + 1
+
+
+@kernel
+def _held(rec: Any, player: int, tile: int) -> bool:
+    return rec.where[tile] == AT_HAND + player
+
+
+@kernel
+def _is_red(tile: int) -> bool:
+    return tile in (16, 52, 88)
+
+
+@kernel
+def _plain(rec: Any, player: int, kind: int, nth: int) -> int:
+    """The nth lowest copy of a kind in the hand that is not red, else -1."""
+    for tile in range(4 * kind, 4 * kind + 4):
+        if _held(rec, player, tile) and not _is_red(tile):
+            if nth == 0:
+                return tile
+            nth -= 1
+    return -1
+
+
+@kernel
+def _red(rec: Any, player: int, kind: int) -> int:
+    """The red copy of a kind in the hand, else -1."""
+    tile = 4 * kind
+    return tile if _is_red(tile) and _held(rec, player, tile) else -1
+
+
+# --- own turn ---------------------------------------------------------------------------------------------
+
+
+@kernel
+def _turn_rows(rec: Any, player: int, rows: Any) -> int:
+    n = 0
+    if rec.waits[player] & bit(rec.drawn >> 2) != _NONE:
+        n = _put(rows, n, _TSUMO, rec.drawn, -1, -1, -1, -1)
+    n = _own_kan_rows(rec, player, rows, n)
+    if rec.riichi[player] == 2:
+        return _put(rows, n, _DISCARD, rec.drawn, -1, -1, -1, -1)
+    if _may_declare_riichi(rec, player):
+        n = _put(rows, n, _RIICHI, -1, -1, -1, -1, -1)
+    if rec.unbroken and rec.river_size[player] == 0 and _orphan_kinds(rec.hand34[player]) >= 9:
+        n = _put(rows, n, _NINE_TERMINALS, -1, -1, -1, -1, -1)
+    return _discard_rows(rec, player, rows, n, _NONE)
+
+
+@kernel
+def _orphan_kinds(hand34: Any) -> int:
+    kinds = 0
+    for kind in range(34):
+        if hand34[kind] > 0 and _ORPHANS & bit(kind) != _NONE:
+            kinds += 1
+    return kinds
+
+
+@kernel
+def _own_kan_rows(rec: Any, player: int, rows: Any, n: int) -> int:
+    if rec.wall_left <= 0 or rec.kan_count >= 4:
+        return n
+    for kind in range(34):
+        if rec.hand34[player, kind] == 4 and _may_lay_ankan(rec, player, kind):
+            first = 4 * kind
+            n = _put(rows, n, _ANKAN, -1, first, first + 1, first + 2, first + 3)
+    for slot in range(rec.meld_count[player]):
+        tiles = rec.meld_tiles[player, slot]
+        kind = tiles[0] >> 2
+        if rec.meld_kind[player, slot] == _MELD_PON and rec.hand34[player, kind] == 1:
+            tile = 16 * kind + 6 - tiles[0] - tiles[1] - tiles[2]  # the copy the pon lacks
+            n = _put(rows, n, _KAKAN, tile, tiles[0], tiles[1], tiles[2], -1)
+    return n
+
+
+@kernel
+def _may_lay_ankan(rec: Any, player: int, kind: int) -> bool:
+    """In riichi only the drawn tile makes a closed kan, and only if no wait changes by it."""
+    if rec.riichi[player] == 0:
+        return True
+    if rec.drawn >> 2 != kind:
+        return False
+    hand34 = rec.hand34[player].copy()
+    hand34[kind] = 0
+    return waits(hand34, rec.meld_count[player] + 1) == rec.waits[player]
+
+
+@kernel
+def _may_declare_riichi(rec: Any, player: int) -> bool:
+    if rec.is_open[player] or rec.riichi[player] != 0 or rec.scores[player] < 1000 or rec.wall_left < 4:
+        return False
+    return _tenpai_discards(rec, player) != _NONE
+
+
+@kernel
+def _tenpai_discards(rec: Any, player: int) -> Any:
+    """The kinds whose discard leaves a ready hand."""
+    hand34 = rec.hand34[player].copy()
+    kinds = np.uint64(0)
+    for kind in range(34):
+        if hand34[kind] == 0:
+            continue
+        hand34[kind] -= 1
+        if waits(hand34, rec.meld_count[player]) != _NONE:
+            kinds |= bit(kind)
+        hand34[kind] += 1
+    return kinds
+
+
+@kernel
+def _called_rows(rec: Any, player: int, rows: Any) -> int:
+    if rec.riichi[player] == 1:
+        return _discard_rows(rec, player, rows, 0, ~_tenpai_discards(rec, player))
+    return _discard_rows(rec, player, rows, 0, rec.kuikae)
+
+
+@kernel
+def _discard_rows(rec: Any, player: int, rows: Any, n: int, forbidden: Any) -> int:
+    for kind in range(34):
+        if rec.hand34[player, kind] == 0 or forbidden & bit(kind) != _NONE:
+            continue
+        plain = _plain(rec, player, kind, 0)
+        if rec.drawn >= 0 and rec.drawn >> 2 == kind and not _is_red(rec.drawn):
+            plain = rec.drawn
+        if plain >= 0:
+            n = _put(rows, n, _DISCARD, plain, -1, -1, -1, -1)
+        red = _red(rec, player, kind)
+        if red >= 0:
+            n = _put(rows, n, _DISCARD, red, -1, -1, -1, -1)
+    return n
+
+
+# --- others' tiles ----------------------------------------------------------------------------------------
+
+
+@kernel
+def _claim_rows(rec: Any, player: int, rows: Any) -> int:
+    n = 0
+    tile = rec.last_tile
+    if _may_ron(rec, player):
+        n = _put(rows, n, _RON, tile, -1, -1, -1, -1)
+    if rec.phase == PHASE_CLAIM and rec.riichi[player] == 0 and rec.wall_left > 0 and not _ends_unclaimed(rec):
+        n = _pon_rows(rec, player, tile, rows, n)
+        if rec.hand34[player, tile >> 2] == 3 and rec.kan_count < 4:
+            own = tile & ~3
+            first = own if own != tile else own + 1
+            second = first + 1 if first + 1 != tile else first + 2
+            third = own + 3 if own + 3 != tile else own + 2
+            n = _put(rows, n, _DAIMINKAN, tile, first, second, third, -1)
+        if player == (rec.last_player + 1) % 4 and tile < 108:
+            n = _chi_rows(rec, player, tile, rows, n)
+    return _put(rows, n, _PASS, -1, -1, -1, -1, -1)
+
+
+@kernel
+def _may_ron(rec: Any, player: int) -> bool:
+    ready = rec.waits[player]
+    if ready & bit(rec.last_tile >> 2) == _NONE or ready & rec.river34[player] != _NONE:
+        return False
+    return rec.missed_turn[player] == 0 and rec.missed_riichi[player] == 0
+
+
+@kernel
+def _ends_unclaimed(rec: Any) -> bool:
+    """Whether this discard ends the round unless it is won: four kans by several, or a fourth riichi."""
+    if rec.kan_count == 4:
+        most = 0
+        for p in range(4):
+            kans = 0
+            for slot in range(rec.meld_count[p]):
+                if rec.meld_kind[p, slot] >= 3:
+                    kans += 1
+            most = max(most, kans)
+        return most < 4
+    return False
+
+
+@kernel
+def _pon_rows(rec: Any, player: int, tile: int, rows: Any, n: int) -> int:
+    kind = tile >> 2
+    held = rec.hand34[player, kind]
+    if held < 2 or not _leaves_discard(rec, player, kind, kind, kind):
+        return n
+    first = _plain(rec, player, kind, 0)
+    second = _plain(rec, player, kind, 1)
+    red = _red(rec, player, kind)
+    if second >= 0:
+        n = _put(rows, n, _PON, tile, first, second, -1, -1)
+    if red >= 0:
+        n = _put(rows, n, _PON, tile, red, first, -1, -1)
+    return n
+
+
+@kernel
+def _chi_rows(rec: Any, player: int, tile: int, rows: Any, n: int) -> int:
+    kind = tile >> 2
+    for low in range(kind - 2, kind + 1):
+        if low < 0 or low // 9 != (low + 2) // 9 or low // 9 != kind // 9:
+            continue
+        a = low if low != kind else low + 1
+        b = low + 2 if low + 2 != kind else low + 1
+        if rec.hand34[player, a] == 0 or rec.hand34[player, b] == 0:
+            continue
+        if _leaves_discard(rec, player, kind, a, b):
+            n = _chi_faces(rec, player, tile, a, b, rows, n)
+    return n
+
+
+@kernel
+def _chi_faces(rec: Any, player: int, tile: int, a: int, b: int, rows: Any, n: int) -> int:
+    """One row for each choice of plain and red copies; a run holds at most one five."""
+    for from_a in range(2):
+        first = _plain(rec, player, a, 0) if from_a == 0 else _red(rec, player, a)
+        if first < 0:
+            continue
+        for from_b in range(2):
+            second = _plain(rec, player, b, 0) if from_b == 0 else _red(rec, player, b)
+            if second >= 0:
+                n = _put(rows, n, _CHI, tile, first, second, -1, -1)
+    return n
+
+
+@kernel
+def _leaves_discard(rec: Any, player: int, called: int, a: int, b: int) -> bool:
+    """Whether something may still be thrown after the call: one that leaves only forbidden tiles is no call."""
+    forbidden = kuikae_mask(called, a, b)
+    for kind in range(34):
+        left = rec.hand34[player, kind] - (kind == a) - (kind == b)
+        if left > 0 and forbidden & bit(kind) == _NONE:
+            return True
+    return False
