@@ -1,0 +1,70 @@
+# `make play` and `make test` are the whole set-up: each makes .venv when it is missing or out of date.
+
+.DELETE_ON_ERROR:
+.PHONY: help play test test-slow check format clean
+
+VENV := .venv
+RUN := $(VENV)/bin/python -m
+PIP_INSTALL := $(RUN) pip install --quiet --disable-pip-version-check
+# The first of these that runs and is new enough makes the environment; `make PYTHONS=/path/to/python3 play` picks another.
+PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
+NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
+
+# An environment whose Python has gone or moved is made again.
+ifneq ($(shell $(VENV)/bin/python $(NEW_ENOUGH) 2>/dev/null && echo usable),usable)
+.PHONY: $(VENV)/.made
+endif
+
+help:
+	@echo 'make play        play one hanchan against the built-in lobby (ARGS="--games 2" passes more flags on)'
+	@echo 'make test        every check, then the tests'
+	@echo 'make test-slow   the tests that take minutes'
+	@echo 'make check       formatting, lint, types and import rules only'
+	@echo 'make format      format the code'
+	@echo 'make clean       remove .venv and everything built or cached here (records stay)'
+
+play: $(VENV)/.ready-to-play
+	@$(RUN) bot.cli play $(ARGS)
+
+test: check
+	@$(RUN) game.warmup
+	$(RUN) pytest -n auto $(ARGS)
+
+test-slow: $(VENV)/.ready-to-test
+	$(RUN) pytest -m slow $(ARGS)
+
+check: $(VENV)/.ready-to-test
+	$(RUN) ruff format --check .
+	$(RUN) ruff check .
+	$(RUN) mypy
+	$(VENV)/bin/lint-imports
+
+format: $(VENV)/.ready-to-test
+	$(RUN) ruff format .
+	$(RUN) ruff check --fix .
+
+$(VENV)/.ready-to-play: $(VENV)/.made pyproject.toml
+	@echo 'Installing what Suzaku needs into $(VENV) (minutes the first time) …'
+	@$(PIP_INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.ready-to-test: $(VENV)/.made pyproject.toml
+	@echo 'Installing what Suzaku and its tests need into $(VENV) (minutes the first time) …'
+	@$(PIP_INSTALL) --editable '.[dev]'
+	@touch $(VENV)/.ready-to-play $@
+
+$(VENV)/.made:
+	@for python in $(PYTHONS); do \
+	    if $$python $(NEW_ENOUGH) 2>/dev/null; then found=$$python; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	    echo 'Suzaku needs Python 3.11 or newer, with venv; none of these is: $(PYTHONS).' >&2; \
+	    echo 'Install one, or name yours: make PYTHONS=/path/to/python3 play' >&2; \
+	    exit 1; \
+	fi; \
+	$$found -m venv --clear $(VENV)
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	find bot game learning policies replays tests -name __pycache__ -type d -prune -exec rm -rf {} +
