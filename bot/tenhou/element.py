@@ -1,0 +1,274 @@
+"""Frames as text and back: one JSON object, or one XML-like empty element, is a tag with attributes.
+
+Nothing here knows what a tag means. Everything that cannot be read is a `RemoteProtocolError`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from typing import Final, TypeAlias
+
+import msgspec
+
+from bot.tenhou.server_messages import Pairs
+from game.errors import LocalProtocolError, RemoteProtocolError
+from game.tiles import TILES
+
+MAX_FRAME_BYTES: Final = 256 * 1024
+MAX_ATTRIBUTES: Final = 64
+MAX_CHILDREN: Final = 4096
+
+_ID: Final = re.compile(r"ID[0-9A-Fa-f]{4,8}(?:-[0-9A-Za-z]*)?")
+_CODE: Final = re.compile(r"(?<![0-9A-Za-z])[0-9A-F]{8}-[0-9A-F]{0,8}")
+_EDIT_CODE: Final = re.compile(r"(C\d{8})\d+")
+_KEYED: Final = re.compile(r"""((?<![A-Za-z])(?:name|gpid|auth|val)"?\s*[:=]\s*")([^"]*)""")
+
+
+def redact(text: str) -> str:
+    """A frame's text without login ids, resume codes, challenges and tournament edit codes.
+
+    >>> redact('{"tag":"GO","gpid":"2FF64D8A-A9692044"}')
+    '{"tag":"GO","gpid":"hidden"}'
+    >>> redact("<HELO name='ID12345678-6fnB8AoP'")
+    "<HELO name='hidden'"
+    """
+    text = _KEYED.sub(lambda m: m[0] if m[2] in ("", "NoName") else m[1] + "hidden", text)
+    for pattern in (_ID, _CODE):
+        text = pattern.sub("hidden", text)
+    return _EDIT_CODE.sub(r"\1hidden", text)
+
+
+def unreadable(reason: str, text: str = "") -> RemoteProtocolError:
+    """The error for a frame that cannot be read, with its beginning, secrets hidden."""
+    return RemoteProtocolError(redact(reason[:400]), redact(text[:400]))
+
+
+class Element(msgspec.Struct, frozen=True):
+    """A tag with its attributes, all text; ``children`` only where frames hold frames."""
+
+    tag: str
+    attributes: dict[str, str]
+    children: tuple[Element | int, ...] | None = None
+
+
+_Flat: TypeAlias = dict[str, str | int]
+_JSON: Final = msgspec.json.Decoder(dict[str, str | int | list[int | float | _Flat]])
+
+
+def read_element(text: str) -> Element:
+    """One frame in either form.
+
+    Raises:
+        RemoteProtocolError: too long, not one whole frame, or nested where nothing nests.
+    """
+    if len(text) > MAX_FRAME_BYTES:
+        raise unreadable(f"frame of {len(text)} characters, at most {MAX_FRAME_BYTES} are read", text)
+    text = text.strip("\0 \r\n\t")
+    if text.startswith("{"):
+        return _read_json(text)
+    if text.startswith("<"):
+        return _read_xml(text)
+    raise unreadable("neither a JSON object nor an XML element", text)
+
+
+# --- JSON --------------------------------------------------------------------------------------------
+
+
+def _read_json(text: str) -> Element:
+    try:
+        members = _JSON.decode(text.encode())
+        children = members.pop("childNodes", None)
+        element = _element_of(members)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as exc:
+        raise unreadable(f"not a frame in JSON ({exc})", text) from None
+    if children is None:
+        return element
+    if not isinstance(children, list) or len(children) > MAX_CHILDREN:
+        raise unreadable(f"childNodes is no list of at most {MAX_CHILDREN} frames", text)
+    try:
+        nodes = tuple(_element_of(c) if isinstance(c, dict) else int(c) for c in children)
+    except (ValueError, OverflowError) as exc:
+        raise unreadable(f"childNodes holds what is no frame ({exc})", text) from None
+    return msgspec.structs.replace(element, children=nodes)
+
+
+def _element_of(members: Mapping[str, object]) -> Element:
+    attributes = {}
+    if len(members) > MAX_ATTRIBUTES:
+        raise ValueError(f"{len(members)} members")
+    for key, value in members.items():
+        if isinstance(value, list):
+            raise ValueError(f"member {key[:40]!r} is a list")  # noqa: TRY004 - the frame is wrong, not our call
+        attributes[key] = str(value)
+    tag = attributes.pop("tag", "")
+    if not isinstance(members.get("tag"), str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,39}", tag):
+        raise ValueError("no usable tag")
+    # A lone surrogate passes JSON but cannot be written anywhere again.
+    "".join((*attributes, *attributes.values())).encode()
+    return Element(tag, attributes)
+
+
+def write_json(tag: str, attributes: Mapping[str, object]) -> str:
+    """One JSON object, ``tag`` first."""
+    return msgspec.json.encode({"tag": tag, **attributes}).decode()
+
+
+# --- XML ---------------------------------------------------------------------------------------------
+
+_XML: Final = re.compile(r'<([A-Za-z][A-Za-z0-9_-]{0,39})((?:\s+[A-Za-z]\w*\s*=\s*"[^"<>]*")*)\s*/?>')
+_ATTRIBUTE: Final = re.compile(r'([A-Za-z]\w*)\s*=\s*"([^"<>]*)"')
+
+
+def _read_xml(text: str) -> Element:
+    found = _XML.fullmatch(text)
+    if found is None:
+        raise unreadable("not one whole XML element", text)
+    attributes: dict[str, str] = {}
+    for name, value in _ATTRIBUTE.findall(found[2]):
+        if name in attributes or len(attributes) >= MAX_ATTRIBUTES:
+            raise unreadable("an attribute twice, or too many", text)
+        attributes[name] = value
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise unreadable("a character that is none", ascii(text[:200])) from None
+    return Element(found[1], attributes)
+
+
+def write_xml(tag: str, attributes: Mapping[str, object]) -> str:
+    """One empty element.
+
+    Raises:
+        LocalProtocolError: an attribute cannot be written this way.
+    """
+    parts = [f"<{tag}"]
+    for name, value in attributes.items():
+        text = str(value)
+        if re.search(r'["<>\0]', text) or not re.fullmatch(r"[A-Za-z]\w*", name):
+            raise LocalProtocolError(f"{tag}: attribute {name!r} cannot be written as XML")
+        parts.append(f'{name}="{text}"')
+    return " ".join(parts) + "/>"
+
+
+def split_xml(buffer: str) -> tuple[list[str], str]:
+    r"""Whole elements of a stream separated by NULs or white space, and what is left over for later.
+
+    >>> split_xml('<Z />\x00<D p="1"/><JOIN t="0')
+    (['<Z />', '<D p="1"/>'], '<JOIN t="0')
+
+    Raises:
+        RemoteProtocolError: text between elements, or an element without an end.
+    """
+    elements: list[str] = []
+    at = 0
+    while True:
+        while at < len(buffer) and buffer[at] in "\0 \r\n\t":
+            at += 1
+        if at == len(buffer):
+            return elements, ""
+        if buffer[at] != "<":
+            raise unreadable("text outside an element", buffer[at:])
+        end = _element_end(buffer, at)
+        if end < 0:
+            if len(buffer) - at > MAX_FRAME_BYTES:
+                raise unreadable("an element without an end", buffer[at:])
+            return elements, buffer[at:]
+        elements.append(buffer[at:end])
+        at = end
+
+
+def _element_end(buffer: str, start: int) -> int:
+    """Index past the ``>`` that ends the element at ``start``, -1 if it is not there yet."""
+    quoted = False
+    for at in range(start + 1, len(buffer)):
+        char = buffer[at]
+        if char == '"':
+            quoted = not quoted
+        elif char == ">" and not quoted:
+            return at + 1
+        elif char in "<\0":
+            raise unreadable("an element cut short", buffer[start:])
+    return -1
+
+
+# --- reading attributes ------------------------------------------------------------------------------
+
+_INTEGER: Final = re.compile(r"-?[0-9]{1,9}")
+_TENTHS: Final = re.compile(r"-?[0-9]{1,5}(\.[0-9])?")
+
+
+class Fields:
+    """Attributes of one element, read with checks; what nobody asked for is left as `rest`."""
+
+    def __init__(self, element: Element, text: str) -> None:
+        self.element = element
+        self._text = text
+        self._left = dict(element.attributes)
+
+    def fail(self, reason: str) -> RemoteProtocolError:
+        """The error that says what is wrong with this frame."""
+        return unreadable(f"{self.element.tag}: {reason}", self._text)
+
+    def has(self, name: str) -> bool:
+        """Whether the attribute is there."""
+        return name in self.element.attributes
+
+    def take(self, name: str, default: str | None = None, limit: int = 8192) -> str:
+        """An attribute's text; with no default it must be there."""
+        value = self._left.pop(name, default)
+        if value is None:
+            raise self.fail(f"{name} is missing")
+        if len(value) > limit:
+            raise self.fail(f"{name} has {len(value)} characters, at most {limit} are read")
+        return value
+
+    def take_where(self, wanted: Callable[[str], bool]) -> Pairs:
+        """All attributes whose name is wanted, as pairs in the frame's order."""
+        return tuple((name, self.take(name)) for name in list(self._left) if wanted(name))
+
+    def rest(self) -> Pairs:
+        """Attributes nobody asked for."""
+        return tuple(self._left.items())
+
+    def number(self, name: str, low: int, high: int, default: int | None = None) -> int:
+        """One integer within bounds."""
+        if default is not None and name not in self._left:
+            return default
+        return self._checked(name, self.take(name, limit=16), low, high)
+
+    def numbers(self, name: str, low: int, high: int, counts: Collection[int]) -> tuple[int, ...]:
+        """A comma list of integers; an attribute that is not there is an empty list."""
+        text = self.take(name, "", limit=4096)
+        values = tuple(self._checked(name, part, low, high) for part in text.split(",")) if text else ()
+        if len(values) not in counts:
+            raise self.fail(f"{name} lists {len(values)} values")
+        return values
+
+    def four(self, name: str, low: int, high: int, scale: int = 1) -> tuple[int, int, int, int]:
+        """Four integers, one a seat, times ``scale``."""
+        a, b, c, d = self.numbers(name, low, high, (4,))
+        return a * scale, b * scale, c * scale, d * scale
+
+    def tiles(self, name: str, counts: Collection[int]) -> tuple[int, ...]:
+        """A list of distinct tiles; an attribute that is not there is an empty list."""
+        tiles = self.numbers(name, 0, TILES - 1, counts)
+        if len(set(tiles)) != len(tiles):
+            raise self.fail(f"{name} names a tile twice")
+        return tiles
+
+    def tenths(self, name: str, text: str) -> int:
+        """A number with at most one decimal, in tenths."""
+        if not _TENTHS.fullmatch(text):
+            raise self.fail(f"{name} holds {text[:20]!r}, no number with one decimal")
+        whole, _, part = text.partition(".")
+        value = 10 * abs(int(whole)) + int(part or 0)
+        return -value if text.startswith("-") else value
+
+    def _checked(self, name: str, text: str, low: int, high: int) -> int:
+        if not _INTEGER.fullmatch(text):
+            raise self.fail(f"{name} holds {text[:20]!r}, no number")
+        value = int(text)
+        if not low <= value <= high:
+            raise self.fail(f"{name} is {value}, outside {low}–{high}")
+        return value

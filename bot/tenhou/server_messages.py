@@ -1,0 +1,375 @@
+"""What the server says, one frozen struct a kind. Seats are relative to us, scores are points, tiles are ids.
+
+The wire's own spelling of each is named in its docstring. ``extra`` keeps attributes this version does not
+know, so that they can be reported once and written out again.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from game.events import DrawReason, Four
+
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+Names: TypeAlias = tuple[str, str, str, str]
+Tiles: TypeAlias = tuple[int, ...]
+
+OFFER_PON: Final = 1
+OFFER_DAIMINKAN: Final = 2
+OFFER_CHI: Final = 4
+OFFER_RON: Final = 8
+OFFER_TSUMO: Final = 16
+OFFER_RIICHI: Final = 32
+OFFER_NINE_TERMINALS: Final = 64
+OFFER_NORTH: Final = 128
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """One frame, either way."""
+
+    extra: Pairs = ()
+
+
+class ServerMessage(Message, frozen=True):
+    """One frame from the server."""
+
+
+class Unknown(ServerMessage, frozen=True):
+    """A tag this version does not know; its attributes are in ``extra``."""
+
+    tag: str
+
+
+# --- login and lobby ---------------------------------------------------------------------------------
+
+
+class Hello(ServerMessage, frozen=True):
+    """HELO: the login is accepted.
+
+    Attributes:
+        name: our public name.
+        auth: challenge of the protocol before 2020, else empty.
+        promotion: text of a new certificate of rank, else empty.
+        closing: the server is about to close.
+        profile: statistics as they stand on the wire (``PF4``, ``rr``, ``expire`` …).
+    """
+
+    name: str
+    auth: str = ""
+    promotion: str = ""
+    closing: bool = False
+    profile: Pairs = ()
+
+
+class LoginAgain(ServerMessage, frozen=True):
+    """REHELO: drop the connection and log in again in five seconds."""
+
+
+class LobbyCounts(ServerMessage, frozen=True):
+    """LN: how many are connected, queued and playing, as on the wire."""
+
+    connected: str = ""
+    queued: str = ""
+    playing: str = ""
+
+
+class Ranking(ServerMessage, frozen=True):
+    """RANKING: this month's figures, as on the wire."""
+
+    values: str = ""
+
+
+class ServerError(ServerMessage, frozen=True):
+    """ERR: the last request was refused."""
+
+    code: str
+
+
+class EchoReply(ServerMessage, frozen=True):
+    """ECHO."""
+
+
+class DateReply(ServerMessage, frozen=True):
+    """DATE: the server's clock, ``YYYYMMDDhhmmss``."""
+
+    time: str = ""
+
+
+class ChatLine(ServerMessage, frozen=True):
+    """CHAT: a line of talk, or the confirmation that we moved to another lobby."""
+
+    name: str = ""
+    text: str = ""
+    lobby: str = ""
+    colour: str = ""
+    hidden: str = ""
+
+
+class TournamentInfo(ServerMessage, frozen=True):
+    """CS: we are in a tournament's lobby; its rules are in ``details`` as on the wire."""
+
+    details: Pairs = ()
+
+
+class QueueAgain(ServerMessage, frozen=True):
+    """REJOIN: no table yet; queue again with exactly this ticket."""
+
+    ticket: str
+
+
+# --- a game begins, goes on, ends --------------------------------------------------------------------
+
+
+class MatchFound(ServerMessage, frozen=True):
+    """GO: a game begins, or the one we dropped out of goes on.
+
+    Attributes:
+        game_type: rule bits, see `bot.tenhou.game_type`.
+        lobby: number of the lobby.
+        resume_code: token that takes the seat back; a secret.
+        spectating: we only watch.
+        title: name of the tournament.
+        rules: tournament attributes ``rule``, ``ranking`` and ``csrule`` as on the wire.
+    """
+
+    game_type: int
+    lobby: str = "0"
+    resume_code: str = ""
+    spectating: bool = False
+    title: str | None = None
+    rules: Pairs = ()
+
+    def __repr__(self) -> str:
+        code = "hidden" if self.resume_code else ""
+        return (
+            f"MatchFound(game_type={self.game_type}, lobby={self.lobby!r}, resume_code={code!r}, "
+            f"spectating={self.spectating})"
+        )
+
+
+class Players(ServerMessage, frozen=True):
+    """UN with everybody: who sits where, seat 0 first.
+
+    Attributes:
+        names: public names, empty for the empty seat of a three-player table.
+        dans: rank indexes.
+        rates: ratings.
+        sexes: ``M``, ``F`` or ``C`` for a computer.
+        stakes: ``rc`` and ``gold`` of the chip modes as on the wire.
+    """
+
+    names: Names
+    dans: Four = (0, 0, 0, 0)
+    rates: tuple[float, float, float, float] = (1500.0, 1500.0, 1500.0, 1500.0)
+    sexes: Names = ("M", "M", "M", "M")
+    stakes: Pairs = ()
+
+
+class PlayerBack(ServerMessage, frozen=True):
+    """UN with one name: that player is connected again."""
+
+    seat: int
+    name: str = ""
+
+
+class PlayerGone(ServerMessage, frozen=True):
+    """BYE: a player lost his connection."""
+
+    seat: int
+
+
+class GameBegins(ServerMessage, frozen=True):
+    """TAIKYOKU: seat of the first dealer, and the id of the record if one is kept."""
+
+    dealer: int
+    log_id: str = ""
+
+
+class ScoresResumed(ServerMessage, frozen=True):
+    """SAIKAI: where the game stands that we come back to."""
+
+    honba: int
+    riichi_sticks: int
+    dealer: int
+    scores: Four
+
+
+class Standing(ServerMessage, frozen=True):
+    """PROF: our own result; the frame with the final scores is still to come."""
+
+    lobby: str = "0"
+    game_type: int = 0
+    figures: str = ""
+
+
+# --- a round -----------------------------------------------------------------------------------------
+
+
+class RoundDealt(ServerMessage, frozen=True):
+    """INIT: a round begins.
+
+    Attributes:
+        round_index: 0 East 1 … 4 South 1 … 8 West 1.
+        dice: both dice, each less one.
+        dealer: seat of the dealer.
+        hand: our 13 tiles; empty where all hands are open.
+        hands: all four hands where they are open (spectating, records), else empty.
+        chips: of the chip modes as on the wire.
+    """
+
+    round_index: int
+    honba: int
+    riichi_sticks: int
+    dora_indicator: int
+    scores: Four
+    dealer: int
+    hand: Tiles = ()
+    hands: tuple[Tiles, ...] = ()
+    dice: tuple[int, int] = (0, 0)
+    chips: str = ""
+
+
+class RoundSnapshot(ServerMessage, frozen=True):
+    """REINIT: the running round as it stands now.
+
+    Attributes:
+        indicators: all dora indicators shown so far.
+        hand: our concealed tiles.
+        melds: meld codes by seat, newest first.
+        rivers: discards by seat without those called away.
+        riichi_at: by seat the place of the riichi discard in the river, -1 for none; the river's length
+            if that discard was called away and nothing has been thrown since.
+    """
+
+    round_index: int
+    honba: int
+    riichi_sticks: int
+    indicators: Tiles
+    scores: Four
+    dealer: int
+    hand: Tiles
+    melds: tuple[Tiles, Tiles, Tiles, Tiles] = ((), (), (), ())
+    rivers: tuple[Tiles, Tiles, Tiles, Tiles] = ((), (), (), ())
+    riichi_at: Four = (-1, -1, -1, -1)
+    dice: tuple[int, int] = (0, 0)
+
+
+class TileDrawn(ServerMessage, frozen=True):
+    """T, U, V, W: a seat takes a tile, -1 where unseen. ``offers`` are the OFFER_* bits of our own draw."""
+
+    seat: int
+    tile: int = -1
+    offers: int = 0
+
+
+class TileThrown(ServerMessage, frozen=True):
+    """D, E, F, G: a seat throws a tile; ``tsumogiri`` as the letter's case tells, never for our own."""
+
+    seat: int
+    tile: int
+    tsumogiri: bool = False
+    offers: int = 0
+
+
+class MeldMade(ServerMessage, frozen=True):
+    """N: a seat lays a meld, given by its 16-bit code."""
+
+    seat: int
+    code: int
+    offers: int = 0
+
+
+class RiichiStep(ServerMessage, frozen=True):
+    """REACH: step 1 declares, step 2 pays the stick and gives the scores since."""
+
+    seat: int
+    step: int
+    scores: Four | None = None
+
+
+class IndicatorShown(ServerMessage, frozen=True):
+    """DORA: a further dora indicator."""
+
+    tile: int
+
+
+class FuritenShown(ServerMessage, frozen=True):
+    """FURITEN: whether we may not win on a discard now."""
+
+    furiten: bool
+
+
+class FinalScores(msgspec.Struct, frozen=True):
+    """``owari``: final points of the seats, and their results in tenths (-17.0 is -170)."""
+
+    scores: Four
+    results: Four
+
+
+class RoundWon(ServerMessage, frozen=True):
+    """AGARI: a win. See `game.events.Win` for the figures; ``scores`` are those before it, sticks paid."""
+
+    seat: int
+    from_seat: int
+    tile: int
+    hand: Tiles
+    melds: Tiles
+    fu: int
+    points: int
+    limit: int
+    yaku: tuple[tuple[int, int], ...]
+    yakuman: Tiles
+    indicators: Tiles
+    ura_indicators: Tiles
+    honba: int
+    riichi_sticks: int
+    scores: Four
+    deltas: Four
+    liable: int = -1
+    final: FinalScores | None = None
+    chips: Pairs = ()
+
+
+class RoundDrawn(ServerMessage, frozen=True):
+    """RYUUKYOKU: the round ends without a win. ``hands`` by seat, None where not shown."""
+
+    reason: DrawReason
+    honba: int
+    riichi_sticks: int
+    scores: Four
+    deltas: Four
+    hands: tuple[Tiles | None, Tiles | None, Tiles | None, Tiles | None] = (None, None, None, None)
+    final: FinalScores | None = None
+    chips: Pairs = ()
+
+
+# --- watching and records ----------------------------------------------------------------------------
+
+
+class WatchingBegins(ServerMessage, frozen=True):
+    """KANSEN: we watch a game; ``dealer`` is who dealt first."""
+
+    text: str = ""
+    dealer: int = 0
+
+
+class Batch(ServerMessage, frozen=True):
+    """WGC (what happened next) or INITBYLOG (the round so far), numbers being milliseconds between frames."""
+
+    kind: Literal["WGC", "INITBYLOG"]
+    items: tuple[ServerMessage | int, ...] = ()
+
+
+class RecordHeader(ServerMessage, frozen=True):
+    """Opening element of a record file."""
+
+    version: str = ""
+
+
+class WallSeed(ServerMessage, frozen=True):
+    """SHUFFLE of a record file: the seed of its walls."""
+
+    seed: str = ""
+    reference: str = ""
