@@ -82,7 +82,7 @@ class Daiminkan(Event, frozen=True, tag="daiminkan"):
 
 
 class Ankan(Event, frozen=True, tag="ankan"):
-    """``player`` lays a closed kan of four of his own."""
+    """``player`` lays a closed kan of four of his own; the copy that names it on the wire stands first."""
 
     player: int
     consumed: tuple[int, int, int, int]

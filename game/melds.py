@@ -28,7 +28,7 @@ class Meld(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: chi, pon or one of the kans.
-        tiles: its physical tiles, ascending.
+        tiles: its physical tiles, ascending; of an ankan the copy that names it on the wire stands first.
         called: the tile taken from another player (of the original pon for a kakan), -1 for an ankan.
         from_seat: whom it was taken from, relative to the caller: 1 next, 2 across, 3 before; 0 for an ankan.
         added: the tile a kakan added, else -1.
@@ -119,5 +119,5 @@ def _decode_kan(code: int) -> Meld:
         raise ValueError(f"meld code {code} names no kan")
     tiles = tuple(range(tile & ~3, (tile & ~3) + 4))
     if code & 0x3 == 0:
-        return Meld(MeldKind.ANKAN, tiles)
+        return Meld(MeldKind.ANKAN, (tile, *(t for t in tiles if t != tile)))
     return Meld(MeldKind.DAIMINKAN, tiles, tile, code & 3)

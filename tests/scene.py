@@ -1,0 +1,185 @@
+"""A round set up in a few words: hands in text form, one player's eyes, events by tile text."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from game.actions import Action, ActionKind
+from game.events import (
+    Ankan,
+    Chi,
+    Daiminkan,
+    Discard,
+    DoraRevealed,
+    Draw,
+    GameEvent,
+    Kakan,
+    Pon,
+    Riichi,
+    RiichiAccepted,
+    StartRound,
+)
+from game.layout import AT_HAND, AT_UNSEEN
+from game.rules import legal_actions
+from game.state import apply, hand_tiles, melds_of, new_round
+from game.tiles import parse_hand, tile_text
+
+HIDDEN = (-1,) * 13
+
+
+class Scene:
+    """One round seen by player 0 unless more hands are given; all tiles are named as text (``"0p"`` red)."""
+
+    def __init__(
+        self,
+        hand: str = "123456789m1122z",
+        *,
+        others: dict[int, str] | None = None,
+        dora: str = "9s",
+        round_index: int = 0,
+        honba: int = 0,
+        sticks: int = 0,
+        scores: tuple[int, int, int, int] = (25000, 25000, 25000, 25000),
+    ) -> None:
+        self.record: np.void = new_round()
+        self.events: list[GameEvent] = []
+        texts = {0: hand, **(others or {})}
+        used: set[int] = set()
+        hands = []
+        for player in range(4):
+            tiles = self._take(texts[player], used) if player in texts else HIDDEN
+            hands.append(tiles)
+        indicator = self._take(dora, used)[0]
+        self.apply(
+            StartRound(
+                round_index, honba, sticks, round_index % 4, scores, indicator,
+                (hands[0], hands[1], hands[2], hands[3]),
+            )
+        )  # fmt: skip
+
+    @staticmethod
+    def _take(text: str, used: set[int]) -> tuple[int, ...]:
+        tiles = []
+        for wanted in parse_hand(text):
+            same = [t for t in range(4 * (wanted >> 2), 4 * (wanted >> 2) + 4) if tile_text(t) == tile_text(wanted)]
+            tile = next(t for t in same if t not in used)
+            used.add(tile)
+            tiles.append(tile)
+        return tuple(tiles)
+
+    def apply(self, event: GameEvent) -> Scene:
+        """Fold an event and remember it."""
+        apply(self.record, event)
+        self.events.append(event)
+        return self
+
+    def find(self, text: str, place: int) -> int:
+        """A physical tile of that text at a place (AT_*)."""
+        return next(t for t in range(136) if tile_text(t) == text and self.record["where"][t] == place)
+
+    def draw(self, text: str = "", player: int | None = None) -> Scene:
+        """The next player (or the given one) draws; with a text if his hand is known."""
+        who = self._next() if player is None else player
+        return self.apply(Draw(who, self.find(text, AT_UNSEEN) if text else -1))
+
+    def discard(self, text: str, *, tsumogiri: bool | None = None) -> Scene:
+        """Whose turn it is throws a tile; tsumogiri by default when it is the drawn face."""
+        who = int(self.record["turn"])
+        known = bool(self.record["hand_known"][who])
+        drawn = int(self.record["drawn"])
+        if tsumogiri is None:
+            tsumogiri = known and drawn >= 0 and tile_text(drawn) == text
+        tile = drawn if known and tsumogiri else self.find(text, AT_HAND + who if known else AT_UNSEEN)
+        return self.apply(Discard(who, tile, tsumogiri))
+
+    def turn(self, text: str) -> Scene:
+        """The next player, whose hand is hidden, draws and throws this tile from his hand."""
+        return self.draw().discard(text)
+
+    def own(self, draw: str, discard: str) -> Scene:
+        """The next player, whose hand is known, draws and throws."""
+        return self.draw(draw).discard(discard)
+
+    def chi(self, *own: str, player: int) -> Scene:
+        """A run with the last discard."""
+        a, b = self._own(own, player)
+        return self.apply(Chi(player, int(self.record["last_player"]), int(self.record["last_tile"]), (a, b)))
+
+    def pon(self, player: int) -> Scene:
+        """A triplet with the last discard, lowest copies."""
+        tile = int(self.record["last_tile"])
+        a, b = self._copies(tile, player)[:2]
+        return self.apply(Pon(player, int(self.record["last_player"]), tile, (a, b)))
+
+    def daiminkan(self, player: int) -> Scene:
+        """An open kan with the last discard."""
+        tile = int(self.record["last_tile"])
+        a, b, c = self._copies(tile, player)[:3]
+        return self.apply(Daiminkan(player, int(self.record["last_player"]), tile, (a, b, c)))
+
+    def ankan(self, text: str) -> Scene:
+        """Whose turn it is lays a closed kan of this kind."""
+        first = parse_hand(text)[0] & ~3
+        return self.apply(Ankan(int(self.record["turn"]), (first, first + 1, first + 2, first + 3)))
+
+    def kakan(self, text: str) -> Scene:
+        """Whose turn it is adds the fourth tile to his pon of this kind."""
+        who = int(self.record["turn"])
+        kind = parse_hand(text)[0] >> 2
+        pon = next(m for m in melds_of(self.record, who) if m.tiles[0] >> 2 == kind)
+        tile = next(t for t in range(4 * kind, 4 * kind + 4) if t not in pon.tiles)
+        a, b, c = pon.tiles
+        return self.apply(Kakan(who, tile, (a, b, c)))
+
+    def dora(self, text: str) -> Scene:
+        """A further indicator."""
+        return self.apply(DoraRevealed(self.find(text, AT_UNSEEN)))
+
+    def riichi(self, discard: str) -> Scene:
+        """Whose turn it is declares riichi and throws; the stick is paid."""
+        who = int(self.record["turn"])
+        self.apply(Riichi(who)).discard(discard)
+        return self.apply(RiichiAccepted(who))
+
+    def legal(self, player: int = 0) -> list[Action]:
+        """The player's legal actions now."""
+        return legal_actions(self.record, player)
+
+    def faces(self, kind: ActionKind, player: int = 0) -> list[str]:
+        """The tile texts of the legal actions of one kind: the thrown tile, or the consumed ones joined."""
+        return [
+            "".join(tile_text(t) for t in a.consumed) if a.consumed else tile_text(a.tile)
+            for a in self.legal(player)
+            if a.kind is kind
+        ]
+
+    def kinds(self, player: int = 0) -> set[ActionKind]:
+        """Which kinds of action are legal."""
+        return {a.kind for a in self.legal(player)}
+
+    def hand(self, player: int = 0) -> list[int]:
+        """The player's concealed tiles."""
+        return hand_tiles(self.record, player)
+
+    def _next(self) -> int:
+        if self.record["last_player"] >= 0 and self.record["phase"] == 4:
+            return (int(self.record["last_player"]) + 1) % 4
+        return int(self.record["turn"])
+
+    def _own(self, texts: tuple[str, ...], player: int) -> list[int]:
+        place = AT_HAND + player if self.record["hand_known"][player] else AT_UNSEEN
+        tiles: list[int] = []
+        for text in texts:
+            tiles.append(
+                next(
+                    t
+                    for t in range(136)
+                    if tile_text(t) == text and self.record["where"][t] == place and t not in tiles
+                )
+            )
+        return tiles
+
+    def _copies(self, tile: int, player: int) -> list[int]:
+        place = AT_HAND + player if self.record["hand_known"][player] else AT_UNSEEN
+        first = tile & ~3
+        return [t for t in range(first, first + 4) if self.record["where"][t] == place]
