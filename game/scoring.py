@@ -18,7 +18,7 @@ from mahjong.meld import Meld as LibraryMeld
 from game.layout import PHASE_CLAIM, PHASE_ROB, PHASE_TURN
 from game.melds import Meld, MeldKind
 from game.state import hand_tiles, melds_of
-from game.tiles import EAST
+from game.tiles import EAST, KINDS, WHITE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,8 +39,16 @@ YAKUMAN_BASE: Final = 8000
 
 # Least han of haneman, baiman, sanbaiman and counted yakuman, with the base points of each.
 _LIMITS_BY_HAN: Final = ((13, 5, 8000), (11, 4, 6000), (8, 3, 4000), (6, 2, 3000))
-# Riichi first, then ippatsu and tsumo, the rest by number, dora, red fives, ura dora last.
-_FIRST: Final = {YAKU_RIICHI: -4, YAKU_DOUBLE_RIICHI: -3, 2: -2, 0: -1, YAKU_RED_FIVE: 53, YAKU_URA_DORA: 54}
+# Tenhou lists circumstances, tsumo, patterns, honours (in the order of their triplets, see `_honour_yaku`),
+# outside hands and flushes, dora, red fives, ura dora. Observed in 159 thousand wins; where two yaku never met
+# in one hand their order is a guess (27 with 29 or 30, 40 with other yakuman).
+_BEFORE_HONOURS: Final = (1, 21, 2, 3, 4, 5, 6, 0, 7, 22, 9, 32, 24, 25, 27, 30, 29, 28, 26, 8)
+_AFTER_HONOURS: Final = (23, 33, 31, 34, 35, YAKU_DORA, YAKU_RED_FIVE, YAKU_URA_DORA)
+_YAKUMAN_ORDER: Final = (37, 38, 51, 39, 49, 50, 40, 41, 42, 43, 44, 45, 46, 47, 48)
+_YAKU_SEAT_WIND: Final = 10
+_YAKU_ROUND_WIND: Final = 14
+_YAKU_DRAGON: Final = 18
+
 _LIBRARY_KINDS: Final = {
     MeldKind.CHI: LibraryMeld.CHI,
     MeldKind.PON: LibraryMeld.PON,
@@ -63,7 +71,7 @@ class WinContext(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         hand: concealed physical tiles with the winning one.
-        melds: the winner's melds.
+        melds: the winner's melds in the order they were made.
         tile: the winning tile.
         is_tsumo: won on the own draw.
         seat_wind: 0 East (the dealer) to 3 North.
@@ -108,7 +116,7 @@ class WinValue(msgspec.Struct, frozen=True):
         points: what the winner gets; for a tsumo the sum of all payments.
         limit: 0 none, 1 mangan, 2 haneman, 3 baiman, 4 sanbaiman, 5 yakuman.
         yaku: ``(Tenhou id, han)`` in Tenhou's order; empty for a yakuman by pattern.
-        yakuman: Tenhou ids of the yakuman patterns, ascending.
+        yakuman: Tenhou ids of the yakuman patterns, in Tenhou's order.
         base: basic points, which every payment is a rounded multiple of (2,000 for a mangan).
     """
 
@@ -171,12 +179,13 @@ def evaluate(context: WinContext) -> WinValue | None:
         for yaku in response.yaku
     }
     if any(yaku.is_yakuman for yaku in response.yaku):
-        return _yakuman_value(tuple(sorted(found)), response.fu, context)
+        return _yakuman_value(tuple(i for i in _YAKUMAN_ORDER if i in found), response.fu, context)
     if context.riichi:
         found.setdefault(YAKU_URA_DORA, 0)
     han = sum(found.values())
     base, limit = base_points(han, response.fu)
-    yaku = tuple(sorted(found.items(), key=lambda item: _FIRST.get(item[0], item[0])))
+    order = (*_BEFORE_HONOURS, *_honour_yaku(context), *_AFTER_HONOURS)
+    yaku = tuple((yaku_id, found[yaku_id]) for yaku_id in order if yaku_id in found)
     return WinValue(response.fu, han, _points(base, context), limit, yaku, (), base)
 
 
@@ -308,6 +317,22 @@ def _library_config(context: WinContext) -> HandConfig:
         round_wind=EAST + context.round_wind,
         options=_RULES,
     )
+
+
+def _honour_yaku(context: WinContext) -> list[int]:
+    """Yaku of the honour triplets: concealed ones by kind, then melds as made; round wind before seat wind."""
+    kinds = [tile >> 2 for tile in context.hand]
+    triplets = [kind for kind in range(EAST, KINDS) if kinds.count(kind) >= 3]
+    triplets += [meld.tiles[0] >> 2 for meld in context.melds if meld.tiles[0] >> 2 >= EAST]
+    found = []
+    for kind in triplets:
+        if kind >= WHITE:
+            found.append(_YAKU_DRAGON + kind - WHITE)
+        if kind == EAST + context.round_wind:
+            found.append(_YAKU_ROUND_WIND + context.round_wind)
+        if kind == EAST + context.seat_wind:
+            found.append(_YAKU_SEAT_WIND + context.seat_wind)
+    return found
 
 
 def _yakuman_value(yakuman: tuple[int, ...], fu: int, context: WinContext) -> WinValue:
