@@ -1,0 +1,71 @@
+"""The five model slots of the decision flow, and what fills them: rules now, networks later.
+
+A slot is asked with a `Question` and answers with one probability per option. A `Policy` answers many
+questions of one slot at once, so that a network sees a batch and a rule-based player a plain loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Literal, Protocol, TypeAlias
+
+import msgspec
+import numpy as np
+
+from game.actions import Action
+from game.settlement import GameLength
+
+Source: TypeAlias = Literal["model", "rule", "fallback"]
+
+
+class Slot(StrEnum):
+    """The five models of the paper.
+
+    Source: Suphx, arXiv:2003.13590, table 1.
+    """
+
+    DISCARD = "discard"
+    RIICHI = "riichi"
+    CHI = "chi"
+    PON = "pon"
+    KAN = "kan"
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What one slot is asked.
+
+    Attributes:
+        slot: which model is meant.
+        record: the round as ``player`` sees it, one record of `game.state.ROUND_STATE`; not to be changed.
+        player: whose decision it is, absolute.
+        options: the legal actions the slot chooses from: every discard, or the one or more calls of its kind.
+        length: the kind of game, for the last rounds.
+    """
+
+    slot: Slot
+    record: np.void
+    player: int
+    options: tuple[Action, ...]
+    length: GameLength
+
+
+class Policy(Protocol):
+    """Anything that can fill the five slots."""
+
+    @property
+    def source(self) -> Source:
+        """What a decision by this policy is marked with: ``"model"`` or ``"rule"``."""
+
+    def answer(self, slot: Slot, questions: Sequence[Question]) -> Sequence[Sequence[float]]:
+        """Give each option of each question its probability.
+
+        Args:
+            slot: the slot of all the questions.
+            questions: one or more, of any rounds and players.
+
+        Returns:
+            One row per question, one number in 0–1 per option. In the discard slot a row adds up to 1; in
+            the others each number is the probability of "yes" to that option alone, and "yes" is meant
+            above 0.5.
+        """
