@@ -1,0 +1,33 @@
+"""What a run counts."""
+
+from __future__ import annotations
+
+from array import array
+
+import numpy as np
+
+
+class Tally:
+    """Counts over all games of a run.
+
+    Attributes:
+        decisions: prompts answered.
+        fallbacks: of these, answered by the rules in place of the policy.
+        late: answers that missed their budget, or whose prompt was over when they were to be sent.
+    """
+
+    def __init__(self) -> None:
+        self.decisions = 0
+        self.fallbacks = 0
+        self.late = 0
+        self._latencies_ms = array("d")
+
+    def add(self, latency_ms: float, *, fallback: bool) -> None:
+        """Count an answered prompt; ``latency_ms`` is frame in to reply out without deliberate waiting."""
+        self.decisions += 1
+        self.fallbacks += fallback
+        self._latencies_ms.append(latency_ms)
+
+    def percentile_ms(self, percent: float) -> float:
+        """The latency not exceeded by ``percent`` of the answers; 0 before the first."""
+        return float(np.percentile(self._latencies_ms, percent)) if self._latencies_ms else 0.0

@@ -1,0 +1,134 @@
+"""When to try again, and how long to wait before: pure functions, no socket and no clock."""
+
+from __future__ import annotations
+
+import ssl
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+from websockets.exceptions import (
+    ConnectionClosed,
+    InvalidMessage,
+    InvalidStatus,
+    InvalidURI,
+    ProxyError,
+    WebSocketException,
+)
+
+from game.errors import (
+    ConnectionLost,
+    LoginRejected,
+    RemoteProtocolError,
+    SessionReplaced,
+    StateMismatchError,
+)
+
+Verdict: TypeAlias = Literal["retry", "stop"]
+
+CODE_ALREADY_CONNECTED: Final = "1004"
+_BUSY_CODES: Final = (CODE_ALREADY_CONNECTED, "1021")
+"""This player is already connected; the external login server is silent. Both may pass by themselves."""
+_PASSING_STATUS: Final = (408, 425, 429, 500, 502, 503, 504)
+
+
+class Waits(msgspec.Struct, frozen=True):
+    """How often to try again and how long to wait before each try.
+
+    Attributes:
+        first_s: the wait before the first try, before jitter.
+        growth: each further wait is this many times longer.
+        longest_s: no wait is longer than this.
+        tries: how many tries in a row without any progress.
+    """
+
+    first_s: float
+    growth: float
+    longest_s: float
+    tries: int
+
+
+IN_GAME: Final = Waits(first_s=0.6, growth=2.0, longest_s=30.0, tries=20)
+"""A seat is waiting: the first try comes within a second, and we go on for some eight minutes."""
+AT_LOGIN: Final = Waits(first_s=2.0, growth=2.0, longest_s=60.0, tries=8)
+"""Nobody waits for us: some four minutes, without hammering."""
+ID_BUSY: Final = Waits(first_s=5.0, growth=2.0, longest_s=40.0, tries=4)
+"""The id is connected elsewhere, perhaps by our own line the server has not given up yet."""
+
+
+def process_exception(exc: BaseException) -> Verdict:
+    """Whether a failure of the line or the login is worth another try.
+
+    Unknown failures stop: a mistake of ours must not turn into a loop of logins.
+    """
+    if isinstance(exc, LoginRejected):
+        return "retry" if exc.code in _BUSY_CODES else "stop"
+    if isinstance(exc, SessionReplaced | ssl.SSLCertVerificationError | InvalidURI | ProxyError):
+        return "stop"
+    if isinstance(exc, InvalidStatus):
+        return "retry" if exc.response.status_code in _PASSING_STATUS else "stop"
+    if isinstance(
+        exc,
+        ConnectionLost
+        | ConnectionClosed
+        | InvalidMessage
+        | RemoteProtocolError
+        | StateMismatchError
+        | OSError  # refused, reset, unreachable, name not found, timed out
+        | EOFError,
+    ):
+        return "retry"
+    return "stop"
+
+
+def waits_for(exc: BaseException, *, in_game: bool) -> Waits:
+    """Which waits a failure calls for."""
+    if in_game:
+        return IN_GAME
+    return ID_BUSY if isinstance(exc, LoginRejected) else AT_LOGIN
+
+
+def wait_s(waits: Waits, tried: int, jitter: float) -> float | None:
+    """Seconds to wait before the next try.
+
+    Args:
+        waits: how to grow them.
+        tried: tries already made in a row without progress.
+        jitter: evenly spread in [0, 1); spreads the wait over half to one and a half times its length.
+
+    Returns:
+        The wait, or None when it is time to give up.
+    """
+    if tried >= waits.tries:
+        return None
+    length = min(waits.longest_s, waits.first_s * waits.growth ** min(tried, 64))
+    return length * (0.5 + jitter)
+
+
+def explain(exc: BaseException) -> str:
+    """What went wrong and, where there is something to do, what to do; names no secret."""
+    if isinstance(exc, InvalidStatus):
+        return _explain_status(exc.response.status_code)
+    if isinstance(exc, ConnectionClosed):
+        frame = exc.rcvd or exc.sent
+        return f"the connection was closed ({frame.code})" if frame else "the connection broke"
+    if isinstance(exc, ssl.SSLCertVerificationError):
+        return "the server's certificate is not valid; check the address and the clock of this machine"
+    if isinstance(exc, ConnectionRefusedError):
+        return "the server refused the connection; it may be down or restarting"
+    if isinstance(exc, TimeoutError):
+        return "the server did not answer in time"
+    if isinstance(exc, InvalidMessage | EOFError):
+        return "the server closed the connection during the handshake"
+    if isinstance(exc, OSError):
+        return f"the server cannot be reached: {exc.strerror or exc}"
+    if isinstance(exc, WebSocketException):
+        return f"the handshake failed: {type(exc).__name__}"
+    return str(exc) or type(exc).__name__
+
+
+def _explain_status(status: int) -> str:
+    if status == 503:
+        return "the server is down for maintenance (HTTP 503); try again later"
+    if status in (401, 403):
+        return f"the server does not let us in (HTTP {status})"
+    return f"the server answered HTTP {status} instead of opening a WebSocket"

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import socket
+import ssl
+
+import pytest
+from websockets.datastructures import Headers
+from websockets.exceptions import (
+    ConnectionClosedError,
+    ConnectionClosedOK,
+    InvalidMessage,
+    InvalidStatus,
+    InvalidURI,
+)
+from websockets.frames import Close
+from websockets.http11 import Response
+
+from bot.tenhou.retry import (
+    AT_LOGIN,
+    ID_BUSY,
+    IN_GAME,
+    Waits,
+    explain,
+    process_exception,
+    wait_s,
+    waits_for,
+)
+from game.errors import (
+    ConnectionLost,
+    LocalProtocolError,
+    LoginRejected,
+    RemoteProtocolError,
+    SessionReplaced,
+    StateMismatchError,
+)
+
+
+def status(code: int) -> InvalidStatus:
+    return InvalidStatus(Response(code, "", Headers(), b""))
+
+
+RETRY = [
+    ConnectionLost("silent"),
+    ConnectionRefusedError(111, "Connection refused"),
+    ConnectionResetError(104, "reset"),
+    TimeoutError(),
+    socket.gaierror(-2, "Name or service not known"),
+    EOFError(),
+    InvalidMessage("did not receive a valid HTTP response"),
+    ConnectionClosedOK(Close(1000, ""), Close(1000, ""), True),
+    ConnectionClosedError(Close(1011, "ping timed out"), None),
+    ConnectionClosedError(None, None),
+    ssl.SSLError(1, "record layer failure"),
+    RemoteProtocolError("not JSON", "{"),
+    StateMismatchError("no such tile"),
+    LoginRejected("already connected", code="1004"),
+    LoginRejected("external login server silent", code="1021"),
+    status(429),
+    status(500),
+    status(502),
+    status(503),
+    status(504),
+]
+STOP = [
+    SessionReplaced("logged in elsewhere"),
+    LoginRejected("id invalid", code="1003"),
+    LoginRejected("name belongs to an id", code="1002"),
+    LoginRejected("no code"),
+    ssl.SSLCertVerificationError(1, "self-signed"),
+    InvalidURI("x", "not a WebSocket address"),
+    status(301),
+    status(400),
+    status(403),
+    status(404),
+    LocalProtocolError("our mistake"),
+    ValueError("a bug"),
+    KeyboardInterrupt(),
+]
+
+
+@pytest.mark.parametrize("exc", RETRY, ids=repr)
+def test_passing_failures_are_tried_again(exc: BaseException) -> None:
+    assert process_exception(exc) == "retry"
+
+
+@pytest.mark.parametrize("exc", STOP, ids=repr)
+def test_lasting_failures_stop(exc: BaseException) -> None:
+    assert process_exception(exc) == "stop"
+
+
+@pytest.mark.parametrize("exc", RETRY + STOP, ids=repr)
+def test_every_failure_is_explained_in_words(exc: BaseException) -> None:
+    assert len(explain(exc)) > 3
+    assert "\n" not in explain(exc)
+
+
+def test_maintenance_is_called_by_its_name() -> None:
+    assert "maintenance" in explain(status(503))
+
+
+def test_a_seat_that_waits_is_retried_within_a_second() -> None:
+    first = [wait_s(IN_GAME, 0, jitter) for jitter in (0.0, 0.5, 0.999)]
+    assert all(wait is not None and 0 < wait <= 1.0 for wait in first)
+    assert len(set(first)) == 3
+
+
+def test_waits_grow_up_to_their_longest() -> None:
+    waits = [wait_s(AT_LOGIN, tried, 0.5) for tried in range(AT_LOGIN.tries)]
+    assert waits[:4] == [2.0, 4.0, 8.0, 16.0]
+    assert waits == sorted(waits)  # type: ignore[type-var]
+    assert waits[-1] == AT_LOGIN.longest_s
+
+
+@pytest.mark.parametrize("waits", [IN_GAME, AT_LOGIN, ID_BUSY])
+def test_tries_are_bounded(waits: Waits) -> None:
+    assert wait_s(waits, waits.tries - 1, 0.0) is not None
+    assert wait_s(waits, waits.tries, 0.0) is None
+    assert wait_s(Waits(1.0, 2.0, 10.0, 10**6), 5000, 0.0) == 5.0  # no overflow far out
+
+
+def test_a_busy_id_gets_few_and_long_tries() -> None:
+    busy = LoginRejected("already connected", code="1004")
+    assert waits_for(busy, in_game=False) is ID_BUSY
+    assert waits_for(busy, in_game=True) is IN_GAME
+    assert waits_for(ConnectionLost("x"), in_game=False) is AT_LOGIN
+    assert ID_BUSY.tries <= 5
+    assert ID_BUSY.first_s >= 5
