@@ -40,8 +40,8 @@ YAKUMAN_BASE: Final = 8000
 # Least han of haneman, baiman, sanbaiman and counted yakuman, with the base points of each.
 _LIMITS_BY_HAN: Final = ((13, 5, 8000), (11, 4, 6000), (8, 3, 4000), (6, 2, 3000))
 # Tenhou lists circumstances, tsumo, patterns, honours (in the order of their triplets, see `_honour_yaku`),
-# outside hands and flushes, dora, red fives, ura dora. Observed in 159 thousand wins; where two yaku never met
-# in one hand their order is a guess (27 with 29 or 30, 40 with other yakuman).
+# outside hands and flushes, dora, red fives, ura dora. Observed in 160,000 wins; where two yaku never
+# met in one hand their order is a guess (27 with 29 or 30, 40 with other yakuman).
 _BEFORE_HONOURS: Final = (1, 21, 2, 3, 4, 5, 6, 0, 7, 22, 9, 32, 24, 25, 27, 30, 29, 28, 26, 8)
 _AFTER_HONOURS: Final = (23, 33, 31, 34, 35, YAKU_DORA, YAKU_RED_FIVE, YAKU_URA_DORA)
 _YAKUMAN_ORDER: Final = (37, 38, 51, 39, 49, 50, 40, 41, 42, 43, 44, 45, 46, 47, 48)
@@ -320,7 +320,7 @@ def _library_config(context: WinContext) -> HandConfig:
 
 
 def _honour_yaku(context: WinContext) -> list[int]:
-    """Yaku of the honour triplets: concealed ones by kind, then melds as made; round wind before seat wind."""
+    """Yaku of the honour triplets: concealed ones by kind, then melds as made; round before seat wind."""
     kinds = [tile >> 2 for tile in context.hand]
     triplets = [kind for kind in range(EAST, KINDS) if kinds.count(kind) >= 3]
     triplets += [meld.tiles[0] >> 2 for meld in context.melds if meld.tiles[0] >> 2 >= EAST]

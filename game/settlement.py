@@ -165,19 +165,33 @@ def next_round(round_index: int, honba: int, *, dealer_repeats: bool, won: bool)
     return round_index + 1, 0 if won else honba + 1
 
 
-def game_over(round_index: int, dealer_repeats: bool, scores: Sequence[int], length: GameLength) -> bool:
+def game_over(
+    round_index: int,
+    dealer_repeats: bool,
+    scores: Sequence[int],
+    length: GameLength,
+    *,
+    aborted: bool = False,
+) -> bool:
     """Whether the game ends with this round.
+
+    Somebody below 0 ends it at once. From the last regular round on, 30,000 end it when the deal would pass,
+    and when the dealer repeats and is first with them (agari-yame, tenpai-yame), but not after an abort. The
+    last round of the further wind ends it in any case when the deal would pass.
 
     Args:
         round_index: the round just played.
         dealer_repeats: as for `next_round`.
         scores: after the round, without the sticks left on the table.
         length: of the game.
+        aborted: the round was called off (nine terminals, four winds, riichi or kans, triple ron).
+
+    Source: observed, 19,000 games; those before June 2010 knew no tenpai-yame.
     """
     last = LAST_ROUND[length]
     if min(scores) < 0:
         return True
-    if round_index < last:
+    if round_index < last or aborted:
         return False
     enough = max(scores) >= RETURN_SCORE
     if dealer_repeats:
