@@ -440,7 +440,8 @@ class Table:
         )
         self.events.append(DrawnRound(reason, paid, (first, second, third, fourth)))
         self._pay(paid)
-        self._end_round(dealer_repeats=dealer_repeats, won=False)
+        aborted = reason not in ("exhaustive", "nagashi_mangan")
+        self._end_round(dealer_repeats=dealer_repeats, won=False, aborted=aborted)
 
     def _abort_reason(self) -> DrawReason | None:
         if self._is_split_kans():
@@ -461,11 +462,11 @@ class Table:
         first, second, third, fourth = (had + gets for had, gets in zip(self.scores, paid, strict=True))
         self.scores = (first, second, third, fourth)
 
-    def _end_round(self, *, dealer_repeats: bool, won: bool) -> None:
+    def _end_round(self, *, dealer_repeats: bool, won: bool, aborted: bool = False) -> None:
         self.events.append(EndRound())
         first, second, third, fourth = self._engine.scores
         self.engine_scores.append((first, second, third, fourth))
-        if game_over(self.round_index, dealer_repeats, self.scores, self.length):
+        if game_over(self.round_index, dealer_repeats, self.scores, self.length, aborted=aborted):
             self.scores = final_scores(self.scores, self.riichi_sticks)
             self.riichi_sticks = 0
             self.events.append(EndGame(self.scores, final_results(self.scores)))
