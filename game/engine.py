@@ -6,7 +6,7 @@ in here: its random seat order, its doubled actions, its penalty for an illegal 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from riichienv import ActionType, Phase, RiichiEnv
@@ -109,7 +109,9 @@ class Engine:
             else:
                 ours = _from_engine(action)
                 if not only_wins or ours.kind in (ActionKind.RON, ActionKind.PASS):
-                    others.append((_order(ours), ours, action))
+                    # added kans stay in the order of their pons, as the engine offers them
+                    place = (len(others),) if ours.kind is ActionKind.KAKAN else _faces(ours.consumed)
+                    others.append(((_PLACE[ours.kind], *place), ours, action))
         choices: Choices = {}
         if others:
             _add_others(choices, others)
@@ -137,13 +139,9 @@ def _from_engine(action: Any) -> Action:
     return Action(_WITH_TILE[kind], action.tile, consumed)
 
 
-def _order(action: Action) -> tuple[int, ...]:
-    """Place in the legal set; equal for two actions that differ in copies of the same faces only."""
-    return (_PLACE[action.kind], *(tile >> 2 for tile in action.consumed), *_reds(action.consumed))
-
-
-def _reds(tiles: Iterable[int]) -> list[bool]:
-    return [tile in RED_FIVES for tile in tiles]
+def _faces(tiles: Sequence[int]) -> tuple[int, ...]:
+    """Orders tiles from the hand by kinds, plain ones first; equal for the same faces."""
+    return (*(tile >> 2 for tile in tiles), *(tile in RED_FIVES for tile in tiles))
 
 
 def _add_others(choices: Choices, others: list[tuple[tuple[int, ...], Action, Any]]) -> None:
