@@ -28,7 +28,7 @@ class StartGame(Event, frozen=True, tag="start_game"):
 
 
 class StartRound(Event, frozen=True, tag="start_round"):
-    """A round is dealt. ``round_index`` 0 is East 1, 4 South 1, 8 West 1; 13 tiles a hand, -1 where unseen."""
+    """A round is dealt: ``round_index`` 0 is East 1, 4 South 1, 8 West 1; hands of 13, -1 where unseen."""
 
     round_index: int
     honba: int

@@ -29,6 +29,7 @@ from game.layout import (
     RIVER_RIICHI,
     RIVER_TSUMOGIRI,
 )
+from game.melds import MeldKind
 from game.packing import (
     ANKAN,
     CHI,
@@ -44,7 +45,6 @@ from game.packing import (
     RIICHI,
     RIICHI_ACCEPTED,
     START_ROUND,
-    WIN,
 )
 from game.shanten import waits
 
@@ -95,11 +95,11 @@ _NONE: Final = np.uint64(0)
 _EXHAUSTIVE: Final = DRAW_REASONS.index("exhaustive")
 _NINE_TERMINALS: Final = DRAW_REASONS.index("nine_terminals")
 _NAGASHI: Final = DRAW_REASONS.index("nagashi_mangan")
-_MELD_CHI: Final = 1
-_MELD_PON: Final = 2
-_MELD_DAIMINKAN: Final = 3
-_MELD_ANKAN: Final = 4
-_MELD_KAKAN: Final = 5
+_MELD_CHI: Final = int(MeldKind.CHI)
+_MELD_PON: Final = int(MeldKind.PON)
+_MELD_DAIMINKAN: Final = int(MeldKind.DAIMINKAN)
+_MELD_ANKAN: Final = int(MeldKind.ANKAN)
+_MELD_KAKAN: Final = int(MeldKind.KAKAN)
 
 
 @kernel
@@ -170,7 +170,7 @@ def fold_stream(rec: Any, codes: Any) -> Any:
 
 @kernel
 def _start_round(rec: Any, code: Any) -> int:
-    if rec.phase != PHASE_IDLE and rec.phase != PHASE_ENDED:
+    if rec.phase not in (PHASE_IDLE, PHASE_ENDED):
         return WRONG_MOMENT
     reason = _check_deal(code)
     if reason != FITS:
@@ -275,7 +275,7 @@ def _draw(rec: Any, player: int, tile: int) -> int:
             return NOT_HIS_MOVE
         if rec.riichi[rec.last_player] == 1:
             return WRONG_MOMENT
-    elif rec.phase == PHASE_DRAW or rec.phase == PHASE_ROB:
+    elif rec.phase in (PHASE_DRAW, PHASE_ROB):
         if player != rec.turn:
             return NOT_HIS_MOVE
     else:
@@ -303,7 +303,7 @@ def _draw(rec: Any, player: int, tile: int) -> int:
 @kernel
 def _let_pass(rec: Any) -> None:
     """Nobody won on the last tile: who could have is furiten, and an added kan now breaks ippatsu."""
-    if rec.phase != PHASE_CLAIM and rec.phase != PHASE_ROB:
+    if rec.phase not in (PHASE_CLAIM, PHASE_ROB):
         return
     mask = bit(rec.last_tile >> 2)
     for p in range(4):
@@ -322,7 +322,7 @@ def _let_pass(rec: Any) -> None:
 
 @kernel
 def _discard(rec: Any, player: int, tile: int, tsumogiri: int) -> int:
-    if rec.phase != PHASE_TURN and rec.phase != PHASE_CALLED:
+    if rec.phase not in (PHASE_TURN, PHASE_CALLED):
         return WRONG_MOMENT
     if player != rec.turn:
         return NOT_HIS_MOVE
@@ -472,8 +472,8 @@ def _check_call(rec: Any, what: int, player: int, source: int, tile: int, own: A
 
 @kernel
 def _is_run(a: int, b: int, c: int) -> bool:
-    low = min(a, min(b, c))
-    high = max(a, max(b, c))
+    low = min(a, b, c)
+    high = max(a, b, c)
     return high < 27 and high - low == 2 and a + b + c == 3 * (low + 1) and low // 9 == high // 9
 
 
@@ -653,7 +653,7 @@ def _riichi_accepted(rec: Any, player: int) -> int:
 
 @kernel
 def _dora_revealed(rec: Any, tile: int) -> int:
-    if rec.phase == PHASE_IDLE or rec.phase == PHASE_ENDED:
+    if rec.phase in (PHASE_IDLE, PHASE_ENDED):
         return WRONG_MOMENT
     if tile < 0 or tile > 135:
         return BAD_TILE
@@ -685,7 +685,7 @@ def _win(rec: Any, code: Any) -> int:
         if rec.hand_known[player] and tile != rec.drawn:
             return WRONG_TILE
     else:
-        if rec.phase != PHASE_CLAIM and rec.phase != PHASE_ROB and rec.phase != PHASE_ENDED:
+        if rec.phase not in (PHASE_CLAIM, PHASE_ROB, PHASE_ENDED):
             return WRONG_MOMENT
         if source != rec.last_player or tile != rec.last_tile:
             return WRONG_TILE
@@ -702,7 +702,7 @@ def _win(rec: Any, code: Any) -> int:
 
 @kernel
 def _drawn_round(rec: Any, code: Any) -> int:
-    if rec.phase != PHASE_CLAIM and rec.phase != PHASE_TURN and rec.phase != PHASE_ROB:
+    if rec.phase not in (PHASE_CLAIM, PHASE_TURN, PHASE_ROB):
         return WRONG_MOMENT
     if code[1] < 0 or code[1] > 6:
         return BAD_CODE

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from game.actions import Action, ActionKind
 from game.fold import bit, kuikae_mask
 from game.jit import kernel
 from game.layout import AT_HAND, PHASE_CALLED, PHASE_CLAIM, PHASE_ROB, PHASE_TURN
+from game.melds import MeldKind
 from game.scoring import has_yaku
 from game.shanten import waits
 
@@ -35,7 +35,8 @@ _KAKAN: Final = int(ActionKind.KAKAN)
 _TSUMO: Final = int(ActionKind.TSUMO)
 _RON: Final = int(ActionKind.RON)
 _NINE_TERMINALS: Final = int(ActionKind.NINE_TERMINALS)
-_MELD_PON: Final = 2
+_MELD_PON: Final = int(MeldKind.PON)
+_MELD_DAIMINKAN: Final = int(MeldKind.DAIMINKAN)
 
 _WINS: Final = frozenset((ActionKind.TSUMO, ActionKind.RON))
 
@@ -83,7 +84,7 @@ def legal_rows(rec: Any, player: int, rows: Any) -> int:
         return _turn_rows(rec, player, rows)
     if rec.phase == PHASE_CALLED and rec.turn == player:
         return _called_rows(rec, player, rows)
-    if (rec.phase == PHASE_CLAIM or rec.phase == PHASE_ROB) and rec.last_player != player:
+    if (rec.phase in (PHASE_CLAIM, PHASE_ROB)) and rec.last_player != player:
         return _claim_rows(rec, player, rows)
     return 0
 
@@ -106,7 +107,7 @@ def _held(rec: Any, player: int, tile: int) -> bool:
 
 @kernel
 def _is_red(tile: int) -> bool:
-    return tile in (16, 52, 88)
+    return bool(tile in (16, 52, 88))
 
 
 @kernel
@@ -237,7 +238,12 @@ def _claim_rows(rec: Any, player: int, rows: Any) -> int:
     tile = rec.last_tile
     if _may_ron(rec, player):
         n = _put(rows, n, _RON, tile, -1, -1, -1, -1)
-    if rec.phase == PHASE_CLAIM and rec.riichi[player] == 0 and rec.wall_left > 0 and not _ends_unclaimed(rec):
+    if (
+        rec.phase == PHASE_CLAIM
+        and rec.riichi[player] == 0
+        and rec.wall_left > 0
+        and not _ends_unclaimed(rec)
+    ):
         n = _pon_rows(rec, player, tile, rows, n)
         if rec.hand34[player, tile >> 2] == 3 and rec.kan_count < 4:
             own = tile & ~3
@@ -260,17 +266,16 @@ def _may_ron(rec: Any, player: int) -> bool:
 
 @kernel
 def _ends_unclaimed(rec: Any) -> bool:
-    """Whether this discard ends the round unless it is won: four kans by several, or a fourth riichi."""
-    if rec.kan_count == 4:
-        most = 0
-        for p in range(4):
-            kans = 0
-            for slot in range(rec.meld_count[p]):
-                if rec.meld_kind[p, slot] >= 3:
-                    kans += 1
-            most = max(most, kans)
-        return most < 4
-    return False
+    """Whether this discard ends the round unless it is won: four kans, not all by one player."""
+    if rec.kan_count < 4:
+        return False
+    for p in range(4):
+        kans = 0
+        for slot in range(rec.meld_count[p]):
+            kans += rec.meld_kind[p, slot] >= _MELD_DAIMINKAN
+        if kans == 4:
+            return False
+    return True
 
 
 @kernel
@@ -320,7 +325,7 @@ def _chi_faces(rec: Any, player: int, tile: int, a: int, b: int, rows: Any, n: i
 
 @kernel
 def _leaves_discard(rec: Any, player: int, called: int, a: int, b: int) -> bool:
-    """Whether something may still be thrown after the call: one that leaves only forbidden tiles is no call."""
+    """Whether something may still be thrown after the call; if not, it may not be made."""
     forbidden = kuikae_mask(called, a, b)
     for kind in range(34):
         left = rec.hand34[player, kind] - (kind == a) - (kind == b)

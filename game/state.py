@@ -36,12 +36,14 @@ __all__ = [
 
 def new_round() -> np.void:
     """One empty record, waiting for a `StartRound`."""
-    return np.zeros(1, dtype=ROUND_STATE)[0]
+    record: np.void = np.zeros(1, dtype=ROUND_STATE)[0]
+    return record
 
 
 def clone(record: np.void) -> np.void:
     """A copy that shares nothing with the original."""
-    return record.copy()
+    copy: np.void = record.copy()
+    return copy
 
 
 def apply(record: np.void, event: GameEvent) -> None:

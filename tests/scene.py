@@ -19,12 +19,17 @@ from game.events import (
     RiichiAccepted,
     StartRound,
 )
-from game.layout import AT_HAND, AT_UNSEEN
+from game.layout import AT_HAND, AT_UNSEEN, ROUND_STATE
 from game.rules import legal_actions
 from game.state import apply, hand_tiles, melds_of, new_round
 from game.tiles import parse_hand, tile_text
 
 HIDDEN = (-1,) * 13
+
+
+def same(one: np.void, other: np.void) -> bool:
+    """Whether two records agree in every field (padding between the fields does not count)."""
+    return all(np.array_equal(one[name], other[name]) for name in ROUND_STATE.names or ())
 
 
 class Scene:
@@ -61,7 +66,11 @@ class Scene:
     def _take(text: str, used: set[int]) -> tuple[int, ...]:
         tiles = []
         for wanted in parse_hand(text):
-            same = [t for t in range(4 * (wanted >> 2), 4 * (wanted >> 2) + 4) if tile_text(t) == tile_text(wanted)]
+            same = [
+                t
+                for t in range(4 * (wanted >> 2), 4 * (wanted >> 2) + 4)
+                if tile_text(t) == tile_text(wanted)
+            ]
             tile = next(t for t in same if t not in used)
             used.add(tile)
             tiles.append(tile)

@@ -28,7 +28,7 @@ def test_every_code_survives_the_round_trip() -> None:
         (27031, Meld(MeldKind.CHI, (42, 44, 51), 51, 3)),
         (34314, Meld(MeldKind.PON, (89, 90, 91), 90, 2)),
         (18547, Meld(MeldKind.KAKAN, (48, 49, 50, 51), 48, 3, 51)),
-        (15872, Meld(MeldKind.ANKAN, (60, 61, 62, 63))),
+        (15872, Meld(MeldKind.ANKAN, (62, 60, 61, 63))),
         (13825, Meld(MeldKind.DAIMINKAN, (52, 53, 54, 55), 54, 1)),
         (6249, Meld(MeldKind.PON, (16, 17, 18), 16, 1)),
         (6762, Meld(MeldKind.PON, (16, 17, 18), 17, 2)),

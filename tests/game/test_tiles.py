@@ -35,5 +35,5 @@ def test_an_unseen_tile_has_no_kind() -> None:
 
 @pytest.mark.parametrize("text", ["12", "m", "1x", "8z", "11111m", "00p", "1m2"])
 def test_no_hand_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="hand|tile|suit"):
+    with pytest.raises(ValueError, match=r"hand|tile|suit"):
         parse_hand(text)
