@@ -1,0 +1,321 @@
+"""The configuration: built-in defaults, `config.yaml`, the environment, the command line, in that order.
+
+Everything wrong with it is said at once: key path, what was found, what was expected, the nearest known key.
+Nothing invalid is ever replaced by a default.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from bot.config_problems import Expected, Problem, describe_errors, find, report
+from bot.config_sources import ENV_PREFIX, Layer, merge, read_environment, read_yaml
+from bot.tenhou.game_types import GameType, parse_game_type
+from game.errors import ConfigError
+
+DEFAULT_FILE: Final = Path("config.yaml")
+GUEST_NAME: Final = "NoName"
+LISTED_ENV: Final = frozenset({"SUZAKU_CACHE_DIR", "SUZAKU_CONFIG"})
+"""Variables with our prefix that are not keys of the configuration."""
+
+_USER_ID: Final = re.compile(r"ID[0-9A-F]{8}-[0-9a-zA-Z]{8}")
+_LOBBY: Final = re.compile(r"0|L?[1-9][0-9]{3}|C[0-9]{8}")
+_TENHOU_PRACTICE: Final = (0, 64)
+
+
+def _game_type(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError  # noqa: TRY004 - pydantic collects ValueErrors only
+    return parse_game_type(value).number
+
+
+def _lobby(value: object) -> str:
+    text = str(value) if isinstance(value, int | str) and not isinstance(value, bool) else ""
+    if not _LOBBY.fullmatch(text):
+        raise ValueError
+    return text.removeprefix("L")
+
+
+def _url(value: object) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"(wss?://[^\s/]+(/\S*)?)?", value):
+        raise ValueError
+    return value
+
+
+def _host(value: object) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9.-]+(:[0-9]{1,5})?", value):
+        raise ValueError
+    return value
+
+
+def _folder(value: object) -> Path:
+    if not isinstance(value, str | Path) or not str(value).strip() or "\0" in str(value):
+        raise ValueError
+    return Path(value).expanduser()
+
+
+def _hosts(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+TypeNumber = Annotated[int, BeforeValidator(_game_type), Expected("a game type we play, by number or name")]
+Lobby = Annotated[
+    str, BeforeValidator(_lobby), Expected('0, a private lobby "1000" to "9999", or a tournament "C12345678"')
+]
+Url = Annotated[str, BeforeValidator(_url), Expected('a WebSocket address like "ws://127.0.0.1:4000", or ""')]
+Host = Annotated[str, BeforeValidator(_host), Expected("a host name")]
+Hosts = Annotated[
+    tuple[Host, ...],
+    BeforeValidator(_hosts),
+    Field(min_length=1),
+    Expected("a list of one or more host names"),
+]
+EnvName = Annotated[
+    str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$"), Expected('the name of an environment variable, or ""')
+]
+Folder = Annotated[Path, BeforeValidator(_folder), Expected("a path")]
+
+
+class Section(BaseModel):
+    """A part of the configuration: unknown keys and wrong types are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True)
+
+
+class Play(Section):
+    """What `suzaku play` does."""
+
+    server: Literal["local", "tenhou"] = "local"
+    games: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    pace: Literal["auto", "instant", "human"] = "auto"
+    seed: Annotated[int | None, Field(ge=0, lt=2**31)] = None
+
+
+class Local(Section):
+    """The built-in lobby, or another one of ours that is already running."""
+
+    url: Url = ""
+    port: Annotated[int, Field(ge=0, le=65535)] = 0
+    lobby: Lobby = "0"
+    type: TypeNumber = 9
+
+
+class Tenhou(Section):
+    """Playing on Tenhou itself."""
+
+    enabled: bool = False
+    permission: bool = False
+    user_id_env: EnvName = "TENHOU_ID"
+    sex: Literal["M", "F"] = "M"
+    lobby: Lobby = "0"
+    type: TypeNumber = 0
+    max_games: Annotated[int, Field(ge=1, le=10_000)] = 1
+    hosts: Hosts = ("b-ww.mjv.jp", "b-wk.mjv.jp")
+
+
+class DecisionSection(Section):
+    """How long the bot may think, and what it does when thinking fails."""
+
+    policy: Literal["heuristic"] = "heuristic"
+    budget_ms: Annotated[int, Field(ge=100, le=60_000)] = 3000
+    reserve_ms: Annotated[int, Field(ge=0, le=30_000)] = 1500
+    failures_before_rules: Annotated[int, Field(ge=1, le=1000)] = 3
+
+
+class Connection(Section):
+    """The line to the server."""
+
+    keepalive_s: Annotated[float, Field(ge=1.0, le=60.0)] = 10.0
+    silence_s: Annotated[float, Field(ge=5.0, le=600.0)] = 60.0
+    tries: Annotated[int, Field(ge=1, le=100)] = 8
+
+
+class Records(Section):
+    """Where finished games go."""
+
+    folder: Folder = Path("replays/games")
+    capture: Annotated[str, Expected('a file name, or ""')] = ""
+
+
+class Logs(Section):
+    """What is logged, and how."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["auto", "console", "json"] = "auto"
+
+
+class Config(Section):
+    """Everything that can be set."""
+
+    play: Play = Play()
+    local: Local = Local()
+    tenhou: Tenhou = Tenhou()
+    decision: DecisionSection = DecisionSection()
+    connection: Connection = Connection()
+    records: Records = Records()
+    logs: Logs = Logs()
+
+    @property
+    def server(self) -> Local | Tenhou:
+        """The section of the server that is played on."""
+        return self.tenhou if self.play.server == "tenhou" else self.local
+
+    @property
+    def game_type(self) -> GameType:
+        """The kind of table that is played at."""
+        return GameType(self.server.type)
+
+    @property
+    def pace(self) -> Literal["instant", "human"]:
+        """How fast we answer: human on Tenhou, instant at home unless told otherwise."""
+        if self.play.pace == "auto":
+            return "human" if self.play.server == "tenhou" else "instant"
+        return self.play.pace
+
+
+def load_config(
+    path: Path | None, environment: Mapping[str, str], flags: Mapping[str, object] | None = None
+) -> Config:
+    """Read the configuration.
+
+    Args:
+        path: the file; None takes `config.yaml` where it exists, and the built-in defaults where not.
+        environment: usually `os.environ`; ``SUZAKU_PLAY__GAMES=3`` sets ``play.games``.
+        flags: what the command line sets, by key path; ``server.`` stands for the section of the server
+            that is played on. None values are not set.
+
+    Raises:
+        ConfigError: with every problem in it.
+    """
+    layers = [read_yaml(path)] if path else [read_yaml(DEFAULT_FILE)] if DEFAULT_FILE.exists() else []
+    from_environment, problems = read_environment(environment, LISTED_ENV)
+    layers.append(from_environment)
+    layers.append(Layer("the command line", {k: v for k, v in (flags or {}).items() if v is not None}))
+    values, origins = merge(layers, {"local": "local", "tenhou": "tenhou"})
+    config, more = _validate(values, origins)
+    problems += more
+    problems += [
+        Problem(p.paths, p.message, origins.get(p.path, ""))
+        for p in impossible(config, environment)
+        if not any(set(p.paths) & set(bad.paths) for bad in problems)
+    ]
+    if problems:
+        raise ConfigError(report(problems))
+    return config
+
+
+def impossible(config: Config, environment: Mapping[str, str]) -> list[Problem]:
+    """Settings that are fine one by one and cannot stand together."""
+    play, server = config.play, f"{config.play.server}."
+    clock_ms = sum(config.game_type.clock_s) * 1000
+    problems = []
+    if config.decision.budget_ms + config.decision.reserve_ms > clock_ms:
+        problems.append(
+            Problem(
+                ("decision.budget_ms", "decision.reserve_ms", f"{server}type"),
+                f"{config.decision.budget_ms} ms and {config.decision.reserve_ms} ms of decision.reserve_ms "
+                f"are more than the {clock_ms} ms of the clock of {config.game_type}; lower one",
+            )
+        )
+    if play.seed is not None and (play.server == "tenhou" or config.local.url):
+        problems.append(
+            Problem(
+                ("play.seed", "local.url", "play.server"),
+                "a seed deals the walls of the built-in lobby; another server deals its own: remove the seed",
+            )
+        )
+    return problems + (_impossible_on_tenhou(config, environment) if play.server == "tenhou" else [])
+
+
+def user_id(config: Config, environment: Mapping[str, str]) -> str:
+    """The Tenhou id from its environment variable, or the guest's name. Never print or log it."""
+    name = config.tenhou.user_id_env
+    return environment[name] if name else GUEST_NAME
+
+
+def _impossible_on_tenhou(config: Config, environment: Mapping[str, str]) -> list[Problem]:
+    tenhou, problems = config.tenhou, []
+
+    def add(path: str, message: str, *others: str) -> None:
+        problems.append(Problem((path, "play.server", *others), message))
+
+    if not tenhou.enabled:
+        add(
+            "tenhou.enabled",
+            "found false, expected true: playing on Tenhou is off until you turn it on there",
+        )
+    if not GameType(tenhou.type).is_practice and not tenhou.permission:
+        add(
+            "tenhou.type",
+            f"{GameType(tenhou.type)} is played against people, and tenhou.permission is false; take "
+            "practice (0 or 64), or get the operator's permission and set tenhou.permission to true",
+            "tenhou.permission",
+        )
+    if GameType(tenhou.type).is_practice and tenhou.type not in _TENHOU_PRACTICE:
+        add(
+            "tenhou.type",
+            f"found {tenhou.type}, expected 0 or 64: Tenhou has no other practice tables for us",
+        )
+    if config.play.pace == "instant":
+        add("play.pace", 'found "instant", expected "auto" or "human": on Tenhou the pace is always human')
+    if config.play.games > tenhou.max_games:
+        add(
+            "play.games",
+            f"found {config.play.games}, expected at most tenhou.max_games, which is {tenhou.max_games}",
+            "tenhou.max_games",
+        )
+    if tenhou.user_id_env:
+        found = environment.get(tenhou.user_id_env)
+        if not found:
+            add(
+                "tenhou.user_id_env",
+                f"the environment variable {tenhou.user_id_env} is not set; export your id in it, "
+                'or set the key to "" to log in as a guest',
+            )
+        elif not _USER_ID.fullmatch(found):
+            add(
+                "tenhou.user_id_env",
+                f"what {tenhou.user_id_env} holds is no Tenhou id, which reads ID, 8 hexadecimal digits, "
+                "a hyphen, 8 letters or digits (its value is not shown here)",
+            )
+    return problems
+
+
+def _validate(values: dict[str, Any], origins: Mapping[str, str]) -> tuple[Config, list[Problem]]:
+    """The configuration as far as it is valid, and what is not."""
+    try:
+        return Config.model_validate(values), []
+    except ValidationError as exc:
+        errors = exc.errors(include_url=False)
+    problems = describe_errors(errors, Config, origins)
+    for error in errors:
+        _remove(values, [str(part) for part in error["loc"]])
+    return Config.model_validate(values), problems
+
+
+def _remove(values: dict[str, Any], loc: list[str]) -> None:
+    """Take the value at ``loc`` out, or the whole section or list it cannot be told apart from."""
+    parent: Any = values
+    for part in loc[:-1]:
+        if not isinstance(parent, dict) or not isinstance(parent.get(part), dict):
+            break
+        parent = parent[part]
+    else:
+        parent.pop(loc[-1], None)
+        return
+    parent.pop(part, None)
+
+
+def known_keys() -> list[str]:
+    """Every key path there is."""
+    return [f"{section}.{key}" for section, field in Config.model_fields.items() for key in find(field)]
+
+
+def environment_name(path: str) -> str:
+    """The environment variable of a key path: ``play.games`` is ``SUZAKU_PLAY__GAMES``."""
+    return ENV_PREFIX + path.upper().replace(".", "__")

@@ -1,0 +1,129 @@
+"""Logging: structlog to stderr, for people on a terminal and as JSON lines elsewhere, without secrets.
+
+The standard library's loggers (asyncio, websockets) and uncaught exceptions go the same way, so tracebacks
+are redacted too.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from collections.abc import MutableMapping
+from types import TracebackType
+from typing import Any, Literal, TextIO, TypeAlias
+
+import structlog
+
+from bot.redaction import REDACTOR
+
+Format: TypeAlias = Literal["auto", "console", "json"]
+EventDict: TypeAlias = MutableMapping[str, Any]
+
+_hidden: set[str] = set()
+
+
+def set_up_logs(level: str = "info", log_format: Format = "auto", stream: TextIO | None = None) -> None:
+    """Send every log line to ``stream``; without one to stderr, whatever that is when the line comes.
+
+    Args:
+        level: debug, info, warning or error.
+        log_format: ``auto`` is console on a terminal and JSON lines otherwise.
+        stream: where lines go.
+    """
+    on_terminal = (stream or sys.stderr).isatty()
+    as_console = log_format == "console" or (log_format == "auto" and on_terminal)
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="%H:%M:%S" if as_console else "iso", utc=not as_console),
+        structlog.processors.StackInfoRenderer(),
+        structlog.processors.format_exc_info,
+        redact_event,
+    ]
+    structlog.configure(
+        processors=[hide_event, *shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level.upper())),
+        cache_logger_on_first_use=False,
+    )
+    renderer: Any = structlog.processors.JSONRenderer(ensure_ascii=False)
+    if as_console:
+        # exceptions are text by now, so that redaction saw them; nothing is left to pretty-print
+        renderer = structlog.dev.ConsoleRenderer(
+            colors=on_terminal, exception_formatter=structlog.dev.plain_traceback
+        )
+    formatter = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=[*shared[:-1], _as_event, redact_event],
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+    )
+    handler: logging.StreamHandler[Any] = logging.StreamHandler(stream) if stream else _StderrHandler()
+    handler.setFormatter(formatter)
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    for noisy in ("asyncio", "numba", "websockets"):
+        # websockets logs whole frames at debug; those belong into --capture
+        logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))
+    logging.captureWarnings(True)
+    sys.excepthook = _log_uncaught
+    threading.excepthook = _log_uncaught_in_thread
+    sys.unraisablehook = _log_unraisable
+
+
+def redact_event(_: Any, __: str, event: EventDict) -> EventDict:
+    """Take secrets and control characters out of every value of a log event."""
+    return {key: value if key.startswith("_") else REDACTOR.value(value, key) for key, value in event.items()}
+
+
+def hide_event(_: Any, __: str, event: EventDict) -> EventDict:
+    """Drop the events that `hidden` names."""
+    if event.get("event") in _hidden:
+        raise structlog.DropEvent
+    return event
+
+
+class hidden:  # noqa: N801 - used like a function
+    """While it lasts, log events of these names are not shown, as the live table shows them better."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = set(names)
+
+    def __enter__(self) -> None:
+        _hidden.update(self._names)
+
+    def __exit__(self, *_: object) -> None:
+        _hidden.difference_update(self._names)
+
+
+class _StderrHandler(logging.StreamHandler[TextIO]):
+    """Writes to whatever stderr is now: a live table puts its own in place to stay below the lines."""
+
+    def __init__(self) -> None:
+        logging.Handler.__init__(self)
+
+    @property
+    def stream(self) -> TextIO:  # type: ignore[override]
+        return sys.stderr
+
+
+def _as_event(logger: Any, _: str, event: EventDict) -> EventDict:
+    record = event.get("_record")
+    if record is not None:
+        event["logger"] = record.name
+    return event
+
+
+def _log_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    log = structlog.get_logger("suzaku")
+    log.error("program.failed", exc_info=(kind, error, trace))
+
+
+def _log_uncaught_in_thread(args: threading.ExceptHookArgs) -> None:
+    if args.exc_value is not None and args.exc_type is not SystemExit:
+        _log_uncaught(args.exc_type, args.exc_value, args.exc_traceback)
+
+
+def _log_unraisable(args: Any) -> None:
+    if args.exc_value is not None:
+        _log_uncaught(args.exc_type, args.exc_value, args.exc_traceback)

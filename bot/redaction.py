@@ -1,0 +1,112 @@
+"""Keeps secrets and control characters out of everything that is shown or written.
+
+Secrets go by key (``gpid``, ``token`` …) and by value: the patterns of Tenhou's ids and tokens, and every
+value registered at run time, each also in the percent-encoded form the wire uses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import unquote
+
+REDACTED: Final = "<redacted>"
+
+_SECRET_KEYS: Final = frozenset(
+    {
+        "user_id",
+        "tenhou_id",
+        "login_id",
+        "gpid",
+        "auth",
+        "token",
+        "password",
+        "secret",
+        "cookie",
+        "authorization",
+    }
+)
+_PATTERNS: Final = re.compile(
+    r"(?<![0-9A-Za-z])(?:"
+    r"ID[0-9A-Fa-f]{8}-[0-9a-zA-Z]{8}"  # login id
+    r"|[0-9A-F]{8}-[0-9A-F]{8}"  # gpid: whoever presents it takes the seat
+    r"|C[0-9]{16}"  # tournament lobby with its organiser's edit code
+    r")(?![0-9A-Za-z])"
+)
+_FIELDS: Final = re.compile(
+    r"""(?P<head>(?<![\w-])\\?["']?(?:gpid|auth|token|password)\\?["']?\s*[=:]\s*\\?)(?P<quote>["'])(?P<value>.*?)(?P=quote)""",
+    re.IGNORECASE,
+)
+_AUTH_REPLY: Final = re.compile(r"""(<AUTH\s+val=)"[^"]*\"""")
+_PERCENT_RUN: Final = re.compile(r"(?:%[0-9A-Fa-f]{2}|[0-9A-Za-z-]){17,}")
+_CONTROL: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+_LINE_ENDS: Final = re.compile("[\t\n]+")
+
+
+def clean_text(text: str, *, keep_lines: bool = False) -> str:
+    r"""Text from strangers without what could steer a terminal: control, direction and surrogate characters.
+
+    >>> clean_text("\x1b[31mred\u202e\nnext")
+    '[31mred next'
+    """
+    text = _CONTROL.sub("", text)
+    return text if keep_lines else _LINE_ENDS.sub(" ", text)
+
+
+class Redactor:
+    """Replaces secrets in text and in structured values."""
+
+    def __init__(self) -> None:
+        self._registered: re.Pattern[str] | None = None
+        self._values: set[str] = set()
+
+    def register(self, secret: str) -> None:
+        """Never let this value through again, in any of the forms it takes on the wire."""
+        if len(secret) < 4 or secret in self._values:
+            return
+        self._values.add(secret)
+        forms: set[str] = set()
+        for value in self._values:
+            encoded = "".join(f"%{byte:02X}" for byte in value.encode())
+            forms |= {value, encoded, encoded.lower(), value.replace("-", "%2D"), value.replace("-", "%2d")}
+        longest_first = sorted(forms, key=len, reverse=True)
+        self._registered = re.compile("|".join(re.escape(form) for form in longest_first), re.IGNORECASE)
+
+    def text(self, text: str) -> str:
+        """The text with every secret replaced."""
+        if self._registered is not None:
+            text = self._registered.sub(REDACTED, text)
+        text = _PATTERNS.sub(REDACTED, text)
+        text = _FIELDS.sub(lambda m: f"{m['head']}{m['quote']}{REDACTED}{m['quote']}", text)
+        text = _AUTH_REPLY.sub(rf'\1"{REDACTED}"', text)
+        return _PERCENT_RUN.sub(self._encoded, text) if "%" in text else text
+
+    def value(self, value: Any, key: str = "") -> Any:
+        """A value for the log: secrets replaced, strings cleaned, containers walked."""
+        if key.lower() in _SECRET_KEYS:
+            return REDACTED if value else value
+        if isinstance(value, str):
+            return self.text(clean_text(value, keep_lines=key in ("exception", "stack")))
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        if isinstance(value, Mapping):
+            return {self.text(clean_text(str(k))): self.value(v, str(k)) for k, v in value.items()}
+        if isinstance(value, list | tuple | set | frozenset):
+            return [self.value(item) for item in value]
+        return self.text(clean_text(str(value)))
+
+    @staticmethod
+    def _encoded(match: re.Match[str]) -> str:
+        return REDACTED if "%" in match[0] and _PATTERNS.search(unquote(match[0])) else match[0]
+
+
+REDACTOR: Final = Redactor()
+"""The one of this process: the id is registered when it is read, tokens when the session meets them."""
+
+
+def redact(text: str) -> str:
+    """`Redactor.text` of this process."""
+    return REDACTOR.text(text)
