@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot.player import PlayerSettings, SeatPlayer, SeatPrompt, last_resort
+from game.actions import PASS, Action, ActionKind
+from game.errors import LocalProtocolError
+from game.state import clone
+from policies.heuristic import HeuristicPolicy
+from policies.slots import Policy, Question, Slot, Source
+from tests.bot.fake_clock import FakeClock, until
+from tests.scene import Scene
+
+
+class Stub:
+    """A policy that answers evenly after doing whatever the test wants."""
+
+    source: Source = "model"
+
+    def __init__(self, act: Any = None) -> None:
+        self.asked = 0
+        self.act = act
+
+    def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
+        self.asked += 1
+        if self.act is not None:
+            changed = self.act(questions)
+            if changed is not None:
+                return changed  # type: ignore[no-any-return]
+        return [self.even(slot, q) for q in questions]
+
+    @staticmethod
+    def even(slot: Slot, question: Question) -> list[float]:
+        count = len(question.options)
+        return [1.0 / count] * count if slot is Slot.DISCARD else [0.1] * count
+
+
+class Bench:
+    """A seat player with its surroundings."""
+
+    def __init__(self, policy: Policy | None = None, **settings: Any) -> None:
+        self.clock = FakeClock()
+        self.loads = 0
+        self.policy = policy or Stub()
+        self.replies: list[tuple[int, Action]] = []
+        self.prompts = 0
+        self.player = SeatPlayer(
+            self.load, PlayerSettings(**settings), self.clock, random.Random(1), date=lambda: 1e9
+        )
+        self.player.begin_game("g")
+
+    def load(self) -> Policy:
+        self.loads += 1
+        return self.policy
+
+    def reply(self, prompt_id: int, action: Action) -> None:
+        self.replies.append((prompt_id, action))
+
+    def ask(self, scene: Scene | None = None) -> SeatPrompt:
+        scene = scene or Scene("123m456p789s112z5m").draw("9p")
+        self.prompts += 1
+        prompt = SeatPrompt(
+            self.prompts, clone(scene.record), 0, tuple(scene.legal()), "hanchan", self.clock.now()
+        )
+        self.player.ask(prompt, self.reply)
+        return prompt
+
+    async def answered(self, count: int | None = None) -> tuple[int, Action]:
+        wanted = count or self.prompts
+        await until(lambda: len(self.replies) >= wanted)
+        return self.replies[-1]
+
+
+def claim_scene() -> Scene:
+    return Scene("11m456p789s1122z5m").draw("9p").discard("9p").turn("1m")
+
+
+async def test_a_prompt_is_answered_by_the_policy_from_its_legal_actions() -> None:
+    bench = Bench()
+    with capture_logs() as logs:
+        prompt = bench.ask()
+        prompt_id, action = await bench.answered()
+    assert prompt_id == 1
+    assert action in prompt.legal
+    made = [entry for entry in logs if entry["event"] == "decision.made"]
+    assert len(made) == 1
+    assert made[0]["source"] == "model"
+    assert made[0]["game_id"] == "g"
+    assert {"action", "probability", "top", "shanten", "latency_ms", "budget_ms"} <= made[0].keys()
+    assert len(made[0]["top"]) == 3
+    [record] = bench.player.decisions
+    assert record.decision.budget_ms == 3000
+    assert not record.fallback
+    assert not record.late
+    assert (bench.player.tally.decisions, bench.player.tally.fallbacks, bench.player.tally.late) == (1, 0, 0)
+    await bench.player.close()
+
+
+async def test_the_heuristic_answers_a_claim() -> None:
+    bench = Bench(HeuristicPolicy())
+    prompt = bench.ask(claim_scene())
+    _, action = await bench.answered()
+    assert action in prompt.legal
+    assert PASS in prompt.legal
+    await bench.player.close()
+
+
+async def test_human_pace_waits_and_an_answer_is_not_sent_early() -> None:
+    bench = Bench(pace="human")
+    bench.ask()
+    await until(lambda: len(bench.clock.sleeping) == 1 and 0.5 <= bench.clock.sleeping[0] <= 1)
+    assert not bench.replies
+    await bench.clock.advance(1.0)
+    await bench.answered()
+    # deliberate waiting is no latency
+    assert bench.player.tally.percentile_ms(99) < 1
+    await bench.player.close()
+
+
+async def test_a_withdrawn_prompt_is_not_answered() -> None:
+    gate = threading.Event()
+    bench = Bench(Stub(lambda _: gate.wait() and None))
+    with capture_logs() as logs:
+        bench.ask()
+        await until(lambda: bench.policy.asked == 1)  # type: ignore[attr-defined]
+        bench.player.withdraw(99)  # another prompt: nothing happens
+        bench.player.withdraw(1)
+        gate.set()
+        await until(lambda: any(entry["event"] == "decision.late" for entry in logs))
+    assert not bench.replies
+    await bench.player.close()
+
+
+async def test_a_newer_prompt_takes_the_place_of_an_older_one() -> None:
+    gate = threading.Event()
+    bench = Bench(Stub(lambda _: gate.wait() and None))
+    for _ in range(50):
+        bench.ask()
+    gate.set()
+    await bench.answered(1)
+    assert [prompt_id for prompt_id, _ in bench.replies] == [50]
+    assert bench.policy.asked <= 2  # type: ignore[attr-defined]
+    await bench.player.close()
+
+
+async def test_an_answer_the_session_no_longer_wants_is_late_and_nothing_breaks() -> None:
+    bench = Bench()
+
+    def stale(prompt_id: int, action: Action) -> None:
+        raise LocalProtocolError("prompt 1 is over")
+
+    bench.reply = stale  # type: ignore[method-assign]
+    with capture_logs() as logs:
+        bench.ask()
+        await until(lambda: bench.player.tally.late == 1)
+    assert [entry["event"] for entry in logs] == ["decision.late"]
+    assert bench.player.tally.decisions == 0
+    assert not bench.player.decisions
+    await bench.player.close()
+
+
+async def test_the_policy_is_loaded_once_and_again_after_a_game_with_failures() -> None:
+    bench = Bench(Stub())
+    bench.ask()
+    await bench.answered()
+    bench.player.begin_game("h")
+    bench.ask()
+    await bench.answered()
+    assert bench.loads == 1
+    bench.policy.act = lambda questions: [[float("nan")] * len(q.options) for q in questions]  # type: ignore[attr-defined]
+    bench.ask()
+    await bench.answered()
+    bench.player.begin_game("i")
+    bench.ask()
+    await bench.answered()
+    assert bench.loads == 2
+    await bench.player.close()
+
+
+async def test_closing_leaves_no_thread_and_no_task() -> None:
+    before = set(threading.enumerate())
+    bench = Bench()
+    bench.ask()
+    await bench.answered()
+    await bench.player.close()
+    await until(lambda: set(threading.enumerate()) == before)
+
+
+@pytest.mark.parametrize(
+    ("scene", "kind"),
+    [
+        (Scene("123m456p789s112z5m").draw("9p"), ActionKind.DISCARD),
+        (claim_scene(), ActionKind.PASS),
+    ],
+)
+def test_the_last_resort_throws_the_drawn_tile_or_passes(scene: Scene, kind: ActionKind) -> None:
+    prompt = SeatPrompt(1, scene.record, 0, tuple(scene.legal()), "hanchan", 0.0)
+    action = last_resort(prompt)
+    assert action.kind is kind
+    if kind is ActionKind.DISCARD:
+        assert action.tile == int(scene.record["drawn"])
