@@ -1,0 +1,123 @@
+"""Where finished games are kept: one mjlog file each, and beside it a file of the decisions made.
+
+A file appears whole or not at all. A full or read-only disk costs no game: records wait in memory, up to a
+cap, and are tried again with the next one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import structlog
+
+from game.errors import ReplayError
+from replays.mjlog import write
+from replays.record import GameRecord, check_game_id
+
+DEFAULT_FOLDER: Final = Path("replays/games")
+RECORD_SUFFIX: Final = ".mjlog.xml"
+DECISIONS_SUFFIX: Final = ".decisions.jsonl"
+KEPT_IN_MEMORY: Final = 32
+"""A record is some hundred kilobytes in memory."""
+
+_log = structlog.get_logger(__name__)
+
+
+def save(record: GameRecord, folder: Path) -> Path:
+    """Write a game under its id; a game already there is replaced.
+
+    Args:
+        record: the game; its decisions, if any, go to a file of their own beside it.
+        folder: made if it is missing.
+
+    Returns:
+        The path of the mjlog file.
+
+    Raises:
+        ReplayFormatError: the id is no game id, or the events are no game.
+        ReplayError: the path would leave the folder, or one of its files is a link.
+        OSError: the disk does not take it.
+    """
+    name = check_game_id(record.game_id)
+    text = write(record)
+    folder.mkdir(parents=True, exist_ok=True)
+    if record.decisions:
+        lines = b"".join(msgspec.json.encode(decision) + b"\n" for decision in record.decisions)
+        _replace(_inside(folder, name + DECISIONS_SUFFIX), lines)
+    path = _inside(folder, name + RECORD_SUFFIX)
+    _replace(path, text.encode())
+    return path
+
+
+class Library:
+    """Saves games to one folder; what the disk refuses it keeps and tries again."""
+
+    def __init__(self, folder: Path = DEFAULT_FOLDER, kept_in_memory: int = KEPT_IN_MEMORY) -> None:
+        self.folder = folder
+        self._waiting: deque[GameRecord] = deque()
+        self._cap = kept_in_memory
+
+    @property
+    def waiting(self) -> int:
+        """How many records are only in memory."""
+        return len(self._waiting)
+
+    def keep(self, record: GameRecord) -> Path | None:
+        """Save a game, and those that could not be saved before it; never raises.
+
+        Returns:
+            Where the game lies, None if it is only in memory, or cannot be written at all.
+        """
+        self._waiting.append(record)
+        path = None
+        while self._waiting:
+            try:
+                path = save(self._waiting[0], self.folder)
+            except ReplayError as exc:
+                _log.error("record.rejected", game_id=self._waiting[0].game_id[:40], reason=str(exc))
+                path = None
+            except OSError as exc:
+                self._hold(exc)
+                return None
+            self._waiting.popleft()
+        return path
+
+    def _hold(self, exc: OSError) -> None:
+        dropped = ""
+        if len(self._waiting) > self._cap:
+            dropped = self._waiting.popleft().game_id
+        _log.warning(
+            "record.unsaved",
+            folder=str(self.folder),
+            reason=exc.strerror or str(exc),
+            in_memory=len(self._waiting),
+            dropped=dropped,
+            remedy="make room in the folder or make it writable; records are tried again after the next game",
+        )
+
+
+def _inside(folder: Path, name: str) -> Path:
+    root = folder.resolve()
+    path = root / name
+    if path.parent != root or path.is_symlink():
+        raise ReplayError(f"{name!r} is a link or leaves {folder}; remove it or choose another folder")
+    return path
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write beside the path, flush, and rename over it."""
+    temporary = path.with_name(path.name + ".tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        with os.fdopen(os.open(temporary, flags, 0o644), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise

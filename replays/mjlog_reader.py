@@ -1,0 +1,421 @@
+"""Reads Tenhou's record format into events: strict about what is there, bounded in time and memory.
+
+Not an XML parser: records carry bare ampersands, and nothing here may follow an entity. Three-player games
+are refused by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+from urllib.parse import unquote
+
+from game.errors import ReplayFormatError, ReplayTooLarge
+from game.events import (
+    Ankan,
+    Chi,
+    Daiminkan,
+    Discard,
+    DoraRevealed,
+    Draw,
+    DrawnRound,
+    DrawReason,
+    EndGame,
+    EndRound,
+    Four,
+    GameEvent,
+    Kakan,
+    PlayerLeft,
+    PlayerReturned,
+    Pon,
+    Riichi,
+    RiichiAccepted,
+    StartGame,
+    StartRound,
+    Win,
+)
+from game.melds import MeldKind, decode_meld
+from game.tiles import TILES, UNSEEN
+from replays.record import GameRecord, Names
+
+MAX_CHARACTERS: Final = 2 * 1024 * 1024
+"""A long hanchan has about 60,000."""
+MAX_TAGS: Final = 20_000
+MAX_ATTRIBUTES: Final = 32
+MAX_VALUE: Final = 8192
+
+_THREE_PLAYERS: Final = 16
+_TAG: Final = re.compile(
+    r"\s*+<(?P<close>/?+)(?P<name>[A-Za-z]++)(?P<tile>[0-9]{0,3}+)"
+    r'(?P<attributes>(?:\s++[A-Za-z][A-Za-z0-9]{0,20}+="[^"<>]*+")*+)\s*+/?+>'
+)
+_ATTRIBUTE: Final = re.compile(r'([A-Za-z][A-Za-z0-9]*+)="([^"]*+)"')
+_INTEGER: Final = re.compile(r"-?[0-9]{1,7}")
+_RESULT: Final = re.compile(r"(-?)([0-9]{1,5})(?:\.([0-9]))?")
+_DRAW_REASONS: Final[dict[str, DrawReason]] = {
+    "": "exhaustive",
+    "yao9": "nine_terminals",
+    "kaze4": "four_winds",
+    "reach4": "four_riichi",
+    "ron3": "triple_ron",
+    "kan4": "four_kans",
+    "nm": "nagashi_mangan",
+}
+
+
+def read(text: str) -> list[GameEvent]:
+    """The events of a game from its mjlog text, `StartGame` to `EndGame`.
+
+    Raises:
+        ReplayFormatError: it is no complete four-player mjlog.
+        ReplayTooLarge: it is longer than any game can be.
+    """
+    return list(read_record(text).events)
+
+
+def read_record(text: str, game_id: str = "") -> GameRecord:
+    """A game from its mjlog text; the text itself does not hold the id.
+
+    Raises:
+        ReplayFormatError: it is no complete four-player mjlog.
+        ReplayTooLarge: it is longer than any game can be.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise ReplayTooLarge(f"{len(text)} characters; at most {MAX_CHARACTERS} are read")
+    reader = _Reader()
+    for number, tag in enumerate(_tags(text)):
+        if number >= MAX_TAGS:
+            raise ReplayTooLarge(f"more than {MAX_TAGS} tags")
+        reader.add(tag)
+    return reader.record(game_id)
+
+
+class _Tag:
+    """One tag with its attributes as text, read with checks."""
+
+    def __init__(self, name: str, tile: str, attributes: dict[str, str]) -> None:
+        self.name = name
+        self.tile_text = tile
+        self.attributes = attributes
+
+    def fail(self, reason: str) -> ReplayFormatError:
+        return ReplayFormatError(f"<{self.name}{self.tile_text}>: {reason}")
+
+    def has(self, key: str) -> bool:
+        return key in self.attributes
+
+    def text(self, key: str) -> str:
+        if key not in self.attributes:
+            raise self.fail(f"{key} is missing")
+        return self.attributes[key]
+
+    def integers(self, key: str, count: int | None = None) -> tuple[int, ...]:
+        """A comma list, "" being the empty one."""
+        text = self.text(key)
+        parts = text.split(",") if text else []
+        if not all(_INTEGER.fullmatch(part) for part in parts):
+            raise self.fail(f"{key} is no list of numbers: {text[:80]!r}")
+        if count is not None and len(parts) != count:
+            raise self.fail(f"{key} has {len(parts)} numbers instead of {count}")
+        return tuple(map(int, parts))
+
+    def integer(self, key: str, low: int, high: int) -> int:
+        (value,) = self.integers(key, 1)
+        if not low <= value <= high:
+            raise self.fail(f"{key} {value} is outside {low} to {high}")
+        return value
+
+    def player(self, key: str = "who") -> int:
+        return self.integer(key, 0, 3)
+
+    def four(self, key: str, scale: int = 1) -> Four:
+        a, b, c, d = self.integers(key, 4)
+        return (a * scale, b * scale, c * scale, d * scale)
+
+    def tiles(self, key: str, low: int, high: int) -> tuple[int, ...]:
+        """Physical tiles, all different, between ``low`` and ``high`` of them."""
+        values = self.integers(key)
+        if not low <= len(values) <= high or len(set(values)) != len(values):
+            raise self.fail(f"{key} has {len(values)} tiles, or one twice")
+        if not all(0 <= value < TILES for value in values):
+            raise self.fail(f"{key} names a tile outside 0 to {TILES - 1}")
+        return values
+
+    def own_tile(self, *, may_be_unseen: bool = False) -> int:
+        """The tile in the tag's own name."""
+        if not self.tile_text and may_be_unseen:
+            return UNSEEN
+        if not self.tile_text or int(self.tile_text) >= TILES:
+            raise self.fail("no such tile")
+        return int(self.tile_text)
+
+
+def _tags(text: str) -> Iterator[_Tag]:
+    at = len(text) - len(text.lstrip("\ufeff \r\n\t"))
+    if text.startswith("<?xml", at):
+        at = text.find("?>", at) + 2
+    end = len(text.rstrip())
+    while at < end:
+        found = _TAG.match(text, at)
+        if found is None:
+            raise ReplayFormatError(f"not a tag at character {at}: {text[at : at + 80]!r}")
+        at = found.end()
+        pairs = _ATTRIBUTE.findall(found["attributes"])
+        attributes = dict(pairs)
+        if len(attributes) != len(pairs) or len(pairs) > MAX_ATTRIBUTES:
+            raise ReplayFormatError(f"<{found['name']}>: an attribute twice, or too many")
+        if any(len(value) > MAX_VALUE for value in attributes.values()):
+            raise ReplayTooLarge(f"<{found['name']}>: a value of more than {MAX_VALUE} characters")
+        if not found["close"]:
+            yield _Tag(found["name"], found["tile"], attributes)
+
+
+class _Reader:
+    """Collects events tag by tag."""
+
+    def __init__(self) -> None:
+        self._events: list[GameEvent] = []
+        self._dice: list[tuple[int, int]] = []
+        self._header: dict[str, _Tag] = {}
+        self._in_round = False
+        self._result_seen = False
+        self._ended = False
+
+    def add(self, tag: _Tag) -> None:
+        """Take the next tag."""
+        if not self._header and tag.name != "mjloggm":
+            raise ReplayFormatError("not an mjlog: it does not begin with <mjloggm>")
+        if tag.name in _HEADER_TAGS and not (tag.name == "UN" and "UN" in self._header):
+            self._header[tag.name] = tag
+            self._check_header(tag)
+            return
+        handler = _HANDLERS.get(tag.name)
+        if handler is None:
+            raise tag.fail("unknown tag")
+        if self._ended and tag.name not in ("BYE", "UN"):
+            raise tag.fail("stands after the end of the game")
+        handler(self, tag)
+
+    def record(self, game_id: str) -> GameRecord:
+        """The whole game."""
+        if not self._ended:
+            raise ReplayFormatError("cut short: no final result")
+        names = self._names()
+        un, go, shuffle = self._header["UN"], self._header.get("GO"), self._header.get("SHUFFLE")
+        rates = un.text("rate").split(",") if un.has("rate") else []
+        sexes = un.text("sx").split(",") if un.has("sx") else []
+        return GameRecord(
+            game_id=game_id,
+            game_type=go.integer("type", 0, 4095) if go else 0,
+            lobby=go.integer("lobby", 0, 19999) if go and go.has("lobby") else 0,
+            names=names,
+            ranks=un.four("dan") if un.has("dan") else (0, 0, 0, 0),
+            rates=_four_rates(un, rates),
+            sexes=(sexes[0], sexes[1], sexes[2], sexes[3]) if len(sexes) == 4 else ("M",) * 4,
+            events=(StartGame(names=names), *self._events),
+            dice=tuple(self._dice),
+            shuffle=shuffle.text("seed") if shuffle and shuffle.has("seed") else "",
+        )
+
+    def _check_header(self, tag: _Tag) -> None:
+        if tag.name == "GO" and tag.integer("type", 0, 4095) & _THREE_PLAYERS:
+            raise tag.fail("three-player games are not read")
+
+    def _names(self) -> Names:
+        un = self._header.get("UN")
+        if un is None:
+            raise ReplayFormatError("no <UN>: who played is missing")
+        n0, n1, n2, n3 = (unquote(un.text(f"n{p}"))[:64] for p in range(4))
+        return n0, n1, n2, n3
+
+    def _last(self) -> GameEvent | None:
+        return self._events[-1] if self._events else None
+
+    def _needs_round(self, tag: _Tag) -> None:
+        if not self._in_round or self._result_seen:
+            raise tag.fail("stands outside a round")
+
+    # --- the tags ------------------------------------------------------------------------------------
+
+    def _skip(self, tag: _Tag) -> None:
+        """Elements that only group others."""
+
+    def init(self, tag: _Tag) -> None:
+        if self._in_round and not self._result_seen:
+            raise tag.fail("a round begins before the last one ended")
+        self._close_round()
+        seed = tag.integers("seed", 6)
+        if not (0 <= seed[0] <= 15 and 0 <= seed[1] <= 999 and 0 <= seed[2] <= 999 and 0 <= seed[5] < TILES):
+            raise tag.fail("seed is out of range")
+        hands = tuple(
+            tag.tiles(f"hai{p}", 13, 13) if tag.has(f"hai{p}") else (UNSEEN,) * 13 for p in range(4)
+        )
+        self._dice.append((seed[3], seed[4]))
+        self._events.append(
+            StartRound(
+                round_index=seed[0],
+                honba=seed[1],
+                riichi_sticks=seed[2],
+                dealer=tag.player("oya"),
+                scores=tag.four("ten", 100),
+                dora_indicator=seed[5],
+                hands=(hands[0], hands[1], hands[2], hands[3]),
+            )
+        )
+        self._in_round, self._result_seen = True, False
+
+    def draw(self, tag: _Tag) -> None:
+        self._needs_round(tag)
+        self._events.append(Draw("TUVW".index(tag.name), tag.own_tile(may_be_unseen=True)))
+
+    def discard(self, tag: _Tag) -> None:
+        self._needs_round(tag)
+        player, tile = "DEFG".index(tag.name.upper()), tag.own_tile()
+        tsumogiri = tag.name.islower() or self._drawn_by(player) == tile
+        self._events.append(Discard(player, tile, tsumogiri))
+
+    def _drawn_by(self, player: int) -> int:
+        """The tile the player has just drawn; riichi, an indicator or a lost line may stand between."""
+        for event in reversed(self._events):
+            if isinstance(event, Draw):
+                return event.tile if event.player == player else UNSEEN
+            if not isinstance(event, Riichi | DoraRevealed | PlayerLeft | PlayerReturned):
+                break
+        return UNSEEN
+
+    def meld(self, tag: _Tag) -> None:
+        self._needs_round(tag)
+        player = tag.player()
+        try:
+            meld = decode_meld(tag.integer("m", 0, 65535))
+        except ValueError as exc:
+            raise tag.fail(str(exc)) from None
+        source = (player + meld.from_seat) % 4
+        own = meld.consumed
+        match meld.kind:
+            case MeldKind.CHI:
+                self._events.append(Chi(player, source, meld.called, (own[0], own[1])))
+            case MeldKind.PON:
+                self._events.append(Pon(player, source, meld.called, (own[0], own[1])))
+            case MeldKind.DAIMINKAN:
+                self._events.append(Daiminkan(player, source, meld.called, (own[0], own[1], own[2])))
+            case MeldKind.ANKAN:
+                a, b, c, d = meld.tiles
+                self._events.append(Ankan(player, (a, b, c, d)))
+            case MeldKind.KAKAN:
+                a, b, c = (tile for tile in meld.tiles if tile != meld.added)
+                self._events.append(Kakan(player, meld.added, (a, b, c)))
+
+    def indicator(self, tag: _Tag) -> None:
+        self._needs_round(tag)
+        self._events.append(DoraRevealed(tag.integer("hai", 0, TILES - 1)))
+
+    def riichi(self, tag: _Tag) -> None:
+        self._needs_round(tag)
+        player = tag.player()
+        declared = tag.integer("step", 1, 2) == 1
+        self._events.append(Riichi(player) if declared else RiichiAccepted(player))
+
+    def win(self, tag: _Tag) -> None:
+        if not self._in_round or (self._result_seen and not isinstance(self._last(), Win)):
+            raise tag.fail("stands outside a round")
+        fu, points, limit = tag.integers("ten", 3)
+        honba, sticks = tag.integers("ba", 2)
+        yaku = tag.integers("yaku") if tag.has("yaku") else ()
+        if len(yaku) % 2 or not 0 <= limit <= 5:
+            raise tag.fail("yaku or ten is out of form")
+        self._events.append(
+            Win(
+                player=tag.player(),
+                from_player=tag.player("fromWho"),
+                tile=tag.integer("machi", 0, TILES - 1),
+                hand=tag.tiles("hai", 2, 14),
+                fu=fu,
+                points=points,
+                limit=limit,
+                yaku=tuple(zip(yaku[::2], yaku[1::2], strict=True)),
+                yakuman=tag.integers("yakuman") if tag.has("yakuman") else (),
+                ura_indicators=tag.tiles("doraHaiUra", 0, 5) if tag.has("doraHaiUra") else (),
+                liable=tag.player("paoWho") if tag.has("paoWho") else -1,
+                deltas=_deltas(tag),
+                honba=honba,
+                riichi_sticks=sticks,
+            )
+        )
+        self._finish_round(tag)
+
+    def drawn(self, tag: _Tag) -> None:
+        self._needs_round(tag)
+        kind = tag.text("type") if tag.has("type") else ""
+        if kind not in _DRAW_REASONS:
+            raise tag.fail(f"unknown type {kind[:20]!r}")
+        hands = tuple(tag.tiles(f"hai{p}", 1, 14) if tag.has(f"hai{p}") else None for p in range(4))
+        self._events.append(
+            DrawnRound(_DRAW_REASONS[kind], _deltas(tag), (hands[0], hands[1], hands[2], hands[3]))
+        )
+        self._finish_round(tag)
+
+    def left(self, tag: _Tag) -> None:
+        self._events.append(PlayerLeft(tag.player()))
+
+    def returned(self, tag: _Tag) -> None:
+        for player in range(4):
+            if tag.has(f"n{player}") and not tag.has("dan"):
+                self._events.append(PlayerReturned(player))
+
+    def _finish_round(self, tag: _Tag) -> None:
+        self._result_seen = True
+        if tag.has("owari"):
+            self._close_round()
+            self._events.append(_end_of_game(tag))
+            self._ended = True
+
+    def _close_round(self) -> None:
+        if self._in_round:
+            self._events.append(EndRound())
+        self._in_round = False
+
+
+def _deltas(tag: _Tag) -> Four:
+    values = tag.integers("sc", 8)
+    return (100 * values[1], 100 * values[3], 100 * values[5], 100 * values[7])
+
+
+def _end_of_game(tag: _Tag) -> EndGame:
+    parts = tag.text("owari").split(",")
+    results = [_RESULT.fullmatch(part) for part in parts[1:8:2]]
+    if len(parts) != 8 or not all(_INTEGER.fullmatch(part) for part in parts[::2]):
+        raise tag.fail("owari is no list of four scores and results")
+    a, b, c, d = (100 * int(part) for part in parts[::2])
+    tenths = []
+    for found in results:
+        if found is None:
+            raise tag.fail("owari holds no result")
+        tenths.append((-1 if found[1] else 1) * (10 * int(found[2]) + int(found[3] or 0)))
+    return EndGame((a, b, c, d), (tenths[0], tenths[1], tenths[2], tenths[3]))
+
+
+def _four_rates(tag: _Tag, texts: list[str]) -> tuple[float, float, float, float]:
+    if not texts:
+        return (1500.0, 1500.0, 1500.0, 1500.0)
+    if len(texts) != 4 or not all(re.fullmatch(r"-?[0-9]{1,6}(\.[0-9]{1,4})?", text) for text in texts):
+        raise tag.fail("rate is no list of four ratings")
+    a, b, c, d = map(float, texts)
+    return (a, b, c, d)
+
+
+_HEADER_TAGS: Final = ("mjloggm", "SHUFFLE", "GO", "UN", "TAIKYOKU")
+_HANDLERS: Final[dict[str, Callable[[_Reader, _Tag], None]]] = {
+    "Scene": _Reader._skip,
+    "INIT": _Reader.init,
+    **dict.fromkeys("TUVW", _Reader.draw),
+    **dict.fromkeys("DEFGdefg", _Reader.discard),
+    "N": _Reader.meld,
+    "DORA": _Reader.indicator,
+    "REACH": _Reader.riichi,
+    "AGARI": _Reader.win,
+    "RYUUKYOKU": _Reader.drawn,
+    "BYE": _Reader.left,
+    "UN": _Reader.returned,
+}

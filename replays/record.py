@@ -1,0 +1,113 @@
+"""A finished game as it is kept: who played, everything that happened, and what was decided."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta, timezone
+from typing import Final, TypeAlias
+
+import msgspec
+
+from game.errors import ReplayFormatError
+from game.events import EndGame, Four, GameEvent, StartRound
+from policies.decision import Decision
+
+Names: TypeAlias = tuple[str, str, str, str]
+
+JAPAN: Final = timezone(timedelta(hours=9), "JST")
+"""Game ids carry Japan's date and hour, wherever the game was played."""
+
+_GAME_ID: Final = re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-[0-9]{4,5}-(?:[0-9a-f]{8}|x[0-9a-f]{12})")
+
+
+class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One decision of a seat, with when it was made and in what place of the game.
+
+    Attributes:
+        time: Unix time of the answer, seconds.
+        round_index: 0 East 1 … 4 South 1 … 8 West 1.
+        honba: repeats of the round.
+        turn: discards of all players before it in this round.
+        player: absolute seat.
+        decision: what was chosen, every option, latency and budget.
+        fallback: whether the policy's own answer was not used.
+        late: whether it came after its budget.
+    """
+
+    time: float
+    round_index: int
+    honba: int
+    turn: int
+    player: int
+    decision: Decision
+    fallback: bool = False
+    late: bool = False
+
+
+class GameRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One game, complete.
+
+    Attributes:
+        game_id: in Tenhou's form, see `game_id`.
+        game_type: Tenhou's type bits.
+        lobby: number of the lobby, 10000 and up for tournaments.
+        names: public names by player.
+        ranks: rank index by player.
+        rates: rating by player.
+        sexes: ``M``, ``F``, or ``C`` for a computer.
+        events: everything that happened, from `StartGame` to `EndGame`.
+        dice: both dice of each round less one; they decide nothing and may be missing.
+        shuffle: text of the seed all walls follow from, where Tenhou gave it.
+        decisions: decisions of our seat, in order.
+    """
+
+    game_id: str
+    game_type: int
+    names: Names
+    events: tuple[GameEvent, ...]
+    lobby: int = 0
+    ranks: Four = (0, 0, 0, 0)
+    rates: tuple[float, float, float, float] = (1500.0, 1500.0, 1500.0, 1500.0)
+    sexes: Names = ("M", "M", "M", "M")
+    dice: tuple[tuple[int, int], ...] = ()
+    shuffle: str = ""
+    decisions: tuple[DecisionRecord, ...] = ()
+
+    @property
+    def ending(self) -> EndGame | None:
+        """Final scores and results, None if the game was cut short."""
+        return next((e for e in reversed(self.events) if isinstance(e, EndGame)), None)
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were dealt."""
+        return sum(isinstance(e, StartRound) for e in self.events)
+
+
+def game_id(now: datetime, game_type: int, lobby: int, token: int) -> str:
+    """An id in Tenhou's form.
+
+    Args:
+        now: an aware time; Japan's date and hour are taken.
+        game_type: type bits.
+        lobby: number of the lobby.
+        token: 32 bits that tell the games of one hour apart.
+
+    >>> game_id(datetime(2026, 1, 2, 3, tzinfo=JAPAN), 9, 0, 0x1F)
+    '2026010203gm-0009-0000-0000001f'
+    """
+    hour = now.astimezone(JAPAN).strftime("%Y%m%d%H")
+    return f"{hour}gm-{game_type:04x}-{lobby:04d}-{token & 0xFFFFFFFF:08x}"
+
+
+def check_game_id(text: str) -> str:
+    """The text itself if it is a game id.
+
+    Raises:
+        ReplayFormatError: it is anything else; such a text never becomes a file name.
+    """
+    if not _GAME_ID.fullmatch(text):
+        raise ReplayFormatError(
+            f"not a game id: {text[:80]!r}; one looks like 2026010203gm-0009-0000-0123abcd"
+        )
+    return text
