@@ -1,0 +1,244 @@
+"""The command line: `suzaku play | lobby | check | traffic verify | bench game`.
+
+Results go to stdout, logs to stderr. Exit codes: 0 done, 1 failed while running, 2 usage or configuration,
+130 interrupted. Whatever is heavy is imported by the command that needs it, so that ``--help`` is quick.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
+
+import typer
+
+from game.errors import BotError, ConfigError
+
+if TYPE_CHECKING:
+    from bot.config import Config
+
+P = ParamSpec("P")
+
+EXIT_FAILED: Final = 1
+EXIT_USAGE: Final = 2
+EXIT_INTERRUPTED: Final = 130
+
+app = typer.Typer(
+    name="suzaku",
+    help="A riichi mahjong bot for Tenhou. `suzaku play` plays one game against the built-in lobby.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,  # they print local variables, and one of those is a secret
+    rich_markup_mode=None,
+)
+traffic = typer.Typer(help="Captured frames.", no_args_is_help=True)
+bench = typer.Typer(help="Measurements.", no_args_is_help=True)
+app.add_typer(traffic, name="traffic")
+app.add_typer(bench, name="bench")
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--config", help="Configuration file; without it ./config.yaml, if there is one.", metavar="FILE"
+    ),
+]
+LogLevel = Annotated[
+    str | None, typer.Option("--log-level", help="debug, info, warning or error.", metavar="LEVEL")
+]
+LogFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--log-format", help="console or json; auto looks whether it is a terminal.", metavar="FORMAT"
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
+Seed = Annotated[
+    int | None, typer.Option("--seed", help="Deal the same walls again (built-in lobby).", metavar="NUMBER")
+]
+Out = Annotated[
+    str | None, typer.Option("--out", help="Folder for the records of finished games.", metavar="FOLDER")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Check everything, say what would be done, and stop.")
+]
+
+
+def reported(command: Callable[P, int]) -> Callable[P, None]:
+    """Make a command's result its exit code, and its errors a message and a code."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            code = command(*args, **kwargs)
+        except ConfigError as exc:
+            code = _complain(exc, EXIT_USAGE)
+        except BotError as exc:
+            code = _complain(exc, EXIT_FAILED)
+        except KeyboardInterrupt:
+            code = EXIT_INTERRUPTED
+        except BrokenPipeError:
+            # whoever read our output has gone; Python would complain once more at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = EXIT_FAILED
+        raise typer.Exit(code)
+
+    return run
+
+
+@app.command()
+@reported
+def play(
+    server: Annotated[str | None, typer.Option(help="local or tenhou.", metavar="SERVER")] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Address of a `suzaku lobby` that is running.", metavar="ADDRESS")
+    ] = None,
+    lobby: Annotated[
+        str | None, typer.Option(help='Lobby to sit down in: 0, 1000-9999 or "C12345678".', metavar="LOBBY")
+    ] = None,
+    game_type: Annotated[
+        str | None,
+        typer.Option("--type", help="hanchan, tonpuu, fast, practice, a room, or a number.", metavar="TYPE"),
+    ] = None,
+    games: Annotated[int | None, typer.Option(help="How many games.", metavar="NUMBER")] = None,
+    pace: Annotated[str | None, typer.Option(help="auto, instant or human.", metavar="PACE")] = None,
+    seed: Seed = None,
+    as_json: AsJson = False,
+    capture: Annotated[
+        str | None, typer.Option(help="Write every frame both ways to this file, redacted.", metavar="FILE")
+    ] = None,
+    config_file: ConfigFile = None,
+    log_level: LogLevel = None,
+    log_format: LogFormat = None,
+    out: Out = None,
+    dry_run: DryRun = False,
+) -> int:
+    """Play games."""
+    config = _load(
+        config_file,
+        {
+            "play.server": server,
+            "local.url": url,
+            "server.lobby": lobby,
+            "server.type": game_type,
+            "play.games": games,
+            "play.pace": pace,
+            "play.seed": seed,
+            "records.capture": capture,
+            "records.folder": out,
+            "logs.level": log_level,
+            "logs.format": log_format,
+        },
+    )
+    from bot.play import play_games
+
+    return play_games(config, os.environ, as_json=as_json, dry_run=dry_run)
+
+
+@app.command()
+@reported
+def lobby(
+    port: Annotated[
+        int | None,
+        typer.Option(help="Where to listen, on this machine only; 0 takes a free one.", metavar="PORT"),
+    ] = None,
+    seed: Seed = None,
+    config_file: ConfigFile = None,
+    log_level: LogLevel = None,
+    log_format: LogFormat = None,
+    out: Out = None,
+    dry_run: DryRun = False,
+) -> int:
+    """Run the built-in lobby alone.
+
+    It runs until Ctrl-C; `suzaku play --url` sits down in it.
+    """
+    config = _load(
+        config_file,
+        {
+            "play.server": "local",
+            "play.seed": seed,
+            "local.url": "",
+            "local.port": port,
+            "records.folder": out,
+            "logs.level": log_level,
+            "logs.format": log_format,
+        },
+    )
+    from bot.play import run_lobby
+
+    return run_lobby(config, dry_run=dry_run)
+
+
+@app.command()
+@reported
+def check(
+    as_json: AsJson = False,
+    config_file: ConfigFile = None,
+    log_level: LogLevel = None,
+    log_format: LogFormat = None,
+) -> int:
+    """Check that all is ready.
+
+    Validates the configuration, loads and warms up everything, and prints what was found.
+    """
+    config = _load(config_file, {"logs.level": log_level, "logs.format": log_format})
+    from bot.check import check_everything
+
+    return check_everything(config, os.environ, as_json=as_json)
+
+
+@traffic.command()
+@reported
+def verify(
+    files: Annotated[list[Path], typer.Argument(help="Captures: .tsv or .txt (JSON), .log or .xml.")],
+    as_json: AsJson = False,
+) -> int:
+    """Check captured frames.
+
+    Says for every recorded client frame whether our session would have allowed it there.
+    """
+    from bot.traffic import print_report, verify
+
+    return print_report(verify(files), as_json=as_json)
+
+
+@bench.command("game")
+@reported
+def measure_game(as_json: AsJson = False, seed: Seed = None) -> int:
+    """Time the game package.
+
+    Shanten, the fold of whole games, and table steps beside the bare engine.
+    """
+    from bot.bench import bench_game, print_bench
+
+    return print_bench(bench_game(seed=seed or 0), as_json=as_json)
+
+
+def main() -> None:
+    """Entry point of the `suzaku` program."""
+    app(prog_name="suzaku")
+
+
+def _load(path: Path | None, flags: dict[str, Any]) -> Config:
+    from bot.config import load_config
+    from bot.logs import set_up_logs
+
+    set_up_logs()
+    chosen = path or (Path(os.environ["SUZAKU_CONFIG"]) if os.environ.get("SUZAKU_CONFIG") else None)
+    config = load_config(chosen, os.environ, flags)
+    set_up_logs(config.logs.level, config.logs.format)
+    return config
+
+
+def _complain(error: BotError, code: int) -> int:
+    from bot.redaction import clean_text, redact
+
+    typer.echo(f"suzaku: {redact(clean_text(str(error), keep_lines=True))}", err=True)
+    return code
+
+
+if __name__ == "__main__":
+    main()
