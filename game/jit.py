@@ -1,0 +1,259 @@
+"""Kernels: functions compiled by numba, kept compiled on disk in a cache that is never stale.
+
+numba's own cache looks at the file a function stands in but not at the functions it calls, writes an index
+that two processes can tear, and trusts what it reads. Here every compiled kernel is one checksummed file, and
+its folder is named by the sources it was made from: its module and every module of ours that one imports.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import pickle  # compiled code has no other form; the folder is the user's own and is made for him alone
+import platform
+import re
+import shutil
+import sys
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, ParamSpec, TypeVar, cast, overload
+
+import llvmlite.binding  # type: ignore[import-untyped]
+import numba
+import numpy as np
+import platformdirs
+from llvmlite import ir
+from numba.core import caching, compiler, serialize, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+CACHE_VARIABLE: Final = "SUZAKU_CACHE_DIR"
+"""Environment variable that moves everything we keep between starts."""
+
+_OWN_PACKAGES: Final = ("game", "policies", "replays", "learning", "bot")
+_KEPT_VERSIONS: Final = 3
+_IMPORT: Final = re.compile(
+    r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*)|import[ \t]+([^\n#]+))", re.MULTILINE
+)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def cache_folder() -> Path:
+    """Where compiled kernels are kept: ``SUZAKU_CACHE_DIR``, else the user's cache folder."""
+    moved = os.environ.get(CACHE_VARIABLE)
+    return Path(moved).expanduser() if moved else platformdirs.user_cache_path("suzaku")
+
+
+@overload
+def kernel(function: Callable[P, R], /) -> Callable[P, R]: ...
+@overload
+def kernel(*, parallel: bool = ..., inline: str = ...) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def kernel(
+    function: Callable[..., Any] | None = None, /, *, parallel: bool = False, inline: str = "never"
+) -> Any:
+    """Compile a function on its first call, or load it compiled from an earlier start.
+
+    Kernels release the GIL, divide as NumPy does and call each other freely. Each set of argument types is
+    compiled for itself, so pass plain ``int`` where a kernel takes a number. An array read as a global is
+    frozen into the code: give large ones through `static_table`.
+
+    Args:
+        function: The function to compile.
+        parallel: Let ``numba.prange`` loops run on all cores.
+        inline: "always" to copy the function into its callers before their types are known.
+    """
+    if function is None:
+        return functools.partial(kernel, parallel=parallel, inline=inline)
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "parallel": parallel, "inline": inline}
+    dispatcher: Any = numba.njit(**options)(function)
+    dispatcher._cache = KernelCache(function)
+    return dispatcher
+
+
+def static_table(name: str, values: NDArray[Any]) -> Callable[[int], Any]:
+    """Let kernels read a table that lies outside their code.
+
+    The code refers to the table by name and finds it when it is loaded, so the table is neither compiled nor
+    cached with every kernel that reads it. Kernels that use it import the module that calls this.
+
+    Args:
+        name: Unique among all tables.
+        values: One-dimensional and contiguous; never resized or freed, and read without bounds checks.
+
+    Returns:
+        What kernels (not Python) call with an index to read one element.
+    """
+    assert values.ndim == 1
+    assert values.flags.c_contiguous
+    symbol = f"suzaku_table_{name}"
+    llvmlite.binding.add_symbol(symbol, values.ctypes.data)
+    _TABLES[symbol] = values
+    element = numba.from_dtype(values.dtype)
+
+    @intrinsic
+    def load(_typing: Any, _index: Any) -> Any:
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            module = builder.module
+            base = module.globals.get(symbol)
+            if base is None:
+                base = ir.GlobalVariable(module, context.get_data_type(element), symbol)
+                base.linkage = "external"
+            return builder.load(builder.gep(base, [arguments[0]]))
+
+        return element(types.intp), generate
+
+    return cast(Callable[[int], Any], load)
+
+
+_TABLES: Final[dict[str, NDArray[Any]]] = {}  # keeps what compiled code points to alive
+
+
+class KernelCache(caching.Cache):
+    """Compiled forms of one kernel, one file for each set of argument types.
+
+    A file that is torn or altered counts as missing; a folder that cannot be written only costs the time to
+    compile again at the next start.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._py_func = function
+        self._name = repr(function)
+        self._source = Path(function.__code__.co_filename)
+        self._key = _key_at_import(self._source, function.__module__)
+        self._cache_path = cache_folder() / "kernels" / f"{function.__module__}-{self._key}"
+        self._enabled = bool(self._key)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled form for these argument types, or None."""
+        target_context.refresh()
+        body = read_checked(self._path(sig, target_context.codegen())) if self._enabled else None
+        if body is None:
+            return None
+        rebuild: Any = compiler.CompileResult._rebuild
+        return rebuild(target_context, *pickle.loads(body))  # noqa: S301 - see the import
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled form, unless the sources changed since this process read them."""
+        assert not data.library.has_dynamic_globals, f"{self._name}: give large arrays through static_table"
+        if not self._enabled or sources_key(self._source, self._py_func.__module__) != self._key:
+            return
+        dumps: Any = serialize.dumps
+        path = self._path(sig, data.codegen)
+        fresh = not path.parent.is_dir()
+        self._enabled = write_checked(path, dumps(data._reduce()))
+        if fresh:
+            prune(path.parent)
+
+    def _path(self, sig: Any, codegen: Any) -> Path:
+        index_key: Any = self._index_key
+        arguments, machine, code = index_key(sig, codegen)
+        name = hashlib.sha256(repr((str(arguments), machine, code)).encode()).hexdigest()
+        return Path(self._cache_path) / f"{self._py_func.__name__}-{name[:24]}.bin"
+
+
+def read_checked(path: Path) -> bytes | None:
+    """What `write_checked` wrote, or None if it is missing, torn or altered."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    return data[32:] if hashlib.sha256(data[32:]).digest() == data[:32] else None
+
+
+def write_checked(path: Path, body: bytes) -> bool:
+    """Write a file with its checksum, whole or not at all, whoever else writes it at the same time.
+
+    Returns:
+        Whether it could be written; a cache folder may be read-only or full.
+    """
+    draft = path.with_name(f"{path.name}.{uuid.uuid4().hex[:12]}.tmp")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            draft.write_bytes(hashlib.sha256(body).digest() + body)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError:
+        return False
+    return True
+
+
+def sources_key(source: Path, module: str) -> str:
+    """Hash of everything a kernel's code depends on: its module, those of ours it imports, and the compilers.
+
+    Args:
+        source: File of the module.
+        module: Its dotted name.
+
+    Returns:
+        Hexadecimal digits; empty when a source cannot be read.
+    """
+    if module == "__main__" or not source.is_file():
+        return ""
+    source = source.resolve()
+    root = source.parents[module.count(".") + (source.name == "__init__.py")]
+    waiting, texts = [source], dict[Path, str]()
+    try:
+        while waiting:
+            path = waiting.pop()
+            if path not in texts:
+                texts[path] = path.read_text(encoding="utf-8")
+                waiting.extend(_imports(path, texts[path], root))
+    except (OSError, UnicodeDecodeError):
+        return ""
+    versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, platform.machine())
+    parts = [(path.relative_to(root).as_posix(), texts[path]) for path in sorted(texts)]
+    return hashlib.sha256(repr((versions, parts)).encode()).hexdigest()[:16]
+
+
+# Read once for all kernels of a module, as close as can be to the moment Python reads the same sources.
+_key_at_import: Final = functools.cache(sources_key)
+
+
+def _imports(path: Path, text: str, root: Path) -> list[Path]:
+    """Files of our own modules that a source imports, anywhere in it."""
+    found: list[Path] = []
+    for base, names, plain in _IMPORT.findall(text):
+        dotted = [item.split()[0] for item in plain.split(",") if item.split()]
+        if base:
+            start = _absolute(base, path, root)
+            dotted = [start, *(f"{start}.{name}" for name in re.findall(r"\w+", names))]
+        for name in dotted:
+            if name.split(".")[0] in _OWN_PACKAGES:
+                found.extend(_files(name, root))
+    return found
+
+
+def _absolute(base: str, path: Path, root: Path) -> str:
+    level = len(base) - len(base.lstrip("."))
+    if level == 0:
+        return base
+    parts = path.relative_to(root).parts[:-level]
+    return ".".join((*parts, base[level:])).strip(".")
+
+
+def _files(dotted: str, root: Path) -> list[Path]:
+    place = root.joinpath(*dotted.split("."))
+    packages = [
+        root.joinpath(*dotted.split(".")[:end]) / "__init__.py" for end in range(1, dotted.count(".") + 2)
+    ]
+    return [file for file in (place.with_suffix(".py"), *packages) if file.is_file()]
+
+
+def prune(current: Path) -> None:
+    """Remove what earlier sources left beside a file or folder ``name-key``: all but the newest few."""
+    name = current.name.rpartition("-")[0]
+    with contextlib.suppress(OSError):
+        others = [p for p in current.parent.iterdir() if p.name.rpartition("-")[0] == name and p != current]
+        others.sort(key=lambda p: p.stat().st_mtime, reverse=True)
+        for old in others[_KEPT_VERSIONS:]:
+            if old.is_dir():
+                shutil.rmtree(old, ignore_errors=True)
+            else:
+                old.unlink()
