@@ -7,6 +7,7 @@ option, 512 and 1024 chips, 2048 a three-player variant.
 
 from __future__ import annotations
 
+import re
 from typing import Final, Literal
 
 import msgspec
@@ -42,10 +43,11 @@ _REFUSED_BITS: Final = (
 )
 _REFUSED_WORDS: Final = {
     "sanma": THREE_PLAYERS,
-    "three": THREE_PLAYERS,
+    "threeplayer": THREE_PLAYERS,
     "3p": THREE_PLAYERS,
     "nored": NO_RED_FIVES,
     "akanashi": NO_RED_FIVES,
+    "noopentanyao": NO_OPEN_TANYAO,
     "notanyao": NO_OPEN_TANYAO,
     "kuitannashi": NO_OPEN_TANYAO,
     "chips": 1024,
@@ -139,14 +141,10 @@ def parse_game_type(text: str | int) -> GameType:
     """  # noqa: E501
     if isinstance(text, int) or text.strip().isdecimal():
         return game_type(int(text))
-    words = text.lower().replace("-", " ").replace("_", " ").replace("+", " ").split()
-    for joined in ("no red", "no tanyao", "three player", "three players"):
-        if joined in " ".join(words):
-            words = [joined.replace(" ", ""), *words]
-    for word in words:
-        for refused, bit in _REFUSED_WORDS.items():
-            if word.startswith(refused):
-                raise ValueError(refusal(bit))
+    words = re.split(r"[\s+_-]+", text.strip().lower())
+    for refused, bit in _REFUSED_WORDS.items():
+        if refused in "".join(words):
+            raise ValueError(refusal(bit))
     return game_type(_bits(words, text))
 
 

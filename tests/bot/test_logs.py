@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import io
+import json
+import logging
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+import structlog
+
+from bot.logs import hidden, set_up_logs
+from bot.redaction import REDACTOR
+
+LOGIN = "ID0A1B2C3D-Marker01"
+HOSTILE = "\x1b[31mred\u202e\nnext\x00"
+
+
+@pytest.fixture(autouse=True)
+def _restore() -> Iterator[None]:
+    root = logging.getLogger()
+    before = (root.handlers[:], root.level, sys.excepthook, threading.excepthook, sys.unraisablehook)
+    yield
+    root.handlers[:], root.level, sys.excepthook, threading.excepthook, sys.unraisablehook = before
+    logging.captureWarnings(False)
+    structlog.reset_defaults()
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def lines(stream: io.StringIO) -> list[dict[str, object]]:
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def test_json_lines_away_from_a_terminal_and_console_on_one() -> None:
+    plain, terminal = io.StringIO(), Terminal()
+    set_up_logs(stream=plain)
+    structlog.get_logger().info("game.started", names=["ひよこ"])
+    set_up_logs(stream=terminal)
+    structlog.get_logger().info("game.started", names=["ひよこ"])
+    assert lines(plain)[0]["event"] == "game.started"
+    assert "ひよこ" in plain.getvalue()
+    assert "{" not in terminal.getvalue()
+    assert "game.started" in terminal.getvalue()
+
+
+def test_level_and_format_can_be_chosen() -> None:
+    stream = Terminal()
+    set_up_logs("warning", "json", stream)
+    structlog.get_logger().info("game.started")
+    structlog.get_logger().warning("conn.lost")
+    assert [line["event"] for line in lines(stream)] == ["conn.lost"]
+
+
+@pytest.mark.parametrize("form", ["json", "console"])
+def test_fault_23_no_secret_reaches_a_log_line_or_a_traceback(form: str) -> None:
+    stream = io.StringIO()
+    set_up_logs("debug", form, stream)  # type: ignore[arg-type]
+    REDACTOR.register("another-secret")
+    log = structlog.get_logger()
+    log.info(f"login {LOGIN}", gpid="0A1B2C3D-4E5F6071", raw=f'{{"name":"{LOGIN}"}}')
+    try:
+        raise RuntimeError(LOGIN) from ValueError("another-secret")
+    except RuntimeError:
+        log.exception("conn.lost")
+        logging.getLogger("elsewhere").exception("from the library: %s", LOGIN)
+    logging.getLogger("websockets.client").debug("> TEXT %s", LOGIN)
+    error = KeyError(LOGIN)
+    sys.excepthook(KeyError, error, None)
+    threading.excepthook(threading.ExceptHookArgs((KeyError, error, None, None)))
+    shown = stream.getvalue()
+    assert "Marker01" not in shown
+    assert "another-secret" not in shown
+    assert "4E5F6071" not in shown
+    assert shown.count("program.failed") == 2
+    assert "RuntimeError" in shown
+
+
+@pytest.mark.parametrize("form", ["json", "console"])
+def test_fault_24_names_of_strangers_cannot_steer_the_terminal(form: str) -> None:
+    stream = io.StringIO()
+    set_up_logs("info", form, stream)  # type: ignore[arg-type]
+    structlog.get_logger().info("server.text", name=HOSTILE, names=[HOSTILE, {"a": HOSTILE}])
+    try:
+        raise RuntimeError(HOSTILE)
+    except RuntimeError:
+        structlog.get_logger().exception("conn.lost")
+    logging.getLogger("elsewhere").warning("name %s", HOSTILE)
+    shown = stream.getvalue()
+    assert not any((ord(c) < 32 and c != "\n") or c == "\u202e" for c in shown)
+
+
+def test_hidden_events_come_back_after_the_block() -> None:
+    stream = io.StringIO()
+    set_up_logs(stream=stream)
+    log = structlog.get_logger()
+    with hidden("decision.made"):
+        log.info("decision.made")
+        log.info("round.ended")
+    log.info("decision.made")
+    assert [line["event"] for line in lines(stream)] == ["round.ended", "decision.made"]
+
+
+def test_lines_follow_stderr_when_a_live_table_takes_it_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_up_logs(log_format="json")
+    taken = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", taken)
+    structlog.get_logger().info("round.ended")
+    assert lines(taken)[0]["event"] == "round.ended"
