@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -70,6 +70,14 @@ class SeatPrompt(msgspec.Struct, frozen=True):
     opened_at: float
 
 
+class _Job(NamedTuple):
+    """A decision that is being made: for what, by whom, and until when it is waited for."""
+
+    prompt: SeatPrompt
+    worker: Worker
+    until: float
+
+
 def last_resort(prompt: SeatPrompt) -> Action:
     """The answer that needs no thought: throw the drawn tile, else pass, else whatever comes first."""
     discards = [action for action in prompt.legal if action.kind is ActionKind.DISCARD]
@@ -111,7 +119,7 @@ class SeatPlayer:
         self._on_decision = on_decision
         self._thinker = Worker("decision")
         self._rules = Worker("rules")
-        self._unanswered: dict[asyncio.Future[Decision], SeatPrompt] = {}
+        self._unwanted: dict[asyncio.Future[Decision], _Job] = {}
         self._prompt: SeatPrompt | None = None
         self._task: asyncio.Task[None] | None = None
         self._faults = 0
@@ -150,7 +158,7 @@ class SeatPlayer:
         self.withdraw()
         if task is not None:
             await asyncio.gather(task, return_exceptions=True)
-        for future in tuple(self._unanswered):
+        for future in tuple(self._unwanted):
             future.cancel()
         self._thinker.close()
         self._rules.close()
@@ -198,9 +206,8 @@ class SeatPlayer:
             return decision
 
         reserve_ms = min(RULES_RESERVE_MS, self._settings.budget_ms / 2)
-        decision = await self._in_time(
-            thinker.submit(work), prompt, self._deadline(prompt) - reserve_ms / 1000
-        )
+        until = self._deadline(prompt) - reserve_ms / 1000
+        decision = await self._in_time(thinker.submit(work), _Job(prompt, thinker, until))
         self._faults += bool(decision.fallback_reason)
         return decision
 
@@ -211,18 +218,20 @@ class SeatPlayer:
         def work() -> Decision:
             return fall_back(prompt.record, prompt.player, prompt.legal, prompt.length, reason)
 
-        return await self._in_time(self._rules.submit(work), prompt, self._deadline(prompt))
+        job = _Job(prompt, self._rules, self._deadline(prompt))
+        return await self._in_time(self._rules.submit(work), job)
 
-    async def _in_time(self, future: asyncio.Future[Decision], prompt: SeatPrompt, until: float) -> Decision:
-        """The result if it is there by ``until`` and legal; else it is left to come and be dropped."""
-        timer = asyncio.ensure_future(self._clock.sleep(until - self._clock.now()))
+    async def _in_time(self, future: asyncio.Future[Decision], job: _Job) -> Decision:
+        """The result if it is there in time and legal; else it is left to come and be dropped."""
+        prompt = job.prompt
+        timer = asyncio.ensure_future(self._clock.sleep(job.until - self._clock.now()))
         waited_for: set[asyncio.Future[Any]] = {future, timer}
         try:
             await asyncio.wait(waited_for, return_when=asyncio.FIRST_COMPLETED)
         finally:
             timer.cancel()
             if not future.done():
-                self._unanswered[future] = prompt
+                self._unwanted[future] = job
                 future.add_done_callback(self._drop)
         if not future.done():
             self.tally.late += not self._was_late
@@ -252,14 +261,14 @@ class SeatPlayer:
 
     def _overdue(self) -> bool:
         now = self._clock.now()
-        return self._thinker.busy and any(self._deadline(p) <= now for p in self._unanswered.values())
+        return any(job.worker is self._thinker and job.until <= now for job in self._unwanted.values())
 
     def _drop(self, future: asyncio.Future[Decision]) -> None:
         """A result came that nobody waits for any more."""
-        prompt = self._unanswered.pop(future)
+        job = self._unwanted.pop(future)
         if not future.cancelled():
             future.exception()  # looked at, or asyncio would report it as never retrieved
-            self._log_late(prompt, "the prompt is over")
+            self._log_late(job.prompt, "the prompt is over")
 
     def _log_late(self, prompt: SeatPrompt, why: str) -> None:
         after_ms = round(self._elapsed_ms(prompt), 2)

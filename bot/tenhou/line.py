@@ -57,13 +57,10 @@ class Line:
         self._keepalive = keepalive
         self._patience_s = patience_s
         self._outgoing: asyncio.Queue[str | None] = asyncio.Queue(OUTGOING_LIMIT)
+        self._overflow = asyncio.Event()
 
     def post(self, frame: str) -> None:
-        """Queue a frame; never waits.
-
-        Raises:
-            ConnectionLost: the server does not read what we send.
-        """
+        """Queue a frame; never waits. A server that does not read what we send ends the line."""
         self._put(frame)
 
     def end(self) -> None:
@@ -79,6 +76,7 @@ class Line:
                 ("write", self._write()),
                 ("keepalive", self._keep_alive()),
                 ("watch", self._watch()),
+                ("overflow", self._end_on_overflow()),
             )
         ]
         try:
@@ -95,7 +93,7 @@ class Line:
         try:
             self._outgoing.put_nowait(frame)
         except asyncio.QueueFull:
-            raise ConnectionLost("the server does not read what we send") from None
+            self._overflow.set()
 
     async def _read(self, on_frame: Callable[[str | bytes], None]) -> None:
         while True:
@@ -113,6 +111,10 @@ class Line:
         while True:
             await self._clock.sleep(self._keepalive_s)
             self._keepalive()
+
+    async def _end_on_overflow(self) -> None:
+        await self._overflow.wait()
+        raise ConnectionLost("the server does not read what we send")
 
     async def _watch(self) -> None:
         while True:

@@ -84,11 +84,10 @@ async def test_a_server_that_does_not_read_ends_it() -> None:
     wire.reads_nothing = True
     running = asyncio.create_task(line.run(seen.append))
     await settle()
+    for _ in range(OUTGOING_LIMIT + 2):
+        line.post("x")
     with pytest.raises(ConnectionLost, match="does not read"):
-        for _ in range(OUTGOING_LIMIT + 2):
-            line.post("x")
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
+        await running
 
 
 async def test_what_a_frame_raises_ends_it_and_leaves_no_task() -> None:

@@ -1,0 +1,426 @@
+"""The client's side of the socket: connects, logs in, plays its games, and comes back after every cut.
+
+The only file of the client with a socket in it. What frames mean is the session's business, what to answer
+the player's, when to try again `bot.tenhou.retry`'s, and when a line is dead `bot.tenhou.line`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import random
+from collections.abc import Callable
+from typing import Final, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+import msgspec
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+from bot.clock import Clock
+from bot.pace import Pace, ready_delay_s
+from bot.player import SeatPlayer, SeatPrompt
+from bot.tenhou.journal import Journal
+from bot.tenhou.line import Line
+from bot.tenhou.messages import MAX_FRAME_BYTES, Ready, redact, render_json
+from bot.tenhou.retry import AT_LOGIN, ID_BUSY, IN_GAME, Waits, explain, process_exception, wait_s
+from bot.tenhou.session import Session
+from bot.tenhou.session_events import (
+    GameEnded,
+    GameMissed,
+    GameStarted,
+    LoggedIn,
+    LoginAgainLater,
+    PromptClosed,
+    PromptOpened,
+    Rejected,
+    Replaced,
+    Resumed,
+    SessionEvent,
+    TableEvent,
+)
+from game.actions import Action
+from game.errors import (
+    BotError,
+    ConnectionLost,
+    LocalProtocolError,
+    LoginRejected,
+    RemoteProtocolError,
+    SessionReplaced,
+    StateMismatchError,
+    TransportError,
+)
+from game.state import clone
+
+Direction: TypeAlias = Literal["in", "out"]
+
+PRIMARY_URL: Final = "wss://b-ww.mjv.jp/"
+FALLBACK_URL: Final = "wss://b-wk.mjv.jp/"
+ORIGIN: Final = "https://tenhou.net"
+USER_AGENT: Final = (
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
+)
+NO_CACHE: Final = {"Pragma": "no-cache", "Cache-Control": "no-cache"}
+READY: Final = render_json(Ready())
+
+# websockets writes every frame to its debug log, the login with the secret id among them.
+_SILENT: Final = logging.Logger("wire", logging.CRITICAL + 1)
+
+
+class ClientSettings(msgspec.Struct, frozen=True):
+    """How the client behaves on the line.
+
+    Attributes:
+        urls: servers, the one to prefer first.
+        games: how many games to play.
+        pace: of our readiness between rounds; decisions have theirs from the player.
+        keepalive_s: how often to say that we are still there.
+        silence_s: without a frame for so long while a game runs, the line counts as dead.
+        broken_silence_s: the same after a frame of the running game could not be read.
+        login_s: how long the answer to a login may take.
+        lobby_silence_s: how long a lobby may say nothing.
+        broken_limit: unreadable frames on one connection before we connect anew.
+        open_s: how long a handshake may take.
+        in_game: waits before coming back to a running game.
+        at_login: waits before another login.
+        id_busy: waits while the id is connected elsewhere.
+    """
+
+    urls: tuple[str, ...] = (PRIMARY_URL, FALLBACK_URL)
+    games: int = 1
+    pace: Pace = "instant"
+    keepalive_s: float = 10.0
+    silence_s: float = 60.0
+    broken_silence_s: float = 5.0
+    login_s: float = 15.0
+    lobby_silence_s: float = 300.0
+    broken_limit: int = 3
+    open_s: float = 10.0
+    in_game: Waits = IN_GAME
+    at_login: Waits = AT_LOGIN
+    id_busy: Waits = ID_BUSY
+
+
+class Hooks(msgspec.Struct, frozen=True):
+    """What others want to hear of.
+
+    Attributes:
+        on_frame: every frame both ways as it is on the wire; redacting is up to the listener.
+        on_event: every event of the session.
+    """
+
+    on_frame: Callable[[Direction, str], None] | None = None
+    on_event: Callable[[SessionEvent], None] | None = None
+
+
+class TenhouClient:
+    """Plays games on one login, over as many connections as it takes.
+
+    Args:
+        settings: the line.
+        session: what frames mean; carries the running game over a cut.
+        player: answers the prompts; closed when the run ends.
+        journal: logs and results.
+        clock: time.
+        rng: seeded; spreads the waits.
+        hooks: who else listens.
+    """
+
+    def __init__(
+        self,
+        settings: ClientSettings,
+        session: Session,
+        player: SeatPlayer,
+        journal: Journal,
+        clock: Clock,
+        rng: random.Random,
+        *,
+        hooks: Hooks | None = None,
+    ) -> None:
+        self._settings = settings
+        self._session = session
+        self._player = player
+        self._journal = journal
+        self._clock = clock
+        self._rng = rng
+        self._hooks = hooks or Hooks()
+        self._line: Line | None = None
+        self._in_game = False
+        self._logged_in = False
+        self._progress = False
+        self._finishing = asyncio.Event()
+        self._host = 0
+        self._broken = 0
+        self._pause_s = 0.0
+        self._delayed: set[asyncio.Task[None]] = set()
+
+    @property
+    def in_game(self) -> bool:
+        """Whether a game of ours is running."""
+        return self._in_game
+
+    async def run(self) -> None:
+        """Play the games; comes back when they are over, or `finish` was asked for.
+
+        Raises:
+            TransportError: the line, the login or the seat is lost for good; says what to do.
+        """
+        tried = 0
+        try:
+            while not self._is_done():
+                try:
+                    await self._converse()
+                except Exception as exc:  # task root: retry or stop, as the pure function says
+                    self._player.withdraw()
+                    tried = 0 if self._progress else tried
+                    await self._recover(exc, tried)
+                    tried += 1
+                else:
+                    tried = 0
+        finally:
+            await self._player.close()
+
+    def finish(self) -> None:
+        """Play the running game to its end and no further; at once if none is running."""
+        self._finishing.set()
+        if not self._in_game:
+            self._leave()
+
+    # --- one connection -----------------------------------------------------------------------------
+
+    async def _converse(self) -> None:
+        """One connection from its handshake to its end; returns when we took our leave."""
+        self._progress = self._logged_in = False
+        self._broken = 0
+        wire = await self._connect()
+        self._journal.log.info("conn.opened", host=self._host_name(), in_game=self._in_game)
+        self._line = Line(
+            wire, self._clock, self._settings.keepalive_s, self._say_we_are_there, self._patience_s
+        )
+        try:
+            for frame in self._session.reconnect() if self._in_game else self._session.start():
+                self._post(frame)
+            await self._line.run(self._receive)
+        except BaseException:
+            wire.transport.abort()  # no farewell to a line that is dead, nor any waiting for one
+            raise
+        else:
+            await wire.close()
+        finally:
+            self._line = None
+            for task in self._delayed:
+                task.cancel()
+
+    async def _connect(self) -> ClientConnection:
+        url = self._settings.urls[self._host % len(self._settings.urls)]
+        try:
+            return await _DirectConnect(
+                url,
+                origin=ORIGIN,  # type: ignore[arg-type] # a NewType of str
+                user_agent_header=USER_AGENT,
+                additional_headers=NO_CACHE,
+                compression=None,
+                proxy=None if is_loopback(url) else True,
+                open_timeout=self._settings.open_s,
+                close_timeout=2.0,
+                ping_interval=None,  # a browser sends no pings
+                max_size=MAX_FRAME_BYTES,
+                logger=_SILENT,
+            )
+        except Exception:
+            self._host += 1  # the next try goes to the other server
+            raise
+
+    def _patience_s(self) -> float:
+        if not self._logged_in:
+            return self._settings.login_s
+        if not self._in_game:
+            return self._settings.lobby_silence_s
+        return self._settings.broken_silence_s if self._broken else self._settings.silence_s
+
+    # --- frames in ----------------------------------------------------------------------------------
+
+    def _receive(self, frame: str | bytes) -> None:
+        arrived_at = self._clock.now()
+        try:
+            if isinstance(frame, bytes):
+                raise RemoteProtocolError("a binary frame")
+            if self._hooks.on_frame is not None:
+                self._hooks.on_frame("in", frame)
+            events = self._session.receive(frame)
+        except RemoteProtocolError as exc:
+            self._count_broken(exc)
+            events = []
+        except StateMismatchError as exc:
+            self._journal.log.warning("state.mismatch", reason=redact(str(exc)))
+            raise
+        for event in events:
+            self._handle(event, arrived_at)
+        self._flush()
+
+    def _count_broken(self, exc: RemoteProtocolError) -> None:
+        self._broken += 1
+        self._journal.log.warning(
+            "proto.rejected", reason=redact(exc.reason), excerpt=redact(exc.excerpt), count=self._broken
+        )
+        if self._broken >= self._settings.broken_limit:
+            raise ConnectionLost(f"{self._broken} unreadable frames on one connection") from exc
+
+    def _handle(self, event: SessionEvent, arrived_at: float) -> None:
+        self._journal.write(event)
+        if self._hooks.on_event is not None:
+            self._hooks.on_event(event)
+        match event:
+            case LoggedIn():
+                self._logged_in = True
+            case LoginAgainLater(delay_s):
+                self._pause_s = delay_s
+                raise ConnectionLost("the server wants us to log in again")
+            case Rejected(code, text):
+                raise LoginRejected(text, code)
+            case Replaced():
+                raise SessionReplaced("this id has logged in elsewhere; the seat is theirs")
+            case GameStarted():
+                self._logged_in = self._in_game = self._progress = True
+                self._player.begin_game(self._journal.game_id)
+            case Resumed():
+                self._logged_in = self._in_game = True
+            case TableEvent():
+                self._progress = True
+            case PromptOpened():
+                self._open_prompt(event, arrived_at)
+            case PromptClosed(prompt_id):
+                self._player.withdraw(prompt_id)
+            case GameEnded():
+                self._end_game(event)
+            case GameMissed():
+                self._player.withdraw()
+                self._in_game = False
+                self._leave()
+
+    def _open_prompt(self, event: PromptOpened, arrived_at: float) -> None:
+        session = self._session
+        prompt = SeatPrompt(
+            prompt_id=event.prompt_id,
+            record=clone(session.state),
+            player=session.player,
+            legal=event.legal,
+            length=session.length,
+            opened_at=arrived_at,
+        )
+        self._player.ask(prompt, self._answer)
+
+    def _end_game(self, event: GameEnded) -> None:
+        self._player.withdraw()
+        self._in_game = False
+        self._journal.end_game(event, self._session.log, self._player.decisions)
+        self._leave()
+
+    # --- frames out ---------------------------------------------------------------------------------
+
+    def _answer(self, prompt_id: int, action: Action) -> None:
+        if self._line is None:
+            raise LocalProtocolError("the line is down")
+        self._session.answer(prompt_id, action)
+        self._flush()
+
+    def _say_we_are_there(self) -> None:
+        self._session.keepalive()
+        self._flush()
+
+    def _leave(self) -> None:
+        if self._line is not None:
+            self._session.leave()
+            self._flush()
+            self._line.end()
+
+    def _flush(self) -> None:
+        for frame in self._session.outbox():
+            delay_s = ready_delay_s(self._settings.pace, self._rng) if frame == READY else 0.0
+            if delay_s > 0:
+                task = asyncio.create_task(self._post_later(frame, delay_s), name="ready")
+                self._delayed.add(task)
+                task.add_done_callback(self._delayed.discard)
+            else:
+                self._post(frame)
+
+    async def _post_later(self, frame: str, delay_s: float) -> None:
+        await self._clock.sleep(delay_s)
+        self._post(frame)
+
+    def _post(self, frame: str) -> None:
+        if self._line is not None:
+            if self._hooks.on_frame is not None:
+                self._hooks.on_frame("out", frame)
+            self._line.post(frame)
+
+    # --- after a failure ----------------------------------------------------------------------------
+
+    async def _recover(self, exc: Exception, tried: int) -> None:
+        """Wait for the next try, or raise what ends the run."""
+        why = explain(exc)
+        log = self._journal.log
+        if isinstance(exc, ConnectionLost | ConnectionClosed | StateMismatchError):
+            log.warning("conn.lost", reason=why, in_game=self._in_game)
+        if isinstance(exc, LoginRejected):
+            log.error("login.rejected", reason=why, code=exc.code)
+        if isinstance(exc, SessionReplaced):
+            log.error("session.replaced", reason=why)
+        if process_exception(exc) == "stop":
+            raise exc if isinstance(exc, BotError) else TransportError(why) from exc
+        waits = self._waits(exc)
+        wait = wait_s(waits, tried, self._rng.random())
+        if wait is None:
+            raise ConnectionLost(f"gave up after {tried} tries: {why}") from exc
+        wait, self._pause_s = max(wait, self._pause_s), 0.0
+        log.info("conn.retry", reason=why, wait_s=round(wait, 2), attempt=tried + 1, of=waits.tries)
+        await self._pause(wait)
+
+    def _waits(self, exc: Exception) -> Waits:
+        if self._in_game:
+            return self._settings.in_game
+        return self._settings.id_busy if isinstance(exc, LoginRejected) else self._settings.at_login
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait; a wish to finish ends it where no game is waiting for us."""
+        timer = asyncio.ensure_future(self._clock.sleep(seconds))
+        wish = asyncio.ensure_future(self._finishing.wait())
+        try:
+            await asyncio.wait(
+                {timer} if self._in_game else {timer, wish}, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            timer.cancel()
+            wish.cancel()
+
+    def _is_done(self) -> bool:
+        if self._in_game:
+            return False
+        return self._finishing.is_set() or self._journal.games >= self._settings.games
+
+    def _host_name(self) -> str:
+        return urlsplit(self._settings.urls[self._host % len(self._settings.urls)]).netloc
+
+
+class _DirectConnect(connect):
+    """Follows no redirects: the id goes to the server that was asked for, or nowhere."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        """The redirect itself is the failure."""
+        return exc
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address is on this machine.
+
+    >>> is_loopback("ws://127.0.0.1:4000/"), is_loopback("ws://[::1]/"), is_loopback("wss://b-ww.mjv.jp/")
+    (True, True, False)
+    """
+    host = urlsplit(url).hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,182 @@
+"""The story of a run: what the log says of each session event, and the record of each finished game."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+import structlog
+
+from bot.tenhou.session_events import (
+    Disagreement,
+    GameEnded,
+    GameMissed,
+    GameStarted,
+    LoggedIn,
+    PromptOpened,
+    Queued,
+    Resumed,
+    RoundEnded,
+    ServerClosing,
+    ServerText,
+    SessionEvent,
+    StateLost,
+    TableEvent,
+    UnknownTag,
+)
+from game.events import Four, GameEvent, StartRound
+from replays.record import JAPAN, DecisionRecord, GameRecord, game_id
+
+log = structlog.get_logger(__name__)
+
+Keep: TypeAlias = Callable[[GameRecord], Path | None]
+
+
+class GameResult(msgspec.Struct, frozen=True):
+    """How a game ended for us.
+
+    Attributes:
+        game_id: of its record.
+        game_type: number of the type.
+        player: who we were, absolute.
+        placement: our place, 1–4.
+        scores: final points by player.
+        results: in tenths, uma and oka included, by player.
+        placements: places 1–4 by player.
+        rounds: how many rounds were dealt, as far as we were there.
+        record: where its record lies, None if it was not written.
+    """
+
+    game_id: str
+    game_type: int
+    player: int
+    placement: int
+    scores: Four
+    results: Four
+    placements: Four
+    rounds: int
+    record: Path | None
+
+
+class Journal:
+    """Logs a session's events and collects results.
+
+    Args:
+        keep: takes the record of each finished game and says where it lies.
+        now: the date, for games the server gives no id.
+    """
+
+    def __init__(self, keep: Keep | None = None, now: Callable[[], datetime] | None = None) -> None:
+        self.results: list[GameResult] = []
+        self.missed = 0
+        self._keep = keep
+        self._now = now or (lambda: datetime.now(JAPAN))
+        self._game: GameStarted | None = None
+        self._told: set[tuple[str, str]] = set()
+        self.log = log
+
+    @property
+    def games(self) -> int:
+        """Games that are over, those whose end we missed included."""
+        return len(self.results) + self.missed
+
+    def write(self, event: SessionEvent) -> None:
+        """Say in the log what happened."""
+        match event:
+            case LoggedIn(name):
+                self.log.info("login.accepted", name=name)
+            case Queued(ticket, again):
+                self.log.debug("lobby.queued", ticket=ticket, again=again)
+            case GameStarted():
+                self._begin(event)
+            case TableEvent(StartRound() as start):
+                self._start_round(start)
+            case RoundEnded(_, _, scores):
+                self.log.info("round.ended", scores=scores)
+            case Resumed(round_index, honba, exact):
+                self.log.info("state.resynced", round=round_index, honba=honba, exact=exact)
+            case StateLost(reason):
+                self.log.error("state.mismatch", reason=reason, until="the next deal we throw what we draw")
+            case Disagreement(subject, detail):
+                self.log.warning("state.mismatch", subject=subject, detail=detail)
+            case PromptOpened(_, _, offered, str(mismatch)):
+                self.log.warning("state.mismatch", subject="offer", detail=mismatch, offered=offered)
+            case UnknownTag(tag, attribute):
+                self._unknown(tag, attribute)
+            case ServerText(name, text):
+                self.log.info("server.text", name=name, text=text)
+            case ServerClosing():
+                self.log.warning("server.closing")
+            case GameMissed():
+                self.missed += 1
+                self.log.warning("game.ended", missed=True, why="it ended while we were away")
+
+    def end_game(
+        self, event: GameEnded, events: Sequence[GameEvent], decisions: Sequence[DecisionRecord]
+    ) -> GameResult:
+        """Take down a finished game.
+
+        Args:
+            event: its end.
+            events: all of it, as we saw it.
+            decisions: ours.
+        """
+        game = self._game
+        assert game is not None, "a game ends that never began"
+        record = GameRecord(
+            game_id=game.game_id,
+            game_type=game.game_type,
+            names=game.names,
+            events=tuple(events),
+            lobby=int(game.lobby) if game.lobby.isdecimal() else 0,
+            decisions=tuple(decisions),
+        )
+        result = GameResult(
+            game_id=game.game_id,
+            game_type=game.game_type,
+            player=game.player,
+            placement=event.placements[game.player],
+            scores=event.scores,
+            results=event.results,
+            placements=event.placements,
+            rounds=record.rounds,
+            record=self._keep(record) if self._keep is not None else None,
+        )
+        self.results.append(result)
+        self.log.info(
+            "game.ended",
+            placement=result.placement,
+            scores=result.scores,
+            results=result.results,
+            rounds=result.rounds,
+            record=None if result.record is None else str(result.record),
+        )
+        self.log = log
+        self._game = None
+        return result
+
+    def _begin(self, event: GameStarted) -> None:
+        if not event.game_id:  # practice against the server's own players has no id
+            lobby = int(event.lobby) if event.lobby.isdecimal() else 0
+            made = game_id(self._now(), event.game_type, lobby, self.games)
+            event = msgspec.structs.replace(event, game_id=made)
+        self._game = event
+        self.log = log.bind(game_id=event.game_id, seat=event.player)
+        self.log.info("game.started", names=event.names, length=event.length, type=event.game_type)
+
+    def _start_round(self, start: StartRound) -> None:
+        self.log = self.log.bind(round=start.round_index, honba=start.honba)
+        self.log.info("round.started", scores=start.scores, dealer=start.dealer)
+
+    def _unknown(self, tag: str, attribute: str) -> None:
+        if (tag, attribute) not in self._told:
+            self._told.add((tag, attribute))
+            self.log.warning("proto.unknown_tag", tag=tag[:40], attribute=attribute[:40])
+
+    @property
+    def game_id(self) -> str:
+        """Id of the running game, empty between games."""
+        return self._game.game_id if self._game else ""

@@ -1,0 +1,77 @@
+"""A seat player with its surroundings, and policies that do what a test wants."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from bot.player import PlayerSettings, SeatPlayer, SeatPrompt
+from game.actions import Action
+from game.state import clone
+from policies.slots import Policy, Question, Slot, Source
+from tests.bot.fake_clock import FakeClock, until
+from tests.scene import Scene
+
+
+class Stub:
+    """A policy that answers evenly after doing whatever the test wants."""
+
+    source: Source = "model"
+
+    def __init__(self, act: Any = None) -> None:
+        self.asked = 0
+        self.act = act
+
+    def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
+        self.asked += 1
+        if self.act is not None:
+            changed = self.act(questions)
+            if changed is not None:
+                return changed  # type: ignore[no-any-return]
+        return [self.even(slot, q) for q in questions]
+
+    @staticmethod
+    def even(slot: Slot, question: Question) -> list[float]:
+        count = len(question.options)
+        return [1.0 / count] * count if slot is Slot.DISCARD else [0.1] * count
+
+
+class Bench:
+    """A seat player with its surroundings."""
+
+    def __init__(self, policy: Policy | None = None, **settings: Any) -> None:
+        self.clock = FakeClock()
+        self.loads = 0
+        self.policy = policy or Stub()
+        self.replies: list[tuple[int, Action]] = []
+        self.prompts = 0
+        self.player = SeatPlayer(
+            self.load, PlayerSettings(**settings), self.clock, random.Random(1), date=lambda: 1e9
+        )
+        self.player.begin_game("g")
+
+    def load(self) -> Policy:
+        self.loads += 1
+        return self.policy
+
+    def reply(self, prompt_id: int, action: Action) -> None:
+        self.replies.append((prompt_id, action))
+
+    def ask(self, scene: Scene | None = None) -> SeatPrompt:
+        scene = scene or Scene("123m456p789s112z5m").draw("9p")
+        self.prompts += 1
+        prompt = SeatPrompt(
+            self.prompts, clone(scene.record), 0, tuple(scene.legal()), "hanchan", self.clock.now()
+        )
+        self.player.ask(prompt, self.reply)
+        return prompt
+
+    async def answered(self, count: int | None = None) -> tuple[int, Action]:
+        wanted = count or self.prompts
+        await until(lambda: len(self.replies) >= wanted)
+        return self.replies[-1]
+
+
+def claim_scene() -> Scene:
+    return Scene("11m456p789s1122z5m").draw("9p").discard("9p").turn("1m")

@@ -1,0 +1,328 @@
+"""Rows 11, 12, 13 and 15: a decision that is late, fails, loses its device or its worker."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot.device import CpuRescue
+from game.actions import ActionKind
+from policies.heuristic import HeuristicPolicy
+from policies.slots import Policy, Question, Slot, Source
+from tests.bot.bench import Bench, Stub, claim_scene
+from tests.bot.fake_clock import until
+from tests.scene import Scene
+
+
+def names(logs: Sequence[Any]) -> list[str]:
+    return [entry["event"] for entry in logs]
+
+
+class Gate:
+    """A policy's step that hangs until it is opened."""
+
+    def __init__(self) -> None:
+        self.event = threading.Event()
+        self.entered = 0
+
+    def __call__(self, _: object) -> None:
+        self.entered += 1
+        self.event.wait()
+
+
+# --- row 11: over budget --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scene", [None, claim_scene()], ids=["turn", "claim"])
+async def test_fault_11_a_decision_over_budget_is_answered_before_the_deadline(scene: Scene | None) -> None:
+    gate = Gate()
+    bench = Bench(Stub(gate), budget_ms=3000)
+    with capture_logs() as logs:
+        prompt = bench.ask(scene)
+        await until(lambda: gate.entered)
+        await bench.clock.advance(2.69)
+        assert not bench.replies
+        await bench.clock.advance(0.02)
+        _, action = await bench.answered()
+        assert action in prompt.legal
+        assert bench.clock.now() - prompt.opened_at < 3.0
+        # the late result is dropped by its number, and said so
+        gate.event.set()
+        await until(lambda: "decision.late" in names(logs))
+    assert len(bench.replies) == 1
+    assert names(logs).count("decision.fallback") == 1
+    assert (bench.player.tally.fallbacks, bench.player.tally.late) == (1, 1)
+    [made] = bench.player.decisions
+    assert made.fallback
+    assert made.late
+    assert "2700 ms" in made.decision.fallback_reason
+    await bench.player.close()
+
+
+async def test_fault_11_a_late_result_never_answers_the_next_prompt() -> None:
+    gate = Gate()
+    bench = Bench(Stub(gate))
+    first = bench.ask()
+    await until(lambda: gate.entered)
+    await bench.clock.advance(2.71)
+    await bench.answered()
+    second = bench.ask(claim_scene())
+    gate.event.set()
+    await bench.answered(2)
+    assert [prompt_id for prompt_id, _ in bench.replies] == [1, 2]
+    assert bench.replies[0][1] in first.legal
+    assert bench.replies[1][1] in second.legal
+    await bench.player.close()
+
+
+async def test_fault_11_the_rules_hanging_too_ends_in_tsumogiri_at_the_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gate = Gate()
+    monkeypatch.setattr(HeuristicPolicy, "answer", lambda *_: gate(None))
+    bench = Bench(Stub(gate))
+    prompt = bench.ask()
+    await until(lambda: gate.entered == 1)
+    await bench.clock.advance(2.71)
+    await until(lambda: gate.entered == 2)
+    await bench.clock.advance(0.3)
+    _, action = await bench.answered()
+    assert action.kind is ActionKind.DISCARD
+    assert action.tile == int(prompt.record["drawn"])
+    assert bench.player.tally.late == 1
+    gate.event.set()
+    await bench.player.close()
+
+
+# --- row 12: crash, NaN, empty mask, illegal choice --------------------------------------------------------
+
+
+def raises(_: object) -> None:
+    raise RuntimeError("weights are gone")
+
+
+def not_a_number(questions: Sequence[Question]) -> list[list[float]]:
+    return [[float("nan")] * len(q.options) for q in questions]
+
+
+def too_short(questions: Sequence[Question]) -> list[list[float]]:
+    return [[] for _ in questions]
+
+
+def nothing(_: object) -> list[list[float]]:
+    return []
+
+
+def zeros(questions: Sequence[Question]) -> list[list[float]]:
+    return [[0.0] * len(q.options) for q in questions]
+
+
+FAULTY: list[Callable[[Any], Any]] = [raises, not_a_number, too_short, nothing, zeros]
+
+
+@pytest.mark.parametrize("fault", FAULTY)
+async def test_fault_12_a_failing_policy_is_replaced_by_the_rules(fault: Callable[[Any], Any]) -> None:
+    bench = Bench(Stub(fault))
+    with capture_logs() as logs:
+        prompt = bench.ask()
+        _, action = await bench.answered()
+    assert action in prompt.legal
+    assert "decision.fallback" in names(logs)
+    [made] = bench.player.decisions
+    assert made.fallback
+    assert made.decision.source == "fallback"
+    assert bench.player.tally.fallbacks == 1
+    await bench.player.close()
+
+
+async def test_fault_12_after_k_failures_the_rules_play_the_rest_of_the_game() -> None:
+    bench = Bench(Stub(raises), failures=3)
+    for _ in range(5):
+        bench.ask()
+        await bench.answered()
+    assert bench.policy.asked == 3  # type: ignore[attr-defined]
+    assert all(made.fallback for made in bench.player.decisions)
+    # the next game gets the policy anew
+    bench.policy.act = None  # type: ignore[attr-defined]
+    bench.player.begin_game("h")
+    bench.ask()
+    await bench.answered()
+    assert bench.loads == 2
+    assert bench.player.decisions[-1].decision.source == "model"
+    await bench.player.close()
+
+
+async def test_fault_12_a_policy_that_cannot_be_loaded_is_replaced_by_the_rules() -> None:
+    bench = Bench()
+
+    def missing() -> Policy:
+        raise FileNotFoundError("x.safetensors")
+
+    bench.player._load_policy = missing
+    with capture_logs() as logs:
+        prompt = bench.ask()
+        _, action = await bench.answered()
+    assert action in prompt.legal
+    assert "x.safetensors" in next(e["reason"] for e in logs if e["event"] == "decision.fallback")
+    await bench.player.close()
+
+
+async def test_fault_12_a_choice_outside_the_legal_actions_never_goes_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench = Bench()
+    original = bench.player._ask_rules
+    foreign = claim_scene().legal()[0]
+
+    def outside(*args: Any, **kwargs: Any) -> Any:
+        from policies.decision import Decision, Option
+
+        return Decision(foreign, "model", "call", (Option(foreign, 1.0),), 0, 0.0)
+
+    monkeypatch.setattr("policies.decision.PolicyGuard.decide", outside)
+    prompt = bench.ask()
+    _, action = await bench.answered()
+    assert action != foreign
+    assert action in prompt.legal
+    assert original is not None
+    await bench.player.close()
+
+
+# --- row 13: the device is out of memory or lost -----------------------------------------------------------
+
+
+class OutOfMemoryError(RuntimeError):
+    """As torch names it."""
+
+
+class OnDevice:
+    source: Source = "model"
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+        self.moved = 0
+        self.batches: list[int] = []
+
+    def on_cpu(self) -> Policy:
+        self.moved += 1
+        return Stub(lambda questions: self.batches.append(len(questions)))
+
+    def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
+        raise self.error
+
+
+DEVICE_FAULTS = [
+    OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
+    RuntimeError("CUDA error: an illegal memory access was encountered"),
+    MemoryError(),
+]
+
+
+@pytest.mark.parametrize("error", DEVICE_FAULTS, ids=repr)
+async def test_fault_13_a_lost_device_costs_one_try_on_the_cpu_and_no_fallback(error: Exception) -> None:
+    device = OnDevice(error)
+    bench = Bench(CpuRescue(device))
+    with capture_logs() as logs:
+        for _ in range(3):
+            bench.ask()
+            await bench.answered()
+    assert device.moved == 1
+    assert set(device.batches) == {1}
+    assert names(logs).count("decision.moved_to_cpu") == 1
+    assert bench.player.tally.fallbacks == 0
+    assert {made.decision.source for made in bench.player.decisions} == {"model"}
+    await bench.player.close()
+
+
+async def test_fault_13_any_other_error_is_not_taken_for_a_lost_device() -> None:
+    device = OnDevice(ValueError("shape"))
+    bench = Bench(CpuRescue(device))
+    bench.ask()
+    await bench.answered()
+    assert device.moved == 0
+    assert bench.player.tally.fallbacks == 1
+    await bench.player.close()
+
+
+async def test_fault_13_a_cpu_that_is_out_of_memory_too_ends_with_the_rules() -> None:
+    device = OnDevice(MemoryError())
+    device.on_cpu = lambda: Stub(raises)  # type: ignore[method-assign]
+    bench = Bench(CpuRescue(device))
+    prompt = bench.ask()
+    _, action = await bench.answered()
+    assert action in prompt.legal
+    assert bench.player.tally.fallbacks == 1
+    await bench.player.close()
+
+
+# --- row 15: the worker dies or hangs ----------------------------------------------------------------------
+
+
+async def test_fault_15_a_hung_worker_is_restarted_once_then_the_rules_play() -> None:
+    gate = Gate()
+    bench = Bench(Stub(gate), failures=100)
+    threads = threading.active_count()
+    with capture_logs() as logs:
+        for _ in range(4):
+            bench.ask()
+            replied = len(bench.replies)
+            entered = gate.entered
+            await until(lambda e=entered, r=replied: gate.entered > e or len(bench.replies) > r)
+            await bench.clock.advance(2.71)
+            await bench.answered()
+    assert gate.entered == 2  # the first worker and its one successor
+    assert names(logs).count("decision.worker_restarted") == 1
+    assert len(bench.replies) == 4
+    assert bench.player.tally.late == 2  # the two after that did not wait at all
+    assert threading.active_count() <= threads + 2
+    gate.event.set()
+    await bench.player.close()
+
+
+async def test_fault_15_a_dead_worker_is_restarted_once_then_the_rules_play() -> None:
+    def die(_: object) -> None:
+        raise SystemExit(1)
+
+    bench = Bench(Stub(die), failures=100)
+    with capture_logs() as logs:
+        for _ in range(4):
+            prompt = bench.ask()
+            _, action = await bench.answered()
+            assert action in prompt.legal
+    assert bench.policy.asked == 2  # type: ignore[attr-defined]
+    assert names(logs).count("decision.worker_restarted") == 1
+    await bench.player.close()
+
+
+async def test_fault_15_no_worker_is_left_when_the_seat_closes() -> None:
+    before = set(threading.enumerate())
+    gate = Gate()
+    bench = Bench(Stub(gate))
+    bench.ask()
+    await until(lambda: gate.entered)
+    await bench.player.close()
+    gate.event.set()  # even the hung one ends once it can; as a daemon it would not keep the process
+    await until(lambda: set(threading.enumerate()) <= before)
+
+
+# --- row 27: more prompts than can be answered -------------------------------------------------------------
+
+
+async def test_fault_27_a_flood_of_prompts_drops_the_oldest_and_keeps_no_backlog() -> None:
+    gate = Gate()
+    stub = Stub(gate)
+    bench = Bench(stub)
+    for _ in range(1000):
+        bench.ask()
+    await until(lambda: gate.entered == 1)
+    for _ in range(1000):
+        bench.ask()
+    gate.event.set()
+    await bench.answered(1)
+    assert [prompt_id for prompt_id, _ in bench.replies] == [2000]
+    assert stub.asked <= 3
+    await bench.player.close()
