@@ -1,0 +1,395 @@
+"""The protocol without I/O: text in, events and frames out. Knows login, lobby, game, end and resume.
+
+The owner brings the socket, the clock and the mind: he feeds every text frame to `Session.receive`, sends
+what `Session.outbox` holds after each call, and answers prompts. Nothing here waits or sleeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from itertools import count
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from bot.tenhou import client_messages as c
+from bot.tenhou import server_messages as m
+from bot.tenhou.game_types import refusal
+from bot.tenhou.parse_server import parse_server
+from bot.tenhou.prompts import Prompt
+from bot.tenhou.rejections import rejection
+from bot.tenhou.render import render_json
+from bot.tenhou.seat import Seat
+from bot.tenhou.session_events import (
+    GameMissed,
+    LoggedIn,
+    LoginAgainLater,
+    Queued,
+    Rejected,
+    Replaced,
+    ServerClosing,
+    ServerText,
+    SessionEvent,
+    UnknownTag,
+)
+from game.actions import Action
+from game.errors import LocalProtocolError, StateMismatchError
+from game.events import GameEvent
+from game.settlement import GameLength
+from game.state import new_round
+
+ALREADY_CONNECTED: Final = "1004"
+LOGIN_PAUSE_S: Final = 5.0
+
+
+class Stage(Enum):
+    """How far we are."""
+
+    NEW = "new"
+    LOGIN = "login"
+    LOBBY = "lobby"
+    QUEUED = "queued"
+    GAME = "game"
+    CLOSED = "closed"
+
+
+class SessionSettings(msgspec.Struct, frozen=True):
+    """Who we are and what we want to play.
+
+    Attributes:
+        name: the secret login id, or ``NoName`` for a guest.
+        sex: M, F or C.
+        lobby: ``0``, the number of a private lobby, or ``C`` and eight digits for a tournament's.
+        game_type: number of the type.
+        gpid: code that takes back a guest's seat after a restart.
+        auto_queue: queue by ourselves after the login; else call `Session.queue`.
+    """
+
+    name: str = c.GUEST
+    sex: str = "M"
+    lobby: str = "0"
+    game_type: int = 9
+    gpid: str = ""
+    auto_queue: bool = True
+
+    def __repr__(self) -> str:
+        name = self.name if self.name == c.GUEST else "hidden"
+        return f"SessionSettings(name={name!r}, lobby={self.lobby!r}, game_type={self.game_type})"
+
+    @property
+    def ticket(self) -> str:
+        """What to queue with; a tournament's lobby is 10000 and the first four digits of its number."""
+        lobby = str(10000 + int(self.lobby[1:5])) if self.is_tournament else self.lobby
+        return f"{lobby},{self.game_type}"
+
+    @property
+    def is_tournament(self) -> bool:
+        """Whether the lobby is a tournament's."""
+        return self.lobby.startswith("C")
+
+
+class Session:
+    """One login and the games played on it."""
+
+    def __init__(self, settings: SessionSettings) -> None:
+        self.settings = settings
+        self.stage = Stage.NEW
+        self.seat: Seat | None = None
+        self._numbers = count(1)
+        self._out: list[str] = []
+        self._fresh = False  # a login was sent and not answered yet
+        self._resume_code = settings.gpid
+        self._told: set[tuple[str, str]] = set()
+        self._returning: m.MatchFound | None = None  # the game we come back to, until the server says how
+
+    # --- what the owner reads ------------------------------------------------------------------------
+
+    @property
+    def state(self) -> np.void:
+        """The round's record."""
+        return self.seat.record if self.seat else new_round()
+
+    @property
+    def player(self) -> int:
+        """Who we are, absolute; -1 before it is known."""
+        return self.seat.player if self.seat else -1
+
+    @property
+    def length(self) -> GameLength:
+        """Length of the running game, or of the one we want."""
+        match = self.seat.match.game_type if self.seat else self.settings.game_type
+        return "hanchan" if match & 8 else "tonpuu"
+
+    @property
+    def log(self) -> list[GameEvent]:
+        """Every event of the running or last game, as we saw it."""
+        return self.seat.log if self.seat else []
+
+    @property
+    def prompt(self) -> Prompt | None:
+        """The open choice."""
+        return self.seat.prompt if self.seat else None
+
+    @property
+    def in_game(self) -> bool:
+        """Whether a game of ours is running."""
+        return self.seat is not None and not self.seat.over
+
+    @property
+    def resume_code(self) -> str:
+        """Code that takes our seat back after a restart; a secret. Empty when no game is running."""
+        return self._resume_code
+
+    @property
+    def riichi_pending(self) -> bool:
+        """Whether our riichi waits to be confirmed; after two seconds call `assume_riichi`."""
+        return self.seat is not None and self.seat.riichi_pending
+
+    # --- what the owner does -------------------------------------------------------------------------
+
+    def start(self) -> list[str]:
+        """Frames to send first on a new connection; a running game is forgotten."""
+        self.seat = None
+        return self._login()
+
+    def reconnect(self) -> list[str]:
+        """Frames to send first on a connection that replaces a broken one; a running game is kept."""
+        if self.seat is not None:
+            if self.seat.over:
+                self.seat = None
+            else:
+                self.seat.come_back()
+        return self._login()
+
+    def _login(self) -> list[str]:
+        self._renew_line()
+        login = c.Login(self.settings.name, self.settings.sex, self._resume_code)
+        return [render_json(login)]
+
+    def _renew_line(self) -> None:
+        self._out.clear()
+        self._fresh = True
+        self._returning = None
+        self.stage = Stage.LOGIN
+
+    def outbox(self) -> list[str]:
+        """Frames to send, oldest first; empties the box."""
+        frames, self._out = self._out, []
+        return frames
+
+    def queue(self) -> None:
+        """Queue for the table of the settings.
+
+        Raises:
+            LocalProtocolError: not logged in, or a game is running.
+        """
+        if self.stage not in (Stage.LOBBY, Stage.QUEUED):
+            raise LocalProtocolError(f"cannot queue now ({self.stage.value})")
+        self.stage = Stage.QUEUED
+        self._send(c.Queue(self.settings.ticket))
+
+    def answer(self, prompt_id: int, action: Action) -> None:
+        """Take a choice.
+
+        Raises:
+            LocalProtocolError: the prompt is over, or the action is not in its legal set.
+        """
+        if self.seat is None:
+            raise LocalProtocolError("no game is running")
+        self.seat.answer(prompt_id, action)
+
+    def assume_riichi(self) -> list[SessionEvent]:
+        """Open the prompt for the riichi discard though the server has not confirmed the riichi.
+
+        Raises:
+            LocalProtocolError: no riichi is waiting to be confirmed.
+        """
+        if self.seat is None:
+            raise LocalProtocolError("no game is running")
+        return self.seat.assume_riichi()
+
+    def keepalive(self) -> None:
+        """Send a sign of life."""
+        self._send(c.KeepAlive())
+
+    def leave(self) -> None:
+        """Log out."""
+        self._send(c.Leave())
+        self.stage = Stage.CLOSED
+
+    def _send(self, message: c.ClientMessage) -> None:
+        self._out.append(render_json(message))
+
+    # --- frames in -----------------------------------------------------------------------------------
+
+    def receive(self, text: str) -> list[SessionEvent]:
+        """Take one text frame.
+
+        Raises:
+            RemoteProtocolError: it cannot be read; the session is as before.
+            StateMismatchError: it does not fit; reconnect and resume.
+        """
+        return self.take(parse_server(text))
+
+    def take(self, message: m.ServerMessage) -> list[SessionEvent]:
+        """Take one frame that has been read already.
+
+        Raises:
+            StateMismatchError: as for `receive`.
+        """
+        handler = _HANDLERS.get(type(message))
+        if handler is not None:
+            events: list[SessionEvent] = handler(self, message)
+        elif self.seat is not None:
+            events = self.seat.receive(message)
+        elif isinstance(message, _LOBBY_NEWS):
+            events = []
+        else:
+            raise StateMismatchError(f"{type(message).__name__} without a game")
+        return self._unknown(message) + events
+
+    def _unknown(self, message: m.ServerMessage) -> list[SessionEvent]:
+        tag = message.tag if isinstance(message, m.Unknown) else type(message).__name__
+        kinds = [(tag, "")] if isinstance(message, m.Unknown) else [(tag, name) for name, _ in message.extra]
+        new = [kind for kind in kinds if kind not in self._told and len(self._told) < 1000]
+        self._told.update(new)
+        return [UnknownTag(*kind) for kind in new]
+
+    # --- login and lobby -----------------------------------------------------------------------------
+
+    def _hello(self, message: m.Hello) -> list[SessionEvent]:
+        if self.in_game and not self._fresh:
+            raise StateMismatchError("a login is confirmed in the middle of a game")
+        events: list[SessionEvent] = []
+        if self.in_game:
+            events.append(GameMissed())
+            self.seat = None
+        self._fresh = False
+        self._resume_code = ""
+        self.stage = Stage.LOBBY
+        events.append(LoggedIn(message.name))
+        if message.promotion:
+            events.append(ServerText("", message.promotion))
+        if message.closing:
+            events.append(ServerClosing())
+        return events + self._enter_lobby()
+
+    def _enter_lobby(self) -> list[SessionEvent]:
+        settings = self.settings
+        if settings.is_tournament:
+            self._send(c.JoinTournament(settings.lobby))
+            return []
+        self._send(c.ShowStatistics(1 if settings.name == c.GUEST else settings.game_type))
+        if settings.lobby != "0":
+            self._send(c.MoveLobby(settings.lobby))
+        return self._queue_first()
+
+    def _queue_first(self) -> list[SessionEvent]:
+        if not self.settings.auto_queue:
+            return []
+        self.queue()
+        return [Queued(self.settings.ticket)]
+
+    def _tournament(self, _: m.TournamentInfo) -> list[SessionEvent]:
+        if self.stage is not Stage.LOBBY or not self.settings.is_tournament:
+            return []
+        self._send(c.ShowStatistics(-1))
+        self._send(c.AskDate())
+        return self._queue_first()
+
+    def _queue_again(self, message: m.QueueAgain) -> list[SessionEvent]:
+        if self.stage is not Stage.QUEUED:
+            return []
+        self._send(c.Queue(message.ticket))
+        return [Queued(message.ticket, again=True)]
+
+    def _error(self, message: m.ServerError) -> list[SessionEvent]:
+        if message.code == ALREADY_CONNECTED and self.in_game and not self._fresh:
+            return [Replaced()]
+        return [rejection(message.code)]
+
+    def _login_again(self, _: m.LoginAgain) -> list[SessionEvent]:
+        return [LoginAgainLater(LOGIN_PAUSE_S)]
+
+    def _chat(self, message: m.ChatLine) -> list[SessionEvent]:
+        return [ServerText(message.name, message.text)] if message.text else []
+
+    # --- a game --------------------------------------------------------------------------------------
+
+    def _match(self, message: m.MatchFound) -> list[SessionEvent]:
+        if self.in_game and not self._fresh:
+            raise StateMismatchError("a game begins in the middle of a game")
+        refused = "watching games is not supported" if message.spectating else refusal(message.game_type)
+        if refused:
+            return [Rejected("unsupported", f"the server seats us at a table we cannot play: {refused}")]
+        self._resume_code = message.resume_code
+        if self.in_game:
+            self._returning = message
+        else:
+            self.seat = Seat(message, self._numbers, self._send)
+            if self._fresh:
+                self.seat.come_back()
+        self._fresh = False
+        self.stage = Stage.GAME
+        self._send(c.AcceptMatch())
+        return []
+
+    def _players(self, message: m.Players) -> list[SessionEvent]:
+        if self.seat is None:
+            raise StateMismatchError("players without a game")
+        if self._returning is not None and self.seat.names != message.names:
+            # Another game than the one we left.
+            self.seat = Seat(self._returning, self._numbers, self._send)
+            self.seat.come_back()
+        self._returning = None
+        return self.seat.receive(message)
+
+    def _begins(self, message: m.GameBegins) -> list[SessionEvent]:
+        if self.seat is None:
+            raise StateMismatchError("a game begins without a match")
+        if self.seat.log and self.seat.is_returning:
+            names, match = self.seat.names, self.seat.match
+            self.seat = Seat(match, self._numbers, self._send)
+            self.seat.seated(m.Players(names))
+        events = self.seat.receive(message)
+        self._send(c.Ready())
+        return events
+
+    def _result(self, message: m.RoundWon | m.RoundDrawn) -> list[SessionEvent]:
+        if self.seat is None:
+            raise StateMismatchError("a round ends without a game")
+        events = self.seat.receive(message)
+        if message.final is not None and self.seat.over:
+            self._resume_code = ""
+            self.stage = Stage.LOBBY
+        return events
+
+
+_LOBBY_NEWS: Final = (
+    m.Unknown,
+    m.LobbyCounts,
+    m.Ranking,
+    m.EchoReply,
+    m.DateReply,
+    m.Standing,
+    m.ScoresResumed,
+    m.PlayerGone,
+    m.PlayerBack,
+)
+"""Frames that are no mistake without a game."""
+
+_HANDLERS: Final[dict[type[m.ServerMessage], Callable[[Session, Any], list[SessionEvent]]]] = {
+    m.Hello: Session._hello,
+    m.LoginAgain: Session._login_again,
+    m.ServerError: Session._error,
+    m.ChatLine: Session._chat,
+    m.TournamentInfo: Session._tournament,
+    m.QueueAgain: Session._queue_again,
+    m.MatchFound: Session._match,
+    m.Players: Session._players,
+    m.GameBegins: Session._begins,
+    m.RoundWon: Session._result,
+    m.RoundDrawn: Session._result,
+}

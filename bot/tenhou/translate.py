@@ -1,0 +1,216 @@
+"""Table frames to events of the game: seats become players, and the server's figures are checked.
+
+``player`` is who seat 0 is. For a table watched with all hands open it is 0 and seats are players.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from bot.tenhou import server_messages as m
+from game.errors import StateMismatchError
+from game.events import (
+    Ankan,
+    Chi,
+    Daiminkan,
+    Discard,
+    DoraRevealed,
+    Draw,
+    DrawnRound,
+    Four,
+    GameEvent,
+    Kakan,
+    PlayerLeft,
+    PlayerReturned,
+    Pon,
+    Riichi,
+    RiichiAccepted,
+    StartRound,
+    Win,
+)
+from game.layout import PHASE_TURN
+from game.melds import Meld, MeldKind, decode_meld
+from game.settlement import RIICHI_STICK
+from game.tiles import UNSEEN
+
+T = TypeVar("T")
+
+TABLE_MESSAGES: Final = (
+    m.RoundDealt,
+    m.TileDrawn,
+    m.TileThrown,
+    m.MeldMade,
+    m.RiichiStep,
+    m.IndicatorShown,
+    m.RoundWon,
+    m.RoundDrawn,
+)
+"""The frames that move the table."""
+
+_HIDDEN: Final = (UNSEEN,) * 13
+
+
+def by_player(by_seat: Sequence[T], player: int) -> tuple[T, T, T, T]:
+    """Values listed by seat from seat 0, which is ``player``, listed by player.
+
+    >>> by_player("abcd", 1)
+    ('d', 'a', 'b', 'c')
+    """
+    a, b, c, d = (by_seat[(p - player) % 4] for p in range(4))
+    return a, b, c, d
+
+
+def player_of_dealer(round_index: int, dealer_seat: int) -> int:
+    """Who seat 0 is, given which seat deals a round."""
+    return (round_index - dealer_seat) % 4
+
+
+def translate(
+    message: m.ServerMessage, record: np.void, player: int, *, strict: bool = True
+) -> GameEvent | None:
+    """The event a frame stands for; None for one that is no event of a game.
+
+    Args:
+        message: the frame.
+        record: the round before it.
+        player: who seat 0 is.
+        strict: compare the server's scores with ours; not in a round rebuilt from a snapshot.
+
+    Raises:
+        StateMismatchError: the frame cannot come at this moment, or its scores are not ours.
+    """
+    translator = _TRANSLATORS.get(type(message))
+    return translator(message, record, player, strict) if translator else None
+
+
+def _dealt(message: m.RoundDealt, _record: np.void, player: int, _strict: bool) -> GameEvent:
+    hands = message.hands or (message.hand, _HIDDEN, _HIDDEN, _HIDDEN)
+    if any(len(hand) != 13 for hand in hands):
+        raise StateMismatchError("a hand of the deal does not have 13 tiles")
+    return StartRound(
+        round_index=message.round_index,
+        honba=message.honba,
+        riichi_sticks=message.riichi_sticks,
+        dealer=(message.dealer + player) % 4,
+        scores=by_player(message.scores, player),
+        dora_indicator=message.dora_indicator,
+        hands=by_player(hands, player),
+    )
+
+
+def _drawn(message: m.TileDrawn, _record: np.void, player: int, _strict: bool) -> GameEvent:
+    return Draw((message.seat + player) % 4, message.tile)
+
+
+def _thrown(message: m.TileThrown, record: np.void, player: int, _strict: bool) -> GameEvent:
+    who = (message.seat + player) % 4
+    tsumogiri = message.tsumogiri
+    if record["hand_known"][who]:
+        # The letter's case tells nothing about our own discards, nor about open hands.
+        tsumogiri = bool(record["phase"] == PHASE_TURN and record["drawn"] == message.tile)
+    return Discard(who, message.tile, tsumogiri)
+
+
+def _meld(message: m.MeldMade, _record: np.void, player: int, _strict: bool) -> GameEvent:
+    try:
+        meld = decode_meld(message.code)
+    except ValueError as exc:
+        raise StateMismatchError(str(exc)) from None
+    return _MELDS[meld.kind]((message.seat + player) % 4, meld)
+
+
+def _source(who: int, meld: Meld) -> int:
+    return (who + meld.from_seat) % 4
+
+
+def _chi(who: int, meld: Meld) -> GameEvent:
+    first, second = meld.consumed
+    return Chi(who, _source(who, meld), meld.called, (first, second))
+
+
+def _pon(who: int, meld: Meld) -> GameEvent:
+    first, second = meld.consumed
+    return Pon(who, _source(who, meld), meld.called, (first, second))
+
+
+def _daiminkan(who: int, meld: Meld) -> GameEvent:
+    first, second, third = meld.consumed
+    return Daiminkan(who, _source(who, meld), meld.called, (first, second, third))
+
+
+def _ankan(who: int, meld: Meld) -> GameEvent:
+    first, second, third, fourth = meld.tiles
+    return Ankan(who, (first, second, third, fourth))
+
+
+def _kakan(who: int, meld: Meld) -> GameEvent:
+    first, second, third = (tile for tile in meld.tiles if tile != meld.added)
+    return Kakan(who, meld.added, (first, second, third))
+
+
+def _riichi(message: m.RiichiStep, record: np.void, player: int, strict: bool) -> GameEvent:
+    who = (message.seat + player) % 4
+    if message.step == 1:
+        return Riichi(who)
+    if strict and message.scores is not None:
+        ours = [int(score) - RIICHI_STICK * (p == who) for p, score in enumerate(record["scores"])]
+        _compare(ours, by_player(message.scores, player))
+    return RiichiAccepted(who)
+
+
+def _compare(ours: Sequence[int], theirs: Four) -> None:
+    if list(theirs) != list(ours):
+        raise StateMismatchError(f"the server has the scores {list(theirs)}, we have {list(ours)}")
+
+
+def _won(message: m.RoundWon, record: np.void, player: int, strict: bool) -> GameEvent:
+    if strict:
+        _compare([int(score) for score in record["scores"]], by_player(message.scores, player))
+    return Win(
+        player=(message.seat + player) % 4,
+        from_player=(message.from_seat + player) % 4,
+        tile=message.tile,
+        hand=tuple(sorted(message.hand)),
+        fu=message.fu,
+        points=message.points,
+        limit=message.limit,
+        yaku=message.yaku,
+        yakuman=message.yakuman,
+        ura_indicators=message.ura_indicators,
+        liable=-1 if message.liable < 0 else (message.liable + player) % 4,
+        deltas=by_player(message.deltas, player),
+        honba=message.honba,
+        riichi_sticks=message.riichi_sticks,
+    )
+
+
+def _drawn_round(message: m.RoundDrawn, record: np.void, player: int, strict: bool) -> GameEvent:
+    if strict:
+        _compare([int(score) for score in record["scores"]], by_player(message.scores, player))
+    hands = by_player(message.hands, player)
+    return DrawnRound(message.reason, by_player(message.deltas, player), hands)
+
+
+_MELDS: Final[dict[MeldKind, Callable[[int, Meld], GameEvent]]] = {
+    MeldKind.CHI: _chi,
+    MeldKind.PON: _pon,
+    MeldKind.DAIMINKAN: _daiminkan,
+    MeldKind.ANKAN: _ankan,
+    MeldKind.KAKAN: _kakan,
+}
+
+_TRANSLATORS: Final[dict[type[m.ServerMessage], Callable[[Any, np.void, int, bool], GameEvent]]] = {
+    m.RoundDealt: _dealt,
+    m.TileDrawn: _drawn,
+    m.TileThrown: _thrown,
+    m.MeldMade: _meld,
+    m.RiichiStep: _riichi,
+    m.IndicatorShown: lambda message, *_: DoraRevealed(message.tile),
+    m.RoundWon: _won,
+    m.RoundDrawn: _drawn_round,
+    m.PlayerGone: lambda message, _record, player, _strict: PlayerLeft((message.seat + player) % 4),
+    m.PlayerBack: lambda message, _record, player, _strict: PlayerReturned((message.seat + player) % 4),
+}
