@@ -1,0 +1,470 @@
+"""A lobby on this machine that speaks Tenhou's protocol: the embedded default, the demo and the test server.
+
+Any number of clients may log in; empty seats go to built-in players. With a seed whole games repeat, seats
+and walls included, as long as the answers are the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import re
+import secrets
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Final, Self, TypeAlias
+
+import msgspec
+import numpy as np
+import structlog
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+from websockets.frames import CloseCode
+
+from bot.tenhou import messages as m
+from bot.tenhou.game_types import GameType, refusal
+from bot.tenhou.lobby_counts import lobby_counts
+from bot.tenhou.lobby_line import Line
+from bot.tenhou.lobby_member import Member, Register
+from bot.tenhou.lobby_room import Room
+from bot.tenhou.seat_clock import ClockSettings, clock_of
+from bot.tenhou.tabletop import SeatInfo, Tabletop
+from bot.worker import Worker
+from game.actions import Action
+from game.errors import ConfigError, LoginRejected, RemoteProtocolError
+from game.table import Table
+from policies.decision import decide
+from policies.heuristic import HeuristicPolicy
+from replays.record import JAPAN, GameRecord, game_id
+
+TYPE_REFUSED: Final = "9001"
+"""Our own code: this lobby does not play that kind of table. Tenhou's codes are 1001 to 1027."""
+TOURNAMENT_UNKNOWN: Final = "1019"
+
+MAX_FRAME_BYTES: Final = 16 * 1024
+"""A client's longest frame is its login, some hundred bytes."""
+MAX_LINES: Final = 256
+BUILT_IN: Final = ("Genbu", "Seiryuu", "Byakko")
+PRACTICE_NAME: Final = "COM"
+
+_TICKET: Final = re.compile(r"([0-9]{1,5}),([0-9]{1,4})(,r)?")
+_NUMBER: Final = re.compile(r"[0-9]{1,4}")
+_TOURNAMENT: Final = re.compile(r"C([0-9]{4})[0-9]{4}")
+
+Handler: TypeAlias = "Callable[[Lobby, Line, Member, Any], None]"
+
+_log = structlog.get_logger(__name__)
+
+
+class LobbySettings(msgspec.Struct, frozen=True):
+    """How a lobby is set up.
+
+    Attributes:
+        host: a loopback address; nobody outside this machine gets in.
+        port: 0 for any free one.
+        seed: all seats and walls follow from it; None for games nobody can foresee.
+        clients_per_table: a table begins when so many clients queue for it; practice tables with one.
+        wait_s: begin with fewer after this long; None waits for ever.
+        delay_s: how long built-in players seem to think.
+        clock: instead of the one of the game type.
+        rejected_ids: ids that may not log in.
+        login_s: a line without a login is closed after this long.
+        requeue_s: how often a waiting client is asked to queue again.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    seed: int | None = None
+    clients_per_table: int = 1
+    wait_s: float | None = None
+    delay_s: float = 0.0
+    clock: ClockSettings | None = None
+    rejected_ids: frozenset[str] = frozenset()
+    login_s: float = 30.0
+    requeue_s: float = 5.0
+
+
+class Lobby:
+    """The server; use it as an async context manager."""
+
+    def __init__(
+        self,
+        settings: LobbySettings | None = None,
+        on_record: Callable[[GameRecord], object] | None = None,
+    ) -> None:
+        """Prepare a lobby; entering it opens the port.
+
+        Args:
+            settings: how it is set up.
+            on_record: gets the record of each finished game, on a thread of its own.
+
+        Raises:
+            ConfigError: the host is not on this machine, or a number is out of range.
+        """
+        self.settings = settings or LobbySettings()
+        _check(self.settings)
+        self.games = 0
+        self.seed = secrets.randbits(63) if self.settings.seed is None else self.settings.seed
+        self._on_record = on_record
+        self._server: Server | None = None
+        self._register = Register(self.settings.rejected_ids)
+        self._lines: set[Line] = set()
+        self._lines_seen = 0
+        self._rooms: set[Room] = set()
+        self._queue: list[Member] = []
+        self._timers: set[asyncio.TimerHandle] = set()
+        self._saving: set[asyncio.Task[None]] = set()
+        self._policy = HeuristicPolicy()
+        self._worker: Worker | None = None
+
+    # --- opening and closing -------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        self._worker = Worker("lobby players")
+        self._server = await serve(
+            self._serve,
+            self.settings.host,
+            self.settings.port,
+            compression=None,
+            max_size=MAX_FRAME_BYTES,
+            max_queue=64,
+            server_header=None,
+        )
+        _log.info("lobby.opened", url=self.url, seed=self.seed)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._server is not None
+        for room in self._rooms:
+            room.close()
+        for timer in self._timers:
+            timer.cancel()
+        self._server.close()
+        await self._server.wait_closed()
+        if self._worker is not None:
+            self._worker.close()
+        await self.records_saved()
+        _log.info("lobby.closed", games=self.games)
+
+    async def records_saved(self) -> None:
+        """Wait until every finished game has been handed over."""
+        while self._saving:
+            await asyncio.wait(self._saving)
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        assert self._server is not None, "the lobby is not open"
+        return int(next(iter(self._server.sockets)).getsockname()[1])
+
+    @property
+    def url(self) -> str:
+        """Where clients connect."""
+        host = self.settings.host
+        return f"ws://{f'[{host}]' if ':' in host else host}:{self.port}/"
+
+    # --- lines ---------------------------------------------------------------------------------------
+
+    async def _serve(self, socket: ServerConnection) -> None:
+        if len(self._lines) >= MAX_LINES:
+            await socket.close(CloseCode.TRY_AGAIN_LATER, "the lobby is full")
+            return
+        self._lines_seen += 1
+        line = Line(socket, self._lines_seen)
+        self._lines.add(line)
+        writer = asyncio.create_task(line.write())
+        login = asyncio.get_running_loop().call_later(self.settings.login_s, self._close_idle, line)
+        try:
+            async for text in socket:
+                self._take(line, text)
+                if line.closing:
+                    break
+        except ConnectionClosed:
+            pass
+        finally:
+            login.cancel()
+            self._lines.discard(line)
+            self._gone(line)
+            line.close(CloseCode.NORMAL_CLOSURE, "")
+            with contextlib.suppress(asyncio.CancelledError):
+                await writer
+
+    def _close_idle(self, line: Line) -> None:
+        if line.member is None:
+            line.close(CloseCode.POLICY_VIOLATION, "no login")
+
+    def _take(self, line: Line, text: str | bytes) -> None:
+        """One frame of a client."""
+        try:
+            if isinstance(text, bytes):
+                raise RemoteProtocolError("a binary frame")
+            message = m.parse_client(text)
+        except RemoteProtocolError as exc:
+            _log.warning("proto.rejected", line=line.number, reason=str(exc))
+            line.count_garbage()
+            return
+        try:
+            self._dispatch(line, message)
+        except RemoteProtocolError as exc:
+            _log.warning("proto.rejected", line=line.number, reason=exc.reason)
+            line.count_refused()
+
+    def _dispatch(self, line: Line, message: m.ClientMessage) -> None:
+        if isinstance(message, m.UnknownRequest):
+            _log.warning("proto.unknown_tag", line=line.number, tag=message.tag)
+            line.count_refused()
+        elif isinstance(message, m.Login):
+            self._log_in(line, message)
+        elif isinstance(message, m.KeepAlive) and line.member is None:
+            pass
+        elif line.member is None:
+            raise RemoteProtocolError(f"{type(message).__name__} before the login")
+        elif handler := _HANDLERS.get(type(message)):
+            handler(self, line, line.member, message)
+
+    def _gone(self, line: Line) -> None:
+        member = line.member
+        line.member = None
+        if member is None or member.line is not line:
+            return
+        member.line = None
+        self._leave_queue(member)
+        if member.room is not None and member.in_game:
+            member.room.drop(member)
+
+    # --- logging in and out --------------------------------------------------------------------------
+
+    def _log_in(self, line: Line, login: m.Login) -> None:
+        if line.member is not None:
+            raise RemoteProtocolError("HELO on a line that is logged in")
+        try:
+            member = self._register.find(login)
+        except LoginRejected as exc:
+            _log.warning("login.rejected", line=line.number, code=exc.code, reason=str(exc))
+            line.push(m.ServerError(exc.code))
+            return
+        self._take_over(member)
+        line.member, member.line = member, line
+        _log.info("login.accepted", line=line.number, name=member.name, resumes=member.in_game)
+        if member.room is not None and member.in_game:
+            member.room.resume(member)
+            return
+        line.push(m.Hello(member.name))
+        line.push(self._counts())
+
+    def _take_over(self, member: Member) -> None:
+        """The code of a seat wins over a line that still holds it."""
+        old = member.line
+        if old is None:
+            return
+        _log.warning("session.replaced", line=old.number, name=member.name)
+        old.push(m.ServerError("1004"))
+        self._gone(old)
+        old.close(CloseCode.POLICY_VIOLATION, "logged in elsewhere")
+
+    def _log_out(self, line: Line, member: Member, _: m.Leave) -> None:
+        room = member.room
+        line.member = member.line = None
+        self._leave_queue(member)
+        if room is not None and member.in_game:
+            room.drop(member, for_good=True)
+
+    # --- small talk ----------------------------------------------------------------------------------
+
+    def _counts(self) -> m.LobbyCounts:
+        playing = [(room.tabletop.game_type.number, len(room.members)) for room in self._rooms]
+        queued = [(member.ticket[1], 1) for member in self._queue if member.ticket is not None]
+        return lobby_counts(len(self._lines), queued, playing)
+
+    def _keep_alive(self, line: Line, member: Member, _: m.ClientMessage) -> None:
+        # The real server answers its polls with the counters, but not at the table.
+        if not member.in_game:
+            line.push(self._counts())
+
+    def _move(self, line: Line, _: Member, message: m.MoveLobby) -> None:
+        if not _NUMBER.fullmatch(message.lobby):
+            raise RemoteProtocolError("a lobby's number has up to four digits")
+        line.push(m.ChatLine(lobby=message.lobby))
+
+    def _tournament(self, line: Line, _: Member, message: m.JoinTournament) -> None:
+        if not _TOURNAMENT.fullmatch(message.lobby):
+            line.push(m.ServerError(TOURNAMENT_UNKNOWN))
+            return
+        line.push(m.TournamentInfo((("lobby", message.lobby), ("title", m.percent("Suzaku")))))
+
+    def _date(self, line: Line, _: Member, __: m.AskDate) -> None:
+        line.push(m.DateReply(datetime.now(JAPAN).strftime("%Y%m%d%H%M%S")))
+
+    def _echo(self, line: Line, _: Member, __: m.AskEcho) -> None:
+        line.push(m.EchoReply())
+
+    # --- the queue -----------------------------------------------------------------------------------
+
+    def _join(self, line: Line, member: Member, message: m.Queue) -> None:
+        if member.in_game:
+            raise RemoteProtocolError("JOIN during a game")
+        if not message.ticket:
+            self._leave_queue(member)
+            return
+        found = _TICKET.fullmatch(message.ticket)
+        reason = refusal(int(found[2])) if found else "the ticket is not LOBBY,TYPE"
+        if found is None or reason is not None:
+            _log.warning("table.refused", line=line.number, ticket=message.ticket, reason=reason)
+            line.push(m.ServerError(TYPE_REFUSED))
+            return
+        ticket = (int(found[1]), int(found[2]))
+        if not found[3]:
+            line.push(m.QueueAgain(f"{ticket[0]},{ticket[1]},r"))
+            return
+        if member.ticket != ticket:
+            self._leave_queue(member)
+            member.ticket = ticket
+            self._queue.append(member)
+            if self.settings.wait_s is not None:
+                self._later(self.settings.wait_s, lambda: self._match(ticket, at_least=1))
+        self._match(ticket, self.settings.clients_per_table)
+        if member.ticket is not None:
+            self._later(self.settings.requeue_s, lambda: self._ask_again(member, line))
+
+    def _ask_again(self, member: Member, line: Line) -> None:
+        if member.ticket is not None and member.line is line:
+            line.push(m.QueueAgain(f"{member.ticket[0]},{member.ticket[1]},r"))
+
+    def _leave_queue(self, member: Member) -> None:
+        member.ticket = None
+        if member in self._queue:
+            self._queue.remove(member)
+
+    def _match(self, ticket: tuple[int, int], at_least: int) -> None:
+        """Begin a table if enough clients wait for it."""
+        lobby, number = ticket
+        game_type = GameType(number)
+        seats = 1 if game_type.is_practice else self.settings.clients_per_table
+        waiting = [member for member in self._queue if member.ticket == ticket][:seats]
+        if waiting and len(waiting) >= min(at_least, seats):
+            for member in waiting:
+                self._queue.remove(member)
+            self._begin(game_type, lobby, waiting)
+
+    def _later(self, delay_s: float, call: Callable[[], None]) -> None:
+        def run() -> None:
+            self._timers.discard(timer)
+            call()
+
+        timer = asyncio.get_running_loop().call_later(delay_s, run)
+        self._timers.add(timer)
+
+    # --- games ---------------------------------------------------------------------------------------
+
+    def _begin(self, game_type: GameType, lobby: int, members: Sequence[Member]) -> None:
+        self.games += 1
+        rng = np.random.default_rng([self.seed, self.games])
+        players = [int(player) for player in rng.permutation(4)][: len(members)]
+        seed, dice_seed = (int(number) for number in rng.integers(1 << 62, size=2))
+        seats = self._seats(game_type, dict(zip(players, members, strict=True)))
+        names = (seats[0].name, seats[1].name, seats[2].name, seats[3].name)
+        tabletop = Tabletop(
+            Table(seed=seed, length=game_type.length, names=names),
+            game_type,
+            seats,
+            self.settings.clock or clock_of(game_type),
+            game_id=game_id(datetime.now(UTC), game_type.number, lobby, secrets.randbits(32)),
+            lobby=lobby,
+            dice_seed=dice_seed,
+        )
+        room = Room(tabletop, members, self._decider(game_type), self.settings.delay_s, self._finished)
+        self._rooms.add(room)
+        for player, member in zip(players, members, strict=True):
+            member.sit_down(room, player)
+        _log.info(
+            "game.started", game_id=tabletop.game_id, game=self.games, seed=self.seed, kind=str(game_type)
+        )
+        room.open()
+
+    def _seats(self, game_type: GameType, members: dict[int, Member]) -> list[SeatInfo]:
+        built_in = iter((PRACTICE_NAME,) * 3 if game_type.is_practice else BUILT_IN)
+        seats = []
+        for player in range(4):
+            member = members.get(player)
+            if member is None:
+                seats.append(SeatInfo(next(built_in), sex="C"))
+                continue
+            # Practice tables hand out no code; an account comes back to them by its id.
+            code = "" if game_type.is_practice else self._register.give_code(member)
+            seats.append(SeatInfo(member.name, is_client=True, resume_code=code, sex=member.sex))
+        return seats
+
+    def _decider(self, game_type: GameType) -> Callable[..., asyncio.Future[Action]]:
+        worker, policy, length = self._worker, self._policy, game_type.length
+        assert worker is not None
+
+        def decide_for(view: np.void, player: int, legal: Sequence[Action]) -> asyncio.Future[Action]:
+            return worker.submit(lambda: decide(view, player, legal, policy, length).action)
+
+        return decide_for
+
+    def _finished(self, room: Room) -> None:
+        self._rooms.discard(room)
+        for member in room.members:
+            self._register.game_over(member)
+        record = room.tabletop.record()
+        ending = record.ending
+        _log.info("game.ended", game_id=record.game_id, scores=ending and ending.scores, rounds=record.rounds)
+        if self._on_record is not None:
+            task = asyncio.create_task(self._hand_over(record))
+            self._saving.add(task)
+            task.add_done_callback(self._saving.discard)
+
+    async def _hand_over(self, record: GameRecord) -> None:
+        assert self._on_record is not None
+        try:
+            await asyncio.to_thread(self._on_record, record)
+        except Exception:  # task root: a record that cannot be kept ends no lobby
+            _log.exception("record.unsaved", game_id=record.game_id)
+
+    def _play(self, _: Line, member: Member, message: m.ClientMessage) -> None:
+        if member.room is not None and member.in_game:
+            member.room.receive(member, message)
+        elif not isinstance(message, m.Ready | m.AcceptMatch):
+            raise RemoteProtocolError(f"{type(message).__name__} outside a game")
+
+
+def _check(settings: LobbySettings) -> None:
+    problems = []
+    if settings.host != "localhost":
+        try:
+            is_local = ipaddress.ip_address(settings.host).is_loopback
+        except ValueError:
+            is_local = False
+        if not is_local:
+            problems.append(f"host: found {settings.host!r}, expected a loopback address such as 127.0.0.1")
+    if not 0 <= settings.port <= 65535:
+        problems.append(f"port: found {settings.port}, expected 0 to 65535")
+    if not 1 <= settings.clients_per_table <= 4:
+        problems.append(f"clients_per_table: found {settings.clients_per_table}, expected 1 to 4")
+    if settings.seed is not None and settings.seed < 0:
+        problems.append(f"seed: found {settings.seed}, expected 0 or more")
+    if problems:
+        raise ConfigError("the lobby's settings are wrong:\n" + "\n".join(problems))
+
+
+_HANDLERS: Final[dict[type[m.ClientMessage], Handler]] = {
+    m.Leave: Lobby._log_out,
+    m.KeepAlive: Lobby._keep_alive,
+    m.ShowStatistics: Lobby._keep_alive,
+    m.MoveLobby: Lobby._move,
+    m.JoinTournament: Lobby._tournament,
+    m.AskDate: Lobby._date,
+    m.AskEcho: Lobby._echo,
+    m.Queue: Lobby._join,
+    m.AcceptMatch: Lobby._play,
+    m.Ready: Lobby._play,
+    m.Throw: Lobby._play,
+    m.DeclareRiichi: Lobby._play,
+    m.Respond: Lobby._play,
+}
+"""Frames with no entry (chat, watching, the web client's files) are let pass without an answer."""

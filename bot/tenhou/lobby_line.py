@@ -1,0 +1,93 @@
+"""One client's line to the lobby: frames out in order, garbage counted, a slow reader let go."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from websockets.asyncio.server import ServerConnection
+from websockets.exceptions import ConnectionClosed
+from websockets.frames import CloseCode
+from websockets.protocol import State
+
+from bot.tenhou.messages import ServerMessage, render_json
+
+if TYPE_CHECKING:
+    from bot.tenhou.lobby_member import Member
+
+WAITING_FRAMES: Final = 2048
+"""Frames a client may be behind; a whole hanchan has about 1,500."""
+GARBAGE_LIMIT: Final = 5
+REFUSED_LIMIT: Final = 200
+"""Frames that can be read but are not legal; a client may be late now and then."""
+
+
+class Line:
+    """One WebSocket connection.
+
+    Attributes:
+        member: who logged in over it, None before and after.
+        number: counts connections, for the log.
+    """
+
+    def __init__(self, socket: ServerConnection, number: int) -> None:
+        self.member: Member | None = None
+        self.number = number
+        self._socket = socket
+        self._garbage = 0
+        self._refused = 0
+        self._close: tuple[CloseCode, str] | None = None
+        self._frames: asyncio.Queue[str | None] = asyncio.Queue(WAITING_FRAMES)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the client can still be reached."""
+        return self._close is None and self._socket.state is State.OPEN
+
+    @property
+    def closing(self) -> bool:
+        """Whether the lobby has given this line up."""
+        return self._close is not None
+
+    def push(self, message: ServerMessage) -> None:
+        """Queue a frame; a client who does not read loses the line."""
+        if self._close is not None:
+            return
+        try:
+            self._frames.put_nowait(render_json(message))
+        except asyncio.QueueFull:
+            self._frames = asyncio.Queue(WAITING_FRAMES)
+            self.close(CloseCode.TRY_AGAIN_LATER, "frames are not read")
+
+    def close(self, code: CloseCode, reason: str) -> None:
+        """Send what is queued, then close."""
+        if self._close is None:
+            self._close = (code, reason)
+            self._end()
+
+    def count_garbage(self) -> None:
+        """A frame could not be read; after a few the line is closed."""
+        self._garbage += 1
+        if self._garbage >= GARBAGE_LIMIT:
+            self.close(CloseCode.POLICY_VIOLATION, "too many frames that cannot be read")
+
+    def count_refused(self) -> None:
+        """A frame was not legal."""
+        self._refused += 1
+        if self._refused >= REFUSED_LIMIT:
+            self.close(CloseCode.POLICY_VIOLATION, "too many frames that are not legal")
+
+    async def write(self) -> None:
+        """Send what is pushed until the line ends."""
+        try:
+            while (text := await self._frames.get()) is not None:
+                await self._socket.send(text)
+            code, reason = self._close or (CloseCode.NORMAL_CLOSURE, "")
+            await self._socket.close(code, reason)
+        except ConnectionClosed:
+            pass
+
+    def _end(self) -> None:
+        if self._frames.full():
+            self._frames.get_nowait()
+        self._frames.put_nowait(None)

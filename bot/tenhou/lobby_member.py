@@ -1,0 +1,103 @@
+"""Who is known to the lobby: accounts by their id, guests by the code of their game."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from typing import TYPE_CHECKING, Final
+
+from bot.tenhou.messages import GUEST, Login
+from game.errors import LoginRejected
+
+if TYPE_CHECKING:
+    from bot.tenhou.lobby_line import Line
+    from bot.tenhou.lobby_room import Room
+
+ID_REJECTED: Final = "1003"
+ALREADY_CONNECTED: Final = "1004"
+
+_ID: Final = re.compile(r"ID[0-9A-F]{8}-[0-9a-zA-Z]{8}")
+_SEXES: Final = ("M", "F", "C")
+
+
+class Member:
+    """One player, with or without a line.
+
+    Attributes:
+        name: public name.
+        is_guest: logged in without an id.
+        sex: as given at login.
+        line: his connection, None while he is away.
+        room: the game he sits in, None between games.
+        player: his absolute seat there.
+        resume_code: takes the seat back.
+        ticket: what he queues for, as ``(lobby, game type)``.
+    """
+
+    def __init__(self, name: str, *, is_guest: bool) -> None:
+        self.name = name
+        self.is_guest = is_guest
+        self.sex = "M"
+        self.line: Line | None = None
+        self.room: Room | None = None
+        self.player = -1
+        self.resume_code = ""
+        self.ticket: tuple[int, int] | None = None
+
+    @property
+    def in_game(self) -> bool:
+        """Whether a game of his is running."""
+        return self.room is not None and not self.room.done
+
+    def sit_down(self, room: Room, player: int) -> None:
+        """A game begins."""
+        self.room, self.player, self.ticket = room, player, None
+
+    def get_up(self) -> None:
+        """The game is over; its code is worth nothing any more."""
+        self.room, self.player, self.resume_code = None, -1, ""
+
+
+class Register:
+    """All members, and who may log in."""
+
+    def __init__(self, rejected_ids: frozenset[str]) -> None:
+        self._rejected = rejected_ids
+        self._accounts: dict[str, Member] = {}
+        self._by_code: dict[str, Member] = {}
+
+    def find(self, login: Login) -> Member:
+        """The member a login belongs to, on a line already or not.
+
+        Raises:
+            LoginRejected: the id is none, is not let in, or the code is another's.
+        """
+        coded = self._by_code.get(login.resume_code) if login.resume_code else None
+        if login.name == GUEST:
+            member = coded if coded is not None and coded.in_game else Member(GUEST, is_guest=True)
+            if not member.is_guest:
+                raise LoginRejected("a guest gave the code of an account's seat", ID_REJECTED)
+        else:
+            if not _ID.fullmatch(login.name) or login.name in self._rejected:
+                raise LoginRejected("the id is not valid, suspended or deleted", ID_REJECTED)
+            member = self._accounts.get(login.name) or Member(
+                f"Player{len(self._accounts) + 1}", is_guest=False
+            )
+            if coded is not None and coded is not member:
+                raise LoginRejected("an account gave the code of another's seat", ID_REJECTED)
+            self._accounts[login.name] = member
+        if member.line is not None and member.line.is_open and coded is not member:
+            raise LoginRejected("this player is already connected", ALREADY_CONNECTED)
+        member.sex = login.sex if login.sex in _SEXES else "M"
+        return member
+
+    def give_code(self, member: Member) -> str:
+        """A fresh code for the seat a member is about to take."""
+        member.resume_code = f"{secrets.randbits(32):08X}-{secrets.randbits(32):08X}"
+        self._by_code[member.resume_code] = member
+        return member.resume_code
+
+    def game_over(self, member: Member) -> None:
+        """A member's game has ended."""
+        self._by_code.pop(member.resume_code, None)
+        member.get_up()

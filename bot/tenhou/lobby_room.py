@@ -1,0 +1,127 @@
+"""One running game: a `Tabletop` moved by frames, by time and by the decisions of the built-in players."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import structlog
+
+from bot.tenhou.lobby_member import Member
+from bot.tenhou.messages import ClientMessage
+from bot.tenhou.tabletop import Envelope, Prompt, Tabletop
+from game.actions import PASS, Action
+
+Decider: TypeAlias = "Callable[[np.void, int, Sequence[Action]], asyncio.Future[Action]]"
+"""Answers for one of the lobby's own players: what he sees, who he is, what he may do."""
+
+_log = structlog.get_logger(__name__)
+
+
+class Room:
+    """A tabletop with its lines, its timer and its players."""
+
+    def __init__(
+        self,
+        tabletop: Tabletop,
+        members: Sequence[Member],
+        decide: Decider,
+        delay_s: float,
+        on_done: Callable[[Room], None],
+    ) -> None:
+        """Make a room; `open` begins the game.
+
+        Args:
+            tabletop: where it is played.
+            members: the clients at the table; each knows his seat.
+            decide: decides for the others.
+            delay_s: how long those others seem to think.
+            on_done: called once, when the last frame has been queued.
+        """
+        self.tabletop = tabletop
+        self.members = list(members)
+        self._decide = decide
+        self._delay_s = delay_s
+        self._on_done = on_done
+        self._finished = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._thinking: set[asyncio.Task[None]] = set()
+        self._loop = asyncio.get_running_loop()
+
+    @property
+    def done(self) -> bool:
+        """Whether the game is over."""
+        return self.tabletop.done
+
+    def open(self) -> None:
+        """Begin."""
+        self._go_on(self.tabletop.open(self._loop.time()))
+
+    def receive(self, member: Member, message: ClientMessage) -> None:
+        """Take a frame from one of the players.
+
+        Raises:
+            RemoteProtocolError: it is not legal now.
+        """
+        self._go_on(self.tabletop.receive(member.player, message, self._loop.time()))
+
+    def drop(self, member: Member, *, for_good: bool = False) -> None:
+        """A player's line is gone."""
+        self._go_on(self.tabletop.leave(member.player, self._loop.time(), for_good=for_good))
+
+    def resume(self, member: Member) -> None:
+        """A player is back on a new line."""
+        self._go_on(self.tabletop.log_in(member.player, self._loop.time()))
+
+    def close(self) -> None:
+        """Stop where the game stands."""
+        self._stop_timer()
+        for task in self._thinking:
+            task.cancel()
+
+    def _go_on(self, envelopes: list[Envelope]) -> None:
+        lines = {member.player: member.line for member in self.members}
+        for player, message in envelopes:
+            line = lines.get(player)
+            if line is not None:
+                line.push(message)
+        self._stop_timer()
+        if self.done:
+            self._finish()
+            return
+        for prompt, view in self.tabletop.take_questions():
+            task = self._loop.create_task(self._think(prompt, view))
+            self._thinking.add(task)
+            task.add_done_callback(self._thinking.discard)
+        deadline = self.tabletop.deadline
+        if deadline is not None:
+            self._timer = self._loop.call_at(deadline, self._tick)
+
+    def _tick(self) -> None:
+        self._timer = None
+        # A timer may come a hair early; the table's own clock decides.
+        self._go_on(self.tabletop.tick(self._loop.time()))
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    async def _think(self, prompt: Prompt, view: np.void) -> None:
+        if self._delay_s > 0:
+            await asyncio.sleep(self._delay_s)
+        action = prompt.legal[0]
+        if len(prompt.legal) > 1:
+            try:
+                action = await self._decide(view, prompt.player, prompt.legal)
+            except Exception:  # task root: the table must not wait for a player who failed
+                _log.exception("decision.fallback", player=prompt.player)
+                action = PASS
+        self._go_on(self.tabletop.answer(prompt, action, self._loop.time()))
+
+    def _finish(self) -> None:
+        if not self._finished:
+            self._finished = True
+            self._on_done(self)

@@ -1,0 +1,84 @@
+"""What a client's frame means at this moment of the table: one of the legal actions, or a reason why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from bot.tenhou.messages import Choice, ClientMessage, DeclareRiichi, Respond, Throw
+from game.actions import PASS, Action, ActionKind
+from game.errors import RemoteProtocolError
+from game.tiles import face_of
+
+_BY_KIND: Final = {
+    Choice.DAIMINKAN: ActionKind.DAIMINKAN,
+    Choice.RON: ActionKind.RON,
+    Choice.TSUMO: ActionKind.TSUMO,
+    Choice.NINE_TERMINALS: ActionKind.NINE_TERMINALS,
+}
+_CALLS: Final = {Choice.PON: ActionKind.PON, Choice.CHI: ActionKind.CHI}
+
+
+def action_of(message: ClientMessage, legal: Sequence[Action]) -> Action:
+    """The legal action a frame asks for.
+
+    Another copy of the same face stands for the one listed: the legal set names every face once.
+
+    Raises:
+        RemoteProtocolError: it asks for nothing that is legal now.
+    """
+    match message:
+        case Throw(tile=tile):
+            found = _find(legal, lambda a: a.kind is ActionKind.DISCARD and a.tile == tile) or _find(
+                legal, lambda a: a.kind is ActionKind.DISCARD and face_of(a.tile) == face_of(tile)
+            )
+            asked = f"discard {tile}"
+        case DeclareRiichi():
+            found = _find(legal, lambda a: a.kind is ActionKind.RIICHI)
+            asked = "riichi"
+        case Respond(choice=choice, tiles=tiles):
+            found = _response(choice, tiles, legal)
+            asked = f"N type {int(choice)} {list(tiles)}"
+        case _:
+            found, asked = None, type(message).__name__
+    if found is None:
+        raise RemoteProtocolError(
+            f"{asked} is not legal; legal: {', '.join(map(str, legal)) or 'nothing'}"[:300]
+        )
+    return found
+
+
+def default_action(legal: Sequence[Action], drawn: int) -> Action:
+    """What a silent player does: pass, or throw the drawn tile, or the right-most where he drew none.
+
+    Args:
+        legal: what he may do.
+        drawn: the tile he drew, -1 for none.
+    """
+    if PASS in legal:
+        return PASS
+    discards = [action for action in legal if action.kind is ActionKind.DISCARD]
+    return next((action for action in discards if action.tile == drawn), discards[-1])
+
+
+def _find(legal: Sequence[Action], wanted: Callable[[Action], bool]) -> Action | None:
+    return next((action for action in legal if wanted(action)), None)
+
+
+def _response(choice: Choice, tiles: tuple[int, ...], legal: Sequence[Action]) -> Action | None:
+    if choice is Choice.PASS:
+        return PASS if PASS in legal else None
+    if choice in _BY_KIND:
+        return _find(legal, lambda a: a.kind is _BY_KIND[choice])
+    if choice in _CALLS:
+        faces = _faces(tiles)
+        return _find(legal, lambda a: a.kind is _CALLS[choice] and _faces(a.consumed) == faces)
+    if choice is Choice.ANKAN:
+        return _find(legal, lambda a: a.kind is ActionKind.ANKAN and a.consumed[0] >> 2 == tiles[0] >> 2)
+    if choice is Choice.KAKAN:
+        return _find(legal, lambda a: a.kind is ActionKind.KAKAN and a.tile >> 2 == tiles[0] >> 2)
+    return None
+
+
+def _faces(tiles: Sequence[int]) -> list[int]:
+    return sorted(map(face_of, tiles))

@@ -1,0 +1,276 @@
+"""What one seat is told: events and the table's record turned into frames, seats counted from the viewer.
+
+Players are absolute in events and relative in frames: seat 0 is the viewer, 1 the next to play.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, TypeVar
+
+import numpy as np
+
+from bot.tenhou.messages import (
+    OFFER_CHI,
+    OFFER_DAIMINKAN,
+    OFFER_NINE_TERMINALS,
+    OFFER_PON,
+    OFFER_RIICHI,
+    OFFER_RON,
+    OFFER_TSUMO,
+    FinalScores,
+    IndicatorShown,
+    MeldMade,
+    RiichiStep,
+    RoundDealt,
+    RoundDrawn,
+    RoundSnapshot,
+    RoundWon,
+    ScoresResumed,
+    ServerMessage,
+    Standing,
+    TileDrawn,
+    TileThrown,
+)
+from game.actions import Action, ActionKind
+from game.events import (
+    Ankan,
+    Chi,
+    Daiminkan,
+    Discard,
+    DoraRevealed,
+    Draw,
+    DrawnRound,
+    EndGame,
+    Four,
+    GameEvent,
+    Kakan,
+    Pon,
+    Riichi,
+    RiichiAccepted,
+    StartRound,
+    Win,
+)
+from game.layout import RIVER_CALLED, RIVER_RIICHI
+from game.melds import MeldKind, encode_meld
+from game.settlement import RIICHI_STICK, placements
+from game.state import hand_tiles, melds_of, river_of
+from game.tiles import UNSEEN
+from replays.mjlog import meld_of, tenths_text
+
+T = TypeVar("T")
+
+_OFFERS: Final = {
+    ActionKind.PON: OFFER_PON,
+    ActionKind.DAIMINKAN: OFFER_DAIMINKAN,
+    ActionKind.CHI: OFFER_CHI,
+    ActionKind.RON: OFFER_RON,
+    ActionKind.TSUMO: OFFER_TSUMO,
+    ActionKind.RIICHI: OFFER_RIICHI,
+    ActionKind.NINE_TERMINALS: OFFER_NINE_TERMINALS,
+}
+"""Kans on one's own turn are never announced."""
+
+
+def rotated(four: Sequence[T], viewer: int) -> tuple[T, T, T, T]:
+    """Values by player as the viewer lists them, his own first.
+
+    >>> rotated("ESWN", 3)
+    ('N', 'E', 'S', 'W')
+    """
+    first, second, third, fourth = (four[(viewer + seat) % 4] for seat in range(4))
+    return first, second, third, fourth
+
+
+def offers_of(legal: Iterable[Action]) -> int:
+    """The bits of ``t`` for what a seat may do."""
+    bits = 0
+    for action in legal:
+        bits |= _OFFERS.get(action.kind, 0)
+    return bits
+
+
+def frame_of(
+    event: GameEvent, before: np.void, viewer: int, *, offers: int = 0, final: EndGame | None = None
+) -> ServerMessage | None:
+    """The frame that tells a viewer what happened, None for events the wire does not carry.
+
+    Args:
+        event: what happened, all tiles known.
+        before: the round before it.
+        viewer: who is told, absolute.
+        offers: what the viewer may do about it.
+        final: the end of the game, if this result brings it.
+    """
+
+    def seat(player: int) -> int:
+        return (player - viewer) % 4
+
+    match event:
+        case Draw(player=player, tile=tile):
+            own = player == viewer
+            return TileDrawn(seat(player), tile if own else UNSEEN, offers if own else 0)
+        case Discard(player=player, tile=tile, tsumogiri=tsumogiri):
+            own = player == viewer
+            return TileThrown(seat(player), tile, tsumogiri and not own, 0 if own else offers)
+        case Chi() | Pon() | Daiminkan() | Ankan():
+            return MeldMade(seat(event.player), encode_meld(meld_of(event)))
+        case Kakan(player=player):
+            return MeldMade(seat(player), _kakan_code(event, before), 0 if player == viewer else offers)
+        case DoraRevealed(indicator=indicator):
+            return IndicatorShown(indicator)
+        case Riichi(player=player):
+            return RiichiStep(seat(player), 1)
+        case RiichiAccepted(player=player):
+            scores = [int(score) for score in before["scores"]]
+            scores[player] -= RIICHI_STICK
+            return RiichiStep(seat(player), 2, rotated(scores, viewer))
+        case Win():
+            return _won(event, before, viewer, final)
+        case DrawnRound():
+            return _drawn(event, before, viewer, final)
+        case _:
+            return None
+
+
+def deal_for(event: StartRound, viewer: int, dice: tuple[int, int]) -> RoundDealt:
+    """INIT for one seat."""
+    return RoundDealt(
+        round_index=event.round_index,
+        honba=event.honba,
+        riichi_sticks=event.riichi_sticks,
+        dora_indicator=event.dora_indicator,
+        scores=rotated(event.scores, viewer),
+        dealer=(event.dealer - viewer) % 4,
+        hand=event.hands[viewer],
+        dice=dice,
+    )
+
+
+def snapshot_for(record: np.void, viewer: int, dice: tuple[int, int]) -> RoundSnapshot:
+    """REINIT for one seat: all that is told of a round to somebody who comes back."""
+    rivers = [_left_in_river(record, player) for player in range(4)]
+    codes = [tuple(encode_meld(meld) for meld in reversed(melds_of(record, player))) for player in range(4)]
+    return RoundSnapshot(
+        round_index=int(record["round_index"]),
+        honba=int(record["honba"]),
+        riichi_sticks=int(record["riichi_sticks"]),
+        indicators=indicators_of(record),
+        scores=rotated(scores_of(record), viewer),
+        dealer=(int(record["dealer"]) - viewer) % 4,
+        hand=tuple(hand_tiles(record, viewer)),
+        melds=rotated(codes, viewer),
+        rivers=rotated([tiles for tiles, _ in rivers], viewer),
+        riichi_at=rotated([riichi_at for _, riichi_at in rivers], viewer),
+        dice=dice,
+    )
+
+
+def scores_for(record: np.void, viewer: int) -> ScoresResumed:
+    """SAIKAI for one seat."""
+    return ScoresResumed(
+        honba=int(record["honba"]),
+        riichi_sticks=int(record["riichi_sticks"]),
+        dealer=(int(record["dealer"]) - viewer) % 4,
+        scores=rotated(scores_of(record), viewer),
+    )
+
+
+def standing_of(player: int, events: Iterable[GameEvent], final: EndGame, lobby: str, kind: int) -> Standing:
+    """PROF: result, place, bust, and how many rounds, wins, deal-ins, called and riichi hands it took."""
+    rounds = wins = deal_ins = called = riichi = 0
+    called_in = -1
+    for event in events:
+        match event:
+            case StartRound():
+                rounds += 1
+            case Win():
+                wins += event.player == player
+                deal_ins += event.from_player == player and event.player != player
+            case Chi() | Pon() | Daiminkan() if event.player == player and called_in != rounds:
+                called, called_in = called + 1, rounds
+            case RiichiAccepted():
+                riichi += event.player == player
+            case _:
+                pass
+    place = placements(final.scores)[player]
+    places = [int(place == nth) for nth in (1, 2, 3, 4)]
+    figures = (*places, int(final.scores[player] < 0), rounds, wins, deal_ins, called, riichi)
+    return Standing(
+        lobby=lobby,
+        game_type=kind,
+        figures=",".join((tenths_text(final.results[player]), *map(str, figures))),
+    )
+
+
+def scores_of(record: np.void) -> Four:
+    """The scores of a record as plain numbers."""
+    first, second, third, fourth = (int(score) for score in record["scores"])
+    return first, second, third, fourth
+
+
+def indicators_of(record: np.void) -> tuple[int, ...]:
+    """The dora indicators shown so far."""
+    return tuple(int(tile) for tile in record["indicators"][: record["indicator_count"]])
+
+
+def _left_in_river(record: np.void, player: int) -> tuple[tuple[int, ...], int]:
+    """A river without the tiles called away, and the place of the riichi discard in it (-1 for none)."""
+    tiles: list[int] = []
+    riichi_at = -1
+    for tile, marks in zip(river_of(record, player), record["river_marks"][player], strict=False):
+        if marks & RIVER_RIICHI:
+            riichi_at = len(tiles)
+        if not marks & RIVER_CALLED:
+            tiles.append(tile)
+    return tuple(tiles), riichi_at
+
+
+def _kakan_code(event: Kakan, before: np.void) -> int:
+    pon = next(
+        meld
+        for meld in melds_of(before, event.player)
+        if meld.kind is MeldKind.PON and meld.tiles[0] >> 2 == event.tile >> 2
+    )
+    return encode_meld(meld_of(event, pon))
+
+
+def _final_for(final: EndGame | None, viewer: int) -> FinalScores | None:
+    if final is None:
+        return None
+    return FinalScores(rotated(final.scores, viewer), rotated(final.results, viewer))
+
+
+def _won(event: Win, before: np.void, viewer: int, final: EndGame | None) -> RoundWon:
+    return RoundWon(
+        seat=(event.player - viewer) % 4,
+        from_seat=(event.from_player - viewer) % 4,
+        tile=event.tile,
+        hand=event.hand,
+        melds=tuple(encode_meld(meld) for meld in reversed(melds_of(before, event.player))),
+        fu=event.fu,
+        points=event.points,
+        limit=event.limit,
+        yaku=event.yaku,
+        yakuman=event.yakuman,
+        indicators=indicators_of(before),
+        ura_indicators=event.ura_indicators,
+        honba=event.honba,
+        riichi_sticks=event.riichi_sticks,
+        scores=rotated(scores_of(before), viewer),
+        deltas=rotated(event.deltas, viewer),
+        liable=(event.liable - viewer) % 4 if event.liable >= 0 else -1,
+        final=_final_for(final, viewer),
+    )
+
+
+def _drawn(event: DrawnRound, before: np.void, viewer: int, final: EndGame | None) -> RoundDrawn:
+    return RoundDrawn(
+        reason=event.reason,
+        honba=int(before["honba"]),
+        riichi_sticks=int(before["riichi_sticks"]),
+        scores=rotated(scores_of(before), viewer),
+        deltas=rotated(event.deltas, viewer),
+        hands=rotated(event.hands, viewer),
+        final=_final_for(final, viewer),
+    )

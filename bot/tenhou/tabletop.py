@@ -1,0 +1,441 @@
+"""One game as the server keeps it: a table, four seats, their clocks, and the frames each of them gets.
+
+Sans-I/O: frames in, frames out, the time handed in with every call. `bot.tenhou.lobby` moves it.
+
+Somebody who comes back is shown the round as it stood before the last draw (REINIT), then once more the
+frames since, so that an offer or a turn that waits for him reaches him in the form he knows.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+import numpy as np
+import structlog
+
+from bot.tenhou.game_types import GameType
+from bot.tenhou.messages import (
+    AcceptMatch,
+    ClientMessage,
+    FuritenShown,
+    GameBegins,
+    MatchFound,
+    PlayerBack,
+    PlayerGone,
+    Players,
+    Ready,
+    ServerMessage,
+)
+from bot.tenhou.replies import action_of, default_action
+from bot.tenhou.seat_clock import ClockSettings, SeatClock
+from bot.tenhou.seatview import deal_for, frame_of, offers_of, rotated, scores_for, snapshot_for, standing_of
+from game.actions import Action, ActionKind
+from game.errors import RemoteProtocolError
+from game.events import (
+    Discard,
+    DoraRevealed,
+    Draw,
+    DrawnRound,
+    EndGame,
+    EndRound,
+    GameEvent,
+    PlayerLeft,
+    PlayerReturned,
+    StartGame,
+    StartRound,
+    Win,
+)
+from game.state import apply, clone, is_furiten, new_round
+from game.table import Table, masked
+from replays.record import GameRecord
+
+Phase: TypeAlias = Literal["seating", "playing", "popup", "over"]
+Presence: TypeAlias = Literal["here", "resuming", "away"]
+Envelope: TypeAlias = tuple[int, ServerMessage]
+"""A frame and the player it goes to."""
+
+_PLAYERS: Final = range(4)
+_log = structlog.get_logger(__name__)
+
+
+class SeatInfo(msgspec.Struct, frozen=True):
+    """Who sits down.
+
+    Attributes:
+        name: public name.
+        is_client: plays over a line; the others are the lobby's own players.
+        resume_code: token that takes the seat back, empty where none is given out.
+        rank: rank index.
+        rate: rating.
+        sex: ``M``, ``F``, or ``C`` for a computer.
+    """
+
+    name: str
+    is_client: bool = False
+    resume_code: str = ""
+    rank: int = 0
+    rate: float = 1500.0
+    sex: str = "M"
+
+
+class Prompt(msgspec.Struct, frozen=True):
+    """A question the table has put to a player.
+
+    Attributes:
+        number: counts all questions of the game.
+        player: who is asked.
+        legal: what he may do.
+        asked_at: when.
+    """
+
+    number: int
+    player: int
+    legal: tuple[Action, ...]
+    asked_at: float
+
+
+class _Seat:
+    def __init__(self, info: SeatInfo, clock: ClockSettings) -> None:
+        self.info = info
+        self.clock = SeatClock(clock)
+        self.presence: Presence = "here"
+        self.gave_up = False  # his clock ran out while he was away: his further decisions are not waited for
+        self.ready = not info.is_client
+        self.furiten = False
+        self.view = new_round()
+        self.prompt: Prompt | None = None
+        self.answer: Action | None = None
+
+    @property
+    def listens(self) -> bool:
+        return self.info.is_client and self.presence == "here"
+
+    @property
+    def deadline(self) -> float | None:
+        if self.prompt is None or self.answer is not None or not self.info.is_client:
+            return None
+        asked_at = self.prompt.asked_at
+        return asked_at if self.gave_up and self.presence == "away" else self.clock.deadline(asked_at)
+
+
+class Tabletop:
+    """One game.
+
+    Attributes:
+        phase: what the table waits for.
+        events: everything so far, leavings and returns included, all tiles known.
+        dice: both dice of each round, less one.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        game_type: GameType,
+        seats: Sequence[SeatInfo],
+        clock: ClockSettings,
+        *,
+        game_id: str,
+        lobby: int = 0,
+        dice_seed: int = 0,
+    ) -> None:
+        """Seat four players.
+
+        Args:
+            table: a table where nothing has been played yet.
+            game_type: of the game; its length must be the table's.
+            seats: by player, the first dealer first.
+            clock: how long things may take.
+            game_id: of the record.
+            lobby: number of the lobby.
+            dice_seed: the dice follow from it; they decide nothing.
+        """
+        self.phase: Phase = "seating"
+        self.events: list[GameEvent] = []
+        self.dice: list[tuple[int, int]] = []
+        self.game_id = game_id
+        self.game_type = game_type
+        self.table = table
+        self._lobby = lobby
+        self._clock = clock
+        self._seats = [_Seat(info, clock) for info in seats]
+        self._queue: deque[GameEvent] = deque(table.events)
+        self._state = new_round()
+        self._before_draw = new_round()
+        self._since_draw: list[GameEvent] = []
+        self._popup_until = 0.0
+        self._prompts = 0
+        self._fresh: list[Prompt] = []
+        self._dice = random.Random(dice_seed)  # noqa: S311 - they decide nothing
+        self._out: list[Envelope] = []
+
+    # --- what the lobby calls ------------------------------------------------------------------------
+
+    @property
+    def done(self) -> bool:
+        """The game is over and everybody has been told."""
+        return self.phase == "over"
+
+    @property
+    def deadline(self) -> float | None:
+        """When `tick` has something to do, if nothing else happens before."""
+        if self.phase in ("seating", "popup"):
+            return self._popup_until
+        return min((seat.deadline for seat in self._seats if seat.deadline is not None), default=None)
+
+    def open(self, now: float) -> list[Envelope]:
+        """Tell everybody who sits where."""
+        self._popup_until = now + self._clock.start_s
+        for player in _PLAYERS:
+            if self._seats[player].listens:
+                self._out += [(player, message) for message in self._seating(player)]
+        return self._flush(now)
+
+    def receive(self, player: int, message: ClientMessage, now: float) -> list[Envelope]:
+        """Take a client's frame.
+
+        Raises:
+            RemoteProtocolError: it is not legal now; the table is as it was.
+        """
+        seat = self._seats[player]
+        match message:
+            case AcceptMatch():
+                if seat.presence == "resuming":
+                    self._resume(player)
+            case Ready():
+                seat.ready = True
+            case _:
+                if seat.presence != "here" or seat.prompt is None or seat.answer is not None:
+                    raise RemoteProtocolError(f"{type(message).__name__}: nothing is asked of this seat now")
+                action = action_of(message, seat.prompt.legal)
+                seat.clock.spend(now - seat.prompt.asked_at)
+                seat.answer = action
+        return self._flush(now)
+
+    def answer(self, prompt: Prompt, action: Action, now: float) -> list[Envelope]:
+        """Take the answer of one of the lobby's own players; a late one is dropped."""
+        seat = self._seats[prompt.player]
+        if seat.prompt is not None and seat.prompt.number == prompt.number and seat.answer is None:
+            seat.answer = action if action in prompt.legal else self._default(prompt)
+        return self._flush(now)
+
+    def tick(self, now: float) -> list[Envelope]:
+        """Do what time does: go on without those who are not ready, answer for those who are silent."""
+        if self.phase in ("seating", "popup") and now >= self._popup_until:
+            for seat in self._seats:
+                seat.ready = True
+        for player, seat in enumerate(self._seats):
+            if seat.prompt is not None and seat.deadline is not None and seat.deadline <= now:
+                seat.answer = self._default(seat.prompt)
+                seat.clock.bank_s = 0.0
+                seat.gave_up = seat.presence == "away"
+                _log.info("clock.expired", player=player, presence=seat.presence, action=str(seat.answer))
+        return self._flush(now)
+
+    def leave(self, player: int, now: float, *, for_good: bool = False) -> list[Envelope]:
+        """A client's line is gone; ``for_good`` if he said so, then nobody waits for his clock."""
+        seat = self._seats[player]
+        was_here = seat.presence == "here"
+        seat.presence = "away"
+        seat.gave_up = seat.gave_up or for_good
+        if was_here and not self.done:
+            self.events.append(PlayerLeft(player))
+            self._tell_others(player, lambda viewer: PlayerGone((player - viewer) % 4))
+        return self._flush(now)
+
+    def log_in(self, player: int, now: float) -> list[Envelope]:
+        """A client who dropped out is back on the line; his GOK brings him up to date."""
+        seat = self._seats[player]
+        if self.phase == "seating":
+            self._come_back(player)
+            self._out += [(player, message) for message in self._seating(player)]
+        else:
+            seat.presence = "resuming"
+            messages = (*self._introduction(player), scores_for(self._state, player))
+            self._out += [(player, message) for message in messages]
+        return self._flush(now)
+
+    def take_questions(self) -> list[tuple[Prompt, np.void]]:
+        """Questions for the lobby's own players not handed out yet, each with what that player sees."""
+        fresh, self._fresh = self._fresh, []
+        return [(prompt, clone(self._seats[prompt.player].view)) for prompt in fresh]
+
+    def record(self) -> GameRecord:
+        """The game as it is kept."""
+        infos = [seat.info for seat in self._seats]
+        return GameRecord(
+            game_id=self.game_id,
+            game_type=self.game_type.number,
+            lobby=self._lobby,
+            names=rotated([info.name for info in infos], 0),
+            ranks=rotated([info.rank for info in infos], 0),
+            rates=rotated([info.rate for info in infos], 0),
+            sexes=rotated([info.sex for info in infos], 0),
+            events=tuple(self.events),
+            dice=tuple(self.dice),
+        )
+
+    # --- sitting down and coming back ----------------------------------------------------------------
+
+    def _introduction(self, player: int) -> tuple[ServerMessage, ServerMessage]:
+        infos = [seat.info for seat in self._seats]
+        return (
+            MatchFound(self.game_type.number, str(self._lobby), infos[player].resume_code),
+            Players(
+                names=rotated([info.name for info in infos], player),
+                dans=rotated([info.rank for info in infos], player),
+                rates=rotated([info.rate for info in infos], player),
+                sexes=rotated([info.sex for info in infos], player),
+            ),
+        )
+
+    def _seating(self, player: int) -> tuple[ServerMessage, ...]:
+        log_id = "" if self.game_type.is_practice else self.game_id
+        return (*self._introduction(player), GameBegins((0 - player) % 4, log_id))
+
+    def _resume(self, player: int) -> None:
+        self._come_back(player)
+        self._seats[player].ready = True
+        if self.phase != "playing":
+            return
+        record = clone(self._before_draw)
+        self._out.append((player, snapshot_for(record, player, self.dice[-1])))
+        legal = offers_of(self.table.legal(player))
+        for number, event in enumerate(self._since_draw, start=1):
+            offers = legal if number == len(self._since_draw) else 0
+            message = frame_of(event, record, player, offers=offers)
+            if message is not None:
+                self._out.append((player, message))
+            apply(record, event)
+
+    def _come_back(self, player: int) -> None:
+        seat = self._seats[player]
+        seat.presence, seat.gave_up = "here", False
+        self.events.append(PlayerReturned(player))
+        name = seat.info.name
+        self._tell_others(player, lambda viewer: PlayerBack((player - viewer) % 4, name))
+
+    # --- moving on -----------------------------------------------------------------------------------
+
+    def _flush(self, now: float) -> list[Envelope]:
+        """Go as far as the table can, then hand out what there is to say."""
+        while self._can_move():
+            if self.phase == "playing":
+                self._step()
+            else:
+                self.phase = "playing"
+            self._drain(now)
+        out, self._out = self._out, []
+        return out
+
+    def _can_move(self) -> bool:
+        if self.phase == "over":
+            return False
+        if self.phase == "playing":
+            return all(seat.prompt is None or seat.answer is not None for seat in self._seats)
+        # Between rounds nobody waits for those who are away; before the first they may still come back.
+        return all(seat.ready or (self.phase == "popup" and not seat.listens) for seat in self._seats)
+
+    def _step(self) -> None:
+        answers = {player: seat.answer for player, seat in enumerate(self._seats) if seat.answer is not None}
+        for seat in self._seats:
+            seat.prompt = seat.answer = None
+        self._queue.extend(self.table.step(answers))
+
+    def _drain(self, now: float) -> None:
+        """Tell what is in the queue, up to the end of a round or the next question."""
+        while self._queue:
+            event = self._queue.popleft()
+            self._happen(event)
+            if isinstance(event, EndGame):
+                self.phase = "over"
+            elif isinstance(event, EndRound) and not isinstance(self._queue[0], EndGame):
+                self.phase = "popup"
+                self._popup_until = now + self._clock.popup_s
+                for seat in self._seats:
+                    seat.ready = not seat.info.is_client
+                return
+        if self.phase == "playing":
+            self._ask(now)
+
+    def _ask(self, now: float) -> None:
+        for player in self.table.waiting():
+            self._prompts += 1
+            seat = self._seats[player]
+            seat.prompt = Prompt(self._prompts, player, tuple(self.table.legal(player)), now)
+            if not seat.info.is_client:
+                self._fresh.append(seat.prompt)
+
+    def _default(self, prompt: Prompt) -> Action:
+        return default_action(prompt.legal, int(self._state["drawn"]))
+
+    # --- telling -------------------------------------------------------------------------------------
+
+    def _happen(self, event: GameEvent) -> None:
+        """Keep one event and tell everybody who is here."""
+        before = clone(self._state)
+        if isinstance(event, Draw):
+            self._before_draw, self._since_draw = before, []
+        if not isinstance(event, StartGame | EndRound | EndGame):
+            apply(self._state, event)
+        self._since_draw.append(event)
+        self.events.append(event)
+        if isinstance(event, StartRound):
+            self.dice.append((self._dice.randrange(6), self._dice.randrange(6)))
+            for seat in self._seats:
+                seat.furiten = False
+                seat.clock.refill()
+        asked = self.table.waiting() if not self._queue else []
+        for player, seat in enumerate(self._seats):
+            legal = self.table.legal(player) if player in asked else []
+            if not seat.info.is_client:
+                apply(seat.view, masked(event, player))
+            else:
+                self._out += [(player, m) for m in self._told(event, before, player, legal) if seat.listens]
+
+    def _told(
+        self, event: GameEvent, before: np.void, player: int, legal: Sequence[Action]
+    ) -> Iterable[ServerMessage]:
+        """The frames one event becomes for one client."""
+        if isinstance(event, StartRound):
+            yield deal_for(event, player, self.dice[-1])
+            return
+        if self._furiten_changes(event, player, legal):
+            seat = self._seats[player]
+            seat.furiten = not seat.furiten
+            yield FuritenShown(seat.furiten)
+        final = self._final_with(event)
+        if final is not None and not self.game_type.is_practice:
+            yield standing_of(player, self.events, final, str(self._lobby), self.game_type.number)
+        message = frame_of(event, before, player, offers=offers_of(legal), final=final)
+        if message is not None:
+            yield message
+
+    def _furiten_changes(self, event: GameEvent, player: int, legal: Sequence[Action]) -> bool:
+        """Whether the seat must be told now that it is furiten, or no longer."""
+        if isinstance(event, Win | DrawnRound | EndRound | EndGame | StartGame):
+            return False
+        own = not isinstance(event, DoraRevealed | StartRound) and event.player == player
+        was, now = self._seats[player].furiten, is_furiten(self._state, player)
+        if isinstance(event, Discard):
+            if own:
+                return was != now
+            # A winning tile that may not be won on bars the rest of the turn as it falls.
+            waits = int(self._state["waits"][player]) >> (event.tile >> 2) & 1
+            now = now or bool(waits and not any(action.kind is ActionKind.RON for action in legal))
+        return now and not was and not own
+
+    def _final_with(self, event: GameEvent) -> EndGame | None:
+        """The end of the game if this result is its last."""
+        if not isinstance(event, Win | DrawnRound) or len(self._queue) < 2:
+            return None
+        after, end = self._queue[0], self._queue[1]
+        return end if isinstance(after, EndRound) and isinstance(end, EndGame) else None
+
+    def _tell_others(self, player: int, make: Callable[[int], ServerMessage]) -> None:
+        for viewer, seat in enumerate(self._seats):
+            if viewer != player and seat.listens:
+                self._out.append((viewer, make(viewer)))
