@@ -107,6 +107,13 @@ def waits(hand34: NDArray[np.int8], meld_count: int) -> int:
 
 
 @kernel
+def accepted(hand34: NDArray[np.int8], meld_count: int) -> tuple[int, int]:
+    """Shanten of a 3n+1 hand, and the kinds that lower it, one bit each (uint64)."""
+    distance, mask = _accepted(hand34, meld_count)
+    return distance, _uint64(mask)
+
+
+@kernel
 def ukeire(hand34: NDArray[np.int8], meld_count: int, unseen34: NDArray[np.int8]) -> tuple[int, int, int]:
     """What brings a 3n+1 hand closer.
 
@@ -337,5 +344,6 @@ def warm_up() -> None:
     shanten_thirteen_orphans(hand34)
     shanten_batch(hand34[None], np.full(1, 3, np.int8), np.zeros(1, np.int8))
     waits(hand34, 3)
+    accepted(hand34, 3)
     ukeire(hand34, 3, hand34)
     discard_table(hand34, 3, hand34, np.zeros(34, np.int8), np.zeros(34, np.uint64), np.zeros(34, np.int16))
