@@ -31,7 +31,6 @@ from game.events import (
     StartRound,
     Win,
 )
-from game.layout import PHASE_TURN
 from game.melds import Meld, MeldKind, decode_meld
 from game.settlement import RIICHI_STICK
 from game.tiles import UNSEEN
@@ -110,7 +109,7 @@ def _thrown(message: m.TileThrown, record: np.void, player: int, _strict: bool) 
     tsumogiri = message.tsumogiri
     if record["hand_known"][who]:
         # The letter's case tells nothing about our own discards, nor about open hands.
-        tsumogiri = bool(record["phase"] == PHASE_TURN and record["drawn"] == message.tile)
+        tsumogiri = bool(record["drawn"] == message.tile)
     return Discard(who, message.tile, tsumogiri)
 
 
