@@ -10,8 +10,8 @@ import asyncio
 import ipaddress
 import logging
 import random
-from collections.abc import Callable
-from typing import Final, Literal, TypeAlias
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 import msgspec
@@ -40,7 +40,7 @@ from bot.tenhou.session_events import (
     SessionEvent,
     TableEvent,
 )
-from game.actions import Action
+from game.actions import Action, ActionKind
 from game.errors import (
     BotError,
     ConnectionLost,
@@ -53,7 +53,8 @@ from game.errors import (
 )
 from game.state import clone
 
-Direction: TypeAlias = Literal["in", "out"]
+Direction: TypeAlias = Literal["C", "S"]
+"""Ours, and the server's."""
 
 PRIMARY_URL: Final = "wss://b-ww.mjv.jp/"
 FALLBACK_URL: Final = "wss://b-wk.mjv.jp/"
@@ -63,6 +64,8 @@ USER_AGENT: Final = (
 )
 NO_CACHE: Final = {"Pragma": "no-cache", "Cache-Control": "no-cache"}
 READY: Final = render_json(Ready())
+RIICHI_PATIENCE_S: Final = 2.0
+"""Source: tenhou-protocol section 5; servers took both frames back to back as well."""
 
 # websockets writes every frame to its debug log, the login with the secret id among them.
 _SILENT: Final = logging.Logger("wire", logging.CRITICAL + 1)
@@ -146,7 +149,6 @@ class TenhouClient:
         self._rng = rng
         self._hooks = hooks or Hooks()
         self._line: Line | None = None
-        self._in_game = False
         self._logged_in = False
         self._progress = False
         self._finishing = asyncio.Event()
@@ -154,11 +156,6 @@ class TenhouClient:
         self._broken = 0
         self._pause_s = 0.0
         self._delayed: set[asyncio.Task[None]] = set()
-
-    @property
-    def in_game(self) -> bool:
-        """Whether a game of ours is running."""
-        return self._in_game
 
     async def run(self) -> None:
         """Play the games; comes back when they are over, or `finish` was asked for.
@@ -184,7 +181,7 @@ class TenhouClient:
     def finish(self) -> None:
         """Play the running game to its end and no further; at once if none is running."""
         self._finishing.set()
-        if not self._in_game:
+        if not self._session.in_game:
             self._leave()
 
     # --- one connection -----------------------------------------------------------------------------
@@ -194,12 +191,12 @@ class TenhouClient:
         self._progress = self._logged_in = False
         self._broken = 0
         wire = await self._connect()
-        self._journal.log.info("conn.opened", host=self._host_name(), in_game=self._in_game)
+        self._journal.log.info("conn.opened", host=self._host_name(), in_game=self._session.in_game)
         self._line = Line(
             wire, self._clock, self._settings.keepalive_s, self._say_we_are_there, self._patience_s
         )
         try:
-            for frame in self._session.reconnect() if self._in_game else self._session.start():
+            for frame in self._session.reconnect() if self._session.in_game else self._session.start():
                 self._post(frame)
             await self._line.run(self._receive)
         except BaseException:
@@ -235,7 +232,7 @@ class TenhouClient:
     def _patience_s(self) -> float:
         if not self._logged_in:
             return self._settings.login_s
-        if not self._in_game:
+        if not self._session.in_game:
             return self._settings.lobby_silence_s
         return self._settings.broken_silence_s if self._broken else self._settings.silence_s
 
@@ -247,7 +244,7 @@ class TenhouClient:
             if isinstance(frame, bytes):
                 raise RemoteProtocolError("a binary frame")
             if self._hooks.on_frame is not None:
-                self._hooks.on_frame("in", frame)
+                self._hooks.on_frame("S", frame)
             events = self._session.receive(frame)
         except RemoteProtocolError as exc:
             self._count_broken(exc)
@@ -282,10 +279,10 @@ class TenhouClient:
             case Replaced():
                 raise SessionReplaced("this id has logged in elsewhere; the seat is theirs")
             case GameStarted():
-                self._logged_in = self._in_game = self._progress = True
+                self._logged_in = self._progress = True
                 self._player.begin_game(self._journal.game_id)
             case Resumed():
-                self._logged_in = self._in_game = True
+                self._logged_in = True
             case TableEvent():
                 self._progress = True
             case PromptOpened():
@@ -296,7 +293,6 @@ class TenhouClient:
                 self._end_game(event)
             case GameMissed():
                 self._player.withdraw()
-                self._in_game = False
                 self._leave()
 
     def _open_prompt(self, event: PromptOpened, arrived_at: float) -> None:
@@ -313,7 +309,6 @@ class TenhouClient:
 
     def _end_game(self, event: GameEnded) -> None:
         self._player.withdraw()
-        self._in_game = False
         self._journal.end_game(event, self._session.log, self._player.decisions)
         self._leave()
 
@@ -324,6 +319,8 @@ class TenhouClient:
             raise LocalProtocolError("the line is down")
         self._session.answer(prompt_id, action)
         self._flush()
+        if action.kind is ActionKind.RIICHI:
+            self._spawn(self._insist_on_riichi())
 
     def _say_we_are_there(self) -> None:
         self._session.keepalive()
@@ -339,20 +336,32 @@ class TenhouClient:
         for frame in self._session.outbox():
             delay_s = ready_delay_s(self._settings.pace, self._rng) if frame == READY else 0.0
             if delay_s > 0:
-                task = asyncio.create_task(self._post_later(frame, delay_s), name="ready")
-                self._delayed.add(task)
-                task.add_done_callback(self._delayed.discard)
+                self._spawn(self._post_later(frame, delay_s))
             else:
                 self._post(frame)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something later on this connection; it ends with it."""
+        task = asyncio.create_task(work)
+        self._delayed.add(task)
+        task.add_done_callback(self._delayed.discard)
 
     async def _post_later(self, frame: str, delay_s: float) -> None:
         await self._clock.sleep(delay_s)
         self._post(frame)
 
+    async def _insist_on_riichi(self) -> None:
+        """A server that does not confirm a riichi still waits for its discard."""
+        await self._clock.sleep(RIICHI_PATIENCE_S)
+        if self._session.riichi_pending:
+            for event in self._session.assume_riichi():
+                self._handle(event, self._clock.now())
+            self._flush()
+
     def _post(self, frame: str) -> None:
         if self._line is not None:
             if self._hooks.on_frame is not None:
-                self._hooks.on_frame("out", frame)
+                self._hooks.on_frame("C", frame)
             self._line.post(frame)
 
     # --- after a failure ----------------------------------------------------------------------------
@@ -362,7 +371,7 @@ class TenhouClient:
         why = explain(exc)
         log = self._journal.log
         if isinstance(exc, ConnectionLost | ConnectionClosed | StateMismatchError):
-            log.warning("conn.lost", reason=why, in_game=self._in_game)
+            log.warning("conn.lost", reason=why, in_game=self._session.in_game)
         if isinstance(exc, LoginRejected):
             log.error("login.rejected", reason=why, code=exc.code)
         if isinstance(exc, SessionReplaced):
@@ -378,7 +387,7 @@ class TenhouClient:
         await self._pause(wait)
 
     def _waits(self, exc: Exception) -> Waits:
-        if self._in_game:
+        if self._session.in_game:
             return self._settings.in_game
         return self._settings.id_busy if isinstance(exc, LoginRejected) else self._settings.at_login
 
@@ -388,14 +397,14 @@ class TenhouClient:
         wish = asyncio.ensure_future(self._finishing.wait())
         try:
             await asyncio.wait(
-                {timer} if self._in_game else {timer, wish}, return_when=asyncio.FIRST_COMPLETED
+                {timer} if self._session.in_game else {timer, wish}, return_when=asyncio.FIRST_COMPLETED
             )
         finally:
             timer.cancel()
             wish.cancel()
 
     def _is_done(self) -> bool:
-        if self._in_game:
+        if self._session.in_game:
             return False
         return self._finishing.is_set() or self._journal.games >= self._settings.games
 
