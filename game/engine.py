@@ -9,9 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+import numpy as np
+from riichienv import Action as EngineAction
 from riichienv import ActionType, Phase, RiichiEnv
+from riichienv import Meld as EngineMeld
+from riichienv import MeldType as EngineMeldType
 
 from game.actions import NINE_TERMINALS, PASS, RIICHI, Action, ActionKind
+from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_ROB, RIVER_TSUMOGIRI
+from game.melds import Meld, MeldKind
+from game.state import melds_of, river_of
 from game.tiles import RED_FIVES, TILES
 
 _DISCARDS: Final = tuple(Action(ActionKind.DISCARD, tile) for tile in range(TILES))
@@ -51,16 +58,19 @@ Choices = dict[Action, Any]
 class Engine:
     """One round at the engine's table."""
 
-    __slots__ = ("_env", "_observations")
+    __slots__ = ("_barred", "_env", "_observations")
 
     def __init__(self) -> None:
         self._env: Any = RiichiEnv(game_mode="4p-red-single", skip_mjai_logging=True)
         self._observations: dict[int, Any] = {}
+        # who may not win by ron for the rest of a restored round: the engine's own mark cannot be set
+        self._barred: frozenset[int] = frozenset()
 
     def deal(
         self, wall: Sequence[int], round_index: int, honba: int, riichi_sticks: int, scores: Sequence[int]
     ) -> None:
         """Start a round from a wall in deal order (`game.table.random_wall`)."""
+        self._barred = frozenset()
         self._observations = self._env.reset(
             oya=round_index % 4,
             wall=list(wall),
@@ -74,13 +84,18 @@ class Engine:
         """Go on with the engine's own actions, as `choices` gave them; they must be legal."""
         self._observations = self._env.step(actions)
 
-    @property
-    def claimants(self) -> list[int]:
-        """The players who may claim the last tile, ascending; empty when it is somebody's own turn."""
+    def claimants(self, only_wins: bool) -> list[int]:
+        """The players who have something to say to the last tile, ascending; without any, all have passed."""
         env = self._env
         if env.phase is not Phase.WaitResponse or env.is_done:
             return []
-        return sorted(env.active_players)
+        active = sorted(env.active_players)
+        if not only_wins and not self._barred:
+            return active
+        claimants = [player for player in active if len(self.choices(player, only_wins)) > 1]
+        if not claimants:
+            self.step(dict.fromkeys(active, EngineAction(ActionType.PASS)))
+        return claimants
 
     @property
     def scores(self) -> list[int]:
@@ -108,7 +123,7 @@ class Engine:
                     discards[face] = action
             else:
                 ours = _from_engine(action)
-                if not only_wins or ours.kind in (ActionKind.RON, ActionKind.PASS):
+                if self._may(player, ours.kind, only_wins):
                     # added kans stay in the order of their pons, as the engine offers them
                     place = (len(others),) if ours.kind is ActionKind.KAKAN else _faces(ours.consumed)
                     others.append(((_PLACE[ours.kind], *place), ours, action))
@@ -120,12 +135,47 @@ class Engine:
             choices[_DISCARDS[action.tile]] = action
         return choices
 
+    def _may(self, player: int, kind: ActionKind, only_wins: bool) -> bool:
+        if kind is ActionKind.RON:
+            return player not in self._barred
+        return not only_wins or kind is ActionKind.PASS
+
     def clone(self) -> Engine:
         """A copy that shares nothing that changes."""
         twin = Engine.__new__(Engine)
         twin._env = self._env.clone()
         twin._observations = self._observations
+        twin._barred = self._barred
         return twin
+
+    @classmethod
+    def restore(cls, record: np.void, hands: Sequence[Sequence[int]], rest: Sequence[int]) -> Engine:
+        """Set up a round that is under way.
+
+        The last discard, call or added kan is taken back and played again, so that the engine finds the
+        claims on it itself.
+
+        Args:
+            record: in a phase in which players are asked, all hands known.
+            hands: each player's concealed tiles, the one just drawn last.
+            rest: the wall from the next tile to draw on, in deal order, without used replacement tiles.
+        """
+        engine = cls()
+        position = _Position(record, hands)
+        # the engine counts the tiles left from the length of the wall it deals; what it deals is replaced
+        engine.deal([*range(53), *rest], int(record["round_index"]), 0, 0, record["scores"].tolist())
+        engine._barred = frozenset(np.flatnonzero(record["missed_riichi"]).tolist())
+        env = engine._env
+        position.lay(env)
+        engine._observations = env.get_observations([position.turn])
+        for player, action in position.replay:
+            engine.step({player: action})
+        if record["phase"] == PHASE_CALLED and record["riichi"][position.turn] == 1:
+            env.riichi_stage = [player == position.turn for player in range(4)]
+            engine._observations = env.get_observations([position.turn])
+        else:
+            env.riichi_declared = (record["riichi"] != 0).tolist()
+        return engine
 
 
 def _from_engine(action: Any) -> Action:
@@ -151,3 +201,86 @@ def _add_others(choices: Choices, others: list[tuple[tuple[int, ...], Action, An
         if order != before:
             choices[ours] = action
         before = order
+
+
+class _Position:
+    """A round as it was before the last move that others may answer, and the moves since."""
+
+    def __init__(self, record: np.void, hands: Sequence[Sequence[int]]) -> None:
+        self._record = record
+        self.hands = [list(hand) for hand in hands]
+        self.rivers = [river_of(record, player) for player in range(4)]
+        self.melds = [melds_of(record, player) for player in range(4)]
+        self.turn = int(record["turn"])
+        self.drawn: int | None = self.hands[self.turn][-1]
+        self.replay: list[tuple[int, Any]] = []
+        phase = record["phase"]
+        if phase == PHASE_ROB:
+            self._take_back_kakan()
+        elif phase == PHASE_CLAIM:
+            self._take_back_discard()
+        elif phase == PHASE_CALLED and record["riichi"][self.turn] == 0:
+            self._take_back_call()
+
+    def lay(self, env: Any) -> None:
+        """Write the position into the engine's environment."""
+        record = self._record
+        count = int(record["discard_count"])
+        env.hands = self.hands
+        env.discards = self.rivers
+        env.melds = [[_engine_meld(meld, player) for meld in self.melds[player]] for player in range(4)]
+        # who replays his discard may throw any tile of his hand
+        free = [player for player, _ in self.replay]
+        env.riichi_declared = [record["riichi"][player] == 2 and player not in free for player in range(4)]
+        env.missed_agari_doujun = [bool(missed) for missed in record["missed_turn"]]
+        env.rinshan_draw_count = int(record["kan_count"])
+        env.is_rinshan_flag = bool(record["rinshan"])
+        env.is_first_turn = bool(record["unbroken"])
+        env.turn_count = count
+        env.current_player = self.turn
+        env.active_players = [self.turn]
+        env.drawn_tile = self.drawn
+
+    def _take_back_kakan(self) -> None:
+        player, tile = self.turn, int(self._record["last_tile"])
+        slot = next(i for i, meld in enumerate(self.melds[player]) if meld.added == tile)
+        meld = self.melds[player][slot]
+        pon = tuple(t for t in meld.tiles if t != tile)
+        self.melds[player][slot] = Meld(MeldKind.PON, pon, meld.called, meld.from_seat)
+        self.hands[player].append(tile)
+        self.drawn = tile
+        self.replay.append((player, EngineAction(ActionType.KAKAN, tile, list(pon))))
+
+    def _take_back_discard(self) -> None:
+        record = self._record
+        player, tile = int(record["last_player"]), int(record["last_tile"])
+        thrown = record["river_marks"][player, record["river_size"][player] - 1]
+        self.turn = player
+        self.rivers[player].pop()
+        self.hands[player].append(tile)
+        self.drawn = tile if thrown & RIVER_TSUMOGIRI else None
+        self.replay.append((player, EngineAction(ActionType.DISCARD, tile, [])))
+
+    def _take_back_call(self) -> None:
+        caller = self.turn
+        meld = self.melds[caller].pop()
+        consumed = list(meld.consumed)
+        self.hands[caller] += consumed
+        kind = ActionType.CHI if meld.kind is MeldKind.CHI else ActionType.PON
+        self._take_back_discard()
+        self.replay.append((caller, EngineAction(kind, meld.called, consumed)))
+
+
+_ENGINE_MELDS: Final = {
+    MeldKind.CHI: EngineMeldType.Chi,
+    MeldKind.PON: EngineMeldType.Pon,
+    MeldKind.DAIMINKAN: EngineMeldType.Daiminkan,
+    MeldKind.ANKAN: EngineMeldType.Ankan,
+    MeldKind.KAKAN: EngineMeldType.Kakan,
+}
+
+
+def _engine_meld(meld: Meld, player: int) -> Any:
+    source = (player + meld.from_seat) % 4 if meld.is_open else -1
+    called = meld.called if meld.is_open else None
+    return EngineMeld(_ENGINE_MELDS[meld.kind], list(meld.tiles), meld.is_open, source, called)

@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from game.actions import PASS, Action, ActionKind
+from game.endings import drawn_round, exhausted, win_events
 from game.engine import Choices, Engine
 from game.errors import IllegalActionError
 from game.events import (
@@ -35,46 +36,39 @@ from game.events import (
     RiichiAccepted,
     StartGame,
     StartRound,
-    Win,
 )
-from game.layout import RIVER_CALLED
+from game.layout import PHASE_CLAIM, PHASE_ROB
+from game.melds import MeldKind
 from game.packing import pack_all
-from game.scoring import context_of, evaluate
+from game.restore import filled
 from game.settlement import (
     RIICHI_STICK,
     START_SCORE,
     GameLength,
-    deltas,
-    draw_deltas,
     final_results,
     final_scores,
     game_over,
-    liable_player,
-    nagashi_deltas,
     next_round,
 )
-from game.state import clone, fold_packed, hand_tiles, new_round
-from game.tiles import TERMINALS_AND_HONOURS, TILES, UNSEEN
+from game.state import clone, fold_packed, new_round
+from game.tiles import EAST, TILES, UNSEEN, WHITE
+from game.walls import (
+    LIVE_TILES,
+    dealt_hands,
+    indicator_place,
+    next_place,
+    random_wall,
+    rebuilt_wall,
+    replacement_place,
+    round_wall,
+)
+
+__all__ = ["Names", "Table", "masked", "random_wall"]
 
 Names: TypeAlias = tuple[str, str, str, str]
-Hands: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]
-
-LIVE_TILES: Final = 70
-"""Tiles that are drawn in a round after the deal, replacement tiles included."""
 
 _UNSEEN_HAND: Final = (UNSEEN,) * 13
 _CALLS: Final = {ActionKind.CHI: 1, ActionKind.PON: 2, ActionKind.DAIMINKAN: 2}
-_ORPHANS: Final = frozenset(TERMINALS_AND_HONOURS)
-
-
-def random_wall(rng: np.random.Generator) -> list[int]:
-    """A shuffled wall of 136 tiles in deal order.
-
-    Tiles 0–51 are dealt 4-4-4-1 from the dealer on, then they are drawn. The last 14 are the dead wall, from
-    the end: four replacement tiles (135, 134, 133, 132), then the indicators 131, 129, 127, 125, 123, each
-    with its ura one before it (130, 128 …).
-    """
-    return [int(tile) for tile in rng.permutation(TILES)]
 
 
 def masked(event: GameEvent, player: int) -> GameEvent:
@@ -138,21 +132,24 @@ class Table:
             riichi_sticks: sticks lying at its start.
             scores: at its start.
         """
-        self.seed = secrets.randbits(63) if seed is None else seed
-        self.length: GameLength = length
-        self.events: list[GameEvent] = [StartGame(names)]
-        self.done = False
+        self._begin(length, seed, scores)
+        self.events.append(StartGame(names))
         self.round_index = round_index
         self.honba = honba
         self.riichi_sticks = riichi_sticks
+        self._record = new_round()
+        self._rounds = 0
+        self._engine = Engine()
+        self._deal(wall)
+
+    def _begin(self, length: GameLength, seed: int | None, scores: Four) -> None:
+        self.seed = secrets.randbits(63) if seed is None else seed
+        self.length: GameLength = length
+        self.events: list[GameEvent] = []
+        self.done = False
         self.scores: Four = scores
         self.engine_scores: list[Four] = []
-        self.wall: list[int] = []
-        self._engine = Engine()
-        self._rounds = 0
-        self._record = new_round()
         self._folded = 0
-        self._deal(wall)
 
     @property
     def state(self) -> np.void:
@@ -210,13 +207,71 @@ class Table:
         twin._known = self._known.copy()
         return twin
 
+    @classmethod
+    def restore(
+        cls,
+        record: np.void,
+        hands: Sequence[Sequence[int]],
+        hidden: Sequence[int],
+        *,
+        length: GameLength = "hanchan",
+        seed: int | None = None,
+    ) -> Table:
+        """Play on from the middle of a round: what one seat has seen, with a guess at what it has not.
+
+        ``events`` then begins with what happens next; `state` is the record with all hands filled in.
+
+        Args:
+            record: the round as seen so far, in a phase in which players are asked.
+            hands: concealed tiles of each player; the tile just drawn last.
+            hidden: the tiles in nobody's hand and not on the table, in deal order: those to be drawn, then
+                the dead wall without the indicators shown (`game.walls.hidden_places`).
+            length: of the game.
+            seed: the walls of later rounds follow from it.
+
+        Raises:
+            StateMismatchError: no one is asked in this phase, or the tiles do not fit the record.
+        """
+        table = cls.__new__(cls)
+        full = filled(record, hands, hidden)
+        left, shown = int(full["wall_left"]), int(full["indicator_count"])
+        kans = [
+            player for player in range(4) for kind in full["meld_kind"][player] if kind >= MeldKind.DAIMINKAN
+        ]
+        indicators = full["indicators"][:shown].tolist()
+        table._begin(length, seed, tuple(full["scores"].tolist()))
+        table.round_index, table.honba = int(full["round_index"]), int(full["honba"])
+        table.riichi_sticks = int(full["riichi_sticks"])
+        table._record = full
+        table._rounds = 1
+        table.wall = rebuilt_wall(hidden, indicators, left, len(kans))
+        table._left, table._shown, table._kan_owners = left, shown, tuple(kans)
+        table._owes_indicator = shown <= len(kans)
+        table._declared = bool((full["riichi"] == 1).any())
+        table._riichi_count = int((full["riichi"] == 2).sum())
+        rest = table.wall[next_place(left, len(kans)) : TILES - len(kans)]
+        table._engine = Engine.restore(full, hands, rest)
+        table._ask_again()
+        return table
+
+    def _ask_again(self) -> None:
+        record = self._record
+        phase, turn = record["phase"], int(record["turn"])
+        self._discarder = int(record["last_player"])
+        if phase == PHASE_CLAIM:
+            self._tile = int(record["last_tile"])
+            self._offer_discard()
+        elif phase == PHASE_ROB:
+            self._tile = int(record["last_tile"])
+            self._offer_added()
+        else:
+            self._tile = int(record["drawn"])
+            self._ask([turn], claimed=False)
+
     # --- the course of a round ----------------------------------------------------------------------------
 
     def _deal(self, wall: Sequence[int] | None = None) -> None:
-        if wall is None:
-            sequence = np.random.SeedSequence([self.seed, self._rounds])
-            wall = random_wall(np.random.Generator(np.random.PCG64(sequence)))
-        self.wall = list(wall)
+        self.wall = list(round_wall(self.seed, self._rounds) if wall is None else wall)
         self._rounds += 1
         dealer = self.round_index % 4
         self._engine.deal(self.wall, self.round_index, self.honba, self.riichi_sticks, self.scores)
@@ -225,6 +280,7 @@ class Table:
         self._shown = 1
         self._owes_indicator = False
         self._declared = False
+        self._riichi_count = 0
         self._tile = UNSEEN
         self.events.append(
             StartRound(
@@ -233,19 +289,20 @@ class Table:
                 self.riichi_sticks,
                 dealer,
                 self.scores,
-                self.wall[131],
-                _dealt(self.wall, dealer),
+                self.wall[indicator_place(0)],
+                dealt_hands(self.wall, dealer),
             )
         )
         self._draw(dealer)
 
     def _draw(self, player: int) -> None:
+        place = next_place(self._left, len(self._kan_owners))
         self._left -= 1
-        self._turn(player, self.wall[121 - self._left - len(self._kan_owners)])
+        self._turn(player, self.wall[place])
 
     def _draw_replacement(self, player: int) -> None:
         self._left -= 1
-        self._turn(player, self.wall[136 - len(self._kan_owners)])
+        self._turn(player, self.wall[replacement_place(len(self._kan_owners))])
 
     def _turn(self, player: int, tile: int) -> None:
         self._tile = tile
@@ -293,10 +350,11 @@ class Table:
         self.events.append(Discard(player, tile, tile == self._tile))
         self._tile = tile
         self._discarder = player
+        self._offer_discard()
+
+    def _offer_discard(self) -> None:
         only_wins = self._is_split_kans()
-        claimants = self._engine.claimants
-        if only_wins:
-            claimants = [p for p in claimants if len(self._engine.choices(p, only_wins=True)) > 1]
+        claimants = self._engine.claimants(only_wins)
         if claimants:
             self._ask(claimants, claimed=True, only_wins=only_wins)
         else:
@@ -319,19 +377,23 @@ class Table:
             self.events.append(RiichiAccepted(self._discarder))
             self._pay(_one(self._discarder, -RIICHI_STICK))
             self.riichi_sticks += 1
+            self._riichi_count += 1
 
     def _kakan(self, player: int, action: Action) -> None:
         first, second, third = action.consumed
         self._kan(player, Kakan(player, action.tile, (first, second, third)))
-        robbers = self._engine.claimants
         self._owes_indicator = True
+        self._tile = action.tile
+        self._discarder = player
+        self._offer_added()
+
+    def _offer_added(self) -> None:
+        robbers = self._engine.claimants(only_wins=True)
         if robbers:
-            self._tile = action.tile
-            self._discarder = player
             self._ask(robbers, claimed=True, only_wins=True)
             self._robbing = True
         else:
-            self._draw_replacement(player)
+            self._draw_replacement(self._discarder)
 
     def _kan(self, player: int, event: Ankan | Daiminkan | Kakan) -> None:
         """Lay a kan; an indicator that an earlier open kan still owes is shown now."""
@@ -345,7 +407,7 @@ class Table:
             self._reveal()
 
     def _reveal(self) -> None:
-        self.events.append(DoraRevealed(self.wall[131 - 2 * self._shown]))
+        self.events.append(DoraRevealed(self.wall[indicator_place(self._shown)]))
         self._shown += 1
 
     # --- claims -------------------------------------------------------------------------------------------
@@ -384,75 +446,34 @@ class Table:
     # --- ends ---------------------------------------------------------------------------------------------
 
     def _win(self, winners: Sequence[int], source: int, tile: int) -> None:
-        record = self.state
-        under = tuple(self.wall[130 - 2 * i] for i in range(self._shown))
-        wins = []
-        for place, player in enumerate(winners):
-            ura = under if record["riichi"][player] == 2 else ()
-            context = context_of(record, player, tile, source, ura)
-            value = evaluate(context)
-            assert value is not None, f"the engine let player {player} win without a yaku: {context}"
-            # the nearer of two winners takes the honba and the sticks
-            honba, sticks = (self.honba, self.riichi_sticks) if place == 0 else (0, 0)
-            liable = liable_player(record, player, value)
-            dealer = self.round_index % 4
-            paid = deltas(value, player, source, dealer, honba=honba, riichi_sticks=sticks, liable=liable)
-            wins.append(
-                Win(
-                    player=player,
-                    from_player=source,
-                    tile=tile,
-                    hand=context.hand,
-                    fu=value.fu,
-                    points=value.points,
-                    limit=value.limit,
-                    yaku=value.yaku,
-                    yakuman=value.yakuman,
-                    ura_indicators=ura,
-                    liable=liable,
-                    deltas=paid,
-                    honba=honba,
-                    riichi_sticks=sticks,
-                )
-            )
-        for win in wins:
+        under = [self.wall[indicator_place(number) - 1] for number in range(self._shown)]
+        for win in win_events(self.state, winners, source, tile, under):
             self.events.append(win)
             self._pay(win.deltas)
         self.riichi_sticks = 0
         self._end_round(dealer_repeats=self.round_index % 4 in winners, won=True)
 
     def _exhaust(self) -> None:
-        record = self.state
-        tenpai = [bool(record["waits"][player]) for player in range(4)]
-        dealer = self.round_index % 4
-        nagashi = [player for player in range(4) if _is_nagashi(record, player)]
-        paid = nagashi_deltas(nagashi, dealer) if nagashi else draw_deltas(tenpai)
-        shown = [player for player in range(4) if tenpai[player]]
-        self._draw_round("nagashi_mangan" if nagashi else "exhaustive", paid, shown, tenpai[dealer])
+        drawn, dealer_repeats = exhausted(self.state)
+        self._draw_round(drawn, dealer_repeats=dealer_repeats)
 
     def _abort(self, reason: DrawReason, shown: Sequence[int]) -> None:
-        self._draw_round(reason, (0, 0, 0, 0), shown, dealer_repeats=True)
+        self._draw_round(drawn_round(self.state, reason, shown), dealer_repeats=True)
 
-    def _draw_round(self, reason: DrawReason, paid: Four, shown: Sequence[int], dealer_repeats: bool) -> None:
-        record = self.state
-        first, second, third, fourth = (
-            tuple(hand_tiles(record, player)) if player in shown else None for player in range(4)
-        )
-        self.events.append(DrawnRound(reason, paid, (first, second, third, fourth)))
-        self._pay(paid)
-        aborted = reason not in ("exhaustive", "nagashi_mangan")
-        self._end_round(dealer_repeats=dealer_repeats, won=False, aborted=aborted)
+    def _draw_round(self, drawn: DrawnRound, *, dealer_repeats: bool) -> None:
+        self.events.append(drawn)
+        self._pay(drawn.deltas)
+        self._end_round(dealer_repeats=dealer_repeats, won=False)
 
     def _abort_reason(self) -> DrawReason | None:
         if self._is_split_kans():
             return "four_kans"
-        record = self.state
-        if self._left == LIVE_TILES - 4 and record["unbroken"]:
-            kinds = {int(record["river"][player, 0]) >> 2 for player in range(4)}
-            if len(kinds) == 1 and 27 <= kinds.pop() <= 30:
-                return "four_winds"
-        if (record["riichi"] == 2).all():
+        if self._riichi_count == 4:
             return "four_riichi"
+        if self._left == LIVE_TILES - 4 and self.state["unbroken"]:
+            kinds = set(self.state["river"][:, 0] >> 2)
+            if len(kinds) == 1 and EAST <= kinds.pop() < WHITE:
+                return "four_winds"
         return None
 
     def _is_split_kans(self) -> bool:
@@ -477,25 +498,6 @@ class Table:
             self.round_index, self.honba, dealer_repeats=dealer_repeats, won=won
         )
         self._deal()
-
-
-def _dealt(wall: Sequence[int], dealer: int) -> Hands:
-    """The four hands as they come from a wall in deal order, each ascending."""
-
-    def hand(player: int) -> tuple[int, ...]:
-        seat = (player - dealer) % 4
-        fours = (wall[16 * turn + 4 * seat + i] for turn in range(3) for i in range(4))
-        return tuple(sorted((*fours, wall[48 + seat])))
-
-    return hand(0), hand(1), hand(2), hand(3)
-
-
-def _is_nagashi(record: np.void, player: int) -> bool:
-    """Whether a player threw terminals and honours only, and none of them was called."""
-    size = int(record["river_size"][player])
-    if (record["river_marks"][player, :size] & RIVER_CALLED).any():
-        return False
-    return all(int(tile) >> 2 in _ORPHANS for tile in record["river"][player, :size])
 
 
 def _one(player: int, points: int) -> Four:

@@ -1,0 +1,65 @@
+"""One seat's view of a round made whole: every hand filled in from a guess at what it has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from game.errors import StateMismatchError
+from game.layout import AT_HAND, AT_UNSEEN, PHASE_CALLED, PHASE_CLAIM, PHASE_ROB, PHASE_TURN
+from game.shanten import waits
+from game.state import clone
+from game.tiles import TILES
+
+_ASKING: Final = (PHASE_TURN, PHASE_CALLED, PHASE_CLAIM, PHASE_ROB)
+
+
+def filled(record: np.void, hands: Sequence[Sequence[int]], hidden: Sequence[int]) -> np.void:
+    """A copy of the record in which all four hands are known.
+
+    Args:
+        record: a round under way, in a phase in which players are asked.
+        hands: concealed tiles of each player; where a tile has just been drawn, it is the last.
+        hidden: the tiles in nobody's hand and not on the table.
+
+    Raises:
+        StateMismatchError: no one is asked in this phase, or the tiles do not fit the record.
+    """
+    if record["phase"] not in _ASKING:
+        raise StateMismatchError("nobody is asked in this phase of the round")
+    full = clone(record)
+    for player in range(4):
+        if record["hand_known"][player]:
+            known = np.flatnonzero(record["where"] == AT_HAND + player).tolist()
+            if known != sorted(hands[player]):
+                raise StateMismatchError(f"the hand of player {player} is known to be another")
+        else:
+            _fill(full, player, hands[player])
+    if sorted(hidden) != np.flatnonzero(full["where"] == AT_UNSEEN).tolist():
+        raise StateMismatchError("the hidden tiles are not those that lie nowhere else")
+    return full
+
+
+def _fill(full: np.void, player: int, hand: Sequence[int]) -> None:
+    if len(hand) != full["hand_size"][player]:
+        raise StateMismatchError(f"player {player} holds {full['hand_size'][player]} tiles, not {len(hand)}")
+    for tile in hand:
+        if not 0 <= tile < TILES or full["where"][tile] != AT_UNSEEN:
+            raise StateMismatchError(f"tile {tile} in the hand of player {player} lies elsewhere")
+        full["where"][tile] = AT_HAND + player
+        full["hand34"][player, tile >> 2] += 1
+    full["hand_known"][player] = 1
+    drawn = len(hand) % 3 == 2
+    counts = full["hand34"][player].copy()
+    if drawn:
+        counts[hand[-1] >> 2] -= 1
+        if full["riichi"][player] or full["phase"] == PHASE_TURN:
+            full["drawn"] = hand[-1]
+    ready = np.uint64(waits(counts, int(full["meld_count"][player])))
+    full["waits"][player] = ready
+    full["missed_turn"][player] = bool(ready & full["turn_safe34"][player])
+    full["missed_riichi"][player] = bool(
+        full["riichi"][player] == 2 and ready & full["safe34"][player] & ~full["river34"][player]
+    )

@@ -1,0 +1,88 @@
+"""Walls: 136 tiles in deal order, and what lies where in them.
+
+Tiles 0–51 are dealt 4-4-4-1 from the dealer on, 52–121 are drawn. The last 14 are the dead wall, from the
+end: four replacement tiles (135, 134, 133, 132), then the indicators (131, 129, 127, 125, 123), the ura of
+each one place before it. With every replacement tile taken, one tile less is drawn from the live end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from game.tiles import TILES, UNSEEN
+
+Hands: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+
+LIVE_TILES: Final = 70
+"""Tiles drawn in a round after the deal, replacement tiles included."""
+
+DEAD_TILES: Final = 14
+
+_LIVE_END: Final = TILES - DEAD_TILES
+
+
+def random_wall(rng: np.random.Generator) -> list[int]:
+    """A shuffled wall in deal order."""
+    return [int(tile) for tile in rng.permutation(TILES)]
+
+
+def round_wall(seed: int, number: int) -> list[int]:
+    """The wall of a game's ``number``-th round (from 0), the same on every machine."""
+    sequence = np.random.SeedSequence([seed, number])
+    return random_wall(np.random.Generator(np.random.PCG64(sequence)))
+
+
+def dealt_hands(wall: Sequence[int], dealer: int) -> Hands:
+    """The four hands of 13 tiles, absolute players, each ascending."""
+
+    def hand(player: int) -> tuple[int, ...]:
+        seat = (player - dealer) % 4
+        fours = (wall[16 * turn + 4 * seat + i] for turn in range(3) for i in range(4))
+        return tuple(sorted((*fours, wall[48 + seat])))
+
+    return hand(0), hand(1), hand(2), hand(3)
+
+
+def next_place(left: int, kans: int) -> int:
+    """Where the next tile to draw lies, ``left`` being those that can still be drawn."""
+    return _LIVE_END - left - kans
+
+
+def replacement_place(number: int) -> int:
+    """Where the replacement tile of the ``number``-th kan (from 1) lies."""
+    return TILES - number
+
+
+def indicator_place(number: int) -> int:
+    """Where the ``number``-th indicator (from 0) lies; its ura is one place before."""
+    return TILES - 5 - 2 * number
+
+
+def hidden_places(left: int, kans: int, shown: int) -> list[int]:
+    """The places of all tiles nobody has seen, ascending: ``left + 14 - shown`` of them."""
+    indicators = {indicator_place(number) for number in range(shown)}
+    places = range(next_place(left, kans), TILES - kans)
+    return [place for place in places if place not in indicators]
+
+
+def rebuilt_wall(hidden: Sequence[int], indicators: Sequence[int], left: int, kans: int) -> list[int]:
+    """A wall with its hidden tiles in their places, from a round under way; what is drawn is ``UNSEEN``.
+
+    Args:
+        hidden: the tiles nobody has seen, in deal order.
+        indicators: those shown.
+        left: tiles that can still be drawn.
+        kans: replacement tiles taken.
+
+    Raises:
+        ValueError: ``hidden`` is too long or too short.
+    """
+    wall = [UNSEEN] * TILES
+    for place, tile in zip(hidden_places(left, kans, len(indicators)), hidden, strict=True):
+        wall[place] = tile
+    for number, tile in enumerate(indicators):
+        wall[indicator_place(number)] = tile
+    return wall
