@@ -138,6 +138,11 @@ class Session:
         return self.seat is not None and not self.seat.over
 
     @property
+    def awaits_login(self) -> bool:
+        """Whether a login was sent that the server has not answered yet."""
+        return self._fresh
+
+    @property
     def resume_code(self) -> str:
         """Code that takes our seat back after a restart; a secret. Empty when no game is running."""
         return self._resume_code

@@ -1,0 +1,93 @@
+"""A table watched with all hands open: spectating and record files, through the same fold as our games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from bot.tenhou import server_messages as m
+from bot.tenhou.translate import TABLE_MESSAGES, translate
+from game.errors import StateMismatchError
+from game.events import EndGame, EndRound, Four, GameEvent, StartGame, Win
+from game.settlement import final_scores
+from game.state import apply, new_round
+
+
+class Watcher:
+    """A game seen by nobody in particular: seats are players.
+
+    Attributes:
+        record: the round's state, all hands known.
+        log: every event of the game; on joining late, from the deal of the round we joined.
+        over: the final scores have come.
+    """
+
+    def __init__(self) -> None:
+        self.record: np.void = new_round()
+        self.log: list[GameEvent] = []
+        self.over = False
+        self._ended = False
+        self._winners: set[int] = set()
+
+    def take(self, message: m.ServerMessage) -> list[GameEvent]:
+        """Fold one frame; the events it stood for.
+
+        Raises:
+            StateMismatchError: it does not fit.
+        """
+        handler = _HANDLERS.get(type(message))
+        events: list[GameEvent] = handler(self, message) if handler else []
+        self.log += events
+        return events
+
+    def _batch(self, message: m.Batch) -> list[GameEvent]:
+        if message.kind == "INITBYLOG":
+            # The round so far, told again to whoever joins late.
+            self.record = new_round()
+            self._ended = False
+        told = []
+        for item in message.items:
+            if not isinstance(item, int):
+                told += self.take(item)
+        del self.log[len(self.log) - len(told) :]
+        return told
+
+    def _players(self, message: m.Players) -> list[GameEvent]:
+        return [StartGame(message.names)]
+
+    def _table(self, message: m.ServerMessage) -> list[GameEvent]:
+        event = translate(message, self.record, 0)
+        assert event is not None
+        if isinstance(event, Win) and event.player in self._winners:
+            raise StateMismatchError(f"player {event.player} has won already")
+        apply(self.record, event)
+        if not isinstance(message, m.RoundDealt):
+            return [event]
+        self._winners = set()
+        ended, self._ended = self._ended, False
+        return [EndRound(), event] if ended else [event]
+
+    def _result(self, message: m.RoundWon | m.RoundDrawn) -> list[GameEvent]:
+        events = self._table(message)
+        self._ended = True
+        if isinstance(events[0], Win):
+            self._winners.add(events[0].player)
+        if message.final is None:
+            return events
+        scores: Four = message.final.scores
+        a, b, c, d = map(int, self.record["scores"])
+        if final_scores((a, b, c, d), int(self.record["riichi_sticks"])) != scores:
+            raise StateMismatchError(f"the game ends with the scores {scores}, ours are {(a, b, c, d)}")
+        self.over = True
+        return [*events, EndRound(), EndGame(scores, message.final.results)]
+
+
+_HANDLERS: Final[dict[type[m.ServerMessage], Callable[[Watcher, Any], list[GameEvent]]]] = {
+    **dict.fromkeys(TABLE_MESSAGES, Watcher._table),
+    m.RoundWon: Watcher._result,
+    m.RoundDrawn: Watcher._result,
+    m.Players: Watcher._players,
+    m.Batch: Watcher._batch,
+}
