@@ -42,6 +42,10 @@ _IMPORT: Final = re.compile(
 P = ParamSpec("P")
 R = TypeVar("R")
 
+WARM_UPS: Final[dict[str, Callable[[], None]]] = {}
+"""What `warms_up` was given by the modules imported so far, in that order."""
+_KERNELS: Final[list[Any]] = []
+
 
 def cache_folder() -> Path:
     """Where compiled kernels are kept: ``SUZAKU_CACHE_DIR``, else the user's cache folder."""
@@ -72,14 +76,26 @@ def kernel(
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "parallel": parallel, "inline": inline}
     dispatcher: Any = numba.njit(**options)(function)
     dispatcher._cache = KernelCache(function)
+    _KERNELS.append(dispatcher)
     return dispatcher
+
+
+def warms_up(function: Callable[[], None]) -> Callable[[], None]:
+    """Register a module's function that calls its kernels once, with the types they get in a game."""
+    WARM_UPS[function.__module__] = function
+    return function
+
+
+def compiled_forms() -> int:
+    """How many forms of all kernels this process has compiled or loaded; steady once all are warm."""
+    return sum(len(each.signatures) for each in _KERNELS)
 
 
 def static_table(name: str, values: NDArray[Any]) -> Callable[[int], Any]:
     """Let kernels read a table that lies outside their code.
 
     The code refers to the table by name and finds it when it is loaded, so the table is neither compiled nor
-    cached with every kernel that reads it. Kernels that use it import the module that calls this.
+    cached with every kernel that reads it. Modules of kernels that use it import the one that calls this.
 
     Args:
         name: Unique among all tables.
@@ -208,8 +224,9 @@ def sources_key(source: Path, module: str) -> str:
     except (OSError, UnicodeDecodeError):
         return ""
     versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, platform.machine())
+    switches = [os.environ.get(name) for name in ("NUMBA_OPT", "NUMBA_BOUNDSCHECK")]
     parts = [(path.relative_to(root).as_posix(), texts[path]) for path in sorted(texts)]
-    return hashlib.sha256(repr((versions, parts)).encode()).hexdigest()[:16]
+    return hashlib.sha256(repr((versions, switches, parts)).encode()).hexdigest()[:16]
 
 
 # Read once for all kernels of a module, as close as can be to the moment Python reads the same sources.

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel, static_table
+from game.jit import kernel, static_table, warms_up
 from game.shanten_table import HONOURS, LANE, load
 
 NO_SHANTEN: Final = 99
@@ -334,8 +334,8 @@ def _least(a: tuple[int, int], b: tuple[int, int], sets: int) -> int:
     return best
 
 
-def warm_up() -> None:
-    """Compile or load the kernels Python calls."""
+@warms_up
+def _warm_up() -> None:
     hand34 = np.zeros(34, np.int8)
     hand34[[0, 1]] = 1, 3
     shanten(hand34, 3)

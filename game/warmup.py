@@ -1,28 +1,45 @@
-"""Compile every kernel before a game needs one."""
+"""Compile every kernel, or load it, before a game needs one: ``python -m game.warmup`` does it now."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from importlib import import_module
-from typing import Final
+from collections.abc import Callable
 
-KERNEL_MODULES: Final = ("game.shanten",)
-"""Modules of this package whose ``warm_up()`` calls their kernels once, with the types a game gives them."""
+from game.events import Draw, GameEvent, StartRound
+from game.jit import WARM_UPS
+from game.packing import pack_all
+from game.rules import legal_actions
+from game.state import apply, fold_packed, new_round
 
 
-def warm_up(
-    progress: Callable[[str, int, int], None] | None = None, modules: Sequence[str] = KERNEL_MODULES
-) -> None:
-    """Load all kernels, or compile them, which takes the better part of a minute at the first start.
+def warm_up(progress: Callable[[str, int, int], None] | None = None) -> None:
+    """Make the kernels of all modules imported so far ready; at the first start this takes a minute or so.
 
     Args:
-        progress: Called with the name of the module at work, the number of those finished, and of all; once
-            more at the end with an empty name.
-        modules: Modules to warm up, in order; floors above this one add theirs.
+        progress: Called with the module at work, how many are done, and how many there are; once more at the
+            end with an empty name.
     """
-    for done, name in enumerate(modules):
+    steps = {**WARM_UPS, "game.state": _fold_and_ask}
+    for done, (name, step) in enumerate(steps.items()):
         if progress:
-            progress(name, done, len(modules))
-        import_module(name).warm_up()
+            progress(name, done, len(steps))
+        step()
     if progress:
-        progress("", len(modules), len(modules))
+        progress("", len(steps), len(steps))
+
+
+def _fold_and_ask() -> None:
+    """Deal a round and ask the dealer: the fold and the legal actions are one kernel each."""
+    hands = [tuple(range(start, start + 52, 4)) for start in range(4)]
+    deal: list[GameEvent] = [
+        StartRound(0, 0, 0, 0, (25000,) * 4, 135, (hands[0], hands[1], hands[2], hands[3])),
+        Draw(0, 52),
+    ]
+    record = new_round()
+    for event in deal:
+        apply(record, event)
+    fold_packed(new_round(), pack_all(deal))
+    legal_actions(record, 0)
+
+
+if __name__ == "__main__":
+    warm_up(lambda name, done, total: print(f"kernels: {done}/{total} {name}", flush=True))
