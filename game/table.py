@@ -1,7 +1,6 @@
-"""A whole game at one table, Tenhou's four-player rules, every wall fixed by a seed.
+"""A whole game at one table by Tenhou's four-player rules, every wall fixed by a seed.
 
-`riichienv` (behind `game.engine`) says what is legal and moves the tiles; this module keeps the game around
-it: the order of events, points through `game.scoring`, rounds and the end through `game.settlement`.
+`game.round` plays the rounds; this module keeps the score, deals the next one and ends the game.
 Players are absolute: player 0 deals first.
 """
 
@@ -13,62 +12,18 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from game.actions import PASS, Action, ActionKind
-from game.endings import drawn_round, exhausted, win_events
-from game.engine import Choices, Engine
-from game.errors import IllegalActionError
-from game.events import (
-    Ankan,
-    Chi,
-    Daiminkan,
-    Discard,
-    DoraRevealed,
-    Draw,
-    DrawnRound,
-    DrawReason,
-    EndGame,
-    EndRound,
-    Four,
-    GameEvent,
-    Kakan,
-    Pon,
-    Riichi,
-    RiichiAccepted,
-    StartGame,
-    StartRound,
-)
-from game.layout import PHASE_CLAIM, PHASE_ROB
-from game.melds import MeldKind
-from game.packing import pack_all
-from game.restore import filled
-from game.settlement import (
-    RIICHI_STICK,
-    START_SCORE,
-    GameLength,
-    final_results,
-    final_scores,
-    game_over,
-    next_round,
-)
-from game.state import clone, fold_packed, new_round
-from game.tiles import EAST, TILES, UNSEEN, WHITE
-from game.walls import (
-    LIVE_TILES,
-    dealt_hands,
-    indicator_place,
-    next_place,
-    random_wall,
-    rebuilt_wall,
-    replacement_place,
-    round_wall,
-)
+from game.actions import Action
+from game.events import Draw, EndGame, Four, GameEvent, StartGame, StartRound
+from game.round import Round, RoundResult
+from game.settlement import START_SCORE, GameLength, final_results, final_scores, game_over, next_round
+from game.tiles import UNSEEN
+from game.walls import random_wall, round_wall
 
 __all__ = ["Names", "Table", "masked", "random_wall"]
 
 Names: TypeAlias = tuple[str, str, str, str]
 
 _UNSEEN_HAND: Final = (UNSEEN,) * 13
-_CALLS: Final = {ActionKind.CHI: 1, ActionKind.PON: 2, ActionKind.DAIMINKAN: 2}
 
 
 def masked(event: GameEvent, player: int) -> GameEvent:
@@ -98,14 +53,10 @@ class Table:
 
     Attributes:
         events: everything so far, all tiles known.
-        done: the game is over.
+        seed: every wall not given follows from it.
         length: hanchan or tonpuu.
-        round_index: 0 East 1, 4 South 1, 8 West 1.
-        honba: repeats of the running round.
-        riichi_sticks: sticks on the table.
-        scores: points now, riichi sticks already paid taken off.
-        wall: the running round's wall in deal order.
-        engine_scores: scores by the engine's own count after each finished round, for cross-checks.
+        done: the game is over.
+        results: of the finished rounds.
     """
 
     def __init__(
@@ -132,40 +83,56 @@ class Table:
             riichi_sticks: sticks lying at its start.
             scores: at its start.
         """
-        self._begin(length, seed, scores)
+        self._begin(length, seed)
         self.events.append(StartGame(names))
-        self.round_index = round_index
-        self.honba = honba
-        self.riichi_sticks = riichi_sticks
-        self._record = new_round()
-        self._rounds = 0
-        self._engine = Engine()
-        self._deal(wall)
+        if wall is None:
+            wall = round_wall(self.seed, 0)
+        self._round = Round(self.events, wall, round_index, honba, riichi_sticks, scores)
 
-    def _begin(self, length: GameLength, seed: int | None, scores: Four) -> None:
+    def _begin(self, length: GameLength, seed: int | None) -> None:
         self.seed = secrets.randbits(63) if seed is None else seed
         self.length: GameLength = length
         self.events: list[GameEvent] = []
         self.done = False
-        self.scores: Four = scores
-        self.engine_scores: list[Four] = []
-        self._folded = 0
+        self.results: list[RoundResult] = []
 
     @property
     def state(self) -> np.void:
         """The running round's record with all hands known; the table's own, to be read only."""
-        if self._folded < len(self.events):
-            fold_packed(self._record, pack_all(self.events[self._folded :]))
-            self._folded = len(self.events)
-        return self._record
+        return self._round.state
+
+    @property
+    def round_index(self) -> int:
+        """The running round: 0 East 1, 4 South 1, 8 West 1."""
+        return self._round.round_index
+
+    @property
+    def honba(self) -> int:
+        """Repeats of the running round."""
+        return self._round.honba
+
+    @property
+    def riichi_sticks(self) -> int:
+        """Sticks on the table; at the end of the game they have gone to first place."""
+        return self._round.riichi_sticks
+
+    @property
+    def scores(self) -> Four:
+        """Points now, riichi sticks already paid taken off."""
+        return self._round.scores
+
+    @property
+    def wall(self) -> Sequence[int]:
+        """The running round's wall in deal order (`game.walls`)."""
+        return self._round.wall
 
     def waiting(self) -> list[int]:
         """The players who must answer now, ascending; empty only when the game is over."""
-        return list(self._asked)
+        return list(self._round.asked)
 
     def legal(self, player: int) -> list[Action]:
         """What a player may do now; empty when nothing is asked of him."""
-        return list(self._choices(player)) if player in self._asked else []
+        return list(self._round.choices(player)) if player in self._round.asked else []
 
     def step(self, actions: Mapping[int, Action]) -> list[GameEvent]:
         """Answer for those who were asked.
@@ -179,32 +146,21 @@ class Table:
         Raises:
             IllegalActionError: a player was not asked, may not do that, or gave no answer on his turn.
         """
-        chosen = {player: self._choices(player) for player in self._asked}
-        for player, action in actions.items():
-            if action not in chosen.get(player, ()):
-                raise IllegalActionError(f"player {player} may not {action} now")
         before = len(self.events)
-        if self._claimed:
-            answers = {player: actions.get(player, PASS) for player in self._asked}
-            self._step_engine(chosen, answers)
-            self._resolve(answers)
-        else:
-            player = self._asked[0]
-            if player not in actions:
-                raise IllegalActionError(f"player {player} gave no answer on his turn")
-            self._step_engine(chosen, actions)
-            self._act(player, actions[player])
+        self._round.answer(actions)
+        if self._round.result is not None:
+            self._go_on(self._round.result)
         return self.events[before:]
 
     def clone(self) -> Table:
         """A copy that plays on by itself, over the same walls."""
         twin = Table.__new__(Table)
-        twin.__dict__.update(self.__dict__)
+        twin.seed = self.seed
+        twin.length = self.length
         twin.events = self.events.copy()
-        twin.engine_scores = self.engine_scores.copy()
-        twin._engine = self._engine.clone()
-        twin._record = clone(self._record)
-        twin._known = self._known.copy()
+        twin.done = self.done
+        twin.results = self.results.copy()
+        twin._round = self._round.clone(twin.events)
         return twin
 
     @classmethod
@@ -233,277 +189,24 @@ class Table:
             StateMismatchError: no one is asked in this phase, or the tiles do not fit the record.
         """
         table = cls.__new__(cls)
-        full = filled(record, hands, hidden)
-        left, shown = int(full["wall_left"]), int(full["indicator_count"])
-        kans = [
-            player for player in range(4) for kind in full["meld_kind"][player] if kind >= MeldKind.DAIMINKAN
-        ]
-        indicators = full["indicators"][:shown].tolist()
-        table._begin(length, seed, tuple(full["scores"].tolist()))
-        table.round_index, table.honba = int(full["round_index"]), int(full["honba"])
-        table.riichi_sticks = int(full["riichi_sticks"])
-        table._record = full
-        table._rounds = 1
-        table.wall = rebuilt_wall(hidden, indicators, left, len(kans))
-        table._left, table._shown, table._kan_owners = left, shown, tuple(kans)
-        table._owes_indicator = shown <= len(kans)
-        table._declared = bool((full["riichi"] == 1).any())
-        table._riichi_count = int((full["riichi"] == 2).sum())
-        rest = table.wall[next_place(left, len(kans)) : TILES - len(kans)]
-        table._engine = Engine.restore(full, hands, rest)
-        table._ask_again()
+        table._begin(length, seed)
+        table._round = Round.restore(table.events, record, hands, hidden)
+        if table._round.result is not None:
+            table._go_on(table._round.result)
         return table
 
-    def _ask_again(self) -> None:
-        record = self._record
-        phase, turn = record["phase"], int(record["turn"])
-        self._discarder = int(record["last_player"])
-        if phase == PHASE_CLAIM:
-            self._tile = int(record["last_tile"])
-            self._offer_discard()
-        elif phase == PHASE_ROB:
-            self._tile = int(record["last_tile"])
-            self._offer_added()
-        else:
-            self._tile = int(record["drawn"])
-            self._ask([turn], claimed=False)
-
-    # --- the course of a round ----------------------------------------------------------------------------
-
-    def _deal(self, wall: Sequence[int] | None = None) -> None:
-        self.wall = list(round_wall(self.seed, self._rounds) if wall is None else wall)
-        self._rounds += 1
-        dealer = self.round_index % 4
-        self._engine.deal(self.wall, self.round_index, self.honba, self.riichi_sticks, self.scores)
-        self._left = LIVE_TILES
-        self._kan_owners: tuple[int, ...] = ()
-        self._shown = 1
-        self._owes_indicator = False
-        self._declared = False
-        self._riichi_count = 0
-        self._tile = UNSEEN
-        self.events.append(
-            StartRound(
-                self.round_index,
-                self.honba,
-                self.riichi_sticks,
-                dealer,
-                self.scores,
-                self.wall[indicator_place(0)],
-                dealt_hands(self.wall, dealer),
-            )
-        )
-        self._draw(dealer)
-
-    def _draw(self, player: int) -> None:
-        place = next_place(self._left, len(self._kan_owners))
-        self._left -= 1
-        self._turn(player, self.wall[place])
-
-    def _draw_replacement(self, player: int) -> None:
-        self._left -= 1
-        self._turn(player, self.wall[replacement_place(len(self._kan_owners))])
-
-    def _turn(self, player: int, tile: int) -> None:
-        self._tile = tile
-        self.events.append(Draw(player, tile))
-        self._ask([player], claimed=False)
-
-    def _ask(self, players: list[int], *, claimed: bool, only_wins: bool = False) -> None:
-        self._asked = players
-        self._claimed = claimed
-        self._only_wins = only_wins
-        self._robbing = False
-        self._known: dict[int, Choices] = {}
-
-    def _choices(self, player: int) -> Choices:
-        known = self._known.get(player)
-        if known is None:
-            known = self._known[player] = self._engine.choices(player, self._only_wins)
-        return known
-
-    def _step_engine(self, chosen: Mapping[int, Choices], actions: Mapping[int, Action]) -> None:
-        self._engine.step({player: chosen[player][action] for player, action in actions.items()})
-
-    def _act(self, player: int, action: Action) -> None:
-        kind = action.kind
-        if kind is ActionKind.DISCARD:
-            self._discard(player, action.tile)
-        elif kind is ActionKind.RIICHI:
-            self._declared = True
-            self.events.append(Riichi(player))
-            self._ask([player], claimed=False)
-        elif kind is ActionKind.TSUMO:
-            self._win([player], player, action.tile)
-        elif kind is ActionKind.NINE_TERMINALS:
-            self._abort("nine_terminals", [player])
-        elif kind is ActionKind.ANKAN:
-            first, second, third, fourth = action.consumed
-            self._kan(player, Ankan(player, (first, second, third, fourth)))
-            self._reveal()
-            self._draw_replacement(player)
-        else:
-            self._kakan(player, action)
-
-    def _discard(self, player: int, tile: int) -> None:
-        self._reveal_owed()
-        self.events.append(Discard(player, tile, tile == self._tile))
-        self._tile = tile
-        self._discarder = player
-        self._offer_discard()
-
-    def _offer_discard(self) -> None:
-        only_wins = self._is_split_kans()
-        claimants = self._engine.claimants(only_wins)
-        if claimants:
-            self._ask(claimants, claimed=True, only_wins=only_wins)
-        else:
-            self._let_pass()
-
-    def _let_pass(self) -> None:
-        """Nobody claimed the discard: riichi stands, the round ends, or the next player draws."""
-        self._accept_riichi()
-        reason = self._abort_reason()
-        if reason is not None:
-            self._abort(reason, range(4) if reason == "four_riichi" else ())
-        elif self._left == 0:
-            self._exhaust()
-        else:
-            self._draw((self._discarder + 1) % 4)
-
-    def _accept_riichi(self) -> None:
-        if self._declared:
-            self._declared = False
-            self.events.append(RiichiAccepted(self._discarder))
-            self._pay(_one(self._discarder, -RIICHI_STICK))
-            self.riichi_sticks += 1
-            self._riichi_count += 1
-
-    def _kakan(self, player: int, action: Action) -> None:
-        first, second, third = action.consumed
-        self._kan(player, Kakan(player, action.tile, (first, second, third)))
-        self._owes_indicator = True
-        self._tile = action.tile
-        self._discarder = player
-        self._offer_added()
-
-    def _offer_added(self) -> None:
-        robbers = self._engine.claimants(only_wins=True)
-        if robbers:
-            self._ask(robbers, claimed=True, only_wins=True)
-            self._robbing = True
-        else:
-            self._draw_replacement(self._discarder)
-
-    def _kan(self, player: int, event: Ankan | Daiminkan | Kakan) -> None:
-        """Lay a kan; an indicator that an earlier open kan still owes is shown now."""
-        self._kan_owners = (*self._kan_owners, player)
-        self.events.append(event)
-        self._reveal_owed()
-
-    def _reveal_owed(self) -> None:
-        if self._owes_indicator:
-            self._owes_indicator = False
-            self._reveal()
-
-    def _reveal(self) -> None:
-        self.events.append(DoraRevealed(self.wall[indicator_place(self._shown)]))
-        self._shown += 1
-
-    # --- claims -------------------------------------------------------------------------------------------
-
-    def _resolve(self, answers: Mapping[int, Action]) -> None:
-        winners = [player for player, action in answers.items() if action.kind is ActionKind.RON]
-        winners.sort(key=lambda player: (player - self._discarder) % 4)
-        callers = [player for player, action in answers.items() if action.kind in _CALLS]
-        if len(winners) == 3:
-            self._abort("triple_ron", winners)
-        elif winners:
-            self._win(winners, self._discarder, self._tile)
-        elif callers:
-            caller = max(callers, key=lambda player: _CALLS[answers[player].kind])
-            self._accept_riichi()
-            self._call(caller, answers[caller])
-        elif self._robbing:
-            self._draw_replacement(self._discarder)
-        else:
-            self._let_pass()
-
-    def _call(self, player: int, action: Action) -> None:
-        self._tile = UNSEEN
-        source, tile = self._discarder, action.tile
-        if action.kind is ActionKind.DAIMINKAN:
-            first, second, third = action.consumed
-            self._kan(player, Daiminkan(player, source, tile, (first, second, third)))
-            self._owes_indicator = True
-            self._draw_replacement(player)
-            return
-        first, second = action.consumed
-        make = Chi if action.kind is ActionKind.CHI else Pon
-        self.events.append(make(player, source, tile, (first, second)))
-        self._ask([player], claimed=False)
-
-    # --- ends ---------------------------------------------------------------------------------------------
-
-    def _win(self, winners: Sequence[int], source: int, tile: int) -> None:
-        under = [self.wall[indicator_place(number) - 1] for number in range(self._shown)]
-        for win in win_events(self.state, winners, source, tile, under):
-            self.events.append(win)
-            self._pay(win.deltas)
-        self.riichi_sticks = 0
-        self._end_round(dealer_repeats=self.round_index % 4 in winners, won=True)
-
-    def _exhaust(self) -> None:
-        drawn, dealer_repeats = exhausted(self.state)
-        self._draw_round(drawn, dealer_repeats=dealer_repeats)
-
-    def _abort(self, reason: DrawReason, shown: Sequence[int]) -> None:
-        self._draw_round(drawn_round(self.state, reason, shown), dealer_repeats=True)
-
-    def _draw_round(self, drawn: DrawnRound, *, dealer_repeats: bool) -> None:
-        self.events.append(drawn)
-        self._pay(drawn.deltas)
-        self._end_round(dealer_repeats=dealer_repeats, won=False)
-
-    def _abort_reason(self) -> DrawReason | None:
-        if self._is_split_kans():
-            return "four_kans"
-        if self._riichi_count == 4:
-            return "four_riichi"
-        if self._left == LIVE_TILES - 4 and self.state["unbroken"]:
-            kinds = set(self.state["river"][:, 0] >> 2)
-            if len(kinds) == 1 and EAST <= kinds.pop() < WHITE:
-                return "four_winds"
-        return None
-
-    def _is_split_kans(self) -> bool:
-        return len(self._kan_owners) == 4 and len(set(self._kan_owners)) > 1
-
-    def _pay(self, paid: Four) -> None:
-        first, second, third, fourth = (had + gets for had, gets in zip(self.scores, paid, strict=True))
-        self.scores = (first, second, third, fourth)
-
-    def _end_round(self, *, dealer_repeats: bool, won: bool, aborted: bool = False) -> None:
-        self.events.append(EndRound())
-        first, second, third, fourth = self._engine.scores
-        self.engine_scores.append((first, second, third, fourth))
-        if game_over(self.round_index, dealer_repeats, self.scores, self.length, aborted=aborted):
-            self.scores = final_scores(self.scores, self.riichi_sticks)
-            self.riichi_sticks = 0
-            self.events.append(EndGame(self.scores, final_results(self.scores)))
+    def _go_on(self, result: RoundResult) -> None:
+        """Deal the next round, or end the game."""
+        ended = self._round
+        self.results.append(result)
+        if game_over(ended.round_index, result.dealer_repeats, ended.scores, self.length):
+            ended.scores = final_scores(ended.scores, ended.riichi_sticks)
+            ended.riichi_sticks = 0
+            self.events.append(EndGame(ended.scores, final_results(ended.scores)))
             self.done = True
-            self._ask([], claimed=False)
             return
-        self.round_index, self.honba = next_round(
-            self.round_index, self.honba, dealer_repeats=dealer_repeats, won=won
+        index, honba = next_round(
+            ended.round_index, ended.honba, dealer_repeats=result.dealer_repeats, won=result.won
         )
-        self._deal()
-
-
-def _one(player: int, points: int) -> Four:
-    return (
-        points * (player == 0),
-        points * (player == 1),
-        points * (player == 2),
-        points * (player == 3),
-    )
+        wall = round_wall(self.seed, len(self.results))
+        self._round = Round(self.events, wall, index, honba, ended.riichi_sticks, ended.scores)
