@@ -137,7 +137,7 @@ def final_results(scores: Sequence[int]) -> Four:
         scores: final scores (`final_scores`).
 
     >>> final_results([41_200, 27_800, 26_000, 5_000])
-    (612, 78, -140, -450)
+    (512, 78, -140, -450)
     """
     places = placements(scores)
     return _four(
