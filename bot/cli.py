@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from bot.config import Config
 
 P = ParamSpec("P")
+
+STARTED: Final = time.monotonic()
 
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
@@ -134,7 +137,7 @@ def play(
     )
     from bot.play import play_games
 
-    return play_games(config, os.environ, as_json=as_json, dry_run=dry_run)
+    return play_games(config, os.environ, as_json=as_json, dry_run=dry_run, started=STARTED)
 
 
 @app.command()
@@ -167,7 +170,7 @@ def lobby(
             "logs.format": log_format,
         },
     )
-    from bot.play import run_lobby
+    from bot.serve import run_lobby
 
     return run_lobby(config, dry_run=dry_run)
 

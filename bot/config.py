@@ -19,7 +19,7 @@ from bot.tenhou.game_types import GameType, parse_game_type
 from game.errors import ConfigError
 
 DEFAULT_FILE: Final = Path("config.yaml")
-GUEST_NAME: Final = "NoName"
+GUEST: Final = "NoName"
 LISTED_ENV: Final = frozenset({"SUZAKU_CACHE_DIR", "SUZAKU_CONFIG"})
 """Variables with our prefix that are not keys of the configuration."""
 
@@ -103,6 +103,8 @@ class Local(Section):
     port: Annotated[int, Field(ge=0, le=65535)] = 0
     lobby: Lobby = "0"
     type: TypeNumber = 9
+    user_id_env: EnvName = ""
+    clients_per_table: Annotated[int, Field(ge=1, le=4)] = 1
 
 
 class Tenhou(Section):
@@ -132,7 +134,8 @@ class Connection(Section):
 
     keepalive_s: Annotated[float, Field(ge=1.0, le=60.0)] = 10.0
     silence_s: Annotated[float, Field(ge=5.0, le=600.0)] = 60.0
-    tries: Annotated[int, Field(ge=1, le=100)] = 8
+    login_tries: Annotated[int, Field(ge=1, le=100)] = 8
+    resume_tries: Annotated[int, Field(ge=1, le=100)] = 20
 
 
 class Records(Section):
@@ -229,16 +232,17 @@ def impossible(config: Config, environment: Mapping[str, str]) -> list[Problem]:
                 "a seed deals the walls of the built-in lobby; another server deals its own: remove the seed",
             )
         )
-    return problems + (_impossible_on_tenhou(config, environment) if play.server == "tenhou" else [])
+    problems += _bad_login(config, environment)
+    return problems + (_impossible_on_tenhou(config) if play.server == "tenhou" else [])
 
 
-def user_id(config: Config, environment: Mapping[str, str]) -> str:
-    """The Tenhou id from its environment variable, or the guest's name. Never print or log it."""
-    name = config.tenhou.user_id_env
-    return environment[name] if name else GUEST_NAME
+def login_name(config: Config, environment: Mapping[str, str]) -> str:
+    """The id from its environment variable, or the guest's name. Never print or log it."""
+    name = config.server.user_id_env
+    return environment[name] if name else GUEST
 
 
-def _impossible_on_tenhou(config: Config, environment: Mapping[str, str]) -> list[Problem]:
+def _impossible_on_tenhou(config: Config) -> list[Problem]:
     tenhou, problems = config.tenhou, []
 
     def add(path: str, message: str, *others: str) -> None:
@@ -269,21 +273,24 @@ def _impossible_on_tenhou(config: Config, environment: Mapping[str, str]) -> lis
             f"found {config.play.games}, expected at most tenhou.max_games, which is {tenhou.max_games}",
             "tenhou.max_games",
         )
-    if tenhou.user_id_env:
-        found = environment.get(tenhou.user_id_env)
-        if not found:
-            add(
-                "tenhou.user_id_env",
-                f"the environment variable {tenhou.user_id_env} is not set; export your id in it, "
-                'or set the key to "" to log in as a guest',
-            )
-        elif not _USER_ID.fullmatch(found):
-            add(
-                "tenhou.user_id_env",
-                f"what {tenhou.user_id_env} holds is no Tenhou id, which reads ID, 8 hexadecimal digits, "
-                "a hyphen, 8 letters or digits (its value is not shown here)",
-            )
     return problems
+
+
+def _bad_login(config: Config, environment: Mapping[str, str]) -> list[Problem]:
+    name = config.server.user_id_env
+    if not name or _USER_ID.fullmatch(environment.get(name, "")):
+        return []
+    if environment.get(name):
+        why = (
+            f"what {name} holds is no Tenhou id, which reads ID, 8 hexadecimal digits, a hyphen, "
+            "8 letters or digits (its value is not shown here)"
+        )
+    else:
+        why = (
+            f"the environment variable {name} is not set; export your id in it, "
+            'or set the key to "" to log in as a guest'
+        )
+    return [Problem((f"{config.play.server}.user_id_env", "play.server"), why)]
 
 
 def _validate(values: dict[str, Any], origins: Mapping[str, str]) -> tuple[Config, list[Problem]]:

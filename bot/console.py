@@ -1,19 +1,13 @@
-"""The table in the terminal: rivers, melds, scores, our hand and the decision just made.
-
-`render` is pure; `LiveTable` puts it on the screen, a few times a second at most.
-"""
+"""The table as text for a terminal: rivers, melds, scores, our hand and the decision just made."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import Final, Self
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 from rich.cells import set_cell_size
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
+from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -32,7 +26,6 @@ _RIVER_ROW: Final = 6
 _COLUMN_WIDTH: Final = 19
 _SUIT_STYLES: Final = ("yellow", "cyan", "green", "white")
 _LEGEND: Final = "dim thrown as drawn   ! riichi   ~ called away   * dealer   > to move"
-_REFRESH_S: Final = 0.1
 
 
 def round_name(round_index: int) -> str:
@@ -62,39 +55,6 @@ def render(record: np.void, player: int, names: Sequence[str], decision: Decisio
         parts += [Text(), _hand(record, player), _decision(decision)]
     parts.append(Text(_LEGEND, style="dim"))
     return Panel(Group(*parts), title=_title(record), title_align="left", expand=False)
-
-
-class LiveTable:
-    """Keeps the table on a terminal up to date; log lines scroll by above it."""
-
-    def __init__(self, console: Console, now: Callable[[], float] = time.monotonic) -> None:
-        # refreshed by us only: a thread of rich's would read the record while an event changes it
-        self._live = Live(console=console, auto_refresh=False, transient=False)
-        self._now = now
-        self._shown_at = float("-inf")
-
-    def update(
-        self,
-        record: np.void,
-        player: int,
-        names: Sequence[str],
-        decision: Decision | None,
-        *,
-        now: bool = False,
-    ) -> None:
-        """Show this, unless the last picture is very fresh; ``now`` shows it anyway."""
-        if now or self._now() - self._shown_at >= _REFRESH_S:
-            self._shown_at = self._now()
-            self._live.update(render(record, player, names, decision), refresh=True)
-
-    def __enter__(self) -> Self:
-        self._live.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._live.stop()
 
 
 def _title(record: np.void) -> Text:

@@ -9,6 +9,7 @@ import structlog
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+import policies.heuristic  # noqa: F401 - its kernels register themselves
 from game.warmup import warm_up
 
 QUIET_S: Final = 2.0

@@ -116,6 +116,8 @@ class Lobby:
         self._queue: list[Member] = []
         self._timers: set[asyncio.TimerHandle] = set()
         self._saving: set[asyncio.Task[None]] = set()
+        self._finishing = False
+        self._idle = asyncio.Event()
         self._policy = HeuristicPolicy()
         self._worker: Worker | None = None
 
@@ -149,6 +151,12 @@ class Lobby:
             self._worker.close()
         await self.records_saved()
         _log.info("lobby.closed", games=self.games)
+
+    async def finish(self) -> None:
+        """Begin no further game, and wait for the running ones to end."""
+        self._finishing = True
+        if self._rooms:
+            await self._idle.wait()
 
     async def records_saved(self) -> None:
         """Wait until every finished game has been handed over."""
@@ -341,6 +349,8 @@ class Lobby:
 
     def _match(self, ticket: tuple[int, int], at_least: int) -> None:
         """Begin a table if enough clients wait for it."""
+        if self._finishing:
+            return
         lobby, number = ticket
         game_type = GameType(number)
         seats = 1 if game_type.is_practice else self.settings.clients_per_table
@@ -409,6 +419,8 @@ class Lobby:
 
     def _finished(self, room: Room) -> None:
         self._rooms.discard(room)
+        if self._finishing and not self._rooms:
+            self._idle.set()
         for member in room.members:
             self._register.game_over(member)
         record = room.tabletop.record()

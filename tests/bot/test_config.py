@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.config import Config, environment_name, known_keys, load_config, user_id
+from bot.config import Config, environment_name, known_keys, load_config, login_name
 from game.errors import ConfigError
 
 MANUAL = Path(__file__).parents[2] / "config.yaml"
@@ -239,8 +239,14 @@ def test_id_pasted_into_the_file_is_refused_without_showing_it() -> None:
 
 
 def test_id_comes_from_the_named_variable_and_guests_need_none() -> None:
-    assert user_id(on_tenhou({"MY_ID": LOGIN}, tenhou__user_id_env="MY_ID"), {"MY_ID": LOGIN}) == LOGIN
-    assert user_id(on_tenhou({}, tenhou__user_id_env=""), {}) == "NoName"
+    assert login_name(on_tenhou({"MY_ID": LOGIN}, tenhou__user_id_env="MY_ID"), {"MY_ID": LOGIN}) == LOGIN
+    assert login_name(on_tenhou({}, tenhou__user_id_env=""), {}) == "NoName"
+
+
+def test_a_local_login_may_have_an_id_too() -> None:
+    config = load(environment={"MY_ID": LOGIN}, server__user_id_env="MY_ID")
+    assert login_name(config, {"MY_ID": LOGIN}) == LOGIN
+    assert "local.user_id_env" in problems(environment={"MY_ID": "x"}, server__user_id_env="MY_ID")[0]
 
 
 def test_local_play_needs_no_id() -> None:

@@ -1,0 +1,121 @@
+"""`suzaku check`: load everything once, before anything connects, and say what is there."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import tempfile
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import msgspec
+import yaml
+
+from bot.config import Config
+from bot.records import Records
+from bot.redaction import redact
+from bot.serve import local_lobby
+from bot.tenhou.game_types import GameType
+from bot.warm import warm_up_visibly
+from game.errors import ConfigError
+from game.jit import cache_folder
+from game.table import Table
+from policies.decision import decide
+from policies.heuristic import HeuristicPolicy
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing that was looked at."""
+
+    subject: str
+    found: str
+
+
+def check_everything(config: Config, environment: Mapping[str, str], *, as_json: bool) -> int:
+    """Print the configuration and what was found; the exit code.
+
+    Raises:
+        ConfigError: a folder cannot be written or the lobby's port is taken.
+    """
+    values = config.model_dump(mode="json")
+    findings = [
+        Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
+        Finding("cores", str(_cores())),
+        Finding("packages", ", ".join(f"{name} {version(name)}" for name in ("riichienv", "numba", "numpy"))),
+        _kernels(),
+        _policy(),
+        _records(config.records.folder),
+        _lobby(config),
+        _login(config, environment),
+    ]
+    if as_json:
+        print(msgspec.json.encode({"config": values, "found": findings}).decode())
+    else:
+        print(redact(_config_text(values)))
+        width = max(len(finding.subject) for finding in findings)
+        print("\n".join(f"{finding.subject:<{width}}  {finding.found}" for finding in findings))
+    return 0
+
+
+def _config_text(values: dict[str, Any]) -> str:
+    for section in ("local", "tenhou"):
+        number = values[section]["type"]
+        values[section]["type"] = f"{number} ({GameType(number)})"
+    return str(yaml.safe_dump(values, sort_keys=False, allow_unicode=True))
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _kernels() -> Finding:
+    seconds = warm_up_visibly()
+    return Finding("kernels", f"ready in {seconds:.1f} s, kept in {cache_folder()}")
+
+
+def _policy() -> Finding:
+    """Let the policy make one real decision: the dealer's first discard."""
+    table = Table(seed=0)
+    player = table.waiting()[0]
+    started = perf_counter()
+    decision = decide(table.state, player, table.legal(player), HeuristicPolicy(), table.length)
+    took_ms = (perf_counter() - started) * 1000
+    return Finding("policy", f"heuristic, first decision ({decision.action}) in {took_ms:.1f} ms")
+
+
+def _records(folder: Path) -> Finding:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as exc:
+        raise ConfigError(
+            f"records.folder: cannot write to {folder} ({exc.strerror}); make it writable or name another"
+        ) from exc
+    return Finding("records", f"{folder} can be written, {sum(1 for _ in folder.glob('*.xml'))} games in it")
+
+
+def _lobby(config: Config) -> Finding:
+    async def open_and_close() -> str:
+        async with local_lobby(config, Records(config.records.folder)) as lobby:
+            return lobby.url
+
+    try:
+        return Finding("lobby", f"opens at {asyncio.run(open_and_close())}")
+    except OSError as exc:
+        raise ConfigError(
+            f"local.port: cannot listen on {config.local.port} ({exc.strerror}); set 0 for a free one"
+        ) from exc
+
+
+def _login(config: Config, environment: Mapping[str, str]) -> Finding:
+    name = config.server.user_id_env
+    if not name:
+        return Finding("login", "as a guest")
+    return Finding(
+        "login", f"{name} holds an id (not shown)" if environment.get(name) else f"{name} is not set"
+    )

@@ -1,0 +1,271 @@
+"""Puts the pieces together: lobby, session, client, player, records and the picture of the table."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import platformdirs
+import structlog
+from rich.console import Console
+
+from bot.capture import Capture
+from bot.clock import MonotonicClock
+from bot.config import GUEST, Config, login_name
+from bot.live import LiveTable
+from bot.lock import id_lock
+from bot.logs import hidden
+from bot.player import PlayerSettings, SeatPlayer
+from bot.records import Records
+from bot.redaction import REDACTOR
+from bot.result import PlayedGame, RunResult, decisions_of, played_game, resident_mb, result_text
+from bot.serve import EXIT_DONE, EXIT_INTERRUPTED, local_lobby, port_text
+from bot.stopping import signals_call
+from bot.tenhou.client import ClientSettings, Direction, Hooks, TenhouClient
+from bot.tenhou.journal import Journal
+from bot.tenhou.notice import say_once
+from bot.tenhou.retry import AT_LOGIN, IN_GAME
+from bot.tenhou.session import Session, SessionSettings
+from bot.tenhou.session_events import GameEnded, GameStarted, SessionEvent, TableEvent
+from bot.warm import warm_up_visibly
+from game.errors import ConfigError, TransportError
+from policies.decision import Decision
+from policies.heuristic import HeuristicPolicy
+from replays.record import DecisionRecord
+
+EXIT_FAILED: Final = 1
+
+log = structlog.get_logger(__name__)
+
+
+def play_games(
+    config: Config, environment: Mapping[str, str], *, as_json: bool, dry_run: bool, started: float
+) -> int:
+    """Play as configured and print the result; the exit code.
+
+    Args:
+        config: what to play.
+        environment: holds the id.
+        as_json: print one JSON object.
+        dry_run: only say what would be done.
+        started: when the program began, by the monotonic clock.
+
+    Raises:
+        ConfigError: the id is in use, or the capture or lock file cannot be written.
+    """
+    login = login_name(config, environment)
+    if login != GUEST:
+        REDACTOR.register(login)
+    if dry_run:
+        print(plan_text(config))
+        return EXIT_DONE
+    with contextlib.ExitStack() as stack:
+        if login != GUEST or config.play.server == "tenhou":
+            stack.enter_context(id_lock(_state_folder() / "locks", login))
+        if config.play.server == "tenhou":
+            say_once(_state_folder(), lambda text: print(text, file=sys.stderr))
+        capture = stack.enter_context(_open_capture(config))
+        warm_up_visibly()
+        run = Run(config, login, capture, started)
+        code = asyncio.run(run.play())
+    result = run.result()
+    print(msgspec.json.encode(result).decode() if as_json else result_text(result))
+    return code
+
+
+def plan_text(config: Config) -> str:
+    """What `suzaku play` would do."""
+    where = {
+        "tenhou": f"Tenhou ({', '.join(config.tenhou.hosts)})",
+        "local": config.local.url or f"the built-in lobby, {port_text(config)}",
+    }[config.play.server]
+    login = f"the id in ${config.server.user_id_env}" if config.server.user_id_env else "a guest"
+    return "\n".join(
+        [
+            f"would play {config.play.games} game{'s' if config.play.games > 1 else ''} on {where}",
+            f"  lobby {config.server.lobby}, type {config.server.type} ({config.game_type}), as {login}",
+            f"  {config.pace} pace, decisions by {config.decision.policy} in {config.decision.budget_ms} ms",
+            f"  records to {config.records.folder}"
+            + (f", frames to {config.records.capture}" if config.records.capture else ""),
+        ]
+    )
+
+
+class Run:
+    """One run of `suzaku play`: some games on one login."""
+
+    def __init__(self, config: Config, login: str, capture: Capture | None, started: float) -> None:
+        self._started = started
+        self._config = config
+        self._login = login
+        self._capture = capture
+        self._records = Records(config.records.folder)
+        self._journal = Journal(keep=self._records.keep)
+        self._clock = MonotonicClock()
+        self._names: tuple[str, str, str, str] = ("", "", "", "")
+        self._games: list[tuple[tuple[str, str, str, str], float | None]] = []
+        self._decision: Decision | None = None
+        self._first_move_s: float | None = None
+        self._table: LiveTable | None = None
+        self._interrupted = False
+        self._session = Session(
+            SessionSettings(
+                name=login,
+                sex=config.tenhou.sex,
+                lobby=config.server.lobby,
+                game_type=config.server.type,
+            )
+        )
+        self._player = SeatPlayer(
+            HeuristicPolicy,
+            PlayerSettings(
+                budget_ms=config.decision.budget_ms,
+                failures=config.decision.failures_before_rules,
+                pace=config.pace,
+            ),
+            self._clock,
+            self._random(),
+            on_decision=self._on_decision,
+        )
+
+    async def play(self) -> int:
+        """Play all games; the exit code."""
+        async with self._server() as urls:
+            client = TenhouClient(
+                self._client_settings(urls),
+                self._session,
+                self._player,
+                self._journal,
+                self._clock,
+                self._random(),
+                hooks=Hooks(on_frame=self._on_frame, on_event=self._on_event),
+            )
+            with self._picture():
+                return await self._until_done(client)
+
+    def result(self) -> RunResult:
+        """What came of it."""
+        games: list[PlayedGame] = [
+            played_game(result, names, rss_mb)
+            for result, (names, rss_mb) in zip(self._journal.results, self._games, strict=True)
+        ]
+        places = [game.placement for game in games]
+        return RunResult(
+            games=tuple(games),
+            decisions=decisions_of(self._player.tally),
+            average_placement=round(sum(places) / len(places), 4) if places else None,
+            first_move_s=self._first_move_s,
+            missed=self._journal.missed,
+            interrupted=self._interrupted,
+        )
+
+    async def _until_done(self, client: TenhouClient) -> int:
+        task = asyncio.ensure_future(client.run())
+
+        def finish() -> None:
+            self._interrupted = True
+            log.warning(
+                "program.stopping", hint="the running game is played to its end; Ctrl-C again stops now"
+            )
+            client.finish()
+
+        def stop() -> None:
+            self._interrupted = True
+            task.cancel()
+
+        with signals_call(finish, stop):
+            try:
+                await task
+            except asyncio.CancelledError:
+                return EXIT_INTERRUPTED
+            except TransportError as exc:
+                # what was reached so far is still printed
+                log.error("program.failed", reason=str(exc))  # noqa: TRY400 - foreseen: the reason says it all
+                return EXIT_FAILED
+        all_played = self._journal.games >= self._config.play.games
+        return EXIT_INTERRUPTED if self._interrupted and not all_played else EXIT_DONE
+
+    @contextlib.asynccontextmanager
+    async def _server(self) -> AsyncIterator[tuple[str, ...]]:
+        """Where to connect; with the built-in lobby open around it where that is wanted."""
+        config = self._config
+        if config.play.server == "tenhou":
+            yield tuple(f"wss://{host}/" for host in config.tenhou.hosts)
+        elif config.local.url:
+            yield (config.local.url,)
+        else:
+            async with local_lobby(config, self._records) as lobby:
+                yield (lobby.url,)
+
+    def _client_settings(self, urls: tuple[str, ...]) -> ClientSettings:
+        connection = self._config.connection
+        return ClientSettings(
+            urls=urls,
+            games=self._config.play.games,
+            pace=self._config.pace,
+            keepalive_s=connection.keepalive_s,
+            silence_s=connection.silence_s,
+            at_login=msgspec.structs.replace(AT_LOGIN, tries=connection.login_tries),
+            in_game=msgspec.structs.replace(IN_GAME, tries=connection.resume_tries),
+        )
+
+    def _random(self) -> random.Random:
+        return random.Random(self._config.play.seed)  # noqa: S311 - spreads waits, guards nothing
+
+    # --- who listens -----------------------------------------------------------------------------
+
+    def _on_frame(self, direction: Direction, text: str) -> None:
+        if self._capture is not None:
+            self._capture.frame(direction, text)
+
+    def _on_event(self, event: SessionEvent) -> None:
+        match event:
+            case GameStarted():
+                self._names = event.names
+                self._decision = None
+            case GameEnded():
+                self._games.append((self._names, resident_mb()))
+            case TableEvent():
+                self._show()
+
+    def _on_decision(self, made: DecisionRecord) -> None:
+        if self._first_move_s is None:
+            self._first_move_s = round(time.monotonic() - self._started, 2)
+        self._decision = made.decision
+        self._show()
+
+    def _show(self) -> None:
+        if self._table is not None:
+            self._table.update(self._session.state, self._session.player, self._names, self._decision)
+
+    @contextlib.contextmanager
+    def _picture(self) -> Iterator[None]:
+        """The live table, where there is a terminal for it."""
+        console = Console(stderr=True)
+        if not console.is_terminal or self._config.logs.format == "json":
+            yield
+            return
+        with hidden("decision.made"), LiveTable(console) as self._table:
+            yield
+
+
+def _open_capture(config: Config) -> contextlib.AbstractContextManager[Capture | None]:
+    if not config.records.capture:
+        return contextlib.nullcontext()
+    try:
+        return Capture(Path(config.records.capture))
+    except OSError as exc:
+        raise ConfigError(
+            f"records.capture: cannot write {config.records.capture!r} ({exc.strerror}); name another file"
+        ) from exc
+
+
+def _state_folder() -> Path:
+    return Path(platformdirs.user_state_path("suzaku"))

@@ -1,0 +1,149 @@
+"""The result of a run, for machines and for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from bot.redaction import clean_text
+from bot.tally import Tally
+from bot.tenhou.game_types import describe
+from bot.tenhou.journal import GameResult
+from game.events import Four
+
+_STATM: Final = Path("/proc/self/statm")
+_NAME_WIDTH: Final = 16
+
+
+class PlayedGame(msgspec.Struct, frozen=True):
+    """One finished game.
+
+    Attributes:
+        game_id: of its record.
+        type: number of the game type.
+        names: of the players, absolute.
+        player: who we were, absolute.
+        placement: our place.
+        placements: places by player.
+        scores: final points by player.
+        results: final results by player, uma and oka included, in points of a thousand.
+        rounds: how many were dealt.
+        record: path of the mjlog file, null if it could not be written.
+        rss_mb: resident size of this process after the game, null where the system does not tell.
+    """
+
+    game_id: str
+    type: int
+    names: tuple[str, str, str, str]
+    player: int
+    placement: int
+    placements: Four
+    scores: Four
+    results: tuple[float, float, float, float]
+    rounds: int
+    record: str | None
+    rss_mb: float | None
+
+
+class Decisions(msgspec.Struct, frozen=True):
+    """All decisions of a run; latency from frame in to reply out, deliberate waiting not counted."""
+
+    count: int
+    p50_ms: float
+    p99_ms: float
+    fallbacks: int
+    late: int
+
+
+class RunResult(msgspec.Struct, frozen=True):
+    """What `suzaku play --json` prints.
+
+    Attributes:
+        games: in order.
+        decisions: of all games.
+        average_placement: over the games, null without one.
+        first_move_s: from the start of the program to the first decision, null without one.
+        missed: games that ended while we were away.
+        interrupted: the run was ended before all its games were played.
+    """
+
+    games: tuple[PlayedGame, ...]
+    decisions: Decisions
+    average_placement: float | None
+    first_move_s: float | None
+    missed: int
+    interrupted: bool
+
+
+def played_game(result: GameResult, names: Sequence[str], rss_mb: float | None) -> PlayedGame:
+    """One game as the result shows it."""
+    a, b, c, d = (clean_text(name) for name in names)
+    first, second, third, fourth = (tenths / 10 for tenths in result.results)
+    return PlayedGame(
+        game_id=result.game_id,
+        type=result.game_type,
+        names=(a, b, c, d),
+        player=result.player,
+        placement=result.placement,
+        placements=result.placements,
+        scores=result.scores,
+        results=(first, second, third, fourth),
+        rounds=result.rounds,
+        record=None if result.record is None else str(result.record),
+        rss_mb=rss_mb,
+    )
+
+
+def decisions_of(tally: Tally) -> Decisions:
+    """The counts as the result shows them."""
+    return Decisions(
+        count=tally.decisions,
+        p50_ms=round(tally.percentile_ms(50), 3),
+        p99_ms=round(tally.percentile_ms(99), 3),
+        fallbacks=tally.fallbacks,
+        late=tally.late,
+    )
+
+
+def resident_mb() -> float | None:
+    """Resident size of this process in MiB, None where the system does not tell."""
+    try:
+        pages = int(_STATM.read_text(encoding="ascii").split()[1])
+    except (OSError, IndexError, ValueError):
+        return None
+    return round(pages * _page_size() / 2**20, 1)
+
+
+def standings_text(game: PlayedGame) -> str:
+    """Final standings of one game, best first."""
+    lines = [f"{describe(game.type)}, {game.rounds} rounds, {game.game_id}"]
+    for player in sorted(range(4), key=lambda p: game.placements[p]):
+        name = f"{game.names[player] or f'player {player}':<{_NAME_WIDTH}}"
+        ours = "  <- Suzaku" if player == game.player else ""
+        points = f"{game.scores[player]:>7,}  {game.results[player]:>+6.1f}"
+        lines.append(f"  {game.placements[player]}  {name} {points}{ours}")
+    lines.append(f"  record: {game.record or 'not written, see the log'}")
+    return "\n".join(lines)
+
+
+def result_text(result: RunResult) -> str:
+    """The whole run in words."""
+    parts = [standings_text(game) for game in result.games]
+    made = result.decisions
+    parts.append(
+        f"{len(result.games)} game{'s' if len(result.games) != 1 else ''}, {made.count} decisions: "
+        f"p50 {made.p50_ms:.1f} ms, p99 {made.p99_ms:.1f} ms, "
+        f"{made.fallbacks} fallbacks, {made.late} late"
+        + (f"; average place {result.average_placement:.2f}" if len(result.games) > 1 else "")
+        + ("; interrupted" if result.interrupted else "")
+    )
+    return "\n\n".join(parts)
+
+
+def _page_size() -> int:
+    import resource  # noqa: PLC0415 - not on every system; this one has /proc, so it is there
+
+    return resource.getpagesize()

@@ -1,0 +1,67 @@
+"""The built-in lobby: around a run of our own, or alone."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+import structlog
+
+from bot.config import Config
+from bot.records import Records
+from bot.stopping import signals_call
+from bot.tenhou.lobby import Lobby, LobbySettings
+from bot.warm import warm_up_visibly
+
+EXIT_DONE: Final = 0
+EXIT_INTERRUPTED: Final = 130
+
+log = structlog.get_logger(__name__)
+
+
+def run_lobby(config: Config, *, dry_run: bool) -> int:
+    """Run the lobby alone until it is told to stop; the exit code."""
+    if dry_run:
+        print(f"would open a lobby on 127.0.0.1, {port_text(config)}; records to {config.records.folder}")
+        return EXIT_DONE
+    warm_up_visibly()
+    return asyncio.run(_serve(config))
+
+
+def local_lobby(config: Config, records: Records) -> Lobby:
+    """The lobby as configured, not open yet."""
+    settings = LobbySettings(
+        port=config.local.port, seed=config.play.seed, clients_per_table=config.local.clients_per_table
+    )
+    return Lobby(settings, on_record=records.keep)
+
+
+def port_text(config: Config) -> str:
+    """Where the lobby would listen, in words."""
+    return f"port {config.local.port}" if config.local.port else "a free port"
+
+
+async def _serve(config: Config) -> int:
+    stopping = asyncio.Event()
+    forced = asyncio.Event()
+    async with local_lobby(config, Records(config.records.folder)) as lobby:
+        print(lobby.url, flush=True)
+
+        def finish() -> None:
+            log.warning(
+                "program.stopping", hint="running games are played to their end; Ctrl-C again stops now"
+            )
+            stopping.set()
+
+        def stop() -> None:
+            forced.set()
+            stopping.set()
+
+        with signals_call(finish, stop):
+            await stopping.wait()
+            if not forced.is_set():
+                waiting = {asyncio.ensure_future(lobby.finish()), asyncio.ensure_future(forced.wait())}
+                await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                for task in waiting:
+                    task.cancel()
+    return EXIT_INTERRUPTED if forced.is_set() else EXIT_DONE
