@@ -59,11 +59,13 @@ class RoundResult(msgspec.Struct, frozen=True):
     Attributes:
         dealer_repeats: the dealer won, was tenpai at the end of the wall, or the round was aborted.
         won: somebody won.
+        aborted: the round was called off, which never ends a game.
         engine_scores: the scores by the engine's own count, for cross-checks.
     """
 
     dealer_repeats: bool
     won: bool
+    aborted: bool
     engine_scores: Four
 
 
@@ -376,7 +378,8 @@ class Round:
     def _draw_round(self, drawn: DrawnRound, *, dealer_repeats: bool) -> None:
         self.events.append(drawn)
         self._pay(drawn.deltas)
-        self._end_round(dealer_repeats=dealer_repeats, won=False)
+        aborted = drawn.reason not in ("exhaustive", "nagashi_mangan")
+        self._end_round(dealer_repeats=dealer_repeats, won=False, aborted=aborted)
 
     def _abort_reason(self) -> DrawReason | None:
         if self._is_split_kans():
@@ -396,10 +399,10 @@ class Round:
         first, second, third, fourth = (had + gets for had, gets in zip(self.scores, paid, strict=True))
         self.scores = (first, second, third, fourth)
 
-    def _end_round(self, *, dealer_repeats: bool, won: bool) -> None:
+    def _end_round(self, *, dealer_repeats: bool, won: bool, aborted: bool = False) -> None:
         self.events.append(EndRound())
         first, second, third, fourth = self._engine.scores
-        self.result = RoundResult(dealer_repeats, won, (first, second, third, fourth))
+        self.result = RoundResult(dealer_repeats, won, aborted, (first, second, third, fourth))
         self._ask([], claimed=False)
 
 

@@ -171,7 +171,7 @@ def game_over(
     scores: Sequence[int],
     length: GameLength,
     *,
-    aborted: bool = False,
+    aborted: bool,
 ) -> bool:
     """Whether the game ends with this round.
 

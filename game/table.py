@@ -199,7 +199,8 @@ class Table:
         """Deal the next round, or end the game."""
         ended = self._round
         self.results.append(result)
-        if game_over(ended.round_index, result.dealer_repeats, ended.scores, self.length):
+        repeats, aborted = result.dealer_repeats, result.aborted
+        if game_over(ended.round_index, repeats, ended.scores, self.length, aborted=aborted):
             ended.scores = final_scores(ended.scores, ended.riichi_sticks)
             ended.riichi_sticks = 0
             self.events.append(EndGame(ended.scores, final_results(ended.scores)))

@@ -38,7 +38,10 @@ def should_win(record: np.void, player: int, action: Action, length: GameLength)
         # it ends here only if somebody goes bust, and then he is last
         return True
     scores = _scores_after(record, player, action)
-    if scores is None or not game_over(round_index, player == record["dealer"], scores, length):
+    if scores is None:
+        return True
+    repeats = player == int(record["dealer"])
+    if not game_over(round_index, repeats, scores, length, aborted=False):
         return True
     return placements(scores)[player] != 4
 

@@ -182,7 +182,7 @@ LAST: dict[GameLength, int] = {"tonpuu": 3, "hanchan": 7}
     ],
 )
 def test_game_over(length: GameLength, after_last: int, repeats: bool, scores: Four, over: bool) -> None:
-    assert game_over(LAST[length] + after_last, repeats, scores, length) == over
+    assert game_over(LAST[length] + after_last, repeats, scores, length, aborted=False) == over
 
 
 def test_an_abort_never_ends_a_game() -> None:
