@@ -223,14 +223,15 @@ def _accepted_of_suit(hand34: NDArray[np.int8], first: int, rest: tuple[int, int
     order, offset = _order(low), _offset(high)
     mask = 0
     step = 1
+    # counts are cut as in `_numbers`: one more of an impossible count would lead past the tables
     for kind in range(first, first + 5):
-        if hand34[kind] < 4:
+        if hand34[kind] & 7 < 4:
             entry = _missing(offset + _order(low + step))
             mask |= _is_less(entry, rest, missing) << kind
         step *= 5
     step = 1
     for kind in range(first + 5, min(first + 9, 34)):
-        if hand34[kind] < 4:
+        if hand34[kind] & 7 < 4:
             entry = _missing(_offset(high + step) + order)
             mask |= _is_less(entry, rest, missing) << kind
         step *= 5

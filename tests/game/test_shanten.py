@@ -1,0 +1,335 @@
+"""Shanten, waits and accepted tiles: hands a player recognises, and slower ways to the same answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from game import shanten_table
+from game.bench import bench_shanten, compare_shanten, measure, played_hands
+from game.shanten import (
+    NO_SHANTEN,
+    accepted,
+    discard_table,
+    shanten,
+    shanten_batch,
+    shanten_normal,
+    shanten_seven_pairs,
+    shanten_thirteen_orphans,
+    ukeire,
+    waits,
+)
+from game.tiles import kind_text, parse_hand
+
+Hand = NDArray[np.int8]
+
+
+def counts(text: str) -> Hand:
+    return np.bincount([tile >> 2 for tile in parse_hand(text)], minlength=34).astype(np.int8)
+
+
+def kinds(mask: int) -> str:
+    """``"1m 4m"`` for the kinds of a mask."""
+    return " ".join(kind_text(kind) for kind in range(34) if mask >> kind & 1)
+
+
+@pytest.mark.parametrize(
+    ("hand", "melds", "normal", "pairs", "orphans"),
+    [
+        ("123m456p789s11122z", 0, -1, 4, 8),
+        ("123m456p789s1112z", 0, 0, 5, 8),
+        ("147m258p369s1234z", 0, 8, 6, 7),  # nothing fits together
+        ("147m258p369s12345z", 0, 8, 6, 6),
+        ("1199m1199p1199s1z", 0, 3, 0, 5),
+        ("1199m1199p1199s11z", 0, 3, -1, 5),
+        ("1111m2222p3333s44z", 0, 1, 5, 10),  # four of a kind are one pair of the seven
+        ("19m19p19s1234567z", 0, 8, 6, 0),
+        ("19m19p19s12345677z", 0, 7, 5, -1),
+        ("19m19p19s1234566z", 0, 7, 5, 0),
+        ("22334455667788m", 0, -1, -1, 13),  # two runs twice, and seven pairs
+        ("1112345678999m", 0, 0, 4, 10),
+        ("11123455678999m", 0, -1, 3, 10),
+        ("1m", 4, 0, 12, 12),
+        ("11m", 4, -1, 11, 11),
+        ("12m", 4, 0, 11, 12),
+        ("1234m", 3, 0, 9, 12),
+        ("1357m", 3, 1, 9, 12),
+        ("1111m", 3, 1, 11, 11),  # the pair's second copy does not exist
+        ("111m1111z222z333z", 0, 1, 5, 8),
+        ("1111m111z222z333z", 0, 1, 5, 8),
+        ("1111m1111z222z33z", 0, 1, 5, 8),
+    ],
+)
+def test_a_hand_is_so_far_from_each_form(
+    hand: str, melds: int, normal: int, pairs: int, orphans: int
+) -> None:
+    hand34 = counts(hand)
+    assert shanten_normal(hand34, melds) == normal
+    assert shanten_seven_pairs(hand34) == pairs
+    assert shanten_thirteen_orphans(hand34) == orphans
+    assert shanten(hand34, melds) == (min(normal, pairs, orphans) if melds == 0 else normal)
+
+
+@pytest.mark.parametrize(
+    ("hand", "melds", "expected"),
+    [
+        ("123m456p789s1122z", 0, "1z 2z"),
+        ("123m456p78s11222z", 0, "6s 9s"),
+        ("123m456p89s11222z", 0, "7s"),
+        ("123m456p79s11222z", 0, "8s"),
+        ("123m456p789s1112z", 0, "2z"),
+        ("1112345678999m", 0, "1m 2m 3m 4m 5m 6m 7m 8m 9m"),
+        ("2223456777m", 1, "1m 2m 3m 4m 5m 6m 7m 8m"),
+        ("23456m11p", 2, "1m 4m 7m"),
+        ("1113m", 3, "2m 3m"),
+        ("1199m1199p1199s1z", 0, "1z"),
+        ("2233445566778m", 0, "2m 5m 8m"),  # both as runs and as seven pairs
+        ("19m19p19s1234567z", 0, "1m 9m 1p 9p 1s 9s 1z 2z 3z 4z 5z 6z 7z"),
+        ("19m19p19s1234566z", 0, "7z"),
+        ("147m258p369s1234z", 0, ""),
+        # all four copies in the concealed hand
+        ("1111m111z222z333z", 0, ""),
+        ("1111m", 3, ""),
+        ("1111234m", 2, "4m"),
+        ("1111223344556m", 0, "2m 3m 5m 6m"),
+        ("1111m2233p4455s6z", 0, ""),  # four of a kind are no two pairs
+        ("5m", 4, "5m"),  # even with three in a meld of one's own, which is not seen here
+    ],
+)
+def test_a_ready_hand_waits_on(hand: str, melds: int, expected: str) -> None:
+    assert kinds(waits(counts(hand), melds)) == expected
+
+
+def test_a_mask_comes_to_python_as_a_plain_int() -> None:
+    mask = waits(counts("19m19p19s1234567z"), 0)
+    assert type(mask) is int
+    assert mask.bit_count() == 13
+
+
+def test_accepted_tiles_are_those_of_every_form_as_near_as_the_nearest() -> None:
+    # 1-shanten both for runs and for seven pairs
+    distance, mask = accepted(counts("1122m3344p5566s7z"), 0)
+    assert (distance, kinds(mask)) == (0, "7z")
+    distance, mask = accepted(counts("223344m5567p778s"), 0)
+    assert distance == 1
+    assert mask == brute_accepted(counts("223344m5567p778s"), 0)
+
+
+def test_ukeire_counts_what_cannot_be_seen_and_keeps_kinds_that_are_gone() -> None:
+    hand34 = counts("123m456p78s11222z")
+    unseen34 = np.full(34, 4, np.int8) - hand34
+    unseen34[23] = 0  # 6s
+    distance, mask, copies = ukeire(hand34, 0, unseen34)
+    assert (distance, kinds(mask), copies) == (0, "6s 9s", 4)
+
+
+def test_discards_are_listed_with_what_each_leaves() -> None:
+    hand34 = counts("123m456p78s112225z")
+    before = hand34.copy()
+    distances, masks, copies = table_of(hand34, 0)
+    assert np.array_equal(hand34, before)
+    assert (distances[31], kinds(masks[31]), copies[31]) == (0, "6s 9s", 8)
+    assert distances[24] == 1
+    assert (distances[8], masks[8], copies[8]) == (NO_SHANTEN, 0, 0)
+
+
+def table_of(hand34: Hand, melds: int) -> tuple[Hand, NDArray[np.uint64], NDArray[np.int16]]:
+    distances, masks, copies = np.zeros(34, np.int8), np.zeros(34, np.uint64), np.zeros(34, np.int16)
+    discard_table(hand34, melds, np.full(34, 4, np.int8) - hand34, distances, masks, copies)
+    return distances, masks, copies
+
+
+# --- slower ways ------------------------------------------------------------------------------------------
+
+
+def with_one_more(hand34: Hand, kind: int) -> Hand:
+    more = hand34.copy()
+    more[kind] += 1
+    return more
+
+
+def brute_accepted(hand34: Hand, melds: int) -> int:
+    distance = shanten(hand34, melds)
+    return sum(
+        1 << kind
+        for kind in range(34)
+        if hand34[kind] < 4 and shanten(with_one_more(hand34, kind), melds) < distance
+    )
+
+
+def is_complete(hand34: Hand, melds: int) -> bool:
+    """By trying every pair and taking sets off from the lowest tile on."""
+    left = hand34.tolist()
+    if melds == 0:
+        if sorted(left)[-7:] == [2] * 7:
+            return True
+        orphans = [left[kind] for kind in (0, 8, 9, 17, 18, 26, *range(27, 34))]
+        if min(orphans) == 1 and sum(orphans) == 14:
+            return True
+    for pair in range(34):
+        if left[pair] >= 2:
+            rest = left.copy()
+            rest[pair] -= 2
+            if only_sets(rest):
+                return True
+    return False
+
+
+def only_sets(left: list[int]) -> bool:
+    kind = next((kind for kind in range(34) if left[kind]), None)
+    if kind is None:
+        return True
+    if left[kind] >= 3 and only_sets([count - 3 * (at == kind) for at, count in enumerate(left)]):
+        return True
+    run = (kind, kind + 1, kind + 2)
+    if kind < 27 and kind % 9 < 7 and left[kind + 1] and left[kind + 2]:
+        return only_sets([count - (at in run) for at, count in enumerate(left)])
+    return False
+
+
+@st.composite
+def hands(draw: st.DrawFn, extra: int) -> tuple[Hand, int]:
+    """A hand of 3n + ``extra`` tiles and its melds, often of so few kinds that it is nearly complete."""
+    melds = draw(st.integers(0, 4))
+    pool = draw(st.sampled_from([range(136), range(24), range(36), range(72), range(96, 136), range(60, 84)]))
+    size = 12 - 3 * melds + extra
+    tiles = draw(st.lists(st.sampled_from(pool), min_size=size, max_size=size, unique=True))
+    return np.bincount([tile >> 2 for tile in tiles], minlength=34).astype(np.int8), melds
+
+
+@given(hands(2))
+def test_complete_means_that_it_comes_apart_into_a_winning_form(case: tuple[Hand, int]) -> None:
+    hand34, melds = case
+    assert (shanten(hand34, melds) == -1) == is_complete(hand34, melds)
+
+
+@given(hands(2))
+def test_the_best_discard_keeps_the_distance(case: tuple[Hand, int]) -> None:
+    hand34, melds = case
+    if shanten(hand34, melds) >= 0:
+        assert table_of(hand34, melds)[0].min() == shanten(hand34, melds)
+
+
+@given(hands(1))
+def test_every_distance_is_one_draw_more_than_the_next(case: tuple[Hand, int]) -> None:
+    hand34, melds = case
+    nearest = min(shanten(with_one_more(hand34, kind), melds) for kind in range(34) if hand34[kind] < 4)
+    assert nearest == shanten(hand34, melds) - 1
+
+
+@given(hands(1))
+def test_accepted_kinds_are_those_that_lower_the_distance(case: tuple[Hand, int]) -> None:
+    hand34, melds = case
+    assert accepted(hand34, melds) == (shanten(hand34, melds), brute_accepted(hand34, melds))
+
+
+@given(hands(1))
+def test_there_are_waits_exactly_in_tenpai(case: tuple[Hand, int]) -> None:
+    hand34, melds = case
+    mask = waits(hand34, melds)
+    assert bool(mask) == (shanten(hand34, melds) == 0)
+    for kind in range(34):
+        completes = hand34[kind] < 4 and is_complete(with_one_more(hand34, kind), melds)
+        assert bool(mask >> kind & 1) == completes
+
+
+@given(hands(2))
+def test_the_discard_table_is_what_each_hand_would_say(case: tuple[Hand, int]) -> None:
+    hand34, melds = case
+    unseen34 = np.full(34, 4, np.int8) - hand34
+    distances, masks, copies = table_of(hand34, melds)
+    for kind in range(34):
+        row = (distances[kind], masks[kind], copies[kind])
+        if hand34[kind] == 0:
+            assert row == (NO_SHANTEN, 0, 0)
+        else:
+            left = hand34 - (np.arange(34) == kind).astype(np.int8)
+            assert row == ukeire(left, melds, unseen34)
+
+
+def test_it_agrees_with_the_mahjong_library() -> None:
+    result = compare_shanten(4_000, seed=1)
+    assert result.example == ""
+    assert (result.cases, result.different) == (4_000, 0)
+
+
+@pytest.mark.slow
+def test_it_agrees_with_the_mahjong_library_on_very_many_hands() -> None:
+    assert compare_shanten(1_000_000, seed=2).example == ""
+
+
+def test_a_batch_is_its_hands_one_by_one() -> None:
+    sample = played_hands(500, 0, seed=3)
+    out = np.empty(500, np.int8)
+    shanten_batch(*sample, out)
+    assert out.tolist() == [shanten(hand, int(melds)) for hand, melds in zip(*sample, strict=True)]
+
+
+@pytest.mark.parametrize("count", [-128, -1, 5, 7, 127])
+def test_impossible_counts_read_nothing_outside_the_tables(count: int) -> None:
+    for melds in (-3, 0, 4, 9):
+        hand34 = np.full(34, count, np.int8)
+        shanten(hand34, melds)
+        accepted(hand34, melds)
+
+
+# --- the tables -------------------------------------------------------------------------------------------
+
+
+def test_every_table_entry_says_what_its_holding_misses() -> None:
+    tables = shanten_table.load()
+    empty = tables.missing[tables.offset[0] + tables.order[0]]
+    lanes = [int(empty) >> 7 * lane & 127 for lane in range(9)]
+    assert lanes == [3, 6, 9, 12, 2, 5, 8, 11, 14]
+
+
+def test_a_damaged_table_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUZAKU_CACHE_DIR", str(tmp_path))
+    good = shanten_table.load()
+    (kept,) = (tmp_path / "tables").iterdir()
+    whole = kept.read_bytes()
+    for damaged in (b"", whole[:-8], whole[:50_000] + b"?" + whole[50_001:]):
+        kept.write_bytes(damaged)
+        assert np.array_equal(shanten_table.load().missing, good.missing)
+        assert kept.read_bytes() == whole
+
+
+def test_a_folder_that_cannot_be_written_costs_only_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("SUZAKU_CACHE_DIR", str(tmp_path / "file"))
+    assert shanten_table.load().missing.size > 448_480
+
+
+# --- the benchmark ----------------------------------------------------------------------------------------
+
+
+def test_speed_is_work_over_the_time_it_took() -> None:
+    ticks = iter([0.0, 2.0, 10.0, 11.0, 20.0, 24.0])
+    speed = measure("sums", "numbers", 8, lambda: None, repeats=3, clock=lambda: next(ticks))
+    assert speed.runs == (4.0, 8.0, 2.0)
+    assert (speed.minimum, speed.median, speed.maximum) == (2.0, 4.0, 8.0)
+
+
+def test_shanten_is_measured_in_hands_per_second() -> None:
+    speeds = bench_shanten(hands=2_000, repeats=2)
+    assert [speed.name for speed in speeds] == ["shanten", "waits", "ukeire", "discard table"]
+    assert all(speed.minimum > 0 for speed in speeds)
+
+
+@pytest.mark.slow
+def test_a_core_does_two_and_a_half_million_shanten_a_second() -> None:
+    assert bench_shanten()[0].maximum >= 2_500_000
+
+
+def test_played_hands_have_the_sizes_asked_for() -> None:
+    for extra in (1, 2):
+        sample = played_hands(200, extra, seed=4)
+        assert (sample.hands34.sum(axis=1) + 3 * sample.meld_counts == 12 + extra).all()
+        assert sample.hands34.max() <= 4
