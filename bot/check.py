@@ -20,12 +20,9 @@ from bot.records import Records
 from bot.redaction import redact
 from bot.serve import local_lobby
 from bot.tenhou.game_types import GameType
-from bot.warm import warm_up_visibly
+from bot.warm import first_decision, warm_up_visibly
 from game.errors import ConfigError
 from game.jit import cache_folder
-from game.table import Table
-from policies.decision import decide
-from policies.heuristic import HeuristicPolicy
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -78,13 +75,10 @@ def _kernels() -> Finding:
 
 
 def _policy() -> Finding:
-    """Let the policy make one real decision: the dealer's first discard."""
-    table = Table(seed=0)
-    player = table.waiting()[0]
     started = perf_counter()
-    decision = decide(table.state, player, table.legal(player), HeuristicPolicy(), table.length)
+    decision = first_decision()
     took_ms = (perf_counter() - started) * 1000
-    return Finding("policy", f"heuristic, first decision ({decision.action}) in {took_ms:.1f} ms")
+    return Finding("policy", f"heuristic, one decision ({decision.action}) in {took_ms:.1f} ms")
 
 
 def _records(folder: Path) -> Finding:

@@ -1,16 +1,18 @@
-"""Shows a running game: the live table on a terminal, or nothing but the log elsewhere."""
+"""Shows a running game on a terminal: the table at the bottom, log lines scrolling by above it."""
 
 from __future__ import annotations
 
+import io
+import sys
 import threading
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self, TextIO
 
 import numpy as np
-import structlog
 from rich.console import Console
 from rich.live import Live
+from rich.text import Text
 
 from bot.console import render
 from game.state import clone
@@ -18,8 +20,8 @@ from policies.decision import Decision
 
 REFRESH_S: Final = 0.1
 JOIN_S: Final = 2.0
-
-log = structlog.get_logger(__name__)
+LINES_MAX: Final = 10_000
+"""Log lines that may wait for a terminal that does not read; more are dropped."""
 
 
 class _Picture(NamedTuple):
@@ -30,54 +32,99 @@ class _Picture(NamedTuple):
 
 
 class LiveTable:
-    """Keeps the table on a terminal up to date; log lines scroll by above it.
+    """Keeps the table up to date and takes over stderr while it does.
 
-    It is drawn on a thread of its own from copies of the state, so that neither drawing nor a terminal that
-    does not read ever delays an answer.
+    All writing is done by one thread of its own, from copies of the state: neither drawing nor a terminal
+    that does not read ever delays an answer, and lines and table never mix.
     """
 
-    def __init__(self, console: Console, refresh_s: float = REFRESH_S) -> None:
-        self._console = console
+    def __init__(self, terminal: TextIO, refresh_s: float = REFRESH_S) -> None:
+        self._terminal = terminal
         self._refresh_s = refresh_s
-        self._next: _Picture | None = None
+        self._picture: _Picture | None = None
+        self._lines: list[str] = []
         self._changed = threading.Condition()
-        self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._draw, name="live table", daemon=True)
+        self._ending = False
+        self._failed = False
+        self._thread = threading.Thread(target=self._run, name="live table", daemon=True)
+        self._stderr: TextIO | None = None
 
     def update(self, record: np.void, player: int, names: Sequence[str], decision: Decision | None) -> None:
         """Show this soon; what comes within the same tenth of a second is shown as one."""
         picture = _Picture(clone(record), player, tuple(names), decision)
         with self._changed:
-            self._next = picture
+            self._picture = picture
             self._changed.notify()
 
+    def say(self, line: str) -> None:
+        """Print a line above the table."""
+        with self._changed:
+            if self._failed:
+                self._terminal.write(line + "\n")
+            elif len(self._lines) < LINES_MAX:
+                self._lines.append(line)
+                self._changed.notify()
+
     def __enter__(self) -> Self:
+        self._stderr, sys.stderr = sys.stderr, _Lines(self)
         self._thread.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._ending.set()
         with self._changed:
+            self._ending = True
             self._changed.notify()
         self._thread.join(JOIN_S)
+        assert self._stderr is not None
+        sys.stderr = self._stderr
 
-    def _draw(self) -> None:
+    def _run(self) -> None:
+        console = Console(file=self._terminal)
         try:
-            with Live(console=self._console, auto_refresh=False) as live:
-                while True:
-                    picture = self._take()
-                    if picture is not None:
-                        live.update(render(*picture), refresh=True)
-                    if self._ending.wait(0 if picture is None else self._refresh_s) and self._next is None:
-                        return
-        except Exception:  # task root: a terminal that fails costs the picture, not the game
-            log.exception("table.failed", hint="the game goes on without its picture")
+            with Live(
+                console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
+            ) as live:
+                while self._draw(live, console):
+                    pass
+        except Exception as exc:  # task root: a terminal that fails costs the picture, not the game
+            with self._changed:
+                self._failed = True
+                left, self._lines = self._lines, []
+            for line in (*left, f"the table cannot be shown any more: {type(exc).__name__}: {exc}"):
+                self.say(line)
 
-    def _take(self) -> _Picture | None:
+    def _draw(self, live: Live, console: Console) -> bool:
+        """Wait for something new and show it; whether there is more to come."""
         with self._changed:
-            while self._next is None and not self._ending.is_set():
+            while self._picture is None and not self._lines and not self._ending:
                 self._changed.wait()
-            picture, self._next = self._next, None
-            return picture
+            lines, self._lines = self._lines, []
+            picture, self._picture = self._picture, None
+            ending = self._ending
+        for line in lines:
+            console.print(Text.from_ansi(line))
+        if picture is not None:
+            live.update(render(*picture), refresh=True)
+        if not ending:
+            with self._changed:
+                self._changed.wait_for(lambda: self._ending, self._refresh_s)
+        return not ending
+
+
+class _Lines(io.TextIOBase):
+    """Stands in for stderr and hands whole lines on."""
+
+    def __init__(self, table: LiveTable) -> None:
+        self._table = table
+        self._rest = ""
+
+    def write(self, text: str) -> int:
+        *lines, self._rest = (self._rest + text).split("\n")
+        for line in lines:
+            self._table.say(line)
+        return len(text)
+
+    def isatty(self) -> bool:
+        return True

@@ -6,10 +6,11 @@ are redacted too.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 import threading
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
 from types import TracebackType
 from typing import Any, Literal, TextIO, TypeAlias
 
@@ -20,7 +21,7 @@ from bot.redaction import REDACTOR
 Format: TypeAlias = Literal["auto", "console", "json"]
 EventDict: TypeAlias = MutableMapping[str, Any]
 
-_hidden: set[str] = set()
+_hidden: set[tuple[str, str]] = set()
 
 
 def set_up_logs(level: str = "info", log_format: Format = "auto", stream: TextIO | None = None) -> None:
@@ -55,7 +56,11 @@ def set_up_logs(level: str = "info", log_format: Format = "auto", stream: TextIO
         )
     formatter = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=[*shared[:-1], _as_event, redact_event],
-        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            *([without_game_id] if as_console else []),
+            renderer,
+        ],
     )
     handler: logging.StreamHandler[Any] = logging.StreamHandler(stream) if stream else _StderrHandler()
     handler.setFormatter(formatter)
@@ -76,24 +81,29 @@ def redact_event(_: Any, __: str, event: EventDict) -> EventDict:
     return {key: value if key.startswith("_") else REDACTOR.value(value, key) for key, value in event.items()}
 
 
-def hide_event(_: Any, __: str, event: EventDict) -> EventDict:
-    """Drop the events that `hidden` names."""
-    if event.get("event") in _hidden:
+def hide_event(_: Any, method: str, event: EventDict) -> EventDict:
+    """Drop the events that `hidden` names; warnings and errors are always shown."""
+    if method in ("debug", "info") and any(event.get(key) == value for key, value in _hidden):
         raise structlog.DropEvent
     return event
 
 
-class hidden:  # noqa: N801 - used like a function
-    """While it lasts, log events of these names are not shown, as the live table shows them better."""
+@contextlib.contextmanager
+def hidden(**values: str) -> Iterator[None]:
+    """While it lasts, log events with one of these values are not shown: ``hidden(event="round.ended")``."""
+    added = set(values.items()) - _hidden
+    _hidden.update(added)
+    try:
+        yield
+    finally:
+        _hidden.difference_update(added)
 
-    def __init__(self, *names: str) -> None:
-        self._names = set(names)
 
-    def __enter__(self) -> None:
-        _hidden.update(self._names)
-
-    def __exit__(self, *_: object) -> None:
-        _hidden.difference_update(self._names)
+def without_game_id(_: Any, __: str, event: EventDict) -> EventDict:
+    """People read the game's id where it begins and ends; machines get it with every event."""
+    if not str(event.get("event", "")).startswith("game."):
+        event.pop("game_id", None)
+    return event
 
 
 class _StderrHandler(logging.StreamHandler[TextIO]):

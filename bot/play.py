@@ -14,7 +14,6 @@ from typing import Final
 import msgspec
 import platformdirs
 import structlog
-from rich.console import Console
 
 from bot.capture import Capture
 from bot.clock import MonotonicClock
@@ -201,8 +200,10 @@ class Run:
         elif config.local.url:
             yield (config.local.url,)
         else:
-            async with local_lobby(config, self._records) as lobby:
-                yield (lobby.url,)
+            # our own side says the same
+            with hidden(side="lobby"):
+                async with local_lobby(config, self._records) as lobby:
+                    yield (lobby.url,)
 
     def _client_settings(self, urls: tuple[str, ...]) -> ClientSettings:
         connection = self._config.connection
@@ -248,11 +249,10 @@ class Run:
     @contextlib.contextmanager
     def _picture(self) -> Iterator[None]:
         """The live table, where there is a terminal for it."""
-        console = Console(stderr=True)
-        if not console.is_terminal or self._config.logs.format == "json":
+        if not sys.stderr.isatty() or self._config.logs.format == "json":
             yield
             return
-        with hidden("decision.made"), LiveTable(console) as self._table:
+        with hidden(event="decision.made"), LiveTable(sys.stderr) as self._table:
             yield
 
 

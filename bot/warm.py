@@ -9,8 +9,10 @@ import structlog
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-import policies.heuristic  # noqa: F401 - its kernels register themselves
+from game.table import Table
 from game.warmup import warm_up
+from policies.decision import Decision, decide
+from policies.heuristic import HeuristicPolicy
 
 QUIET_S: Final = 2.0
 """Away from a terminal a line is logged this often at most; a start from the cache logs none."""
@@ -26,9 +28,17 @@ def warm_up_visibly(console: Console | None = None) -> float:
         _with_bar(console)
     else:
         _with_lines()
+    first_decision()
     seconds = time.monotonic() - began
     log.info("kernels.ready", seconds=round(seconds, 1))
     return seconds
+
+
+def first_decision() -> Decision:
+    """Let the policy make one real decision, the dealer's first discard: whatever is lazy is loaded by it."""
+    table = Table(seed=0)
+    player = table.waiting()[0]
+    return decide(table.state, player, table.legal(player), HeuristicPolicy(), table.length)
 
 
 def _with_bar(console: Console) -> None:

@@ -28,7 +28,9 @@ _log = structlog.get_logger(__name__)
 
 
 def save(record: GameRecord, folder: Path) -> Path:
-    """Write a game under its id; a game already there is replaced.
+    """Write a game under its id; one already there is replaced, unless it knows hands that this one does not.
+
+    So a seat's own view, which brings the decisions, and the lobby's full record can come in any order.
 
     Args:
         record: the game; its decisions, if any, go to a file of their own beside it.
@@ -49,7 +51,8 @@ def save(record: GameRecord, folder: Path) -> Path:
         lines = b"".join(msgspec.json.encode(decision) + b"\n" for decision in record.decisions)
         _replace(_inside(folder, name + DECISIONS_SUFFIX), lines)
     path = _inside(folder, name + RECORD_SUFFIX)
-    _replace(path, text.encode())
+    if record.is_complete or not path.exists():
+        _replace(path, text.encode())
     return path
 
 

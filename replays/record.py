@@ -10,6 +10,7 @@ import msgspec
 
 from game.errors import ReplayFormatError
 from game.events import EndGame, Four, GameEvent, StartRound
+from game.tiles import UNSEEN
 from policies.decision import Decision
 
 Names: TypeAlias = tuple[str, str, str, str]
@@ -77,6 +78,11 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True):
     def ending(self) -> EndGame | None:
         """Final scores and results, None if the game was cut short."""
         return next((e for e in reversed(self.events) if isinstance(e, EndGame)), None)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all hands are known, not only those of one seat."""
+        return all(UNSEEN not in hand for e in self.events if isinstance(e, StartRound) for hand in e.hands)
 
     @property
     def rounds(self) -> int:

@@ -55,7 +55,7 @@ _TOURNAMENT: Final = re.compile(r"C([0-9]{4})[0-9]{4}")
 
 Handler: TypeAlias = "Callable[[Lobby, Line, Member, Any], None]"
 
-_log = structlog.get_logger(__name__)
+_log = structlog.get_logger(__name__, side="lobby")
 
 
 class LobbySettings(msgspec.Struct, frozen=True):

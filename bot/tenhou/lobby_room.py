@@ -17,7 +17,7 @@ from game.actions import PASS, Action
 Decider: TypeAlias = "Callable[[np.void, int, Sequence[Action]], asyncio.Future[Action]]"
 """Answers for one of the lobby's own players: what he sees, who he is, what he may do."""
 
-_log = structlog.get_logger(__name__)
+_log = structlog.get_logger(__name__, side="lobby")
 
 
 class Room:

@@ -59,7 +59,7 @@ Envelope: TypeAlias = tuple[int, ServerMessage]
 """A frame and the player it goes to."""
 
 _PLAYERS: Final = range(4)
-_log = structlog.get_logger(__name__)
+_log = structlog.get_logger(__name__, side="lobby")
 
 
 class SeatInfo(msgspec.Struct, frozen=True):

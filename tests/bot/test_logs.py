@@ -98,11 +98,24 @@ def test_hidden_events_come_back_after_the_block() -> None:
     stream = io.StringIO()
     set_up_logs(stream=stream)
     log = structlog.get_logger()
-    with hidden("decision.made"):
+    with hidden(event="decision.made", side="lobby"):
         log.info("decision.made")
+        log.info("game.started", side="lobby")
         log.info("round.ended")
+        log.warning("table.refused", side="lobby")
     log.info("decision.made")
-    assert [line["event"] for line in lines(stream)] == ["round.ended", "decision.made"]
+    shown = [line["event"] for line in lines(stream)]
+    assert shown == ["round.ended", "table.refused", "decision.made"]
+
+
+def test_the_console_names_the_game_where_it_begins_and_ends_and_machines_always() -> None:
+    for form, count in (("console", 2), ("json", 4)):
+        stream = io.StringIO()
+        set_up_logs("info", form, stream)  # type: ignore[arg-type]
+        log = structlog.get_logger().bind(game_id="2026010203gm-0009-0000-0123abcd")
+        for event in ("game.started", "round.started", "round.ended", "game.ended"):
+            log.info(event)
+        assert stream.getvalue().count("2026010203gm") == count
 
 
 def test_lines_follow_stderr_when_a_live_table_takes_it_over(monkeypatch: pytest.MonkeyPatch) -> None:
