@@ -1,22 +1,33 @@
 """A rule-based player: the fallback, the baseline and the test opponent.
 
-It fills the five slots of the decision flow without a network and without chance.
+It fills the five slots of the decision flow without a network and without chance. Each slot compares what the
+choices are worth, in points as they count at the moment (`policies.stakes`): going on (`policies.attack`)
+less what it risks (`policies.danger`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
 
-from game.actions import ActionKind
-from game.shanten import discard_table, ukeire
-from game.state import unseen34
+from game.shanten import shanten
+from policies.attack import tenpai_value
+from policies.calls import kan_is_good, worth_of_call, worth_of_pass
+from policies.hand_value import MELDS
+from policies.outlook import Outlook, discard_worths, look
 from policies.slots import Question, Slot, Source
 
 _YES: Final = 0.9
 _NO: Final = 0.1
+_TEMPERATURE: Final = 120.0
+"""Points of difference that make one choice e times as likely as another."""
+_RED_PRICE: Final = 400.0
+"""A red five goes only if its plain copies are gone."""
+_CALL_MARGIN: Final = 100.0
+"""A call shows tiles and gives up later choices: it must be worth this much more."""
 
 
 class HeuristicPolicy:
@@ -31,49 +42,77 @@ class HeuristicPolicy:
 
 
 def _discard(question: Question) -> list[float]:
-    record, player = question.record, question.player
-    distances = np.empty(34, dtype=np.int8)
-    masks = np.empty(34, dtype=np.uint64)
-    copies = np.empty(34, dtype=np.int16)
-    hand = record["hand34"][player]
-    discard_table(hand, int(record["meld_count"][player]), unseen34(record, player), distances, masks, copies)
+    view = look(question.record, question.player, question.length)
+    worths = _worths(view, question)
     scores = []
     for action in question.options:
-        kind = action.tile >> 2
-        red = kind < 27 and action.tile % 36 == 16
-        scores.append(-8.0 * distances[kind] + 0.1 * copies[kind] - 0.5 * red)
-    weights = np.exp(np.array(scores) - max(scores))
+        red_five = action.tile in (16, 52, 88) and view.hand34[action.tile >> 2] > 1
+        scores.append(worths[action.tile >> 2] - (_RED_PRICE if red_five else 0.0))
+    weights = np.exp((np.array(scores) - max(scores)) / _TEMPERATURE)
     return [float(p) for p in weights / weights.sum()]
 
 
+def _worths(view: Outlook, question: Question) -> np.ndarray:
+    allowed = np.zeros(34, dtype=np.bool_)
+    allowed[[action.tile >> 2 for action in question.options]] = True
+    out = np.empty(34, dtype=np.float64)
+    discard_worths(
+        view.hand34,
+        view.side,
+        view.unseen34,
+        view.dora34,
+        view.gains,
+        view.moment,
+        view.thrown34,
+        view.rate,
+        view.cost,
+        allowed,
+        1,
+        out,
+    )
+    return out
+
+
 def _riichi(question: Question) -> list[float]:
-    wall_left = int(question.record["wall_left"])
-    return [_YES if wall_left >= 8 else _NO] * len(question.options)
+    """Riichi, if some discard makes declaring worth more than every other way to go on."""
+    view = look(question.record, question.player, question.length)
+    declared = silent = -math.inf
+    out = np.empty(2, dtype=np.float64)
+    hand34 = view.hand34.copy()
+    for kind in np.flatnonzero(view.hand34):
+        hand34[kind] -= 1
+        if shanten(hand34, int(view.side[MELDS])) == 0:
+            thrown = view.thrown34 | np.uint64(1 << int(kind))
+            tenpai_value(hand34, view.side, view.unseen34, view.dora34, view.gains, view.moment, thrown, out)
+            survive = 1.0 - float(view.rate[kind])
+            declared = max(declared, survive * float(out[0]) - float(view.cost[kind]))
+            silent = max(silent, survive * float(out[1]) - float(view.cost[kind]))
+        hand34[kind] += 1
+    fold = -float(min(view.cost[kind] for kind in np.flatnonzero(view.hand34)))
+    return [_chance(declared - max(silent, fold))] * len(question.options)
 
 
-def _pon(question: Question) -> list[float]:
-    record, player = question.record, question.player
-    hand = record["hand34"][player].copy()
-    melds = int(record["meld_count"][player])
-    unseen = unseen34(record, player)
-    before = int(ukeire(hand, melds, unseen)[0])
-    answers = []
-    for action in question.options:
-        kind = action.tile >> 2
-        seat_wind = (player - int(record["dealer"])) % 4
-        is_value = kind >= 31 or kind in (27 + seat_wind, 27 + int(record["round_index"]) // 4)
-        answers.append(_YES if is_value and before > 0 and action.kind is ActionKind.PON else _NO)
-    return answers
+def _call(question: Question) -> list[float]:
+    view = look(question.record, question.player, question.length)
+    stay = worth_of_pass(view)
+    return [_chance(worth_of_call(view, action) - stay - _CALL_MARGIN) for action in question.options]
 
 
-def _no(question: Question) -> list[float]:
-    return [_NO] * len(question.options)
+def _kan(question: Question) -> list[float]:
+    view = look(question.record, question.player, question.length)
+    in_riichi = bool(question.record["riichi"][question.player])
+    return [_YES if kan_is_good(view, action, in_riichi) else _NO for action in question.options]
+
+
+def _chance(difference: float) -> float:
+    """Probability of "yes" for a choice worth so much more than "no"."""
+    return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, difference / _TEMPERATURE))))
 
 
 _RULES: Final[dict[Slot, Callable[[Question], list[float]]]] = {
     Slot.DISCARD: _discard,
     Slot.RIICHI: _riichi,
-    Slot.CHI: _no,
-    Slot.PON: _pon,
-    Slot.KAN: _no,
+    Slot.CHI: _call,
+    Slot.PON: _call,
+    Slot.KAN: _kan,
 }

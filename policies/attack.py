@@ -1,0 +1,357 @@
+"""What a hand is worth if it goes on: exact where it is tenpai or one away, by its routes where it is not.
+
+All values are gains in the measure of `policies.stakes`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from game.fold import bit
+from game.jit import kernel
+from game.shanten import accepted, shanten, waits
+from policies.hand_value import CLOSED, MELDS, dora_in, win_value
+from policies.routes import route_value
+from policies.stakes import gain_at
+
+# Entries of `moment`, what is the same for every hand looked at in one decision.
+DRAWS: Final = 0
+"""Own draws to come."""
+PRESSURE: Final = 1
+"""0–1: how likely the most dangerous opponent is tenpai."""
+DRAW_RISK: Final = 2
+"""Expected loss from throwing a tile drawn at random."""
+RIICHI_OPEN: Final = 3
+"""1 if riichi may still be declared, points and wall sufficing; 2 once it is."""
+STICK_PRICE: Final = 4
+"""What the riichi stick is worth."""
+TENPAI_PRICE: Final = 5
+"""What it is worth to be tenpai when the wall runs out."""
+MOMENT_SIZE: Final = 6
+
+_RON_RATE: Final = 0.40
+_RON_RATE_SILENT: Final = 0.52
+"""How much likelier an opponent's discard is a wait than a tile at random: people fold against riichi."""
+_THROWN: Final = (1.35, 1.15, 0.9, 0.75, 0.7)
+"""How willingly 1/9, 2/8, 3/7, 4/6 and 5 are thrown."""
+_THROWN_HONOUR: Final = 1.6
+_ENDS_EARLY: Final = 0.015
+_ENDS_LATE: Final = 0.09
+"""Chance per turn that somebody else ends the round, with 15 own draws left or more, and with 8 or fewer."""
+_ENDS_IN_RIICHI: Final = 0.65
+"""Our riichi makes the others fold."""
+_ENDS_AGAINST_RIICHI: Final = 0.045
+"""Added to it against a riichi."""
+_RIICHI_SIDE_HAN: Final = 0.5
+"""Ippatsu and ura dora on average."""
+_SILENT_RISK: Final = 0.6
+"""Share of the risk of drawn tiles that a silent hand takes: it can still fold."""
+_LATER_RISK: Final = 0.06
+"""Risk per turn in riichi from hands that only become tenpai later, in sticks."""
+_HORIZON: Final = 3.0
+"""Draws over which a draw that helps is looked for."""
+_FU_HAN: Final = 0.35
+"""What ten fu more or less than the average are worth in han."""
+
+
+@kernel
+def _thrown(kind: int) -> float:
+    if kind >= 27:
+        return _THROWN_HONOUR
+    return _THROWN[min(kind % 9, 8 - kind % 9)]
+
+
+@kernel
+def _still_playing(draws: float, pressure: float, in_riichi: bool) -> float:
+    """Chance that nobody else ends the round before the next own draw."""
+    early = min(1.0, max(0.0, (draws - 8.0) / 7.0))
+    ends = _ENDS_LATE + (_ENDS_EARLY - _ENDS_LATE) * early
+    if in_riichi:
+        ends *= _ENDS_IN_RIICHI
+    return 1.0 - ends - _ENDS_AGAINST_RIICHI * pressure
+
+
+@kernel
+def _race(per_turn: float, draws: float, pressure: float, in_riichi: bool, out: Any) -> None:
+    """Race of a tenpai hand to the end of the round.
+
+    Args:
+        per_turn: chance to win within one turn.
+        draws: own draws left.
+        pressure: 0-1.
+        in_riichi: whether we have declared.
+        out: ``[3]`` float64, receives the chance to win, the chance that the wall runs out first, and
+            how many more tiles are thrown.
+    """
+    keep = 1.0
+    won = 0.0
+    thrown = 0.0
+    left = draws
+    while left > 0.0:
+        part = min(1.0, left)
+        won += keep * per_turn * part
+        keep *= 1.0 - (1.0 - (1.0 - per_turn) * _still_playing(left, pressure, in_riichi)) * part
+        thrown += keep * part
+        left -= 1.0
+    out[0] = won
+    out[1] = keep
+    out[2] = thrown
+
+
+@kernel
+def tenpai_value(
+    hand34: Any, side: Any, unseen34: Any, dora34: Any, gains: Any, moment: Any, thrown34: Any, out: Any
+) -> None:
+    """Value of a tenpai hand, declared and silent.
+
+    Args:
+        hand34: ``[34]`` int8, 3n+1 concealed tiles.
+        side: the hand's fixed part.
+        unseen34: ``[34]`` int8.
+        dora34: ``[34]`` int8.
+        gains: ``[HAN_MAX]`` float64.
+        moment: ``[MOMENT_SIZE]`` float64.
+        thrown34: bit per kind the player has thrown: waits among them bar him from ron.
+        out: ``[2]`` float64, receives the value of riichi (-1e9 if it cannot be) and of staying silent.
+    """
+    out[0] = -1e9
+    out[1] = 0.0
+    mask = waits(hand34, side[MELDS])
+    unseen_total = 0.0
+    for kind in range(34):
+        unseen_total += unseen34[kind]
+    unseen_total = max(1.0, unseen_total)
+    furiten = (mask & thrown34) != 0
+    dora = dora_in(hand34, dora34, side)
+    closed = side[CLOSED] == 1
+    value = np.empty(2, dtype=np.int64)
+    trial = hand34.copy()
+    tsumo = 0.0  # per turn, then the same times its gain
+    ron = 0.0
+    ron_silent = 0.0
+    riichi_gain = 0.0
+    silent_gain = 0.0
+    for kind in range(34):
+        live = unseen34[kind]
+        if (mask & bit(kind)) == 0 or live <= 0:
+            continue
+        trial[kind] += 1
+        win_value(trial, side, kind, False, value)
+        trial[kind] -= 1
+        han = float(value[0])
+        shade = _FU_HAN * (value[1] - 32.0) / 10.0 if han < 5 else 0.0
+        tile_dora = dora + dora34[kind]
+        by_draw = live / unseen_total
+        by_throw = 0.0 if furiten else 3.0 * _thrown(kind) * by_draw
+        tsumo += by_draw
+        ron += _RON_RATE * by_throw
+        declared = gain_at(gains, han + 1.0 + tile_dora + _RIICHI_SIDE_HAN + shade)
+        declared_tsumo = gain_at(gains, han + 2.0 + tile_dora + _RIICHI_SIDE_HAN + shade)
+        riichi_gain += _RON_RATE * by_throw * declared + by_draw * declared_tsumo
+        if han > 0:
+            ron_silent += _RON_RATE_SILENT * by_throw
+            silent_gain += _RON_RATE_SILENT * by_throw * gain_at(gains, han + tile_dora + shade)
+        own = han + 1.0 if closed else han
+        if own > 0:
+            silent_gain += by_draw * gain_at(gains, own + tile_dora + shade)
+    draws = moment[DRAWS]
+    pressure = moment[PRESSURE]
+    slower = 1.0 - 0.35 * pressure
+    race = np.empty(3, dtype=np.float64)
+    per_turn = tsumo + ron_silent * slower
+    _race(per_turn, draws, pressure, False, race)
+    out[1] = moment[TENPAI_PRICE] * race[1] - _SILENT_RISK * moment[DRAW_RISK] * race[2]
+    if silent_gain > 0.0:
+        out[1] += race[0] * silent_gain / (tsumo + ron_silent)
+    if closed and moment[RIICHI_OPEN] > 0.0 and tsumo > 0.0:
+        _race(tsumo + ron * slower, draws, pressure, True, race)
+        out[0] = race[0] * riichi_gain / (tsumo + ron) - (1.0 - race[0]) * moment[STICK_PRICE]
+        out[0] += moment[TENPAI_PRICE] * race[1]
+        out[0] -= (moment[DRAW_RISK] + _LATER_RISK * moment[STICK_PRICE]) * race[2]
+
+
+@kernel
+def hand_worth(
+    hand34: Any, side: Any, unseen34: Any, dora34: Any, gains: Any, moment: Any, thrown34: Any, depth: int
+) -> float:
+    """Value of a 3n+1 hand before its next draw.
+
+    Args:
+        hand34: ``[34]`` int8.
+        side: the hand's fixed part.
+        unseen34: ``[34]`` int8.
+        dora34: ``[34]`` int8.
+        gains: ``[HAN_MAX]`` float64.
+        moment: ``[MOMENT_SIZE]`` float64.
+        thrown34: bit per kind already thrown.
+        depth: 0 looks at the next draw by routes only; 1 also at the shape that draw leaves.
+    """
+    distance, mask = accepted(hand34, side[MELDS])
+    if distance <= 0:
+        out = np.empty(2, dtype=np.float64)
+        tenpai_value(hand34, side, unseen34, dora34, gains, moment, thrown34, out)
+        return float(out[0] if moment[RIICHI_OPEN] > 1.0 else max(out[0], out[1]))
+    if distance == 1 and depth > 0:
+        exact = _one_away(hand34, side, unseen34, dora34, gains, moment, thrown34, mask)
+        broad = _further(hand34, side, unseen34, dora34, gains, moment, mask, distance, 0)
+        return float(max(0.0, exact * _ONE_AWAY_SCALE) ** 0.5 * max(0.0, broad) ** 0.5)
+    return _further(hand34, side, unseen34, dora34, gains, moment, mask, distance, depth)
+
+
+@kernel
+def _one_away(
+    hand34: Any,
+    side: Any,
+    unseen34: Any,
+    dora34: Any,
+    gains: Any,
+    moment: Any,
+    thrown34: Any,
+    mask: Any,
+) -> float:
+    """Value of a hand one draw from tenpai: each draw, then the best tenpai, then the race."""
+    total = 0.0
+    for kind in range(34):
+        total += unseen34[kind]
+    total = max(1.0, total)
+    later = moment.copy()
+    later[DRAWS] = max(0.0, moment[DRAWS] - 1.0)
+    half = moment.copy()
+    half[DRAWS] = max(0.0, 0.5 * moment[DRAWS] - 1.0)
+    trial = hand34.copy()
+    rest = unseen34.copy()
+    out = np.empty(2, dtype=np.float64)
+    arrive = 0.0
+    soon = 0.0
+    late = 0.0
+    for kind in range(34):
+        live = unseen34[kind]
+        if (mask & bit(kind)) == 0 or live <= 0:
+            continue
+        trial[kind] += 1
+        rest[kind] -= 1
+        best = 0.0
+        best_late = 0.0
+        for throw in range(34):
+            if trial[throw] == 0 or throw == kind:
+                continue
+            trial[throw] -= 1
+            if shanten(trial, side[MELDS]) == 0:
+                tenpai_value(trial, side, rest, dora34, gains, later, thrown34 | bit(throw), out)
+                now = max(out[0], out[1])
+                if now > best:
+                    best = now
+                    tenpai_value(trial, side, rest, dora34, gains, half, thrown34 | bit(throw), out)
+                    best_late = max(out[0], out[1], 0.0)
+            trial[throw] += 1
+        trial[kind] -= 1
+        rest[kind] += 1
+        # calls bring the tile too once the hand is open
+        supply = live / total * (1.0 if side[CLOSED] else _OPEN_SUPPLY)
+        arrive += supply
+        soon += supply * best
+        late += supply * best_late
+    if arrive <= 0.0:
+        return 0.0
+    # between the value of a tenpai reached at once and of one reached half way
+    worth = 0.0
+    keep = 1.0
+    draws = int(moment[DRAWS])
+    for turn in range(draws):
+        part = min(1.0, turn / max(1.0, 0.5 * draws))
+        if turn > 0.5 * draws:
+            scale = max(0.0, (draws - turn) / (0.5 * draws))
+            worth += keep * late * scale
+        else:
+            worth += keep * (soon * (1.0 - part) + late * part)
+        keep *= _still_playing(draws - turn, moment[PRESSURE], False) * max(0.0, 1.0 - arrive)
+    return worth
+
+
+_ONE_AWAY_SCALE: Final = 1.5
+"""What better shapes on the way add to the exact value of a hand one away. Source: Phoenix-room games."""
+_OPEN_SUPPLY: Final = 1.9
+"""How much faster a tile comes when it may also be called."""
+_USUAL_COPIES: Final = (5.0, 14.0, 22.0, 30.0, 38.0, 45.0, 50.0)
+"""Accepted copies of an average hand by shanten."""
+_SHAPE_POWER: Final = 0.7
+
+
+@kernel
+def _further(
+    hand34: Any,
+    side: Any,
+    unseen34: Any,
+    dora34: Any,
+    gains: Any,
+    moment: Any,
+    mask: Any,
+    distance: int,
+    depth: int,
+) -> float:
+    """Value of a hand two or more away: its routes now, and after each draw that helps one of them."""
+    draws = moment[DRAWS]
+    pressure = moment[PRESSURE]
+    now = route_value(hand34, side, unseen34, dora34, gains, draws, pressure)
+    total = 0.0
+    for kind in range(34):
+        total += unseen34[kind]
+    total = max(1.0, total)
+    trial = hand34.copy()
+    rest = unseen34.copy()
+    helped = 0.0
+    rise = 0.0
+    for kind in range(34):
+        live = unseen34[kind]
+        if live <= 0:
+            continue
+        trial[kind] += 1
+        then = route_value(trial, side, unseen34, dora34, gains, max(0.0, draws - 1.5), pressure)
+        if depth > 0 and (mask & bit(kind)) != 0:
+            rest[kind] -= 1
+            then *= _shape(trial, side, rest, distance - 1)
+            rest[kind] += 1
+        trial[kind] -= 1
+        if then > now * 1.02:
+            helped += live / total
+            rise += live / total * (then - now)
+    if helped <= 0.0:
+        return now
+    # how often one of these draws comes within the horizon, at most once
+    within = (1.0 - (1.0 - helped) ** min(_HORIZON, draws)) / helped
+    return float(now + within * rise)
+
+
+@kernel
+def _shape(hand34: Any, side: Any, unseen34: Any, distance: int) -> float:
+    """How well a 3n+2 hand goes on after its best discard, 1 for the usual."""
+    trial = hand34.copy()
+    best = 0
+    for throw in range(34):
+        if trial[throw] == 0:
+            continue
+        trial[throw] -= 1
+        if shanten(trial, side[MELDS]) == distance:
+            _, mask = accepted(trial, side[MELDS])
+            copies = 0
+            for kind in range(34):
+                if (mask & bit(kind)) != 0:
+                    copies += unseen34[kind]
+            best = max(best, copies)
+        trial[throw] += 1
+    usual = _USUAL_COPIES[max(0, min(6, distance))]
+    return float(min(1.6, max(0.5, (best / usual) ** _SHAPE_POWER)))
+
+
+@kernel
+def future_risk(hand34: Any, side: Any, moment: Any) -> float:
+    """Expected loss from the tiles still to be thrown on the way, for a hand not yet tenpai."""
+    if moment[PRESSURE] <= 0.0:
+        return 0.0
+    distance = shanten(hand34, side[MELDS])
+    if distance <= 0:
+        return 0.0  # counted in the race itself
+    turns = min(moment[DRAWS], 2.5 + 0.5 * min(distance, 3))
+    return float(moment[DRAW_RISK] * turns)

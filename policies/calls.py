@@ -1,0 +1,112 @@
+"""Chi, pon and kan: a call is worth the hand it leaves, against the hand as it is."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from game.actions import Action, ActionKind
+from game.fold import kuikae_mask
+from game.melds import MeldKind
+from game.shanten import shanten
+from policies.attack import PRESSURE, future_risk, hand_worth
+from policies.hand_value import CLOSED, MELD_AT, MELD_DORA, MELDS, RED_M
+from policies.outlook import Outlook, discard_worths
+
+_MELD_KINDS: Final = {
+    ActionKind.CHI: MeldKind.CHI,
+    ActionKind.PON: MeldKind.PON,
+    ActionKind.DAIMINKAN: MeldKind.DAIMINKAN,
+    ActionKind.ANKAN: MeldKind.ANKAN,
+}
+
+
+def worth_of_pass(view: Outlook) -> float:
+    """Worth of the 13 tiles as they are, before the next draw."""
+    worth = hand_worth(
+        view.hand34, view.side, view.unseen34, view.dora34, view.gains, view.moment, view.thrown34, 1
+    )
+    return max(0.0, worth - future_risk(view.hand34, view.side, view.moment))
+
+
+def worth_of_call(view: Outlook, action: Action) -> float:
+    """Worth of the hand after a chi or pon and its best discard."""
+    hand34, side = with_meld(view, action)
+    allowed = np.ones(34, dtype=np.bool_)
+    kinds = [tile >> 2 for tile in action.consumed]
+    barred = int(kuikae_mask(action.tile >> 2, kinds[0], kinds[1]))
+    for kind in range(34):
+        allowed[kind] = not barred >> kind & 1
+    out = np.empty(34, dtype=np.float64)
+    discard_worths(
+        hand34,
+        side,
+        view.unseen34,
+        view.dora34,
+        view.gains,
+        view.moment,
+        view.thrown34,
+        view.rate,
+        view.cost,
+        allowed,
+        1,
+        out,
+    )
+    return float(out.max())
+
+
+def with_meld(view: Outlook, action: Action) -> tuple[Any, Any]:
+    """Concealed tiles and fixed part of a hand after a call or a closed kan."""
+    hand34, side = view.hand34.copy(), view.side.copy()
+    for tile in action.consumed:
+        hand34[tile >> 2] -= 1
+        if tile in (16, 52, 88):
+            side[RED_M + tile // 36] = 0
+    tiles = [*action.consumed, action.tile] if action.tile >= 0 else list(action.consumed)
+    meld = int(side[MELDS])
+    side[MELD_AT + 2 * meld] = int(_MELD_KINDS[action.kind])
+    side[MELD_AT + 2 * meld + 1] = min(tiles) >> 2
+    side[MELDS] = meld + 1
+    side[MELD_DORA] += sum(int(view.dora34[tile >> 2]) + (tile in (16, 52, 88)) for tile in tiles)
+    if action.kind is not ActionKind.ANKAN:
+        side[CLOSED] = 0
+    return hand34, side
+
+
+def kan_is_good(view: Outlook, action: Action, in_riichi: bool) -> bool:
+    """Whether to lay a closed or added kan, or to open one from a discard.
+
+    A kan gives a draw, and a dora indicator to whoever wins, so it is for hands that lose nothing by it and
+    are nearer to a win than an opponent may be.
+    """
+    if action.kind is ActionKind.DAIMINKAN:
+        return False
+    if in_riichi:
+        return True
+    melds = int(view.side[MELDS])
+    before = int(shanten(view.hand34, melds))
+    if action.kind is ActionKind.ANKAN:
+        hand34, side = with_meld(view, action)
+        after = int(shanten(hand34, int(side[MELDS])))
+    else:
+        hand34 = view.hand34.copy()
+        hand34[action.tile >> 2] -= 1
+        after = int(shanten(hand34, melds))
+    if after > before:
+        return False
+    pressure = float(view.moment[PRESSURE])
+    if pressure >= 0.5:
+        return before <= 0 and worth_after_kan(view, action) > 0.0
+    return before <= (2 if action.kind is ActionKind.ANKAN else 1)
+
+
+def worth_after_kan(view: Outlook, action: Action) -> float:
+    """Worth of a hand after a kan, without the replacement tile."""
+    if action.kind is ActionKind.ANKAN:
+        hand34, side = with_meld(view, action)
+    else:
+        hand34, side = view.hand34.copy(), view.side
+        hand34[action.tile >> 2] -= 1
+    worth = hand_worth(hand34, side, view.unseen34, view.dora34, view.gains, view.moment, view.thrown34, 0)
+    return float(worth)

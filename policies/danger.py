@@ -1,0 +1,223 @@
+"""How likely a tile deals in, and what that costs, opponent by opponent.
+
+The rates are the published Japanese deal-in statistics against one riichi, by class of tile, as they are at
+about six passed suji; other moments scale with the suji still open, as in recorded Phoenix-room games.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from game.fold import bit
+from game.jit import kernel
+from policies.stakes import loss
+
+# Rate of each class against a player who is tenpai.
+_HONOUR_BY_LIVE: Final = (0.0, 0.005, 0.018, 0.043)
+"""Honour with 0, 1, 2, 3 copies that neither lie open nor stand in the own hand."""
+_NO_SUJI: Final = (0.056, 0.080, 0.090, 0.116, 0.116)
+"""1/9, 2/8, 3/7, 4/6 and 5 with every suji open."""
+_SUJI: Final = (0.020, 0.035, 0.050, 0.034, 0.034)
+_HALF_SUJI: Final = 0.075
+"""4 to 6 with one of the two suji open."""
+
+_LINES: Final = 18
+_REFERENCE_OPEN: Final = 12.0
+_ONE_CHANCE: Final = 0.6
+"""Weight of an open suji for which one of the two tiles a run needs has a single copy left."""
+_DORA_FACTOR: Final = 1.5
+_NEAR_DORA_FACTOR: Final = 1.1
+
+# Points of a typical hand: riichi, open and silent; the dealer's are half as much again.
+_RIICHI_POINTS: Final = 5600.0
+_SILENT_POINTS: Final = 4000.0
+_OPEN_POINTS: Final = (1200.0, 2200.0, 4000.0, 7800.0, 8800.0, 12000.0)
+"""By han that can be seen or must be assumed."""
+
+_OPEN_TENPAI: Final = (
+    (0.0, 0.0, 0.01, 0.02, 0.04, 0.08, 0.13, 0.19, 0.24, 0.29, 0.33, 0.36, 0.38, 0.4, 0.42, 0.44, 0.46, 0.48),
+    (0.0, 0.05, 0.1, 0.15, 0.18, 0.26, 0.33, 0.41, 0.47, 0.53, 0.57, 0.58, 0.58, 0.6, 0.6, 0.6, 0.6, 0.6),
+    (0.4, 0.45, 0.5, 0.6, 0.65, 0.7, 0.76, 0.82, 0.85, 0.85, 0.86, 0.86, 0.86, 0.86, 0.86, 0.86, 0.86, 0.86),
+)  # fmt: skip
+"""Chance that a player with 1, 2, 3 open melds is tenpai, by discards so far. Source: Phoenix-room games."""
+
+
+@kernel
+def open_melds(rec: Any, player: int) -> int:
+    """How many of a player's melds are open."""
+    count = 0
+    for m in range(rec.meld_count[player]):
+        count += rec.meld_kind[player, m] != 4
+    return count
+
+
+@kernel
+def tenpai_chance(rec: Any, player: int) -> float:
+    """How likely a player is tenpai, by riichi, open melds and turn."""
+    if rec.riichi[player] > 0:
+        return 1.0
+    melds = open_melds(rec, player)
+    turn = min(17, int(rec.river_size[player]))
+    if melds >= 4:
+        return 1.0
+    if melds > 0:
+        return _OPEN_TENPAI[melds - 1][turn]
+    return min(0.12, 0.011 * max(0, turn - 3))
+
+
+@kernel
+def _flush_suit(rec: Any, player: int) -> int:
+    """The suit (0-2) a player seems to collect, 3 if his melds are honours only, -1 for none."""
+    suit = 3
+    for m in range(rec.meld_count[player]):
+        kind = int(rec.meld_tiles[player, m, 0]) >> 2
+        if kind >= 27:
+            continue
+        if suit not in (3, kind // 9):
+            return -1
+        suit = kind // 9
+    if suit == 3:
+        return -1
+    thrown = 0
+    for i in range(rec.river_size[player]):
+        thrown += int(rec.river[player, i]) >> 2 < 27 and (int(rec.river[player, i]) >> 2) // 9 == suit
+    # a flush hand throws little of its own suit
+    return suit if open_melds(rec, player) >= 2 and thrown * 6 <= rec.river_size[player] else -1
+
+
+@kernel
+def _open_points(rec: Any, player: int, dora34: Any, flush: int) -> float:
+    han = 1 + (1 if flush >= 0 else 0)
+    for m in range(rec.meld_count[player]):
+        for i in range(4):
+            tile = int(rec.meld_tiles[player, m, i])
+            if tile >= 0:
+                han += dora34[tile >> 2] + (tile in (16, 52, 88))
+        kind = int(rec.meld_tiles[player, m, 0]) >> 2
+        value = kind >= 31 or kind == 27 + rec.round_index // 4 or kind == 27 + (player - rec.dealer) % 4
+        han += value and m > 0
+    return _OPEN_POINTS[min(5, han)]
+
+
+@kernel
+def expected_points(rec: Any, player: int, dora34: Any) -> float:
+    """What a player's hand would cost if he is tenpai."""
+    if rec.riichi[player] > 0:
+        points = _RIICHI_POINTS + 600.0 * (rec.indicator_count - 1)
+    elif rec.is_open[player]:
+        points = _open_points(rec, player, dora34, _flush_suit(rec, player))
+    else:
+        points = _SILENT_POINTS
+    return float(points * (1.5 if rec.dealer == player else 1.0) + 300.0 * rec.honba)
+
+
+@kernel
+def _line_weight(first: int, second: int, visible: Any) -> float:
+    """How well a run can stand behind a suji that needs these two kinds."""
+    left = min(4 - visible[first], 4 - visible[second])
+    if left <= 0:
+        return 0.0
+    return _ONE_CHANCE if left == 1 else 1.0
+
+
+@kernel
+def rates_against(rec: Any, player: int, other: int, visible: Any, dora34: Any, out: Any) -> None:
+    """Chance of each kind to be the winning tile of another player if he is tenpai.
+
+    Args:
+        rec: the round.
+        player: who would discard.
+        other: who might win.
+        visible: ``[34]`` int8, copies the discarder can see.
+        dora34: ``[34]`` int8, how often each kind counts as dora.
+        out: ``[34]`` float64, filled.
+    """
+    safe = rec.river34[other] | rec.safe34[other] | rec.turn_safe34[other]
+    passed = 0
+    for suit in range(3):
+        for low in range(6):
+            kind = 9 * suit + low
+            passed += (safe & bit(kind)) != 0 or (safe & bit(kind + 3)) != 0
+    scale = _REFERENCE_OPEN / max(4.0, float(_LINES - passed))
+    flush = -1 if rec.riichi[other] > 0 else _flush_suit(rec, other)
+    for kind in range(34):
+        if (safe & bit(kind)) != 0:
+            out[kind] = 0.0
+            continue
+        if kind >= 27:
+            rate = _HONOUR_BY_LIVE[max(0, min(3, 4 - visible[kind]))] * (0.6 + 0.4 * scale)
+            rate *= 1.8 if flush >= 0 else 1.0
+        else:
+            rate = _suited_rate(kind, safe, visible, scale)
+            if flush >= 0:
+                rate *= 1.7 if kind // 9 == flush else 0.3
+        if dora34[kind] > 0:
+            rate *= _DORA_FACTOR
+        elif kind < 27 and _near_dora(kind, dora34):
+            rate *= _NEAR_DORA_FACTOR
+        out[kind] = rate
+
+
+@kernel
+def _near_dora(kind: int, dora34: Any) -> bool:
+    place = kind % 9
+    return (place > 0 and dora34[kind - 1] > 0) or (place < 8 and dora34[kind + 1] > 0)
+
+
+@kernel
+def _suited_rate(kind: int, safe: Any, visible: Any, scale: float) -> float:
+    place = kind % 9
+    low = 0.0
+    high = 0.0
+    if place >= 3 and (safe & bit(kind - 3)) == 0:
+        low = _line_weight(kind - 2, kind - 1, visible)
+    if place <= 5 and (safe & bit(kind + 3)) == 0:
+        high = _line_weight(kind + 1, kind + 2, visible)
+    rank = min(place, 8 - place)
+    closed = _SUJI[rank] * (0.7 + 0.3 * scale)
+    if rank < 3:
+        return closed + (low + high) * max(0.0, _NO_SUJI[rank] * scale - closed)
+    half = _HALF_SUJI * scale
+    if low + high <= 1.0:
+        return closed + (low + high) * max(0.0, half - closed)
+    return half + (low + high - 1.0) * (_NO_SUJI[rank] * scale - half)
+
+
+@kernel
+def discard_risk(
+    rec: Any, player: int, visible: Any, dora34: Any, scores: Any, rounds_left: int, rate: Any, cost: Any
+) -> float:
+    """Risk of each kind as a discard now, over all opponents.
+
+    Args:
+        rec: the round.
+        player: who discards.
+        visible: ``[34]`` int8, copies he can see.
+        dora34: ``[34]`` int8, how often each kind counts as dora.
+        scores: ``[4]`` float64.
+        rounds_left: rounds after this one.
+        rate: ``[34]`` float64, receives the chance to deal in.
+        cost: ``[34]`` float64, receives the expected loss, in the measure of `policies.stakes`.
+
+    Returns:
+        The threat: the chance that the most dangerous opponent is tenpai.
+    """
+    rate[:] = 0.0
+    cost[:] = 0.0
+    one = np.empty(34, dtype=np.float64)
+    threat = 0.0
+    for step in range(1, 4):
+        other = (player + step) % 4
+        chance = tenpai_chance(rec, other)
+        if chance <= 0.02:
+            continue
+        threat = max(threat, chance)
+        points = expected_points(rec, other, dora34) + 1000.0 * rec.riichi_sticks
+        price = max(200.0, loss(scores, player, other, points, rounds_left))
+        rates_against(rec, player, other, visible, dora34, one)
+        for kind in range(34):
+            rate[kind] += chance * one[kind]
+            cost[kind] += chance * one[kind] * price
+    return threat

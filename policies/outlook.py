@@ -1,0 +1,244 @@
+"""One decision's view of the table: what every rule of the heuristic looks at, worked out once."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from game.jit import kernel
+from game.layout import AT_HAND
+from game.settlement import LAST_ROUND, GameLength
+from policies.attack import (
+    DRAW_RISK,
+    DRAWS,
+    MOMENT_SIZE,
+    PRESSURE,
+    RIICHI_OPEN,
+    STICK_PRICE,
+    TENPAI_PRICE,
+    future_risk,
+    hand_worth,
+)
+from policies.danger import discard_risk
+from policies.hand_value import (
+    CLOSED,
+    DEALER,
+    MELD_AT,
+    MELD_DORA,
+    MELDS,
+    RED_M,
+    ROUND_WIND,
+    SEAT_WIND,
+    SIDE_SIZE,
+)
+from policies.stakes import HAN_MAX, loss, win_gains
+
+_ANKAN: Final = 4
+
+
+class Outlook(msgspec.Struct, frozen=True):
+    """What a player sees when he decides.
+
+    Attributes:
+        hand34: ``[34]`` int8, his concealed tiles.
+        side: ``[SIDE_SIZE]`` int64, the hand's fixed part, see `policies.hand_value`.
+        unseen34: ``[34]`` int8, copies he cannot see.
+        dora34: ``[34]`` int8, how often each kind counts as dora.
+        gains: ``[HAN_MAX]`` float64, what a win would change, by han.
+        moment: ``[MOMENT_SIZE]`` float64, see `policies.attack`.
+        rate: ``[34]`` float64, chance of each kind to deal in.
+        cost: ``[34]`` float64, expected loss of each kind.
+        thrown34: bit per kind he has thrown.
+        threat: chance that the most dangerous opponent is tenpai.
+    """
+
+    hand34: npt.NDArray[np.int8]
+    side: npt.NDArray[np.int64]
+    unseen34: npt.NDArray[np.int8]
+    dora34: npt.NDArray[np.int8]
+    gains: npt.NDArray[np.float64]
+    moment: npt.NDArray[np.float64]
+    rate: npt.NDArray[np.float64]
+    cost: npt.NDArray[np.float64]
+    thrown34: np.uint64
+    threat: float
+
+
+def look(record: np.void, player: int, length: GameLength) -> Outlook:
+    """Survey the table for one decision of a player whose hand is known."""
+    hand34 = record["hand34"][player].copy()
+    side = np.zeros(SIDE_SIZE, dtype=np.int64)
+    unseen34 = np.empty(34, dtype=np.int8)
+    dora34 = np.empty(34, dtype=np.int8)
+    gains = np.empty(HAN_MAX, dtype=np.float64)
+    moment = np.empty(MOMENT_SIZE, dtype=np.float64)
+    rate = np.empty(34, dtype=np.float64)
+    cost = np.empty(34, dtype=np.float64)
+    rounds_left = max(0, LAST_ROUND[length] - int(record["round_index"]))
+    threat = survey(record, player, rounds_left, side, unseen34, dora34, gains, moment, rate, cost)
+    return Outlook(
+        hand34, side, unseen34, dora34, gains, moment, rate, cost, record["river34"][player], float(threat)
+    )
+
+
+@kernel
+def survey(
+    rec: Any,
+    player: int,
+    rounds_left: int,
+    side: Any,
+    unseen34: Any,
+    dora34: Any,
+    gains: Any,
+    moment: Any,
+    rate: Any,
+    cost: Any,
+) -> float:
+    """Fill the arrays of an `Outlook` from a record; the threat."""
+    visible = np.empty(34, dtype=np.int8)
+    for kind in range(34):
+        visible[kind] = rec.seen34[kind] + rec.hand34[player, kind]
+        unseen34[kind] = max(0, 4 - visible[kind])
+        dora34[kind] = 0
+    for i in range(rec.indicator_count):
+        dora34[_dora_after(int(rec.indicators[i]) >> 2)] += 1
+    _fill_side(rec, player, dora34, side)
+    scores = np.empty(4, dtype=np.float64)
+    for p in range(4):
+        scores[p] = rec.scores[p]
+    bonus = 300.0 * rec.honba + 1000.0 * rec.riichi_sticks
+    win_gains(scores, player, rec.dealer == player, bonus, rounds_left, gains)
+    threat = discard_risk(rec, player, visible, dora34, scores, rounds_left, rate, cost)
+    riichi_out = False
+    for p in range(4):
+        riichi_out = riichi_out or (p != player and rec.riichi[p] > 0)
+    total = 0.0
+    risk = 0.0
+    for kind in range(34):
+        total += unseen34[kind]
+        risk += unseen34[kind] * cost[kind]
+    moment[DRAWS] = float(max(0, int(rec.wall_left) + 1)) / 4.0
+    moment[PRESSURE] = 1.0 if riichi_out else 0.8 * threat
+    moment[DRAW_RISK] = risk / max(1.0, total)
+    may = rec.scores[player] >= 1000 and rec.wall_left >= 4 and rec.riichi[player] == 0
+    moment[RIICHI_OPEN] = 2.0 if rec.riichi[player] == 1 else (1.0 if may else 0.0)
+    moment[STICK_PRICE] = max(100.0, loss(scores, player, (player + 1) % 4, 1000.0, rounds_left))
+    moment[TENPAI_PRICE] = 1300.0
+    return threat
+
+
+@kernel
+def _dora_after(indicator: int) -> int:
+    if indicator >= 31:
+        return 31 + (indicator - 30) % 3
+    if indicator >= 27:
+        return 27 + (indicator - 26) % 4
+    return indicator - 8 if indicator % 9 == 8 else indicator + 1
+
+
+@kernel
+def _fill_side(rec: Any, player: int, dora34: Any, side: Any) -> None:
+    side[SEAT_WIND] = 27 + (player - rec.dealer) % 4
+    side[ROUND_WIND] = 27 + rec.round_index // 4
+    side[DEALER] = int(rec.dealer == player)
+    side[MELDS] = rec.meld_count[player]
+    side[CLOSED] = 1
+    side[MELD_DORA] = 0
+    for m in range(rec.meld_count[player]):
+        side[MELD_AT + 2 * m] = rec.meld_kind[player, m]
+        side[MELD_AT + 2 * m + 1] = int(rec.meld_tiles[player, m, 0]) >> 2
+        if rec.meld_kind[player, m] != _ANKAN:
+            side[CLOSED] = 0
+        for i in range(4):
+            tile = int(rec.meld_tiles[player, m, i])
+            if tile >= 0:
+                side[MELD_DORA] += dora34[tile >> 2] + int(tile in (16, 52, 88))
+    for suit in range(3):
+        side[RED_M + suit] = int(rec.where[36 * suit + 16] == AT_HAND + player)
+
+
+@kernel
+def discard_worths(
+    hand34: Any,
+    side: Any,
+    unseen34: Any,
+    dora34: Any,
+    gains: Any,
+    moment: Any,
+    thrown34: Any,
+    rate: Any,
+    cost: Any,
+    allowed: Any,
+    depth: int,
+    out: Any,
+) -> None:
+    """Worth of each discard from a 3n+2 hand: going on, less what it risks now and later.
+
+    Args:
+        hand34: ``[34]`` int8, 3n+2 concealed tiles.
+        side: the hand's fixed part.
+        unseen34: ``[34]`` int8.
+        dora34: ``[34]`` int8.
+        gains: ``[HAN_MAX]`` float64.
+        moment: ``[MOMENT_SIZE]`` float64.
+        thrown34: bit per kind already thrown.
+        rate: ``[34]`` float64, chance to deal in.
+        cost: ``[34]`` float64, expected loss.
+        allowed: ``[34]`` bool, kinds that may be thrown.
+        depth: see `policies.attack.hand_worth`; only the most promising discards are looked at that deep.
+        out: ``[34]`` float64, filled; far below all others where not allowed.
+    """
+    trial = hand34.copy()
+    for kind in range(34):
+        out[kind] = _NEVER
+        if not allowed[kind] or hand34[kind] == 0:
+            continue
+        trial[kind] -= 1
+        out[kind] = _after(trial, side, unseen34, dora34, gains, moment, thrown34, rate, cost, kind, 0)
+        trial[kind] += 1
+    if depth == 0:
+        return
+    order = np.argsort(-out)
+    least = 1e18
+    for i in range(34):
+        kind = order[i]
+        if out[kind] <= _NEVER:
+            break
+        if i >= _DEEP:
+            out[kind] = min(out[kind], least - 1.0)
+            continue
+        trial[kind] -= 1
+        out[kind] = _after(trial, side, unseen34, dora34, gains, moment, thrown34, rate, cost, kind, depth)
+        trial[kind] += 1
+        least = min(least, out[kind])
+
+
+_NEVER: Final = -1e18
+_DEEP: Final = 6
+"""How many discards are looked at with depth."""
+_FOLDED_SHARE: Final = 0.02
+"""What a hand given up still counts for: of two safe tiles, the less useful one goes."""
+
+
+@kernel
+def _after(
+    trial: Any,
+    side: Any,
+    unseen34: Any,
+    dora34: Any,
+    gains: Any,
+    moment: Any,
+    thrown34: Any,
+    rate: Any,
+    cost: Any,
+    kind: int,
+    depth: int,
+) -> float:
+    thrown = thrown34 | (np.uint64(1) << np.uint64(kind))
+    worth = hand_worth(trial, side, unseen34, dora34, gains, moment, thrown, depth)
+    onward = worth - future_risk(trial, side, moment)
+    onward = max(onward, _FOLDED_SHARE * worth)
+    return float((1.0 - rate[kind]) * onward - cost[kind])

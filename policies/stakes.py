@@ -1,0 +1,102 @@
+"""What points are worth now: the last rounds are about places, the first about points.
+
+The chance to finish ahead of an opponent is taken as a logistic curve of the difference in points, flat while
+many rounds are left and steep at the end. A place is worth what it brings in rank points, so fourth is to be
+avoided more than first is to be sought.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from game.jit import kernel
+
+HAN_MAX: Final = 14
+"""Length of a table of gains by han."""
+
+_PLACE_VALUE: Final = (90.0, 45.0, 0.0, -135.0)  # rank points of a 7-dan in the Phoenix room
+_POINTS_PER_VALUE: Final = 145.0  # at the start of a hanchan a point is then worth about one
+_PLACE_SHARE: Final = 0.85
+_SPREAD_NOW: Final = 600.0
+_SPREAD_ROUND: Final = 3900.0
+"""Width of the curve: a little for what a win leaves open, and what a round adds (by its square root)."""
+
+# A ron of 1 to 13 han at 30 to 40 fu, the average of what such hands pay; index 0 is a win without a yaku.
+_POINTS: Final = (
+    0.0, 1150.0, 2200.0, 4200.0, 7850.0, 8000.0, 12000.0, 12000.0,
+    16000.0, 16000.0, 16000.0, 24000.0, 24000.0, 32000.0,
+)  # fmt: skip
+
+
+@kernel
+def standing(scores: Any, player: int, rounds_left: float) -> float:
+    """Worth of a player's standing, in points as they count at the start of a game.
+
+    Args:
+        scores: ``[4]`` float64.
+        player: whose standing.
+        rounds_left: rounds still to be played.
+    """
+    spread = _SPREAD_NOW + _SPREAD_ROUND * math.sqrt(rounds_left)
+    chance = (1.0, 0.0, 0.0, 0.0)  # of 0 to 3 opponents ahead
+    for other in range(4):
+        if other == player:
+            continue
+        # on equal points the earlier seat is ahead
+        lead = scores[player] - scores[other] + (50.0 if player < other else -50.0)
+        behind = 1.0 / (1.0 + math.exp(min(60.0, max(-60.0, lead / spread))))
+        a, b, c, d = chance
+        chance = (
+            a * (1 - behind),
+            b * (1 - behind) + a * behind,
+            c * (1 - behind) + b * behind,
+            d * (1 - behind) + c * behind,
+        )
+    place = 0.0
+    for i in range(4):
+        place += chance[i] * _PLACE_VALUE[i]
+    return float(_PLACE_SHARE * _POINTS_PER_VALUE * place + (1.0 - _PLACE_SHARE) * scores[player])
+
+
+@kernel
+def win_gains(scores: Any, player: int, is_dealer: bool, bonus: float, rounds_left: int, out: Any) -> None:
+    """What winning with 0 to 13 han would change for a player.
+
+    Args:
+        scores: ``[4]`` float64.
+        player: who would win.
+        is_dealer: whether he deals.
+        bonus: honba and sticks on the table, in points.
+        rounds_left: rounds after this one.
+        out: ``[HAN_MAX]`` float64, filled; index 0 stays 0.
+    """
+    now = standing(scores, player, rounds_left + 1.0)
+    after = scores.copy()
+    out[0] = 0.0
+    for han in range(1, HAN_MAX):
+        points = _POINTS[han] * (1.5 if is_dealer else 1.0) + bonus
+        for p in range(4):
+            after[p] = scores[p] + (points if p == player else -points / 3.0)
+        out[han] = standing(after, player, float(rounds_left)) - now
+
+
+@kernel
+def loss(scores: Any, player: int, winner: int, points: float, rounds_left: int) -> float:
+    """What dealing ``points`` into ``winner`` would cost a player."""
+    after = scores.copy()
+    after[player] -= points
+    after[winner] += points
+    return standing(scores, player, rounds_left + 1.0) - standing(after, player, float(rounds_left))
+
+
+@kernel
+def gain_at(gains: Any, han: float) -> float:
+    """A gain at a fractional number of han."""
+    if han <= 0.0:
+        return 0.0
+    if han >= HAN_MAX - 1:
+        return float(gains[HAN_MAX - 1])
+    low = int(han)
+    part = han - low
+    return float(gains[low] * (1.0 - part) + gains[low + 1] * part)
