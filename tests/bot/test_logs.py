@@ -5,7 +5,6 @@ import json
 import logging
 import sys
 import threading
-from collections.abc import Iterator
 
 import pytest
 import structlog
@@ -17,14 +16,7 @@ LOGIN = "ID0A1B2C3D-Marker01"
 HOSTILE = "\x1b[31mred\u202e\nnext\x00"
 
 
-@pytest.fixture(autouse=True)
-def _restore() -> Iterator[None]:
-    root = logging.getLogger()
-    before = (root.handlers[:], root.level, sys.excepthook, threading.excepthook, sys.unraisablehook)
-    yield
-    root.handlers[:], root.level, sys.excepthook, threading.excepthook, sys.unraisablehook = before
-    logging.captureWarnings(False)
-    structlog.reset_defaults()
+pytestmark = pytest.mark.usefixtures("restore_logs")
 
 
 class Terminal(io.StringIO):

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+import structlog
+
+
+@pytest.fixture
+def restore_logs() -> Iterator[None]:
+    """Undo what `set_up_logs` changed for the whole process."""
+    root = logging.getLogger()
+    before = (root.handlers[:], root.level, sys.excepthook, threading.excepthook, sys.unraisablehook)
+    yield
+    root.handlers[:], root.level, sys.excepthook, threading.excepthook, sys.unraisablehook = before
+    logging.captureWarnings(False)
+    structlog.reset_defaults()
