@@ -1,0 +1,60 @@
+"""Rows 1 and 3: the line is cut after each single frame of a whole game, ours and the server's.
+
+However it falls, the game goes on as if nothing had happened: the lobby's record is the same event for event.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.bot.relay import cut_after
+from tests.bot.whole_game import ACCOUNT, Outcome, play_through
+
+SEED = 7
+SAMPLE = 20
+
+
+async def uncut() -> Outcome:
+    return await play_through(seed=SEED)
+
+
+def check(number: int, outcome: Outcome, whole: Outcome) -> None:
+    assert outcome.connections >= 2, f"cut {number} cut nothing"
+    assert outcome.events == whole.events, f"cut {number}: the game took another course"
+    assert outcome.count("state.mismatch") == 0, f"cut {number}: {outcome.logs}"
+    assert (outcome.tally.fallbacks, outcome.tally.late) == (0, 0), f"cut {number}"
+    if outcome.results:
+        [result], [expected] = outcome.results, whole.results
+        assert (result.scores, result.results, result.placements) == (
+            expected.scores,
+            expected.results,
+            expected.placements,
+        ), f"cut {number}"
+    else:
+        # the last frames were on their way when the line was cut: nobody tells the end twice
+        assert outcome.missed == 1, f"cut {number}"
+        assert number >= len(whole.frames) - 4, f"cut {number}"
+
+
+async def test_fault_01_a_sample_of_cuts_ends_with_the_same_game() -> None:
+    whole = await uncut()
+    assert len(whole.frames) > 300
+    middle = random.Random(1).sample(range(1, len(whole.frames) - 3), SAMPLE)
+    for number in sorted(middle):
+        check(number, await play_through(cut_after(number), seed=SEED), whole)
+
+
+async def test_fault_01_an_account_comes_back_by_its_id() -> None:
+    whole = await play_through(seed=SEED, name=ACCOUNT)
+    for number in random.Random(2).sample(range(1, len(whole.frames) - 3), 4):
+        outcome = await play_through(cut_after(number), seed=SEED, name=ACCOUNT)
+        assert outcome.events == whole.events
+
+
+@pytest.mark.slow
+async def test_fault_01_every_cut_ends_with_the_same_game() -> None:
+    whole = await uncut()
+    for number in range(1, len(whole.frames)):
+        check(number, await play_through(cut_after(number), seed=SEED), whole)

@@ -1,0 +1,346 @@
+from __future__ import annotations
+
+import contextlib
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.tenhou import messages as m
+from game.errors import LocalProtocolError, RemoteProtocolError
+from tests.bot.captures import CLIENT_FRAMES, SERVER_FRAMES
+
+DEAL = '{"tag":"INIT","seed":"%s","ten":"%s","oya":"0","hai":"%s"}'
+HAND = "0,4,8,12,20,24,28,32,36,40,44,48,56"
+
+
+def deal(seed: str = "0,0,0,0,5,33", ten: str = "250,250,250,250", hai: str = HAND) -> str:
+    return DEAL % (seed, ten, hai)
+
+
+# --- reading ------------------------------------------------------------------------------------------
+
+
+def test_draws_and_discards_carry_the_tile_in_the_tag() -> None:
+    assert m.parse_server('{"tag":"T77","t":"48"}') == m.TileDrawn(0, 77, m.OFFER_TSUMO | m.OFFER_RIICHI)
+    assert m.parse_server('{"tag":"V"}') == m.TileDrawn(2)
+    assert m.parse_server('{"tag":"W12"}') == m.TileDrawn(3, 12)
+
+
+@pytest.mark.parametrize(
+    ("frame", "tsumogiri"),
+    [("<e4/>", True), ("<E4/>", False), ("<g4/>", True), ("<D4/>", False), ("<d4/>", False)],
+)
+def test_lower_case_is_tsumogiri_except_for_our_own_echo(frame: str, tsumogiri: bool) -> None:
+    message = m.parse_server(frame)
+    assert isinstance(message, m.TileThrown)
+    assert message.tsumogiri is tsumogiri
+
+
+def test_a_tag_that_starts_like_a_tile_is_not_a_tile() -> None:
+    assert isinstance(m.parse_server('<TAIKYOKU oya="0"/>'), m.GameBegins)
+    assert isinstance(m.parse_server('<GO type="9" lobby="0"/>'), m.MatchFound)
+    assert isinstance(m.parse_server('<UN n1="%41"/>'), m.PlayerBack)
+    assert isinstance(m.parse_server('<DORA hai="3"/>'), m.IndicatorShown)
+    assert m.parse_server("<T1234x/>") == m.Unknown("T1234x")
+
+
+def test_scores_on_the_wire_are_hundreds() -> None:
+    message = m.parse_server(deal(ten="264,123,376,237"))
+    assert isinstance(message, m.RoundDealt)
+    assert message.scores == (26_400, 12_300, 37_600, 23_700)
+    assert (message.round_index, message.dice, message.dora_indicator) == (0, (0, 5), 33)
+
+
+def test_open_hands_come_in_place_of_ours() -> None:
+    hands = ",".join(f'"hai{n}":"{",".join(str(13 * n + i) for i in range(13))}"' for n in range(4))
+    message = m.parse_server(f'{{"tag":"INIT","seed":"0,0,0,0,0,60","ten":"1,1,1,1","oya":"0",{hands}}}')
+    assert isinstance(message, m.RoundDealt)
+    assert message.hand == ()
+    assert [hand[0] for hand in message.hands] == [0, 13, 26, 39]
+
+
+def test_a_snapshot_marks_the_riichi_discard() -> None:
+    message = m.parse_server(SERVER_FRAMES[11])
+    assert isinstance(message, m.RoundSnapshot)
+    assert message.rivers[1] == (90, 29, 10, 132)
+    assert message.riichi_at == (-1, 3, -1, -1)
+    assert message.melds == ((), (22599,), (), ())
+
+
+def test_a_win_is_told_in_points_and_pairs() -> None:
+    message = m.parse_server(SERVER_FRAMES[23])
+    assert isinstance(message, m.RoundWon)
+    assert message.yaku == ((1, 1), (0, 1), (12, 1), (52, 1), (54, 1), (53, 0))
+    assert (message.fu, message.points, message.limit) == (40, 8000, 1)
+    assert message.deltas == (-2000, 9000, -2000, -4000)
+    assert message.final == m.FinalScores((12_000, 27_800, 28_900, 31_300), (-380, -122, 89, 413))
+
+
+def test_unknown_tags_and_attributes_are_kept() -> None:
+    assert m.parse_server('{"tag":"NEW1","a":1}') == m.Unknown("NEW1", extra=(("a", "1"),))
+    assert m.parse_server('{"tag":"DORA","hai":"3","b":"x"}') == m.IndicatorShown(3, extra=(("b", "x"),))
+    assert m.parse_client('{"tag":"NEW1"}') == m.UnknownRequest("NEW1")
+
+
+def test_the_old_way_to_a_private_lobby_is_a_chat_line() -> None:
+    assert m.parse_client('<CHAT text="/lobby%207994" />') == m.MoveLobby("7994")
+    assert m.render_xml(m.MoveLobby("7994")) == '<CHAT text="/lobby%207994"/>'
+    assert m.render_json(m.MoveLobby("7994")) == '{"tag":"LOBBY","id":"7994"}'
+
+
+# --- refusing -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "",
+        "no frame",
+        "[]",
+        "{}",
+        '{"tag":7}',
+        '{"tag":"D136"}',
+        '{"tag":"T"}',
+        '{"tag":"D"}',
+        '{"tag":"T1","t":"256"}',
+        '{"tag":"T1","t":"x"}',
+        '{"tag":"DORA","hai":"136"}',
+        '{"tag":"DORA","hai":"-1"}',
+        '{"tag":"DORA","hai":"1e1"}',
+        '{"tag":"DORA","hai":"\u0661"}',
+        '{"tag":"DORA"}',
+        '{"tag":"N","who":"4","m":"20839"}',
+        '{"tag":"N","who":"0","m":"70000"}',
+        '{"tag":"N","who":"0","m":"5"}',
+        '{"tag":"REACH","who":"0","step":"3"}',
+        '{"tag":"REACH","who":"0","step":"2"}',
+        '{"tag":"RYUUKYOKU","type":"odd","ba":"0,0","sc":"1,0,1,0,1,0,1,0"}',
+        '{"tag":"RYUUKYOKU","ba":"0,0","sc":"-1,0,1,0,1,0,1,0"}',
+        '{"tag":"UN","n0":"a","n1":"b"}',
+        '{"tag":"TAIKYOKU","oya":"0","log":"../../etc/passwd"}',
+        '{"tag":"D1","childNodes":[]}',
+        '{"tag":"WGC"}',
+        '{"tag":"WGC","childNodes":[{"tag":"D136"}]}',
+        '{"tag":"WGC","childNodes":{"tag":"D1"}}',
+        '{"tag":"LN","n":{"a":1}}',
+        '{"tag":"LN","n":null}',
+        '{"tag":"LN","n":"\\ud800"}',
+        '{"tag":"LN"} x',
+        "<D1/><D2/>",
+        "<D1",
+        '<D1 a="1" a="2"/>',
+        '<D1 a="<"/>',
+        '<?xml version="1.0"?>',
+        '<!DOCTYPE a [<!ENTITY b "c">]>',
+        deal(ten="-1,250,250,250"),
+        deal(ten="250,250,250"),
+        deal(seed="0,0,0,6,0,33"),
+        deal(seed="16,0,0,0,0,33"),
+        deal(seed="0,0,0,0,0"),
+        deal(hai=HAND + ",60"),
+        deal(hai=HAND[:-3]),
+        deal(hai=HAND[:-2] + "48"),
+        deal(hai=HAND[:-2] + "33"),
+    ],
+)
+def test_fault_9_what_cannot_be_read_is_refused(frame: str) -> None:
+    with pytest.raises(RemoteProtocolError):
+        m.parse_server(frame)
+
+
+def test_fault_9_a_hand_that_does_not_add_up_is_refused() -> None:
+    win = SERVER_FRAMES[23]
+    for broken in (
+        win.replace('"hai":"14,', '"hai":"'),
+        win.replace('"machi":"54"', '"machi":"55"'),
+        win.replace('"yaku":"1,1,', '"yaku":"1,'),
+        win.replace('"doraHai":"62"', '"doraHai":"14"'),
+        win.replace('"ten":"40,8000,1"', '"ten":"40,8000,6"'),
+        SERVER_FRAMES[11].replace('"hai":"13,', '"hai":"'),
+    ):
+        with pytest.raises(RemoteProtocolError):
+            m.parse_server(broken)
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 10_000_000, '{"tag":"' + "x" * 10_000_000 + '"}', "[" * 200_000, "<" * 200_000]
+)
+def test_fault_9_size_and_depth_are_bounded(text: str) -> None:
+    with pytest.raises(RemoteProtocolError) as caught:
+        m.parse_server(text)
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    "frame",
+    ['{"tag":"D","p":136}', '{"tag":"D"}', '{"tag":"N","type":8}', '{"tag":"N","type":1,"hai0":5,"hai1":5}'],
+)
+def test_client_frames_are_checked_too(frame: str) -> None:
+    with pytest.raises(RemoteProtocolError):
+        m.parse_client(frame)
+
+
+# --- writing ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("frame", SERVER_FRAMES)
+def test_server_frames_come_back_as_they_were(frame: str) -> None:
+    message = m.parse_server(frame)
+    assert not message.extra
+    assert m.parse_server(m.render_json(message)) == message
+    if not isinstance(message, m.Batch):
+        assert m.parse_server(m.render_xml(message)) == message
+
+
+@pytest.mark.parametrize("frame", CLIENT_FRAMES)
+def test_client_frames_come_back_as_they_were(frame: str) -> None:
+    message = m.parse_client(frame)
+    assert not message.extra
+    assert m.parse_client(m.render_json(message)) == message
+    assert m.parse_client(m.render_xml(message)) == message
+
+
+def test_a_client_writes_numbers_as_numbers_and_some_frames_as_xml() -> None:
+    assert m.render_json(m.Throw(115)) == '{"tag":"D","p":115}'
+    assert m.render_json(m.DeclareRiichi()) == '{"tag":"REACH"}'
+    assert m.render_json(m.Respond(m.Choice.CHI, (24, 31))) == '{"tag":"N","type":3,"hai0":24,"hai1":31}'
+    assert m.render_json(m.Respond()) == '{"tag":"N"}'
+    assert m.render_json(m.KeepAlive()) == "<Z/>"
+    assert m.render_json(m.Leave()) == "<BYE/>"
+    assert m.render_json(m.ShowStatistics(9)) == '<PXR V="9"/>'
+
+
+def test_the_server_writes_numbers_as_text() -> None:
+    assert m.render_json(m.MeldMade(0, 20839, 8)) == '{"tag":"N","who":"0","m":"20839","t":"8"}'
+
+
+def test_an_organisers_edit_code_never_leaves() -> None:
+    with pytest.raises(LocalProtocolError) as caught:
+        m.render_json(m.JoinTournament("C1234567887654321"))
+    assert "87654321" not in str(caught.value)
+
+
+def test_what_xml_cannot_hold_is_not_written() -> None:
+    with pytest.raises(LocalProtocolError):
+        m.render_xml(m.Unknown("X", extra=(("a", '"'),)))
+
+
+def test_a_stream_is_split_at_any_byte() -> None:
+    stream = '<GO type="9" lobby="0"/>\0<UN n1="%41"/> <TAIKYOKU oya="0"/>\r\n<D1/>'
+    whole, rest = m.split_xml(stream)
+    assert rest == ""
+    assert len(whole) == 4
+    for cut in range(len(stream)):
+        first, left = m.split_xml(stream[:cut])
+        second, nothing = m.split_xml(left + stream[cut:])
+        assert (first + second, nothing) == (whole, "")
+
+
+@pytest.mark.parametrize("stream", ["x<D1/>", "<D1 <D2/>", "<" + "a" * 300_000, '<D1 a="\0"/>'])
+def test_a_stream_that_is_none_is_refused(stream: str) -> None:
+    with pytest.raises(RemoteProtocolError):
+        m.split_xml(stream)
+
+
+# --- secrets ------------------------------------------------------------------------------------------
+
+
+def test_fault_23_secrets_are_in_no_repr() -> None:
+    login = m.parse_client(CLIENT_FRAMES[0])
+    match = m.parse_server(SERVER_FRAMES[3])
+    for text in (repr(login), str(login), repr(match), repr([match]), f"{match}"):
+        assert "12345678" not in text
+        assert "2FF64D8A" not in text
+    assert "NoName" in repr(m.Login("NoName"))
+
+
+@pytest.mark.parametrize("frame", [*CLIENT_FRAMES, *SERVER_FRAMES])
+@pytest.mark.parametrize("cut", [1, 7, 20])
+def test_fault_23_secrets_are_in_no_error(frame: str, cut: int) -> None:
+    for text in (frame[:-cut], frame + "x"):
+        for parse in (m.parse_client, m.parse_server):
+            try:
+                parse(text)
+            except RemoteProtocolError as exc:
+                assert not re.search("12345678-|abCD|2FF64D8A|A9692044", f"{exc!r} {exc} {exc.excerpt}")
+
+
+# --- fuzzing ------------------------------------------------------------------------------------------
+
+_EDGES = ("-1", "0", "3", "4", "135", "136", "255", "65535", "99999999999", "", "x", "1,2", "٣", "1_0", " 1")
+
+
+@st.composite
+def mutated(draw: st.DrawFn, frames: tuple[str, ...]) -> str:
+    text = draw(st.sampled_from(frames))
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(text)))
+        match draw(st.sampled_from(["cut", "drop", "insert", "number", "double", "tag"])):
+            case "cut":
+                text = text[:at]
+            case "drop":
+                text = text[:at] + text[at + draw(st.integers(1, 8)) :]
+            case "insert":
+                text = text[:at] + draw(st.text(max_size=4)) + text[at:]
+            case "double":
+                text = text[:at] + text[max(0, at - 8) :]
+            case "number":
+                numbers = list(re.finditer(r"-?\d+", text))
+                if numbers:
+                    found = draw(st.sampled_from(numbers))
+                    text = text[: found.start()] + draw(st.sampled_from(_EDGES)) + text[found.end() :]
+            case "tag":
+                tags = (
+                    "HELO",
+                    "INIT",
+                    "REINIT",
+                    "AGARI",
+                    "N",
+                    "T",
+                    "d",
+                    "WGC",
+                    "UN",
+                    "CS",
+                    "SHUFFLE",
+                    "RYUUKYOKU",
+                )
+                text = re.sub(r'"tag":"\w*"', f'"tag":"{draw(st.sampled_from(tags))}"', text, count=1)
+    return text
+
+
+def _read_or_refuse_server(text: str) -> None:
+    try:
+        message = m.parse_server(text)
+    except RemoteProtocolError:
+        return
+    assert isinstance(message, m.ServerMessage)
+    assert m.parse_server(m.render_json(message)) == message
+
+
+@settings(max_examples=1500, deadline=None)
+@given(mutated(SERVER_FRAMES))
+def test_fault_9_mutated_server_frames_are_a_message_or_refused(text: str) -> None:
+    _read_or_refuse_server(text)
+
+
+@settings(max_examples=600, deadline=None)
+@given(mutated(CLIENT_FRAMES))
+def test_fault_9_mutated_client_frames_are_a_message_or_refused(text: str) -> None:
+    try:
+        message = m.parse_client(text)
+    except RemoteProtocolError:
+        return
+    assert isinstance(message, m.ClientMessage)
+
+
+@settings(max_examples=600, deadline=None)
+@given(
+    st.one_of(st.text(), st.recursive(st.text() | st.integers(), st.lists).map(repr), st.binary().map(repr))
+)
+def test_fault_9_any_text_is_a_message_or_refused(text: str) -> None:
+    _read_or_refuse_server(text)
+    _read_or_refuse_server('{"tag":"INIT","seed":' + text)
+    with contextlib.suppress(RemoteProtocolError):
+        m.split_xml(text)

@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bot.tenhou import messages as m
+from bot.tenhou.session import Session
+from bot.tenhou.session_events import PromptOpened, Resumed, SessionEvent, StateLost
+from game.events import Discard, Draw, StartGame, StartRound
+from game.state import apply_all, new_round
+from tests.bot.captures import capture
+from tests.bot.tenhou.recorded import Moment, feed, moments, new_session, server_frames, snapshot
+
+GAMES = (
+    "tcp-xml-kakan-daiminkan-t13-20180125.log",
+    "tcp-xml-ankan-tobi-20180125.log",
+    "tcp-xml-kan4-kaze4-20180122.log",
+    "tcp-xml-double-ron-20180206.log",
+)
+# What nobody can tell from a snapshot: the order of calls and of our draws, and what follows from it.
+UNKNOWABLE = {
+    "ippatsu",
+    "river",
+    "river_marks",
+    "river_order",
+    "meld_order",
+    "riichi_order",
+    "safe34",
+    "turn_safe34",
+    "rinshan",
+    "missed_turn",
+    "missed_riichi",
+    "liable_dragons",
+    "liable_winds",
+    "last_player",
+    "last_tile",
+}
+
+
+def _difference(a: np.void, b: np.void) -> list[str]:
+    assert a.dtype.names is not None
+    return [name for name in a.dtype.names if not np.array_equal(a[name], b[name])]
+
+
+def _come_back(session: Session, moment: Moment, *, before_draw: bool) -> list[SessionEvent]:
+    session.reconnect()
+    session.take(m.MatchFound(9))
+    session.take(m.Players(moment.names))
+    session.take(m.ScoresResumed(0, 0, 0, (0, 0, 0, 0)))
+    record = moment.before_draw if before_draw else moment.record
+    events = session.take(snapshot(record, moment.player))
+    for message in moment.since_draw if before_draw else ():
+        events += session.take(message)
+    return events
+
+
+def _finish_round(session: Session, frames: list[m.ServerMessage], after: int) -> None:
+    for message in frames[after + 1 :]:
+        session.take(message)
+        if isinstance(message, m.RoundWon | m.RoundDrawn):
+            return
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_fault_1_coming_back_at_any_moment_loses_nothing(name: str) -> None:
+    frames = server_frames(capture(name))
+    session = new_session()
+    at = 0
+    for moment in list(moments(frames))[::3]:
+        while at <= moment.index:
+            feed(session, frames[at])
+            at += 1
+        events = _come_back(session, moment, before_draw=True)
+        assert [event.exact for event in events if isinstance(event, Resumed)] == [True]
+        assert _difference(session.state, moment.record) == []
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_new_process_rebuilds_the_round_from_the_snapshot(name: str) -> None:
+    frames = server_frames(capture(name))
+    for moment in list(moments(frames))[::17]:
+        session = new_session()
+        events = _come_back(session, moment, before_draw=True)
+        assert not any(isinstance(event, StateLost) for event in events)
+        assert set(_difference(session.state, moment.record)) <= UNKNOWABLE
+        _finish_round(session, frames, moment.index)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_snapshot_of_the_very_moment_is_settled_by_the_next_frame(known: bool) -> None:
+    frames = server_frames(capture(GAMES[0]))
+    for moment in list(moments(frames))[::23]:
+        if len(snapshot(moment.record, moment.player).hand) % 3 == 2:
+            continue  # our own draw comes again after a snapshot without it
+        session = new_session()
+        if known:
+            for message in frames[: moment.index + 1]:
+                feed(session, message)
+        _come_back(session, moment, before_draw=False)
+        _finish_round(session, frames, moment.index)
+
+
+def test_the_log_of_a_resumed_game_folds() -> None:
+    frames = server_frames(capture(GAMES[0]))
+    moment = list(moments(frames))[300]
+    session = new_session()
+    _come_back(session, moment, before_draw=True)
+    assert isinstance(session.log[0], StartGame)
+    assert isinstance(session.log[1], StartRound)
+    record = new_round()
+    apply_all(record, session.log)
+    assert _difference(record, session.state) == []
+
+
+def test_recorded_snapshots_are_understood() -> None:
+    for name in ("tcp-xml-reconnect-20180120.log", "tcp-xml-reinit-20180207.log"):
+        session = new_session()
+        session.reconnect()
+        for message in server_frames(capture(name)):
+            session.take(message)
+
+
+# --- by hand: short rounds, no recording needed --------------------------------------------------------
+
+HAND = (0, 4, 8, 12, 20, 24, 28, 32, 36, 40, 44, 48, 56)
+NAMES = ("us", "right", "across", "left")
+
+
+def _returned(shot: m.RoundSnapshot) -> tuple[Session, list[SessionEvent]]:
+    session = new_session()
+    session.reconnect()
+    session.take(m.MatchFound(9))
+    session.take(m.Players(NAMES))
+    return session, session.take(shot)
+
+
+def _shot(**changes: object) -> m.RoundSnapshot:
+    fields: dict[str, object] = {
+        "round_index": 0,
+        "honba": 0,
+        "riichi_sticks": 0,
+        "indicators": (135,),
+        "scores": (25_000, 25_000, 25_000, 25_000),
+        "dealer": 0,
+        "hand": HAND,
+    }
+    return m.RoundSnapshot(**fields | changes)  # type: ignore[arg-type]
+
+
+def test_nothing_thrown_yet() -> None:
+    session, events = _returned(_shot())
+    assert events[-1] == Resumed(0, 0, exact=False)
+    told = session.take(m.TileDrawn(0, 60))
+    assert isinstance(told[-1], PromptOpened)
+    assert session.player == 0
+
+
+def test_our_turn_after_our_own_pon_opens_a_prompt_at_once() -> None:
+    # We ponned 100, 101 with 102 of the player across, and have not thrown yet.
+    code = (3 * 25 + 2) << 9 | 3 << 5 | 0x8 | 2
+    shot = _shot(hand=HAND[:11], melds=((code,), (), (), ()), rivers=((64,), (68,), (), ()))
+    session, events = _returned(shot)
+    assert isinstance(events[-1], PromptOpened)
+    assert {action.tile for action in events[-1].legal} <= set(HAND)
+    assert session.state["turn"] == 0
+
+
+def test_a_discard_that_stands_in_the_river_and_comes_again_is_offered_once() -> None:
+    shot = _shot(hand=(100, 101, *HAND[:11]), rivers=((64,), (102,), (), ()))
+    session, _ = _returned(shot)
+    told = session.take(m.TileThrown(1, 102, offers=m.OFFER_PON))
+    assert [type(event) for event in told] == [PromptOpened]
+    assert session.state["river_size"][1] == 1
+
+
+def test_a_drawn_tile_that_stands_in_the_hand_and_comes_again_is_drawn_once() -> None:
+    shot = _shot(hand=(60, *HAND), rivers=((64,), (68,), (72,), (76,)))
+    session, _ = _returned(shot)
+    session.take(m.TileDrawn(0, 60))
+    assert session.state["drawn"] == 60
+    assert session.state["hand_size"][0] == 14
+
+
+def test_a_discard_without_the_draw_before_it_is_understood() -> None:
+    session, _ = _returned(_shot(rivers=((64,), (), (), ())))
+    session.take(m.TileThrown(1, 68))
+    assert [type(event) for event in session.log[-2:]] == [Draw, Discard]
+
+
+def test_a_riichi_declared_while_we_were_away_shows_when_it_is_paid() -> None:
+    session, _ = _returned(_shot(rivers=((64,), (), (), ())))
+    session.take(m.TileDrawn(1))
+    session.take(m.TileThrown(1, 68))
+    session.take(m.RiichiStep(1, 2, (25_000, 24_000, 25_000, 25_000)))
+    assert list(session.state["riichi"]) == [0, 2, 0, 0]
+    assert session.state["double_riichi"][1] == 1
+
+
+def test_a_riichi_of_the_snapshot_is_in_the_state() -> None:
+    shot = _shot(
+        rivers=((64, 65), (68, 69), (72,), (76,)),
+        riichi_at=(-1, 1, -1, -1),
+        scores=(25_000, 24_000, 25_000, 25_000),
+        riichi_sticks=1,
+    )
+    session, _ = _returned(shot)
+    session.take(m.TileDrawn(2))
+    assert list(session.state["riichi"]) == [0, 2, 0, 0]
+    assert list(session.state["scores"]) == [25_000, 24_000, 25_000, 25_000]
+    assert session.state["riichi_sticks"] == 1
+    assert session.state["double_riichi"][1] == 0
+
+
+@pytest.mark.parametrize(
+    "shot",
+    [
+        _shot(rivers=((), (68,), (), ())),  # the dealer has not thrown, but the next player has
+        _shot(rivers=((64, 65, 66), (68,), (), ())),
+        _shot(indicators=(135, 134)),  # a second indicator without a kan
+        _shot(riichi_at=(2, -1, -1, -1), rivers=((64,), (68,), (), ())),
+    ],
+)
+def test_a_snapshot_that_contradicts_itself_costs_the_round_not_the_game(shot: m.RoundSnapshot) -> None:
+    session, events = _returned(shot)
+    if not any(isinstance(event, StateLost) for event in events):
+        return  # read with what was wrong left out
+    told = session.take(m.TileDrawn(0, 60))
+    assert isinstance(told[-1], PromptOpened)
+    session.answer(told[-1].prompt_id, told[-1].legal[0])
+    assert session.outbox()[-1] == '{"tag":"D","p":60}'
+    session.take(m.TileThrown(0, 60))
+    told = session.take(m.TileThrown(3, 61, offers=m.OFFER_CHI))
+    assert isinstance(told[-1], PromptOpened)
+    assert len(told[-1].legal) == 1
+    session.take(m.RoundDrawn("exhaustive", 0, 0, (25_000,) * 4, (0,) * 4))
+    session.take(m.RoundDealt(0, 1, 0, 135, (25_000,) * 4, 0, HAND))
+    assert isinstance(session.take(m.TileDrawn(0, 60))[-1], PromptOpened)
+    assert len(session.prompt.legal if session.prompt else ()) > 10

@@ -1,0 +1,87 @@
+"""Our client plays a whole game in a seeded lobby, over a line that a plan disturbs."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from structlog.testing import capture_logs
+
+from bot.clock import MonotonicClock
+from bot.player import PlayerSettings, SeatPlayer
+from bot.tally import Tally
+from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
+from bot.tenhou.journal import GameResult, Journal
+from bot.tenhou.lobby import Lobby, LobbySettings
+from bot.tenhou.retry import Waits
+from bot.tenhou.session import Session, SessionSettings
+from game.events import GameEvent, PlayerLeft, PlayerReturned
+from policies.heuristic import HeuristicPolicy
+from replays.record import GameRecord
+from tests.bot.relay import Plan, Relay, Side, unchanged
+
+QUICK = Waits(first_s=0.004, growth=2.0, longest_s=0.1, tries=12)
+ACCOUNT = "ID0123ABCD-aBcD5678"
+
+
+@dataclass
+class Outcome:
+    """What became of the game.
+
+    Attributes:
+        record: the lobby's.
+        results: the client's.
+        missed: games whose end the client did not see.
+        frames: all that passed the relay, whose and text.
+        connections: how many it took.
+        logs: everything logged.
+    """
+
+    record: GameRecord
+    results: list[GameResult]
+    missed: int
+    frames: list[tuple[Side, str]]
+    connections: int
+    tally: Tally
+    logs: Sequence[dict[str, object]] = field(default_factory=list)
+
+    @property
+    def events(self) -> list[GameEvent]:
+        """The game without comings and goings."""
+        return [e for e in self.record.events if not isinstance(e, PlayerLeft | PlayerReturned)]
+
+    def count(self, event: str) -> int:
+        """How often something was logged."""
+        return sum(entry["event"] == event for entry in self.logs)
+
+
+async def play_through(
+    plan: Plan = unchanged, *, seed: int = 7, game_type: int = 9, name: str = "NoName", **settings: object
+) -> Outcome:
+    """Play one game to its end; the lobby's record and the client's results."""
+    records: list[GameRecord] = []
+    clock, rng = MonotonicClock(), random.Random(seed)
+    journal = Journal()
+    player = SeatPlayer(HeuristicPolicy, PlayerSettings(), clock, rng)
+    with capture_logs() as logs:
+        async with (
+            Lobby(LobbySettings(seed=seed), on_record=records.append) as lobby,
+            Relay(lobby.url, plan).running() as relay,
+        ):
+            line = ClientSettings(
+                urls=(relay.url,),
+                in_game=QUICK,
+                at_login=QUICK,
+                id_busy=QUICK,
+                **settings,  # type: ignore[arg-type]
+            )
+            session = Session(SessionSettings(name=name, game_type=game_type))
+            client = TenhouClient(line, session, player, journal, clock, rng, hooks=Hooks())
+            async with asyncio.timeout(60):
+                await client.run()
+            await lobby.records_saved()
+    return Outcome(
+        records[0], journal.results, journal.missed, relay.frames, relay.connections, player.tally, logs
+    )
