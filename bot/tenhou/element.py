@@ -235,12 +235,12 @@ class Fields:
         """One integer within bounds."""
         if default is not None and name not in self._left:
             return default
-        return self._checked(name, self.take(name, limit=16), low, high)
+        return self.integer(name, self.take(name, limit=16), low, high)
 
     def numbers(self, name: str, low: int, high: int, counts: Collection[int]) -> tuple[int, ...]:
         """A comma list of integers; an attribute that is not there is an empty list."""
         text = self.take(name, "", limit=4096)
-        values = tuple(self._checked(name, part, low, high) for part in text.split(",")) if text else ()
+        values = tuple(self.integer(name, part, low, high) for part in text.split(",")) if text else ()
         if len(values) not in counts:
             raise self.fail(f"{name} lists {len(values)} values")
         return values
@@ -265,7 +265,8 @@ class Fields:
         value = 10 * abs(int(whole)) + int(part or 0)
         return -value if text.startswith("-") else value
 
-    def _checked(self, name: str, text: str, low: int, high: int) -> int:
+    def integer(self, name: str, text: str, low: int, high: int) -> int:
+        """The integer in a part of an attribute, within bounds."""
         if not _INTEGER.fullmatch(text):
             raise self.fail(f"{name} holds {text[:20]!r}, no number")
         value = int(text)

@@ -13,6 +13,7 @@ from bot.tenhou import server_messages as m
 from bot.tenhou.element import Element, Fields, read_element
 from game.events import DrawReason, Four
 from game.melds import decode_meld
+from game.tiles import TILES
 
 HUNDRED: Final = 100
 SCORE_MAX: Final = 9999
@@ -113,7 +114,7 @@ def _un(f: Fields) -> m.ServerMessage:
 
 def _rates(f: Fields) -> tuple[float, float, float, float]:
     parts = f.take("rate", "1500.00,1500.00,1500.00,1500.00", limit=64).split(",")
-    if len(parts) != 4 or not all(re.fullmatch(r"-?[0-9]{1,5}(\.[0-9]{1,4})?", part) for part in parts):
+    if len(parts) != 4 or not all(re.fullmatch(r"-?[0-9]{1,5}(\.[0-9]{1,2})?", part) for part in parts):
         raise f.fail("rate is no list of four ratings")
     a, b, c, d = map(float, parts)
     return a, b, c, d
@@ -274,13 +275,13 @@ def _thrown(f: Fields, letter: str, digits: str) -> m.ServerMessage:
     if not digits:
         raise f.fail("a discard names no tile")
     seat = "DEFG".index(letter.upper())
-    return m.TileThrown(seat, _tile(f, digits), letter.islower(), _offers(f), extra=f.rest())
+    # For our own discards the case means nothing; the server writes them in upper case.
+    tsumogiri = letter.islower() and seat != 0
+    return m.TileThrown(seat, _tile(f, digits), tsumogiri, _offers(f), extra=f.rest())
 
 
 def _tile(f: Fields, digits: str) -> int:
-    if int(digits) > 135:
-        raise f.fail(f"tile {digits}")
-    return int(digits)
+    return f.integer("the tile", digits, 0, TILES - 1)
 
 
 def _n(f: Fields) -> m.ServerMessage:
@@ -321,7 +322,7 @@ def _final(f: Fields) -> m.FinalScores | None:
     parts = f.take("owari", limit=128).split(",")
     if len(parts) != 8:
         raise f.fail(f"owari lists {len(parts)} values")
-    scores = tuple(10 * f.tenths("owari", part) for part in parts[::2])
+    scores = tuple(HUNDRED * f.integer("owari", part, -SCORE_MAX, SCORE_MAX) for part in parts[::2])
     results = tuple(f.tenths("owari", part) for part in parts[1::2])
     return m.FinalScores(cast("Four", scores), cast("Four", results))
 

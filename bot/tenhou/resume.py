@@ -99,13 +99,13 @@ def candidates(message: m.RoundSnapshot, player: int, seen: Sequence[GameEvent])
 
 
 def _all_candidates(message: m.RoundSnapshot, goal: Goal, seen: Sequence[GameEvent]) -> Iterator[Candidate]:
-    known = _known(message, goal, seen)
-    if known is not None:
-        for path in _paths(goal, known):
-            yield from _explain(_Story(goal, known).tell(path), goal, exact=True)
+    for known in _beginnings(message, seen):
+        for path, in_order in _paths(goal, known):
+            story = _Story(goal, known, in_order=in_order)
+            yield from _explain(story.tell(path), goal, exact=True)
     nothing = Known((), new_round(), Begin("draw", message.round_index % 4))
-    for path in _paths(goal, nothing):
-        story = _Story(goal, nothing)
+    for path, in_order in _paths(goal, nothing):
+        story = _Story(goal, nothing, in_order=in_order)
         for events in story.tell(path):
             deal = _deal(message, goal, events, story.drawn)
             if deal is not None:
@@ -127,27 +127,26 @@ def _goal(message: m.RoundSnapshot, player: int) -> Goal:
 # --- what we saw --------------------------------------------------------------------------------------
 
 
-def _known(message: m.RoundSnapshot, goal: Goal, seen: Sequence[GameEvent]) -> Known | None:
-    """What we saw, cut back to the last thing that lies open, if it is the beginning of this round."""
+def _beginnings(message: m.RoundSnapshot, seen: Sequence[GameEvent]) -> Iterator[Known]:
+    """What we saw of this round, longest first: the snapshot may be older than the last of it."""
     events = [event for event in seen if not isinstance(event, PlayerLeft | PlayerReturned)]
-    while events and isinstance(events[-1], Draw | Riichi | DoraRevealed):
-        events.pop()
-    if not events or not isinstance(events[0], StartRound):
-        return None
-    start = events[0]
+    start = events[0] if events else None
+    if not isinstance(start, StartRound):
+        return
     same = (message.round_index, message.honba, message.indicators[0])
     if (start.round_index, start.honba, start.dora_indicator) != same:
-        return None
-    record = new_round()
-    try:
-        apply_all(record, events)
-    except StateMismatchError:
-        return None
-    begin = _begin(next(e for e in reversed(events) if not isinstance(e, RiichiAccepted)))
-    return None if begin is None else Known(tuple(events), record, begin)
+        return
+    while events:
+        begin = _begin(next(e for e in reversed(events) if not isinstance(e, RiichiAccepted)))
+        if begin is not None:
+            record = new_round()
+            apply_all(record, events)
+            yield Known(tuple(events), record, begin)
+        events.pop()
 
 
 def _begin(last: GameEvent) -> Begin | None:
+    """Where a search goes on after an event that lies open; None after one that does not show."""
     if isinstance(last, StartRound):
         return Begin("draw", last.dealer)
     if isinstance(last, Discard):
@@ -169,7 +168,8 @@ def _open_river(record: np.void, player: int) -> tuple[int, ...]:
 # --- the order of turns -------------------------------------------------------------------------------
 
 
-def _paths(goal: Goal, known: Known) -> Iterator[Path]:
+def _paths(goal: Goal, known: Known) -> Iterator[tuple[Path, bool]]:
+    """Orders of turns, and whether everybody's melds are made as they are listed; such orders come first."""
     rest = _rest(goal, known)
     if rest is None:
         return
@@ -189,7 +189,7 @@ def _paths(goal: Goal, known: Known) -> Iterator[Path]:
                 )
             )
             if ours == to_throw:
-                yield path
+                yield path, in_order
 
 
 def _rest(goal: Goal, known: Known) -> tuple[list[m.Tiles], list[tuple[int, Meld]]] | None:
@@ -235,9 +235,10 @@ class _Step(msgspec.Struct):
 class _Story:
     """Events that follow a path; ``drawn`` are then the tiles we drew on it."""
 
-    def __init__(self, goal: Goal, known: Known) -> None:
+    def __init__(self, goal: Goal, known: Known, *, in_order: bool) -> None:
         self._goal = goal
         self._known = known
+        self._in_order = in_order
         self.drawn: list[int] = []
 
     def tell(self, path: Path) -> Iterator[tuple[GameEvent, ...]]:
@@ -258,7 +259,7 @@ class _Story:
         steps = [_Step(move, move.player) for move in path]
         for p in range(4):
             for kan in self._own_kans(p):
-                at = _turn_for(steps, p, kan)
+                at = _turn_for(steps, p, kan, self._goal.melds[p] if self._in_order else ())
                 if at is None:
                     return None
                 steps[at + 1 : at + 1] = [_Step(None, p, kan), _Step(Move("draw", p), p)]
@@ -332,7 +333,7 @@ class _Story:
             ]
             for number in throws:
                 move = steps[number].move
-                if place == len(river) or (move is not None and move.tile == river[place]):
+                if place >= len(river) or (move is not None and move.tile == river[place]):
                     found[player] = number
         return found
 
@@ -352,18 +353,29 @@ class _Story:
         return Discard(player, step.move.tile, isinstance(last, Draw) and last.tile == step.move.tile)
 
 
-def _turn_for(steps: Sequence[_Step], player: int, kan: Meld) -> int | None:
-    """The player's last draw that he answered with a discard, else his last one at all."""
-    first = 0
+def _turn_for(steps: Sequence[_Step], player: int, kan: Meld, melds: Sequence[Meld]) -> int | None:
+    """The player's last draw at which he can have laid a kan, given the order of his melds if it is known."""
+    first, last = -1, len(steps)
     if kan.kind is MeldKind.KAKAN:
-        pon = _pon_of(kan)
-        first = next((n + 1 for n, step in enumerate(steps) if step.move and step.move.meld == pon), 0)
-    draws = [
-        n
-        for n, step in enumerate(steps)
-        if n >= first and step.player == player and step.move is not None and step.move.kind == "draw"
-    ]
-    return draws[-1] if draws else None
+        first = _call_step(steps, kan)
+    elif kan in melds:
+        place = melds.index(kan)
+        first = max((_call_step(steps, meld) for meld in melds[:place]), default=-1)
+        last = min((n for meld in melds[place:] if (n := _call_step(steps, meld)) >= 0), default=last)
+    draws = [n for n, step in enumerate(steps) if step.player == player and _is_draw(step)]
+    return next((n for n in reversed(draws) if first < n < last), None)
+
+
+def _is_draw(step: _Step) -> bool:
+    return step.move is not None and step.move.kind == "draw"
+
+
+def _call_step(steps: Sequence[_Step], meld: Meld) -> int:
+    """The step that makes a meld, for an added kan its pon; -1 if that was before."""
+    made = _pon_of(meld) if meld.kind is MeldKind.KAKAN else meld
+    return next(
+        (n for n, s in enumerate(steps) if s.kan == made or (s.move is not None and s.move.meld == made)), -1
+    )
 
 
 def _uses(step: _Step) -> tuple[int, ...]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-import msgspec
 import numpy as np
 
 from bot.tenhou import client_messages as c
 from bot.tenhou import server_messages as m
+from bot.tenhou.comeback import Comeback, blind_choice, with_riichi
 from bot.tenhou.game_types import GameType
 from bot.tenhou.prompts import Prompt, agree, difference, objection, reply
-from bot.tenhou.resume import Candidate, candidates
+from bot.tenhou.resume import Candidate
 from bot.tenhou.session_events import (
     Disagreement,
     GameEnded,
@@ -30,10 +30,9 @@ from bot.tenhou.session_events import (
     TableEvent,
 )
 from bot.tenhou.translate import TABLE_MESSAGES, by_player, player_of_dealer, translate
-from game.actions import PASS, Action, ActionKind
+from game.actions import Action, ActionKind
 from game.errors import LocalProtocolError, StateMismatchError
 from game.events import DrawnRound, EndGame, EndRound, Four, GameEvent, Riichi, StartGame, StartRound, Win
-from game.layout import PHASE_CLAIM
 from game.rules import legal_actions
 from game.settlement import GameLength, final_scores, placements
 from game.state import apply, clone, is_furiten, new_round
@@ -82,8 +81,8 @@ class Seat:
         self._riichi_sent = False
         self._riichi_assumed = False
         self._furiten: bool | None = None  # as the server last stated it, not compared yet
-        self._snapshot: m.RoundSnapshot | None = None  # until the first frame after it
-        self._others: Iterator[Candidate] = iter(())
+        self._comeback: Comeback | None = None  # until the first frame after a snapshot
+        self._rejoined = False  # into the running round
 
     @property
     def length(self) -> GameLength:
@@ -112,7 +111,10 @@ class Seat:
     def begin(self, message: m.GameBegins) -> list[SessionEvent]:
         """The game is about to begin."""
         if self._started:
-            raise StateMismatchError("a game begins that has begun")
+            if not self._blind or len(self.log) > 1:
+                raise StateMismatchError("a game begins that has begun")
+            self._blind = False  # the line broke before the first deal
+            return []
         self.game_id = message.log_id
         self.player = player_of_dealer(0, message.dealer)
         self._blind = False
@@ -141,10 +143,9 @@ class Seat:
             return self._grope(message)
         if self.player < 0:
             raise StateMismatchError("a round runs before the game has begun")
-        if self._snapshot is not None:
-            told = self._after_snapshot(message)
-            if told is not None:
-                return told
+        if self._settle(message):
+            return self.close_prompt() + self._consequences(message)
+        self._notice_riichi(message)
         if isinstance(message, m.RiichiStep) and self._riichi_assumed and message.seat == 0:
             self._riichi_assumed = False
             if message.step == 1:
@@ -209,6 +210,8 @@ class Seat:
         self._ready_sent = False
         self._strict = True
         self._blind = False
+        self._comeback = None
+        self._rejoined = False
         self._furiten = None
         self._riichi_sent = self._riichi_assumed = False
 
@@ -362,90 +365,61 @@ class Seat:
         self._riichi_sent = self._riichi_assumed = False
 
     def _restore(self, message: m.RoundSnapshot) -> list[SessionEvent]:
-        player = player_of_dealer(message.round_index, message.dealer)
-        opened: list[SessionEvent] = []
-        self.player = player
-        if not self._started:
-            opened = self._open_log()
-        known = self.log[self._round_start :]
+        self.player = player_of_dealer(message.round_index, message.dealer)
+        events = [] if self._started else self._open_log()
         if self._result is not None:
-            opened += self._end_round(_four(self.record["scores"]))
-            self._result, self._round_start, known = None, len(self.log), []
-        found = candidates(message, player, known)
-        first = next(found, None)
+            events += self._end_round(_four(self.record["scores"]))
+            self._result, self._round_start = None, len(self.log)
+        comeback = Comeback(message, self.player, self.log[self._round_start :])
+        first = comeback.first()
         if first is None:
             self._blind = True
-            return [*opened, StateLost("the snapshot of the round cannot be explained")]
+            return [*events, StateLost("the snapshot of the round cannot be explained")]
         self._take(first)
-        self._snapshot, self._others = message, found
-        index, honba = message.round_index, message.honba
-        opened.append(Resumed(index, honba, first.exact))
-        return opened + (self._discard_prompt() if len(message.hand) % 3 == 2 else [])
+        self._comeback, self._rejoined, self._blind = comeback, True, False
+        self._winners, self._ready_sent, self._furiten = set(), False, None
+        events.append(Resumed(message.round_index, message.honba, first.exact))
+        return events + (self._discard_prompt() if len(message.hand) % 3 == 2 else [])
 
     def _take(self, candidate: Candidate) -> None:
         self.log[self._round_start :] = candidate.events
         self.record = clone(candidate.record)
-        self._winners = set()
-        self._ready_sent = False
-        self._blind = False
         self._strict = candidate.exact
-        self._furiten = None
 
-    def _after_snapshot(self, message: m.ServerMessage) -> list[SessionEvent] | None:
-        """The first frame after a snapshot tells which explanation of it was right; None: go on as usual."""
-        snapshot, self._snapshot = self._snapshot, None
-        assert snapshot is not None
-        if isinstance(message, m.TileDrawn) and message.tile in snapshot.hand and message.seat == 0:
-            # The drawn tile stands in the snapshot already.
-            rest = tuple(tile for tile in snapshot.hand if tile != message.tile)
-            snapshot = msgspec.structs.replace(snapshot, hand=rest)
-            self._others = candidates(snapshot, self.player, self.log[self._round_start :])
-            self._next_candidate("the drawn tile is in the hand")
-        if self._is_repeated(message):
-            return self.close_prompt() + self._consequences(message)
-        while not self._fits(message):
-            self._next_candidate(f"no explanation of the snapshot goes on with {message!r}")
-        return None
-
-    def _next_candidate(self, reason: str) -> None:
-        candidate = next(self._others, None)
-        if candidate is None:
-            raise StateMismatchError(reason)
-        self._take(candidate)
-
-    def _is_repeated(self, message: m.ServerMessage) -> bool:
-        """A discard that we were asked about before the line broke comes again with its offer."""
-        if not isinstance(message, m.TileThrown) or self.record["phase"] != PHASE_CLAIM:
+    def _settle(self, message: m.ServerMessage) -> bool:
+        """Take the explanation of the snapshot that its next frame fits; whether it only repeats its end."""
+        comeback, self._comeback = self._comeback, None
+        if comeback is None:
             return False
-        who = (message.seat + self.player) % 4
-        return bool(self.record["last_player"] == who and self.record["last_tile"] == message.tile)
+        events = tuple(self.log[self._round_start :])
+        now = Candidate(events, self.record, self._strict)
+        settled, repeats = comeback.settle(now, message)
+        if settled is not now:
+            self._take(settled)
+        return repeats
 
-    def _fits(self, message: m.ServerMessage) -> bool:
-        event = translate(message, self.record, self.player, strict=False)
-        assert event is not None
-        try:
-            apply(clone(self.record), event)
-        except StateMismatchError:
-            return False
-        return True
+    def _notice_riichi(self, message: m.ServerMessage) -> None:
+        """A riichi declared while we were away shows when it is paid."""
+        if not (self._rejoined and isinstance(message, m.RiichiStep) and message.step == 2):
+            return
+        player = (message.seat + self.player) % 4
+        if not self.record["riichi"][player]:
+            told = with_riichi(self.log[self._round_start :], player)
+            if told is not None:
+                self.log[self._round_start :], self.record = told
 
     # --- without a record ----------------------------------------------------------------------------
 
     def _grope(self, message: m.ServerMessage) -> list[SessionEvent]:
-        """Until the next deal: win what is offered, throw what we draw, pass on the rest."""
+        """Until the next deal: whatever needs no knowledge of the round."""
         events = self.close_prompt()
         if isinstance(message, m.RoundWon | m.RoundDrawn):
             if message.final is not None and self.player >= 0:
                 return events + self._end_game(message.final)
             self._say_ready()
-        elif isinstance(message, m.TileDrawn) and message.seat == 0:
-            tsumo = message.offers & m.OFFER_TSUMO
-            kind = ActionKind.TSUMO if tsumo else ActionKind.DISCARD
-            events += self._open((Action(kind, message.tile),), message.offers, None)
-        elif isinstance(message, m.TileThrown | m.MeldMade) and message.offers:
-            tile = message.tile if isinstance(message, m.TileThrown) else -1
-            ron = message.offers & m.OFFER_RON
-            events += self._open((Action(ActionKind.RON, tile) if ron else PASS,), message.offers, None)
+        choice = blind_choice(message)
+        if choice and isinstance(message, m.TileDrawn | m.TileThrown | m.MeldMade):
+            events += self._open(choice, message.offers, None)
         return events
 
     # --- recorded frames of a client -----------------------------------------------------------------

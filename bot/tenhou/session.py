@@ -354,7 +354,8 @@ class Session:
     def _begins(self, message: m.GameBegins) -> list[SessionEvent]:
         if self.seat is None:
             raise StateMismatchError("a game begins without a match")
-        if self.seat.log and self.seat.is_returning:
+        if len(self.seat.log) > 1 and self.seat.is_returning:
+            # Another game with the same people.
             names, match = self.seat.names, self.seat.match
             self.seat = Seat(match, self._numbers, self._send)
             self.seat.seated(m.Players(names))

@@ -1,0 +1,105 @@
+"""Coming back to a running round: which explanation of the snapshot holds, and what to do without any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from bot.tenhou import server_messages as m
+from bot.tenhou.resume import Candidate, candidates
+from bot.tenhou.translate import translate
+from game.actions import PASS, Action, ActionKind
+from game.errors import StateMismatchError
+from game.events import Discard, GameEvent, Riichi
+from game.layout import PHASE_CLAIM
+from game.state import apply, apply_all, clone, new_round
+
+
+class Comeback:
+    """A snapshot and its explanations; the first frame after it settles which one holds.
+
+    Args:
+        snapshot: the round as the server tells it.
+        player: who seat 0 is.
+        seen: events of the round we saw before the line broke.
+    """
+
+    def __init__(self, snapshot: m.RoundSnapshot, player: int, seen: Sequence[GameEvent]) -> None:
+        self._snapshot = snapshot
+        self._player = player
+        self._seen = seen
+        self._found = candidates(snapshot, player, seen)
+
+    def first(self) -> Candidate | None:
+        """The most plausible explanation; None if there is none."""
+        return next(self._found, None)
+
+    def settle(self, candidate: Candidate, message: m.ServerMessage) -> tuple[Candidate, bool]:
+        """The explanation that the next frame goes on from, and whether that frame only repeats its end.
+
+        Raises:
+            StateMismatchError: no explanation goes on with it.
+        """
+        current: Candidate | None = candidate
+        if isinstance(message, m.TileDrawn) and message.seat == 0 and message.tile in self._snapshot.hand:
+            # The drawn tile stands in the snapshot's hand already.
+            rest = tuple(tile for tile in self._snapshot.hand if tile != message.tile)
+            before = msgspec.structs.replace(self._snapshot, hand=rest)
+            self._found = candidates(before, self._player, self._seen)
+            current = self.first()
+        while current is not None:
+            if self._repeats(current.record, message):
+                return current, True
+            if self._fits(current.record, message):
+                return current, False
+            current = next(self._found, None)
+        raise StateMismatchError(f"no explanation of the snapshot goes on with {message!r}")
+
+    def _repeats(self, record: np.void, message: m.ServerMessage) -> bool:
+        """Whether a discard we were asked about before the line broke comes again with its offer."""
+        if not isinstance(message, m.TileThrown) or record["phase"] != PHASE_CLAIM:
+            return False
+        who = (message.seat + self._player) % 4
+        return bool(record["last_player"] == who and record["last_tile"] == message.tile)
+
+    def _fits(self, record: np.void, message: m.ServerMessage) -> bool:
+        event = translate(message, record, self._player, strict=False)
+        assert event is not None
+        try:
+            apply(clone(record), event)
+        except StateMismatchError:
+            return False
+        return True
+
+
+def with_riichi(events: Sequence[GameEvent], player: int) -> tuple[list[GameEvent], np.void] | None:
+    """The round with the last discard turned into a riichi discard, and its record.
+
+    A riichi declared while we were away shows only when its stick is paid. None if it cannot have been.
+    """
+    last = events[-1] if events else None
+    if not isinstance(last, Discard) or last.player != player:
+        return None
+    told = [*events[:-1], Riichi(player), last]
+    record = new_round()
+    try:
+        apply_all(record, told)
+    except StateMismatchError:
+        return None
+    return told, record
+
+
+def blind_choice(message: m.ServerMessage) -> tuple[Action, ...]:
+    """What to answer without a record: take the win that is offered, throw what is drawn, else pass.
+
+    Empty where nothing is asked of us.
+    """
+    if isinstance(message, m.TileDrawn) and message.seat == 0:
+        won = message.offers & m.OFFER_TSUMO
+        return (Action(ActionKind.TSUMO if won else ActionKind.DISCARD, message.tile),)
+    if isinstance(message, m.TileThrown | m.MeldMade) and message.offers:
+        tile = message.tile if isinstance(message, m.TileThrown) else -1
+        return (Action(ActionKind.RON, tile) if message.offers & m.OFFER_RON else PASS,)
+    return ()
