@@ -196,7 +196,9 @@ def check(
 @traffic.command()
 @reported
 def verify(
-    files: Annotated[list[Path], typer.Argument(help="Captures: .tsv or .txt (JSON), .log or .xml.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="Captures: .tsv or .txt (JSON), .log or .xml.", metavar="FILES...")
+    ],
     as_json: AsJson = False,
 ) -> int:
     """Check captured frames.

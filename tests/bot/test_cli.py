@@ -1,0 +1,337 @@
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import structlog
+from typer.testing import CliRunner
+
+from bot import cli
+from game.errors import ConfigError, LoginRejected
+
+ROOT = Path(__file__).parents[2]
+LOGIN = "ID0A1B2C3D-Marker01"
+HANG_S = 120
+pytestmark = pytest.mark.usefixtures("restore_logs")
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def run(*args: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(cli.app, args)
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result.exit_code, result.stdout, result.stderr
+
+
+@contextlib.contextmanager
+def start(*args: str) -> Iterator[subprocess.Popen[str]]:
+    """The program in a process of its own, which a hang does not outlive."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "bot.cli", *args],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        watchdog = threading.Timer(HANG_S, process.kill)
+        watchdog.start()
+        try:
+            yield process
+        finally:
+            watchdog.cancel()
+            process.kill()
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ([], ["play", "lobby", "check", "traffic", "bench"]),
+        (["play"], ["--server", "--lobby", "--type", "--games", "--pace", "--seed", "--json", "--capture"]),
+        (["play"], ["--config", "--log-level", "--log-format", "--out", "--dry-run", "--url"]),
+        (["lobby"], ["--port", "--seed", "--out", "--config"]),
+        (["check"], ["--json", "--config"]),
+        (["traffic", "verify"], ["FILES", "--json"]),
+        (["bench", "game"], ["--json"]),
+    ],
+)
+def test_help_names_every_command_and_flag(command: list[str], words: list[str]) -> None:
+    code, out, _ = run(*command, "--help")
+    assert code == 0
+    assert [word for word in words if word not in out] == []
+
+
+def test_help_answers_in_half_a_second() -> None:
+    def seconds() -> float:
+        began = time.perf_counter()
+        with start("--help") as process:
+            assert process.communicate()[0].startswith("Usage")
+            return time.perf_counter() - began
+
+    assert min(seconds() for _ in range(3)) < 0.5
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["play", "--gmaes", "1"],
+        ["play", "--games", "x"],
+        ["paly"],
+        ["play", "extra"],
+        ["traffic", "verify"],
+        ["play", "--games", "0"],
+        ["play", "--type", "sanma"],
+        ["play", "--server", "elsewhere"],
+        ["play", "--config", "missing.yaml"],
+        ["play", "--server", "tenhou"],
+        ["play", "--log-level", "loud"],
+        ["lobby", "--port", "70000"],
+        ["check", "--config", "."],
+    ],
+)
+def test_bad_usage_and_bad_configuration_exit_2_and_say_why_on_stderr(args: list[str]) -> None:
+    code, out, err = run(*args)
+    assert code == 2
+    assert out == ""
+    assert err.strip()
+
+
+def test_all_problems_are_told_at_once() -> None:
+    Path("config.yaml").write_text("play: {gmaes: 1}\nlogs: {level: loud}\n")
+    _, _, err = run("play", "--type", "17", "--games", "0")
+    assert err.count("\n  ") == 4
+    assert "three-player tables are not supported" in err
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ConfigError(f"bad {LOGIN}\x1b[31m"), 2),
+        (LoginRejected(f"bad {LOGIN}\x1b[31m"), 1),
+        (KeyboardInterrupt(), 130),
+    ],
+)
+def test_errors_become_exit_codes_without_secrets(
+    error: BaseException, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @cli.reported
+    def command() -> int:
+        raise error
+
+    with pytest.raises(cli.typer.Exit) as ended:
+        command()
+    assert ended.value.exit_code == code
+    shown = capsys.readouterr().err
+    assert "Marker01" not in shown
+    assert "\x1b" not in shown
+
+
+def test_dry_run_says_what_would_be_done_and_touches_nothing(tmp_path: Path) -> None:
+    code, out, _ = run("play", "--dry-run", "--games", "3", "--type", "fast", "--out", "records")
+    assert code == 0
+    for part in ("3 games", "built-in lobby", "ippan tonpuu fast", "instant pace", "records"):
+        assert part in out
+    assert list(tmp_path.iterdir()) == []
+    code, out, _ = run("lobby", "--dry-run", "--port", "4001")
+    assert code == 0
+    assert "port 4001" in out
+
+
+def test_dry_run_on_tenhou_shows_no_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TENHOU_ID", LOGIN)
+    monkeypatch.setenv("SUZAKU_TENHOU__ENABLED", "true")
+    code, out, err = run("play", "--server", "tenhou", "--dry-run")
+    assert code == 0
+    assert "the id in $TENHOU_ID" in out
+    assert "practice" in out
+    assert "Marker01" not in out + err
+
+
+def test_check_prints_the_configuration_and_what_it_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_ID", LOGIN)
+    monkeypatch.setenv("SUZAKU_LOCAL__USER_ID_ENV", "MY_ID")
+    code, out, err = run("check")
+    assert code == 0
+    for part in (
+        "server: local",
+        "9 (ippan hanchan)",
+        "kernels",
+        "policy",
+        "lobby",
+        "opens at ws://127.0.0.1:",
+    ):
+        assert part in out
+    assert "MY_ID holds an id (not shown)" in out
+    assert "Marker01" not in out + err
+    assert run("play", "--config", "config.yaml")[0] == 2
+    found = json.loads(run("check", "--json")[1])
+    assert found["config"]["play"]["server"] == "local"
+
+
+def test_check_reports_a_folder_that_cannot_be_written_and_a_port_that_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    Path("c.yaml").write_text("records: {folder: file/records}\n")
+    code, _, err = run("check", "--config", "c.yaml")
+    assert code == 2
+    assert "records.folder" in err
+
+
+def test_play_plays_a_whole_game_and_prints_standings_and_record(tmp_path: Path) -> None:
+    args = [
+        "--type",
+        "tonpuu",
+        "--seed",
+        "7",
+        "--out",
+        "records",
+        "--capture",
+        "cap.tsv",
+        "--log-format",
+        "json",
+    ]
+    code, out, err = run("play", *args)
+    assert code == 0
+    assert re.search(r"^  1  \w+ +[\d,]+ +\+", out, re.MULTILINE)
+    assert "<- Suzaku" in out
+    record = re.search(r"record: (\S+)", out)
+    assert record is not None
+    assert Path(record[1]).read_text().startswith("<mjloggm")
+    decisions = Path(record[1].replace(".mjlog.xml", ".decisions.jsonl"))
+    lines = [json.loads(line) for line in decisions.read_text().splitlines()]
+    logged = [json.loads(line) for line in err.splitlines() if '"decision.made"' in line]
+    assert len(lines) == len(logged) > 10
+    assert {"action", "source", "probability", "top", "shanten", "latency_ms", "budget_ms"} <= set(logged[0])
+    frames = Path("cap.tsv").read_text().splitlines()
+    assert {line.split("\t")[1] for line in frames[1:]} == {"C", "S"}
+    assert not re.search(r"[0-9A-F]{8}-[0-9A-F]{8}", Path("cap.tsv").read_text())
+
+
+def test_json_prints_one_object_with_games_decisions_and_records() -> None:
+    code, out, _ = run(
+        "play", "--type", "tonpuu", "--seed", "7", "--games", "2", "--json", "--out", "records"
+    )
+    assert code == 0
+    result = json.loads(out)
+    assert len(result["games"]) == 2
+    for game in result["games"]:
+        assert sorted(game["placements"]) == [1, 2, 3, 4]
+        assert sum(game["scores"]) == 100_000
+        assert game["rounds"] >= 1
+        assert Path(game["record"]).exists()
+    decisions = result["decisions"]
+    assert decisions["count"] > 20
+    assert (decisions["fallbacks"], decisions["late"]) == (0, 0)
+    assert 0 < decisions["p50_ms"] <= decisions["p99_ms"]
+
+
+def test_the_same_seed_plays_the_same_game() -> None:
+    outs = [
+        json.loads(run("play", "--type", "tonpuu", "--seed", "11", "--json", "--out", "r")[1])["games"][0]
+        for _ in range(2)
+    ]
+    assert outs[0]["scores"] == outs[1]["scores"]
+    assert outs[0]["names"] == outs[1]["names"]
+
+
+def test_a_server_that_cannot_be_reached_exits_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUZAKU_CONNECTION__LOGIN_TRIES", "1")
+    monkeypatch.setattr("bot.play.AT_LOGIN", cli_waits())
+    code, out, err = run("play", "--url", "ws://127.0.0.1:9/")
+    assert code == 1
+    assert "gave up after 1 tries" in err
+    assert "0 games" in out
+
+
+def cli_waits() -> object:
+    from bot.tenhou.retry import Waits
+
+    return Waits(first_s=0.001, growth=1.0, longest_s=0.001, tries=1)
+
+
+def test_fault_26_a_second_login_of_one_id_exits_2(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from bot.lock import id_lock
+
+    monkeypatch.setenv("MY_ID", LOGIN)
+    monkeypatch.setenv("SUZAKU_LOCAL__USER_ID_ENV", "MY_ID")
+    with id_lock(tmp_path / "state" / "suzaku" / "locks", LOGIN):
+        code, _, err = run("play", "--out", "r")
+    assert code == 2
+    assert "another process is playing under this id" in err
+    assert "Marker01" not in err
+    assert not [path for path in tmp_path.rglob("*") if "Marker01" in path.name]
+
+
+def test_fault_23_a_whole_login_leaves_the_id_nowhere(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MY_ID", LOGIN)
+    monkeypatch.setenv("SUZAKU_LOCAL__USER_ID_ENV", "MY_ID")
+    args = ["--type", "tonpuu", "--log-level", "debug", "--capture", "c.tsv", "--out", "r"]
+    code, out, err = run("play", *args)
+    assert code == 0
+    assert "Player1" in out
+    encoded = "".join(f"%{byte:02X}" for byte in b"Marker01")
+    kept = [path.read_text(errors="replace") for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(kept) >= 3
+    for text in (out, err, *kept, *map(str, tmp_path.rglob("*"))):
+        assert "Marker01" not in text
+        assert encoded not in text
+
+
+def test_a_capture_that_cannot_be_written_exits_2() -> None:
+    code, _, err = run("play", "--capture", "/")
+    assert code == 2
+    assert "records.capture" in err
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_first_ctrl_c_finishes_the_game_and_the_second_stops_now(times: int, tmp_path: Path) -> None:
+    pace = "instant" if times == 1 else "human"
+    args = ["--games", "500", "--type", "tonpuu", "--json", "--pace", pace, "--out", str(tmp_path / "r")]
+    with start("play", *args, "--log-format", "json") as process:
+        assert process.stderr is not None
+        seen = 0
+        for line in process.stderr:
+            if '"round.started"' in line and seen == 0:
+                process.send_signal(signal.SIGINT)
+                seen = 1
+            elif '"program.stopping"' in line and times == 2:
+                process.send_signal(signal.SIGINT)
+        assert process.stdout is not None
+        result = json.loads(process.stdout.read())
+        assert process.wait() == 130
+    assert result["interrupted"]
+    assert len(result["games"]) == (1 if times == 1 else 0)
+
+
+def test_the_lobby_runs_alone_takes_a_player_and_ends_cleanly(tmp_path: Path) -> None:
+    with start("lobby", "--seed", "5", "--out", str(tmp_path / "lobby"), "--log-format", "json") as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        assert url.startswith("ws://127.0.0.1:")
+        code, out, _ = run("play", "--url", url, "--type", "tonpuu", "--json", "--out", "mine")
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 0
+        assert process.stderr is not None
+        process.stderr.read()
+    assert code == 0
+    game = json.loads(out)["games"][0]
+    assert Path(game["record"]).name in {path.name for path in (tmp_path / "lobby").iterdir()}
+
+
+def test_logs_are_set_up_before_anything_can_fail() -> None:
+    run("check", "--config", "missing.yaml")
+    assert structlog.is_configured()
