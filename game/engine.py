@@ -6,6 +6,7 @@ in here: its random seat order, its doubled actions, its penalty for an illegal 
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -176,6 +177,22 @@ class Engine:
         else:
             env.riichi_declared = (record["riichi"] != 0).tolist()
         return engine
+
+
+def play_bare(seed: int) -> int:
+    """A hanchan of random moves on the engine alone, nothing of ours around it; how many steps it took."""
+    rng = random.Random(seed)  # noqa: S311 - moves, not secrets
+    env = RiichiEnv(game_mode="4p-red-half", skip_mjai_logging=True, seed=seed)
+    observations = env.reset()
+    steps = 0
+    while not env.is_done:
+        # the engine answers its seats in no fixed order
+        asked = sorted(observations)
+        observations = env.step(
+            {player: rng.choice(observations[player].legal_actions()) for player in asked}
+        )
+        steps += 1
+    return steps
 
 
 def _from_engine(action: Any) -> Action:

@@ -1,0 +1,43 @@
+"""How fast the table steps, beside the engine alone in the same run."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from functools import partial
+
+from game.bench import Speed, measure
+from game.engine import play_bare
+from game.table import Table
+
+
+def bench_table(games: int = 10, repeats: int = 5, seed: int = 0) -> list[Speed]:
+    """Whole hanchan of random moves, in steps per second of one core.
+
+    A step is one answer of everybody asked. The second line has events and legal actions as ours; the third
+    the state as well, folded after every step.
+    """
+    return [
+        _speed("riichienv alone", play_bare, games, repeats, seed),
+        _speed("table", _play, games, repeats, seed),
+        _speed("table with state", partial(_play, folding=True), games, repeats, seed),
+    ]
+
+
+def _speed(name: str, play: Callable[[int], int], games: int, repeats: int, seed: int) -> Speed:
+    def work() -> int:
+        return sum(play(seed + game) for game in range(games))
+
+    return measure(name, "steps", work(), work, repeats=repeats)
+
+
+def _play(seed: int, *, folding: bool = False) -> int:
+    rng = random.Random(seed)  # noqa: S311 - moves, not secrets
+    table = Table(seed)
+    steps = 0
+    while not table.done:
+        if folding:
+            _ = table.state
+        table.step({player: rng.choice(table.legal(player)) for player in table.waiting()})
+        steps += 1
+    return steps
