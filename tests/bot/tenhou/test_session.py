@@ -1,0 +1,689 @@
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from bot.tenhou import messages as m
+from bot.tenhou.session import Session, SessionSettings
+from bot.tenhou.session_events import (
+    Disagreement,
+    GameEnded,
+    GameMissed,
+    GameStarted,
+    LoggedIn,
+    LoginAgainLater,
+    PromptClosed,
+    PromptOpened,
+    Queued,
+    Rejected,
+    Replaced,
+    Resumed,
+    RoundEnded,
+    ServerClosing,
+    ServerText,
+    SessionEvent,
+    StateLost,
+    TableEvent,
+    UnknownTag,
+)
+from game.actions import PASS, RIICHI, Action, ActionKind
+from game.errors import LocalProtocolError, RemoteProtocolError, StateMismatchError
+from game.events import DrawnRound, EndGame, EndRound, Riichi, StartGame, StartRound, Win
+from tests.bot.captures import capture
+from tests.bot.tenhou.recorded import Moment, feed, moments, new_session, server_frames, snapshot
+
+ID = "ID12345678-abCD1234"
+CODE = "2FF64D8A-A9692044"
+NAMES = ("us", "right", "across", "left")
+HAND = (0, 4, 8, 12, 20, 24, 28, 32, 36, 40, 44, 48, 56)
+SCORES = (25_000, 25_000, 25_000, 25_000)
+
+
+def seated(dealer: int = 0, hand: tuple[int, ...] = HAND, game_type: int = 9) -> Session:
+    session = new_session()
+    session.start()
+    session.take(m.Hello("NoName"))
+    session.take(m.MatchFound(game_type, resume_code=CODE))
+    session.take(m.Players(NAMES))
+    session.take(m.GameBegins(dealer, "2018012012gm-0009-0000-66fafd38"))
+    session.take(m.RoundDealt(0, 0, 0, 135, SCORES, dealer, hand))
+    session.outbox()
+    return session
+
+
+def kinds(session: Session) -> set[ActionKind]:
+    assert session.prompt is not None
+    return {action.kind for action in session.prompt.legal}
+
+
+def choose(session: Session, kind: ActionKind, tile: int | None = None) -> list[str]:
+    assert session.prompt is not None
+    action = next(a for a in session.prompt.legal if a.kind is kind and tile in (None, a.tile))
+    session.answer(session.prompt.prompt_id, action)
+    return session.outbox()
+
+
+def fields(record: np.void) -> dict[str, object]:
+    assert record.dtype.names is not None
+    return {name: record[name].tolist() for name in record.dtype.names}
+
+
+def types(events: list[SessionEvent]) -> list[type[SessionEvent]]:
+    return [type(event) for event in events]
+
+
+# --- login and lobby ----------------------------------------------------------------------------------
+
+
+def test_a_guest_logs_in_and_queues() -> None:
+    session = Session(SessionSettings())
+    assert session.start() == ['{"tag":"HELO","name":"NoName","sx":"M"}']
+    events = session.receive('{"tag":"HELO","uname":"%4E%6F%4E%61%6D%65"}')
+    assert events == [LoggedIn("NoName"), Queued("0,9")]
+    assert session.outbox() == ['<PXR V="1"/>', '{"tag":"JOIN","t":"0,9"}']
+    assert session.outbox() == []
+
+
+def test_an_id_asks_for_its_own_statistics() -> None:
+    session = Session(SessionSettings(name=ID, game_type=137))
+    session.start()
+    session.receive('{"tag":"HELO","uname":"%41"}')
+    assert session.outbox()[0] == '<PXR V="137"/>'
+
+
+def test_a_private_lobby_is_entered_before_queueing() -> None:
+    session = Session(SessionSettings(lobby="7994"))
+    session.start()
+    session.receive('{"tag":"HELO","uname":"%41"}')
+    assert session.outbox()[1:] == ['{"tag":"LOBBY","id":"7994"}', '{"tag":"JOIN","t":"7994,9"}']
+
+
+def test_a_tournament_lobby_is_entered_step_by_step() -> None:
+    session = Session(SessionSettings(name=ID, lobby="C12345678"))
+    session.start()
+    session.receive('{"tag":"HELO","uname":"%41"}')
+    assert session.outbox() == ['{"tag":"CS","lobby":"C12345678"}']
+    events = session.receive('{"tag":"CS","title":"x","rule":"0,0,0009"}')
+    assert session.outbox() == ['<PXR V="-1"/>', "<DATE/>", '{"tag":"JOIN","t":"11234,9"}']
+    assert events == [Queued("11234,9")]
+    assert session.receive('{"tag":"DATE","t":"20261121033300"}') == []
+
+
+def test_rejoin_is_answered_with_exactly_its_ticket() -> None:
+    session = Session(SessionSettings())
+    session.start()
+    session.receive('{"tag":"HELO","uname":"%41"}')
+    session.outbox()
+    assert session.receive('{"tag":"REJOIN","t":"0,9,r"}') == [Queued("0,9,r", again=True)]
+    assert session.outbox() == ['{"tag":"JOIN","t":"0,9,r"}']
+
+
+def test_rejoin_is_not_answered_by_somebody_who_does_not_queue() -> None:
+    session = new_session()
+    session.start()
+    session.receive('{"tag":"HELO","uname":"%41"}')
+    session.outbox()
+    assert session.receive('{"tag":"REJOIN","t":"0,9,r"}') == []
+    assert session.outbox() == []
+
+
+def test_queueing_needs_a_login() -> None:
+    with pytest.raises(LocalProtocolError):
+        new_session().queue()
+
+
+@pytest.mark.parametrize(("code", "retry"), [("1003", False), ("1004", True), ("1021", True), ("777", False)])
+def test_fault_6_refusals_say_what_to_do(code: str, retry: bool) -> None:
+    session = Session(SessionSettings(name=ID))
+    session.start()
+    (refused,) = session.receive(f'{{"tag":"ERR","code":"{code}"}}')
+    assert isinstance(refused, Rejected)
+    assert (refused.code, refused.retry) == (code, retry)
+    assert refused.text
+
+
+def test_fault_5_being_replaced_in_play_is_told() -> None:
+    session = seated()
+    assert session.receive('{"tag":"ERR","code":"1004"}') == [Replaced()]
+
+
+def test_a_server_that_closes_or_wants_a_new_login_is_heard() -> None:
+    session = Session(SessionSettings(auto_queue=False))
+    session.start()
+    assert session.receive('{"tag":"REHELO"}') == [LoginAgainLater(5.0)]
+    session.reconnect()
+    assert ServerClosing() in session.receive('{"tag":"HELO","uname":"%41","closing":"1"}')
+
+
+def test_a_promotion_is_shown_and_the_login_goes_on() -> None:
+    session = Session(SessionSettings())
+    session.start()
+    events = session.receive('{"tag":"HELO","uname":"%41","nintei":"%42"}')
+    assert events == [LoggedIn("A"), ServerText("", "B"), Queued("0,9")]
+
+
+def test_chat_is_only_shown() -> None:
+    session = seated()
+    assert session.receive('{"tag":"CHAT","uname":"%41","text":"%2Flobby%201"}') == [
+        ServerText("A", "/lobby 1")
+    ]
+    assert session.outbox() == []
+
+
+def test_fault_8_an_unknown_tag_or_attribute_is_told_once() -> None:
+    session = seated()
+    assert session.receive('{"tag":"NEW","a":"1"}') == [UnknownTag("NEW")]
+    assert session.receive('{"tag":"NEW","a":"2"}') == []
+    told = session.receive('{"tag":"T60","z":"1"}')
+    assert UnknownTag("TileDrawn", "z") in told
+    assert session.prompt is not None
+
+
+@pytest.mark.parametrize("number", [25, 2, 11, 13, 1545])
+def test_tables_we_cannot_play_are_refused_by_name(number: int) -> None:
+    session = Session(SessionSettings())
+    session.start()
+    (refused,) = session.take(m.MatchFound(number))
+    assert isinstance(refused, Rejected)
+    assert refused.code == "unsupported"
+    assert session.outbox() == []
+
+
+def test_fault_23_settings_hide_their_secrets() -> None:
+    settings = SessionSettings(name=ID, gpid=CODE)
+    assert ID not in repr(settings)
+    assert CODE not in repr(settings)
+
+
+# --- a game -------------------------------------------------------------------------------------------
+
+
+def test_a_game_begins() -> None:
+    session = Session(SessionSettings())
+    session.start()
+    session.take(m.Hello("NoName"))
+    session.outbox()
+    assert session.take(m.MatchFound(9, resume_code=CODE)) == []
+    assert session.outbox() == ['{"tag":"GOK"}']
+    assert session.take(m.Players(NAMES)) == []
+    events = session.take(m.GameBegins(1, "2018012012gm-0009-0000-66fafd38"))
+    assert session.outbox() == ['{"tag":"NEXTREADY"}']
+    names = ("right", "across", "left", "us")
+    assert session.player == 3
+    assert events[0] == GameStarted("2018012012gm-0009-0000-66fafd38", names, "hanchan", 9, "0", 3)
+    assert events[1] == TableEvent(StartGame(names, 3))
+    assert session.resume_code == CODE
+
+
+def test_the_deal_is_turned_to_absolute_players() -> None:
+    session = seated(dealer=1)
+    start = session.log[-1]
+    assert isinstance(start, StartRound)
+    assert start.dealer == 0
+    assert start.hands[3] == HAND
+    assert start.hands[0] == (-1,) * 13
+
+
+def test_our_draw_opens_a_prompt_and_the_answer_waits_for_the_echo() -> None:
+    session = seated()
+    (told, opened) = session.receive('{"tag":"T60"}')
+    assert isinstance(told, TableEvent)
+    assert isinstance(opened, PromptOpened)
+    assert opened.mismatch is None
+    session.answer(opened.prompt_id, Action(ActionKind.DISCARD, 60))
+    assert session.outbox() == ['{"tag":"D","p":60}']
+    assert session.prompt is None
+    assert session.state["hand_size"][0] == 14
+    session.receive('{"tag":"D60"}')
+    assert session.state["hand_size"][0] == 13
+
+
+def test_an_answer_is_taken_once_and_only_from_the_legal_set() -> None:
+    session = seated()
+    session.receive('{"tag":"T60"}')
+    prompt = session.prompt
+    assert prompt is not None
+    for prompt_id, action in ((prompt.prompt_id, PASS), (prompt.prompt_id + 1, prompt.legal[0])):
+        with pytest.raises(LocalProtocolError):
+            session.answer(prompt_id, action)
+    session.answer(prompt.prompt_id, prompt.legal[-1])
+    with pytest.raises(LocalProtocolError):
+        session.answer(prompt.prompt_id, prompt.legal[-1])
+
+
+def test_a_prompt_the_table_goes_past_is_closed() -> None:
+    session = seated()
+    session.receive('{"tag":"T60"}')
+    assert session.prompt is not None
+    number = session.prompt.prompt_id
+    events = session.receive('{"tag":"D60"}')  # the server threw it for us
+    assert events[0] == PromptClosed(number)
+    assert session.prompt is None
+
+
+def test_nothing_is_asked_without_an_offer() -> None:
+    session = seated(hand=(69, 70, *HAND[:11]))
+    session.receive('{"tag":"T60"}')
+    session.receive('{"tag":"D60"}')
+    session.receive('{"tag":"U"}')
+    events = session.receive('{"tag":"E68"}')  # ours to pon, but the server does not ask
+    assert types(events) == [TableEvent, Disagreement]
+    assert session.prompt is None
+
+
+def test_fault_10_an_offer_is_answered_from_the_intersection() -> None:
+    session = seated(hand=(69, 70, *HAND[:11]))
+    session.receive('{"tag":"T60"}')
+    session.receive('{"tag":"D60"}')
+    session.receive('{"tag":"U"}')
+    (_, opened) = session.receive('{"tag":"E68","t":"9"}')
+    assert isinstance(opened, PromptOpened)
+    assert opened.mismatch == "ron offered but not ours"
+    assert kinds(session) == {ActionKind.PON, ActionKind.PASS}
+    assert choose(session, ActionKind.PON) == ['{"tag":"N","type":1,"hai0":69,"hai1":70}']
+
+
+def test_fault_10_with_nothing_in_common_we_pass_or_throw() -> None:
+    session = seated()
+    session.receive('{"tag":"T60","t":"80"}')
+    assert session.prompt is not None
+    assert session.prompt.mismatch == "tsumo offered but not ours; nine_terminals offered but not ours"
+    assert kinds(session) == {ActionKind.DISCARD}
+    session.receive('{"tag":"D60"}')
+    session.receive('{"tag":"U"}')
+    session.receive('{"tag":"E120","t":"4"}')
+    assert session.prompt.legal == (PASS,)
+    assert choose(session, ActionKind.PASS) == ['{"tag":"N"}']
+
+
+def test_our_pon_is_followed_by_our_discard() -> None:
+    session = seated(hand=(69, 70, *HAND[:11]))
+    for frame in ('{"tag":"T60"}', '{"tag":"D60"}', '{"tag":"U"}', '{"tag":"E68","t":"1"}'):
+        session.receive(frame)
+    choose(session, ActionKind.PON)
+    code = (3 * 17 + 0) << 9 | 3 << 5 | 0x8 | 1
+    (_, opened) = session.receive(f'{{"tag":"N","who":"0","m":"{code}"}}')
+    assert isinstance(opened, PromptOpened)
+    assert kinds(session) == {ActionKind.DISCARD}
+    assert 71 not in [action.tile for action in opened.legal]
+
+
+def test_somebody_else_calling_first_closes_the_prompt() -> None:
+    session = seated(hand=(69, 70, *HAND[:11]))
+    for frame in ('{"tag":"T60"}', '{"tag":"D60"}', '{"tag":"U"}', '{"tag":"E68","t":"1"}'):
+        session.receive(frame)
+    assert session.prompt is not None
+    number = session.prompt.prompt_id
+    # seat 2 takes it with a run
+    code = (3 * (7 * 1 + 6) + 2) << 10 | 1 << 3 | 0x4 | 3
+    assert session.receive(f'{{"tag":"N","who":"2","m":"{code}"}}')[0] == PromptClosed(number)
+
+
+def test_kans_on_our_turn_need_no_offer() -> None:
+    session = seated(hand=(60, 61, 62, *HAND[:10]))
+    session.receive('{"tag":"T63"}')
+    assert ActionKind.ANKAN in kinds(session)
+    assert choose(session, ActionKind.ANKAN) == ['{"tag":"N","type":4,"hai":60}']
+    session.receive('{"tag":"N","who":"0","m":"15360"}')
+    session.receive('{"tag":"DORA","hai":"90"}')
+    assert session.prompt is None
+    session.receive('{"tag":"T100"}')
+    assert session.prompt is not None
+
+
+# --- riichi -------------------------------------------------------------------------------------------
+
+READY = (0, 4, 8, 36, 40, 44, 72, 76, 80, 108, 109, 12, 17)  # 123m 123p 123s EE 4m 5m
+
+
+def test_riichi_waits_for_its_confirmation() -> None:
+    session = seated(hand=READY)
+    session.receive('{"tag":"T130","t":"32"}')
+    assert RIICHI in (session.prompt.legal if session.prompt else ())
+    assert choose(session, ActionKind.RIICHI) == ['{"tag":"REACH"}']
+    assert session.riichi_pending
+    (told, opened) = session.receive('{"tag":"REACH","who":"0","step":"1"}')
+    assert told == TableEvent(Riichi(0))
+    assert isinstance(opened, PromptOpened)
+    assert [action.tile for action in opened.legal] == [130]
+    assert not session.riichi_pending
+    assert choose(session, ActionKind.DISCARD) == ['{"tag":"D","p":130}']
+    session.receive('{"tag":"D130"}')
+    session.receive('{"tag":"REACH","who":"0","ten":"240,250,250,250","step":"2"}')
+    assert session.state["riichi"][0] == 2
+
+
+def test_riichi_goes_on_without_its_confirmation() -> None:
+    session = seated(hand=READY)
+    with pytest.raises(LocalProtocolError):
+        session.assume_riichi()
+    session.receive('{"tag":"T130","t":"32"}')
+    choose(session, ActionKind.RIICHI)
+    events = session.assume_riichi()
+    assert types(events) == [TableEvent, PromptOpened]
+    choose(session, ActionKind.DISCARD)
+    assert session.receive('{"tag":"REACH","who":"0","step":"1"}') == []  # late, and known
+    session.receive('{"tag":"D130"}')
+    session.receive('{"tag":"REACH","who":"0","ten":"240,250,250,250","step":"2"}')
+    assert session.state["riichi"][0] == 2
+
+
+def test_riichi_that_the_server_did_not_take_is_forgotten() -> None:
+    session = seated(hand=READY)
+    session.receive('{"tag":"T130","t":"32"}')
+    choose(session, ActionKind.RIICHI)
+    session.receive('{"tag":"D130"}')  # our clock ran out
+    assert not session.riichi_pending
+    assert session.state["riichi"][0] == 0
+
+
+def test_in_riichi_the_drawn_tile_is_still_asked_for() -> None:
+    session = seated(hand=READY)
+    session.receive('{"tag":"T130","t":"32"}')
+    choose(session, ActionKind.RIICHI)
+    for frame in (
+        '{"tag":"REACH","who":"0","step":"1"}',
+        '{"tag":"D130"}',
+        '{"tag":"REACH","who":"0","ten":"240,250,250,250","step":"2"}',
+        '{"tag":"U"}',
+        '{"tag":"e131"}',
+        '{"tag":"V"}',
+        '{"tag":"f132"}',
+        '{"tag":"W"}',
+        '{"tag":"g133"}',
+    ):
+        session.receive(frame)
+    session.receive('{"tag":"T120"}')
+    assert session.prompt is not None
+    assert session.prompt.legal == (Action(ActionKind.DISCARD, 120),)
+
+
+def test_scores_that_are_not_ours_are_a_mismatch() -> None:
+    session = seated(hand=READY)
+    session.receive('{"tag":"T130","t":"32"}')
+    choose(session, ActionKind.RIICHI)
+    session.receive('{"tag":"REACH","who":"0","step":"1"}')
+    session.receive('{"tag":"D130"}')
+    with pytest.raises(StateMismatchError):
+        session.receive('{"tag":"REACH","who":"0","ten":"230,250,250,250","step":"2"}')
+
+
+# --- results ------------------------------------------------------------------------------------------
+
+
+def test_after_a_result_one_ready_is_due_and_the_next_deal_ends_the_round() -> None:
+    frames = server_frames(capture("tcp-xml-double-ron-20180206.log"))
+    session = new_session()
+    session.reconnect()
+    doubles = 0
+    results = 0
+    for message in frames:
+        feed(session, message)
+        sent = [frame for frame in session.outbox() if "NEXTREADY" in frame]
+        if isinstance(message, m.RoundWon | m.RoundDrawn):
+            results += 1
+            doubles += results == 2
+            assert len(sent) == (results == 1 and message.final is None)
+        elif isinstance(message, m.RoundDealt):
+            results = 0
+            assert session.log[-2] == EndRound() or isinstance(session.log[-2], StartGame)
+    assert doubles == 1
+    wins = [type(event) for event in session.log if isinstance(event, Win | EndRound)]
+    assert any(wins[i : i + 3] == [Win, Win, EndRound] for i in range(len(wins)))
+    assert isinstance(session.log[-1], EndGame)
+
+
+def test_a_game_ends_with_its_figures() -> None:
+    session = new_session()
+    told: list[SessionEvent] = []
+    for message in server_frames(capture("tcp-xml-ranked-fullgame-20180117.log")):
+        feed(session, message) if isinstance(message, m.Hello) else told.extend(session.take(message))
+    ended = [event for event in told if isinstance(event, GameEnded)]
+    assert ended == [GameEnded((12_100, 38_300, 13_800, 35_800), (-380, 480, -260, 160), (4, 1, 3, 2))]
+    assert sum(isinstance(event, RoundEnded) for event in told) == sum(
+        isinstance(e, EndRound) for e in session.log
+    )
+    assert not session.in_game
+    assert session.resume_code == ""
+    assert not any(isinstance(event, Disagreement) for event in told)
+    with_result = [event for event in session.log if isinstance(event, Win | DrawnRound)]
+    assert len(with_result) >= 8
+
+
+def test_furiten_is_compared_with_the_servers_word() -> None:
+    session = seated()
+    session.receive('{"tag":"T60"}')
+    session.receive('{"tag":"FURITEN","show":"1"}')
+    session.receive('{"tag":"D60"}')
+    events = session.receive('{"tag":"U"}')
+    assert Disagreement("furiten", "the server says True, we say False") in events
+
+
+def test_players_who_leave_and_return_are_in_the_log() -> None:
+    session = seated()
+    (left,) = session.receive('{"tag":"BYE","who":"3"}')
+    (back,) = session.receive('{"tag":"UN","n3":"%41"}')
+    assert [type(e.event).__name__ for e in (left, back) if isinstance(e, TableEvent)] == [
+        "PlayerLeft",
+        "PlayerReturned",
+    ]
+
+
+# --- coming back --------------------------------------------------------------------------------------
+
+
+def test_a_broken_line_is_replaced_with_the_resume_code() -> None:
+    session = seated()
+    assert session.reconnect() == ['{"tag":"HELO","name":"NoName","sx":"M","gpid":"2FF64D8A-A9692044"}']
+    assert session.take(m.MatchFound(9, resume_code=CODE)) == []
+    assert session.outbox() == ['{"tag":"GOK"}']
+    session.take(m.Players(NAMES))
+    session.take(m.ScoresResumed(0, 0, 0, SCORES))
+    events = session.take(m.RoundSnapshot(0, 0, 0, (135,), SCORES, 0, HAND))
+    assert events == [Resumed(0, 0, exact=True)]
+    assert session.outbox() == []
+
+
+def test_a_line_that_broke_before_the_first_deal() -> None:
+    session = new_session()
+    session.start()
+    session.take(m.Hello("NoName"))
+    for message in (m.MatchFound(9), m.Players(NAMES), m.GameBegins(0)):
+        session.take(message)
+    session.reconnect()
+    for message in (m.MatchFound(9), m.Players(NAMES), m.GameBegins(0)):
+        events = session.take(message)
+    assert events == []
+    assert session.outbox() == ['{"tag":"GOK"}', '{"tag":"NEXTREADY"}']
+    session.take(m.RoundDealt(0, 0, 0, 135, SCORES, 0, HAND))
+    assert types(session.take(m.TileDrawn(0, 60))) == [TableEvent, PromptOpened]
+
+
+def test_a_line_that_broke_between_rounds() -> None:
+    session = seated()
+    for frame in (
+        '{"tag":"T60"}',
+        '{"tag":"RYUUKYOKU","type":"yao9","ba":"0,0","sc":"250,0,250,0,250,0,250,0"}',
+    ):
+        session.receive(frame)
+    session.reconnect()
+    for message in (m.MatchFound(9), m.Players(NAMES), m.ScoresResumed(1, 0, 0, SCORES)):
+        session.take(message)
+    events = session.take(m.RoundDealt(0, 1, 0, 135, SCORES, 0, HAND))
+    assert types(events) == [TableEvent, RoundEnded, TableEvent]
+    assert types(session.take(m.TileDrawn(0, 60))) == [TableEvent, PromptOpened]
+
+
+def test_a_game_that_ended_while_we_were_away() -> None:
+    session = seated()
+    session.reconnect()
+    assert types(session.take(m.Hello("NoName"))) == [GameMissed, LoggedIn]
+    assert not session.in_game
+
+
+def test_another_game_with_other_people_is_a_new_one() -> None:
+    session = seated()
+    session.reconnect()
+    session.take(m.MatchFound(1))
+    session.take(m.Players(("us", "x", "y", "z")))
+    events = session.take(m.RoundSnapshot(0, 0, 0, (135,), SCORES, 1, HAND))
+    assert types(events) == [GameStarted, TableEvent, Resumed]
+    assert session.length == "tonpuu"
+    assert session.player == 3
+
+
+def test_a_new_process_comes_back_with_the_code_of_the_old_one() -> None:
+    session = Session(SessionSettings(gpid=CODE))
+    assert CODE in session.start()[0]
+    session.take(m.MatchFound(9, resume_code=CODE))
+    session.take(m.Players(NAMES))
+    session.take(m.RoundSnapshot(0, 0, 0, (135,), SCORES, 0, HAND))
+    assert types(session.take(m.TileDrawn(0, 60))) == [TableEvent, PromptOpened]
+
+
+def test_frames_before_any_snapshot_are_answered_without_knowledge() -> None:
+    session = seated()
+    session.reconnect()
+    session.take(m.MatchFound(9))
+    session.take(m.Players(NAMES))
+    (opened,) = session.take(m.TileDrawn(0, 60, m.OFFER_TSUMO))
+    assert isinstance(opened, PromptOpened)
+    assert opened.legal == (Action(ActionKind.TSUMO, 60),)
+
+
+# --- faults -------------------------------------------------------------------------------------------
+
+GAME = "tcp-xml-kakan-daiminkan-t13-20180125.log"
+
+
+def _survives(session: Session, message: m.ServerMessage) -> bool:
+    """Whether a frame that should not have come was refused, the state being as before."""
+    before = session.state.tobytes()
+    try:
+        session.take(message)
+    except StateMismatchError:
+        assert session.state.tobytes() == before
+        return True
+    return session.state.tobytes() == before
+
+
+REPEATABLE = (m.FuritenShown, m.PlayerGone, m.PlayerBack, m.Standing, m.LobbyCounts, m.Ranking, m.Players)
+
+
+def test_fault_7_a_repeated_frame_is_refused() -> None:
+    frames = server_frames(capture(GAME))
+    session = new_session()
+    for message in frames:
+        feed(session, message)
+        if session.in_game and not isinstance(message, REPEATABLE):
+            with pytest.raises(StateMismatchError):
+                session.take(message)
+
+
+def test_fault_7_frames_in_the_wrong_order_never_corrupt_the_state() -> None:
+    frames = server_frames(capture(GAME))
+    rng = random.Random(7)
+    session = new_session()
+    refused = 0
+    for at, message in enumerate(frames):
+        if session.log and session.in_game and rng.random() < 0.3 and at + 3 < len(frames):
+            late = frames[at + rng.choice((-40, -9, -4, -3, -2, 2, 3))]
+            if isinstance(late, m.TileThrown | m.TileDrawn | m.MeldMade | m.RoundWon | m.RoundDealt):
+                refused += _survives(_copy(session, frames, at), late)
+        feed(session, message)
+    assert refused > 100
+
+
+def _copy(session: Session, frames: list[m.ServerMessage], upto: int) -> Session:
+    """A session at the same point, for one that may be spoilt (fed from the last deal on)."""
+    start = max(i for i in range(upto) if isinstance(frames[i], m.RoundDealt | m.GameBegins))
+    copy = new_session()
+    copy.start()
+    first = frames[start]
+    copy.take(m.Hello("NoName"))
+    copy.take(m.MatchFound(9))
+    copy.take(m.Players(NAMES))
+    copy.take(m.GameBegins((-session.player) % 4))
+    assert isinstance(first, m.RoundDealt | m.GameBegins)
+    for message in frames[start + isinstance(first, m.GameBegins) : upto]:
+        copy.take(message)
+    return copy
+
+
+def test_fault_7_after_a_refusal_the_game_is_resumed() -> None:
+    frames = server_frames(capture(GAME))
+    for moment in list(moments(frames))[5::97]:
+        session = new_session()
+        for message in frames[: moment.index + 1]:
+            feed(session, message)
+        try:
+            session.take(frames[moment.index + 3])
+        except StateMismatchError:
+            _resume(session, moment)
+            assert fields(session.state) == fields(moment.record)
+
+
+def _resume(session: Session, moment: Moment) -> None:
+    session.reconnect()
+    session.take(m.MatchFound(9))
+    session.take(m.Players(moment.names))
+    session.take(snapshot(moment.before_draw, moment.player))
+    for message in moment.since_draw:
+        session.take(message)
+
+
+def test_fault_9_broken_frames_in_a_game_leave_the_session_as_it_was() -> None:
+    frames = server_frames(capture(GAME))
+    session = new_session()
+    rng = random.Random(9)
+    for message in frames[:600]:
+        text = m.render_json(message)
+        at = rng.randrange(1, len(text))
+        before = session.state.tobytes()
+        for broken in (text[:at], text[at:], text.replace('"', "", 1), text + text):
+            with pytest.raises(RemoteProtocolError):
+                session.receive(broken)
+        assert session.state.tobytes() == before
+        feed(session, message)
+
+
+def test_fault_9_mutated_frames_are_events_or_protocol_errors() -> None:
+    frames = server_frames(capture(GAME))
+    rng = random.Random(99)
+    allowed = (RemoteProtocolError, StateMismatchError)
+    session = new_session()
+    for number, message in enumerate(frames):
+        text = m.render_json(message)
+        if number % 2 and session.log and session.in_game:
+            digits = [i for i, char in enumerate(text) if char.isdigit()]
+            at = rng.choice(digits) if digits else 0
+            other = _copy(session, frames, number)
+            try:
+                events = other.receive(text[:at] + rng.choice(("", "1", "9", "35", "-")) + text[at + 1 :])
+            except allowed:
+                events = []
+            assert not any(isinstance(event, StateLost) for event in events)
+        feed(session, message)
+
+
+def test_fault_23_no_secret_in_what_the_session_tells_or_raises() -> None:
+    session = Session(SessionSettings(name=ID))
+    told: list[object] = [session.settings]
+    session.start()
+    for frame in (
+        '{"tag":"HELO","uname":"%41"}',
+        f'{{"tag":"GO","type":"9","lobby":"0","gpid":"{CODE}"}}',
+        f'{{"tag":"GO","type":"9","lobby":"0","gpid":"{CODE}"}}',
+        f'{{"tag":"GO","type":"x","lobby":"0","gpid":"{CODE}"}}',
+        f'{{"tag":"HELO","uname":"%41","x":"{ID}"}} x',
+    ):
+        try:
+            told += session.receive(frame)
+        except (RemoteProtocolError, StateMismatchError) as exc:
+            told += [exc, str(exc), vars(exc)]
+    assert session.seat is not None
+    told.append(session.seat.match)
+    assert ID not in repr(told)
+    assert CODE not in repr(told)
