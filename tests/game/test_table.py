@@ -435,6 +435,16 @@ def test_an_illegal_action_names_player_and_action() -> None:
     assert table.events == before
 
 
+def test_another_copy_of_a_legal_face_may_be_thrown() -> None:
+    play = Play(stacked_wall(("1112m456p789s122z", "", "", ""), "2z"))
+    assert [tile_text(action.tile) for action in play.table.legal(0)].count("1m") == 1
+    for tile in parse_hand("111m"):
+        if tile in hand_tiles(play.table.state, 0):
+            twin = play.table.clone()
+            twin.step({0: Action(K.DISCARD, tile)})
+            assert last_discard(twin.events).tile == tile
+
+
 def test_nobody_else_is_asked_on_a_turn() -> None:
     table = Table(1)
     assert [table.legal(player) for player in (1, 2, 3)] == [[], [], []]
