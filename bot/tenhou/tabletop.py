@@ -426,7 +426,8 @@ class Tabletop:
             # A winning tile that may not be won on bars the rest of the turn as it falls.
             waits = int(self._state["waits"][player]) >> (event.tile >> 2) & 1
             now = now or bool(waits and not any(action.kind is ActionKind.RON for action in legal))
-        return now and not was and not own
+        # What changes with an own call is shown with the discard that follows.
+        return now and not was and (not own or isinstance(event, Draw))
 
     def _final_with(self, event: GameEvent) -> EndGame | None:
         """The end of the game if this result is its last."""
