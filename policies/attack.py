@@ -29,7 +29,9 @@ STICK_PRICE: Final = 4
 """What the riichi stick is worth."""
 TENPAI_PRICE: Final = 5
 """What it is worth to be tenpai when the wall runs out."""
-MOMENT_SIZE: Final = 6
+TURN: Final = 6
+"""Own discards so far."""
+MOMENT_SIZE: Final = 7
 
 _RON_RATE: Final = 0.40
 _RON_RATE_SILENT: Final = 0.52

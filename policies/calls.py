@@ -50,7 +50,6 @@ def worth_of_call(view: Outlook, action: Action) -> float:
         view.rate,
         view.cost,
         allowed,
-        1,
         out,
     )
     return float(out.max())

@@ -67,7 +67,6 @@ def _worths(view: Outlook, question: Question) -> np.ndarray:
         view.rate,
         view.cost,
         allowed,
-        1,
         out,
     )
     return out
