@@ -27,7 +27,7 @@ play: $(VENV)/.ready-to-play
 	@$(RUN) bot.cli play $(ARGS)
 
 test: check
-	@$(RUN) game.warmup
+	@$(RUN) bot.warm
 	$(RUN) pytest -n auto $(ARGS)
 
 test-slow: $(VENV)/.ready-to-test
