@@ -445,6 +445,12 @@ def test_another_copy_of_a_legal_face_may_be_thrown() -> None:
             assert last_discard(twin.events).tile == tile
 
 
+def test_a_closed_kan_may_name_any_of_its_copies_first() -> None:
+    play = Play(stacked_wall(("1111m456p789s112z", "", "", ""), "3z"))
+    events = play.table.step({0: Action(K.ANKAN, -1, (2, 0, 1, 3))})
+    assert kinds(events) == ["Ankan", "DoraRevealed", "Draw"]
+
+
 def test_nobody_else_is_asked_on_a_turn() -> None:
     table = Table(1)
     assert [table.legal(player) for player in (1, 2, 3)] == [[], [], []]
