@@ -193,9 +193,10 @@ class Round:
             self._engine.step(moves)
             self._resolve(actions)
             return
+        if not moves:
+            asked = f"player {self.asked[0]} gave no answer on his turn" if self.asked else "the game is over"
+            raise IllegalActionError(asked)
         player = self.asked[0]
-        if player not in moves:
-            raise IllegalActionError(f"player {player} gave no answer on his turn")
         self._engine.step(moves)
         self._act(player, actions[player])
 
