@@ -200,7 +200,7 @@ def _rest(goal: Goal, known: Known) -> tuple[list[m.Tiles], list[tuple[int, Meld
         wanted = [meld if meld.kind is not MeldKind.KAKAN else _pon_of(meld) for meld in goal.melds[p]]
         for meld in melds_of(known.record, p) if known.events else []:
             pon = _pon_of(meld) if meld.kind is MeldKind.KAKAN else meld
-            if pon not in wanted:
+            if pon not in wanted or (pon != meld and meld not in goal.melds[p]):
                 return None
             wanted.remove(pon)
         calls += [(p, meld) for meld in wanted if meld.is_open]

@@ -61,12 +61,14 @@ def _finish_round(session: Session, frames: list[m.ServerMessage], after: int) -
             return
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_fault_1_coming_back_at_any_moment_loses_nothing(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "step"), [*((name, 5) for name in GAMES), ("tcp-xml-furiten-kakan-bye-20180122.log", 1)]
+)
+def test_fault_1_coming_back_at_any_moment_loses_nothing(name: str, step: int) -> None:
     frames = server_frames(capture(name))
     session = new_session()
     at = 0
-    for moment in list(moments(frames))[::3]:
+    for moment in list(moments(frames))[::step]:
         while at <= moment.index:
             feed(session, frames[at])
             at += 1
@@ -98,6 +100,23 @@ def test_a_snapshot_of_the_very_moment_is_settled_by_the_next_frame(known: bool)
                 feed(session, message)
         _come_back(session, moment, before_draw=False)
         _finish_round(session, frames, moment.index)
+
+
+def test_a_riichi_discard_that_is_ronned_was_never_paid() -> None:
+    frames = server_frames(capture("tcp-xml-nagashi-kaze4-yao9-20180207.log"))
+    (moment,) = (moment for moment in moments(frames) if moment.index == 1122)
+    session = new_session()
+    for message in frames[: moment.index + 1]:
+        feed(session, message)
+    _come_back(session, moment, before_draw=False)
+    session.take(frames[moment.index + 1])
+    assert session.state["riichi_sticks"] == 0
+    assert [int(score) for score in session.state["scores"]] == [
+        18_700 + 15_100,
+        8_600,
+        31_200,
+        40_500 - 14_100,
+    ]
 
 
 def test_the_log_of_a_resumed_game_folds() -> None:
