@@ -25,7 +25,7 @@ from policies.attack import (
     future_risk,
     hand_worth,
 )
-from policies.danger import discard_risk
+from policies.danger import discard_risk, expected_points, tenpai_chance
 from policies.hand_value import (
     CLOSED,
     DEALER,
@@ -130,9 +130,28 @@ def survey(
     may = rec.scores[player] >= 1000 and rec.wall_left >= 4 and rec.riichi[player] == 0
     moment[RIICHI_OPEN] = 2.0 if rec.riichi[player] == 1 else (1.0 if may else 0.0)
     moment[STICK_PRICE] = max(100.0, loss(scores, player, (player + 1) % 4, 1000.0, rounds_left))
-    moment[TENPAI_PRICE] = 1300.0
+    moment[TENPAI_PRICE] = 1800.0
+    spared = _spared(rec, player, dora34)
+    for han in range(1, HAN_MAX):
+        gains[han] += spared
     moment[TURN] = rec.river_size[player]
     return threat
+
+
+@kernel
+def _spared(rec: Any, player: int, dora34: Any) -> float:
+    """What a win spares us: our part of the tsumo of those who are tenpai, and the penalty of a noten hand."""
+    spared = 0.0
+    for other in range(4):
+        if other != player:
+            chance = tenpai_chance(rec, other)
+            spared += chance * (_TSUMO_SHARE * expected_points(rec, other, dora34) + _NOTEN_SHARE)
+    return spared
+
+
+_TSUMO_SHARE: Final = 0.1
+"""A third of the points, in about three rounds of ten."""
+_NOTEN_SHARE: Final = 250.0
 
 
 @kernel
