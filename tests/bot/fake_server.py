@@ -109,6 +109,8 @@ class FakeServer:
 
     def tags(self, connection: int = -1) -> list[str]:
         """Tags one connection sent, keepalives left out."""
+        if not self.received:
+            return []
         return [t for t in map(tag_of, self.received[connection]) if t not in ALWAYS_PASSED_OVER]
 
     async def up(self) -> None:
