@@ -37,7 +37,7 @@ check: $(VENV)/.ready-to-test
 	$(RUN) ruff format --check .
 	$(RUN) ruff check .
 	$(RUN) mypy
-	$(VENV)/bin/lint-imports
+	$(VENV)/bin/lint-imports --no-logo
 
 format: $(VENV)/.ready-to-test
 	$(RUN) ruff format .
