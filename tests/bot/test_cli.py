@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -183,12 +184,26 @@ def test_check_prints_the_configuration_and_what_it_found(monkeypatch: pytest.Mo
     assert found["config"]["play"]["server"] == "local"
 
 
-def test_check_reports_a_folder_that_cannot_be_written_and_a_port_that_is_taken(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["check", "play", "lobby"])
+def test_a_records_folder_that_cannot_be_written_exits_2_before_anything_starts(
+    command: str, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("")
     Path("c.yaml").write_text("records: {folder: file/records}\n")
-    code, _, err = run("check", "--config", "c.yaml")
-    assert code == 2
+    code, out, err = run(command, "--config", "c.yaml")
+    assert (code, out) == (2, "")
     assert "records.folder" in err
+
+
+@pytest.mark.parametrize("command", ["check", "play", "lobby"])
+def test_a_port_that_is_taken_exits_2(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        monkeypatch.setenv("SUZAKU_LOCAL__PORT", str(taken.getsockname()[1]))
+        code, out, err = run(command)
+    assert (code, out) == (2, "")
+    assert "local.port" in err
 
 
 def test_play_plays_a_whole_game_and_prints_standings_and_record(tmp_path: Path) -> None:
