@@ -21,9 +21,10 @@ from websockets.exceptions import ConnectionClosed
 from bot.clock import Clock
 from bot.pace import Pace, ready_delay_s
 from bot.player import SeatPlayer, SeatPrompt
+from bot.redaction import redact
 from bot.tenhou.journal import Journal
 from bot.tenhou.line import Line
-from bot.tenhou.messages import MAX_FRAME_BYTES, Ready, redact, render_json
+from bot.tenhou.messages import MAX_FRAME_BYTES, Ready, render_json
 from bot.tenhou.retry import AT_LOGIN, ID_BUSY, IN_GAME, Waits, explain, process_exception, wait_s
 from bot.tenhou.session import Session
 from bot.tenhou.session_events import (
