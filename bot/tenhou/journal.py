@@ -144,7 +144,7 @@ class Journal:
             results=event.results,
             placements=event.placements,
             rounds=record.rounds,
-            record=self._keep(record) if self._keep is not None else None,
+            record=self._keep_record(record),
         )
         self.results.append(result)
         self.log.info(
@@ -158,6 +158,15 @@ class Journal:
         self.log = log
         self._game = None
         return result
+
+    def _keep_record(self, record: GameRecord) -> Path | None:
+        if self._keep is None:
+            return None
+        try:
+            return self._keep(record)
+        except OSError as exc:
+            self.log.exception("record.unsaved", reason=exc.strerror or str(exc))
+            return None
 
     def _begin(self, event: GameStarted) -> None:
         if not event.game_id:  # practice against the server's own players has no id

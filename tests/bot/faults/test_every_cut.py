@@ -19,7 +19,8 @@ HANCHAN = 9
 
 
 def check(number: int, outcome: Outcome, whole: Outcome) -> None:
-    assert outcome.connections >= 2, f"cut {number} cut nothing"
+    told = number == len(whole.frames) - 1  # the final result came through: there is nothing to come back for
+    assert outcome.connections >= 2 or told, f"cut {number} cut nothing"
     assert outcome.events == whole.events, f"cut {number}: the game took another course"
     broken = [entry for entry in outcome.logs if entry["event"] == "state.mismatch" and "reason" in entry]
     assert not broken, f"cut {number}: {broken}"
