@@ -12,7 +12,7 @@ allows it; the others': only in riichi), the order of our own draws, when a play
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 import msgspec
@@ -21,7 +21,7 @@ import numpy as np
 from bot.tenhou import server_messages as m
 from bot.tenhou.story import Goal, Known, Story, pon_of
 from bot.tenhou.translate import by_player
-from bot.tenhou.turn_order import Begin, Move, Path, TurnOrder
+from bot.tenhou.turn_order import Begin, Path, TurnOrder
 from game.errors import StateMismatchError
 from game.events import (
     Ankan,
@@ -43,7 +43,7 @@ from game.state import apply_all, hand_tiles, melds_of, new_round
 from game.tiles import UNSEEN
 
 MAX_CANDIDATES: Final = 64
-MAX_PATHS: Final = 2000
+MAX_PATHS: Final = 500
 _HIDDEN: Final = (UNSEEN,) * 13
 
 
@@ -77,17 +77,19 @@ def candidates(message: m.RoundSnapshot, player: int, seen: Sequence[GameEvent])
 
 
 def _all_candidates(message: m.RoundSnapshot, goal: Goal, seen: Sequence[GameEvent]) -> Iterator[Candidate]:
-    for known in _beginnings(message, seen):
-        for path, in_order in _paths(goal, known):
-            story = Story(goal, known, in_order=in_order)
-            yield from _explain(story.tell(path), goal, exact=True)
     nothing = Known((), new_round(), Begin("draw", message.round_index % 4))
-    for path, in_order in _paths(goal, nothing):
-        story = Story(goal, nothing, in_order=in_order)
+    ways = (
+        (known, path, in_order)
+        for known in chain(_beginnings(message, seen), (nothing,))
+        for path, in_order in _paths(goal, known)
+    )
+    for known, path, in_order in islice(ways, MAX_PATHS):
+        story = Story(goal, known, in_order=in_order)
         for events in story.tell(path):
-            deal = _deal(message, goal, events, story.drawn)
-            if deal is not None:
-                yield from _explain(iter([(deal, *events)]), goal, exact=False)
+            deal = () if known.events else _deal(message, goal, events, story.drawn)
+            candidate = _explain((*deal, *events), goal, exact=bool(known.events))
+            if candidate is not None:
+                yield candidate
 
 
 def _goal(message: m.RoundSnapshot, player: int) -> Goal:
@@ -154,20 +156,18 @@ def _paths(goal: Goal, known: Known) -> Iterator[tuple[Path, bool]]:
     rivers, calls = rest
     to_throw = len(goal.hand) % 3 == 2
     for in_order in (True, False):
-        for path in islice(TurnOrder(rivers, calls, in_order=in_order).paths(known.begin), MAX_PATHS):
-            last = (
-                path[-1]
-                if path
-                else Move("draw" if known.begin.kind == "throw" else "throw", known.begin.player)
-            )
-            ours = last.player == goal.player and (
-                last.kind == "draw"
-                or (
-                    last.kind == "call" and last.meld is not None and last.meld.kind is not MeldKind.DAIMINKAN
-                )
-            )
-            if ours == to_throw:
+        for path in TurnOrder(rivers, calls, in_order=in_order).paths(known.begin):
+            if (_to_throw(path, known.begin) == goal.player) == to_throw:
                 yield path, in_order
+
+
+def _to_throw(path: Path, begin: Begin) -> int:
+    """Who has to throw at the end of a path, -1 if nobody has."""
+    if not path:
+        return begin.player if begin.kind == "throw" else -1
+    last = path[-1]
+    called = last.meld is not None and last.meld.kind is not MeldKind.DAIMINKAN
+    return last.player if last.kind == "draw" or called else -1
 
 
 def _rest(goal: Goal, known: Known) -> tuple[list[m.Tiles], list[tuple[int, Meld]]] | None:
@@ -198,15 +198,15 @@ def _rest(goal: Goal, known: Known) -> tuple[list[m.Tiles], list[tuple[int, Meld
 
 def _deal(
     message: m.RoundSnapshot, goal: Goal, events: Sequence[GameEvent], drawn: Sequence[int]
-) -> StartRound | None:
-    """The deal that the events follow; None if our tiles do not make one."""
+) -> tuple[GameEvent, ...]:
+    """The deal that the events follow; nothing if our tiles do not make one."""
     us = goal.player
     pool = set(goal.hand)
     pool.update(e.tile for e in events if isinstance(e, Discard) and e.player == us)
     pool.update(tile for meld in goal.melds[us] for tile in meld.tiles if tile != meld.called)
     hand = tuple(sorted(pool - set(drawn)))
     if len(hand) != 13:
-        return None
+        return ()
     paid = [e.player for e in events if isinstance(e, RiichiAccepted)]
     scores = by_player(message.scores, us)
     sticks = message.riichi_sticks
@@ -216,18 +216,19 @@ def _deal(
         scores, sticks = (a, b, c, d), sticks - len(paid)
     hands = by_player((hand, _HIDDEN, _HIDDEN, _HIDDEN), us)
     dealer = message.round_index % 4
-    return StartRound(message.round_index, message.honba, sticks, dealer, scores, goal.indicators[0], hands)
+    start = StartRound(message.round_index, message.honba, sticks, dealer, scores, goal.indicators[0], hands)
+    return (start,)
 
 
-def _explain(stories: Iterator[tuple[GameEvent, ...]], goal: Goal, *, exact: bool) -> Iterator[Candidate]:
-    """Those stories that fold, and end where the snapshot stands."""
-    for events in stories:
-        record = new_round()
-        try:
-            apply_all(record, events)
-        except StateMismatchError:
-            continue
-        if hand_tiles(record, goal.player) != sorted(goal.hand):
-            continue
-        if all(_open_river(record, p) == goal.rivers[p] for p in range(4)):
-            yield Candidate(events, record, exact)
+def _explain(events: tuple[GameEvent, ...], goal: Goal, *, exact: bool) -> Candidate | None:
+    """The events folded, if they fold and end where the snapshot stands."""
+    record = new_round()
+    try:
+        apply_all(record, events)
+    except StateMismatchError:
+        return None
+    if hand_tiles(record, goal.player) != sorted(goal.hand):
+        return None
+    if any(_open_river(record, p) != goal.rivers[p] for p in range(4)):
+        return None
+    return Candidate(events, record, exact)

@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+import contextlib
+import random
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bot.tenhou import messages as m
 from bot.tenhou.session import Session
 from bot.tenhou.session_events import PromptOpened, Resumed, SessionEvent, StateLost
+from game.errors import StateMismatchError
 from game.events import Discard, Draw, StartGame, StartRound
 from game.state import apply_all, new_round
 from tests.bot.captures import capture
@@ -255,3 +261,39 @@ def test_a_snapshot_that_contradicts_itself_costs_the_round_not_the_game(shot: m
     session.take(m.RoundDealt(0, 1, 0, 135, (25_000,) * 4, 0, HAND))
     assert isinstance(session.take(m.TileDrawn(0, 60))[-1], PromptOpened)
     assert len(session.prompt.legal if session.prompt else ()) > 10
+
+
+@st.composite
+def hostile(draw: st.DrawFn) -> m.RoundSnapshot:
+    """A snapshot that passes the parser and was never a round."""
+    tiles = list(range(136))
+    random.Random(draw(st.integers(0, 10**6))).shuffle(tiles)
+    melds: list[tuple[int, ...]] = [(), (), (), ()]
+    for kind in draw(st.lists(st.integers(0, 33), max_size=8, unique=True)):
+        seat = draw(st.integers(0, 3))
+        source = draw(st.integers(1, 3))
+        code = draw(
+            st.sampled_from(((3 * kind) << 9 | 3 << 5 | 0x8 | source, 4 * kind << 8, 4 * kind << 8 | source))
+        )
+        melds[seat] = (*melds[seat], code)
+        tiles = [tile for tile in tiles if tile >> 2 != kind]
+    hand = [tiles.pop() for _ in range(13 - 3 * min(4, len(melds[0])) + draw(st.integers(0, 1)))]
+    rivers = [tuple(tiles.pop() for _ in range(draw(st.integers(0, 20)))) for _ in range(4)]
+    marks = [draw(st.integers(-1, len(river))) for river in rivers]
+    indicators = tuple(tiles.pop() for _ in range(draw(st.integers(1, 5))))
+    return _shot(
+        hand=tuple(hand),
+        melds=tuple(melds),
+        rivers=tuple(rivers),
+        riichi_at=tuple(marks),
+        indicators=indicators,
+    )
+
+
+@settings(max_examples=150, deadline=4000)
+@given(hostile())
+def test_fault_9_no_snapshot_hangs_or_crashes(shot: m.RoundSnapshot) -> None:
+    session, events = _returned(shot)
+    assert any(isinstance(event, Resumed | StateLost) for event in events)
+    with contextlib.suppress(StateMismatchError):
+        session.take(m.TileDrawn(1))
