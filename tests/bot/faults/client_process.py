@@ -1,4 +1,6 @@
-"""One client as a process of its own: ``python -m tests.bot.faults.client_process URL ID [LOCK_FOLDER]``.
+"""One client as a process of its own: ``python -m tests.bot.faults.client_process URL ID [FOLDER]``.
+
+An account's lock, or a guest's way back, lies in the folder.
 
 Prints ``playing`` at its first decision and the final scores at the end.
 """
@@ -16,14 +18,15 @@ from bot.clock import MonotonicClock
 from bot.lock import id_lock
 from bot.logs import set_up_logs
 from bot.player import PlayerSettings, SeatPlayer
-from bot.tenhou.client import ClientSettings, TenhouClient
+from bot.resume_store import ResumeStore, resume_store
+from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
 from bot.tenhou.journal import Journal
 from bot.tenhou.session import Session, SessionSettings
 from game.errors import BotError, ConfigError
 from policies.heuristic import HeuristicPolicy
 
 
-async def play(url: str, name: str) -> None:
+async def play(url: str, name: str, store: ResumeStore | None) -> None:
     clock, rng = MonotonicClock(), random.Random(1)
     told = False
 
@@ -35,18 +38,25 @@ async def play(url: str, name: str) -> None:
 
     player = SeatPlayer(HeuristicPolicy, PlayerSettings(), clock, rng, on_decision=tell)
     journal = Journal()
-    session = Session(SessionSettings(name=name, game_type=1))
-    client = TenhouClient(ClientSettings(urls=(url,)), session, player, journal, clock, rng)
+    code = store.load() if store else ""
+    session = Session(SessionSettings(name=name, game_type=1, gpid=code))
+    hooks = Hooks(on_resume_code=store.save if store else None)
+    client = TenhouClient(ClientSettings(urls=(url,)), session, player, journal, clock, rng, hooks=hooks)
     await client.run()
     print("ended", [result.scores for result in journal.results], flush=True)
 
 
 def main() -> int:
     set_up_logs("warning")
-    url, name, *lock = sys.argv[1:]
+    url, name, *folder = sys.argv[1:]
     try:
-        with id_lock(Path(lock[0]), name) if lock else contextlib.nullcontext():
-            asyncio.run(play(url, name))
+        with contextlib.ExitStack() as stack:
+            store = None
+            if folder and name == "NoName":
+                store = stack.enter_context(resume_store(Path(folder[0]), url))
+            elif folder:
+                stack.enter_context(id_lock(Path(folder[0]), name))
+            asyncio.run(play(url, name, store))
     except ConfigError as exc:
         print(exc, flush=True)
         return 2

@@ -21,7 +21,7 @@ from replays.record import GameRecord
 from tests.bot.client_bench import ClientBench
 from tests.bot.fake_server import fake_server
 from tests.bot.scripts import GAME
-from tests.bot.whole_game import ACCOUNT, play_through
+from tests.bot.whole_game import ACCOUNT
 
 SEED = 7
 SLOW_PLAYERS_S = 0.005
@@ -59,26 +59,28 @@ def files(folder: Path, pattern: str) -> list[Path]:
     return list(folder.glob(pattern))
 
 
-async def test_fault_15_killed_in_a_round_and_started_again_the_client_resumes() -> None:
+@pytest.mark.parametrize("name", [ACCOUNT, "NoName"], ids=["account", "guest"])
+async def test_fault_15_killed_in_a_round_and_started_again_the_client_resumes(
+    name: str, tmp_path: Path
+) -> None:
     records: list[GameRecord] = []
-    whole = await play_through(seed=SEED, game_type=1, name=ACCOUNT)
     settings = LobbySettings(seed=SEED, delay_s=SLOW_PLAYERS_S)
     async with Lobby(settings, on_record=records.append) as lobby:
-        async with client(lobby.url, ACCOUNT) as first:
+        async with client(lobby.url, name, str(tmp_path)) as first:
             assert (await line_of(first)).startswith("playing")
             if sys.platform == "linux":
                 assert children_of(first.pid) == []  # nothing that could outlive it
             first.send_signal(signal.SIGKILL)
             await first.wait()
-        async with client(lobby.url, ACCOUNT) as second:
+        async with client(lobby.url, name, str(tmp_path)) as second:
             assert (await line_of(second)).startswith("playing")
             assert (await line_of(second)).startswith("ended")
             assert await second.wait() == 0
         await lobby.records_saved()
     [record] = records
     assert record.ending is not None
-    assert whole.record.ending is not None
     assert lobby.games == 1  # the new start took the old seat
+    assert files(tmp_path, "*.code") == []  # the game is over, its code forgotten
 
 
 async def test_fault_05_two_clients_on_one_id_the_first_keeps_the_seat() -> None:
