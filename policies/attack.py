@@ -51,7 +51,7 @@ _RIICHI_SIDE_HAN: Final = 0.5
 _SILENT_RISK: Final = 0.25
 """Share of the risk of drawn tiles that a silent hand takes: it can still fold."""
 _ONWARD_RISK: Final = 0.3
-_RIICHI_RISK: Final = 0.6
+_RIICHI_RISK: Final = 0.45
 _LATER_RISK: Final = 0.06
 """Risk per turn in riichi from hands that only become tenpai later, in sticks."""
 _HORIZON: Final = 3.0

@@ -140,7 +140,7 @@ def survey(
 
 @kernel
 def _spared(rec: Any, player: int, dora34: Any) -> float:
-    """What a win spares us: our part of the tsumo of those who are tenpai, and the penalty of a noten hand."""
+    """What a win spares us: our part of a tsumo by those who are tenpai, and a penalty for noten."""
     spared = 0.0
     for other in range(4):
         if other != player:
