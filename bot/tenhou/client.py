@@ -68,6 +68,15 @@ READY: Final = render_json(Ready())
 RIICHI_PATIENCE_S: Final = 2.0
 """Source: tenhou-protocol section 5; servers took both frames back to back as well."""
 
+_CLAIMS: Final = (
+    ActionKind.PASS,
+    ActionKind.CHI,
+    ActionKind.PON,
+    ActionKind.DAIMINKAN,
+    ActionKind.RON,
+)
+"""Answers to somebody else's tile: the server may wait for others before it goes on."""
+
 # websockets writes every frame to its debug log, the login with the secret id among them.
 _SILENT: Final = logging.Logger("wire", logging.CRITICAL + 1)
 
@@ -81,6 +90,7 @@ class ClientSettings(msgspec.Struct, frozen=True):
         pace: of our readiness between rounds; decisions have theirs from the player.
         keepalive_s: how often to say that we are still there.
         silence_s: without a frame for so long while a game runs, the line counts as dead.
+        echo_s: the same after a move on our own turn, which the server confirms before anything else.
         broken_silence_s: the same after a frame of the running game could not be read.
         login_s: how long the answer to a login may take.
         lobby_silence_s: how long a lobby may say nothing.
@@ -96,6 +106,7 @@ class ClientSettings(msgspec.Struct, frozen=True):
     pace: Pace = "instant"
     keepalive_s: float = 10.0
     silence_s: float = 60.0
+    echo_s: float = 15.0
     broken_silence_s: float = 5.0
     login_s: float = 15.0
     lobby_silence_s: float = 300.0
@@ -157,6 +168,7 @@ class TenhouClient:
         self._finishing = asyncio.Event()
         self._host = 0
         self._broken = 0
+        self._moved_at: float | None = None  # on our own turn, and not confirmed yet
         self._pause_s = 0.0
         self._resume_code = session.resume_code
         self._delayed: set[asyncio.Task[None]] = set()
@@ -194,6 +206,7 @@ class TenhouClient:
         """One connection from its handshake to its end; returns when we took our leave."""
         self._progress = self._logged_in = False
         self._broken = 0
+        self._moved_at = None
         wire = await self._connect()
         self._journal.log.info("conn.opened", host=self._host_name(), in_game=self._session.in_game)
         self._line = Line(
@@ -238,12 +251,17 @@ class TenhouClient:
             return self._settings.login_s
         if not self._session.in_game:
             return self._settings.lobby_silence_s
-        return self._settings.broken_silence_s if self._broken else self._settings.silence_s
+        if self._broken:
+            return self._settings.broken_silence_s
+        if self._moved_at is not None and self._line is not None:
+            return min(self._settings.silence_s, self._moved_at - self._line.heard_at + self._settings.echo_s)
+        return self._settings.silence_s
 
     # --- frames in ----------------------------------------------------------------------------------
 
     def _receive(self, frame: str | bytes) -> None:
         arrived_at = self._clock.now()
+        self._moved_at = None
         try:
             if isinstance(frame, bytes):
                 raise RemoteProtocolError("a binary frame")
@@ -304,7 +322,8 @@ class TenhouClient:
                 self._end_game(event)
             case GameMissed():
                 self._player.withdraw()
-                self._leave()
+                if self._is_done():  # else we are in the lobby already, and queued for the next
+                    self._leave()
 
     def _open_prompt(self, event: PromptOpened, arrived_at: float) -> None:
         session = self._session
@@ -330,6 +349,8 @@ class TenhouClient:
             raise LocalProtocolError("the line is down")
         self._session.answer(prompt_id, action)
         self._flush()
+        if action.kind not in _CLAIMS:
+            self._moved_at = self._clock.now()
         if action.kind is ActionKind.RIICHI:
             self._spawn(self._insist_on_riichi())
 

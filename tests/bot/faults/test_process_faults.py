@@ -16,9 +16,11 @@ from structlog.testing import capture_logs
 
 from bot.tenhou.journal import Journal
 from bot.tenhou.lobby import Lobby, LobbySettings
+from game.errors import SessionReplaced
 from replays.library import Library
 from replays.record import GameRecord
 from tests.bot.client_bench import ClientBench
+from tests.bot.fake_clock import until
 from tests.bot.fake_server import fake_server
 from tests.bot.scripts import GAME
 from tests.bot.whole_game import ACCOUNT
@@ -97,6 +99,20 @@ async def test_fault_05_two_clients_on_one_id_the_first_keeps_the_seat() -> None
         assert (await line_of(first)).startswith("ended")
         await lobby.records_saved()
     assert len(records) == 1
+
+
+async def test_fault_05_whoever_has_the_code_takes_the_seat_and_the_first_stops() -> None:
+    records: list[GameRecord] = []
+    settings = LobbySettings(seed=SEED, delay_s=0.02)
+    async with Lobby(settings, on_record=records.append) as lobby, ClientBench(lobby.url) as first:
+        await until(lambda: "decision.made" in first.events())
+        async with client(lobby.url, "NoName", first.session.resume_code) as second:
+            with pytest.raises(SessionReplaced):
+                await first.ended()
+            await first.clock.advance(3600)
+            assert (await line_of(second)).startswith("playing")
+    assert "session.replaced" in first.events()
+    assert first.events().count("conn.opened") == 1
 
 
 async def test_fault_26_a_second_process_of_one_id_exits_2_and_a_killed_one_leaves_no_lock(
