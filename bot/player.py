@@ -20,10 +20,10 @@ from bot.clock import Clock
 from bot.pace import Pace, Uniform, action_delay_s
 from bot.tally import Tally
 from bot.worker import Worker
-from game.actions import PASS, Action, ActionKind
+from game.actions import Action
 from game.errors import DeadlineExceeded, DecisionError, IllegalActionError, LocalProtocolError, ModelError
 from game.settlement import GameLength
-from policies.decision import Decision, Option, Policy, PolicyGuard, fall_back
+from policies.decision import Decision, Option, Policy, PolicyGuard, fall_back, last_resort
 from replays.record import DecisionRecord
 
 log = structlog.get_logger(__name__)
@@ -76,15 +76,6 @@ class _Job(NamedTuple):
     prompt: SeatPrompt
     worker: Worker
     until: float
-
-
-def last_resort(prompt: SeatPrompt) -> Action:
-    """The answer that needs no thought: throw the drawn tile, else pass, else whatever comes first."""
-    discards = [action for action in prompt.legal if action.kind is ActionKind.DISCARD]
-    drawn = int(prompt.record["drawn"])
-    if PASS in prompt.legal:
-        return PASS
-    return next((action for action in discards if action.tile == drawn), (discards or prompt.legal)[0])
 
 
 class SeatPlayer:
@@ -326,7 +317,7 @@ def _reason(exc: Exception) -> str:
 
 
 def _without_thinking(prompt: SeatPrompt, reason: str) -> Decision:
-    action = last_resort(prompt)
+    action = last_resort(prompt.record, prompt.player, prompt.legal)
     return Decision(
         action=action,
         source="fallback",

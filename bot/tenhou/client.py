@@ -10,22 +10,22 @@ import asyncio
 import ipaddress
 import logging
 import random
-from collections.abc import Callable, Coroutine
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Coroutine
+from typing import Any, Final
 from urllib.parse import urlsplit
 
-import msgspec
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from bot.clock import Clock
-from bot.pace import Pace, ready_delay_s
+from bot.pace import ready_delay_s
 from bot.player import SeatPlayer, SeatPrompt
 from bot.redaction import redact
+from bot.tenhou.client_settings import ClientSettings, Direction, Hooks
 from bot.tenhou.journal import Journal
 from bot.tenhou.line import Line
 from bot.tenhou.messages import MAX_FRAME_BYTES, Ready, render_json
-from bot.tenhou.retry import AT_LOGIN, ID_BUSY, IN_GAME, Waits, explain, process_exception, wait_s
+from bot.tenhou.retry import Waits, explain, process_exception, wait_s
 from bot.tenhou.session import Session
 from bot.tenhou.session_events import (
     GameEnded,
@@ -54,11 +54,8 @@ from game.errors import (
 )
 from game.state import clone
 
-Direction: TypeAlias = Literal["C", "S"]
-"""Ours, and the server's."""
+__all__ = ["ClientSettings", "Direction", "Hooks", "TenhouClient", "is_loopback"]
 
-PRIMARY_URL: Final = "wss://b-ww.mjv.jp/"
-FALLBACK_URL: Final = "wss://b-wk.mjv.jp/"
 ORIGIN: Final = "https://tenhou.net"
 USER_AGENT: Final = (
     "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
@@ -79,56 +76,6 @@ _CLAIMS: Final = (
 
 # websockets writes every frame to its debug log, the login with the secret id among them.
 _SILENT: Final = logging.Logger("wire", logging.CRITICAL + 1)
-
-
-class ClientSettings(msgspec.Struct, frozen=True):
-    """How the client behaves on the line.
-
-    Attributes:
-        urls: servers, the one to prefer first.
-        games: how many games to play.
-        pace: of our readiness between rounds; decisions have theirs from the player.
-        keepalive_s: how often to say that we are still there.
-        silence_s: without a frame for so long while a game runs, the line counts as dead.
-        echo_s: the same after a move on our own turn, which the server confirms before anything else.
-        broken_silence_s: the same after a frame of the running game could not be read.
-        login_s: how long the answer to a login may take.
-        lobby_silence_s: how long a lobby may say nothing.
-        broken_limit: unreadable frames on one connection before we connect anew.
-        open_s: how long a handshake may take.
-        in_game: waits before coming back to a running game.
-        at_login: waits before another login.
-        id_busy: waits while the id is connected elsewhere.
-    """
-
-    urls: tuple[str, ...] = (PRIMARY_URL, FALLBACK_URL)
-    games: int = 1
-    pace: Pace = "instant"
-    keepalive_s: float = 10.0
-    silence_s: float = 60.0
-    echo_s: float = 15.0
-    broken_silence_s: float = 5.0
-    login_s: float = 15.0
-    lobby_silence_s: float = 300.0
-    broken_limit: int = 3
-    open_s: float = 10.0
-    in_game: Waits = IN_GAME
-    at_login: Waits = AT_LOGIN
-    id_busy: Waits = ID_BUSY
-
-
-class Hooks(msgspec.Struct, frozen=True):
-    """What others want to hear of.
-
-    Attributes:
-        on_frame: every frame both ways as it is on the wire; redacting is up to the listener.
-        on_event: every event of the session.
-        on_resume_code: the code that takes our seat back has changed; a secret, empty when no game runs.
-    """
-
-    on_frame: Callable[[Direction, str], None] | None = None
-    on_event: Callable[[SessionEvent], None] | None = None
-    on_resume_code: Callable[[str], None] | None = None
 
 
 class TenhouClient:
