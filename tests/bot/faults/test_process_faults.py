@@ -85,6 +85,16 @@ async def test_fault_15_killed_in_a_round_and_started_again_the_client_resumes(
     assert files(tmp_path, "*.code") == []  # the game is over, its code forgotten
 
 
+async def test_the_end_of_a_game_that_was_heard_is_not_told_again() -> None:
+    async with Lobby(LobbySettings(seed=SEED)) as lobby:
+        async with ClientBench(lobby.url, name=ACCOUNT, games=2) as bench:
+            await bench.ended()
+        assert lobby.games == 2
+    first, second = bench.journal.results
+    assert first.game_id != second.game_id
+    assert not bench.logged("state.resynced")
+
+
 async def test_fault_05_two_clients_on_one_id_the_first_keeps_the_seat() -> None:
     records: list[GameRecord] = []
     settings = LobbySettings(seed=SEED, delay_s=0.02)
