@@ -25,7 +25,7 @@ from bot.tenhou.client_settings import ClientSettings, Direction, Hooks
 from bot.tenhou.journal import Journal
 from bot.tenhou.line import Line
 from bot.tenhou.messages import MAX_FRAME_BYTES, Ready, render_json
-from bot.tenhou.retry import Waits, explain, process_exception, wait_s
+from bot.tenhou.retry import Tries, Waits, explain, process_exception, wait_s
 from bot.tenhou.session import Session
 from bot.tenhou.session_events import (
     GameEnded,
@@ -126,18 +126,19 @@ class TenhouClient:
         Raises:
             TransportError: the line, the login or the seat is lost for good; says what to do.
         """
-        tried = 0
+        tries = Tries()
         try:
             while not self._is_done():
+                began = self._clock.now()
                 try:
                     await self._converse()
                 except Exception as exc:  # task root: retry or stop, as the pure function says
                     self._player.withdraw()
-                    tried = 0 if self._progress else tried
-                    await self._recover(exc, tried)
-                    tried += 1
+                    tries.line_ended(progress=self._progress, lasted_s=self._clock.now() - began)
+                    await self._recover(exc, tries.count)
+                    tries.count += 1
                 else:
-                    tried = 0
+                    tries = Tries()
         finally:
             await self._player.close()
 

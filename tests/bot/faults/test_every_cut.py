@@ -6,10 +6,11 @@ However it falls, the game goes on as if nothing had happened: the lobby's recor
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 import pytest
 
-from tests.bot.relay import cut_after
+from tests.bot.relay import CUT, Side, cut_after
 from tests.bot.whole_game import ACCOUNT, Outcome, play_through
 
 SEED = 7
@@ -51,6 +52,17 @@ async def test_fault_01_a_guest_comes_back_by_the_code_of_his_seat() -> None:
     for number in (first, *random.Random(2).sample(range(first, len(whole.frames)), 2)):
         outcome = await play_through(cut_after(number), seed=SEED, game_type=TONPUU)
         check(number, outcome, whole)
+
+
+async def test_fault_01_a_line_that_breaks_all_the_time_still_carries_the_game() -> None:
+    whole = await play_through(seed=SEED, game_type=TONPUU, name=ACCOUNT)
+
+    def cut_often(number: int, _: Side, text: str) -> Sequence[object]:
+        return (text, CUT) if number % 30 == 0 else (text,)
+
+    outcome = await play_through(cut_often, seed=SEED, game_type=TONPUU, name=ACCOUNT)
+    assert outcome.connections > 15
+    check(0, outcome, whole)
 
 
 @pytest.mark.slow
