@@ -280,6 +280,8 @@ class SeatPlayer:
             late=self._was_late,
         )
         self.tally.add(latency_ms, fallback=made.fallback)
+        if self.decisions and _same_choice(self.decisions[-1], made):
+            self.decisions.pop()  # asked anew after a cut: the last answer is the one that was taken
         self.decisions.append(made)
         self._log.info(
             "decision.made",
@@ -310,6 +312,12 @@ class SeatPlayer:
         if (left := min(prompt.opened_at + delay_s, self._deadline(prompt)) - began) > 0:
             await self._clock.sleep(left)
         return (self._clock.now() - began) * 1000
+
+
+def _same_choice(first: DecisionRecord, second: DecisionRecord) -> bool:
+    places = [(made.round_index, made.honba, made.turn) for made in (first, second)]
+    options = [{option.action for option in made.decision.options} for made in (first, second)]
+    return places[0] == places[1] and options[0] == options[1]
 
 
 def _reason(exc: Exception) -> str:

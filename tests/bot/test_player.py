@@ -120,3 +120,16 @@ async def test_closing_leaves_no_thread_and_no_task() -> None:
     await bench.answered()
     await bench.player.close()
     await until(lambda: set(threading.enumerate()) <= before)
+
+
+async def test_a_choice_asked_anew_is_recorded_once() -> None:
+    bench = Bench()
+    bench.ask()
+    await bench.answered()
+    bench.ask()  # the same again, as after a cut
+    await bench.answered()
+    assert len(bench.player.decisions) == 1
+    bench.ask(claim_scene())
+    await bench.answered()
+    assert len(bench.player.decisions) == 2
+    await bench.player.close()
