@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.bot.relay import CUT, Side, cut_after
+from tests.bot.relay import CUT, HALF_CUT, Side, cut_after
 from tests.bot.whole_game import ACCOUNT, Outcome, play_through
 
 SEED = 7
@@ -52,6 +52,16 @@ async def test_fault_01_a_guest_comes_back_by_the_code_of_his_seat() -> None:
     for number in (first, *random.Random(2).sample(range(first, len(whole.frames)), 2)):
         outcome = await play_through(cut_after(number), seed=SEED, game_type=TONPUU)
         check(number, outcome, whole)
+
+
+async def test_fault_01_a_guest_comes_back_though_the_server_noticed_nothing() -> None:
+    whole = await play_through(seed=SEED, game_type=TONPUU)
+    for number in (100, 301):
+
+        def cut_ours(n: int, _: Side, text: str, number: int = number) -> Sequence[object]:
+            return (text, HALF_CUT) if n == number else (text,)
+
+        check(number, await play_through(cut_ours, seed=SEED, game_type=TONPUU), whole)
 
 
 async def test_fault_01_a_line_that_breaks_all_the_time_still_carries_the_game() -> None:
