@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from bot.player import PlayerSettings, SeatPlayer
 from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
-from bot.tenhou.journal import Journal
+from bot.tenhou.client.journal import Journal
 from bot.tenhou.session import Session, SessionSettings
 from policies.heuristic import HeuristicPolicy
 from policies.slots import Policy

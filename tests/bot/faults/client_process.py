@@ -20,7 +20,7 @@ from bot.logs import set_up_logs
 from bot.player import PlayerSettings, SeatPlayer
 from bot.resume_store import ResumeStore, resume_store
 from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
-from bot.tenhou.journal import Journal
+from bot.tenhou.client.journal import Journal
 from bot.tenhou.session import Session, SessionSettings
 from game.errors import BotError, ConfigError
 from policies.heuristic import HeuristicPolicy

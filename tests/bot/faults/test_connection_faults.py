@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from bot.player import PlayerSettings
-from bot.tenhou.retry import AT_LOGIN, ID_BUSY, IN_GAME
+from bot.tenhou.client.retry import AT_LOGIN, ID_BUSY, IN_GAME
 from game.errors import ConnectionLost, LoginRejected, SessionReplaced
 from tests.bot.bench import Stub
 from tests.bot.client_bench import ClientBench

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from bot.tenhou.journal import Journal
+from bot.tenhou.client.journal import Journal
 from bot.tenhou.lobby import Lobby, LobbySettings
 from game.errors import SessionReplaced
 from replays.library import Library

@@ -15,7 +15,7 @@ from websockets.exceptions import (
 from websockets.frames import Close
 from websockets.http11 import Response
 
-from bot.tenhou.retry import (
+from bot.tenhou.client.retry import (
     AT_LOGIN,
     FORGIVEN,
     ID_BUSY,

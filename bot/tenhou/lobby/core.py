@@ -24,13 +24,13 @@ from websockets.frames import CloseCode
 
 from bot.tenhou import messages as m
 from bot.tenhou.game_types import GameType, refusal
-from bot.tenhou.lobby_counts import lobby_counts
-from bot.tenhou.lobby_line import Line
-from bot.tenhou.lobby_member import Member, Register
-from bot.tenhou.lobby_room import Room
-from bot.tenhou.lobby_settings import LobbySettings, check
-from bot.tenhou.seat_clock import clock_of
-from bot.tenhou.tabletop import SeatInfo, Tabletop
+from bot.tenhou.lobby.counts import lobby_counts
+from bot.tenhou.lobby.line import Line
+from bot.tenhou.lobby.member import Member, Register
+from bot.tenhou.lobby.room import Room
+from bot.tenhou.lobby.seat_clock import clock_of
+from bot.tenhou.lobby.settings import LobbySettings, check
+from bot.tenhou.lobby.tabletop import SeatInfo, Tabletop
 from bot.worker import Worker
 from game.actions import Action
 from game.errors import LoginRejected, RemoteProtocolError

@@ -6,7 +6,7 @@ import ipaddress
 
 import msgspec
 
-from bot.tenhou.seat_clock import ClockSettings
+from bot.tenhou.lobby.seat_clock import ClockSettings
 from game.errors import ConfigError
 
 

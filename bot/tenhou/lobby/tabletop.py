@@ -17,6 +17,18 @@ import numpy as np
 import structlog
 
 from bot.tenhou.game_types import GameType
+from bot.tenhou.lobby.replies import action_of, default_action
+from bot.tenhou.lobby.seat_clock import ClockSettings
+from bot.tenhou.lobby.seatview import (
+    deal_for,
+    frame_of,
+    offers_of,
+    rotated,
+    scores_for,
+    snapshot_for,
+    standing_of,
+)
+from bot.tenhou.lobby.table_seat import Prompt, SeatInfo, TableSeat
 from bot.tenhou.messages import (
     AcceptMatch,
     ClientMessage,
@@ -29,10 +41,6 @@ from bot.tenhou.messages import (
     Ready,
     ServerMessage,
 )
-from bot.tenhou.replies import action_of, default_action
-from bot.tenhou.seat_clock import ClockSettings
-from bot.tenhou.seatview import deal_for, frame_of, offers_of, rotated, scores_for, snapshot_for, standing_of
-from bot.tenhou.table_seat import Prompt, SeatInfo, TableSeat
 from game.actions import Action, ActionKind
 from game.errors import RemoteProtocolError
 from game.events import (

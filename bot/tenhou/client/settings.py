@@ -8,8 +8,8 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from bot.pace import Pace
-from bot.tenhou.retry import AT_LOGIN, ID_BUSY, IN_GAME, Waits
-from bot.tenhou.session_events import SessionEvent
+from bot.tenhou.client.retry import AT_LOGIN, ID_BUSY, IN_GAME, Waits
+from bot.tenhou.session.events import SessionEvent
 
 Direction: TypeAlias = Literal["C", "S"]
 """Ours, and the server's."""

@@ -1,7 +1,7 @@
 """The client's side of the socket: connects, logs in, plays its games, and comes back after every cut.
 
 The only file of the client with a socket in it. What frames mean is the session's business, what to answer
-the player's, when to try again `bot.tenhou.retry`'s, and when a line is dead `bot.tenhou.line`'s.
+the player's, when to try again `client.retry`'s, and when a line is dead `client.line`'s.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from bot.clock import Clock
 from bot.pace import ready_delay_s
 from bot.player import SeatPlayer, SeatPrompt
 from bot.redaction import redact
-from bot.tenhou.client_settings import ClientSettings, Direction, Hooks
-from bot.tenhou.journal import Journal
-from bot.tenhou.line import Line
+from bot.tenhou.client.journal import Journal
+from bot.tenhou.client.line import Line
+from bot.tenhou.client.retry import Tries, Waits, explain, process_exception, wait_s
+from bot.tenhou.client.settings import ClientSettings, Direction, Hooks
 from bot.tenhou.messages import MAX_FRAME_BYTES, Ready, render_json
-from bot.tenhou.retry import Tries, Waits, explain, process_exception, wait_s
 from bot.tenhou.session import Session
-from bot.tenhou.session_events import (
+from bot.tenhou.session.events import (
     GameEnded,
     GameMissed,
     GameStarted,

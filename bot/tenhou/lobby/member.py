@@ -10,8 +10,8 @@ from bot.tenhou.messages import GUEST, Login
 from game.errors import LoginRejected
 
 if TYPE_CHECKING:
-    from bot.tenhou.lobby_line import Line
-    from bot.tenhou.lobby_room import Room
+    from bot.tenhou.lobby.line import Line
+    from bot.tenhou.lobby.room import Room
 
 ID_REJECTED: Final = "1003"
 ALREADY_CONNECTED: Final = "1004"
