@@ -20,7 +20,9 @@ from game.errors import ConfigError
 
 DEFAULT_FILE: Final = Path("config.yaml")
 GUEST: Final = "NoName"
-LISTED_ENV: Final = frozenset({"SUZAKU_CACHE_DIR", "SUZAKU_CONFIG"})
+LISTED_ENV: Final = frozenset(
+    {"SUZAKU_CACHE_DIR", "SUZAKU_CONFIG", "SUZAKU_FOLD_GAMES", "SUZAKU_SHARED"}  # the last two are the tests'
+)
 """Variables with our prefix that are not keys of the configuration."""
 
 _USER_ID: Final = re.compile(r"ID[0-9A-F]{8}-[0-9a-zA-Z]{8}")

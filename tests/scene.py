@@ -92,12 +92,13 @@ class Scene:
         return self.apply(Draw(who, self.find(text, AT_UNSEEN) if text else -1))
 
     def discard(self, text: str, *, tsumogiri: bool | None = None) -> Scene:
-        """Whose turn it is throws a tile; tsumogiri by default when it is the drawn face."""
+        """Whose turn it is throws a tile; by default as drawn if it is that face, or he is in riichi."""
         who = int(self.record["turn"])
         known = bool(self.record["hand_known"][who])
         drawn = int(self.record["drawn"])
         if tsumogiri is None:
-            tsumogiri = known and drawn >= 0 and tile_text(drawn) == text
+            in_riichi = self.record["riichi"][who] == 2
+            tsumogiri = bool(in_riichi) or (known and drawn >= 0 and tile_text(drawn) == text)
         tile = drawn if known and tsumogiri else self.find(text, AT_HAND + who if known else AT_UNSEEN)
         return self.apply(Discard(who, tile, tsumogiri))
 
