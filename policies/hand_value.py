@@ -63,22 +63,6 @@ def dora_in(hand34: Any, dora34: Any, side: Any) -> int:
 
 
 @kernel
-def points_of(han: int, fu: int, is_dealer: bool) -> int:
-    """Points of a ron (a tsumo pays the same within a few hundred)."""
-    if han >= 13:
-        base = 8000
-    elif han >= 11:
-        base = 6000
-    elif han >= 8:
-        base = 4000
-    elif han >= 6:
-        base = 3000
-    else:
-        base = min(2000, fu << (han + 2)) if han < 5 else 2000
-    return -((-base * (6 if is_dealer else 4)) // 100) * 100
-
-
-@kernel
 def _suit_yaku(hand34: Any, side: Any) -> int:
     """Han of half and full flush, 0 for none."""
     suits = 0

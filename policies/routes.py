@@ -17,8 +17,6 @@ from policies.hand_value import (
     CLOSED,
     MELD_AT,
     MELDS,
-    ROUND_WIND,
-    SEAT_WIND,
     dora_in,
     is_terminal_or_honour,
     yakuhai_han,
@@ -295,9 +293,3 @@ def _missing_after(hand34: Any, side: Any, runs: Any, distance: int, trial: Any)
         if melds > 4 or missing > distance + 2:
             return 99
     return shanten_normal(trial, melds) + missing
-
-
-@kernel
-def is_value_pair(hand34: Any, side: Any, kind: int) -> bool:
-    """Whether a pair of this kind in the hand is one that counts as a triplet."""
-    return hand34[kind] == 2 and (kind >= 31 or kind in (side[SEAT_WIND], side[ROUND_WIND]))

@@ -8,7 +8,7 @@ import pytest
 
 from game.scoring import WinContext, evaluate
 from policies.danger import discard_risk, rates_against, tenpai_chance
-from policies.hand_value import CLOSED, DEALER, ROUND_WIND, SEAT_WIND, SIDE_SIZE, points_of, win_value
+from policies.hand_value import CLOSED, DEALER, ROUND_WIND, SEAT_WIND, SIDE_SIZE, win_value
 from policies.outlook import look
 from policies.routes import win_chance
 from policies.stakes import HAN_MAX, loss, standing, win_gains
@@ -156,15 +156,6 @@ def test_the_fast_value_agrees_with_the_scoring() -> None:
         else:
             agreed += int(out[0]) == exact.han - reds and (exact.han >= 5 or int(out[1]) == exact.fu)
     assert agreed >= 0.98 * total
-
-
-@pytest.mark.parametrize(
-    ("han", "fu", "is_dealer", "points"),
-    [(1, 30, False, 1000), (3, 40, False, 5200), (4, 30, False, 7700), (4, 30, True, 11600),
-     (5, 30, False, 8000), (6, 30, True, 18000), (8, 30, False, 16000), (13, 30, True, 48000)],
-)  # fmt: skip
-def test_points(han: int, fu: int, is_dealer: bool, points: int) -> None:
-    assert points_of(han, fu, is_dealer) == points
 
 
 # --- the way to a win ---------------------------------------------------------------------------------------

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from game.actions import Action
+from game.actions import Action, ActionKind
 from game.events import StartGame
 from game.layout import AT_HAND, AT_UNSEEN
 from game.settlement import placements
 from game.state import clone
 from game.table import Table
+from game.tiles import RED_FIVES
 from policies.decision import Decision, decide
 from policies.heuristic import HeuristicPolicy
 
@@ -57,6 +58,9 @@ def test_every_answer_is_legal_and_none_is_a_fallback(seed: int) -> None:
         assert decision.source == "rule"
         assert {option.action for option in decision.options} == set(legal)
         steps.add(decision.step)
+        if decision.step == "discard" and decision.action.tile in RED_FIVES:
+            kind = decision.action.tile >> 2
+            assert sum(a.kind is ActionKind.DISCARD and a.tile >> 2 == kind for a in legal) == 1
     assert {"discard", "call", "forced"} <= steps
 
 
