@@ -115,7 +115,7 @@ def compare_furiten(record: Any, env: Any) -> None:
         if record["hand_size"][player] % 3 == 2 or record["missed_riichi"][player]:
             continue
         if record["phase"] == PHASE_ROB and player == record["last_player"]:
-            continue  # he can ron nothing before he discards: the engine forgets at the kan, we at the discard
+            continue  # he can ron nothing before he discards; the engine forgets at the kan, we with that
         if asked and waits >> (int(record["last_tile"]) >> 2) & 1:
             continue  # a win without a yaku: the engine marks it at once, we when the tile has passed
         in_river = any(waits >> (tile >> 2) & 1 for tile in env.discards[player])
