@@ -1,7 +1,7 @@
 """Games as mjai: one JSON object a line, the form that engines and arenas exchange.
 
-mjai names faces (``"5mr"``), not physical tiles. `render` writes what every reader of mjai knows; when asked
-to be ``exact`` it adds ``tiles136``, the physical tiles of the line in the order they stand in it, and what mjai has
+mjai names faces (``"5mr"``), not physical tiles. `render` writes what every reader of mjai knows; asked to be
+``exact`` it adds ``tiles136``, the physical tiles of the line in the order they stand in it, and what mjai has
 no word for, under keys that others ignore. `MjaiReader` reads both: where physical tiles are missing it gives
 each face its lowest free copy, so that a game read twice is the same game.
 
