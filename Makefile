@@ -27,7 +27,7 @@ play: $(VENV)/.ready-to-play
 	@$(RUN) bot.cli play $(ARGS)
 
 test: check
-	@$(RUN) game.warmup
+	@$(RUN) bot.warm
 	$(RUN) pytest -n auto $(ARGS)
 
 test-slow: $(VENV)/.ready-to-test
@@ -37,7 +37,7 @@ check: $(VENV)/.ready-to-test
 	$(RUN) ruff format --check .
 	$(RUN) ruff check .
 	$(RUN) mypy
-	$(VENV)/bin/lint-imports
+	$(VENV)/bin/lint-imports --no-logo
 
 format: $(VENV)/.ready-to-test
 	$(RUN) ruff format .

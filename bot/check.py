@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
-import tempfile
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -21,7 +20,6 @@ from bot.redaction import redact
 from bot.serve import local_lobby
 from bot.tenhou.game_types import GameType
 from bot.warm import first_decision, warm_up_visibly
-from game.errors import ConfigError
 from game.jit import cache_folder
 
 
@@ -82,14 +80,7 @@ def _policy() -> Finding:
 
 
 def _records(folder: Path) -> Finding:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as exc:
-        raise ConfigError(
-            f"records.folder: cannot write to {folder} ({exc.strerror}); make it writable or name another"
-        ) from exc
+    Records(folder).check()
     return Finding("records", f"{folder} can be written, {sum(1 for _ in folder.glob('*.xml'))} games in it")
 
 
@@ -98,12 +89,7 @@ def _lobby(config: Config) -> Finding:
         async with local_lobby(config, Records(config.records.folder)) as lobby:
             return lobby.url
 
-    try:
-        return Finding("lobby", f"opens at {asyncio.run(open_and_close())}")
-    except OSError as exc:
-        raise ConfigError(
-            f"local.port: cannot listen on {config.local.port} ({exc.strerror}); set 0 for a free one"
-        ) from exc
+    return Finding("lobby", f"opens at {asyncio.run(open_and_close())}")
 
 
 def _login(config: Config, environment: Mapping[str, str]) -> Finding:

@@ -12,6 +12,11 @@ from pathlib import Path
 from game.errors import ConfigError
 
 
+def hashed_name(secret: str) -> str:
+    """A file name that belongs to a secret and does not tell it."""
+    return hashlib.sha256(secret.encode()).hexdigest()[:16]
+
+
 @contextlib.contextmanager
 def id_lock(folder: Path, login_id: str) -> Iterator[None]:
     """Hold an id for as long as the block runs.
@@ -25,10 +30,19 @@ def id_lock(folder: Path, login_id: str) -> Iterator[None]:
     Raises:
         ConfigError: another process holds it, or the folder cannot be written.
     """
-    name = hashlib.sha256(login_id.encode()).hexdigest()[:16]
-    path = folder / f"{name}.lock"
+    with lock_file(folder / f"{hashed_name(login_id)}.lock"):
+        yield
+
+
+@contextlib.contextmanager
+def lock_file(path: Path) -> Iterator[None]:
+    """Hold a lock file for as long as the block runs.
+
+    Raises:
+        ConfigError: another process holds it, or it cannot be made.
+    """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as exc:
         raise ConfigError(

@@ -71,8 +71,8 @@ def play_games(
         if config.play.server == "tenhou":
             say_once(_state_folder(), lambda text: print(text, file=sys.stderr))
         capture = stack.enter_context(_open_capture(config))
-        warm_up_visibly()
         run = Run(config, login, capture, started)
+        warm_up_visibly()
         code = asyncio.run(run.play())
     result = run.result()
     print(msgspec.json.encode(result).decode() if as_json else result_text(result))
@@ -106,6 +106,7 @@ class Run:
         self._login = login
         self._capture = capture
         self._records = Records(config.records.folder)
+        self._records.check()
         self._journal = Journal(keep=self._records.keep)
         self._clock = MonotonicClock()
         self._names: tuple[str, str, str, str] = ("", "", "", "")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
 from pathlib import Path
 
+from game.errors import ConfigError
 from replays.library import Library
 from replays.record import GameRecord
 
@@ -15,6 +17,22 @@ class Records:
     def __init__(self, folder: Path) -> None:
         self._library = Library(folder)
         self._lock = threading.Lock()
+
+    def check(self) -> None:
+        """Make sure, before a game begins, that its record can be written.
+
+        Raises:
+            ConfigError: it cannot.
+        """
+        folder = self._library.folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as exc:
+            raise ConfigError(
+                f"records.folder: cannot write to {folder} ({exc.strerror}); make it writable or name another"
+            ) from exc
 
     def keep(self, record: GameRecord) -> Path | None:
         """Save a game; where it lies, or None if only in memory. Never raises for a disk that refuses."""

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import unquote
 
-REDACTED: Final = "<redacted>"
+REDACTED: Final = "hidden"
+"""What stands in a secret's place; harmless in JSON and in XML, so that a capture stays readable."""
 
 _SECRET_KEYS: Final = frozenset(
     {
@@ -27,18 +28,18 @@ _SECRET_KEYS: Final = frozenset(
         "authorization",
     }
 )
+# A text may have been cut short inside a secret, so beginnings count as well.
 _PATTERNS: Final = re.compile(
     r"(?<![0-9A-Za-z])(?:"
-    r"ID[0-9A-Fa-f]{8}-[0-9a-zA-Z]{8}"  # login id
-    r"|[0-9A-F]{8}-[0-9A-F]{8}"  # gpid: whoever presents it takes the seat
-    r"|C[0-9]{16}"  # tournament lobby with its organiser's edit code
+    r"ID[0-9A-Fa-f]{4,8}(?:(?:-|%2[Dd])[0-9a-zA-Z]*)?"  # login id
+    r"|[0-9A-F]{8}-[0-9A-F]{0,8}"  # gpid: whoever presents it takes the seat
+    r"|(?P<lobby>C[0-9]{8})[0-9]+"  # tournament lobby with its organiser's edit code
     r")(?![0-9A-Za-z])"
 )
 _FIELDS: Final = re.compile(
-    r"""(?P<head>(?<![\w-])\\?["']?(?:gpid|auth|token|password)\\?["']?\s*[=:]\s*\\?)(?P<quote>["'])(?P<value>.*?)(?P=quote)""",
+    r"""(?P<head>(?<![\w-])\\?["']?(?:gpid|auth|val|token|password)\\?["']?\s*[=:]\s*\\?)(?P<quote>["'])(?P<value>.*?)(?P=quote)""",
     re.IGNORECASE,
 )
-_AUTH_REPLY: Final = re.compile(r"""(<AUTH\s+val=)"[^"]*\"""")
 _PERCENT_RUN: Final = re.compile(r"(?:%[0-9A-Fa-f]{2}|[0-9A-Za-z-]){17,}")
 _CONTROL: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
@@ -79,9 +80,8 @@ class Redactor:
         """The text with every secret replaced."""
         if self._registered is not None:
             text = self._registered.sub(REDACTED, text)
-        text = _PATTERNS.sub(REDACTED, text)
+        text = _PATTERNS.sub(lambda m: (m["lobby"] or "") + REDACTED, text)
         text = _FIELDS.sub(lambda m: f"{m['head']}{m['quote']}{REDACTED}{m['quote']}", text)
-        text = _AUTH_REPLY.sub(rf'\1"{REDACTED}"', text)
         return _PERCENT_RUN.sub(self._encoded, text) if "%" in text else text
 
     def value(self, value: Any, key: str = "") -> Any:

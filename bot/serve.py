@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import AsyncIterator
 from typing import Final
 
 import structlog
@@ -12,6 +14,7 @@ from bot.records import Records
 from bot.stopping import signals_call
 from bot.tenhou.lobby import Lobby, LobbySettings
 from bot.warm import warm_up_visibly
+from game.errors import ConfigError
 
 EXIT_DONE: Final = 0
 EXIT_INTERRUPTED: Final = 130
@@ -24,16 +27,30 @@ def run_lobby(config: Config, *, dry_run: bool) -> int:
     if dry_run:
         print(f"would open a lobby on 127.0.0.1, {port_text(config)}; records to {config.records.folder}")
         return EXIT_DONE
+    records = Records(config.records.folder)
+    records.check()
     warm_up_visibly()
-    return asyncio.run(_serve(config))
+    return asyncio.run(_serve(config, records))
 
 
-def local_lobby(config: Config, records: Records) -> Lobby:
-    """The lobby as configured, not open yet."""
+@contextlib.asynccontextmanager
+async def local_lobby(config: Config, records: Records) -> AsyncIterator[Lobby]:
+    """The lobby as configured, open.
+
+    Raises:
+        ConfigError: its port is taken.
+    """
     settings = LobbySettings(
         port=config.local.port, seed=config.play.seed, clients_per_table=config.local.clients_per_table
     )
-    return Lobby(settings, on_record=records.keep)
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            lobby = await stack.enter_async_context(Lobby(settings, on_record=records.keep))
+        except OSError as exc:
+            raise ConfigError(
+                f"local.port: cannot listen on {config.local.port} ({exc.strerror}); set 0 for a free one"
+            ) from exc
+        yield lobby
 
 
 def port_text(config: Config) -> str:
@@ -41,10 +58,10 @@ def port_text(config: Config) -> str:
     return f"port {config.local.port}" if config.local.port else "a free port"
 
 
-async def _serve(config: Config) -> int:
+async def _serve(config: Config, records: Records) -> int:
     stopping = asyncio.Event()
     forced = asyncio.Event()
-    async with local_lobby(config, Records(config.records.folder)) as lobby:
+    async with local_lobby(config, records) as lobby:
         print(lobby.url, flush=True)
 
         def finish() -> None:

@@ -15,10 +15,10 @@ from typing import Final
 import msgspec
 
 from bot.capture_reader import CapturedFrame, Heading, read_capture
+from bot.redaction import redact
 from bot.tenhou import server_messages as m
 from bot.tenhou.client_messages import ClientMessage, Leave, Login
 from bot.tenhou.conduct import SECOND_ANSWER, Conduct, Objection
-from bot.tenhou.element import redact
 from bot.tenhou.game_types import THREE_PLAYERS, refusal
 from bot.tenhou.parse_client import parse_client
 from bot.tenhou.parse_server import parse_server

@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
+import threading
 import time
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Final, TextIO, TypeAlias
 
 import structlog
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
+from bot.logs import set_up_logs
 from game.table import Table
 from game.warmup import warm_up
 from policies.decision import Decision, decide
 from policies.heuristic import HeuristicPolicy
 
-QUIET_S: Final = 2.0
-"""Away from a terminal a line is logged this often at most; a start from the cache logs none."""
+PATIENCE_S: Final = 2.0
+"""A start from the cache takes less and says nothing."""
+REMIND_S: Final = 5.0
+
+Tell: TypeAlias = Callable[[str, int, int], None]
 
 log = structlog.get_logger(__name__)
 
 
-def warm_up_visibly(console: Console | None = None) -> float:
-    """Make every kernel ready; returns the seconds it took."""
-    console = console or Console(stderr=True)
+def warm_up_visibly(terminal: TextIO | None = None) -> float:
+    """Make everything ready for the first move; returns the seconds it took.
+
+    Args:
+        terminal: where a bar is drawn if it is one, else stderr.
+    """
+    stream = terminal or sys.stderr
     began = time.monotonic()
-    if console.is_terminal:
-        _with_bar(console)
-    else:
-        _with_lines()
-    first_decision()
+    with _bar(stream) if stream.isatty() else _reminders() as tell:
+        _all_steps(tell)
     seconds = time.monotonic() - began
     log.info("kernels.ready", seconds=round(seconds, 1))
     return seconds
@@ -41,22 +57,50 @@ def first_decision() -> Decision:
     return decide(table.state, player, table.legal(player), HeuristicPolicy(), table.length)
 
 
-def _with_bar(console: Console) -> None:
-    columns = (TextColumn("compiling (first start only)"), BarColumn(), MofNCompleteColumn())
-    with Progress(
-        *columns, TimeElapsedColumn(), TextColumn("{task.description}"), console=console, transient=True
-    ) as bar:
+def _all_steps(tell: Tell) -> None:
+    steps = 0
+
+    def one_more(name: str, done: int, total: int) -> None:
+        nonlocal steps
+        steps = total + 1
+        tell(name, done, steps)
+
+    warm_up(one_more)
+    tell("first decision", steps - 1, steps)
+    first_decision()
+    tell("", steps, steps)
+
+
+@contextlib.contextmanager
+def _bar(stream: TextIO) -> Iterator[Tell]:
+    columns = (SpinnerColumn(), TextColumn("getting ready (a minute on the first start)"), BarColumn())
+    more = (MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, *more, console=Console(file=stream), transient=True) as bar:
         task = bar.add_task("", total=None)
-        warm_up(lambda name, done, total: bar.update(task, description=name, completed=done, total=total))
+        yield lambda name, done, total: bar.update(task, description=name, completed=done, total=total)
 
 
-def _with_lines() -> None:
-    last = time.monotonic()
+@contextlib.contextmanager
+def _reminders() -> Iterator[Tell]:
+    """A log line now and then while it takes long."""
+    ended = threading.Event()
+    at = {"step": "", "done": 0, "of": 0}
 
-    def tell(name: str, done: int, total: int) -> None:
-        nonlocal last
-        if time.monotonic() - last >= QUIET_S:
-            last = time.monotonic()
-            log.info("kernels.compiling", kernel=name, done=done, total=total, hint="on the first start only")
+    def remind() -> None:
+        wait_s = PATIENCE_S
+        while not ended.wait(wait_s):
+            log.info("kernels.compiling", **at, hint="about a minute, on the first start only")
+            wait_s = REMIND_S
 
-    warm_up(tell)
+    thread = threading.Thread(target=remind, name="reminders", daemon=True)
+    thread.start()
+    try:
+        yield lambda name, done, total: at.update(step=name, done=done, of=total)
+    finally:
+        ended.set()
+        thread.join()
+
+
+if __name__ == "__main__":
+    set_up_logs()
+    warm_up_visibly()

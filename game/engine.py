@@ -32,6 +32,7 @@ _SIMPLE: Final = {
     ActionType.KYUSHU_KYUHAI: NINE_TERMINALS,
 }
 _WITH_TILE: Final = {
+    ActionType.DISCARD: ActionKind.DISCARD,
     ActionType.TSUMO: ActionKind.TSUMO,
     ActionType.RON: ActionKind.RON,
     ActionType.CHI: ActionKind.CHI,
@@ -135,6 +136,15 @@ class Engine:
             action = discards[face]
             choices[_DISCARDS[action.tile]] = action
         return choices
+
+    def find(self, player: int, action: Action, only_wins: bool) -> Any:
+        """The engine's action for one with other copies of the faces listed; None if it is not legal."""
+        if player not in self._observations or not self._may(player, action.kind, only_wins):
+            return None
+        # a closed kan may name any of its copies first
+        wanted = Action(action.kind, action.tile, tuple(sorted(action.consumed)))
+        offered = self._observations[player].legal_actions()
+        return next((theirs for theirs in offered if _from_engine(theirs) == wanted), None)
 
     def _may(self, player: int, kind: ActionKind, only_wins: bool) -> bool:
         if kind is ActionKind.RON:

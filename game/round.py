@@ -7,7 +7,7 @@ over a wall it knows. `game.table` puts rounds together to a game.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -185,20 +185,30 @@ class Round:
 
     def answer(self, actions: Mapping[int, Action]) -> None:
         """Go on with the players' answers; see `game.table.Table.step`."""
-        chosen = {player: self.choices(player) for player in self.asked}
-        for player, action in actions.items():
-            if action not in chosen.get(player, ()):
-                raise IllegalActionError(f"player {player} may not {action} now")
+        moves = {player: self._move(player, action) for player, action in actions.items()}
         if self._claimed:
-            answers = {player: actions.get(player, PASS) for player in self.asked}
-            self._step_engine(chosen, answers)
-            self._resolve(answers)
-        else:
-            player = self.asked[0]
-            if player not in actions:
-                raise IllegalActionError(f"player {player} gave no answer on his turn")
-            self._step_engine(chosen, actions)
-            self._act(player, actions[player])
+            for player in self.asked:
+                if player not in moves:
+                    moves[player] = self._move(player, PASS)
+            self._engine.step(moves)
+            self._resolve(actions)
+            return
+        if not moves:
+            asked = f"player {self.asked[0]} gave no answer on his turn" if self.asked else "the game is over"
+            raise IllegalActionError(asked)
+        player = self.asked[0]
+        self._engine.step(moves)
+        self._act(player, actions[player])
+
+    def _move(self, player: int, action: Action) -> Any:
+        """The engine's action for ours."""
+        if player in self.asked:
+            move = self.choices(player).get(action)
+            if move is None:
+                move = self._engine.find(player, action, self._only_wins)
+            if move is not None:
+                return move
+        raise IllegalActionError(f"player {player} may not {action} now")
 
     def _ask_again(self) -> None:
         record = self._record
@@ -236,9 +246,6 @@ class Round:
         self._only_wins = only_wins
         self._robbing = False
         self._known: dict[int, Choices] = {}
-
-    def _step_engine(self, chosen: Mapping[int, Choices], actions: Mapping[int, Action]) -> None:
-        self._engine.step({player: chosen[player][action] for player, action in actions.items()})
 
     def _act(self, player: int, action: Action) -> None:
         kind = action.kind

@@ -17,6 +17,7 @@ from game.layout import AT_HAND, PHASE_CALLED, PHASE_CLAIM, PHASE_ROB, PHASE_TUR
 from game.melds import MeldKind
 from game.scoring import has_yaku
 from game.shanten import waits
+from game.state import row_of
 
 _NONE: Final = np.uint64(0)
 _ORPHANS: Final = np.uint64(sum(1 << k for k in (0, 8, 9, 17, 18, 26, 27, 28, 29, 30, 31, 32, 33)))
@@ -48,7 +49,7 @@ def legal_actions(record: np.void, player: int) -> list[Action]:
     riichi, nine terminals, discards; or win, pon, open kan, chi, pass.
     """
     rows = np.empty((_ROWS, _WIDTH), dtype=np.int16)
-    count = legal_rows(record, player, rows)
+    count = _legal_rows(row_of(record), player, rows)
     actions = [_action(row) for row in rows[:count].tolist()]
     if actions and actions[0].kind in _WINS:
         is_tsumo = actions[0].kind is ActionKind.TSUMO
@@ -62,6 +63,11 @@ def legal_actions(record: np.void, player: int) -> list[Action]:
 def _action(row: list[int]) -> Action:
     kind = ActionKind(row[0])
     return Action(kind, row[1], tuple(tile for tile in row[2:] if tile >= 0))
+
+
+@kernel
+def _legal_rows(records: Any, player: int, rows: Any) -> Any:
+    return legal_rows(records[0], player, rows)
 
 
 @kernel

@@ -6,6 +6,7 @@ A record is one element of an array of `ROUND_STATE`; `game.layout` lists its fi
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from game.errors import StateMismatchError
 from game.events import GameEvent
 from game.fold import REASONS, fold_one, fold_stream
+from game.jit import kernel
 from game.layout import AT_HAND, ROUND_STATE
 from game.melds import Meld, MeldKind
 from game.packing import Packed, pack
@@ -30,6 +32,7 @@ __all__ = [
     "new_round",
     "rank_of",
     "river_of",
+    "row_of",
     "unseen34",
 ]
 
@@ -46,6 +49,25 @@ def clone(record: np.void) -> np.void:
     return copy
 
 
+def row_of(record: np.void) -> npt.NDArray[np.void]:
+    """The record as an array of one, over its own memory.
+
+    What Python hands to a kernel goes through here: numba takes some ten times longer to find out what a bare
+    record is than most of our kernels run.
+    """
+    return np.asarray(record).reshape(1)
+
+
+@kernel
+def _fold_one(rows: Any, code: Any) -> Any:
+    return fold_one(rows[0], code)
+
+
+@kernel
+def _fold_stream(rows: Any, codes: Any) -> Any:
+    return fold_stream(rows[0], codes)
+
+
 def apply(record: np.void, event: GameEvent) -> None:
     """Fold one event into a record.
 
@@ -55,7 +77,7 @@ def apply(record: np.void, event: GameEvent) -> None:
     packed = pack(event)
     if packed is None:
         return
-    reason = fold_one(record, packed)
+    reason = _fold_one(row_of(record), packed)
     if reason:
         raise StateMismatchError(f"{event!r} does not fit: {REASONS[reason]}")
 
@@ -72,7 +94,7 @@ def fold_packed(record: np.void, stream: Packed) -> int:
     Raises:
         StateMismatchError: one of them does not fit; those before it have been folded.
     """
-    folded, reason = fold_stream(record, stream)
+    folded, reason = _fold_stream(row_of(record), stream)
     if reason:
         raise StateMismatchError(f"packed event {folded} does not fit: {REASONS[reason]}")
     return int(folded)

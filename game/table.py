@@ -138,7 +138,8 @@ class Table:
         """Answer for those who were asked.
 
         Args:
-            actions: one for the player whose turn it is; on a claim, a player left out passes.
+            actions: one for the player whose turn it is; on a claim, a player left out passes. Other copies
+                of the same faces than `legal` lists will do.
 
         Returns:
             What happened, up to the next question; across the end of a round, the next deal included.

@@ -29,7 +29,9 @@ STICK_PRICE: Final = 4
 """What the riichi stick is worth."""
 TENPAI_PRICE: Final = 5
 """What it is worth to be tenpai when the wall runs out."""
-MOMENT_SIZE: Final = 6
+TURN: Final = 6
+"""Own discards so far."""
+MOMENT_SIZE: Final = 7
 
 _RON_RATE: Final = 0.40
 _RON_RATE_SILENT: Final = 0.52
@@ -46,8 +48,10 @@ _ENDS_AGAINST_RIICHI: Final = 0.045
 """Added to it against a riichi."""
 _RIICHI_SIDE_HAN: Final = 0.5
 """Ippatsu and ura dora on average."""
-_SILENT_RISK: Final = 0.6
+_SILENT_RISK: Final = 0.25
 """Share of the risk of drawn tiles that a silent hand takes: it can still fold."""
+_ONWARD_RISK: Final = 0.3
+_RIICHI_RISK: Final = 0.45
 _LATER_RISK: Final = 0.06
 """Risk per turn in riichi from hands that only become tenpai later, in sticks."""
 _HORIZON: Final = 3.0
@@ -169,7 +173,7 @@ def tenpai_value(
         _race(tsumo + ron * slower, draws, pressure, True, race)
         out[0] = race[0] * riichi_gain / (tsumo + ron) - (1.0 - race[0]) * moment[STICK_PRICE]
         out[0] += moment[TENPAI_PRICE] * race[1]
-        out[0] -= (moment[DRAW_RISK] + _LATER_RISK * moment[STICK_PRICE]) * race[2]
+        out[0] -= (_RIICHI_RISK * moment[DRAW_RISK] + _LATER_RISK * moment[STICK_PRICE]) * race[2]
 
 
 @kernel
@@ -354,4 +358,4 @@ def future_risk(hand34: Any, side: Any, moment: Any) -> float:
     if distance <= 0:
         return 0.0  # counted in the race itself
     turns = min(moment[DRAWS], 2.5 + 0.5 * min(distance, 3))
-    return float(moment[DRAW_RISK] * turns)
+    return float(_ONWARD_RISK * moment[DRAW_RISK] * turns)

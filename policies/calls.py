@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from game.actions import Action, ActionKind
 from game.fold import kuikae_mask
@@ -20,6 +21,11 @@ _MELD_KINDS: Final = {
     ActionKind.DAIMINKAN: MeldKind.DAIMINKAN,
     ActionKind.ANKAN: MeldKind.ANKAN,
 }
+
+_KAN_SHANTEN: Final = 1
+_KAN_PRESSURE: Final = 0.5
+_KAN_SHARE: Final = 0.95
+"""A kan may cost the hand so little of its worth: the draw it brings makes up for it."""
 
 
 def worth_of_pass(view: Outlook) -> float:
@@ -38,10 +44,24 @@ def worth_of_call(view: Outlook, action: Action) -> float:
     barred = int(kuikae_mask(action.tile >> 2, kinds[0], kinds[1]))
     for kind in range(34):
         allowed[kind] = not barred >> kind & 1
+    return float(worth_of_discards(view, allowed, hand34, side).max())
+
+
+def worth_of_discards(
+    view: Outlook, allowed: npt.NDArray[np.bool_], hand34: Any = None, side: Any = None
+) -> npt.NDArray[np.float64]:
+    """``[34]``: worth of each discard from the hand, or from the one a call would leave.
+
+    Args:
+        view: the table.
+        allowed: ``[34]``, kinds that may be thrown.
+        hand34: ``[34]`` int8, the concealed tiles if not those of the view.
+        side: the fixed part that goes with them.
+    """
     out = np.empty(34, dtype=np.float64)
     discard_worths(
-        hand34,
-        side,
+        view.hand34 if hand34 is None else hand34,
+        view.side if side is None else side,
         view.unseen34,
         view.dora34,
         view.gains,
@@ -50,10 +70,9 @@ def worth_of_call(view: Outlook, action: Action) -> float:
         view.rate,
         view.cost,
         allowed,
-        1,
         out,
     )
-    return float(out.max())
+    return out
 
 
 def with_meld(view: Outlook, action: Action) -> tuple[Any, Any]:
@@ -84,29 +103,16 @@ def kan_is_good(view: Outlook, action: Action, in_riichi: bool) -> bool:
         return False
     if in_riichi:
         return True
-    melds = int(view.side[MELDS])
-    before = int(shanten(view.hand34, melds))
-    if action.kind is ActionKind.ANKAN:
-        hand34, side = with_meld(view, action)
-        after = int(shanten(hand34, int(side[MELDS])))
-    else:
-        hand34 = view.hand34.copy()
-        hand34[action.tile >> 2] -= 1
-        after = int(shanten(hand34, melds))
-    if after > before:
-        return False
-    pressure = float(view.moment[PRESSURE])
-    if pressure >= 0.5:
-        return before <= 0 and worth_after_kan(view, action) > 0.0
-    return before <= (2 if action.kind is ActionKind.ANKAN else 1)
-
-
-def worth_after_kan(view: Outlook, action: Action) -> float:
-    """Worth of a hand after a kan, without the replacement tile."""
     if action.kind is ActionKind.ANKAN:
         hand34, side = with_meld(view, action)
     else:
         hand34, side = view.hand34.copy(), view.side
         hand34[action.tile >> 2] -= 1
-    worth = hand_worth(hand34, side, view.unseen34, view.dora34, view.gains, view.moment, view.thrown34, 0)
-    return float(worth)
+    distance = int(shanten(hand34, int(side[MELDS])))
+    if distance > _KAN_SHANTEN or (view.moment[PRESSURE] >= _KAN_PRESSURE and distance > 0):
+        return False
+    after = float(
+        hand_worth(hand34, side, view.unseen34, view.dora34, view.gains, view.moment, view.thrown34, 1)
+    )
+    discards = worth_of_discards(view, np.ones(34, dtype=np.bool_))
+    return after > 0.0 and after >= _KAN_SHARE * float(discards.max())

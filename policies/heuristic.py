@@ -12,12 +12,17 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
+from game.actions import RIICHI, Action, ActionKind
+from game.events import Discard, Draw, StartRound
+from game.jit import warms_up
 from game.shanten import shanten
+from game.state import apply, new_round
 from policies.attack import tenpai_value
-from policies.calls import kan_is_good, worth_of_call, worth_of_pass
+from policies.calls import kan_is_good, worth_of_call, worth_of_discards, worth_of_pass
 from policies.hand_value import MELDS
-from policies.outlook import Outlook, discard_worths, look
+from policies.outlook import Outlook, look
 from policies.slots import Question, Slot, Source
 
 _YES: Final = 0.9
@@ -26,7 +31,7 @@ _TEMPERATURE: Final = 120.0
 """Points of difference that make one choice e times as likely as another."""
 _RED_PRICE: Final = 400.0
 """A red five goes only if its plain copies are gone."""
-_CALL_MARGIN: Final = 100.0
+_CALL_MARGIN: Final = 50.0
 """A call shows tiles and gives up later choices: it must be worth this much more."""
 
 
@@ -52,25 +57,10 @@ def _discard(question: Question) -> list[float]:
     return [float(p) for p in weights / weights.sum()]
 
 
-def _worths(view: Outlook, question: Question) -> np.ndarray:
+def _worths(view: Outlook, question: Question) -> npt.NDArray[np.float64]:
     allowed = np.zeros(34, dtype=np.bool_)
     allowed[[action.tile >> 2 for action in question.options]] = True
-    out = np.empty(34, dtype=np.float64)
-    discard_worths(
-        view.hand34,
-        view.side,
-        view.unseen34,
-        view.dora34,
-        view.gains,
-        view.moment,
-        view.thrown34,
-        view.rate,
-        view.cost,
-        allowed,
-        1,
-        out,
-    )
-    return out
+    return worth_of_discards(view, allowed)
 
 
 def _riichi(question: Question) -> list[float]:
@@ -116,3 +106,21 @@ _RULES: Final[dict[Slot, Callable[[Question], list[float]]]] = {
     Slot.PON: _call,
     Slot.KAN: _kan,
 }
+
+
+@warms_up
+def _warm_up() -> None:
+    """Ask every slot once, about the dealer's first tile and about his discard."""
+    hands = [tuple(range(first, first + 52, 4)) for first in range(4)]
+    record = new_round()
+    apply(record, StartRound(0, 0, 0, 0, (25000,) * 4, 135, (hands[0], hands[1], hands[2], hands[3])))
+    apply(record, Draw(0, 52))
+    _ask(record, 0, Slot.RIICHI, RIICHI)
+    _ask(record, 0, Slot.DISCARD, Action(ActionKind.DISCARD, 0), Action(ActionKind.DISCARD, 52))
+    _ask(record, 0, Slot.KAN, Action(ActionKind.KAKAN, 52, hands[0][:3]))
+    apply(record, Discard(0, 52, True))
+    _ask(record, 1, Slot.CHI, Action(ActionKind.CHI, 52, hands[1][:2]))
+
+
+def _ask(record: np.void, player: int, slot: Slot, *options: Action) -> None:
+    HeuristicPolicy().answer(slot, [Question(slot, record, player, options, "hanchan")])

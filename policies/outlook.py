@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from game.fold import bit
 from game.jit import kernel
 from game.layout import AT_HAND
 from game.settlement import LAST_ROUND, GameLength
@@ -19,10 +21,11 @@ from policies.attack import (
     RIICHI_OPEN,
     STICK_PRICE,
     TENPAI_PRICE,
+    TURN,
     future_risk,
     hand_worth,
 )
-from policies.danger import discard_risk
+from policies.danger import discard_risk, expected_points, tenpai_chance
 from policies.hand_value import (
     CLOSED,
     DEALER,
@@ -34,6 +37,7 @@ from policies.hand_value import (
     SEAT_WIND,
     SIDE_SIZE,
 )
+from policies.shape import WORTH_SCALE, preference, tidiness
 from policies.stakes import HAN_MAX, loss, win_gains
 
 _ANKAN: Final = 4
@@ -126,8 +130,28 @@ def survey(
     may = rec.scores[player] >= 1000 and rec.wall_left >= 4 and rec.riichi[player] == 0
     moment[RIICHI_OPEN] = 2.0 if rec.riichi[player] == 1 else (1.0 if may else 0.0)
     moment[STICK_PRICE] = max(100.0, loss(scores, player, (player + 1) % 4, 1000.0, rounds_left))
-    moment[TENPAI_PRICE] = 1300.0
+    moment[TENPAI_PRICE] = 1800.0
+    spared = _spared(rec, player, dora34)
+    for han in range(1, HAN_MAX):
+        gains[han] += spared
+    moment[TURN] = rec.river_size[player]
     return threat
+
+
+@kernel
+def _spared(rec: Any, player: int, dora34: Any) -> float:
+    """What a win spares us: our part of a tsumo by those who are tenpai, and a penalty for noten."""
+    spared = 0.0
+    for other in range(4):
+        if other != player:
+            chance = tenpai_chance(rec, other)
+            spared += chance * (_TSUMO_SHARE * expected_points(rec, other, dora34) + _NOTEN_SHARE)
+    return spared
+
+
+_TSUMO_SHARE: Final = 0.1
+"""A third of the points, in about three rounds of ten."""
+_NOTEN_SHARE: Final = 250.0
 
 
 @kernel
@@ -172,7 +196,6 @@ def discard_worths(
     rate: Any,
     cost: Any,
     allowed: Any,
-    depth: int,
     out: Any,
 ) -> None:
     """Worth of each discard from a 3n+2 hand: going on, less what it risks now and later.
@@ -188,32 +211,44 @@ def discard_worths(
         rate: ``[34]`` float64, chance to deal in.
         cost: ``[34]`` float64, expected loss.
         allowed: ``[34]`` bool, kinds that may be thrown.
-        depth: see `policies.attack.hand_worth`; only the most promising discards are looked at that deep.
         out: ``[34]`` float64, filled; far below all others where not allowed.
     """
     trial = hand34.copy()
+    tidy = np.zeros(34, dtype=np.float64)
+    worth = np.zeros(34, dtype=np.float64)
+    liked = np.full(34, _NEVER)
+    tidiness(hand34, side, unseen34, dora34, int(moment[TURN]), allowed, tidy)
     for kind in range(34):
-        out[kind] = _NEVER
-        if not allowed[kind] or hand34[kind] == 0:
-            continue
-        trial[kind] -= 1
-        out[kind] = _after(trial, side, unseen34, dora34, gains, moment, thrown34, rate, cost, kind, 0)
-        trial[kind] += 1
-    if depth == 0:
-        return
-    order = np.argsort(-out)
+        if allowed[kind] and hand34[kind] > 0:
+            trial[kind] -= 1
+            worth[kind] = hand_worth(trial, side, unseen34, dora34, gains, moment, thrown34 | bit(kind), 0)
+            liked[kind] = preference(tidy[kind], worth[kind])
+            trial[kind] += 1
+    order = np.argsort(-liked)
     least = 1e18
     for i in range(34):
         kind = order[i]
-        if out[kind] <= _NEVER:
+        if liked[kind] <= _NEVER:
             break
         if i >= _DEEP:
-            out[kind] = min(out[kind], least - 1.0)
+            liked[kind] = min(liked[kind], least)
             continue
         trial[kind] -= 1
-        out[kind] = _after(trial, side, unseen34, dora34, gains, moment, thrown34, rate, cost, kind, depth)
+        worth[kind] = hand_worth(trial, side, unseen34, dora34, gains, moment, thrown34 | bit(kind), 1)
+        liked[kind] = preference(tidy[kind], worth[kind])
         trial[kind] += 1
-        least = min(least, out[kind])
+        least = min(least, liked[kind])
+    best = np.argmax(liked)
+    for kind in range(34):
+        out[kind] = _NEVER
+        if liked[kind] <= _NEVER:
+            continue
+        going_on = worth[best] * math.exp((liked[kind] - liked[best]) / WORTH_SCALE)
+        trial[kind] -= 1
+        onward = going_on - future_risk(trial, side, moment)
+        trial[kind] += 1
+        onward = max(onward, _FOLDED_SHARE * going_on)
+        out[kind] = (1.0 - rate[kind]) * onward - cost[kind]
 
 
 _NEVER: Final = -1e18
@@ -221,24 +256,3 @@ _DEEP: Final = 6
 """How many discards are looked at with depth."""
 _FOLDED_SHARE: Final = 0.02
 """What a hand given up still counts for: of two safe tiles, the less useful one goes."""
-
-
-@kernel
-def _after(
-    trial: Any,
-    side: Any,
-    unseen34: Any,
-    dora34: Any,
-    gains: Any,
-    moment: Any,
-    thrown34: Any,
-    rate: Any,
-    cost: Any,
-    kind: int,
-    depth: int,
-) -> float:
-    thrown = thrown34 | (np.uint64(1) << np.uint64(kind))
-    worth = hand_worth(trial, side, unseen34, dora34, gains, moment, thrown, depth)
-    onward = worth - future_risk(trial, side, moment)
-    onward = max(onward, _FOLDED_SHARE * worth)
-    return float((1.0 - rate[kind]) * onward - cost[kind])

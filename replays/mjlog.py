@@ -34,8 +34,8 @@ from game.events import (
     StartRound,
     Win,
 )
-from game.melds import Meld, MeldKind, encode_meld
-from game.state import apply, melds_of, new_round
+from game.melds import Meld, MeldKind, decode_meld, encode_meld
+from game.state import apply, new_round
 from game.tiles import UNSEEN
 from replays.mjlog_reader import read, read_record
 from replays.record import GameRecord
@@ -132,6 +132,8 @@ class _Writer:
         self._record = record
         self._state = new_round()
         self._rounds = 0
+        # The codes as written: the record does not keep which copy named a closed kan.
+        self._codes: list[list[int]] = [[], [], [], []]
         # A result's tag is closed only when it is known whether the game's end follows.
         self._open_result = ""
 
@@ -165,7 +167,7 @@ class _Writer:
             case Discard():
                 return self._discard(event)
             case Chi() | Pon() | Daiminkan() | Ankan() | Kakan():
-                return f'<N who="{event.player}" m="{encode_meld(self._meld(event))}" />'
+                return f'<N who="{event.player}" m="{self._call(event)}" />'
             case DoraRevealed(indicator=indicator):
                 return f'<DORA hai="{indicator}" />'
             case Riichi(player=player):
@@ -185,6 +187,7 @@ class _Writer:
     def _start(self, event: StartRound) -> str:
         dice = self._record.dice[self._rounds] if self._rounds < len(self._record.dice) else (0, 0)
         self._rounds += 1
+        self._codes = [[], [], [], []]
         seed = (event.round_index, event.honba, event.riichi_sticks, *dice, event.dora_indicator)
         hands = (
             f' hai{player}="{_numbers(hand)}"'
@@ -201,12 +204,15 @@ class _Writer:
         letter = ("defg" if event.tsumogiri and hidden else "DEFG")[event.player]
         return f"<{letter}{event.tile}/>"
 
-    def _meld(self, event: Chi | Pon | Daiminkan | Ankan | Kakan) -> Meld:
+    def _call(self, event: Chi | Pon | Daiminkan | Ankan | Kakan) -> int:
+        codes = self._codes[event.player]
         if not isinstance(event, Kakan):
-            return meld_of(event)
-        for meld in melds_of(self._state, event.player):
-            if meld.kind is MeldKind.PON and meld.tiles[0] >> 2 == event.tile >> 2:
-                return meld_of(event, meld)
+            codes.append(encode_meld(meld_of(event)))
+            return codes[-1]
+        for place, pon in enumerate(map(decode_meld, codes)):
+            if pon.kind is MeldKind.PON and pon.tiles[0] >> 2 == event.tile >> 2:
+                codes[place] = encode_meld(meld_of(event, pon))
+                return codes[place]
         raise ReplayFormatError(f"{self._record.game_id}: an added kan without its pon: {event!r}")
 
     def _scores(self, deltas: Four) -> str:
@@ -214,12 +220,11 @@ class _Writer:
         return ",".join(f"{int(score) // 100},{delta // 100}" for score, delta in pairs)
 
     def _win(self, event: Win) -> str:
-        melds = [encode_meld(meld) for meld in reversed(melds_of(self._state, event.player))]
         indicators = [int(t) for t in self._state["indicators"][: self._state["indicator_count"]]]
         attributes = [
             ("ba", f"{event.honba},{event.riichi_sticks}"),
             ("hai", _numbers(event.hand)),
-            ("m", _numbers(tuple(melds))),
+            ("m", _numbers(tuple(reversed(self._codes[event.player])))),
             ("machi", str(event.tile)),
             ("ten", f"{event.fu},{event.points},{event.limit}"),
             ("yaku", ",".join(f"{yaku},{han}" for yaku, han in event.yaku)),

@@ -21,9 +21,10 @@ from websockets.exceptions import ConnectionClosed
 from bot.clock import Clock
 from bot.pace import Pace, ready_delay_s
 from bot.player import SeatPlayer, SeatPrompt
+from bot.redaction import redact
 from bot.tenhou.journal import Journal
 from bot.tenhou.line import Line
-from bot.tenhou.messages import MAX_FRAME_BYTES, Ready, redact, render_json
+from bot.tenhou.messages import MAX_FRAME_BYTES, Ready, render_json
 from bot.tenhou.retry import AT_LOGIN, ID_BUSY, IN_GAME, Waits, explain, process_exception, wait_s
 from bot.tenhou.session import Session
 from bot.tenhou.session_events import (
@@ -111,10 +112,12 @@ class Hooks(msgspec.Struct, frozen=True):
     Attributes:
         on_frame: every frame both ways as it is on the wire; redacting is up to the listener.
         on_event: every event of the session.
+        on_resume_code: the code that takes our seat back has changed; a secret, empty when no game runs.
     """
 
     on_frame: Callable[[Direction, str], None] | None = None
     on_event: Callable[[SessionEvent], None] | None = None
+    on_resume_code: Callable[[str], None] | None = None
 
 
 class TenhouClient:
@@ -155,6 +158,7 @@ class TenhouClient:
         self._host = 0
         self._broken = 0
         self._pause_s = 0.0
+        self._resume_code = session.resume_code
         self._delayed: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
@@ -252,9 +256,16 @@ class TenhouClient:
         except StateMismatchError as exc:
             self._journal.log.warning("state.mismatch", reason=redact(str(exc)))
             raise
+        self._tell_resume_code()
         for event in events:
             self._handle(event, arrived_at)
         self._flush()
+
+    def _tell_resume_code(self) -> None:
+        code = self._session.resume_code
+        if code != self._resume_code and self._hooks.on_resume_code is not None:
+            self._hooks.on_resume_code(code)
+        self._resume_code = code
 
     def _count_broken(self, exc: RemoteProtocolError) -> None:
         self._broken += 1

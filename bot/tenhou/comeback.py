@@ -52,7 +52,7 @@ class Comeback:
         while current is not None:
             if self._repeats(current.record, message):
                 return current, True
-            if self._fits(current.record, message):
+            if self._fits(current, message):
                 return current, False
             current = next(self._found, None)
         raise StateMismatchError(f"no explanation of the snapshot goes on with {message!r}")
@@ -64,11 +64,11 @@ class Comeback:
         who = (message.seat + self._player) % 4
         return bool(record["last_player"] == who and record["last_tile"] == message.tile)
 
-    def _fits(self, record: np.void, message: m.ServerMessage) -> bool:
-        event = translate(message, record, self._player, strict=False)
-        assert event is not None
+    def _fits(self, candidate: Candidate, message: m.ServerMessage) -> bool:
         try:
-            apply(clone(record), event)
+            event = translate(message, candidate.record, self._player, strict=candidate.exact)
+            assert event is not None
+            apply(clone(candidate.record), event)
         except StateMismatchError:
             return False
         return True

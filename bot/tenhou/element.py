@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from bot.redaction import redact
 from bot.tenhou.server_messages import Pairs
 from game.errors import LocalProtocolError, RemoteProtocolError
 from game.tiles import TILES
@@ -18,25 +19,6 @@ from game.tiles import TILES
 MAX_FRAME_BYTES: Final = 256 * 1024
 MAX_ATTRIBUTES: Final = 64
 MAX_CHILDREN: Final = 4096
-
-_ID: Final = re.compile(r"ID[0-9A-Fa-f]{4,8}(?:-[0-9A-Za-z]*)?")
-_CODE: Final = re.compile(r"(?<![0-9A-Za-z])[0-9A-F]{8}-[0-9A-F]{0,8}")
-_EDIT_CODE: Final = re.compile(r"(C\d{8})\d+")
-_KEYED: Final = re.compile(r"""((?<![A-Za-z])(?:name|gpid|auth|val)"?\s*[:=]\s*")([^"]*)""")
-
-
-def redact(text: str) -> str:
-    """A frame's text without login ids, resume codes, challenges and tournament edit codes.
-
-    >>> redact('{"tag":"GO","gpid":"2FF64D8A-A9692044"}')
-    '{"tag":"GO","gpid":"hidden"}'
-    >>> redact("<HELO name='ID12345678-6fnB8AoP'")
-    "<HELO name='hidden'"
-    """
-    text = _KEYED.sub(lambda m: m[0] if m[2] in ("", "NoName") else m[1] + "hidden", text)
-    for pattern in (_ID, _CODE):
-        text = pattern.sub("hidden", text)
-    return _EDIT_CODE.sub(r"\1hidden", text)
 
 
 def unreadable(reason: str, text: str = "") -> RemoteProtocolError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -143,7 +144,7 @@ class Journal:
             results=event.results,
             placements=event.placements,
             rounds=record.rounds,
-            record=self._keep(record) if self._keep is not None else None,
+            record=self._keep_record(record),
         )
         self.results.append(result)
         self.log.info(
@@ -158,10 +159,20 @@ class Journal:
         self._game = None
         return result
 
+    def _keep_record(self, record: GameRecord) -> Path | None:
+        if self._keep is None:
+            return None
+        try:
+            return self._keep(record)
+        except OSError as exc:
+            self.log.exception("record.unsaved", reason=exc.strerror or str(exc))
+            return None
+
     def _begin(self, event: GameStarted) -> None:
         if not event.game_id:  # practice against the server's own players has no id
             lobby = int(event.lobby) if event.lobby.isdecimal() else 0
-            made = game_id(self._now(), event.game_type, lobby, self.games)
+            # drawn, not counted: games of other runs in this hour must not share the name of a record
+            made = game_id(self._now(), event.game_type, lobby, secrets.randbits(32))
             event = msgspec.structs.replace(event, game_id=made)
         self._game = event
         self.log = log.bind(game_id=event.game_id, seat=event.player)

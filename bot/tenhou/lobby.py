@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import re
 import secrets
 from collections.abc import Callable, Sequence
@@ -16,7 +15,6 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
-import msgspec
 import numpy as np
 import structlog
 from websockets.asyncio.server import Server, ServerConnection, serve
@@ -29,11 +27,12 @@ from bot.tenhou.lobby_counts import lobby_counts
 from bot.tenhou.lobby_line import Line
 from bot.tenhou.lobby_member import Member, Register
 from bot.tenhou.lobby_room import Room
-from bot.tenhou.seat_clock import ClockSettings, clock_of
+from bot.tenhou.lobby_settings import LobbySettings, check
+from bot.tenhou.seat_clock import clock_of
 from bot.tenhou.tabletop import SeatInfo, Tabletop
 from bot.worker import Worker
 from game.actions import Action
-from game.errors import ConfigError, LoginRejected, RemoteProtocolError
+from game.errors import LoginRejected, RemoteProtocolError
 from game.table import Table
 from policies.decision import decide
 from policies.heuristic import HeuristicPolicy
@@ -53,37 +52,11 @@ _TICKET: Final = re.compile(r"([0-9]{1,5}),([0-9]{1,4})(,r)?")
 _NUMBER: Final = re.compile(r"[0-9]{1,4}")
 _TOURNAMENT: Final = re.compile(r"C([0-9]{4})[0-9]{4}")
 
+__all__ = ["Lobby", "LobbySettings"]
+
 Handler: TypeAlias = "Callable[[Lobby, Line, Member, Any], None]"
 
 _log = structlog.get_logger(__name__, side="lobby")
-
-
-class LobbySettings(msgspec.Struct, frozen=True):
-    """How a lobby is set up.
-
-    Attributes:
-        host: a loopback address; nobody outside this machine gets in.
-        port: 0 for any free one.
-        seed: all seats and walls follow from it; None for games nobody can foresee.
-        clients_per_table: a table begins when so many clients queue for it; practice tables with one.
-        wait_s: begin with fewer after this long; None waits for ever.
-        delay_s: how long built-in players seem to think.
-        clock: instead of the one of the game type.
-        rejected_ids: ids that may not log in.
-        login_s: a line without a login is closed after this long.
-        requeue_s: how often a waiting client is asked to queue again.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 0
-    seed: int | None = None
-    clients_per_table: int = 1
-    wait_s: float | None = None
-    delay_s: float = 0.0
-    clock: ClockSettings | None = None
-    rejected_ids: frozenset[str] = frozenset()
-    login_s: float = 30.0
-    requeue_s: float = 5.0
 
 
 class Lobby:
@@ -104,7 +77,7 @@ class Lobby:
             ConfigError: the host is not on this machine, or a number is out of range.
         """
         self.settings = settings or LobbySettings()
-        _check(self.settings)
+        check(self.settings)
         self.games = 0
         self.seed = secrets.randbits(63) if self.settings.seed is None else self.settings.seed
         self._on_record = on_record
@@ -124,7 +97,6 @@ class Lobby:
     # --- opening and closing -------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
-        self._worker = Worker("lobby players")
         self._server = await serve(
             self._serve,
             self.settings.host,
@@ -409,11 +381,12 @@ class Lobby:
         return seats
 
     def _decider(self, game_type: GameType) -> Callable[..., asyncio.Future[Action]]:
-        worker, policy, length = self._worker, self._policy, game_type.length
-        assert worker is not None
+        policy, length = self._policy, game_type.length
 
         def decide_for(view: np.void, player: int, legal: Sequence[Action]) -> asyncio.Future[Action]:
-            return worker.submit(lambda: decide(view, player, legal, policy, length).action)
+            if self._worker is None or not self._worker.alive:
+                self._worker = Worker("lobby players")
+            return self._worker.submit(lambda: decide(view, player, legal, policy, length).action)
 
         return decide_for
 
@@ -443,25 +416,6 @@ class Lobby:
             member.room.receive(member, message)
         elif not isinstance(message, m.Ready | m.AcceptMatch):
             raise RemoteProtocolError(f"{type(message).__name__} outside a game")
-
-
-def _check(settings: LobbySettings) -> None:
-    problems = []
-    if settings.host != "localhost":
-        try:
-            is_local = ipaddress.ip_address(settings.host).is_loopback
-        except ValueError:
-            is_local = False
-        if not is_local:
-            problems.append(f"host: found {settings.host!r}, expected a loopback address such as 127.0.0.1")
-    if not 0 <= settings.port <= 65535:
-        problems.append(f"port: found {settings.port}, expected 0 to 65535")
-    if not 1 <= settings.clients_per_table <= 4:
-        problems.append(f"clients_per_table: found {settings.clients_per_table}, expected 1 to 4")
-    if settings.seed is not None and settings.seed < 0:
-        problems.append(f"seed: found {settings.seed}, expected 0 or more")
-    if problems:
-        raise ConfigError("the lobby's settings are wrong:\n" + "\n".join(problems))
 
 
 _HANDLERS: Final[dict[type[m.ClientMessage], Handler]] = {

@@ -56,14 +56,17 @@ class Line:
         try:
             self._frames.put_nowait(render_json(message))
         except asyncio.QueueFull:
-            self._frames = asyncio.Queue(WAITING_FRAMES)
-            self.close(CloseCode.TRY_AGAIN_LATER, "frames are not read")
+            # He reads nothing, so a closing handshake would never end.
+            self._close = (CloseCode.TRY_AGAIN_LATER, "frames are not read")
+            self._socket.transport.abort()
 
     def close(self, code: CloseCode, reason: str) -> None:
         """Send what is queued, then close."""
         if self._close is None:
             self._close = (code, reason)
-            self._end()
+            if self._frames.full():
+                self._frames.get_nowait()
+            self._frames.put_nowait(None)
 
     def count_garbage(self) -> None:
         """A frame could not be read; after a few the line is closed."""
@@ -86,8 +89,3 @@ class Line:
             await self._socket.close(code, reason)
         except ConnectionClosed:
             pass
-
-    def _end(self) -> None:
-        if self._frames.full():
-            self._frames.get_nowait()
-        self._frames.put_nowait(None)

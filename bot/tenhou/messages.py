@@ -34,7 +34,6 @@ from bot.tenhou.client_messages import (
 )
 from bot.tenhou.element import (
     MAX_FRAME_BYTES,
-    redact,
     split_xml,
 )
 from bot.tenhou.parse_client import (
@@ -172,7 +171,6 @@ __all__ = [
     "parse_client",
     "parse_server",
     "percent",
-    "redact",
     "render_json",
     "render_xml",
     "split_xml",

@@ -11,7 +11,7 @@ import msgspec
 from bot.tenhou import client_messages as c
 from bot.tenhou import server_messages as s
 from bot.tenhou.element import write_json, write_xml
-from bot.tenhou.parse_server import HUNDRED, REASONS, RIICHI_MARK
+from bot.tenhou.parse_round import HUNDRED, REASONS, RIICHI_MARK
 from game.errors import LocalProtocolError
 from game.events import Four
 

@@ -33,6 +33,7 @@ from bot.tenhou.translate import TABLE_MESSAGES, by_player, player_of_dealer, tr
 from game.actions import Action, ActionKind
 from game.errors import LocalProtocolError, StateMismatchError
 from game.events import DrawnRound, EndGame, EndRound, Four, GameEvent, Riichi, StartGame, StartRound, Win
+from game.layout import PHASE_CALLED
 from game.rules import legal_actions
 from game.settlement import GameLength, final_scores, placements
 from game.state import apply, clone, is_furiten, new_round
@@ -181,21 +182,19 @@ class Seat:
 
     def _deal(self, message: m.RoundDealt) -> list[SessionEvent]:
         opened: list[SessionEvent] = []
-        resync = self._blind or not self._started or not self._strict
         if self._blind or self.player < 0:
             self.player = player_of_dealer(message.round_index, message.dealer)
         start = translate(message, self.record, self.player)
         assert isinstance(start, StartRound)
-        if not resync:
+        if self._strict and not self._blind:
             self._check_progress(start)
-        record = new_round() if resync else self.record
-        before = _four(self.record["scores"])
+        record = new_round()
         apply(record, start)
         if not self._started:
             opened = self._open_log()
         opened += self.close_prompt()
         if self._result is not None:
-            opened += self._end_round(before)
+            opened += self._end_round()
         elif self._blind:
             del self.log[self._round_start :]
         self._begin_round(record, start)
@@ -217,7 +216,7 @@ class Seat:
 
     def _check_progress(self, start: StartRound) -> None:
         """A round follows the one before it, with its scores."""
-        if len(self.log) == 1:
+        if len(self.log) <= 1:
             return
         if self._result is None:
             raise StateMismatchError("a round begins before the last one ended")
@@ -229,9 +228,10 @@ class Seat:
         if start.scores != _four(self.record["scores"]) or start.riichi_sticks != sticks:
             raise StateMismatchError("a round begins with other scores than the last one ended with")
 
-    def _end_round(self, scores: Four) -> list[SessionEvent]:
+    def _end_round(self) -> list[SessionEvent]:
         self.log.append(EndRound())
-        ended = RoundEnded(int(self.record["round_index"]), int(self.record["honba"]), scores)
+        index, honba = int(self.record["round_index"]), int(self.record["honba"])
+        ended = RoundEnded(index, honba, _four(self.record["scores"]))
         return [TableEvent(EndRound()), ended]
 
     def _result_shown(self, message: m.RoundWon | m.RoundDrawn) -> list[SessionEvent]:
@@ -253,7 +253,7 @@ class Seat:
         scores, results = by_player(final.scores, self.player), by_player(final.results, self.player)
         events: list[SessionEvent] = []
         if not self._blind:
-            events = self._end_round(_four(self.record["scores"]))
+            events = self._end_round()
             ours = final_scores(_four(self.record["scores"]), int(self.record["riichi_sticks"]))
             if self._strict and ours != scores:
                 events.append(Disagreement("final scores", f"the server has {scores}, we have {ours}"))
@@ -368,7 +368,7 @@ class Seat:
         self.player = player_of_dealer(message.round_index, message.dealer)
         events = [] if self._started else self._open_log()
         if self._result is not None:
-            events += self._end_round(_four(self.record["scores"]))
+            events += self._end_round()
             self._result, self._round_start = None, len(self.log)
         comeback = Comeback(message, self.player, self.log[self._round_start :])
         first = comeback.first()
@@ -379,7 +379,9 @@ class Seat:
         self._comeback, self._rejoined, self._blind = comeback, True, False
         self._winners, self._ready_sent, self._furiten = set(), False, None
         events.append(Resumed(message.round_index, message.honba, first.exact))
-        return events + (self._discard_prompt() if len(message.hand) % 3 == 2 else [])
+        # After our own call nothing more comes before we throw; our draw comes again, with its offer.
+        called = self.record["phase"] == PHASE_CALLED and self.record["turn"] == self.player
+        return events + (self._discard_prompt() if called else [])
 
     def _take(self, candidate: Candidate) -> None:
         self.log[self._round_start :] = candidate.events

@@ -16,7 +16,7 @@ import numpy as np
 
 from bot.tenhou import client_messages as c
 from bot.tenhou import server_messages as m
-from bot.tenhou.game_types import refusal
+from bot.tenhou.game_types import GameType, refusal
 from bot.tenhou.parse_server import parse_server
 from bot.tenhou.prompts import Prompt
 from bot.tenhou.rejections import rejection
@@ -119,8 +119,8 @@ class Session:
     @property
     def length(self) -> GameLength:
         """Length of the running game, or of the one we want."""
-        match = self.seat.match.game_type if self.seat else self.settings.game_type
-        return "hanchan" if match & 8 else "tonpuu"
+        number = self.seat.match.game_type if self.seat else self.settings.game_type
+        return GameType(number).length
 
     @property
     def log(self) -> list[GameEvent]:

@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal, TypeAlias
 
-import msgspec
 import numpy as np
 import structlog
 
@@ -31,8 +30,9 @@ from bot.tenhou.messages import (
     ServerMessage,
 )
 from bot.tenhou.replies import action_of, default_action
-from bot.tenhou.seat_clock import ClockSettings, SeatClock
+from bot.tenhou.seat_clock import ClockSettings
 from bot.tenhou.seatview import deal_for, frame_of, offers_of, rotated, scores_for, snapshot_for, standing_of
+from bot.tenhou.table_seat import Prompt, SeatInfo, TableSeat
 from game.actions import Action, ActionKind
 from game.errors import RemoteProtocolError
 from game.events import (
@@ -54,72 +54,13 @@ from game.table import Table, masked
 from replays.record import GameRecord
 
 Phase: TypeAlias = Literal["seating", "playing", "popup", "over"]
-Presence: TypeAlias = Literal["here", "resuming", "away"]
 Envelope: TypeAlias = tuple[int, ServerMessage]
 """A frame and the player it goes to."""
 
+__all__ = ["Envelope", "Prompt", "SeatInfo", "Tabletop"]
+
 _PLAYERS: Final = range(4)
 _log = structlog.get_logger(__name__, side="lobby")
-
-
-class SeatInfo(msgspec.Struct, frozen=True):
-    """Who sits down.
-
-    Attributes:
-        name: public name.
-        is_client: plays over a line; the others are the lobby's own players.
-        resume_code: token that takes the seat back, empty where none is given out.
-        rank: rank index.
-        rate: rating.
-        sex: ``M``, ``F``, or ``C`` for a computer.
-    """
-
-    name: str
-    is_client: bool = False
-    resume_code: str = ""
-    rank: int = 0
-    rate: float = 1500.0
-    sex: str = "M"
-
-
-class Prompt(msgspec.Struct, frozen=True):
-    """A question the table has put to a player.
-
-    Attributes:
-        number: counts all questions of the game.
-        player: who is asked.
-        legal: what he may do.
-        asked_at: when.
-    """
-
-    number: int
-    player: int
-    legal: tuple[Action, ...]
-    asked_at: float
-
-
-class _Seat:
-    def __init__(self, info: SeatInfo, clock: ClockSettings) -> None:
-        self.info = info
-        self.clock = SeatClock(clock)
-        self.presence: Presence = "here"
-        self.gave_up = False  # his clock ran out while he was away: his further decisions are not waited for
-        self.ready = not info.is_client
-        self.furiten = False
-        self.view = new_round()
-        self.prompt: Prompt | None = None
-        self.answer: Action | None = None
-
-    @property
-    def listens(self) -> bool:
-        return self.info.is_client and self.presence == "here"
-
-    @property
-    def deadline(self) -> float | None:
-        if self.prompt is None or self.answer is not None or not self.info.is_client:
-            return None
-        asked_at = self.prompt.asked_at
-        return asked_at if self.gave_up and self.presence == "away" else self.clock.deadline(asked_at)
 
 
 class Tabletop:
@@ -161,7 +102,7 @@ class Tabletop:
         self.table = table
         self._lobby = lobby
         self._clock = clock
-        self._seats = [_Seat(info, clock) for info in seats]
+        self._seats = [TableSeat(info, clock) for info in seats]
         self._queue: deque[GameEvent] = deque(table.events)
         self._state = new_round()
         self._before_draw = new_round()
@@ -426,7 +367,8 @@ class Tabletop:
             # A winning tile that may not be won on bars the rest of the turn as it falls.
             waits = int(self._state["waits"][player]) >> (event.tile >> 2) & 1
             now = now or bool(waits and not any(action.kind is ActionKind.RON for action in legal))
-        return now and not was and not own
+        # What changes with an own call is shown with the discard that follows.
+        return now and not was and (not own or isinstance(event, Draw))
 
     def _final_with(self, event: GameEvent) -> EndGame | None:
         """The end of the game if this result is its last."""

@@ -7,7 +7,7 @@ Turns pass from player to player except where a call moves them, so few orders u
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -31,6 +31,9 @@ class Begin(msgspec.Struct, frozen=True):
     tile: int = -1
 
 
+MAX_TURNS: Final = 20_000
+"""Turns looked at before a search gives up: no real round needs a tenth of it."""
+
 Path: TypeAlias = tuple[Move, ...]
 Places: TypeAlias = tuple[int, int, int, int]
 
@@ -52,6 +55,7 @@ class TurnOrder:
         self._in_order = in_order
         self._ends: Places = (len(rivers[0]), len(rivers[1]), len(rivers[2]), len(rivers[3]))
         self._dead: set[tuple[int, Places, int]] = set()
+        self._turns = 0
 
     def paths(self, begin: Begin) -> Iterator[Path]:
         """Every order that uses up all tiles and melds, shortest ends first."""
@@ -75,7 +79,8 @@ class TurnOrder:
             yield path
             return
         state = (player, at, left)
-        if state in self._dead:
+        self._turns += 1
+        if state in self._dead or self._turns > MAX_TURNS:
             return
         found = False
         for tile, place in self._throws(player, at, left):

@@ -30,6 +30,19 @@ class Hear:
 
 
 @dataclass
+class Echo:
+    """Confirm the discard heard last."""
+
+
+@dataclass
+class Flood:
+    """The same frame many times."""
+
+    frame: str
+    times: int
+
+
+@dataclass
 class Drop:
     """Cut the connection: without a word, or with a close code."""
 
@@ -62,7 +75,7 @@ class Refuse:
     status: int = 503
 
 
-Step = Say | Hear | Drop | Half | Hold | Hang
+Step = Say | Hear | Echo | Flood | Drop | Half | Hold | Hang
 Script = Sequence[Step]
 
 ALWAYS_PASSED_OVER = ("Z", "PXR")
@@ -96,6 +109,8 @@ class FakeServer:
 
     def tags(self, connection: int = -1) -> list[str]:
         """Tags one connection sent, keepalives left out."""
+        if not self.received:
+            return []
         return [t for t in map(tag_of, self.received[connection]) if t not in ALWAYS_PASSED_OVER]
 
     async def up(self) -> None:
@@ -153,6 +168,12 @@ class FakeServer:
                         break
                     if heard not in ALWAYS_PASSED_OVER:
                         raise AssertionError(f"expected {tag}, heard {received[-1]}")
+            case Echo():
+                thrown = next(frame for frame in reversed(received) if tag_of(frame) == "D")
+                await connection.send(json.dumps({"tag": f"D{json.loads(thrown)['p']}"}))
+            case Flood(frame, times):
+                for _ in range(times):
+                    await connection.send(frame)
             case Drop(None):
                 connection.transport.abort()
                 await connection.wait_closed()

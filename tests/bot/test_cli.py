@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -17,11 +18,13 @@ import structlog
 from typer.testing import CliRunner
 
 from bot import cli
+from bot.tenhou.retry import Waits
 from game.errors import ConfigError, LoginRejected
 
 ROOT = Path(__file__).parents[2]
 LOGIN = "ID0A1B2C3D-Marker01"
 HANG_S = 120
+NO_WAITS = Waits(first_s=0.001, growth=1.0, longest_s=0.001, tries=1)
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
 
@@ -181,12 +184,26 @@ def test_check_prints_the_configuration_and_what_it_found(monkeypatch: pytest.Mo
     assert found["config"]["play"]["server"] == "local"
 
 
-def test_check_reports_a_folder_that_cannot_be_written_and_a_port_that_is_taken(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["check", "play", "lobby"])
+def test_a_records_folder_that_cannot_be_written_exits_2_before_anything_starts(
+    command: str, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("")
     Path("c.yaml").write_text("records: {folder: file/records}\n")
-    code, _, err = run("check", "--config", "c.yaml")
-    assert code == 2
+    code, out, err = run(command, "--config", "c.yaml")
+    assert (code, out) == (2, "")
     assert "records.folder" in err
+
+
+@pytest.mark.parametrize("command", ["check", "play", "lobby"])
+def test_a_port_that_is_taken_exits_2(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        monkeypatch.setenv("SUZAKU_LOCAL__PORT", str(taken.getsockname()[1]))
+        code, out, err = run(command)
+    assert (code, out) == (2, "")
+    assert "local.port" in err
 
 
 def test_play_plays_a_whole_game_and_prints_standings_and_record(tmp_path: Path) -> None:
@@ -248,17 +265,11 @@ def test_the_same_seed_plays_the_same_game() -> None:
 
 def test_a_server_that_cannot_be_reached_exits_1(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUZAKU_CONNECTION__LOGIN_TRIES", "1")
-    monkeypatch.setattr("bot.play.AT_LOGIN", cli_waits())
+    monkeypatch.setattr("bot.play.AT_LOGIN", NO_WAITS)
     code, out, err = run("play", "--url", "ws://127.0.0.1:9/")
     assert code == 1
     assert "gave up after 1 tries" in err
     assert "0 games" in out
-
-
-def cli_waits() -> object:
-    from bot.tenhou.retry import Waits
-
-    return Waits(first_s=0.001, growth=1.0, longest_s=0.001, tries=1)
 
 
 def test_fault_26_a_second_login_of_one_id_exits_2(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -330,6 +341,47 @@ def test_the_lobby_runs_alone_takes_a_player_and_ends_cleanly(tmp_path: Path) ->
     assert code == 0
     game = json.loads(out)["games"][0]
     assert Path(game["record"]).name in {path.name for path in (tmp_path / "lobby").iterdir()}
+
+
+def test_a_client_killed_in_mid_round_resumes_at_its_next_start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MY_ID", LOGIN)
+    monkeypatch.setenv("SUZAKU_LOCAL__USER_ID_ENV", "MY_ID")
+    with start("lobby", "--seed", "5", "--out", str(tmp_path / "lobby"), "--log-format", "json") as lobby:
+        assert lobby.stdout is not None
+        url = lobby.stdout.readline().strip()
+        args = ["play", "--url", url, "--type", "tonpuu", "--out", "mine"]
+        with start(*args, "--pace", "human") as first:
+            assert first.stderr is not None
+            decided = (line for line in first.stderr if '"decision.made"' in line)
+            next(decided)
+            first.send_signal(signal.SIGKILL)
+            assert first.wait() == -signal.SIGKILL
+        code, out, err = run(*args, "--json", "--log-format", "json")
+        lobby.send_signal(signal.SIGINT)
+        assert lobby.wait() == 0
+    assert code == 0
+    assert '"state.resynced"' in err
+    (game,) = json.loads(out)["games"]
+    (full,) = (tmp_path / "lobby").glob("*.mjlog.xml")
+    assert Path(game["record"]).exists()
+    pairs = zip(game["scores"], game["results"], strict=True)
+    ending = ",".join(f"{points // 100},{result:.1f}" for points, result in pairs)
+    assert f'owari="{ending}"' in full.read_text()
+
+
+def test_tenhou_says_what_its_operator_asks_before_the_first_try_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SUZAKU_CONNECTION__LOGIN_TRIES", "1")
+    monkeypatch.setenv("SUZAKU_TENHOU__ENABLED", "true")
+    monkeypatch.setenv("SUZAKU_TENHOU__USER_ID_ENV", "")
+    monkeypatch.setenv("SUZAKU_TENHOU__HOSTS", "[127.0.0.1:9]")
+    monkeypatch.setattr("bot.play.AT_LOGIN", NO_WAITS)
+    told = [run("play", "--server", "tenhou") for _ in range(2)]
+    assert [code for code, _, _ in told] == [1, 1]
+    assert ["support@c-egg.com" in err for _, _, err in told] == [True, False]
 
 
 def test_logs_are_set_up_before_anything_can_fail() -> None:

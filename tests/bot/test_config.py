@@ -114,7 +114,7 @@ def test_server_flags_go_to_the_server_that_is_played_on() -> None:
         ("local: {url: 'http://x/'}", ["local.url", "a WebSocket address"]),
         ("tenhou: {enabled: 'yes'}", ["tenhou.enabled", 'found "yes"', "true or false"]),
         ("tenhou: {lobby: 12}", ["tenhou.lobby", 'a private lobby "1000" to "9999"']),
-        ("tenhou: {lobby: C1234567812345678}", ["tenhou.lobby", "<redacted>"]),
+        ("tenhou: {lobby: C1234567812345678}", ["tenhou.lobby", "hidden"]),
         ("tenhou: {hosts: []}", ["tenhou.hosts", "a list of one or more host names"]),
         ("tenhou: {hosts: 'a.b'}", ["tenhou.hosts", 'found "a.b"']),
         ("tenhou: {hosts: ['a b']}", ["tenhou.hosts", 'found "a b"']),

@@ -52,6 +52,13 @@ class Outcome:
         """The game without comings and goings."""
         return [e for e in self.record.events if not isinstance(e, PlayerLeft | PlayerReturned)]
 
+    @property
+    def last_reply(self) -> int:
+        """Number of our last frame that moved the game."""
+        return max(
+            n for n, (side, text) in enumerate(self.frames, start=1) if side == "C" and "BYE" not in text
+        )
+
     def count(self, event: str) -> int:
         """How often something was logged."""
         return sum(entry["event"] == event for entry in self.logs)

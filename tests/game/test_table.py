@@ -301,6 +301,34 @@ def test_four_riichi_abort_the_round_with_the_fourth_stick_paid() -> None:
     assert (start.honba, start.riichi_sticks, start.scores) == (1, 4, (24000,) * 4)
 
 
+def test_four_riichi_stand_even_if_a_ron_on_the_fourth_is_let_pass() -> None:
+    hands = ("123m456p789s1122z", "123m456p789s3344z", "123m456p789s5566z", "123m406p789s777z1p")
+    play = Play(stacked_wall(hands, "9p9p9p1z"))
+    for player in range(3):
+        play.act(player, K.RIICHI)
+        play.throw("9p")
+    play.act(3, K.RIICHI)
+    play.act(3, K.DISCARD, "1z")
+    assert play.table.waiting() == [0]
+    assert drawn(play.pass_all()).reason == "four_riichi"
+
+
+def test_a_ron_on_the_discard_after_the_fourth_kan_comes_first() -> None:
+    hands = ("1111m2222m45p789s", "3333m4444m45p9s1z1p", "23789p234s55544z", "")
+    play = Play(stacked_wall(hands, "9p9m"))
+    play.act(0, K.ANKAN, "1m")
+    play.act(0, K.ANKAN, "2m")
+    play.throw("9p")
+    play.act(1, K.ANKAN, "3m")
+    play.act(1, K.ANKAN, "4m")
+    passing = play.table.clone()
+    play.act(1, K.DISCARD, "1p")
+    assert [action.kind for action in play.table.legal(2)] == [K.RON, K.PASS]
+    passing.step({1: next(a for a in passing.legal(1) if tile_text(a.tile) == "1p")})
+    assert drawn(passing.step({})).reason == "four_kans"
+    assert kinds(play.act(2, K.RON)) == ["Win"]
+
+
 def test_four_kans_by_two_abort_the_round_after_the_discard() -> None:
     hands = ("1111m2222m45p789s", "3333m4444m45p9s1z1p", "11z5677m7p667788s", "")
     play = Play(stacked_wall(hands, "9p9m"))
@@ -433,6 +461,25 @@ def test_an_illegal_action_names_player_and_action() -> None:
     with pytest.raises(IllegalActionError, match="player 0 gave no answer"):
         table.step({})
     assert table.events == before
+    play_out(table)
+    with pytest.raises(IllegalActionError, match="the game is over"):
+        table.step({})
+
+
+def test_another_copy_of_a_legal_face_may_be_thrown() -> None:
+    play = Play(stacked_wall(("1112m456p789s122z", "", "", ""), "2z"))
+    assert [tile_text(action.tile) for action in play.table.legal(0)].count("1m") == 1
+    for tile in parse_hand("111m"):
+        if tile in hand_tiles(play.table.state, 0):
+            twin = play.table.clone()
+            twin.step({0: Action(K.DISCARD, tile)})
+            assert last_discard(twin.events).tile == tile
+
+
+def test_a_closed_kan_may_name_any_of_its_copies_first() -> None:
+    play = Play(stacked_wall(("1111m456p789s112z", "", "", ""), "3z"))
+    events = play.table.step({0: Action(K.ANKAN, -1, (2, 0, 1, 3))})
+    assert kinds(events) == ["Ankan", "DoraRevealed", "Draw"]
 
 
 def test_nobody_else_is_asked_on_a_turn() -> None:

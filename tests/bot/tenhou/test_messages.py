@@ -115,7 +115,6 @@ def test_the_old_way_to_a_private_lobby_is_a_chat_line() -> None:
         '{"tag":"N","who":"0","m":"70000"}',
         '{"tag":"N","who":"0","m":"5"}',
         '{"tag":"REACH","who":"0","step":"3"}',
-        '{"tag":"REACH","who":"0","step":"2"}',
         '{"tag":"RYUUKYOKU","type":"odd","ba":"0,0","sc":"1,0,1,0,1,0,1,0"}',
         '{"tag":"RYUUKYOKU","ba":"0,0","sc":"-1,0,1,0,1,0,1,0"}',
         '{"tag":"UN","n0":"a","n1":"b"}',

@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+import contextlib
+import random
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bot.tenhou import messages as m
 from bot.tenhou.session import Session
 from bot.tenhou.session_events import PromptOpened, Resumed, SessionEvent, StateLost
+from game.errors import StateMismatchError
 from game.events import Discard, Draw, StartGame, StartRound
 from game.state import apply_all, new_round
 from tests.bot.captures import capture
@@ -61,12 +67,14 @@ def _finish_round(session: Session, frames: list[m.ServerMessage], after: int) -
             return
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_fault_1_coming_back_at_any_moment_loses_nothing(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "step"), [*((name, 5) for name in GAMES), ("tcp-xml-furiten-kakan-bye-20180122.log", 1)]
+)
+def test_fault_1_coming_back_at_any_moment_loses_nothing(name: str, step: int) -> None:
     frames = server_frames(capture(name))
     session = new_session()
     at = 0
-    for moment in list(moments(frames))[::3]:
+    for moment in list(moments(frames))[::step]:
         while at <= moment.index:
             feed(session, frames[at])
             at += 1
@@ -98,6 +106,23 @@ def test_a_snapshot_of_the_very_moment_is_settled_by_the_next_frame(known: bool)
                 feed(session, message)
         _come_back(session, moment, before_draw=False)
         _finish_round(session, frames, moment.index)
+
+
+def test_a_riichi_discard_that_is_ronned_was_never_paid() -> None:
+    frames = server_frames(capture("tcp-xml-nagashi-kaze4-yao9-20180207.log"))
+    (moment,) = (moment for moment in moments(frames) if moment.index == 1122)
+    session = new_session()
+    for message in frames[: moment.index + 1]:
+        feed(session, message)
+    _come_back(session, moment, before_draw=False)
+    session.take(frames[moment.index + 1])
+    assert session.state["riichi_sticks"] == 0
+    assert [int(score) for score in session.state["scores"]] == [
+        18_700 + 15_100,
+        8_600,
+        31_200,
+        40_500 - 14_100,
+    ]
 
 
 def test_the_log_of_a_resumed_game_folds() -> None:
@@ -236,3 +261,39 @@ def test_a_snapshot_that_contradicts_itself_costs_the_round_not_the_game(shot: m
     session.take(m.RoundDealt(0, 1, 0, 135, (25_000,) * 4, 0, HAND))
     assert isinstance(session.take(m.TileDrawn(0, 60))[-1], PromptOpened)
     assert len(session.prompt.legal if session.prompt else ()) > 10
+
+
+@st.composite
+def hostile(draw: st.DrawFn) -> m.RoundSnapshot:
+    """A snapshot that passes the parser and was never a round."""
+    tiles = list(range(136))
+    random.Random(draw(st.integers(0, 10**6))).shuffle(tiles)
+    melds: list[tuple[int, ...]] = [(), (), (), ()]
+    for kind in draw(st.lists(st.integers(0, 33), max_size=8, unique=True)):
+        seat = draw(st.integers(0, 3))
+        source = draw(st.integers(1, 3))
+        code = draw(
+            st.sampled_from(((3 * kind) << 9 | 3 << 5 | 0x8 | source, 4 * kind << 8, 4 * kind << 8 | source))
+        )
+        melds[seat] = (*melds[seat], code)
+        tiles = [tile for tile in tiles if tile >> 2 != kind]
+    hand = [tiles.pop() for _ in range(13 - 3 * min(4, len(melds[0])) + draw(st.integers(0, 1)))]
+    rivers = [tuple(tiles.pop() for _ in range(draw(st.integers(0, 20)))) for _ in range(4)]
+    marks = [draw(st.integers(-1, len(river))) for river in rivers]
+    indicators = tuple(tiles.pop() for _ in range(draw(st.integers(1, 5))))
+    return _shot(
+        hand=tuple(hand),
+        melds=tuple(melds),
+        rivers=tuple(rivers),
+        riichi_at=tuple(marks),
+        indicators=indicators,
+    )
+
+
+@settings(max_examples=150, deadline=4000)
+@given(hostile())
+def test_fault_9_no_snapshot_hangs_or_crashes(shot: m.RoundSnapshot) -> None:
+    session, events = _returned(shot)
+    assert any(isinstance(event, Resumed | StateLost) for event in events)
+    with contextlib.suppress(StateMismatchError):
+        session.take(m.TileDrawn(1))

@@ -445,6 +445,9 @@ def test_a_game_ends_with_its_figures() -> None:
     assert sum(isinstance(event, RoundEnded) for event in told) == sum(
         isinstance(e, EndRound) for e in session.log
     )
+    rounds = [(event.round_index, event.honba) for event in told if isinstance(event, RoundEnded)]
+    dealt = [(event.round_index, event.honba) for event in session.log if isinstance(event, StartRound)]
+    assert rounds == dealt
     assert not session.in_game
     assert session.resume_code == ""
     assert not any(isinstance(event, Disagreement) for event in told)

@@ -1,0 +1,104 @@
+"""`suzaku bench game`: how fast the game package is on one core, and whether others agree with it."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+
+import msgspec
+
+from bot.redaction import clean_text
+from game.bench import Agreement, Speed, bench_shanten, compare_shanten, measure
+from game.bench_table import bench_table
+from game.events import GameEvent
+from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_ROB, PHASE_TURN
+from game.packing import pack_all
+from game.rules import legal_actions
+from game.state import apply, fold_packed, new_round
+from game.table import Table
+from policies.decision import decide
+from policies.heuristic import HeuristicPolicy
+
+FOLD_GAMES = 10
+
+
+class GameBench(msgspec.Struct, frozen=True):
+    """Everything `suzaku bench game` measures.
+
+    Attributes:
+        machine: what it ran on.
+        speeds: per second of one core.
+        agreements: comparisons with other libraries.
+    """
+
+    machine: str
+    speeds: tuple[Speed, ...]
+    agreements: tuple[Agreement, ...]
+
+
+def bench_game(seed: int = 0) -> GameBench:
+    """Measure shanten, the fold of whole games, and table steps beside the bare engine."""
+    return GameBench(
+        machine=f"{platform.machine()}, Python {platform.python_version()}",
+        speeds=(*bench_shanten(seed=seed), *bench_fold(seed=seed), *bench_table(seed=seed)),
+        agreements=(compare_shanten(seed=seed),),
+    )
+
+
+def bench_fold(games: int = FOLD_GAMES, repeats: int = 7, seed: int = 0) -> list[Speed]:
+    """Whole hanchan of the heuristic: packed in one call, and by event with the choices of all asked."""
+    played = [_game_of(seed + game) for game in range(games)]
+    packed = [pack_all(events) for events in played]
+    record = new_round()
+    return [
+        measure(
+            "fold", "games", games, lambda: [fold_packed(record, each) for each in packed], repeats=repeats
+        ),
+        measure("fold and legal actions", "games", games, lambda: _fold_and_ask(played), repeats=repeats),
+    ]
+
+
+def print_bench(bench: GameBench, *, as_json: bool) -> int:
+    """Print the figures; 1 if something does not agree, else 0."""
+    print(msgspec.json.encode(bench).decode() if as_json else bench_text(bench))
+    return int(any(agreement.different for agreement in bench.agreements))
+
+
+def bench_text(bench: GameBench) -> str:
+    """The figures in words."""
+    lines = [f"{bench.machine}; per second of one core: minimum, median, maximum of several runs"]
+    for speed in bench.speeds:
+        figures = "".join(f"{value:>13,.0f}" for value in (speed.minimum, speed.median, speed.maximum))
+        lines.append(f"  {speed.name:<26}{figures}  {speed.unit}")
+    for agreement in bench.agreements:
+        line = f"  {agreement.name}: {agreement.cases:,} cases, {agreement.different:,} different"
+        lines.append(clean_text(f"{line}; first: {agreement.example}" if agreement.example else line))
+    return "\n".join(lines)
+
+
+def _game_of(seed: int) -> list[GameEvent]:
+    table, policy = Table(seed), HeuristicPolicy()
+    while not table.done:
+        state = table.state
+        table.step(
+            {
+                player: decide(state, player, table.legal(player), policy, table.length).action
+                for player in table.waiting()
+            }
+        )
+    return table.events
+
+
+def _fold_and_ask(games: Sequence[Sequence[GameEvent]]) -> None:
+    record = new_round()
+    for events in games:
+        for event in events:
+            apply(record, event)
+            for player in _asked(int(record["phase"]), int(record["turn"]), int(record["last_player"])):
+                legal_actions(record, player)
+
+
+def _asked(phase: int, turn: int, last_player: int) -> Sequence[int]:
+    if phase in (PHASE_TURN, PHASE_CALLED):
+        return (turn,)
+    return [p for p in range(4) if p != last_player] if phase in (PHASE_CLAIM, PHASE_ROB) else ()

@@ -1,0 +1,275 @@
+"""Chi, pon and the kans."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from game.fold.passing import let_pass
+from game.fold.reasons import (
+    BAD_TILE,
+    FITS,
+    IN_RIICHI,
+    NO_MELD,
+    NOT_HIS_MOVE,
+    TILE_ELSEWHERE,
+    TOO_MANY_KANS,
+    WALL_EMPTY,
+    WRONG_MOMENT,
+    WRONG_TILE,
+    bit,
+)
+from game.jit import kernel
+from game.layout import (
+    AT_HAND,
+    AT_MELD,
+    AT_UNSEEN,
+    PHASE_CALLED,
+    PHASE_CLAIM,
+    PHASE_DRAW,
+    PHASE_ROB,
+    PHASE_TURN,
+    RIVER_CALLED,
+)
+from game.melds import MeldKind
+from game.packing import (
+    CHI,
+    DAIMINKAN,
+    PON,
+)
+from game.shanten import waits
+
+_MELD_CHI: Final = int(MeldKind.CHI)
+_MELD_PON: Final = int(MeldKind.PON)
+_MELD_DAIMINKAN: Final = int(MeldKind.DAIMINKAN)
+_MELD_ANKAN: Final = int(MeldKind.ANKAN)
+_MELD_KAKAN: Final = int(MeldKind.KAKAN)
+
+
+@kernel
+def call(rec: Any, what: int, player: int, source: int, tile: int, own: Any) -> int:
+    """A chi, a pon or an open kan of `own` tiles and the last discard."""
+    reason = _check_call(rec, what, player, source, tile, own)
+    if reason != FITS:
+        return reason
+    let_pass(rec)
+    kind = tile >> 2
+    at = rec.river_size[source] - 1
+    rec.river_marks[source, at] |= RIVER_CALLED
+    meld_kind = _MELD_CHI if what == CHI else (_MELD_PON if what == PON else _MELD_DAIMINKAN)
+    slot = _lay_meld(rec, player, meld_kind, own, tile)
+    rec.meld_called[player, slot] = tile
+    rec.meld_from[player, slot] = source
+    rec.is_open[player] = 1
+    if what != CHI:
+        _note_liability(rec, player, source, kind)
+    rec.turn = player
+    rec.drawn = -1
+    rec.rinshan = 0
+    if what == DAIMINKAN:
+        rec.kan_count += 1
+        rec.phase = PHASE_DRAW
+        rec.rinshan = 1
+        if rec.hand_known[player]:
+            rec.waits[player] = waits(rec.hand34[player], rec.meld_count[player])
+    else:
+        rec.phase = PHASE_CALLED
+        rec.kuikae = kuikae_mask(kind, own[0] >> 2, own[1] >> 2)
+    return FITS
+
+
+@kernel
+def kuikae_mask(called: int, first: int, second: int) -> Any:
+    """The kinds that may not be thrown after a call: the called one, and the other end of its run."""
+    mask = bit(called)
+    low = min(first, second)
+    high = max(first, second)
+    if high - low == 1:
+        if called < low and high % 9 != 8:
+            mask |= bit(high + 1)
+        elif called > high and low % 9 != 0:
+            mask |= bit(low - 1)
+    return mask
+
+
+@kernel
+def _check_call(rec: Any, what: int, player: int, source: int, tile: int, own: Any) -> int:
+    if rec.phase != PHASE_CLAIM:
+        return WRONG_MOMENT
+    if source != rec.last_player or player == source or (what == CHI and player != (source + 1) % 4):
+        return NOT_HIS_MOVE
+    if tile != rec.last_tile:
+        return WRONG_TILE
+    if rec.riichi[source] == 1:
+        return WRONG_MOMENT
+    if rec.riichi[player] != 0:
+        return IN_RIICHI
+    if rec.wall_left <= 0:
+        return WALL_EMPTY
+    if rec.meld_count[player] >= 4:
+        return NO_MELD
+    if what == DAIMINKAN and rec.kan_count >= 4:
+        return TOO_MANY_KANS
+    reason = _check_own(rec, player, own)
+    if reason != FITS:
+        return reason
+    kind = tile >> 2
+    if what != CHI:
+        for i in range(own.size):
+            if own[i] >> 2 != kind:
+                return NO_MELD
+        return FITS
+    return FITS if _is_run(kind, own[0] >> 2, own[1] >> 2) else NO_MELD
+
+
+@kernel
+def _is_run(a: int, b: int, c: int) -> bool:
+    low = min(a, b, c)
+    high = max(a, b, c)
+    return high < 27 and high - low == 2 and a + b + c == 3 * (low + 1) and low // 9 == high // 9
+
+
+@kernel
+def _check_own(rec: Any, player: int, own: Any) -> int:
+    """The tiles a player lays down are his: in his hand, or nowhere we have seen; and no two are one."""
+    place = AT_HAND + player if rec.hand_known[player] else AT_UNSEEN
+    for i in range(own.size):
+        if own[i] < 0 or own[i] > 135:
+            return BAD_TILE
+        if rec.where[own[i]] != place:
+            return TILE_ELSEWHERE
+        for j in range(i):
+            if own[i] == own[j]:
+                return TILE_ELSEWHERE
+    return FITS
+
+
+@kernel
+def _lay_meld(rec: Any, player: int, meld_kind: int, own: Any, called: int) -> int:
+    """Move tiles from the hand, and the called one if there is one, into a new meld; its slot."""
+    slot = rec.meld_count[player]
+    known = rec.hand_known[player] == 1
+    count = own.size
+    for i in range(own.size):
+        rec.meld_tiles[player, slot, i] = own[i]
+        rec.where[own[i]] = AT_MELD + player
+        rec.seen34[own[i] >> 2] += 1
+        if known:
+            rec.hand34[player, own[i] >> 2] -= 1
+    if called >= 0:
+        rec.meld_tiles[player, slot, count] = called
+        rec.where[called] = AT_MELD + player
+        count += 1
+    rec.meld_tiles[player, slot, :count] = np.sort(rec.meld_tiles[player, slot, :count])
+    rec.meld_kind[player, slot] = meld_kind
+    rec.meld_order[player, slot] = rec.discard_count
+    rec.meld_count[player] = slot + 1
+    rec.hand_size[player] -= own.size
+    rec.unbroken = 0
+    rec.ippatsu[:] = 0
+    return slot
+
+
+@kernel
+def _note_liability(rec: Any, player: int, source: int, kind: int) -> None:
+    """Whoever gives the last of three dragon or four wind sets pays for the yakuman."""
+    if kind < 27:
+        return
+    dragons = 0
+    winds = 0
+    for slot in range(rec.meld_count[player]):
+        other = rec.meld_tiles[player, slot, 0] >> 2
+        if other >= 31:
+            dragons += 1
+        elif other >= 27:
+            winds += 1
+    if kind >= 31 and dragons == 3:
+        rec.liable_dragons[player] = source
+    if kind < 31 and winds == 4:
+        rec.liable_winds[player] = source
+
+
+@kernel
+def ankan(rec: Any, player: int, own: Any) -> int:
+    """A closed kan; its four tiles leave the hand and a replacement is drawn."""
+    reason = _check_own_kan(rec, player)
+    if reason != FITS:
+        return reason
+    reason = _check_own(rec, player, own)
+    if reason != FITS:
+        return reason
+    kind = own[0] >> 2
+    for i in range(4):
+        if own[i] >> 2 != kind:
+            return NO_MELD
+    if rec.riichi[player] == 2 and rec.hand_known[player] and rec.drawn >> 2 != kind:
+        return IN_RIICHI
+    slot = _lay_meld(rec, player, _MELD_ANKAN, own, -1)
+    rec.meld_from[player, slot] = player
+    rec.kan_count += 1
+    rec.drawn = -1
+    rec.rinshan = 1
+    rec.phase = PHASE_DRAW
+    if rec.hand_known[player]:
+        rec.waits[player] = waits(rec.hand34[player], rec.meld_count[player])
+    return FITS
+
+
+@kernel
+def _check_own_kan(rec: Any, player: int) -> int:
+    if rec.phase != PHASE_TURN:
+        return WRONG_MOMENT
+    if player != rec.turn:
+        return NOT_HIS_MOVE
+    if rec.wall_left <= 0:
+        return WALL_EMPTY
+    return TOO_MANY_KANS if rec.kan_count >= 4 else FITS
+
+
+@kernel
+def kakan(rec: Any, player: int, tile: int, pon: Any) -> int:
+    """The fourth tile is added to a pon; it can be robbed before the replacement is drawn."""
+    reason = _check_own_kan(rec, player)
+    if reason != FITS:
+        return reason
+    if rec.riichi[player] != 0:
+        return IN_RIICHI
+    if tile < 0 or tile > 135:
+        return BAD_TILE
+    known = rec.hand_known[player] == 1
+    if rec.where[tile] != (AT_HAND + player if known else AT_UNSEEN):
+        return TILE_ELSEWHERE
+    slot = _find_pon(rec, player, tile >> 2)
+    if slot < 0:
+        return NO_MELD
+    for i in range(3):
+        if pon[i] < 0 or pon[i] > 135:
+            return BAD_TILE
+        if rec.where[pon[i]] != AT_MELD + player or pon[i] >> 2 != tile >> 2:
+            return NO_MELD
+    if known:
+        rec.hand34[player, tile >> 2] -= 1
+        rec.waits[player] = waits(rec.hand34[player], rec.meld_count[player])
+    rec.meld_kind[player, slot] = _MELD_KAKAN
+    rec.meld_added[player, slot] = tile
+    for i in range(4):
+        rec.meld_tiles[player, slot, i] = (tile & ~3) + i
+    rec.where[tile] = AT_MELD + player
+    rec.seen34[tile >> 2] += 1
+    rec.hand_size[player] -= 1
+    rec.kan_count += 1
+    rec.drawn = -1
+    rec.rinshan = 1
+    rec.phase = PHASE_ROB
+    rec.last_player = player
+    rec.last_tile = tile
+    return FITS
+
+
+@kernel
+def _find_pon(rec: Any, player: int, kind: int) -> int:
+    for slot in range(rec.meld_count[player]):
+        if rec.meld_kind[player, slot] == _MELD_PON and rec.meld_tiles[player, slot, 0] >> 2 == kind:
+            return slot
+    return -1

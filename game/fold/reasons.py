@@ -1,0 +1,56 @@
+"""Why an event does not fit, and the bit of a kind: what all parts of the fold share."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from game.jit import kernel
+
+REASONS: Final = (
+    "",
+    "no such event",
+    "the packed event is cut short",
+    "no such player",
+    "no such tile",
+    "not this player's move",
+    "not possible at this moment of the round",
+    "the tile lies elsewhere",
+    "the tile is not the one just drawn or discarded",
+    "these tiles make no such meld",
+    "the wall is exhausted",
+    "no fifth kan and no sixth indicator",
+    "not allowed in riichi",
+    "riichi needs a closed, ready hand, 1,000 points and four tiles in the wall",
+    "forbidden after the call (kuikae)",
+    "the hand does not win on this tile",
+    "the numbers of the round do not add up",
+    "too many discards",
+)
+(
+    FITS,
+    BAD_CODE,
+    CUT_SHORT,
+    BAD_PLAYER,
+    BAD_TILE,
+    NOT_HIS_MOVE,
+    WRONG_MOMENT,
+    TILE_ELSEWHERE,
+    WRONG_TILE,
+    NO_MELD,
+    WALL_EMPTY,
+    TOO_MANY_KANS,
+    IN_RIICHI,
+    NO_RIICHI,
+    KUIKAE,
+    NO_WIN,
+    BAD_NUMBERS,
+    RIVER_FULL,
+) = range(len(REASONS))
+
+
+@kernel
+def bit(kind: int) -> Any:
+    """The bit of a kind in a 34-bit mask."""
+    return np.uint64(1) << np.uint64(kind)

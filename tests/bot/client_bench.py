@@ -1,0 +1,90 @@
+"""A client with a clock in our hands, on a fake server."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, MutableMapping
+from typing import Any
+
+from structlog.testing import capture_logs
+
+from bot.player import PlayerSettings, SeatPlayer
+from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
+from bot.tenhou.journal import Journal
+from bot.tenhou.session import Session, SessionSettings
+from policies.heuristic import HeuristicPolicy
+from policies.slots import Policy
+from tests.bot.fake_clock import FakeClock, until
+
+
+class ClientBench:
+    """Runs a client as a task; time passes when the test says so, or as fast as it can with `hurry`."""
+
+    def __init__(
+        self,
+        *urls: str,
+        name: str = "NoName",
+        hooks: Hooks | None = None,
+        load_policy: Callable[[], Policy] = HeuristicPolicy,
+        player: PlayerSettings | None = None,
+        journal: Journal | None = None,
+        **settings: Any,
+    ) -> None:
+        self.clock = FakeClock()
+        self.journal = journal or Journal()
+        self.frames: list[tuple[str, str]] = []
+        self.session = Session(SessionSettings(name=name))
+        rng = random.Random(1)
+        self.player = SeatPlayer(load_policy, player or PlayerSettings(), self.clock, rng)
+        self.client = TenhouClient(
+            ClientSettings(urls=urls, **settings),
+            self.session,
+            self.player,
+            self.journal,
+            self.clock,
+            rng,
+            hooks=hooks or Hooks(on_frame=lambda side, text: self.frames.append((side, text))),
+        )
+        self.logs: list[MutableMapping[str, Any]] = []
+        self.running: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> ClientBench:
+        self._capture = capture_logs()
+        self.logs = self._capture.__enter__()
+        self.running = asyncio.create_task(self.client.run())
+        return self
+
+    async def __aexit__(self, *exc: Any) -> None:
+        assert self.running is not None
+        self.running.cancel()
+        await asyncio.gather(self.running, return_exceptions=True)
+        self._capture.__exit__(*exc)
+
+    @property
+    def done(self) -> bool:
+        assert self.running is not None
+        return self.running.done()
+
+    async def ended(self) -> None:
+        """The run is over; what it raised is raised here."""
+        assert self.running is not None
+        await until(lambda: self.done)
+        await self.running
+
+    async def hurry(self, step_s: float = 0.25, limit_s: float = 3600.0) -> float:
+        """Let time fly until the run is over; the seconds that took on the client's clock."""
+        began = self.clock.now()
+        while not self.done and self.clock.now() - began < limit_s:
+            await self.clock.advance(step_s)
+            await asyncio.sleep(0.001)
+        assert self.done, "still running"
+        return self.clock.now() - began
+
+    def events(self) -> list[str]:
+        """Names of everything logged."""
+        return [entry["event"] for entry in self.logs]
+
+    def logged(self, event: str) -> list[MutableMapping[str, Any]]:
+        """All entries of one name."""
+        return [entry for entry in self.logs if entry["event"] == event]

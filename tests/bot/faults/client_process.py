@@ -1,0 +1,70 @@
+"""One client as a process of its own: ``python -m tests.bot.faults.client_process URL ID [FOLDER]``.
+
+An account's lock, or a guest's way back, lies in the folder.
+
+Prints ``playing`` at its first decision and the final scores at the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import random
+import sys
+from pathlib import Path
+
+from bot.clock import MonotonicClock
+from bot.lock import id_lock
+from bot.logs import set_up_logs
+from bot.player import PlayerSettings, SeatPlayer
+from bot.resume_store import ResumeStore, resume_store
+from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
+from bot.tenhou.journal import Journal
+from bot.tenhou.session import Session, SessionSettings
+from game.errors import BotError, ConfigError
+from policies.heuristic import HeuristicPolicy
+
+
+async def play(url: str, name: str, store: ResumeStore | None) -> None:
+    clock, rng = MonotonicClock(), random.Random(1)
+    told = False
+
+    def tell(_: object) -> None:
+        nonlocal told
+        if not told:
+            print("playing", os.getpid(), flush=True)
+            told = True
+
+    player = SeatPlayer(HeuristicPolicy, PlayerSettings(), clock, rng, on_decision=tell)
+    journal = Journal()
+    code = store.load() if store else ""
+    session = Session(SessionSettings(name=name, game_type=1, gpid=code))
+    hooks = Hooks(on_resume_code=store.save if store else None)
+    client = TenhouClient(ClientSettings(urls=(url,)), session, player, journal, clock, rng, hooks=hooks)
+    await client.run()
+    print("ended", [result.scores for result in journal.results], flush=True)
+
+
+def main() -> int:
+    set_up_logs("warning")
+    url, name, *folder = sys.argv[1:]
+    try:
+        with contextlib.ExitStack() as stack:
+            store = None
+            if folder and name == "NoName":
+                store = stack.enter_context(resume_store(Path(folder[0]), url))
+            elif folder:
+                stack.enter_context(id_lock(Path(folder[0]), name))
+            asyncio.run(play(url, name, store))
+    except ConfigError as exc:
+        print(exc, flush=True)
+        return 2
+    except BotError as exc:
+        print(type(exc).__name__, exc, flush=True)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

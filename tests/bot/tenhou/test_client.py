@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from bot.player import PlayerSettings
+from bot.tenhou.client import is_loopback
+from game.errors import TransportError
+from policies.slots import Question, Slot
+from tests.bot.bench import Stub
+from tests.bot.client_bench import ClientBench
+from tests.bot.fake_clock import until
+from tests.bot.fake_server import Hang, Hear, Refuse, Say, fake_server, free_port, tag_of
+from tests.bot.scripts import DEAL, DRAWN, END, GAME, INIT, LN, LOGIN, SEAT, TURN
+
+
+async def test_it_plays_a_game_and_takes_its_leave() -> None:
+    async with fake_server(GAME) as server, ClientBench(server.url) as bench:
+        await bench.ended()
+        assert server.tags() == ["HELO", "JOIN", "GOK", "NEXTREADY", "D", "BYE"]
+    [result] = bench.journal.results
+    assert result.game_id == "2026112100gm-0009-0000-0123abcd"
+    assert (result.placement, result.rounds, result.scores) == (1, 1, (25000,) * 4)
+    assert bench.events() == [
+        "conn.opened",
+        "login.accepted",
+        "lobby.queued",
+        "game.started",
+        "round.started",
+        "decision.made",
+        "round.ended",
+        "game.ended",
+    ]
+    assert (bench.player.tally.decisions, bench.player.tally.fallbacks, bench.player.tally.late) == (1, 0, 0)
+
+
+async def test_the_handshake_looks_like_the_official_client() -> None:
+    async with fake_server(GAME) as server, ClientBench(server.url) as bench:
+        await bench.ended()
+        [request] = server.requests
+    headers = request.headers
+    assert headers["Origin"] == "https://tenhou.net"
+    assert headers["User-Agent"].startswith("Mozilla/5.0")
+    assert headers["Pragma"] == headers["Cache-Control"] == "no-cache"
+    assert "Sec-WebSocket-Extensions" not in headers
+    assert "Sec-WebSocket-Protocol" not in headers
+
+
+async def test_each_game_gets_its_own_login() -> None:
+    async with fake_server(GAME, GAME) as server, ClientBench(server.url, games=2) as bench:
+        await bench.ended()
+        assert server.handshakes == 2
+    assert len(bench.journal.results) == 2
+
+
+async def test_the_listener_sees_every_frame_both_ways_in_order() -> None:
+    async with fake_server(GAME) as server, ClientBench(server.url) as bench:
+        await bench.ended()
+        assert [text for side, text in bench.frames if side == "C"] == server.received[0]
+    tags = [(side, tag_of(text)) for side, text in bench.frames]
+    assert tags[:4] == [("C", "HELO"), ("S", "HELO"), ("C", "PXR"), ("C", "JOIN")]
+    assert tags[-2:] == [("S", "RYUUKYOKU"), ("C", "BYE")]
+    assert ("S", f"T{DRAWN}") in tags
+
+
+async def test_it_says_every_ten_seconds_that_it_is_there() -> None:
+    script = [*LOGIN, Hear("Z"), Hear("Z"), Hear("Z"), *SEAT, *DEAL, *TURN, *END]
+    async with fake_server(script) as server, ClientBench(server.url) as bench:
+        await until(lambda: server.received and len(server.received[0]) >= 2)
+        await bench.clock.advance(31)
+        await bench.ended()
+        assert server.received[0].count("<Z/>") == 3
+
+
+async def test_human_pace_waits_before_the_first_round_and_before_a_discard() -> None:
+    async with (
+        fake_server(GAME) as server,
+        ClientBench(server.url, pace="human", player=PlayerSettings(pace="human")) as bench,
+    ):
+        await until(lambda: "game.started" in bench.events())
+        began = bench.clock.now()
+        while "NEXTREADY" not in server.tags():
+            await bench.clock.advance(0.05)
+            await asyncio.sleep(0.001)
+        assert 2.95 <= bench.clock.now() - began <= 5.0
+        await until(lambda: "round.started" in bench.events())
+        began = bench.clock.now()
+        while "D" not in server.tags():
+            await bench.clock.advance(0.01)
+            await asyncio.sleep(0.001)
+        assert 0.45 <= bench.clock.now() - began <= 3.0
+        await bench.ended()
+
+
+async def test_it_falls_back_to_the_other_host() -> None:
+    nowhere = f"ws://127.0.0.1:{free_port()}/"
+    async with fake_server(GAME) as server, ClientBench(nowhere, server.url) as bench:
+        await bench.hurry()
+        await bench.ended()
+    assert bench.events()[0] == "conn.retry"
+    assert len(bench.journal.results) == 1
+
+
+async def test_a_redirect_is_not_followed() -> None:
+    async with fake_server(GAME) as target, fake_server(Refuse(302)) as server:
+        async with ClientBench(server.url) as bench:
+            with pytest.raises(TransportError, match="302"):
+                await bench.ended()
+        assert target.handshakes == 0
+
+
+async def test_a_server_that_lets_nobody_in_stops_it_at_once() -> None:
+    async with fake_server(Refuse(403)) as server, ClientBench(server.url) as bench:
+        with pytest.raises(TransportError, match="does not let us in"):
+            await bench.ended()
+        assert server.handshakes == 1
+
+
+async def test_finish_in_the_lobby_leaves_at_once() -> None:
+    script = [*LOGIN, Hear("BYE")]
+    async with fake_server(script) as server, ClientBench(server.url) as bench:
+        await until(lambda: "JOIN" in server.tags())
+        bench.client.finish()
+        await bench.ended()
+    assert not bench.journal.results
+
+
+async def test_finish_in_a_game_plays_it_to_its_end_and_no_further() -> None:
+    async with fake_server(GAME, GAME) as server, ClientBench(server.url, games=5) as bench:
+        await until(lambda: "game.started" in bench.events())
+        bench.client.finish()
+        await bench.ended()
+        assert server.handshakes == 1
+    assert len(bench.journal.results) == 1
+
+
+async def test_finish_while_waiting_for_another_try_ends_the_wait() -> None:
+    async with fake_server(Refuse(503)) as server, ClientBench(server.url) as bench:
+        await until(lambda: "conn.retry" in bench.events())
+        bench.client.finish()
+        await bench.ended()
+        assert server.handshakes == 1
+
+
+async def test_a_riichi_that_is_not_confirmed_gets_its_discard_after_two_seconds() -> None:
+    # 123m 456p 789s 11z 55z waits for 1z and 5z once 2z is thrown
+    hand = (0, 4, 8, 48, 53, 56, 96, 100, 104, 108, 109, 124, 125)
+    init = INIT.replace(INIT.split('"hai":"')[1][:-2], ",".join(map(str, hand)))
+    draw = '{"tag":"T112","t":"32"}'
+    script = [*LOGIN, *SEAT, Say(init), Say(draw), Hear("REACH"), Hear("D"), *END[-1:]]
+
+    def yes(questions: list[Question]) -> list[list[float]] | None:
+        return [[0.9]] if questions[0].slot is Slot.RIICHI else None
+
+    async with (
+        fake_server(script) as server,
+        ClientBench(server.url, load_policy=lambda: Stub(yes)) as bench,
+    ):
+        await until(lambda: "REACH" in server.tags())
+        await bench.clock.advance(1.9)
+        assert server.tags()[-1] == "REACH"
+        await bench.clock.advance(0.2)
+        await until(lambda: server.tags()[-1] == "D")
+        assert server.received[0][-1] == '{"tag":"D","p":112}'
+
+
+async def test_a_lobby_may_keep_us_waiting_for_minutes() -> None:
+    script = [*LOGIN, Hear("Z"), Say(LN), *[Hear("Z")] * 20, *SEAT, *DEAL, *TURN, *END]
+    async with fake_server(script) as server, ClientBench(server.url) as bench:
+        await until(lambda: server.received and len(server.received[0]) >= 2)
+        for _ in range(22):
+            await bench.clock.advance(10)
+            await asyncio.sleep(0.002)
+        await bench.ended()
+        assert server.handshakes == 1
+
+
+async def test_cancelling_the_run_leaves_no_task_behind() -> None:
+    before = asyncio.all_tasks()
+    async with fake_server([*LOGIN, *SEAT, *DEAL, Hang()]) as server:
+        async with ClientBench(server.url) as bench:
+            await until(lambda: "decision.made" in bench.events())
+        await until(lambda: len(asyncio.all_tasks() - before) <= 3)  # the server's own
+    await until(lambda: asyncio.all_tasks() <= before)
+
+
+def test_addresses_of_this_machine_are_known() -> None:
+    assert is_loopback("ws://localhost:1/")
+    assert is_loopback("ws://127.8.9.1/")
+    assert not is_loopback("ws://192.168.0.2/")

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bot.bench import GameBench, bench_fold, print_bench
+from game.bench import Agreement, Speed
+
+
+def a_bench(different: int) -> GameBench:
+    speed = Speed("shanten", "hands", (2e6, 3e6), 2e6, 2.5e6, 3e6)
+    example = "3 with \x1b[31m0 melds" if different else ""
+    return GameBench("a machine", (speed,), (Agreement("ours and theirs", 1000, different, example),))
+
+
+def test_folding_whole_games_is_measured_both_ways() -> None:
+    fold, with_choices = bench_fold(games=1, repeats=1)
+    assert fold.median > with_choices.median > 0
+
+
+@pytest.mark.parametrize(("different", "code"), [(0, 0), (2, 1)])
+def test_a_disagreement_fails_the_bench_and_is_shown(
+    different: int, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert print_bench(a_bench(different), as_json=False) == code
+    shown = capsys.readouterr().out
+    assert "2,000,000    2,500,000    3,000,000  hands" in shown
+    assert f"1,000 cases, {different} different" in shown
+    assert ("first: 3 with [31m0 melds" in shown) == bool(different)
+
+
+def test_json_has_every_run(capsys: pytest.CaptureFixture[str]) -> None:
+    print_bench(a_bench(0), as_json=True)
+    result = json.loads(capsys.readouterr().out)
+    assert result["speeds"][0]["runs"] == [2e6, 3e6]
+    assert result["agreements"][0]["different"] == 0

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import io
+import time
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot import warm
+from game.actions import ActionKind
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def _slow_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Warming up takes ten times as long as the patience with it."""
+
+    def warm_up(progress: warm.Tell) -> None:
+        for done, name in enumerate(("one", "two")):
+            progress(name, done, 2)
+            time.sleep(0.02)
+        progress("", 2, 2)
+
+    monkeypatch.setattr(warm, "warm_up", warm_up)
+    monkeypatch.setattr(warm, "PATIENCE_S", 0.004)
+    monkeypatch.setattr(warm, "REMIND_S", 0.004)
+
+
+@pytest.mark.usefixtures("_slow_steps")
+def test_a_slow_start_is_told_in_the_log_away_from_a_terminal() -> None:
+    with capture_logs() as logs:
+        warm.warm_up_visibly(io.StringIO())
+    told = [entry for entry in logs if entry["event"] == "kernels.compiling"]
+    assert {entry["step"] for entry in told} >= {"one", "two"}
+    assert all(entry["done"] < entry["of"] == 3 for entry in told if entry["step"])
+    assert logs[-1]["event"] == "kernels.ready"
+
+
+@pytest.mark.usefixtures("_slow_steps")
+def test_a_terminal_gets_a_bar_and_no_reminders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    with capture_logs() as logs:
+        warm.warm_up_visibly(terminal)
+    assert [entry["event"] for entry in logs] == ["kernels.ready"]
+    assert "getting ready" in terminal.getvalue()
+
+
+def test_a_quick_start_says_nothing_but_that_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warm, "warm_up", lambda tell: tell("", 0, 0))
+    with capture_logs() as logs:
+        warm.warm_up_visibly(io.StringIO())
+    assert [entry["event"] for entry in logs] == ["kernels.ready"]
+
+
+def test_the_first_decision_is_a_real_one() -> None:
+    assert warm.first_decision().action.kind is ActionKind.DISCARD

@@ -1,0 +1,43 @@
+"""Policies that do as told, well or badly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from game.actions import Action
+from policies.slots import Question, Slot, Source
+
+
+class Scripted:
+    """Says yes to what it is told to and no to the rest; of the discards it prefers the first told."""
+
+    source: Source = "model"
+
+    def __init__(self, yes: dict[Action, float] | None = None) -> None:
+        self.yes = yes or {}
+        self.asked: list[Slot] = []
+
+    def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
+        self.asked.append(slot)
+        return [self._row(question) for question in questions]
+
+    def _row(self, question: Question) -> list[float]:
+        told = [self.yes.get(action, 0.0) for action in question.options]
+        if question.slot is not Slot.DISCARD:
+            return told
+        wanted = [p + 1e-9 for p in told]
+        return [p / sum(wanted) for p in wanted]
+
+
+class Broken:
+    """Answers with whatever a function makes of the number of options."""
+
+    source: Source = "model"
+
+    def __init__(self, answer: Callable[[int], Sequence[Sequence[float]]]) -> None:
+        self._answer = answer
+        self.calls = 0
+
+    def answer(self, slot: Slot, questions: Sequence[Question]) -> Sequence[Sequence[float]]:
+        self.calls += 1
+        return self._answer(len(questions[0].options))

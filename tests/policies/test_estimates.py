@@ -1,0 +1,177 @@
+"""The figures behind the heuristic: danger, stakes, the fast value of a hand, and how far off a win is."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from game.scoring import WinContext, evaluate
+from policies.danger import discard_risk, rates_against, tenpai_chance
+from policies.hand_value import CLOSED, DEALER, ROUND_WIND, SEAT_WIND, SIDE_SIZE, points_of, win_value
+from policies.outlook import look
+from policies.routes import win_chance
+from policies.stakes import HAN_MAX, loss, standing, win_gains
+from tests.scene import Scene
+
+EVEN = np.array([25000.0] * 4)
+
+
+# --- danger -----------------------------------------------------------------------------------------------
+
+
+def facing_riichi() -> Scene:
+    """Player 3 dealt, threw 5m and 1z before his riichi on 9s; we hold one of everything that matters."""
+    scene = Scene("14789m2458p1567z", dora="3s", round_index=3)
+    scene.draw().discard("5m")
+    scene.draw("6m").discard("6m").turn("3z").turn("2z")
+    scene.draw()
+    scene.riichi("9s")
+    return scene
+
+
+def rates(scene: Scene) -> npt.NDArray[np.float64]:
+    out = np.empty(34)
+    visible = scene.record["seen34"] + scene.record["hand34"][0]
+    rates_against(scene.record, 0, 3, visible, np.zeros(34, dtype=np.int8), out)
+    return out
+
+
+def test_what_he_threw_and_what_passed_is_safe() -> None:
+    out = rates(facing_riichi())
+    assert out[4] == 0.0  # his own 5m
+    assert out[26] == 0.0  # the 9s of the riichi
+
+
+def test_classes_stand_in_the_published_order() -> None:
+    out = rates(facing_riichi())
+    suji_eight, four, two, nine, dragon = out[7], out[12], out[10], out[17], out[31]
+    assert four > two > nine > dragon > 0.6 * suji_eight > 0
+    assert suji_eight < 0.6 * two
+    assert 0.06 < four < 0.2
+    assert 0.02 < dragon < 0.06
+
+
+def test_a_wall_of_four_takes_the_run_away() -> None:
+    scene = facing_riichi()
+    record = scene.record
+    visible = record["seen34"] + record["hand34"][0]
+    before, after = np.empty(34), np.empty(34)
+    none = np.zeros(34, dtype=np.int8)
+    rates_against(record, 0, 3, visible, none, before)
+    visible[16] = 4  # all 8p: nothing waits on 9p but a pair
+    rates_against(record, 0, 3, visible, none, after)
+    assert after[17] < before[17] / 2
+    assert after[9] == pytest.approx(before[9])
+
+
+def test_only_a_threat_costs() -> None:
+    scene = Scene("14789m2458p1567z").draw("6m")
+    record, rate, cost = scene.record, np.empty(34), np.empty(34)
+    visible = record["seen34"] + record["hand34"][0]
+    threat = discard_risk(record, 0, visible, np.zeros(34, dtype=np.int8), EVEN, 7, rate, cost)
+    assert threat == 0.0
+    assert not cost.any()
+    assert look(facing_riichi().record, 0, "hanchan").threat == 1.0
+
+
+def test_melds_raise_the_chance_of_tenpai() -> None:
+    scene = Scene(others={1: "1122z3344567p88s"})
+    closed = tenpai_chance(scene.record, 1)
+    scene.draw("9m").discard("1z").pon(1).discard("3p")
+    one = tenpai_chance(scene.record, 1)
+    scene.draw().discard("9s").draw().discard("8s").pon(1).discard("3p")
+    assert closed == 0.0
+    assert one < tenpai_chance(scene.record, 1)
+
+
+# --- stakes -----------------------------------------------------------------------------------------------
+
+
+def gains(scores: list[float], player: int, rounds_left: int) -> npt.NDArray[np.float64]:
+    out = np.empty(HAN_MAX)
+    win_gains(np.array(scores), player, False, 0.0, rounds_left, out)
+    return out
+
+
+def test_early_points_count_about_as_points() -> None:
+    out = gains([25000.0] * 4, 0, 7)
+    assert 3000 < out[3] < 8000
+    assert all(np.diff(out) >= 0)
+
+
+def test_at_the_end_what_passes_an_opponent_counts() -> None:
+    behind_by_five_thousand = [20000.0, 25000.0, 27000.0, 28000.0]
+    out = gains(behind_by_five_thousand, 0, 0)
+    assert out[3] - out[2] > 3 * (out[2] - out[1])
+
+
+def test_a_leader_fears_the_second_more_than_the_fourth() -> None:
+    scores = np.array([34000.0, 32000.0, 24000.0, 10000.0])
+    assert loss(scores, 0, 1, 5000.0, 0) > loss(scores, 0, 3, 5000.0, 0) > 0
+    assert standing(scores, 0, 0.0) > standing(scores, 0, 3.0)
+
+
+# --- value of a hand --------------------------------------------------------------------------------------
+
+
+def random_win(rng: np.random.Generator) -> list[int]:
+    """Kinds of a complete closed hand: four sets and a pair, often of one suit or with honours."""
+    suits = rng.choice(3, size=int(rng.integers(1, 4)), replace=False)
+    while True:
+        kinds: list[int] = []
+        for _ in range(4):
+            suit = 9 * int(rng.choice(suits))
+            if rng.random() < 0.7:
+                low = suit + int(rng.integers(7))
+                kinds += [low, low + 1, low + 2]
+            else:
+                kinds += [int(rng.choice([suit + int(rng.integers(9)), 27 + int(rng.integers(7))]))] * 3
+        kinds += [int(rng.choice([9 * int(suits[0]) + int(rng.integers(9)), 27 + int(rng.integers(7))]))] * 2
+        if max(kinds.count(kind) for kind in kinds) <= 4:
+            return sorted(kinds)
+
+
+def test_the_fast_value_agrees_with_the_scoring() -> None:
+    rng = np.random.default_rng(0)
+    side = np.zeros(SIDE_SIZE, dtype=np.int64)
+    side[CLOSED], side[SEAT_WIND], side[ROUND_WIND], side[DEALER] = 1, 28, 27, 0
+    out = np.empty(2, dtype=np.int64)
+    agreed = 0
+    total = 600
+    for _ in range(total):
+        kinds = random_win(rng)
+        tiles = [4 * kind + 3 - kinds[:place].count(kind) for place, kind in enumerate(kinds)]
+        win = int(rng.choice(tiles))
+        is_tsumo = bool(rng.random() < 0.5)
+        context = WinContext(hand=tuple(tiles), tile=win, is_tsumo=is_tsumo, seat_wind=1)
+        exact = evaluate(context)
+        hand = np.bincount(kinds, minlength=34).astype(np.int8)
+        win_value(hand, side, win >> 2, is_tsumo, out)
+        reds = sum(tile in (16, 52, 88) for tile in tiles)
+        if exact is None:
+            agreed += out[0] == 0
+        elif exact.yakuman:
+            agreed += out[0] >= 13 or out[0] + reds >= exact.han
+        else:
+            agreed += int(out[0]) == exact.han - reds and (exact.han >= 5 or int(out[1]) == exact.fu)
+    assert agreed >= 0.98 * total
+
+
+@pytest.mark.parametrize(
+    ("han", "fu", "is_dealer", "points"),
+    [(1, 30, False, 1000), (3, 40, False, 5200), (4, 30, False, 7700), (4, 30, True, 11600),
+     (5, 30, False, 8000), (6, 30, True, 18000), (8, 30, False, 16000), (13, 30, True, 48000)],
+)  # fmt: skip
+def test_points(han: int, fu: int, is_dealer: bool, points: int) -> None:
+    assert points_of(han, fu, is_dealer) == points
+
+
+# --- the way to a win ---------------------------------------------------------------------------------------
+
+
+def test_a_win_is_nearer_with_fewer_tiles_missing_and_more_draws() -> None:
+    table = np.array([[win_chance(s, d, False, 0.0) for s in range(5)] for d in range(1, 18)])
+    assert (np.diff(table, axis=0) > 0).all()
+    assert (np.diff(table, axis=1) < 0).all()
+    assert win_chance(1, 12.0, False, 1.0) < win_chance(1, 12.0, False, 0.0)

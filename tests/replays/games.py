@@ -1,0 +1,65 @@
+"""Finished games for tests of the records, small ones by hand and whole ones from the table."""
+
+from __future__ import annotations
+
+import msgspec
+
+from game.events import GameEvent, PlayerLeft, PlayerReturned, StartGame
+from game.table import Table, masked
+from policies.decision import decide
+from policies.heuristic import HeuristicPolicy
+from replays.record import GameRecord
+
+GAME_ID = "2026010203gm-0001-0000-0123abcd"
+HEADER = (
+    '<GO type="169" lobby="0"/><UN n0="%41" n1="%42" n2="%43" n3="%E7%8B%97%E7%8C%AB" dan="16,16,17,18"'
+    ' rate="2100.00,2100.50,1999.99,2200.00" sx="M,F,M,C"/><TAIKYOKU oya="0"/>'
+)
+DEAL = (
+    '<INIT seed="0,0,0,5,0,28" ten="250,250,250,250" oya="0"'
+    ' hai0="0,4,8,12,17,20,24,28,32,36,37,40,41" hai1="53,57,61,65,69,73,77,81,85,89,93,97,101"'
+    ' hai2="1,5,9,13,18,21,25,29,33,108,112,116,120" hai3="2,6,10,14,19,22,26,30,34,109,113,117,121"/>'
+)
+OWARI = ' owari="250,15.0,250,5.0,250,-5.0,250,-15.0"'
+
+
+def text_of(body: str, header: str = HEADER) -> str:
+    """A record with these tags in it."""
+    return f'<mjloggm ver="2.3">{header}{body}</mjloggm>'
+
+
+def whole_game(seed: int = 1) -> GameRecord:
+    """A tonpuu by four heuristic players; one of them leaves for a while."""
+    names = ("Genbu", "犬猫", 'a"<&>%', "")
+    table = Table(seed=seed, length="tonpuu", names=names)
+    policy = HeuristicPolicy()
+    events: list[GameEvent] = list(table.events)
+    for turn in range(10_000):
+        if table.done:
+            break
+        answers = {}
+        for player in table.waiting():
+            legal = table.legal(player)
+            answers[player] = decide(table.state, player, legal, policy, "tonpuu").action
+        events += table.step(answers)
+        if turn == 20:
+            events.append(PlayerLeft(2))
+        if turn == 60:
+            events.append(PlayerReturned(2))
+    return GameRecord(
+        game_id=GAME_ID,
+        game_type=1,
+        names=names,
+        ranks=(16, 17, 18, 0),
+        rates=(2100.5, 1500.0, 1999.99, 1502.64),
+        sexes=("M", "F", "M", "C"),
+        events=tuple(events),
+        dice=((0, 5), (3, 4)),
+    )
+
+
+def seen_from(record: GameRecord, player: int) -> GameRecord:
+    """The game as one of its players saw it."""
+    events = tuple(masked(event, player) for event in record.events)
+    events = (StartGame(record.names), *events[1:])
+    return msgspec.structs.replace(record, events=events)
