@@ -25,6 +25,7 @@ from bot.player import PlayerSettings, SeatPlayer
 from bot.records import Records
 from bot.redaction import REDACTOR
 from bot.result import PlayedGame, RunResult, decisions_of, played_game, resident_mb, result_text
+from bot.resume_store import ResumeStore, resume_store
 from bot.serve import EXIT_DONE, EXIT_INTERRUPTED, local_lobby, port_text
 from bot.stopping import signals_call
 from bot.tenhou.client import ClientSettings, Direction, Hooks, TenhouClient
@@ -71,7 +72,10 @@ def play_games(
         if config.play.server == "tenhou":
             say_once(_state_folder(), lambda text: print(text, file=sys.stderr))
         capture = stack.enter_context(_open_capture(config))
-        run = Run(config, login, capture, started)
+        # An account comes back by its id, and the built-in lobby ends with us.
+        has_code = login == GUEST and bool(config.local.url or config.play.server == "tenhou")
+        store = stack.enter_context(_resume_store(config)) if has_code else None
+        run = Run(config, login, capture, started, store)
         warm_up_visibly()
         code = asyncio.run(run.play())
     result = run.result()
@@ -100,8 +104,16 @@ def plan_text(config: Config) -> str:
 class Run:
     """One run of `suzaku play`: some games on one login."""
 
-    def __init__(self, config: Config, login: str, capture: Capture | None, started: float) -> None:
+    def __init__(
+        self,
+        config: Config,
+        login: str,
+        capture: Capture | None,
+        started: float,
+        store: ResumeStore | None = None,
+    ) -> None:
         self._started = started
+        self._store = store
         self._config = config
         self._login = login
         self._capture = capture
@@ -121,6 +133,7 @@ class Run:
                 sex=config.tenhou.sex,
                 lobby=config.server.lobby,
                 game_type=config.server.type,
+                gpid=store.load() if store else "",
             )
         )
         self._player = SeatPlayer(
@@ -145,7 +158,11 @@ class Run:
                 self._journal,
                 self._clock,
                 self._random(),
-                hooks=Hooks(on_frame=self._on_frame, on_event=self._on_event),
+                hooks=Hooks(
+                    on_frame=self._on_frame,
+                    on_event=self._on_event,
+                    on_resume_code=self._store.save if self._store else None,
+                ),
             )
             with self._picture():
                 return await self._until_done(client)
@@ -266,6 +283,11 @@ def _open_capture(config: Config) -> contextlib.AbstractContextManager[Capture |
         raise ConfigError(
             f"records.capture: cannot write {config.records.capture!r} ({exc.strerror}); name another file"
         ) from exc
+
+
+def _resume_store(config: Config) -> contextlib.AbstractContextManager[ResumeStore | None]:
+    server = config.local.url if config.play.server == "local" else config.tenhou.hosts[0]
+    return resume_store(_state_folder() / "seats", server)
 
 
 def _state_folder() -> Path:

@@ -289,10 +289,22 @@ class Seat:
             return self._discard_prompt() if isinstance(message, m.MeldMade) else []
         ours = self._ours()
         if message.offers:
-            legal, mismatch = agree(ours, message.offers, claim=True)
+            legal, mismatch = agree(self._with_ron(ours, message.offers), message.offers, claim=True)
             return self._open(legal, message.offers, mismatch)
         unoffered = difference((action.kind for action in ours), 0)
         return [Disagreement("offer", unoffered)] if unoffered else []
+
+    def _with_ron(self, ours: list[Action], offered: int) -> list[Action]:
+        """In a rebuilt round it is not known what we let pass: there the server's word on furiten counts."""
+        tile = int(self.record["last_tile"])
+        known = self._strict or any(action.kind is ActionKind.RON for action in ours)
+        if (
+            known
+            or not offered & m.OFFER_RON
+            or not int(self.record["waits"][self.player]) >> (tile >> 2) & 1
+        ):
+            return ours
+        return [Action(ActionKind.RON, tile), *ours]
 
     def _after_riichi(self, message: m.RiichiStep) -> list[SessionEvent]:
         return self._discard_prompt() if message.seat == 0 and message.step == 1 else []

@@ -221,6 +221,23 @@ def test_a_riichi_declared_while_we_were_away_shows_when_it_is_paid() -> None:
     assert session.state["double_riichi"][1] == 1
 
 
+def test_in_a_rebuilt_round_the_servers_word_on_furiten_counts() -> None:
+    ready = (0, 4, 8, 36, 40, 44, 72, 76, 80, 108, 109, 12, 17)  # waits for 3m and 6m
+    shot = _shot(
+        hand=ready,
+        rivers=((64, 65), (68, 9), (69,), (70,)),
+        riichi_at=(1, -1, -1, -1),
+        scores=(24_000, 25_000, 25_000, 25_000),
+        riichi_sticks=1,
+    )
+    session, _ = _returned(shot)
+    session.take(m.TileDrawn(2))
+    assert session.state["missed_riichi"][0] == 1  # as far as we can tell
+    (_, opened) = session.take(m.TileThrown(2, 20, offers=m.OFFER_RON))
+    assert isinstance(opened, PromptOpened)
+    assert [action.kind.name for action in opened.legal] == ["RON", "PASS"]
+
+
 def test_a_riichi_of_the_snapshot_is_in_the_state() -> None:
     shot = _shot(
         rivers=((64, 65), (68, 69), (72,), (76,)),
