@@ -1,0 +1,77 @@
+"""Planes of a candidate call, and the round as it would be after it (group R)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from game.actions import ActionKind
+from game.fold import fold_one
+from game.fold.reasons import FITS
+from game.jit import kernel
+from game.layout import AT_HAND
+from game.packing import ANKAN, CHI, DAIMINKAN, KAKAN, PON
+from policies.features.draw import add_one, fill, is_red
+from policies.features.table import ONE, SETS, SUPHX_CALL
+
+CALL_WIDTH: Final = 6
+"""Numbers of a call's row, as `game.rules.legal_rows` writes it: kind, tile, four consumed."""
+
+_SET: Final = SETS[SUPHX_CALL]
+_TILES: Final = _SET.at("R1")
+_CALLED: Final = _SET.at("R2")
+_RED: Final = _SET.at("R3")
+_FROM: Final = _SET.at("R4")
+_KIND: Final = _SET.at("R5")
+
+_CHI: Final = int(ActionKind.CHI)
+_PON: Final = int(ActionKind.PON)
+_DAIMINKAN: Final = int(ActionKind.DAIMINKAN)
+_ANKAN: Final = int(ActionKind.ANKAN)
+_KAKAN: Final = int(ActionKind.KAKAN)
+
+
+@kernel
+def mark_call(rec: Any, me: int, row: Any, out: Any) -> None:
+    """R: what is laid down, and whose tile completes it."""
+    for i in range(1, CALL_WIDTH):
+        tile = row[i]
+        if tile < 0:
+            continue
+        add_one(out, _TILES, tile >> 2, 4)
+        if is_red(tile) and rec.where[tile] == AT_HAND + me:
+            out[_RED, tile >> 2] = ONE
+    if row[1] >= 0:
+        out[_CALLED, row[1] >> 2] = ONE
+    kind = row[0]
+    if kind in (_CHI, _PON, _DAIMINKAN):
+        fill(out, _FROM + (rec.last_player - me) % 4 - 1, ONE)
+    fill(out, _KIND + (0 if kind == _CHI else (1 if kind == _PON else 2)), ONE)
+
+
+@kernel
+def make_call(rec: Any, me: int, row: Any, code: Any) -> bool:
+    """Change a round to what it is after the call; false, and unchanged, if it is no call that fits.
+
+    Args:
+        rec: The round, a copy.
+        me: Who calls.
+        row: The call.
+        code: ``[8]`` int16, room for the packed event.
+    """
+    kind = row[0]
+    code[1] = me
+    if kind in (_CHI, _PON, _DAIMINKAN):
+        code[0] = CHI if kind == _CHI else (PON if kind == _PON else DAIMINKAN)
+        code[2] = rec.last_player
+        code[3] = row[1]
+        code[4:7] = row[2:5]
+    elif kind == _ANKAN:
+        code[0] = ANKAN
+        code[2:6] = row[2:6]
+    elif kind == _KAKAN:
+        code[0] = KAKAN
+        code[2] = row[1]
+        code[3:6] = row[2:5]
+    else:
+        return False
+    return fold_one(rec, code) == FITS
