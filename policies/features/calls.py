@@ -9,7 +9,7 @@ from game.fold import fold_one
 from game.fold.reasons import FITS
 from game.jit import kernel
 from game.layout import AT_HAND
-from game.packing import ANKAN, CHI, DAIMINKAN, KAKAN, PON
+from game.packing import ANKAN, CHI, DAIMINKAN, KAKAN, PON, RIICHI_ACCEPTED
 from policies.features.draw import add_one, fill, is_red
 from policies.features.table import ONE, SETS, SUPHX_CALL
 
@@ -50,7 +50,7 @@ def mark_call(rec: Any, me: int, row: Any, out: Any) -> None:
 
 @kernel
 def make_call(rec: Any, me: int, row: Any, code: Any) -> bool:
-    """Change a round to what it is after the call; false, and unchanged, if it is no call that fits.
+    """Change a round to what it is after the call; false if it is no call that fits.
 
     Args:
         rec: The round, a copy.
@@ -59,8 +59,14 @@ def make_call(rec: Any, me: int, row: Any, code: Any) -> bool:
         code: ``[8]`` int16, room for the packed event.
     """
     kind = row[0]
+    claims = kind in (_CHI, _PON, _DAIMINKAN)
+    if claims and rec.last_player >= 0 and rec.riichi[rec.last_player] == 1:
+        # a call on the riichi tile comes after its stick has been paid
+        code[0] = RIICHI_ACCEPTED
+        code[1] = rec.last_player
+        fold_one(rec, code)
     code[1] = me
-    if kind in (_CHI, _PON, _DAIMINKAN):
+    if claims:
         code[0] = CHI if kind == _CHI else (PON if kind == _PON else DAIMINKAN)
         code[2] = rec.last_player
         code[3] = row[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,11 +69,13 @@ def collect(games: Iterable[Iterable[GameEvent]]) -> Positions:
     )
 
 
+@cache
 def real_positions(games: int, shard: str = "houou-00") -> Positions:
     """All decisions of the first games of a shard."""
     return collect(read(text) for _, text in shard_texts(shard, games))
 
 
+@cache
 def random_positions(games: int, seed: int = 0) -> Positions:
     """Decisions of games whose players call, declare and discard at random, but win when they can."""
     return collect(_random_game(seed + number) for number in range(games))
