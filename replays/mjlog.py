@@ -105,15 +105,18 @@ def percent_encoded(name: str) -> str:
 
 
 def _header(record: GameRecord) -> str:
-    shuffle = f'<SHUFFLE seed="{quote_from_bytes(record.shuffle.encode(), safe="+/=,-")}" ref=""/>'
     names = " ".join(f'n{p}="{percent_encoded(name)}"' for p, name in enumerate(record.names))
     rates = ",".join(f"{rate:.2f}" for rate in record.rates)
+    shuffle = _seed("<SHUFFLE seed", record.shuffle, ' ref=""/>')
     return (
-        f"{shuffle if record.shuffle else ''}"
-        f'<GO type="{record.game_type}" lobby="{record.lobby}"/>'
+        f'{shuffle}<GO type="{record.game_type}" lobby="{record.lobby}"/>'
         f'<UN {names} dan="{_numbers(record.ranks)}" rate="{rates}" sx="{",".join(record.sexes)}"/>'
         '<TAIKYOKU oya="0"/>'
     )
+
+
+def _seed(before: str, seed: str, after: str = "") -> str:
+    return f'{before}="{quote_from_bytes(seed.encode(), safe="+/=,-")}"{after}' if seed else ""
 
 
 def _numbers(values: tuple[int, ...]) -> str:
@@ -186,6 +189,7 @@ class _Writer:
 
     def _start(self, event: StartRound) -> str:
         dice = self._record.dice[self._rounds] if self._rounds < len(self._record.dice) else (0, 0)
+        shuffle = "".join(self._record.round_shuffles[self._rounds : self._rounds + 1])
         self._rounds += 1
         self._codes = [[], [], [], []]
         seed = (event.round_index, event.honba, event.riichi_sticks, *dice, event.dora_indicator)
@@ -196,7 +200,7 @@ class _Writer:
         )
         return (
             f'<INIT seed="{_numbers(seed)}" ten="{_hundreds(event.scores)}" '
-            f'oya="{event.dealer}"{"".join(hands)}/>'
+            f'oya="{event.dealer}"{"".join(hands)}{_seed(" shuffle", shuffle)}/>'
         )
 
     def _discard(self, event: Discard) -> str:

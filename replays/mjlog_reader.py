@@ -195,6 +195,7 @@ class _Reader:
     def __init__(self) -> None:
         self._events: list[GameEvent] = []
         self._dice: list[tuple[int, int]] = []
+        self._shuffles: list[str] = []
         self._header: dict[str, _Tag] = {}
         self._in_round = False
         self._result_seen = False
@@ -259,6 +260,7 @@ class _Reader:
             events=(StartGame(names=names), *self._events),
             dice=tuple(self._dice),
             shuffle=shuffle.text("seed") if shuffle and shuffle.has("seed") else "",
+            round_shuffles=tuple(self._shuffles) if len(self._shuffles) == len(self._dice) else (),
         )
 
     def _check_header(self, tag: _Tag) -> None:
@@ -299,6 +301,8 @@ class _Reader:
             tag.tiles(f"hai{p}", 13, 13) if tag.has(f"hai{p}") else (UNSEEN,) * 13 for p in range(4)
         )
         self._dice.append((seed[3], seed[4]))
+        if tag.has("shuffle"):
+            self._shuffles.append(tag.text("shuffle"))
         self._events.append(
             StartRound(
                 round_index=seed[0],
