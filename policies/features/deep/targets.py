@@ -3,8 +3,8 @@
 A hand that can be read in several ways, or completed through different discards, is several targets;
 `policies.features.deep.credit` counts each multiset of missing tiles once, at its dearest.
 
-At most `MOST_TARGETS` are looked at for one hand, those that miss fewer tiles first. What is dropped then are
-some of the hands that miss most, the least likely ones; it has not been seen to happen in real games.
+At most `MOST_TARGETS` are looked at for one hand, those that miss fewer tiles first. That is a guard only:
+6,467 hands of real games had at most 1,837, and random hands of a single suit 3,715.
 """
 
 from __future__ import annotations

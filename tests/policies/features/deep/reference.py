@@ -120,19 +120,22 @@ def completions(
 ) -> dict[tuple[int, ...], int]:
     """The dearest points of each multiset of missing tiles."""
     found: dict[tuple[int, ...], int] = {}
-    array = np.array([hand[kind] for kind in range(KINDS)], np.int8)
-    mask = int(waits(array, len(view.base.melds)))
+    mask = int(waits(np.array(counts_of(hand), np.int8), len(view.base.melds)))
     furiten = view.barred or any(mask >> kind & 1 for kind in view.river | {thrown})
-    for kinds in near_hands(hand, 4 - len(view.base.melds)):
-        complete = Counter(kinds)
-        missing = tuple(sorted((complete - hand).elements()))
+    # what misses few tiles of the rest misses no more of the hand before the discard
+    for kinds in near_hands(counts_of(hand + Counter([thrown])), 4 - len(view.base.melds)):
+        missing = tuple(sorted((Counter(kinds) - hand).elements()))
         if not 1 <= len(missing) <= MOST or any(view.unseen[k] < c for k, c in Counter(missing).items()):
             continue
         is_tsumo = furiten and len(missing) == 1
-        kept = reds & frozenset(complete & hand)
-        points = max(points_of(view.base, kinds, kept, tile, is_tsumo) for tile in missing)
+        kept = frozenset(red for red in reds if red in kinds)
+        points = max(points_of(view.base, kinds, kept, tile, is_tsumo) for tile in set(missing))
         found[missing] = max(points, found.get(missing, 0))
     return found
+
+
+def counts_of(hand: Counter[int]) -> tuple[int, ...]:
+    return tuple(hand[kind] for kind in range(KINDS))
 
 
 @cache
@@ -148,34 +151,44 @@ def points_of(
     return value.points if value else 0
 
 
-def near_hands(hand: Counter[int], sets: int) -> set[tuple[int, ...]]:
+@cache
+def near_hands(hand: tuple[int, ...], sets: int) -> frozenset[tuple[int, ...]]:
     """Complete hands, sorted, that miss at most three tiles of what is held."""
-    found = set(with_pair(hand, sets, 0, Counter()))
+    found = set(built_up(list(hand), sets, 0, 0, ()))
     if sets == 4:
         found |= set(seven_pairs(hand))
-        for kind in TERMINALS_AND_HONOURS:
-            found.add(tuple(sorted((*TERMINALS_AND_HONOURS, kind))))
-    return found
+        found |= {tuple(sorted((*TERMINALS_AND_HONOURS, kind))) for kind in TERMINALS_AND_HONOURS}
+    return frozenset(found)
 
 
-def with_pair(hand: Counter[int], sets: int, first: int, built: Counter[int]) -> Iterator[tuple[int, ...]]:
-    if (built - hand).total() > MOST or any(copies > 4 for copies in built.values()):
+def built_up(
+    left: list[int], sets: int, first: int, missing: int, built: tuple[int, ...]
+) -> Iterator[tuple[int, ...]]:
+    """Hands of what is built, more sets in the order of `SETS`, and a pair.
+
+    ``left`` counts what is held and not built in, below zero what is built in and not held.
+    """
+    if missing > MOST or any(built.count(kind) > 4 for kind in built):
         return
-    if sets == 0:
-        for kind in range(KINDS):
-            complete = built + Counter([kind, kind])
-            if complete[kind] <= 4 and (complete - hand).total() <= MOST:
-                yield tuple(sorted(complete.elements()))
+    if len(built) % 3 == 2:
+        yield tuple(sorted(built))
         return
-    for number in range(first, len(SETS)):
-        yield from with_pair(hand, sets - 1, number, built + Counter(SETS[number]))
+    for number in range(first, len(SETS)) if sets else range(KINDS):
+        block = SETS[number] if sets else (number, number)
+        needed = 0
+        for kind in block:
+            needed += left[kind] <= 0
+            left[kind] -= 1
+        yield from built_up(left, sets - 1, number, missing + needed, built + block)
+        for kind in block:
+            left[kind] += 1
 
 
-def seven_pairs(hand: Counter[int]) -> Iterator[tuple[int, ...]]:
-    held = sorted(hand)
-    for absent in (0, 1):
-        for kinds in combinations(held, 7 - absent):
-            if sum(hand[kind] == 1 for kind in kinds) + 2 * absent > MOST:
-                continue
-            for other in [()] if absent == 0 else [(k,) for k in range(KINDS) if not hand[k]]:
-                yield tuple(sorted(2 * (kinds + other)))
+def seven_pairs(hand: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    held = [kind for kind in range(KINDS) if hand[kind]]
+    absent = [kind for kind in range(KINDS) if not hand[kind]]
+    for number in (6, 7):
+        for kinds in combinations(held, number):
+            if sum(hand[kind] == 1 for kind in kinds) + 2 * (7 - number) <= MOST:
+                for other in absent if number == 6 else [kinds[0]]:
+                    yield tuple(sorted(2 * tuple({*kinds, other})))
