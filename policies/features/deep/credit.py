@@ -34,18 +34,21 @@ _NONE: Final = np.uint64(0)
 
 
 @kernel
-def clear(desk: Any) -> None:
-    """Forget what was noted, and number the kinds in the hand."""
-    held = 0
+def number_kinds(desk: Any) -> None:
+    """Give each kind in the hand a place."""
+    desk.kinds = 0
     for kind in range(KINDS):
-        desk.place[kind] = -1
         if desk.hand34[kind]:
-            desk.place[kind] = held
-            held += 1
-    for place in range(held):
+            desk.place[kind] = desk.kinds
+            desk.kinds += 1
+
+
+@kernel
+def clear(desk: Any) -> None:
+    """Forget what was noted."""
+    for place in range(desk.kinds):
         desk.weights[place] = 0
-    desk.best[: held * MULTISETS] = 0
-    desk.targets = 0
+    desk.best[: desk.kinds * MULTISETS] = 0
 
 
 @kernel

@@ -9,7 +9,7 @@ import numpy as np
 from game.hand_parts import F_ADDED, FRAME, add_meld, set_frame
 from game.jit import kernel
 from game.layout import AT_HAND, PHASE_CALLED, PHASE_CLAIM, PHASE_TURN
-from game.set_patterns import DORA
+from game.set_patterns import DORA, SUIT_KINDS, SUIT_PATTERNS
 from policies.features.draw import dora_of, is_red
 
 KINDS: Final = 34
@@ -19,8 +19,8 @@ LEVELS: Final = 13
 """0 for a hand without a yaku, then one more for each threshold that its points reach."""
 MOST_HELD: Final = 14
 """Kinds a hand can hold."""
-MOST_TARGETS: Final = 20_000
-"""Ways to read winning hands that are looked at for one hand; see `policies.features.deep.targets`."""
+MOST_ITEMS: Final = SUIT_PATTERNS * (1 + SUIT_KINDS)
+"""No suit can become more than this."""
 MULTISETS: Final = 34 + 595 + 7140
 """Multisets of one, two and three kinds."""
 
@@ -54,19 +54,22 @@ DESK: Final = np.dtype(
         ("river", "u8"),  # kinds I have thrown
         ("barred", "u1"),  # furiten for the rest of the round
         # the answer
-        ("place", "i1", (34,)),  # number of each kind held, -1 if not held
+        ("place", "i1", (34,)),  # number of each kind held
+        ("kinds", "i8"),  # how many are held
         ("furiten", "u1", (34,)),  # after discarding the kind
         ("weights", "i8", (MOST_HELD, MOST_MISSING, LEVELS)),  # by discard, missing tiles and exact level
         # room
         ("best", "u1", (MOST_HELD * MULTISETS,)),  # best level by discard and multiset of missing tiles
         ("least", "i8", (4, 2, 5)),  # tiles that suits miss to sets with and without the pair
         ("room", "i8", (4, 2, 5)),  # tiles that a suit may miss to sets with and without the pair
+        ("limit", "i8", (3, 5)),  # the same for the suit being listed, and with perhaps more sets
         ("count", "i8", (4,)),
-        ("items", "i8", (4, MOST_TARGETS, ITEM)),
-        ("order", "i4", (4, MOST_TARGETS)),  # items by bucket
+        ("items", "i8", (4, MOST_ITEMS, ITEM)),
+        ("order", "i4", (4, MOST_ITEMS)),  # items by bucket
         ("start", "i4", (4, BUCKETS + 1)),
+        ("filled", "i4", (4, BUCKETS)),  # the buckets that are not empty
+        ("filled_count", "i8", (4,)),
         ("chosen", "i8", (4,)),  # the items of the target at hand
-        ("targets", "i8"),
     ],
     align=True,
 )

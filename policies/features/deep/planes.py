@@ -40,9 +40,11 @@ from numpy.typing import NDArray
 from game.hand_parts import F_MELDS
 from game.jit import kernel, warms_up
 from game.layout import ROUND_STATE
+from game.set_patterns import SUIT_KINDS
 from game.shanten import shanten
-from policies.features.deep.credit import THRESHOLDS
+from policies.features.deep.credit import THRESHOLDS, number_kinds
 from policies.features.deep.desk import DESK, KINDS, LEVELS, MOST_MISSING, lay_out
+from policies.features.deep.suits import find_room, list_suit
 from policies.features.deep.targets import search
 from policies.features.draw import real
 from policies.features.table import DEEP_PLANES, ONE
@@ -100,45 +102,82 @@ def mark_deep(rec: Any, me: int, desk: Any, out: Any) -> None:
     held = 0
     for kind in range(KINDS):
         held += desk.hand34[kind]
-    if held % 3 == 2:
-        if search(desk):
-            for kind in range(KINDS):
-                if desk.hand34[kind]:
-                    _mark(desk, kind, kind, out)
-    elif held % 3 == 1 and shanten(desk.hand34, int(desk.frame[F_MELDS])) <= MOST_MISSING:
+    distance = shanten(desk.hand34, int(desk.frame[F_MELDS]))
+    if held % 3 == 2 and distance < MOST_MISSING:
+        _mark_discards(desk, distance, out)
+    elif held % 3 == 1 and distance <= MOST_MISSING:
         _mark_draws(desk, out)
 
 
 @kernel
-def _mark_draws(desk: Any, out: Any) -> None:
-    desk.draws = max(0, desk.draws - 1)
-    desk.unseen -= 1
-    for drawn in range(KINDS):
-        if desk.unseen34[drawn]:
-            desk.hand34[drawn] += 1
-            desk.unseen34[drawn] -= 1
-            if search(desk):
-                for kind in range(KINDS):
-                    if desk.hand34[kind]:
-                        _mark(desk, kind, drawn, out)
-            desk.unseen34[drawn] += 1
-            desk.hand34[drawn] -= 1
+def _mark_discards(desk: Any, distance: int, out: Any) -> None:
+    number_kinds(desk)
+    find_room(desk)
+    for suit in range(4):
+        list_suit(desk, suit, 0)
+    search(desk, distance)
+    for kind in range(KINDS):
+        if desk.hand34[kind]:
+            _mark(desk, int(desk.place[kind]), desk.place[kind] + 1, kind, out)
 
 
 @kernel
-def _mark(desk: Any, thrown: int, at: int, out: Any) -> None:
-    """Mark what a discard has at a position, where it is more than what is there."""
+def _mark_draws(desk: Any, out: Any) -> None:
+    """A draw changes one suit; what the other three may become is listed once."""
+    number_kinds(desk)
+    find_room(desk)
+    for suit in range(4):
+        list_suit(desk, suit, 1)
+    desk.draws = max(0, desk.draws - 1)
+    desk.unseen -= 1
+    for suit in range(4):
+        for drawn in range(SUIT_KINDS * suit, min(SUIT_KINDS * (suit + 1), KINDS)):
+            if desk.unseen34[drawn]:
+                _mark_draw(desk, suit, drawn, out)
+        list_suit(desk, suit, 1)
+
+
+@kernel
+def _mark_draw(desk: Any, suit: int, drawn: int, out: Any) -> None:
+    new = desk.hand34[drawn] == 0
+    if new:
+        desk.place[drawn] = desk.kinds
+        desk.kinds += 1
+    desk.hand34[drawn] += 1
+    desk.unseen34[drawn] -= 1
+    distance = shanten(desk.hand34, int(desk.frame[F_MELDS]))
+    if distance < MOST_MISSING:
+        list_suit(desk, suit, 0)
+        search(desk, distance)
+        _mark(desk, 0, desk.kinds, drawn, out)
+    desk.unseen34[drawn] += 1
+    desk.hand34[drawn] -= 1
+    desk.kinds -= new
+
+
+@kernel
+def _mark(desk: Any, first: int, end: int, at: int, out: Any) -> None:
+    """Mark at a position the best that discards, by their places, have for each plane."""
     share = 1.0
     for missing in range(MOST_MISSING):
         share *= max(0.0, float(desk.draws - missing)) / max(1.0, float(desk.unseen - missing))
-        ways = 0
+        for place in range(first, end):
+            for level in range(LEVELS - 2, 0, -1):  # from exactly a level to at least it
+                desk.weights[place, missing, level] += desk.weights[place, missing, level + 1]
+        before = 0
+        stored = 0
         for level in range(LEVELS - 1, 0, -1):
-            ways += desk.weights[desk.place[thrown], missing, level]
-            if ways:
-                plane = missing * STEPS + level - 1
-                out[plane, at] = ONE
-                plane += MOST_MISSING * STEPS
-                out[plane, at] = max(out[plane, at], real(compressed(ways * share)))
+            ways = 0
+            for place in range(first, end):
+                ways = max(ways, desk.weights[place, missing, level])
+            if ways == 0:
+                continue
+            if ways != before:
+                before = ways
+                stored = real(compressed(ways * share))
+            plane = missing * STEPS + level - 1
+            out[plane, at] = ONE
+            out[MOST_MISSING * STEPS + plane, at] = stored
 
 
 @kernel

@@ -32,7 +32,6 @@ from policies.features.deep.desk import (
     I_SURPLUS,
     I_WEIGHT,
     MOST_MISSING,
-    MOST_TARGETS,
 )
 
 _GUARD: Final = NIBBLES << 3
@@ -41,35 +40,16 @@ _FAR: Final = 99
 
 
 @kernel
-def list_items(desk: Any) -> bool:
-    """List what every suit may become; false if no hand of sets and a pair is near enough.
-
-    An item is listed when its missing tiles are unseen, and the other suits could still do their part with
-    what is left of `MOST_MISSING`. ``desk.order`` holds the items by bucket.
-    """
+def find_room(desk: Any) -> None:
+    """See how many tiles each suit may miss while the other three do their part as cheaply as they can."""
     sets = 4 - desk.frame[F_MELDS]
-    missing_by_suit(desk.hand34, desk.least)
-    _share_out(desk.least, sets, MOST_MISSING, desk.room)
+    least = desk.least
+    missing_by_suit(desk.hand34, least)
     for suit in range(4):
-        desk.count[suit] = 0
-        _list_suit(desk, suit, sets)
-        if desk.count[suit] == 0:
-            return False
-        _sort_items(desk, suit)
-    return True
-
-
-@kernel
-def _share_out(least: Any, sets: int, most: int, room: Any) -> None:
-    """Fill ``room``: what a suit may miss, the other three doing the rest as cheaply as they can."""
-    for suit in range(4):
-        a, b, c = (suit + 1) & 3, (suit + 2) & 3, (suit + 3) & 3
+        a, b, c = least[(suit + 1) & 3], least[(suit + 2) & 3], least[(suit + 3) & 3]
         for pair in range(2):
-            for own in range(5):
-                room[suit, pair, own] = -1
-                rest = sets - own
-                if rest >= 0:
-                    room[suit, pair, own] = most - _cheapest(least[a], least[b], least[c], rest, 1 - pair)
+            for own in range(sets + 1):
+                desk.room[suit, pair, own] = MOST_MISSING - _cheapest(a, b, c, sets - own, 1 - pair)
 
 
 @kernel
@@ -87,9 +67,20 @@ def _cheapest(a: Any, b: Any, c: Any, sets: int, pair: int) -> int:
 
 
 @kernel
-def _list_suit(desk: Any, suit: int, sets: int) -> None:
+def list_suit(desk: Any, suit: int, spare: int) -> None:
+    """List what a suit may become: all its missing tiles are unseen, and `find_room` leaves it room.
+
+    Args:
+        desk: The desk; ``order`` will hold the suit's items by bucket.
+        suit: 0-3.
+        spare: How many tiles a draw in another suit may still bring the hand closer.
+    """
+    sets = 4 - desk.frame[F_MELDS]
     kinds = HONOUR_KINDS if suit == 3 else SUIT_KINDS
     hand, unseen = _packed(desk.hand34, suit, kinds), _packed(desk.unseen34, suit, kinds)
+    limit = desk.limit
+    _set_limits(desk.room[suit], sets, spare, limit)
+    desk.count[suit] = 0
     pattern = SUIT_PATTERNS if suit == 3 else 0
     end = PATTERNS if suit == 3 else SUIT_PATTERNS
     while pattern < end:
@@ -97,30 +88,31 @@ def _list_suit(desk: Any, suit: int, sets: int) -> None:
         own = pattern_sets(pattern)
         needed = _excess(counts, hand)
         missing = _sum(needed)
-        if own > sets or missing > _most_from(desk.room, suit, own) or not _fits(needed, unseen):
+        if own > sets or missing > limit[2, own] or not _fits(needed, unseen):
             pattern = pattern_end(pattern)
             continue
-        if missing <= desk.room[suit, 0, own]:
+        if missing <= limit[0, own]:
             _add_item(desk, suit, pattern, -1, counts, hand)
-        limit = desk.room[suit, 1, own]
-        if missing <= limit:
+        if missing <= limit[1, own]:
             for place in range(kinds):
-                paired = counts + (2 << 4 * place)
-                if counts >> 4 * place & 15 > 2:
-                    continue
-                needed = _excess(paired, hand)
-                if _sum(needed) <= limit and _fits(needed, unseen):
-                    _add_item(desk, suit, pattern, place, paired, hand)
+                if counts >> 4 * place & 15 <= 2:
+                    paired = counts + (2 << 4 * place)
+                    needed = _excess(paired, hand)
+                    if _sum(needed) <= limit[1, own] and _fits(needed, unseen):
+                        _add_item(desk, suit, pattern, place, paired, hand)
         pattern += 1
+    _sort_items(desk, suit)
 
 
 @kernel
-def _most_from(room: Any, suit: int, sets: int) -> int:
-    """What the suit may miss with these sets and perhaps more."""
+def _set_limits(room: Any, sets: int, spare: int, limit: Any) -> None:
+    """What a suit may miss to so many sets: without the pair, with it, and with perhaps more sets."""
     most = -1
-    for own in range(sets, 5):
-        most = max(most, room[suit, 0, own], room[suit, 1, own])
-    return most
+    for own in range(sets, -1, -1):
+        limit[0, own] = min(MOST_MISSING, room[0, own] + spare)
+        limit[1, own] = min(MOST_MISSING, room[1, own] + spare)
+        most = max(most, limit[0, own], limit[1, own])
+        limit[2, own] = most
 
 
 @kernel
@@ -153,8 +145,6 @@ def _sum(counts: int) -> int:
 @kernel
 def _add_item(desk: Any, suit: int, pattern: int, pair: int, counts: int, hand: int) -> None:
     number = desk.count[suit]
-    if number == MOST_TARGETS:
-        return
     added, flags, mask = describe(suit, pattern, pair, desk.frame)
     if pair >= 0 and pattern_sets(pattern) == 4 and suit < 3 and is_nine_gates(counts):
         added += 1 << YAKUMAN
@@ -204,13 +194,18 @@ def bucket(pair: int, sets: int, missing: int) -> int:
 
 @kernel
 def _sort_items(desk: Any, suit: int) -> None:
-    """Fill ``order`` and ``start``."""
+    """Fill ``order``, ``start`` and ``filled``."""
     start = desk.start[suit]
     start[:] = 0
     for number in range(desk.count[suit]):
         start[desk.items[suit, number, I_BUCKET] + 1] += 1
+    filled = 0
     for i in range(BUCKETS):
+        if start[i + 1]:
+            desk.filled[suit, filled] = i
+            filled += 1
         start[i + 1] += start[i]
+    desk.filled_count[suit] = filled
     for number in range(desk.count[suit]):
         at = desk.items[suit, number, I_BUCKET]
         desk.order[suit, start[at]] = number
