@@ -1,9 +1,9 @@
 """Games as mjai: one JSON object a line, the form that engines and arenas exchange.
 
 mjai names faces (``"5mr"``), not physical tiles. `render` writes what every reader of mjai knows; asked to be
-``exact`` it adds ``tiles136``, the physical tiles of the line in the order they stand in it, and what mjai has
-no word for, under keys that others ignore. `MjaiReader` reads both: where physical tiles are missing it gives
-each face its lowest free copy, so that a game read twice is the same game.
+``exact`` it adds ``tiles136``, the physical tiles of the line in the order they stand in it, and what mjai
+has no word for, under keys that others ignore. `MjaiReader` reads both: where physical tiles are missing it
+gives each face its lowest free copy, so that a game read twice is the same game.
 
 Source: the mjai protocol as Mortal and RiichiEnv speak it (``hora`` and ``ryukyoku`` with ``deltas``).
 """
@@ -42,13 +42,14 @@ from game.events import (
 from game.layout import AT_HAND, AT_MELD, AT_UNSEEN, PHASE_TURN
 from game.packing import DRAW_REASONS
 from game.state import apply, new_round
-from game.tiles import RED_FIVES, UNSEEN, face_of, mjai_text
+from game.tiles import TILES, UNSEEN, face_of, mjai_text
+from replays.copies import copies_of, free_copy
 
 MAX_LINE: Final = 64 * 1024
 MAX_LINES: Final = 40_000
 
 _WINDS: Final = "ESWN"
-_FACES: Final = {mjai_text(tile): face_of(tile) for tile in range(136)}
+_COPIES: Final = {mjai_text(tile): copies_of(face_of(tile)) for tile in range(TILES)}
 _CALLS: Final = {"chi": Chi, "pon": Pon, "daiminkan": Daiminkan}
 
 Message = dict[str, Any]
@@ -267,13 +268,10 @@ class MjaiReader:
         return taken
 
     def _copy(self, text: str, place: int, taken: list[int]) -> int:
-        face = _FACES[text]
-        copies = [RED_FIVES[face - 34]] if face >= 34 else range(4 * face, 4 * face + 4)
-        for tile in copies:
-            free = tile not in taken and self._state["where"][tile] == place
-            if free and face_of(tile) == face:
-                return tile
-        raise ValueError(f"no {text} is left there")
+        tile = free_copy(self._state, _COPIES[text], place, taken)
+        if tile is None:
+            raise ValueError(f"no {text} is left there")
+        return tile
 
     def _hand(self, player: int) -> int:
         """Where the tiles of a player's hand are, as far as we know."""
