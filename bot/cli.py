@@ -1,4 +1,4 @@
-"""The command line: `suzaku play | lobby | check | traffic verify | bench game`.
+"""The command line: `suzaku play | lobby | check | traffic verify | corpus … | bench game`.
 
 Results go to stdout, logs to stderr. Exit codes: 0 done, 1 failed while running, 2 usage or configuration,
 130 interrupted. Whatever is heavy is imported by the command that needs it, so that ``--help`` is quick.
@@ -38,8 +38,10 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 traffic = typer.Typer(help="Captured frames.", no_args_is_help=True)
+corpus = typer.Typer(help="Real games to learn from.", no_args_is_help=True)
 bench = typer.Typer(help="Measurements.", no_args_is_help=True)
 app.add_typer(traffic, name="traffic")
+app.add_typer(corpus, name="corpus")
 app.add_typer(bench, name="bench")
 
 ConfigFile = Annotated[
@@ -66,6 +68,17 @@ Out = Annotated[
 ]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Check everything, say what would be done, and stop.")
+]
+
+Records = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Records (mjlog, also gzipped), folders of them, shards (.jsonl.zst).", metavar="PATH..."
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", help="Processes; one for each core if not given.", metavar="NUMBER", min=1),
 ]
 
 
@@ -220,6 +233,44 @@ def measure_game(as_json: AsJson = False, seed: Seed = None) -> int:
     from bot.bench import bench_game, print_bench
 
     return print_bench(bench_game(seed=seed or 0), as_json=as_json)
+
+
+@corpus.command("verify")
+@reported
+def verify_corpus(
+    paths: Records,
+    as_json: AsJson = False,
+    workers: Workers = None,
+) -> int:
+    """Check real games against our rules.
+
+    Every event, every action taken or let pass, every win and payment, the order of the rounds, the end of
+    the game, and the walls. Lists each difference with game, round and turn.
+    """
+    from bot.logs import set_up_logs
+    from learning.corpus.verify import print_report, verify
+
+    set_up_logs()
+    return print_report(verify(paths, workers), as_json=as_json)
+
+
+@corpus.command("build")
+@reported
+def build_corpus(
+    paths: Records,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the corpus.", metavar="FOLDER")],
+    as_json: AsJson = False,
+    workers: Workers = None,
+) -> int:
+    """Make real games into the corpus that learning reads.
+
+    A build that was stopped goes on where it was; one that is finished is left as it is.
+    """
+    from bot.logs import set_up_logs
+    from learning.corpus.build import build, print_build
+
+    set_up_logs()
+    return print_build(build(paths, out, workers), as_json=as_json)
 
 
 def main() -> None:

@@ -13,10 +13,11 @@ from game.fold import REASONS
 from game.packing import DRAW_REASONS
 from game.settlement import GameLength
 from learning.corpus import follow
+from learning.corpus.absences import acts_of_absent
 from learning.corpus.follow import BROKEN, TABLE, WHOLE, Follower
 from learning.corpus.order import Oddity, Outcome, end_findings, start_findings, went_on
 from learning.corpus.results import drawn_findings, win_findings
-from learning.corpus.rounds import Round, ending, split_rounds
+from learning.corpus.rounds import Round, split_rounds
 from learning.corpus.walls import wall_findings
 from replays.record import GameRecord
 from replays.wall import Wall, game_walls
@@ -142,7 +143,11 @@ class Checker:
                     yield Difference(name, played.name, turn, "wall", -1, text)
             found, last = self._round(name, played)
             yield from found
-        end = ending(record.events)
+        for deal, turn, event in acts_of_absent(record.events):
+            where = Round(deal).name if deal else ""
+            text = f"{event!r} by a player who is away"
+            yield Difference(name, where, turn, "legality", getattr(event, "player", -1), text)
+        end = record.ending
         if end is None:
             yield Difference(name, "", 0, "end", -1, "the game has no end")
         elif last is not None:

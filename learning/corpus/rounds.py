@@ -15,7 +15,6 @@ from game.events import (
     DoraRevealed,
     Draw,
     DrawnRound,
-    EndGame,
     GameEvent,
     Kakan,
     Pon,
@@ -118,11 +117,6 @@ def split_rounds(events: Sequence[GameEvent]) -> list[Round]:
         elif isinstance(event, DrawnRound):
             current.drawn = event
     return rounds
-
-
-def ending(events: Sequence[GameEvent]) -> EndGame | None:
-    """The end of a game, None if it was cut short."""
-    return next((event for event in reversed(events) if isinstance(event, EndGame)), None)
 
 
 def _sorted_draws(events: Iterable[GameEvent]) -> Iterator[tuple[GameEvent, bool]]:

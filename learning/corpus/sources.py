@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -73,15 +73,33 @@ class _Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-def stored_games(paths: Iterable[Path]) -> Iterator[Stored]:
-    """Every record of some files, folders and shards; what cannot be opened becomes an "error"."""
+def source_files(paths: Sequence[Path]) -> list[Path]:
+    """The files of some paths; of a folder, everything in it whose name is a record's or a shard's.
+
+    Raises:
+        ReplayError: there are none.
+    """
+    suffixes = (SHARD_SUFFIX, *RECORD_SUFFIXES)
+    files: list[Path] = []
     for path in paths:
-        files = _files_of(path) if path.is_dir() else [path]
-        for file in files:
-            try:
-                yield from _games_of(file)
-            except (OSError, zstandard.ZstdError, ReplayError) as exc:
-                yield Stored(file.name, str(exc).encode(), "error")
+        if path.is_dir():
+            files += sorted(
+                file for file in path.rglob("*") if file.name.endswith(suffixes) and file.is_file()
+            )
+        else:
+            files.append(path)
+    if not files:
+        raise ReplayError(f"no records in {', '.join(map(str, paths))}; they end in {', '.join(suffixes)}")
+    return files
+
+
+def stored_games(paths: Sequence[Path]) -> Iterator[Stored]:
+    """Every record of some files, folders and shards; what cannot be opened becomes an "error"."""
+    for file in source_files(paths):
+        try:
+            yield from _games_of(file)
+        except (OSError, zstandard.ZstdError, ReplayError) as exc:
+            yield Stored(file.name, str(exc).encode(), "error")
 
 
 def load(stored: Stored) -> Loaded:
@@ -108,14 +126,6 @@ def load(stored: Stored) -> Loaded:
         raise ReplayFormatError(f"not UTF-8: {exc.reason}") from None
     found = _FILE_ID.match(stored.place)
     return Loaded(found[0] if found else f"nolog-{hashlib.sha256(data).hexdigest()[:16]}", stored.place, text)
-
-
-def _files_of(folder: Path) -> list[Path]:
-    return sorted(
-        file
-        for file in folder.rglob("*")
-        if file.name.endswith((SHARD_SUFFIX, *RECORD_SUFFIXES)) and file.is_file()
-    )
 
 
 def _games_of(file: Path) -> Iterator[Stored]:
