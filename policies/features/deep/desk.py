@@ -1,4 +1,4 @@
-"""What the deep search reads of a round, and the room it works in: one record, made anew for each state."""
+"""What the deep search reads of a round, and the room it works in: one record, filled anew for each state."""
 
 from __future__ import annotations
 
