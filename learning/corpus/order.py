@@ -24,11 +24,12 @@ from game.settlement import (
 )
 from learning.corpus.rounds import Round
 
-Oddity: TypeAlias = Literal["", "no_tenpai_yame", "whole_results", "small_uma"]
+Oddity: TypeAlias = Literal["", "no_tenpai_yame", "east_into_west", "whole_results", "small_uma"]
 
 ODDITIES: Final[dict[Oddity, str]] = {
     "no_tenpai_yame": "until June 2010 a dealer who was first in the last round ended the game by winning, "
     "not by being tenpai",
+    "east_into_west": "in March 2009 an East game without 30,000 points went on after South 4",
     "whole_results": "until 2022 results were whole numbers: the others' scores rounded to the nearest "
     "thousand, the rest to first place",
     "small_uma": "until July 2009 the places of an East game were worth 10, 5, -5 and -10 points",
@@ -72,6 +73,15 @@ class Outcome:
         """Whether the game ends for no other reason than that the dealer, in front, is tenpai."""
         return not self.won and self.dealer_repeats and min(self.scores) >= 0 and self.ends_game(length)
 
+    def is_end_of_south(self, length: GameLength) -> bool:
+        """Whether an East game ends for no other reason than that South 4 is over."""
+        return (
+            length == "tonpuu"
+            and self.played.start.round_index == 7
+            and min(self.scores) >= 0
+            and (max(self.scores) < RETURN_SCORE and not self.dealer_repeats)
+        )
+
 
 def start_findings(played: Round, last: Outcome | None) -> Iterator[str]:
     """Compare a deal with what the round before it, if any, leads to."""
@@ -98,8 +108,12 @@ def went_on(last: Outcome, length: GameLength, year: int) -> Iterator[tuple[str,
     """Whether the game should have ended with a round after which another was dealt."""
     if not last.ends_game(length):
         return
-    old = year <= 2010 and last.is_tenpai_yame(length)
-    yield f"the game went on with {last.scores}", "no_tenpai_yame" if old else ""
+    oddity: Oddity = ""
+    if year <= 2010 and last.is_tenpai_yame(length):
+        oddity = "no_tenpai_yame"
+    elif year <= 2009 and last.is_end_of_south(length):
+        oddity = "east_into_west"
+    yield f"the game went on with {last.scores}", oddity
 
 
 def end_findings(last: Outcome, end: EndGame, length: GameLength, year: int) -> Iterator[tuple[str, Oddity]]:
