@@ -29,11 +29,11 @@ from bot.resume_store import ResumeStore, resume_store
 from bot.serve import EXIT_DONE, EXIT_INTERRUPTED, local_lobby, port_text
 from bot.stopping import signals_call
 from bot.tenhou.client import ClientSettings, Direction, Hooks, TenhouClient
-from bot.tenhou.journal import Journal
-from bot.tenhou.notice import say_once
-from bot.tenhou.retry import AT_LOGIN, IN_GAME
+from bot.tenhou.client.journal import Journal
+from bot.tenhou.client.notice import say_once
+from bot.tenhou.client.retry import AT_LOGIN, IN_GAME
 from bot.tenhou.session import Session, SessionSettings
-from bot.tenhou.session_events import GameEnded, GameStarted, SessionEvent, TableEvent
+from bot.tenhou.session.events import GameEnded, GameStarted, SessionEvent, TableEvent
 from bot.warm import warm_up_visibly
 from game.errors import ConfigError, TransportError
 from policies.decision import Decision

@@ -20,10 +20,10 @@ from bot.clock import Clock
 from bot.pace import Pace, Uniform, action_delay_s
 from bot.tally import Tally
 from bot.worker import Worker
-from game.actions import PASS, Action, ActionKind
+from game.actions import Action
 from game.errors import DeadlineExceeded, DecisionError, IllegalActionError, LocalProtocolError, ModelError
 from game.settlement import GameLength
-from policies.decision import Decision, Option, Policy, PolicyGuard, fall_back
+from policies.decision import Decision, Option, Policy, PolicyGuard, fall_back, last_resort
 from replays.record import DecisionRecord
 
 log = structlog.get_logger(__name__)
@@ -76,15 +76,6 @@ class _Job(NamedTuple):
     prompt: SeatPrompt
     worker: Worker
     until: float
-
-
-def last_resort(prompt: SeatPrompt) -> Action:
-    """The answer that needs no thought: throw the drawn tile, else pass, else whatever comes first."""
-    discards = [action for action in prompt.legal if action.kind is ActionKind.DISCARD]
-    drawn = int(prompt.record["drawn"])
-    if PASS in prompt.legal:
-        return PASS
-    return next((action for action in discards if action.tile == drawn), (discards or prompt.legal)[0])
 
 
 class SeatPlayer:
@@ -289,6 +280,8 @@ class SeatPlayer:
             late=self._was_late,
         )
         self.tally.add(latency_ms, fallback=made.fallback)
+        if self.decisions and _same_choice(self.decisions[-1], made):
+            self.decisions.pop()  # asked anew after a cut: the last answer is the one that was taken
         self.decisions.append(made)
         self._log.info(
             "decision.made",
@@ -321,12 +314,18 @@ class SeatPlayer:
         return (self._clock.now() - began) * 1000
 
 
+def _same_choice(first: DecisionRecord, second: DecisionRecord) -> bool:
+    places = [(made.round_index, made.honba, made.turn) for made in (first, second)]
+    options = [{option.action for option in made.decision.options} for made in (first, second)]
+    return places[0] == places[1] and options[0] == options[1]
+
+
 def _reason(exc: Exception) -> str:
     return str(exc) if isinstance(exc, DecisionError) else f"{type(exc).__name__}: {exc}"
 
 
 def _without_thinking(prompt: SeatPrompt, reason: str) -> Decision:
-    action = last_resort(prompt)
+    action = last_resort(prompt.record, prompt.player, prompt.legal)
     return Decision(
         action=action,
         source="fallback",

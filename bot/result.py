@@ -10,8 +10,8 @@ import msgspec
 
 from bot.redaction import clean_text
 from bot.tally import Tally
+from bot.tenhou.client.journal import GameResult
 from bot.tenhou.game_types import describe
-from bot.tenhou.journal import GameResult
 from game.events import Four
 
 _STATM: Final = Path("/proc/self/statm")

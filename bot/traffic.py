@@ -16,13 +16,13 @@ import msgspec
 
 from bot.capture_reader import CapturedFrame, Heading, read_capture
 from bot.redaction import redact
-from bot.tenhou import server_messages as m
-from bot.tenhou.client_messages import ClientMessage, Leave, Login
-from bot.tenhou.conduct import SECOND_ANSWER, Conduct, Objection
 from bot.tenhou.game_types import THREE_PLAYERS, refusal
-from bot.tenhou.parse_client import parse_client
-from bot.tenhou.parse_server import parse_server
-from bot.tenhou.session_events import (
+from bot.tenhou.messages import server_messages as m
+from bot.tenhou.messages.client_messages import ClientMessage, Leave, Login
+from bot.tenhou.messages.parse_client import parse_client
+from bot.tenhou.messages.parse_server import parse_server
+from bot.tenhou.session.conduct import SECOND_ANSWER, Conduct, Objection
+from bot.tenhou.session.events import (
     Disagreement,
     GameEnded,
     PromptOpened,
@@ -31,7 +31,7 @@ from bot.tenhou.session_events import (
     SessionEvent,
     StateLost,
 )
-from bot.tenhou.watch import Watcher
+from bot.tenhou.session.watch import Watcher
 from game.errors import RemoteProtocolError, StateMismatchError
 from game.events import EndGame, EndRound
 

@@ -31,10 +31,14 @@ TENPAI_PRICE: Final = 5
 """What it is worth to be tenpai when the wall runs out."""
 TURN: Final = 6
 """Own discards so far."""
-MOMENT_SIZE: Final = 7
+LATER_RISK: Final = 7
+"""Expected loss of one turn in riichi to hands that are no threat yet."""
+FOLDING: Final = 8
+"""0-1: how much the others still mind dealing in."""
+MOMENT_SIZE: Final = 9
 
-_RON_RATE: Final = 0.40
-_RON_RATE_SILENT: Final = 0.52
+_RON_RATE: Final = 0.38
+_RON_RATE_SILENT: Final = 0.48
 """How much likelier an opponent's discard is a wait than a tile at random: people fold against riichi."""
 _THROWN: Final = (1.35, 1.15, 0.9, 0.75, 0.7)
 """How willingly 1/9, 2/8, 3/7, 4/6 and 5 are thrown."""
@@ -42,18 +46,17 @@ _THROWN_HONOUR: Final = 1.6
 _ENDS_EARLY: Final = 0.015
 _ENDS_LATE: Final = 0.09
 """Chance per turn that somebody else ends the round, with 15 own draws left or more, and with 8 or fewer."""
-_ENDS_IN_RIICHI: Final = 0.65
-"""Our riichi makes the others fold."""
+_FOLDED_BY_RIICHI: Final = 0.35
+"""Our riichi takes so much of it away, for the others fold."""
 _ENDS_AGAINST_RIICHI: Final = 0.045
 """Added to it against a riichi."""
 _RIICHI_SIDE_HAN: Final = 0.5
 """Ippatsu and ura dora on average."""
 _SILENT_RISK: Final = 0.25
-"""Share of the risk of drawn tiles that a silent hand takes: it can still fold."""
 _ONWARD_RISK: Final = 0.3
 _RIICHI_RISK: Final = 0.45
-_LATER_RISK: Final = 0.06
-"""Risk per turn in riichi from hands that only become tenpai later, in sticks."""
+"""Share of the risk of drawn tiles that a silent tenpai, a hand on the way and a declared one take: the first
+two can still fold, and all draw safe tiles more often than tiles lie unseen."""
 _HORIZON: Final = 3.0
 """Draws over which a draw that helps is looked for."""
 _FU_HAN: Final = 0.35
@@ -68,24 +71,29 @@ def _thrown(kind: int) -> float:
 
 
 @kernel
-def _still_playing(draws: float, pressure: float, in_riichi: bool) -> float:
-    """Chance that nobody else ends the round before the next own draw."""
+def _still_playing(draws: float, pressure: float, deterred: float) -> float:
+    """Chance that nobody else ends the round before the next own draw.
+
+    Args:
+        draws: own draws left.
+        pressure: 0-1.
+        deterred: 0-1, how far our riichi makes the others fold.
+    """
     early = min(1.0, max(0.0, (draws - 8.0) / 7.0))
     ends = _ENDS_LATE + (_ENDS_EARLY - _ENDS_LATE) * early
-    if in_riichi:
-        ends *= _ENDS_IN_RIICHI
+    ends *= 1.0 - _FOLDED_BY_RIICHI * deterred
     return 1.0 - ends - _ENDS_AGAINST_RIICHI * pressure
 
 
 @kernel
-def _race(per_turn: float, draws: float, pressure: float, in_riichi: bool, out: Any) -> None:
+def _race(per_turn: float, draws: float, pressure: float, deterred: float, out: Any) -> None:
     """Race of a tenpai hand to the end of the round.
 
     Args:
         per_turn: chance to win within one turn.
         draws: own draws left.
         pressure: 0-1.
-        in_riichi: whether we have declared.
+        deterred: 0-1, as for `_still_playing`.
         out: ``[3]`` float64, receives the chance to win, the chance that the wall runs out first, and
             how many more tiles are thrown.
     """
@@ -96,7 +104,7 @@ def _race(per_turn: float, draws: float, pressure: float, in_riichi: bool, out: 
     while left > 0.0:
         part = min(1.0, left)
         won += keep * per_turn * part
-        keep *= 1.0 - (1.0 - (1.0 - per_turn) * _still_playing(left, pressure, in_riichi)) * part
+        keep *= 1.0 - (1.0 - (1.0 - per_turn) * _still_playing(left, pressure, deterred)) * part
         thrown += keep * part
         left -= 1.0
     out[0] = won
@@ -128,6 +136,7 @@ def tenpai_value(
         unseen_total += unseen34[kind]
     unseen_total = max(1.0, unseen_total)
     furiten = (mask & thrown34) != 0
+    careless = 0.5 + 0.5 * min(1.0, moment[DRAWS] / 12.0)  # late in the round fewer live tiles are thrown
     dora = dora_in(hand34, dora34, side)
     closed = side[CLOSED] == 1
     value = np.empty(2, dtype=np.int64)
@@ -148,7 +157,7 @@ def tenpai_value(
         shade = _FU_HAN * (value[1] - 32.0) / 10.0 if han < 5 else 0.0
         tile_dora = dora + dora34[kind]
         by_draw = live / unseen_total
-        by_throw = 0.0 if furiten else 3.0 * _thrown(kind) * by_draw
+        by_throw = 0.0 if furiten else 3.0 * careless * _thrown(kind) * by_draw
         tsumo += by_draw
         ron += _RON_RATE * by_throw
         declared = gain_at(gains, han + 1.0 + tile_dora + _RIICHI_SIDE_HAN + shade)
@@ -165,15 +174,17 @@ def tenpai_value(
     slower = 1.0 - 0.35 * pressure
     race = np.empty(3, dtype=np.float64)
     per_turn = tsumo + ron_silent * slower
-    _race(per_turn, draws, pressure, False, race)
-    out[1] = moment[TENPAI_PRICE] * race[1] - _SILENT_RISK * moment[DRAW_RISK] * race[2]
+    _race(per_turn, draws, pressure, 0.0, race)
+    out[1] = (
+        moment[TENPAI_PRICE] * race[1] - _SILENT_RISK * (moment[DRAW_RISK] + moment[LATER_RISK]) * race[2]
+    )
     if silent_gain > 0.0:
         out[1] += race[0] * silent_gain / (tsumo + ron_silent)
     if closed and moment[RIICHI_OPEN] > 0.0 and tsumo > 0.0:
-        _race(tsumo + ron * slower, draws, pressure, True, race)
+        _race(tsumo + ron * slower, draws, pressure, moment[FOLDING], race)
         out[0] = race[0] * riichi_gain / (tsumo + ron) - (1.0 - race[0]) * moment[STICK_PRICE]
         out[0] += moment[TENPAI_PRICE] * race[1]
-        out[0] -= (_RIICHI_RISK * moment[DRAW_RISK] + _LATER_RISK * moment[STICK_PRICE]) * race[2]
+        out[0] -= (_RIICHI_RISK * moment[DRAW_RISK] + moment[LATER_RISK]) * race[2]
 
 
 @kernel
@@ -270,7 +281,7 @@ def _one_away(
             worth += keep * late * scale
         else:
             worth += keep * (soon * (1.0 - part) + late * part)
-        keep *= _still_playing(draws - turn, moment[PRESSURE], False) * max(0.0, 1.0 - arrive)
+        keep *= _still_playing(draws - turn, moment[PRESSURE], 0.0) * max(0.0, 1.0 - arrive)
     return worth
 
 

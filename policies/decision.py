@@ -40,6 +40,7 @@ __all__ = [
     "decide",
     "fall_back",
     "flow",
+    "last_resort",
 ]
 
 Step: TypeAlias = Literal["win", "nine_terminals", "kan", "riichi", "discard", "call", "forced"]
@@ -262,14 +263,15 @@ def fall_back(
         if second != reason:
             _log.warning("decision.fallback", reason=second, exc_info=True)
             reason = f"{reason}; then heuristic: {second}"
-        action = _last_resort(record, player, legal)
+        action = last_resort(record, player, legal)
         verdict = Verdict(action, "forced", by_slot=False, probabilities={action: 1.0})
     return _decision(
         record, player, legal, verdict, "fallback", started=started, budget_ms=budget_ms, reason=reason
     )
 
 
-def _last_resort(record: np.void, player: int, legal: Sequence[Action]) -> Action:
+def last_resort(record: np.void, player: int, legal: Sequence[Action]) -> Action:
+    """The answer that needs no thought: a win, else a pass, else the tile just drawn."""
     wins = [action for action in legal if action.kind in _WINS]
     if wins:
         return wins[0]

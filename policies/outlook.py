@@ -16,6 +16,8 @@ from game.settlement import LAST_ROUND, GameLength
 from policies.attack import (
     DRAW_RISK,
     DRAWS,
+    FOLDING,
+    LATER_RISK,
     MOMENT_SIZE,
     PRESSURE,
     RIICHI_OPEN,
@@ -38,7 +40,7 @@ from policies.hand_value import (
     SIDE_SIZE,
 )
 from policies.shape import WORTH_SCALE, preference, tidiness
-from policies.stakes import HAN_MAX, loss, win_gains
+from policies.stakes import HAN_MAX, loss, stick_price, tenpai_price, win_gains
 
 _ANKAN: Final = 4
 
@@ -124,13 +126,18 @@ def survey(
     for kind in range(34):
         total += unseen34[kind]
         risk += unseen34[kind] * cost[kind]
-    moment[DRAWS] = float(max(0, int(rec.wall_left) + 1)) / 4.0
+    moment[DRAWS] = float(max(0, int(rec.wall_left))) / 4.0
     moment[PRESSURE] = 1.0 if riichi_out else 0.8 * threat
     moment[DRAW_RISK] = risk / max(1.0, total)
     may = rec.scores[player] >= 1000 and rec.wall_left >= 4 and rec.riichi[player] == 0
     moment[RIICHI_OPEN] = 2.0 if rec.riichi[player] == 1 else (1.0 if may else 0.0)
-    moment[STICK_PRICE] = max(100.0, loss(scores, player, (player + 1) % 4, 1000.0, rounds_left))
-    moment[TENPAI_PRICE] = 1800.0
+    moment[STICK_PRICE] = stick_price(scores, player, rounds_left)
+    later = 0.0
+    for step in range(1, 4):
+        later += max(0.0, loss(scores, player, (player + step) % 4, _LATER_POINTS, rounds_left)) / 3.0
+    moment[FOLDING] = 1.0 if rounds_left > 0 else _FOLDING_LAST
+    moment[LATER_RISK] = _LATER_RATE * later
+    moment[TENPAI_PRICE] = tenpai_price(scores, player, rounds_left)
     spared = _spared(rec, player, dora34)
     for han in range(1, HAN_MAX):
         gains[han] += spared
@@ -149,6 +156,11 @@ def _spared(rec: Any, player: int, dora34: Any) -> float:
     return spared
 
 
+_FOLDING_LAST: Final = 0.3
+"""In the last round those behind have little left to lose."""
+_LATER_RATE: Final = 0.012
+_LATER_POINTS: Final = 5600.0
+"""Chance per turn to deal into a hand that is not a threat yet, and its points."""
 _TSUMO_SHARE: Final = 0.1
 """A third of the points, in about three rounds of ten."""
 _NOTEN_SHARE: Final = 250.0

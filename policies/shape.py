@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from game.jit import kernel
-from game.shanten import discard_table
+from game.shanten import discard_table, shanten_thirteen_orphans
 from policies.hand_value import MELDS, RED_M, yakuhai_han
 
 WORTH_SCALE: Final = 5.0
@@ -74,6 +74,7 @@ def tidiness(hand34: Any, side: Any, unseen34: Any, dora34: Any, turn: int, allo
             least = distances[kind]
             most = max(most, copies[kind])
     early = max(0, _EARLY_TURNS - turn) / _EARLY_TURNS
+    orphans = side[MELDS] == 0 and shanten_thirteen_orphans(hand34) <= min(least, 3)
     back = _BACK[max(0, min(3, least))]
     for kind in range(34):
         if not allowed[kind] or hand34[kind] == 0:
@@ -81,6 +82,9 @@ def tidiness(hand34: Any, side: Any, unseen34: Any, dora34: Any, turn: int, allo
         score = back * (distances[kind] - least)
         if distances[kind] == least:
             score += _ACCEPTED * math.log((copies[kind] + 1.0) / (most + 1.0))
+        if orphans:
+            out[kind] = score  # the lone tiles are the hand
+            continue
         if kind >= 27:
             score += _honour(hand34[kind], yakuhai_han(kind, side) > 0, unseen34[kind], early)
         else:

@@ -22,6 +22,9 @@ _SPREAD_NOW: Final = 600.0
 _SPREAD_ROUND: Final = 3900.0
 """Width of the curve: a little for what a win leaves open, and what a round adds (by its square root)."""
 
+_DRAW_SWING: Final = 1000.0
+"""Points won or lost at the end of the wall on average, when one or two are tenpai."""
+
 # A ron of 1 to 13 han at 30 to 40 fu, the average of what such hands pay; index 0 is a win without a yaku.
 _POINTS: Final = (
     0.0, 1150.0, 2200.0, 4200.0, 7850.0, 8000.0, 12000.0, 12000.0,
@@ -88,6 +91,26 @@ def loss(scores: Any, player: int, winner: int, points: float, rounds_left: int)
     after[player] -= points
     after[winner] += points
     return standing(scores, player, rounds_left + 1.0) - standing(after, player, float(rounds_left))
+
+
+@kernel
+def stick_price(scores: Any, player: int, rounds_left: int) -> float:
+    """What a riichi stick is worth while the round goes on."""
+    after = scores.copy()
+    after[player] -= 1000.0
+    return standing(scores, player, rounds_left + 1.0) - standing(after, player, rounds_left + 1.0)
+
+
+@kernel
+def tenpai_price(scores: Any, player: int, rounds_left: int) -> float:
+    """What it is worth to be tenpai rather than noten when the wall runs out."""
+    after = scores.copy()
+    worth = 0.0
+    for sign in (1.0, -1.0):
+        for p in range(4):
+            after[p] = scores[p] + sign * (_DRAW_SWING if p == player else -_DRAW_SWING / 3.0)
+        worth += sign * standing(after, player, float(rounds_left))
+    return worth
 
 
 @kernel

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from bot.player import PlayerSettings, SeatPlayer
 from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
-from bot.tenhou.journal import Journal
+from bot.tenhou.client.journal import Journal
 from bot.tenhou.session import Session, SessionSettings
 from policies.heuristic import HeuristicPolicy
 from policies.slots import Policy
@@ -25,6 +25,7 @@ class ClientBench:
         self,
         *urls: str,
         name: str = "NoName",
+        gpid: str = "",
         hooks: Hooks | None = None,
         load_policy: Callable[[], Policy] = HeuristicPolicy,
         player: PlayerSettings | None = None,
@@ -34,7 +35,7 @@ class ClientBench:
         self.clock = FakeClock()
         self.journal = journal or Journal()
         self.frames: list[tuple[str, str]] = []
-        self.session = Session(SessionSettings(name=name))
+        self.session = Session(SessionSettings(name=name, gpid=gpid))
         rng = random.Random(1)
         self.player = SeatPlayer(load_policy, player or PlayerSettings(), self.clock, rng)
         self.client = TenhouClient(

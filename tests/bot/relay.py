@@ -14,10 +14,12 @@ from websockets.exceptions import ConnectionClosed
 Side = Literal["C", "S"]
 CUT = object()
 """In place of a frame: cut the line here, both ways, without a word."""
+HALF_CUT = object()
+"""The same on the client's side only: the server believes the line is still there."""
 
 Plan = Callable[[int, Side, str], Sequence[object]]
 """The number of a frame (both ways counted together, over all connections), whose it is, its text; what to
-send on in its place: texts, seconds to wait, or `CUT`."""
+send on in its place: texts, seconds to wait, `CUT` or `HALF_CUT`."""
 
 
 def unchanged(_: int, __: Side, text: str) -> Sequence[object]:
@@ -57,11 +59,14 @@ class Relay:
                 asyncio.create_task(self._pass_on("S", server, client)),
             ]
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            cut = any(task.result() for task in tasks if task.done())
+            cuts = [task.result() for task in tasks if task.done()]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            if cut:
+            if HALF_CUT in cuts:
+                client.transport.abort()
+                await server.wait_closed()
+            elif CUT in cuts:
                 client.transport.abort()
                 server.transport.abort()
 
@@ -70,8 +75,8 @@ class Relay:
         side: Side,
         source: ClientConnection | ServerConnection,
         target: ClientConnection | ServerConnection,
-    ) -> bool:
-        """Whether the plan cut the line."""
+    ) -> object:
+        """How the plan cut the line, None if it ended otherwise."""
         try:
             while True:
                 text = str(await source.recv())
@@ -80,11 +85,11 @@ class Relay:
                     continue
                 self.frames.append((side, text))
                 for item in self._plan(len(self.frames), side, text):
-                    if item is CUT:
-                        return True
+                    if item is CUT or item is HALF_CUT:
+                        return item
                     if isinstance(item, float):
                         await asyncio.sleep(item)
                     else:
                         await target.send(str(item))
         except ConnectionClosed:
-            return False
+            return None

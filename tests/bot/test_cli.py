@@ -18,7 +18,7 @@ import structlog
 from typer.testing import CliRunner
 
 from bot import cli
-from bot.tenhou.retry import Waits
+from bot.tenhou.client.retry import Waits
 from game.errors import ConfigError, LoginRejected
 
 ROOT = Path(__file__).parents[2]

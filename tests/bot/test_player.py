@@ -2,16 +2,13 @@ from __future__ import annotations
 
 import threading
 
-import pytest
 from structlog.testing import capture_logs
 
-from bot.player import SeatPrompt, last_resort
-from game.actions import PASS, Action, ActionKind
+from game.actions import PASS, Action
 from game.errors import LocalProtocolError
 from policies.heuristic import HeuristicPolicy
 from tests.bot.bench import Bench, Stub, claim_scene
 from tests.bot.fake_clock import until
-from tests.scene import Scene
 
 
 async def test_a_prompt_is_answered_by_the_policy_from_its_legal_actions() -> None:
@@ -125,16 +122,14 @@ async def test_closing_leaves_no_thread_and_no_task() -> None:
     await until(lambda: set(threading.enumerate()) <= before)
 
 
-@pytest.mark.parametrize(
-    ("scene", "kind"),
-    [
-        (Scene("123m456p789s112z5m").draw("9p"), ActionKind.DISCARD),
-        (claim_scene(), ActionKind.PASS),
-    ],
-)
-def test_the_last_resort_throws_the_drawn_tile_or_passes(scene: Scene, kind: ActionKind) -> None:
-    prompt = SeatPrompt(1, scene.record, 0, tuple(scene.legal()), "hanchan", 0.0)
-    action = last_resort(prompt)
-    assert action.kind is kind
-    if kind is ActionKind.DISCARD:
-        assert action.tile == int(scene.record["drawn"])
+async def test_a_choice_asked_anew_is_recorded_once() -> None:
+    bench = Bench()
+    bench.ask()
+    await bench.answered()
+    bench.ask()  # the same again, as after a cut
+    await bench.answered()
+    assert len(bench.player.decisions) == 1
+    bench.ask(claim_scene())
+    await bench.answered()
+    assert len(bench.player.decisions) == 2
+    await bench.player.close()

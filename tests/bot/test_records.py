@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from bot.records import Records
-from bot.tenhou.notice import NOTICE, say_once
+from bot.tenhou.client.notice import NOTICE, say_once
 from game.events import EndGame, EndRound, GameEvent
 from game.table import Table, masked
 from policies.decision import decide

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from bot.result import RunResult, decisions_of, played_game, resident_mb, result_text
 from bot.tally import Tally
-from bot.tenhou.journal import GameResult
+from bot.tenhou.client.journal import GameResult
 
 
 def a_result(record: Path | None = Path("r/a.mjlog.xml"), interrupted: bool = False) -> RunResult:

@@ -13,9 +13,9 @@ from bot.clock import MonotonicClock
 from bot.player import PlayerSettings, SeatPlayer
 from bot.tally import Tally
 from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
-from bot.tenhou.journal import GameResult, Journal
+from bot.tenhou.client.journal import GameResult, Journal
+from bot.tenhou.client.retry import Waits
 from bot.tenhou.lobby import Lobby, LobbySettings
-from bot.tenhou.retry import Waits
 from bot.tenhou.session import Session, SessionSettings
 from game.events import GameEvent, PlayerLeft, PlayerReturned
 from policies.heuristic import HeuristicPolicy

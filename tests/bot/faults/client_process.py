@@ -1,6 +1,6 @@
-"""One client as a process of its own: ``python -m tests.bot.faults.client_process URL ID [FOLDER]``.
+"""One client as a process of its own: ``python -m tests.bot.faults.client_process URL ID [FOLDER | CODE]``.
 
-An account's lock, or a guest's way back, lies in the folder.
+An account's lock, or a guest's way back, lies in the folder; a code takes the seat it belongs to.
 
 Prints ``playing`` at its first decision and the final scores at the end.
 """
@@ -20,13 +20,13 @@ from bot.logs import set_up_logs
 from bot.player import PlayerSettings, SeatPlayer
 from bot.resume_store import ResumeStore, resume_store
 from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
-from bot.tenhou.journal import Journal
+from bot.tenhou.client.journal import Journal
 from bot.tenhou.session import Session, SessionSettings
 from game.errors import BotError, ConfigError
 from policies.heuristic import HeuristicPolicy
 
 
-async def play(url: str, name: str, store: ResumeStore | None) -> None:
+async def play(url: str, name: str, store: ResumeStore | None, code: str) -> None:
     clock, rng = MonotonicClock(), random.Random(1)
     told = False
 
@@ -38,7 +38,7 @@ async def play(url: str, name: str, store: ResumeStore | None) -> None:
 
     player = SeatPlayer(HeuristicPolicy, PlayerSettings(), clock, rng, on_decision=tell)
     journal = Journal()
-    code = store.load() if store else ""
+    code = store.load() if store else code
     session = Session(SessionSettings(name=name, game_type=1, gpid=code))
     hooks = Hooks(on_resume_code=store.save if store else None)
     client = TenhouClient(ClientSettings(urls=(url,)), session, player, journal, clock, rng, hooks=hooks)
@@ -48,15 +48,17 @@ async def play(url: str, name: str, store: ResumeStore | None) -> None:
 
 def main() -> int:
     set_up_logs("warning")
-    url, name, *folder = sys.argv[1:]
+    url, name, *rest = sys.argv[1:]
+    folder = [Path(text) for text in rest if "/" in text]
+    code = "".join(text for text in rest if "/" not in text)
     try:
         with contextlib.ExitStack() as stack:
             store = None
             if folder and name == "NoName":
-                store = stack.enter_context(resume_store(Path(folder[0]), url))
+                store = stack.enter_context(resume_store(folder[0], url))
             elif folder:
-                stack.enter_context(id_lock(Path(folder[0]), name))
-            asyncio.run(play(url, name, store))
+                stack.enter_context(id_lock(folder[0], name))
+            asyncio.run(play(url, name, store, code))
     except ConfigError as exc:
         print(exc, flush=True)
         return 2

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from bot.player import PlayerSettings
-from bot.tenhou.retry import AT_LOGIN, ID_BUSY, IN_GAME
+from bot.tenhou.client.retry import AT_LOGIN, ID_BUSY, IN_GAME
 from game.errors import ConnectionLost, LoginRejected, SessionReplaced
 from tests.bot.bench import Stub
 from tests.bot.client_bench import ClientBench
@@ -123,6 +123,18 @@ async def test_fault_02_silence_in_a_game_is_a_drop() -> None:
     assert len(bench.journal.results) == 1
 
 
+async def test_fault_02_a_discard_that_is_not_confirmed_is_a_drop_sooner() -> None:
+    scripts = ([*LOGIN, *SEAT, *DEAL, Hear("D"), Hang()], [*BACK, reinit(), Say(DRAW), *TURN, *END])
+    async with (
+        fake_server(*scripts) as server,
+        ClientBench(server.url, silence_s=60.0, echo_s=15.0) as bench,
+    ):
+        await until(lambda: "D" in server.tags())
+        assert 14 <= await bench.hurry() <= 20
+        await bench.ended()
+    assert len(bench.journal.results) == 1
+
+
 async def test_fault_02_a_login_that_is_not_answered_is_a_drop() -> None:
     async with (
         fake_server([Hear("HELO"), Hang()], GAME) as server,
@@ -208,6 +220,22 @@ async def test_fault_04_a_seat_that_waits_is_tried_for_longer() -> None:
             await bench.ended()
         assert server.handshakes == IN_GAME.tries + 1
     assert took > 240
+
+
+async def test_fault_04_a_restart_in_a_game_ends_it_and_the_next_one_is_played() -> None:
+    async with (
+        fake_server([*LOGIN, *SEAT, *DEAL, Drop()], GAME) as server,
+        ClientBench(server.url, games=2) as bench,
+    ):
+        await until(lambda: bench.logged("conn.retry"))
+        await server.down()
+        await bench.clock.advance(5)
+        await server.up()
+        # The server knows nothing of the game: it lets us in as if nothing had been.
+        await bench.hurry()
+        await bench.ended()
+    assert bench.journal.missed == 1
+    assert len(bench.journal.results) == 1
 
 
 async def test_fault_04_a_server_that_wants_a_new_login_gets_it_five_seconds_later() -> None:

@@ -6,10 +6,11 @@ However it falls, the game goes on as if nothing had happened: the lobby's recor
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 import pytest
 
-from tests.bot.relay import cut_after
+from tests.bot.relay import CUT, HALF_CUT, Side, cut_after
 from tests.bot.whole_game import ACCOUNT, Outcome, play_through
 
 SEED = 7
@@ -27,38 +28,57 @@ def check(number: int, outcome: Outcome, whole: Outcome) -> None:
     broken = [entry for entry in outcome.logs if entry["event"] == "state.mismatch" and "reason" in entry]
     assert not broken, f"cut {number}: {broken}"
     assert (outcome.tally.fallbacks, outcome.tally.late) == (0, 0), f"cut {number}"
-    if outcome.results:
-        [result], [expected] = outcome.results, whole.results
-        assert (result.scores, result.results, result.placements) == (
-            expected.scores,
-            expected.results,
-            expected.placements,
-        ), f"cut {number}"
-    else:
-        # The last frames were on their way when the line was cut: nobody tells the end twice.
-        assert outcome.missed == 1, f"cut {number}"
-        assert number >= whole.last_reply, f"cut {number}"
+    [result], [expected] = outcome.results, whole.results
+    assert (result.scores, result.results, result.placements) == (
+        expected.scores,
+        expected.results,
+        expected.placements,
+    ), f"cut {number}"
 
 
 async def test_fault_01_a_sample_of_cuts_ends_with_the_same_game() -> None:
-    whole = await play_through(seed=SEED, game_type=TONPUU)
+    whole = await play_through(seed=SEED, game_type=TONPUU, name=ACCOUNT)
     assert len(whole.frames) > 300
     numbers = random.Random(1).sample(range(1, len(whole.frames)), SAMPLE - 2)
     for number in sorted([*numbers, whole.last_reply, len(whole.frames) - 1]):
-        check(number, await play_through(cut_after(number), seed=SEED, game_type=TONPUU), whole)
-
-
-async def test_fault_01_an_account_comes_back_by_its_id() -> None:
-    whole = await play_through(seed=SEED, game_type=TONPUU, name=ACCOUNT)
-    for number in random.Random(2).sample(range(1, len(whole.frames)), 3):
         outcome = await play_through(cut_after(number), seed=SEED, game_type=TONPUU, name=ACCOUNT)
         check(number, outcome, whole)
+
+
+async def test_fault_01_a_guest_comes_back_by_the_code_of_his_seat() -> None:
+    whole = await play_through(seed=SEED, game_type=TONPUU)
+    # Before that he has none: the seat he was given is lost with the line.
+    first = next(n for n, (_, text) in enumerate(whole.frames, start=1) if '"GO"' in text)
+    for number in (first, *random.Random(2).sample(range(first, len(whole.frames)), 2)):
+        outcome = await play_through(cut_after(number), seed=SEED, game_type=TONPUU)
+        check(number, outcome, whole)
+
+
+async def test_fault_01_a_guest_comes_back_though_the_server_noticed_nothing() -> None:
+    whole = await play_through(seed=SEED, game_type=TONPUU)
+    for number in (100, 301):
+
+        def cut_ours(n: int, _: Side, text: str, number: int = number) -> Sequence[object]:
+            return (text, HALF_CUT) if n == number else (text,)
+
+        check(number, await play_through(cut_ours, seed=SEED, game_type=TONPUU), whole)
+
+
+async def test_fault_01_a_line_that_breaks_all_the_time_still_carries_the_game() -> None:
+    whole = await play_through(seed=SEED, game_type=TONPUU, name=ACCOUNT)
+
+    def cut_often(number: int, _: Side, text: str) -> Sequence[object]:
+        return (text, CUT) if number % 30 == 0 else (text,)
+
+    outcome = await play_through(cut_often, seed=SEED, game_type=TONPUU, name=ACCOUNT)
+    assert outcome.connections > 15
+    check(0, outcome, whole)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 async def test_fault_01_every_cut_ends_with_the_same_game(part: int) -> None:
-    whole = await play_through(seed=SEED, game_type=HANCHAN)
+    whole = await play_through(seed=SEED, game_type=HANCHAN, name=ACCOUNT)
     for number in range(part + 1, len(whole.frames), PARTS):
-        outcome = await play_through(cut_after(number), seed=SEED, game_type=HANCHAN)
+        outcome = await play_through(cut_after(number), seed=SEED, game_type=HANCHAN, name=ACCOUNT)
         check(number, outcome, whole)

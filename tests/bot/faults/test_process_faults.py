@@ -14,11 +14,13 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from bot.tenhou.journal import Journal
+from bot.tenhou.client.journal import Journal
 from bot.tenhou.lobby import Lobby, LobbySettings
+from game.errors import SessionReplaced
 from replays.library import Library
 from replays.record import GameRecord
 from tests.bot.client_bench import ClientBench
+from tests.bot.fake_clock import until
 from tests.bot.fake_server import fake_server
 from tests.bot.scripts import GAME
 from tests.bot.whole_game import ACCOUNT
@@ -83,6 +85,16 @@ async def test_fault_15_killed_in_a_round_and_started_again_the_client_resumes(
     assert files(tmp_path, "*.code") == []  # the game is over, its code forgotten
 
 
+async def test_the_end_of_a_game_that_was_heard_is_not_told_again() -> None:
+    async with Lobby(LobbySettings(seed=SEED)) as lobby:
+        async with ClientBench(lobby.url, name=ACCOUNT, games=2) as bench:
+            await bench.ended()
+        assert lobby.games == 2
+    first, second = bench.journal.results
+    assert first.game_id != second.game_id
+    assert not bench.logged("state.resynced")
+
+
 async def test_fault_05_two_clients_on_one_id_the_first_keeps_the_seat() -> None:
     records: list[GameRecord] = []
     settings = LobbySettings(seed=SEED, delay_s=0.02)
@@ -97,6 +109,20 @@ async def test_fault_05_two_clients_on_one_id_the_first_keeps_the_seat() -> None
         assert (await line_of(first)).startswith("ended")
         await lobby.records_saved()
     assert len(records) == 1
+
+
+async def test_fault_05_whoever_has_the_code_takes_the_seat_and_the_first_stops() -> None:
+    records: list[GameRecord] = []
+    settings = LobbySettings(seed=SEED, delay_s=0.02)
+    async with Lobby(settings, on_record=records.append) as lobby, ClientBench(lobby.url) as first:
+        await until(lambda: "decision.made" in first.events())
+        async with client(lobby.url, "NoName", first.session.resume_code) as second:
+            with pytest.raises(SessionReplaced):
+                await first.ended()
+            await first.clock.advance(3600)
+            assert (await line_of(second)).startswith("playing")
+    assert "session.replaced" in first.events()
+    assert first.events().count("conn.opened") == 1
 
 
 async def test_fault_26_a_second_process_of_one_id_exits_2_and_a_killed_one_leaves_no_lock(

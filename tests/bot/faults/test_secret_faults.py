@@ -18,8 +18,8 @@ from bot.clock import MonotonicClock
 from bot.logs import set_up_logs
 from bot.player import PlayerSettings, SeatPlayer
 from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
-from bot.tenhou.journal import Journal
-from bot.tenhou.retry import Waits
+from bot.tenhou.client.journal import Journal
+from bot.tenhou.client.retry import Waits
 from bot.tenhou.session import Session, SessionSettings
 from game.errors import BotError
 from policies.heuristic import HeuristicPolicy

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable
 
 from bot.tenhou.game_types import GameType
+from bot.tenhou.lobby.seat_clock import ClockSettings
+from bot.tenhou.lobby.tabletop import Envelope, SeatInfo, Tabletop
 from bot.tenhou.messages import AcceptMatch, ClientMessage, Ready, render_json
-from bot.tenhou.prompts import reply
-from bot.tenhou.seat_clock import ClockSettings
-from bot.tenhou.tabletop import Envelope, SeatInfo, Tabletop
+from bot.tenhou.session.prompts import reply
 from game.actions import PASS, Action, ActionKind
 from game.events import Four
 from game.table import Table

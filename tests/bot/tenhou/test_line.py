@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.tenhou.line import OUTGOING_LIMIT, Line
+from bot.tenhou.client.line import OUTGOING_LIMIT, Line
 from game.errors import ConnectionLost
 from tests.bot.fake_clock import FakeClock, settle
 

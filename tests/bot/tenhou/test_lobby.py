@@ -10,7 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.tenhou.lobby import Lobby, LobbySettings
-from bot.tenhou.seat_clock import ClockSettings
+from bot.tenhou.lobby.seat_clock import ClockSettings
 from game.errors import ConfigError
 from game.events import EndGame, GameEvent, PlayerLeft, PlayerReturned
 from replays.library import Library

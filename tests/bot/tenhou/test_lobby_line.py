@@ -8,9 +8,9 @@ from typing import Any, cast
 from websockets.asyncio.server import ServerConnection
 from websockets.protocol import State
 
-from bot.tenhou import lobby_line
-from bot.tenhou.lobby_counts import lobby_counts
-from bot.tenhou.lobby_line import Line
+from bot.tenhou.lobby import line as lobby_line
+from bot.tenhou.lobby.counts import lobby_counts
+from bot.tenhou.lobby.line import Line
 from bot.tenhou.messages import EchoReply
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.tenhou import messages as m
 from bot.tenhou.session import Session
-from bot.tenhou.session_events import PromptOpened, Resumed, SessionEvent, StateLost
+from bot.tenhou.session.events import PromptOpened, Resumed, SessionEvent, StateLost
 from game.errors import StateMismatchError
 from game.events import Discard, Draw, StartGame, StartRound
 from game.state import apply_all, new_round

@@ -15,15 +15,17 @@ from websockets.exceptions import (
 from websockets.frames import Close
 from websockets.http11 import Response
 
-from bot.tenhou.retry import (
+from bot.tenhou.client.retry import (
     AT_LOGIN,
+    FORGIVEN,
     ID_BUSY,
     IN_GAME,
+    WEARY,
+    Tries,
     Waits,
     explain,
     process_exception,
     wait_s,
-    waits_for,
 )
 from game.errors import (
     ConnectionLost,
@@ -119,9 +121,35 @@ def test_tries_are_bounded(waits: Waits) -> None:
 
 
 def test_a_busy_id_gets_few_and_long_tries() -> None:
-    busy = LoginRejected("already connected", code="1004")
-    assert waits_for(busy, in_game=False) is ID_BUSY
-    assert waits_for(busy, in_game=True) is IN_GAME
-    assert waits_for(ConnectionLost("x"), in_game=False) is AT_LOGIN
     assert ID_BUSY.tries <= 5
     assert ID_BUSY.first_s >= 5
+
+
+def broken(tries: Tries, *, progress: bool, lasted_s: float = 0.5) -> int:
+    tries.line_ended(progress=progress, lasted_s=lasted_s)
+    count = tries.count
+    tries.count += 1
+    return count
+
+
+def test_progress_forgives_the_tries_before_it() -> None:
+    tries = Tries()
+    assert [broken(tries, progress=False) for _ in range(4)] == [0, 1, 2, 3]
+    assert broken(tries, progress=True) == 0
+
+
+def test_lines_that_break_again_and_again_are_not_made_anew_each_second() -> None:
+    tries = Tries()
+    counts = [broken(tries, progress=True) for _ in range(40)]
+    assert counts[:FORGIVEN] == [0] * FORGIVEN
+    assert counts[-1] == WEARY
+    wait = wait_s(IN_GAME, WEARY, 0.0)
+    assert wait is not None
+    assert wait > 4  # but the seat is not given up either
+
+
+def test_a_line_that_lasted_makes_good_for_those_before() -> None:
+    tries = Tries()
+    for _ in range(40):
+        broken(tries, progress=True)
+    assert broken(tries, progress=True, lasted_s=120) == 0

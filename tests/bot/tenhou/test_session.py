@@ -7,7 +7,7 @@ import pytest
 
 from bot.tenhou import messages as m
 from bot.tenhou.session import Session, SessionSettings
-from bot.tenhou.session_events import (
+from bot.tenhou.session.events import (
     Disagreement,
     GameEnded,
     GameMissed,

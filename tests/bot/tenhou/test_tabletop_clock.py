@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bot.tenhou.game_types import GameType
+from bot.tenhou.lobby.seat_clock import ClockSettings, SeatClock, clock_of
 from bot.tenhou.messages import Throw
-from bot.tenhou.seat_clock import ClockSettings, SeatClock, clock_of
 from game.actions import ActionKind as K
 from game.errors import RemoteProtocolError
 from game.events import PlayerLeft, PlayerReturned

@@ -18,10 +18,10 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from bot.tenhou import server_messages as m
-from bot.tenhou.story import Goal, Known, Story, pon_of
-from bot.tenhou.translate import by_player
-from bot.tenhou.turn_order import Begin, Path, TurnOrder
+from bot.tenhou.messages import server_messages as m
+from bot.tenhou.session.story import Goal, Known, Story, pon_of
+from bot.tenhou.session.translate import by_player
+from bot.tenhou.session.turn_order import Begin, Path, TurnOrder
 from game.errors import StateMismatchError
 from game.events import (
     Ankan,

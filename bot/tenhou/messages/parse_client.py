@@ -9,8 +9,8 @@ from urllib.parse import unquote
 
 import msgspec
 
-from bot.tenhou import client_messages as m
-from bot.tenhou.element import Fields, read_element
+from bot.tenhou.messages import client_messages as m
+from bot.tenhou.messages.element import Fields, read_element
 
 _LOBBY: Final = re.compile(r"/lobby\s+([0-9A-Za-z]{1,16})", re.ASCII)
 _TILE_COUNTS: Final = {

@@ -28,6 +28,11 @@ Verdict: TypeAlias = Literal["retry", "stop"]
 CODE_ALREADY_CONNECTED: Final = "1004"
 _BUSY_CODES: Final = (CODE_ALREADY_CONNECTED, "1021")
 """This player is already connected; the external login server is silent. Both may pass by themselves."""
+STEADY_S: Final = 60.0
+"""A line that lasted so long was a good one."""
+FORGIVEN: Final = 12
+"""So many short lines in a row are followed by a quick try; after that each waits some ten seconds."""
+WEARY: Final = 4
 _PASSING_STATUS: Final = (408, 425, 429, 500, 502, 503, 504)
 
 
@@ -80,11 +85,35 @@ def process_exception(exc: BaseException) -> Verdict:
     return "stop"
 
 
-def waits_for(exc: BaseException, *, in_game: bool) -> Waits:
-    """Which waits a failure calls for."""
-    if in_game:
-        return IN_GAME
-    return ID_BUSY if isinstance(exc, LoginRejected) else AT_LOGIN
+class Tries:
+    """Counts tries in a row. Progress forgives them, but not without end.
+
+    A line that breaks again and again shortly after the game went on must not become a login a second.
+
+    Attributes:
+        count: tries made so far without progress.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._forgiven = 0
+
+    def line_ended(self, *, progress: bool, lasted_s: float) -> None:
+        """A line broke.
+
+        Args:
+            progress: the game went on over it.
+            lasted_s: how long it was open.
+        """
+        if lasted_s >= STEADY_S:
+            self._forgiven = 0
+        if not progress:
+            return
+        if self._forgiven < FORGIVEN:
+            self._forgiven += 1
+            self.count = 0
+        else:
+            self.count = min(self.count, WEARY)
 
 
 def wait_s(waits: Waits, tried: int, jitter: float) -> float | None:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 import numpy as np
 
-from bot.tenhou import server_messages as m
-from bot.tenhou.turn_order import Begin, Move, Path
+from bot.tenhou.messages import server_messages as m
+from bot.tenhou.session.turn_order import Begin, Move, Path
 from game.events import (
     Ankan,
     Chi,

@@ -13,7 +13,7 @@ from websockets.protocol import State
 from bot.tenhou.messages import ServerMessage, render_json
 
 if TYPE_CHECKING:
-    from bot.tenhou.lobby_member import Member
+    from bot.tenhou.lobby.member import Member
 
 WAITING_FRAMES: Final = 2048
 """Frames a client may be behind; a whole hanchan has about 1,500."""

@@ -8,8 +8,8 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from bot.tenhou import client_messages as c
-from bot.tenhou import server_messages as s
+from bot.tenhou.messages import client_messages as c
+from bot.tenhou.messages import server_messages as s
 from game.actions import PASS, Action, ActionKind
 from game.errors import StateMismatchError
 from game.events import Riichi
@@ -43,7 +43,7 @@ _KINDS: Final = {choice: kind for kind, choice in _CHOICES.items()}
 
 
 class Prompt(msgspec.Struct, frozen=True):
-    """A choice that is open; see `bot.tenhou.session_events.PromptOpened`."""
+    """A choice that is open; see `bot.tenhou.session.events.PromptOpened`."""
 
     prompt_id: int
     legal: tuple[Action, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from bot.tenhou.server_messages import Message
+from bot.tenhou.messages.server_messages import Message
 
 GUEST = "NoName"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import re
 import secrets
 from collections.abc import Callable, Sequence
@@ -23,13 +24,13 @@ from websockets.frames import CloseCode
 
 from bot.tenhou import messages as m
 from bot.tenhou.game_types import GameType, refusal
-from bot.tenhou.lobby_counts import lobby_counts
-from bot.tenhou.lobby_line import Line
-from bot.tenhou.lobby_member import Member, Register
-from bot.tenhou.lobby_room import Room
-from bot.tenhou.lobby_settings import LobbySettings, check
-from bot.tenhou.seat_clock import clock_of
-from bot.tenhou.tabletop import SeatInfo, Tabletop
+from bot.tenhou.lobby.counts import lobby_counts
+from bot.tenhou.lobby.line import Line
+from bot.tenhou.lobby.member import Member, Register
+from bot.tenhou.lobby.room import Room
+from bot.tenhou.lobby.seat_clock import clock_of
+from bot.tenhou.lobby.settings import LobbySettings, check
+from bot.tenhou.lobby.tabletop import SeatInfo, Tabletop
 from bot.worker import Worker
 from game.actions import Action
 from game.errors import LoginRejected, RemoteProtocolError
@@ -163,6 +164,8 @@ class Lobby:
                 self._take(line, text)
                 if line.closing:
                     break
+            else:
+                self._heard(line.member)  # he closed the line himself
         except ConnectionClosed:
             pass
         finally:
@@ -229,8 +232,8 @@ class Lobby:
             return
         self._take_over(member)
         line.member, member.line = member, line
-        _log.info("login.accepted", line=line.number, name=member.name, resumes=member.in_game)
-        if member.room is not None and member.in_game:
+        _log.info("login.accepted", line=line.number, name=member.name, resumes=member.has_seat)
+        if member.room is not None and member.has_seat:
             member.room.resume(member)
             return
         line.push(m.Hello(member.name))
@@ -247,6 +250,7 @@ class Lobby:
         old.close(CloseCode.POLICY_VIOLATION, "logged in elsewhere")
 
     def _log_out(self, line: Line, member: Member, _: m.Leave) -> None:
+        self._heard(member)
         room = member.room
         line.member = member.line = None
         self._leave_queue(member)
@@ -287,6 +291,7 @@ class Lobby:
     def _join(self, line: Line, member: Member, message: m.Queue) -> None:
         if member.in_game:
             raise RemoteProtocolError("JOIN during a game")
+        self._heard(member)
         if not message.ticket:
             self._leave_queue(member)
             return
@@ -395,7 +400,9 @@ class Lobby:
         if self._finishing and not self._rooms:
             self._idle.set()
         for member in room.members:
-            self._register.game_over(member)
+            member.unheard = True
+            forget = functools.partial(self._forget, member, room.tabletop.game_id)
+            self._later(self.settings.retell_s, forget)
         record = room.tabletop.record()
         ending = record.ending
         _log.info("game.ended", game_id=record.game_id, scores=ending and ending.scores, rounds=record.rounds)
@@ -403,6 +410,15 @@ class Lobby:
             task = asyncio.create_task(self._hand_over(record))
             self._saving.add(task)
             task.add_done_callback(self._saving.discard)
+
+    def _heard(self, member: Member | None) -> None:
+        """He knows that his game is over."""
+        if member is not None and member.unheard:
+            self._register.game_over(member)
+
+    def _forget(self, member: Member, game_id: str) -> None:
+        if member.room is not None and member.room.tabletop.game_id == game_id:
+            self._heard(member)
 
     async def _hand_over(self, record: GameRecord) -> None:
         assert self._on_record is not None
@@ -412,7 +428,9 @@ class Lobby:
             _log.exception("record.unsaved", game_id=record.game_id)
 
     def _play(self, _: Line, member: Member, message: m.ClientMessage) -> None:
-        if member.room is not None and member.in_game:
+        if isinstance(message, m.Ready):
+            self._heard(member)
+        if member.room is not None and member.has_seat:
             member.room.receive(member, message)
         elif not isinstance(message, m.Ready | m.AcceptMatch):
             raise RemoteProtocolError(f"{type(message).__name__} outside a game")

@@ -9,9 +9,9 @@ from typing import TypeAlias
 import numpy as np
 import structlog
 
-from bot.tenhou.lobby_member import Member
+from bot.tenhou.lobby.member import Member
+from bot.tenhou.lobby.tabletop import Envelope, Prompt, Tabletop
 from bot.tenhou.messages import ClientMessage
-from bot.tenhou.tabletop import Envelope, Prompt, Tabletop
 from game.actions import PASS, Action
 
 Decider: TypeAlias = "Callable[[np.void, int, Sequence[Action]], asyncio.Future[Action]]"

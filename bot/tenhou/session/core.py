@@ -14,15 +14,12 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from bot.tenhou import client_messages as c
-from bot.tenhou import server_messages as m
 from bot.tenhou.game_types import GameType, refusal
-from bot.tenhou.parse_server import parse_server
-from bot.tenhou.prompts import Prompt
-from bot.tenhou.rejections import rejection
-from bot.tenhou.render import render_json
-from bot.tenhou.seat import Seat
-from bot.tenhou.session_events import (
+from bot.tenhou.messages import client_messages as c
+from bot.tenhou.messages import server_messages as m
+from bot.tenhou.messages.parse_server import parse_server
+from bot.tenhou.messages.render import render_json
+from bot.tenhou.session.events import (
     GameMissed,
     LoggedIn,
     LoginAgainLater,
@@ -34,6 +31,9 @@ from bot.tenhou.session_events import (
     SessionEvent,
     UnknownTag,
 )
+from bot.tenhou.session.prompts import Prompt
+from bot.tenhou.session.rejections import rejection
+from bot.tenhou.session.seat import Seat
 from game.actions import Action
 from game.errors import LocalProtocolError, StateMismatchError
 from game.events import GameEvent

@@ -6,7 +6,7 @@ import ipaddress
 
 import msgspec
 
-from bot.tenhou.seat_clock import ClockSettings
+from bot.tenhou.lobby.seat_clock import ClockSettings
 from game.errors import ConfigError
 
 
@@ -24,6 +24,7 @@ class LobbySettings(msgspec.Struct, frozen=True):
         rejected_ids: ids that may not log in.
         login_s: a line without a login is closed after this long.
         requeue_s: how often a waiting client is asked to queue again.
+        retell_s: so long the end of a game is told again to a client whose line broke over it.
     """
 
     host: str = "127.0.0.1"
@@ -36,6 +37,7 @@ class LobbySettings(msgspec.Struct, frozen=True):
     rejected_ids: frozenset[str] = frozenset()
     login_s: float = 30.0
     requeue_s: float = 5.0
+    retell_s: float = 30.0
 
 
 def check(settings: LobbySettings) -> None:

@@ -17,6 +17,18 @@ import numpy as np
 import structlog
 
 from bot.tenhou.game_types import GameType
+from bot.tenhou.lobby.replies import action_of, default_action
+from bot.tenhou.lobby.seat_clock import ClockSettings
+from bot.tenhou.lobby.seatview import (
+    deal_for,
+    frame_of,
+    offers_of,
+    rotated,
+    scores_for,
+    snapshot_for,
+    standing_of,
+)
+from bot.tenhou.lobby.table_seat import Prompt, SeatInfo, TableSeat
 from bot.tenhou.messages import (
     AcceptMatch,
     ClientMessage,
@@ -29,10 +41,6 @@ from bot.tenhou.messages import (
     Ready,
     ServerMessage,
 )
-from bot.tenhou.replies import action_of, default_action
-from bot.tenhou.seat_clock import ClockSettings
-from bot.tenhou.seatview import deal_for, frame_of, offers_of, rotated, scores_for, snapshot_for, standing_of
-from bot.tenhou.table_seat import Prompt, SeatInfo, TableSeat
 from game.actions import Action, ActionKind
 from game.errors import RemoteProtocolError
 from game.events import (
@@ -238,18 +246,31 @@ class Tabletop:
         return (*self._introduction(player), GameBegins((0 - player) % 4, log_id))
 
     def _resume(self, player: int) -> None:
-        self._come_back(player)
+        if self.phase == "over":
+            self._seats[player].presence = "here"
+        else:
+            self._come_back(player)
         self._seats[player].ready = True
-        if self.phase != "playing":
-            return
+        if self.phase in ("playing", "over"):
+            self._out += [(player, message) for message in self._catch_up(player)]
+
+    def _catch_up(self, player: int) -> Iterable[ServerMessage]:
+        """The round as it stood before the last draw, and what was told since, the game's end included."""
         record = clone(self._before_draw)
-        self._out.append((player, snapshot_for(record, player, self.dice[-1])))
-        legal = offers_of(self.table.legal(player))
-        for number, event in enumerate(self._since_draw, start=1):
-            offers = legal if number == len(self._since_draw) else 0
-            message = frame_of(event, record, player, offers=offers)
+        yield snapshot_for(record, player, self.dice[-1])
+        told = [event for event in self._since_draw if not isinstance(event, EndRound | EndGame)]
+        end = self._since_draw[-1]
+        final = end if isinstance(end, EndGame) else None
+        legal = offers_of(self.table.legal(player)) if final is None else 0
+        for event in told:
+            is_last = event is told[-1]
+            if is_last and final is not None and not self.game_type.is_practice:
+                yield standing_of(player, self.events, final, str(self._lobby), self.game_type.number)
+            message = frame_of(
+                event, record, player, offers=legal if is_last else 0, final=final if is_last else None
+            )
             if message is not None:
-                self._out.append((player, message))
+                yield message
             apply(record, event)
 
     def _come_back(self, player: int) -> None:

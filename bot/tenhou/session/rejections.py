@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.tenhou.session_events import Rejected
+from bot.tenhou.session.events import Rejected
 
 _TEXTS: Final[dict[str, tuple[str, bool]]] = {
     "1001": ("the name has characters the server does not allow; choose another", False),

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from bot.tenhou import server_messages as m
-from bot.tenhou.translate import TABLE_MESSAGES, translate
+from bot.tenhou.messages import server_messages as m
+from bot.tenhou.session.translate import TABLE_MESSAGES, translate
 from game.errors import StateMismatchError
 from game.events import EndGame, EndRound, Four, GameEvent, StartGame, Win
 from game.settlement import final_scores

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from bot.tenhou.seat_clock import ClockSettings, SeatClock
+from bot.tenhou.lobby.seat_clock import ClockSettings, SeatClock
 from game.actions import Action
 from game.state import new_round
 

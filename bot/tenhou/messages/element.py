@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from bot.redaction import redact
-from bot.tenhou.server_messages import Pairs
+from bot.tenhou.messages.server_messages import Pairs
 from game.errors import LocalProtocolError, RemoteProtocolError
 from game.tiles import TILES
 

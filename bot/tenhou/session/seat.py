@@ -11,13 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from bot.tenhou import client_messages as c
-from bot.tenhou import server_messages as m
-from bot.tenhou.comeback import Comeback, blind_choice, with_riichi
 from bot.tenhou.game_types import GameType
-from bot.tenhou.prompts import Prompt, agree, difference, objection, reply
-from bot.tenhou.resume import Candidate
-from bot.tenhou.session_events import (
+from bot.tenhou.messages import client_messages as c
+from bot.tenhou.messages import server_messages as m
+from bot.tenhou.session.comeback import Comeback, blind_choice, with_riichi
+from bot.tenhou.session.events import (
     Disagreement,
     GameEnded,
     GameStarted,
@@ -29,7 +27,9 @@ from bot.tenhou.session_events import (
     StateLost,
     TableEvent,
 )
-from bot.tenhou.translate import TABLE_MESSAGES, by_player, player_of_dealer, translate
+from bot.tenhou.session.prompts import Prompt, agree, difference, objection, reply
+from bot.tenhou.session.resume import Candidate
+from bot.tenhou.session.translate import TABLE_MESSAGES, by_player, player_of_dealer, translate
 from game.actions import Action, ActionKind
 from game.errors import LocalProtocolError, StateMismatchError
 from game.events import DrawnRound, EndGame, EndRound, Four, GameEvent, Riichi, StartGame, StartRound, Win

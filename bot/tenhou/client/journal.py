@@ -11,7 +11,7 @@ from typing import TypeAlias
 import msgspec
 import structlog
 
-from bot.tenhou.session_events import (
+from bot.tenhou.session.events import (
     Disagreement,
     GameEnded,
     GameMissed,

@@ -1,12 +1,12 @@
 """Tenhou's frames as structs: everything the rest of the program needs from the wire, under one name.
 
 `parse_server` and `parse_client` read one frame, `render_json` and `render_xml` write one; see
-`bot.tenhou.server_messages` and `bot.tenhou.client_messages` for the structs.
+`bot.tenhou.messages.server_messages` and `bot.tenhou.messages.client_messages` for the structs.
 """
 
 from __future__ import annotations
 
-from bot.tenhou.client_messages import (
+from bot.tenhou.messages.client_messages import (
     GUEST,
     AcceptMatch,
     AskDate,
@@ -32,22 +32,22 @@ from bot.tenhou.client_messages import (
     UnknownRequest,
     Watch,
 )
-from bot.tenhou.element import (
+from bot.tenhou.messages.element import (
     MAX_FRAME_BYTES,
     split_xml,
 )
-from bot.tenhou.parse_client import (
+from bot.tenhou.messages.parse_client import (
     parse_client,
 )
-from bot.tenhou.parse_server import (
+from bot.tenhou.messages.parse_server import (
     parse_server,
 )
-from bot.tenhou.render import (
+from bot.tenhou.messages.render import (
     percent,
     render_json,
     render_xml,
 )
-from bot.tenhou.server_messages import (
+from bot.tenhou.messages.server_messages import (
     OFFER_CHI,
     OFFER_DAIMINKAN,
     OFFER_NINE_TERMINALS,

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from bot.tenhou import server_messages as m
+from bot.tenhou.messages import server_messages as m
 from game.errors import StateMismatchError
 from game.events import (
     Ankan,

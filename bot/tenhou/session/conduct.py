@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import msgspec
 
-from bot.tenhou import client_messages as c
-from bot.tenhou import server_messages as m
+from bot.tenhou.messages import client_messages as c
+from bot.tenhou.messages import server_messages as m
 from bot.tenhou.session import Session, SessionSettings, Stage
-from bot.tenhou.session_events import SessionEvent
-from bot.tenhou.translate import TABLE_MESSAGES
+from bot.tenhou.session.events import SessionEvent
+from bot.tenhou.session.translate import TABLE_MESSAGES
 
 _TICKET: Final = re.compile(r"[0-9]{1,5},[0-9]{1,4}")
 _ANSWERS: Final = (c.Throw, c.DeclareRiichi, c.Respond)

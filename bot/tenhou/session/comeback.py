@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from bot.tenhou import server_messages as m
-from bot.tenhou.resume import Candidate, candidates
-from bot.tenhou.translate import translate
+from bot.tenhou.messages import server_messages as m
+from bot.tenhou.session.resume import Candidate, candidates
+from bot.tenhou.session.translate import translate
 from game.actions import PASS, Action, ActionKind
 from game.errors import StateMismatchError
 from game.events import Discard, GameEvent, Riichi

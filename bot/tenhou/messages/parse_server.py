@@ -9,9 +9,9 @@ from urllib.parse import unquote
 
 import msgspec
 
-from bot.tenhou import server_messages as m
-from bot.tenhou.element import Element, Fields, read_element
-from bot.tenhou.parse_round import ROUND_PARSERS, TILE_PARSERS, scores_and_deltas, seat_of
+from bot.tenhou.messages import server_messages as m
+from bot.tenhou.messages.element import Element, Fields, read_element
+from bot.tenhou.messages.parse_round import ROUND_PARSERS, TILE_PARSERS, scores_and_deltas, seat_of
 
 _TILE_TAG: Final = re.compile(r"([DEFGdefgTUVW])([0-9]{0,3})")
 _LOG_ID: Final = re.compile(r"[0-9A-Za-z-]{0,64}")

@@ -1,7 +1,7 @@
 """The client's side of the socket: connects, logs in, plays its games, and comes back after every cut.
 
 The only file of the client with a socket in it. What frames mean is the session's business, what to answer
-the player's, when to try again `bot.tenhou.retry`'s, and when a line is dead `bot.tenhou.line`'s.
+the player's, when to try again `client.retry`'s, and when a line is dead `client.line`'s.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ import asyncio
 import ipaddress
 import logging
 import random
-from collections.abc import Callable, Coroutine
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Coroutine
+from typing import Any, Final
 from urllib.parse import urlsplit
 
-import msgspec
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from bot.clock import Clock
-from bot.pace import Pace, ready_delay_s
+from bot.pace import ready_delay_s
 from bot.player import SeatPlayer, SeatPrompt
 from bot.redaction import redact
-from bot.tenhou.journal import Journal
-from bot.tenhou.line import Line
+from bot.tenhou.client.journal import Journal
+from bot.tenhou.client.line import Line
+from bot.tenhou.client.retry import Tries, Waits, explain, process_exception, wait_s
+from bot.tenhou.client.settings import ClientSettings, Direction, Hooks
 from bot.tenhou.messages import MAX_FRAME_BYTES, Ready, render_json
-from bot.tenhou.retry import AT_LOGIN, ID_BUSY, IN_GAME, Waits, explain, process_exception, wait_s
 from bot.tenhou.session import Session
-from bot.tenhou.session_events import (
+from bot.tenhou.session.events import (
     GameEnded,
     GameMissed,
     GameStarted,
@@ -54,11 +54,8 @@ from game.errors import (
 )
 from game.state import clone
 
-Direction: TypeAlias = Literal["C", "S"]
-"""Ours, and the server's."""
+__all__ = ["ClientSettings", "Direction", "Hooks", "TenhouClient", "is_loopback"]
 
-PRIMARY_URL: Final = "wss://b-ww.mjv.jp/"
-FALLBACK_URL: Final = "wss://b-wk.mjv.jp/"
 ORIGIN: Final = "https://tenhou.net"
 USER_AGENT: Final = (
     "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
@@ -68,56 +65,17 @@ READY: Final = render_json(Ready())
 RIICHI_PATIENCE_S: Final = 2.0
 """Source: tenhou-protocol section 5; servers took both frames back to back as well."""
 
+_CLAIMS: Final = (
+    ActionKind.PASS,
+    ActionKind.CHI,
+    ActionKind.PON,
+    ActionKind.DAIMINKAN,
+    ActionKind.RON,
+)
+"""Answers to somebody else's tile: the server may wait for others before it goes on."""
+
 # websockets writes every frame to its debug log, the login with the secret id among them.
 _SILENT: Final = logging.Logger("wire", logging.CRITICAL + 1)
-
-
-class ClientSettings(msgspec.Struct, frozen=True):
-    """How the client behaves on the line.
-
-    Attributes:
-        urls: servers, the one to prefer first.
-        games: how many games to play.
-        pace: of our readiness between rounds; decisions have theirs from the player.
-        keepalive_s: how often to say that we are still there.
-        silence_s: without a frame for so long while a game runs, the line counts as dead.
-        broken_silence_s: the same after a frame of the running game could not be read.
-        login_s: how long the answer to a login may take.
-        lobby_silence_s: how long a lobby may say nothing.
-        broken_limit: unreadable frames on one connection before we connect anew.
-        open_s: how long a handshake may take.
-        in_game: waits before coming back to a running game.
-        at_login: waits before another login.
-        id_busy: waits while the id is connected elsewhere.
-    """
-
-    urls: tuple[str, ...] = (PRIMARY_URL, FALLBACK_URL)
-    games: int = 1
-    pace: Pace = "instant"
-    keepalive_s: float = 10.0
-    silence_s: float = 60.0
-    broken_silence_s: float = 5.0
-    login_s: float = 15.0
-    lobby_silence_s: float = 300.0
-    broken_limit: int = 3
-    open_s: float = 10.0
-    in_game: Waits = IN_GAME
-    at_login: Waits = AT_LOGIN
-    id_busy: Waits = ID_BUSY
-
-
-class Hooks(msgspec.Struct, frozen=True):
-    """What others want to hear of.
-
-    Attributes:
-        on_frame: every frame both ways as it is on the wire; redacting is up to the listener.
-        on_event: every event of the session.
-        on_resume_code: the code that takes our seat back has changed; a secret, empty when no game runs.
-    """
-
-    on_frame: Callable[[Direction, str], None] | None = None
-    on_event: Callable[[SessionEvent], None] | None = None
-    on_resume_code: Callable[[str], None] | None = None
 
 
 class TenhouClient:
@@ -157,6 +115,7 @@ class TenhouClient:
         self._finishing = asyncio.Event()
         self._host = 0
         self._broken = 0
+        self._moved_at: float | None = None  # on our own turn, and not confirmed yet
         self._pause_s = 0.0
         self._resume_code = session.resume_code
         self._delayed: set[asyncio.Task[None]] = set()
@@ -167,18 +126,19 @@ class TenhouClient:
         Raises:
             TransportError: the line, the login or the seat is lost for good; says what to do.
         """
-        tried = 0
+        tries = Tries()
         try:
             while not self._is_done():
+                began = self._clock.now()
                 try:
                     await self._converse()
                 except Exception as exc:  # task root: retry or stop, as the pure function says
                     self._player.withdraw()
-                    tried = 0 if self._progress else tried
-                    await self._recover(exc, tried)
-                    tried += 1
+                    tries.line_ended(progress=self._progress, lasted_s=self._clock.now() - began)
+                    await self._recover(exc, tries.count)
+                    tries.count += 1
                 else:
-                    tried = 0
+                    tries = Tries()
         finally:
             await self._player.close()
 
@@ -194,6 +154,7 @@ class TenhouClient:
         """One connection from its handshake to its end; returns when we took our leave."""
         self._progress = self._logged_in = False
         self._broken = 0
+        self._moved_at = None
         wire = await self._connect()
         self._journal.log.info("conn.opened", host=self._host_name(), in_game=self._session.in_game)
         self._line = Line(
@@ -238,12 +199,17 @@ class TenhouClient:
             return self._settings.login_s
         if not self._session.in_game:
             return self._settings.lobby_silence_s
-        return self._settings.broken_silence_s if self._broken else self._settings.silence_s
+        if self._broken:
+            return self._settings.broken_silence_s
+        if self._moved_at is not None and self._line is not None:
+            return min(self._settings.silence_s, self._moved_at - self._line.heard_at + self._settings.echo_s)
+        return self._settings.silence_s
 
     # --- frames in ----------------------------------------------------------------------------------
 
     def _receive(self, frame: str | bytes) -> None:
         arrived_at = self._clock.now()
+        self._moved_at = None
         try:
             if isinstance(frame, bytes):
                 raise RemoteProtocolError("a binary frame")
@@ -304,7 +270,8 @@ class TenhouClient:
                 self._end_game(event)
             case GameMissed():
                 self._player.withdraw()
-                self._leave()
+                if self._is_done():  # else we are in the lobby already, and queued for the next
+                    self._leave()
 
     def _open_prompt(self, event: PromptOpened, arrived_at: float) -> None:
         session = self._session
@@ -330,6 +297,8 @@ class TenhouClient:
             raise LocalProtocolError("the line is down")
         self._session.answer(prompt_id, action)
         self._flush()
+        if action.kind not in _CLAIMS:
+            self._moved_at = self._clock.now()
         if action.kind is ActionKind.RIICHI:
             self._spawn(self._insist_on_riichi())
 

@@ -7,8 +7,8 @@ from typing import Final, cast
 
 import msgspec
 
-from bot.tenhou import server_messages as m
-from bot.tenhou.element import Fields
+from bot.tenhou.messages import server_messages as m
+from bot.tenhou.messages.element import Fields
 from game.events import DrawReason, Four
 from game.melds import decode_meld
 from game.tiles import TILES

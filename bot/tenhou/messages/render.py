@@ -8,10 +8,10 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from bot.tenhou import client_messages as c
-from bot.tenhou import server_messages as s
-from bot.tenhou.element import write_json, write_xml
-from bot.tenhou.parse_round import HUNDRED, REASONS, RIICHI_MARK
+from bot.tenhou.messages import client_messages as c
+from bot.tenhou.messages import server_messages as s
+from bot.tenhou.messages.element import write_json, write_xml
+from bot.tenhou.messages.parse_round import HUNDRED, REASONS, RIICHI_MARK
 from game.errors import LocalProtocolError
 from game.events import Four
 

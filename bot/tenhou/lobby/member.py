@@ -10,8 +10,8 @@ from bot.tenhou.messages import GUEST, Login
 from game.errors import LoginRejected
 
 if TYPE_CHECKING:
-    from bot.tenhou.lobby_line import Line
-    from bot.tenhou.lobby_room import Room
+    from bot.tenhou.lobby.line import Line
+    from bot.tenhou.lobby.room import Room
 
 ID_REJECTED: Final = "1003"
 ALREADY_CONNECTED: Final = "1004"
@@ -32,6 +32,7 @@ class Member:
         player: his absolute seat there.
         resume_code: takes the seat back.
         ticket: what he queues for, as ``(lobby, game type)``.
+        unheard: his game is over, and he has not shown yet that he knows.
     """
 
     def __init__(self, name: str, *, is_guest: bool) -> None:
@@ -43,19 +44,25 @@ class Member:
         self.player = -1
         self.resume_code = ""
         self.ticket: tuple[int, int] | None = None
+        self.unheard = False
 
     @property
     def in_game(self) -> bool:
         """Whether a game of his is running."""
         return self.room is not None and not self.room.done
 
+    @property
+    def has_seat(self) -> bool:
+        """Whether he can come back to a game, or at least to the end of it."""
+        return self.in_game or self.unheard
+
     def sit_down(self, room: Room, player: int) -> None:
         """A game begins."""
-        self.room, self.player, self.ticket = room, player, None
+        self.room, self.player, self.ticket, self.unheard = room, player, None, False
 
     def get_up(self) -> None:
         """The game is over; its code is worth nothing any more."""
-        self.room, self.player, self.resume_code = None, -1, ""
+        self.room, self.player, self.resume_code, self.unheard = None, -1, "", False
 
 
 class Register:
@@ -74,7 +81,7 @@ class Register:
         """
         coded = self._by_code.get(login.resume_code) if login.resume_code else None
         if login.name == GUEST:
-            member = coded if coded is not None and coded.in_game else Member(GUEST, is_guest=True)
+            member = coded if coded is not None and coded.has_seat else Member(GUEST, is_guest=True)
             if not member.is_guest:
                 raise LoginRejected("a guest gave the code of an account's seat", ID_REJECTED)
         else:

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import pytest
+
+from game.actions import Action, ActionKind
+from policies.decision import decide
+from policies.heuristic import HeuristicPolicy
+from tests.policies.cases import CASES, Case
+
+
+def text(action: Action) -> str:
+    """``"discard 5z"`` for a discard, the kind alone for the rest."""
+    return str(action) if action.kind is ActionKind.DISCARD else action.kind.name.lower()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name.replace(" ", "-"))
+def test_case(case: Case) -> None:
+    scene = case.scene()
+    decision = decide(scene.record, 0, scene.legal(), HeuristicPolicy(), case.length)
+    top = ", ".join(f"{text(o.action)} {o.probability:.2f}" for o in decision.options[:4])
+    assert text(decision.action) in case.allowed, f"{case.why}; got {top}"
+    assert not decision.fallback_reason
