@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+import msgspec
 import numpy as np
 
 from game.errors import ReplayFormatError, ReplayTooLarge, StateMismatchError
@@ -44,6 +45,7 @@ from game.packing import DRAW_REASONS
 from game.state import apply, new_round
 from game.tiles import TILES, UNSEEN, face_of, mjai_text
 from replays.copies import copies_of, free_copy
+from replays.record import GameRecord
 
 MAX_LINE: Final = 64 * 1024
 MAX_LINES: Final = 40_000
@@ -52,7 +54,24 @@ _WINDS: Final = "ESWN"
 _COPIES: Final = {mjai_text(tile): copies_of(face_of(tile)) for tile in range(TILES)}
 _CALLS: Final = {"chi": Chi, "pon": Pon, "daiminkan": Daiminkan}
 
+_HEAD: Final = "suzaku_record"
+
 Message = dict[str, Any]
+_Text = Annotated[str, msgspec.Meta(max_length=8)]
+_Rank = Annotated[int, msgspec.Meta(ge=0, le=1000)]
+
+
+class _Head(msgspec.Struct, frozen=True):
+    """What a record holds beside its events, for which mjai has no message."""
+
+    game_id: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9-]{0,80}$")] = ""
+    game_type: Annotated[int, msgspec.Meta(ge=0, le=4095)] = 9
+    lobby: Annotated[int, msgspec.Meta(ge=0, le=19999)] = 0
+    ranks: tuple[_Rank, _Rank, _Rank, _Rank] = (0, 0, 0, 0)
+    rates: tuple[float, float, float, float] = (1500.0, 1500.0, 1500.0, 1500.0)
+    sexes: tuple[_Text, _Text, _Text, _Text] = ("M", "M", "M", "M")
+    dice: Annotated[tuple[tuple[int, int], ...], msgspec.Meta(max_length=1000)] = ()
+    shuffle: Annotated[str, msgspec.Meta(max_length=8192)] = ""
 
 
 def render(event: GameEvent, *, exact: bool = False) -> Message | None:
@@ -72,7 +91,7 @@ def render(event: GameEvent, *, exact: bool = False) -> Message | None:
 def write(events: Iterable[GameEvent], *, exact: bool = True) -> str:
     """A game as lines of mjai."""
     messages = (render(event, exact=exact) for event in events)
-    return "".join(json.dumps(m, ensure_ascii=False, separators=(",", ":")) + "\n" for m in messages if m)
+    return "".join(_line(message) for message in messages if message)
 
 
 def read(text: str) -> list[GameEvent]:
@@ -93,6 +112,63 @@ def read(text: str) -> list[GameEvent]:
         except (json.JSONDecodeError, RecursionError, ReplayFormatError) as exc:
             raise ReplayFormatError(f"mjai line {number}: {exc}") from None
     return events
+
+
+def write_record(record: GameRecord) -> str:
+    """A game as lines of mjai, exactly, its head under a key of its own in the first of them."""
+    head = _Head(
+        game_id=record.game_id,
+        game_type=record.game_type,
+        lobby=record.lobby,
+        ranks=record.ranks,
+        rates=record.rates,
+        sexes=record.sexes,
+        dice=record.dice,
+        shuffle=record.shuffle,
+    )
+    lines = []
+    for event in record.events:
+        message = render(event, exact=True)
+        if message and isinstance(event, StartGame):
+            message |= {_HEAD: msgspec.to_builtins(head), "names": list(record.names)}
+        if message:
+            lines.append(_line(message))
+    return "".join(lines)
+
+
+def read_record(text: str) -> GameRecord:
+    """A game from lines of mjai; a hanchan against people where they do not say.
+
+    Raises:
+        ReplayFormatError: as for `read`, or the lines are no game from its start.
+        ReplayTooLarge: as for `read`.
+    """
+    events = read(text)
+    if not events or not isinstance(events[0], StartGame):
+        raise ReplayFormatError("mjai line 1: a game begins with start_game")
+    if sum(isinstance(event, StartGame) for event in events) > 1:
+        raise ReplayFormatError("mjai: more than one game")
+    first = json.loads(next(_lines(text)))
+    try:
+        head = msgspec.convert(first.get(_HEAD, {}), _Head)
+    except msgspec.ValidationError as exc:
+        raise ReplayFormatError(f"mjai line 1: {_HEAD}: {exc}") from None
+    return GameRecord(
+        game_id=head.game_id,
+        game_type=head.game_type,
+        lobby=head.lobby,
+        names=events[0].names,
+        ranks=head.ranks,
+        rates=head.rates,
+        sexes=head.sexes,
+        dice=head.dice,
+        shuffle=head.shuffle,
+        events=tuple(events),
+    )
+
+
+def _line(message: Message) -> str:
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _lines(text: str) -> Iterator[str]:

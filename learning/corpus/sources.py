@@ -7,23 +7,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
-import zstandard
 
-from game.errors import ReplayError, ReplayFormatError, ReplayTooLarge
+from game.errors import ReplayError, ReplayFormatError
+from replays.formats import MAX_FILE, expand_gzip, read_file
+from replays.shards import SHARD_SUFFIX, parse_line, shard_lines
 
-SHARD_SUFFIX: Final = ".jsonl.zst"
 RECORD_SUFFIXES: Final = (".xml", ".mjlog", ".gz")
 """What is read of a folder, beside shards."""
-MAX_LINE: Final = 8 * 1024 * 1024
-"""Bytes of one game in a shard; a long one has 100 kB."""
-_MAX_WINDOW: Final = 1 << 27
-_PIECE: Final = 1 << 20
 _FILE_ID: Final = re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-[0-9]{4,5}-(?:[0-9a-f]{8}|x[0-9a-f]{12})")
 _GAME_TYPE: Final = re.compile(r'<GO\s[^<>]*?type="([0-9]{1,4})"')
 
@@ -62,17 +57,6 @@ class Loaded(msgspec.Struct, frozen=True):
         return int(found[1]) if found else 0
 
 
-class _Line(msgspec.Struct):
-    id: str
-    text: str
-    source: str = ""
-    format: str = "mjlog"
-
-
-class _Readable(Protocol):
-    def read(self, size: int, /) -> bytes: ...
-
-
 def source_files(paths: Sequence[Path]) -> list[Path]:
     """The files of some paths; of a folder, everything in it whose name is a record's or a shard's.
 
@@ -98,7 +82,7 @@ def stored_games(paths: Sequence[Path]) -> Iterator[Stored]:
     for file in source_files(paths):
         try:
             yield from _games_of(file)
-        except (OSError, zstandard.ZstdError, ReplayError) as exc:
+        except (OSError, ReplayError) as exc:
             yield Stored(file.name, str(exc).encode(), "error")
 
 
@@ -107,19 +91,16 @@ def load(stored: Stored) -> Loaded:
 
     Raises:
         ReplayFormatError: it is none, or of a form not read here.
-        ReplayTooLarge: it expands past `MAX_LINE`.
+        ReplayTooLarge: it expands past `replays.formats.MAX_EXPANDED`.
     """
     if stored.kind == "error":
         raise ReplayFormatError(stored.data.decode())
     if stored.kind == "line":
-        try:
-            line = msgspec.json.decode(stored.data, type=_Line)
-        except msgspec.MsgspecError as exc:
-            raise ReplayFormatError(f"no game in this line: {exc}") from None
-        if line.format != "mjlog":
-            raise ReplayFormatError(f"the line holds {line.format[:20]!r}, not mjlog")
-        return Loaded(line.id[:64], line.source[:400], line.text)
-    data = _expanded(stored.data) if stored.data[:2] == b"\x1f\x8b" else stored.data
+        game = parse_line(stored.data)
+        if game.format != "mjlog":
+            raise ReplayFormatError(f"the line holds {game.format!r}, not mjlog")
+        return Loaded(game.game_id, game.source, game.text)
+    data = expand_gzip(stored.data) if stored.data[:2] == b"\x1f\x8b" else stored.data
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as exc:
@@ -130,37 +111,11 @@ def load(stored: Stored) -> Loaded:
 
 def _games_of(file: Path) -> Iterator[Stored]:
     if not file.name.endswith(SHARD_SUFFIX):
-        with file.open("rb") as opened:
-            data = opened.read(MAX_LINE + 1)
-        if len(data) > MAX_LINE:
-            raise ReplayTooLarge(f"{file.name} has more than {MAX_LINE} bytes")
-        yield Stored(file.name, data, "file")
+        yield Stored(file.name, read_file(file, MAX_FILE), "file")
         return
-    with file.open("rb") as opened:
-        stream = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW).stream_reader(opened)
-        for number, line in enumerate(_lines(stream), start=1):
-            yield Stored(f"{file.name}:{number}", line, "line")
-
-
-def _lines(stream: _Readable) -> Iterator[bytes]:
-    rest = b""
-    while piece := stream.read(_PIECE):
-        *whole, rest = (rest + piece).split(b"\n")
-        yield from (line for line in whole if line)
-        if len(rest) > MAX_LINE:
-            raise ReplayTooLarge(f"a line has more than {MAX_LINE} bytes")
-    if rest:
-        yield rest
-
-
-def _expanded(data: bytes) -> bytes:
-    expander = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    try:
-        expanded = expander.decompress(data, MAX_LINE + 1)
-    except zlib.error as exc:
-        raise ReplayFormatError(str(exc)) from None
-    if len(expanded) > MAX_LINE:
-        raise ReplayTooLarge(f"expands past {MAX_LINE} bytes")
-    if not expander.eof:
-        raise ReplayFormatError("cut short")
-    return expanded
+    for line in shard_lines(file):
+        place = f"{file.name}:{line.number}"
+        if line.problem:
+            yield Stored(place, line.problem.encode(), "error")
+        else:
+            yield Stored(place, line.data, "line")

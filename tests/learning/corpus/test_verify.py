@@ -7,12 +7,15 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import zstandard
 from typer.testing import CliRunner
 
 from bot import cli
 from game.errors import ReplayError
 from learning.corpus import sources
 from learning.corpus.verify import CorpusReport, render, verify
+from replays import shards
+from replays.formats import MAX_EXPANDED, MAX_FILE
 from tests.learning.corpus.games import MODERN, SANMA, texts, write_shard
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
@@ -72,28 +75,32 @@ def test_files_and_folders_are_read(tmp_path: Path) -> None:
         ("a.xml", b"\xff\xfe", "not UTF-8"),
         ("a.xml", b"<html></html>", "not an mjlog"),
         ("a.gz", gzip.compress(b"x")[:-6], "cut short"),
-        ("a.gz", gzip.compress(b" " * (sources.MAX_LINE + 1)), "expands past"),
-        ("a.xml", b" " * (sources.MAX_LINE + 1), "more than"),
+        ("a.gz", gzip.compress(b" " * (MAX_EXPANDED + 1)), "expands past"),
+        ("a.xml", b" " * (MAX_FILE + 1), "more than"),
         ("a.jsonl.zst", b"no shard", "a.jsonl.zst"),
-        ("a.jsonl.zst", b"", None),
+        ("a.jsonl.zst", b"", "empty"),
+        ("a.jsonl.zst", zstandard.compress(b'{"id":"a","text":""}')[:-1], "cut short"),
     ],
 )
 def test_fault_20_a_broken_file_is_reported_and_skipped(
-    tmp_path: Path, name: str, data: bytes, reason: str | None
+    tmp_path: Path, name: str, data: bytes, reason: str
 ) -> None:
     (tmp_path / name).write_bytes(data)
     good = write_shard(tmp_path / "good.jsonl.zst", texts(MODERN, 1))
     report = verify([tmp_path / name, good], workers=1)
     assert report.checked == 1
-    assert report.unreadable == (0 if reason is None else 1)
-    if reason is not None:
-        assert reason in report.listed[0].text
+    assert report.unreadable == 1
+    assert reason in report.listed[0].text
 
 
-def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "MAX_LINE", 10_000)
-    shard = write_shard(tmp_path / "long.jsonl.zst", [("long", "x" * 3_000_000)])
-    assert "a line has more than" in verify([shard], workers=1).listed[0].text
+def test_a_line_that_is_too_long_is_reported_and_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shards, "MAX_LINE", 1_000_000)
+    games = [("long", "x" * 3_000_000), *texts(MODERN, 1)]
+    report = verify([write_shard(tmp_path / "long.jsonl.zst", games)], workers=1)
+    assert (report.checked, report.unreadable) == (1, 1)
+    assert "more than 1000000 bytes" in report.listed[0].text
 
 
 def test_what_is_missing_is_said(tmp_path: Path) -> None:
