@@ -1,4 +1,4 @@
-"""The command line: `suzaku play | lobby | check | traffic verify | corpus … | bench game`.
+"""The command line: `suzaku play | lobby | check | games | convert | traffic verify | corpus … | bench game`.
 
 Results go to stdout, logs to stderr. Exit codes: 0 done, 1 failed while running, 2 usage or configuration,
 130 interrupted. Whatever is heavy is imported by the command that needs it, so that ``--help`` is quick.
@@ -204,6 +204,61 @@ def check(
     from bot.check import check_everything
 
     return check_everything(config, os.environ, as_json=as_json)
+
+
+@app.command()
+@reported
+def games(
+    folder: Annotated[
+        str | None, typer.Option(help="Folder of the records, if not the configured one.", metavar="FOLDER")
+    ] = None,
+    player: Annotated[
+        str | None, typer.Option(help="Only games with this name, and from where he sat.", metavar="NAME")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Only games of this day (2026-01-31) and later.", metavar="DAY")
+    ] = None,
+    placement: Annotated[
+        int | None, typer.Option(min=1, max=4, help="Only games that ended in this place.", metavar="1-4")
+    ] = None,
+    as_json: AsJson = False,
+    config_file: ConfigFile = None,
+) -> int:
+    """List the games kept so far.
+
+    Date, place, points, type, rounds, id and opponents of each. The place is ours where decisions of ours lie
+    beside the record, else that of `--player`.
+    """
+    config = _load(config_file, {"records.folder": folder})
+    from bot.games import list_games
+
+    return list_games(config.records.folder, player=player, since=since, placement=placement, as_json=as_json)
+
+
+@app.command()
+@reported
+def convert(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A record: mjlog, Tenhou's JSON or a link with it, mjai; plain or gzip.", metavar="IN"
+        ),
+    ],
+    out: Annotated[str, typer.Argument(help="File to write, a folder, or - for stdout.", metavar="OUT")],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            help="mjlog, tenhou6, link or mjai; without it the name of OUT says (.xml, .json, .url, .jsonl).",
+            metavar="FORMAT",
+        ),
+    ] = None,
+) -> int:
+    """Write a record in another format."""
+    from bot.convert import convert as convert_record
+    from bot.logs import set_up_logs
+
+    set_up_logs()
+    return convert_record(source, out, to)
 
 
 @traffic.command()

@@ -109,7 +109,7 @@ def read(text: str) -> list[GameEvent]:
             if not isinstance(message, dict):
                 raise ReplayFormatError("not a JSON object")
             events += reader.read(message)
-        except (json.JSONDecodeError, RecursionError, ReplayFormatError) as exc:
+        except (ValueError, RecursionError, ReplayFormatError) as exc:
             raise ReplayFormatError(f"mjai line {number}: {exc}") from None
     return events
 
@@ -321,7 +321,7 @@ class MjaiReader:
         try:
             event = reader(self, message)
             apply(self._state, event)
-        except (KeyError, IndexError, TypeError, ValueError, StopIteration) as exc:
+        except (KeyError, IndexError, TypeError, ValueError, OverflowError) as exc:
             raise ReplayFormatError(f"{kind}: {type(exc).__name__} {exc}") from None
         except StateMismatchError as exc:
             raise ReplayFormatError(f"{kind}: {exc}") from None
