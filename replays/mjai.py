@@ -58,6 +58,7 @@ _HEAD: Final = "suzaku_record"
 
 Message = dict[str, Any]
 _Text = Annotated[str, msgspec.Meta(max_length=8)]
+_Seed = Annotated[str, msgspec.Meta(max_length=8192)]
 _Rank = Annotated[int, msgspec.Meta(ge=0, le=1000)]
 
 
@@ -71,7 +72,8 @@ class _Head(msgspec.Struct, frozen=True):
     rates: tuple[float, float, float, float] = (1500.0, 1500.0, 1500.0, 1500.0)
     sexes: tuple[_Text, _Text, _Text, _Text] = ("M", "M", "M", "M")
     dice: Annotated[tuple[tuple[int, int], ...], msgspec.Meta(max_length=1000)] = ()
-    shuffle: Annotated[str, msgspec.Meta(max_length=8192)] = ""
+    shuffle: _Seed = ""
+    round_shuffles: Annotated[tuple[_Seed, ...], msgspec.Meta(max_length=1000)] = ()
 
 
 def render(event: GameEvent, *, exact: bool = False) -> Message | None:
@@ -125,6 +127,7 @@ def write_record(record: GameRecord) -> str:
         sexes=record.sexes,
         dice=record.dice,
         shuffle=record.shuffle,
+        round_shuffles=record.round_shuffles,
     )
     lines = []
     for event in record.events:
@@ -163,6 +166,7 @@ def read_record(text: str) -> GameRecord:
         sexes=head.sexes,
         dice=head.dice,
         shuffle=head.shuffle,
+        round_shuffles=head.round_shuffles,
         events=tuple(events),
     )
 

@@ -110,3 +110,35 @@ def test_the_reader_keeps_the_drawn_copy_apart() -> None:
     assert isinstance(deal, StartRound)
     assert isinstance(draw, Draw)
     assert discard == Discard(0, draw.tile, True)
+
+
+@pytest.mark.parametrize("shard", ["houou-00", "houou-02", "strongbot-00", "other-00"])
+def test_a_real_record_survives_mjai_with_its_head(shard: str) -> None:
+    for game_id, text in shard_texts(shard, 4):
+        record = read_record(text, game_id)
+        assert mjai.read_record(mjai.write_record(record)) == record
+
+
+def test_a_record_of_somebody_elses_has_a_head_all_the_same() -> None:
+    text = '{"type":"start_game","names":["A","B","C","D"]}\n' + mjai.write(scene().events, exact=False)
+    record = mjai.read_record(text)
+    assert (record.game_id, record.game_type, record.names) == ("", 9, ("A", "B", "C", "D"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        '{"type":"end_kyoku"}',
+        '{"type":"start_game"}\n{"type":"start_game"}',
+        '{"type":"start_game","suzaku_record":{"game_id":"../x"}}',
+        '{"type":"start_game","suzaku_record":{"game_type":99999}}',
+        '{"type":"start_game","suzaku_record":3}',
+        '{"type":"start_game","names":["A"]}',
+        '{"type":"start_game","id":' + "9" * 5000 + "}",
+        '{"type":"start_game"}\n{"type":"end_game","scores":[1e999,0,0,0]}',
+    ],
+)
+def test_what_is_no_record_in_mjai_is_refused(text: str) -> None:
+    with pytest.raises(ReplayFormatError):
+        mjai.read_record(text)
