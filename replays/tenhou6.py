@@ -75,7 +75,7 @@ def link(record: GameRecord) -> str:
     Raises:
         ReplayFormatError: as for `write`.
     """
-    return _ADDRESS + quote(write(record), safe="")
+    return _ADDRESS + quote(write(record).encode("utf-8", "replace"), safe="")
 
 
 def _document(record: GameRecord) -> dict[str, Any]:

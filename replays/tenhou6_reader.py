@@ -42,6 +42,8 @@ from replays.tenhou6_tokens import (
 
 MAX_CHARACTERS: Final = 1024 * 1024
 """A long hanchan has about 30,000."""
+MAX_LINK: Final = 512 * 1024
+"""Characters of a link, each of the record's three of its own."""
 MAX_ROUNDS: Final = 100
 MAX_LIST: Final = 40
 MAX_NAME: Final = 64
@@ -140,12 +142,11 @@ def read_record(text: str) -> GameRecord:
         ReplayFormatError: it is no such record; names the round and the place.
         ReplayTooLarge: it is longer than any game can be.
     """
-    if len(text) > MAX_CHARACTERS * 3:
-        raise ReplayTooLarge(f"{len(text)} characters; at most {MAX_CHARACTERS} are read")
-    text = _json_of(text.strip().removeprefix("\ufeff"))
-    if len(text) > MAX_CHARACTERS:
-        raise ReplayTooLarge(f"{len(text)} characters; at most {MAX_CHARACTERS} are read")
-    document = _decode(_documents.decode, text.encode("utf-8", "replace"), "tenhou6")
+    text = text.strip("\ufeff \t\r\n")
+    limit = MAX_LINK if is_link(text) else MAX_CHARACTERS
+    if len(text) > limit:
+        raise ReplayTooLarge(f"{len(text)} characters; at most {limit} are read")
+    document = _decode(_documents.decode, _json_of(text).encode("utf-8", "replace"), "tenhou6")
     return _record(document)
 
 
