@@ -1,4 +1,4 @@
-"""The command line: `suzaku play | lobby | check | games | convert | traffic verify | corpus … | bench game`.
+"""The command line: `suzaku play | lobby | check | games | convert | traffic verify | corpus … | bench …`.
 
 Results go to stdout, logs to stderr. Exit codes: 0 done, 1 failed while running, 2 usage or configuration,
 130 interrupted. Whatever is heavy is imported by the command that needs it, so that ``--help`` is quick.
@@ -288,6 +288,38 @@ def measure_game(as_json: AsJson = False, seed: Seed = None) -> int:
     from bot.bench import bench_game, print_bench
 
     return print_bench(bench_game(seed=seed or 0), as_json=as_json)
+
+
+@bench.command("loader")
+@reported
+def measure_loader(
+    folder: Annotated[
+        Path,
+        typer.Option("--corpus", help="Folder of the corpus, as `corpus build` made it.", metavar="FOLDER"),
+    ],
+    as_json: AsJson = False,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", help="Threads; one for each core if not given.", metavar="NUMBER", min=1),
+    ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(help="Stop after about so many; all if not given.", metavar="NUMBER", min=1),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(help="Of the order and the renamed tiles.", metavar="NUMBER", min=0)
+    ] = 0,
+) -> int:
+    """Time the loader of learning.
+
+    Discard decisions of real games, folded, encoded, their tiles renamed, delivered as torch tensors.
+    """
+    from bot.logs import set_up_logs
+    from learning.samples_bench import bench_loader, print_bench
+
+    set_up_logs()
+    result = bench_loader(folder, seed=seed, workers=workers, samples=samples)
+    return print_bench(result, as_json=as_json)
 
 
 @corpus.command("verify")
