@@ -11,17 +11,17 @@ from game.jit import kernel
 from game.layout import AT_HAND
 from game.packing import ANKAN, CHI, DAIMINKAN, KAKAN, PON, RIICHI_ACCEPTED
 from policies.features.draw import add_one, fill, is_red
-from policies.features.table import ONE, SETS, SUPHX_CALL
+from policies.features.table import ONE
 
 CALL_WIDTH: Final = 6
 """Numbers of a call's row, as `game.rules.legal_rows` writes it: kind, tile, four consumed."""
 
-_SET: Final = SETS[SUPHX_CALL]
-_TILES: Final = _SET.at("R1")
-_CALLED: Final = _SET.at("R2")
-_RED: Final = _SET.at("R3")
-_FROM: Final = _SET.at("R4")
-_KIND: Final = _SET.at("R5")
+# planes within the group, as the table lists them
+_TILES: Final = 0
+_CALLED: Final = 4
+_RED: Final = 5
+_FROM: Final = 6
+_KIND: Final = 9
 
 _CHI: Final = int(ActionKind.CHI)
 _PON: Final = int(ActionKind.PON)
@@ -31,21 +31,21 @@ _KAKAN: Final = int(ActionKind.KAKAN)
 
 
 @kernel
-def mark_call(rec: Any, me: int, row: Any, out: Any) -> None:
+def mark_call(rec: Any, me: int, row: Any, out: Any, at: int) -> None:
     """R: what is laid down, and whose tile completes it."""
     for i in range(1, CALL_WIDTH):
         tile = row[i]
         if tile < 0:
             continue
-        add_one(out, _TILES, tile >> 2, 4)
+        add_one(out, at + _TILES, tile >> 2, 4)
         if is_red(tile) and rec.where[tile] == AT_HAND + me:
-            out[_RED, tile >> 2] = ONE
+            out[at + _RED, tile >> 2] = ONE
     if row[1] >= 0:
-        out[_CALLED, row[1] >> 2] = ONE
+        out[at + _CALLED, row[1] >> 2] = ONE
     kind = row[0]
     if kind in (_CHI, _PON, _DAIMINKAN):
-        fill(out, _FROM + (rec.last_player - me) % 4 - 1, ONE)
-    fill(out, _KIND + (0 if kind == _CHI else (1 if kind == _PON else 2)), ONE)
+        fill(out, at + _FROM + (rec.last_player - me) % 4 - 1, ONE)
+    fill(out, at + _KIND + (0 if kind == _CHI else (1 if kind == _PON else 2)), ONE)
 
 
 @kernel

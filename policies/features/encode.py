@@ -22,6 +22,7 @@ from game.jit import kernel, warms_up
 from game.layout import ROUND_STATE
 from game.tiles import TILES
 from policies.features.calls import CALL_WIDTH, make_call, mark_call
+from policies.features.deep import lookahead_deep
 from policies.features.discards import mark_discard_sums, mark_last_discards, mark_rivers
 from policies.features.draw import fill
 from policies.features.efficiency import mark_efficiency
@@ -50,6 +51,7 @@ from policies.features.table import (
     DEEP_PLANES,
     KINDS,
     LITE,
+    LITE_CALL,
     ONE,
     ORACLE,
     SETS,
@@ -60,8 +62,6 @@ from policies.features.table import (
 )
 
 Planes = NDArray[np.uint8]
-Deep = Callable[[NDArray[Any], NDArray[np.int8], Planes], None]
-"""``deep(states, seats, out)`` fills ``out [N, 72, 34]`` with LA1 and LA2 of each state and seat."""
 
 HANCHAN_LAST_ROUND: Final = 7
 _ROWS_A_PIECE: Final = 64
@@ -70,7 +70,8 @@ _CODE_SIZE: Final = 8
 
 _LITE: Final = offsets(LITE)
 _FULL: Final = offsets(SUPHX)
-_AFTER_CALL: Final = offsets(SUPHX_CALL).LA3a_after
+_LITE_CALL: Final = offsets(LITE_CALL)
+_FULL_CALL: Final = offsets(SUPHX_CALL)
 
 
 def encode(
@@ -81,7 +82,7 @@ def encode(
     *,
     calls: NDArray[np.int16] | None = None,
     walls: NDArray[np.int16] | None = None,
-    deep: Deep | None = None,
+    deep: bool = True,
     last_round: int = HANCHAN_LAST_ROUND,
     threads: int = 1,
 ) -> Planes:
@@ -94,10 +95,11 @@ def encode(
         seats: Absolute player for each, or one for all.
         feature_set: A name in `policies.features.table.SETS`.
         out: ``[N, C, 34]`` uint8 to fill; by default a new one.
-        calls: For ``suphx-958``: ``[N, 6]`` int16, the candidate meld of each row as
+        calls: For the sets of calls: ``[N, 6]`` int16, the candidate meld of each row as
             `game.rules.legal_rows` writes it. A state with several candidates stands in several rows.
         walls: For ``oracle``: ``[N, 136]`` int16 in deal order, -1 where not known.
-        deep: Fills LA1 and LA2; without it they stay empty.
+        deep: Whether LA1 and LA2 are searched for, most of the work of a set that has them; else they stay
+            empty.
         last_round: 7 for a hanchan, 3 for a tonpuu game.
         threads: How many cores a large batch may use at once; 0 for all.
 
@@ -110,11 +112,10 @@ def encode(
     chosen = SETS.get(feature_set)
     if chosen is None:
         raise ValueError(f"no feature set {feature_set!r}; there are {', '.join(SETS)}")
-    states = np.ascontiguousarray(states).reshape(-1)
-    if states.dtype != ROUND_STATE:
-        raise ValueError("states must be an array of ROUND_STATE records")
+    states = _plain(states, ROUND_STATE).reshape(-1)
     count = len(states)
-    players = np.ascontiguousarray(np.broadcast_to(np.asarray(seats, dtype=np.int8), count))
+    players = np.empty(count, np.int8)
+    players[:] = seats
     if count and not (players.min() >= 0 and players.max() <= 3):
         raise ValueError("seats must be 0 to 3")
     out = _room(out, (count, chosen.planes, KINDS))
@@ -123,14 +124,15 @@ def encode(
 
     def piece(rows: slice) -> int:
         room, sight = np.zeros(1, ROUND_STATE), np.zeros(1, SIGHT)
-        done: int = body(states[rows], players[rows], extra[rows], last_round, out[rows], room, sight[0])
+        part = (states[rows], players[rows], extra[rows])
+        done: int = body(*part, last_round, out[rows], room, sight[0])
+        if deep and done == len(part[0]):
+            _fill_deep(chosen, *part, out[rows])
         return int(rows.start) + done
 
     for end, rows in _in_pieces(piece, count, threads):
         if end < rows.stop:
             raise ValueError(f"calls[{end}] is no call that fits its state: {extra[end].tolist()}")
-    if deep is not None and chosen.has("LA1"):
-        _fill_deep(deep, chosen, states, players, extra, out)
     return out
 
 
@@ -140,11 +142,25 @@ def called(states: NDArray[Any], seats: NDArray[np.int8], calls: NDArray[np.int1
     Args:
         states: ``[N]`` of `ROUND_STATE`.
         seats: ``[N]`` absolute players.
-        calls: ``[N, 6]`` int16 as `game.rules.legal_rows` writes them; they must fit.
+        calls: ``[N, 6]`` int16 as `game.rules.legal_rows` writes them.
+
+    Raises:
+        ValueError: a call does not fit its state.
     """
     after = states.copy()
-    _make_calls(after, seats, calls, np.zeros(_CODE_SIZE, np.int16))
+    done = _make_calls(after, seats, calls, np.zeros(_CODE_SIZE, np.int16))
+    if done < len(after):
+        raise ValueError(f"calls[{done}] is no call that fits its state: {calls[done].tolist()}")
     return after
+
+
+def _plain(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The array itself, or a copy if kernels would have to be compiled anew for its kind."""
+    if values.dtype != dtype:
+        raise ValueError(
+            f"an array of {values.dtype}; expected {dtype if dtype.names is None else 'ROUND_STATE'}"
+        )
+    return np.require(values, requirements=["C", "W"])
 
 
 def _room(out: Planes | None, shape: tuple[int, int, int]) -> Planes:
@@ -160,6 +176,7 @@ def _extra(
 ) -> NDArray[np.int16]:
     """The array a set needs besides the states."""
     name, given, width = {
+        LITE_CALL: ("calls", calls, CALL_WIDTH),
         SUPHX_CALL: ("calls", calls, CALL_WIDTH),
         ORACLE: ("walls", walls, TILES),
     }.get(chosen.name, ("", None, 0))
@@ -167,12 +184,15 @@ def _extra(
         return np.empty((count, 0), np.int16)
     if given is None or given.shape != (count, width):
         raise ValueError(f"{chosen.name} needs {name} of shape {(count, width)}")
-    return np.ascontiguousarray(given, dtype=np.int16)
+    return _plain(given, np.dtype(np.int16))
 
 
 @cache
 def _executor() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="features")
+
+
+os.register_at_fork(after_in_child=_executor.cache_clear)  # the threads stay behind in the parent
 
 
 def _in_pieces(piece: Callable[[slice], int], count: int, threads: int) -> Iterator[tuple[int, slice]]:
@@ -185,18 +205,18 @@ def _in_pieces(piece: Callable[[slice], int], count: int, threads: int) -> Itera
 
 
 def _fill_deep(
-    deep: Deep,
     chosen: FeatureSet,
     states: NDArray[Any],
     seats: NDArray[np.int8],
     calls: NDArray[np.int16],
     out: Planes,
 ) -> None:
-    at = chosen.at("LA1")
-    deep(states, seats, out[:, at : at + DEEP_PLANES])
+    if chosen.has("LA1"):
+        at = chosen.at("LA1")
+        lookahead_deep(states, seats, out[:, at : at + DEEP_PLANES])
     if chosen.has("LA1'"):
         at = chosen.at("LA1'")
-        deep(called(states, seats, calls), seats, out[:, at : at + DEEP_PLANES])
+        lookahead_deep(called(states, seats, calls), seats, out[:, at : at + DEEP_PLANES])
 
 
 # --- kernels: each returns how many rows it has done ------------------------------------------------------
@@ -263,22 +283,45 @@ def _mark_suphx(rec: Any, me: int, last_round: int, sight: Any, out: Any) -> Non
 
 
 @kernel
-def _encode_calls(
+def _encode_lite_calls(
     states: Any, seats: Any, extra: Any, last_round: int, out: Any, room: Any, sight: Any
 ) -> int:
     code = np.empty(_CODE_SIZE, np.int16)
-    after = room[0]
+    for row in range(len(states)):
+        me = int(seats[row])
+        out[row] = 0
+        _mark_lite(states[row], me, sight, out[row])
+        mark_call(states[row], me, extra[row], out[row], _LITE_CALL.R1)
+        room[0] = states[row]
+        if not _mark_after_call(room[0], me, extra[row], code, sight, out[row], _LITE_CALL.LA3a_after):
+            return row
+    return len(states)
+
+
+@kernel
+def _encode_suphx_calls(
+    states: Any, seats: Any, extra: Any, last_round: int, out: Any, room: Any, sight: Any
+) -> int:
+    code = np.empty(_CODE_SIZE, np.int16)
     for row in range(len(states)):
         me = int(seats[row])
         out[row] = 0
         _mark_suphx(states[row], me, last_round, sight, out[row])
-        mark_call(states[row], me, extra[row], out[row])
+        mark_call(states[row], me, extra[row], out[row], _FULL_CALL.R1)
         room[0] = states[row]
-        if not make_call(after, me, extra[row], code):
+        if not _mark_after_call(room[0], me, extra[row], code, sight, out[row], _FULL_CALL.LA3a_after):
             return row
-        look(after, me, sight)
-        mark_efficiency(after, sight, out[row], _AFTER_CALL)
     return len(states)
+
+
+@kernel
+def _mark_after_call(rec: Any, me: int, row: Any, code: Any, sight: Any, out: Any, at: int) -> bool:
+    """LA3 once the call has been made in ``rec``, a copy; false if it does not fit."""
+    if not make_call(rec, me, row, code):
+        return False
+    look(rec, me, sight)
+    mark_efficiency(rec, sight, out, at)
+    return True
 
 
 @kernel
@@ -302,7 +345,8 @@ def _make_calls(states: Any, seats: Any, calls: Any, code: Any) -> int:
 _BODIES: Final[dict[str, Callable[..., int]]] = {
     LITE: _encode_lite,
     SUPHX: _encode_suphx,
-    SUPHX_CALL: _encode_calls,
+    LITE_CALL: _encode_lite_calls,
+    SUPHX_CALL: _encode_suphx_calls,
     ORACLE: _encode_oracle,
 }
 
@@ -315,5 +359,6 @@ def _warm_up() -> None:
     encode(states, seats, SUPHX)
     encode(states, seats, ORACLE, walls=np.full((1, TILES), -1, np.int16))
     called(states, seats, calls)
-    with contextlib.suppress(ValueError):  # an empty round has no call to make
-        encode(states, seats, SUPHX_CALL, calls=calls)
+    for name in (LITE_CALL, SUPHX_CALL):
+        with contextlib.suppress(ValueError):  # an empty round has no call to make
+            encode(states, seats, name, calls=calls)

@@ -99,7 +99,7 @@ def permute_states(states: NDArray[Any], numbers: ArrayLike) -> NDArray[Any]:
         states: ``[N]`` of `ROUND_STATE`.
         numbers: ``[N]`` permutations, or one for all.
     """
-    out = np.ascontiguousarray(states).reshape(-1).copy()
+    out = states.reshape(-1).copy()
     _permute_states(out, _numbers(numbers, len(out)), KIND_MAPS)
     return out
 
@@ -126,7 +126,13 @@ def permute_planes(
         out = np.empty_like(planes)
     sources, indicators = _PLANE_MAPS[feature_set]
     _permute_planes(
-        planes, _numbers(numbers, len(planes)), sources, indicators, KIND_MAPS, _INDICATOR_MAPS, out
+        np.require(planes, requirements=["C", "W"]),
+        _numbers(numbers, len(planes)),
+        sources,
+        indicators,
+        KIND_MAPS,
+        _INDICATOR_MAPS,
+        out,
     )
     return out
 
@@ -150,10 +156,11 @@ _PLANE_MAPS: Final = {name: _plane_maps(name) for name in SETS}
 
 
 def _numbers(numbers: ArrayLike, count: int) -> Numbers:
-    each = np.asarray(numbers, dtype=np.int64)
-    if each.size and not (each.min() >= 0 and each.max() < PERMUTATIONS):
+    each = np.empty(count, np.int64)
+    each[:] = numbers
+    if count and not (each.min() >= 0 and each.max() < PERMUTATIONS):
         raise ValueError(f"permutations are numbers from 0 to {PERMUTATIONS - 1}")
-    return np.ascontiguousarray(np.broadcast_to(each, count))
+    return each
 
 
 def _rows(numbers: ArrayLike, like: NDArray[Any]) -> Numbers:

@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 LITE: Final = "lite-239/1"
+LITE_CALL: Final = "lite-287/1"
 SUPHX: Final = "suphx-838/1"
 SUPHX_CALL: Final = "suphx-958/1"
 ORACLE: Final = "oracle/1"
@@ -331,13 +332,12 @@ def _after_call(group: Group) -> Group:
     return msgspec.structs.replace(group, id=f"{group.id}'", content=f"after the call: {group.content}")
 
 
-_CALL_GROUPS: Final = (
+_CANDIDATE: Final = (
     Group(id="R1", planes=4, content="tiles of the completed meld, at least 1–4 copies"),
     Group(id="R2", planes=1, content="the called or added tile; empty for a closed kan"),
     Group(id="R3", planes=1, content="a red five from my hand goes into it, at its tile"),
     Group(id="R4", planes=3, content="who discarded it, seats 1 to 3; empty for closed and added kans"),
     Group(id="R5", planes=3, content="chi; pon; any kan"),
-    *(_after_call(group) for group in (*_DEEP, *_EFFICIENCY)),
 )
 
 _ORACLE_GROUPS: Final = (
@@ -366,10 +366,17 @@ _ORACLE_GROUPS: Final = (
 SETS: Final = {
     each.name: each
     for each in (
-        FeatureSet(LITE, "small networks: discard, riichi and calls", _LITE_GROUPS),
+        FeatureSet(LITE, "small networks: discard and riichi", _LITE_GROUPS),
+        FeatureSet(
+            LITE_CALL,
+            "small networks: chi, pon and kan, one row for each candidate meld",
+            (*_LITE_GROUPS, *_CANDIDATE, *map(_after_call, _EFFICIENCY)),
+        ),
         FeatureSet(SUPHX, "discard and riichi", _SUPHX_GROUPS),
         FeatureSet(
-            SUPHX_CALL, "chi, pon and kan: one row for each candidate meld", (*_SUPHX_GROUPS, *_CALL_GROUPS)
+            SUPHX_CALL,
+            "chi, pon and kan, one row for each candidate meld",
+            (*_SUPHX_GROUPS, *_CANDIDATE, *map(_after_call, (*_DEEP, *_EFFICIENCY))),
         ),
         FeatureSet(ORACLE, "what a seat cannot see; training only, beside another set", _ORACLE_GROUPS),
     )

@@ -10,7 +10,7 @@ from game.events import Ankan, Chi, Daiminkan, GameEvent, Kakan, Pon, RiichiAcce
 from game.layout import ROUND_STATE
 from game.state import apply, clone
 from policies.features.encode import called, encode
-from policies.features.table import LITE, SETS, SUPHX, SUPHX_CALL
+from policies.features.table import LITE, LITE_CALL, SETS, SUPHX, SUPHX_CALL
 from tests.policies.features.positions import CALLS, Positions, random_positions, real_positions
 from tests.policies.features.reference import View, group_la3, kinds, one_hot, stack, therm
 from tests.policies.features.test_encode import check
@@ -46,11 +46,12 @@ def test_all_kinds_of_calls_are_met() -> None:
     assert found == {int(kind) for kind in CALLS}
 
 
-def test_calls_against_the_fold(positions: Positions) -> None:
+@pytest.mark.parametrize(("name", "base"), [(LITE_CALL, LITE), (SUPHX_CALL, SUPHX)])
+def test_calls_against_the_fold(positions: Positions, name: str, base: str) -> None:
     states, seats, calls = positions.candidates()
-    chosen = SETS[SUPHX_CALL]
-    planes = encode(states, seats, SUPHX_CALL, calls=calls)
-    assert np.array_equal(planes[:, :838], encode(states, seats, SUPHX))
+    chosen = SETS[name]
+    planes = encode(states, seats, name, calls=calls)
+    assert np.array_equal(planes[:, : SETS[base].planes], encode(states, seats, base))
     after = called(states, seats, calls)
     start, look = chosen.at("R1"), chosen.at("LA3a'")
     for row in range(0, len(states), 5):

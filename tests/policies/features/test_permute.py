@@ -23,7 +23,7 @@ from policies.features.permute import (
     permute_states,
     permute_tiles,
 )
-from policies.features.table import LITE, ORACLE, SETS, SUPHX, SUPHX_CALL
+from policies.features.table import LITE, LITE_CALL, ORACLE, SETS, SUPHX, SUPHX_CALL
 from tests.policies.features.positions import Positions, random_positions, real_positions
 
 
@@ -53,9 +53,10 @@ def test_encoding_a_renamed_state_renames_the_planes(positions: Positions, name:
 def test_so_do_calls_and_the_oracle(positions: Positions, number: int) -> None:
     states, seats, calls = positions.candidates()
     renamed = permute_states(states, number)
-    planes = encode(states, seats, SUPHX_CALL, calls=calls)
-    ours = encode(renamed, seats, SUPHX_CALL, calls=permute_calls(calls, number))
-    agree(ours, permute_planes(planes, SUPHX_CALL, number), SUPHX_CALL, number)
+    for name in (LITE_CALL, SUPHX_CALL):
+        planes = encode(states, seats, name, calls=calls)
+        ours = encode(renamed, seats, name, calls=permute_calls(calls, number))
+        agree(ours, permute_planes(planes, name, number), name, number)
     walls = np.tile(np.random.default_rng(0).permutation(136).astype(np.int16), (len(states), 1))
     hidden = encode(states, seats, ORACLE, walls=walls)
     ours = encode(renamed, seats, ORACLE, walls=permute_tiles(walls, number))

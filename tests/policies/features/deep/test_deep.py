@@ -146,7 +146,7 @@ def test_planes_of_a_batch_are_those_of_each_row_and_go_into_the_set() -> None:
     rows = [made_up(seed, draws=seed % 2 == 1) for seed in range(12)]
     states = np.array([record for record, _ in rows], ROUND_STATE)
     seats = np.array([player for _, player in rows], np.int8)
-    planes = encode(states, seats, SUPHX, deep=lookahead_deep)
+    planes = encode(states, seats, SUPHX)
     at = SETS[SUPHX].at("LA1")
     for row, (record, player) in enumerate(rows):
         assert np.array_equal(planes[row, at : at + 72], deep(record, player))
