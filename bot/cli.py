@@ -1,4 +1,4 @@
-"""The command line: `suzaku play | lobby | check | traffic verify | bench game`.
+"""The command line: `suzaku play | lobby | check | games | convert | traffic verify | corpus … | bench …`.
 
 Results go to stdout, logs to stderr. Exit codes: 0 done, 1 failed while running, 2 usage or configuration,
 130 interrupted. Whatever is heavy is imported by the command that needs it, so that ``--help`` is quick.
@@ -38,8 +38,10 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 traffic = typer.Typer(help="Captured frames.", no_args_is_help=True)
+corpus = typer.Typer(help="Real games to learn from.", no_args_is_help=True)
 bench = typer.Typer(help="Measurements.", no_args_is_help=True)
 app.add_typer(traffic, name="traffic")
+app.add_typer(corpus, name="corpus")
 app.add_typer(bench, name="bench")
 
 ConfigFile = Annotated[
@@ -66,6 +68,17 @@ Out = Annotated[
 ]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Check everything, say what would be done, and stop.")
+]
+
+Records = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Records (mjlog, also gzipped), folders of them, shards (.jsonl.zst).", metavar="PATH..."
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", help="Processes; one for each core if not given.", metavar="NUMBER", min=1),
 ]
 
 
@@ -193,6 +206,61 @@ def check(
     return check_everything(config, os.environ, as_json=as_json)
 
 
+@app.command()
+@reported
+def games(
+    folder: Annotated[
+        str | None, typer.Option(help="Folder of the records, if not the configured one.", metavar="FOLDER")
+    ] = None,
+    player: Annotated[
+        str | None, typer.Option(help="Only games with this name, and from where he sat.", metavar="NAME")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Only games of this day (2026-01-31) and later.", metavar="DAY")
+    ] = None,
+    placement: Annotated[
+        int | None, typer.Option(min=1, max=4, help="Only games that ended in this place.", metavar="1-4")
+    ] = None,
+    as_json: AsJson = False,
+    config_file: ConfigFile = None,
+) -> int:
+    """List the games kept so far.
+
+    Date, place, points, type, rounds, id and opponents of each. The place is ours where decisions of ours lie
+    beside the record, else that of `--player`.
+    """
+    config = _load(config_file, {"records.folder": folder})
+    from bot.games import list_games
+
+    return list_games(config.records.folder, player=player, since=since, placement=placement, as_json=as_json)
+
+
+@app.command()
+@reported
+def convert(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A record: mjlog, Tenhou's JSON or a link with it, mjai; plain or gzip.", metavar="IN"
+        ),
+    ],
+    out: Annotated[str, typer.Argument(help="File to write, a folder, or - for stdout.", metavar="OUT")],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            help="mjlog, tenhou6, link or mjai; without it the name of OUT says (.xml, .json, .url, .jsonl).",
+            metavar="FORMAT",
+        ),
+    ] = None,
+) -> int:
+    """Write a record in another format."""
+    from bot.convert import convert as convert_record
+    from bot.logs import set_up_logs
+
+    set_up_logs()
+    return convert_record(source, out, to)
+
+
 @traffic.command()
 @reported
 def verify(
@@ -220,6 +288,76 @@ def measure_game(as_json: AsJson = False, seed: Seed = None) -> int:
     from bot.bench import bench_game, print_bench
 
     return print_bench(bench_game(seed=seed or 0), as_json=as_json)
+
+
+@bench.command("loader")
+@reported
+def measure_loader(
+    folder: Annotated[
+        Path,
+        typer.Option("--corpus", help="Folder of the corpus, as `corpus build` made it.", metavar="FOLDER"),
+    ],
+    as_json: AsJson = False,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", help="Threads; one for each core if not given.", metavar="NUMBER", min=1),
+    ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(help="Stop after about so many; all if not given.", metavar="NUMBER", min=1),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(help="Of the order and the renamed tiles.", metavar="NUMBER", min=0)
+    ] = 0,
+) -> int:
+    """Time the loader of learning.
+
+    Discard decisions of real games, folded, encoded, their tiles renamed, delivered as torch tensors.
+    """
+    from bot.logs import set_up_logs
+    from learning.samples_bench import bench_loader, print_bench
+
+    set_up_logs()
+    result = bench_loader(folder, seed=seed, workers=workers, samples=samples)
+    return print_bench(result, as_json=as_json)
+
+
+@corpus.command("verify")
+@reported
+def verify_corpus(
+    paths: Records,
+    as_json: AsJson = False,
+    workers: Workers = None,
+) -> int:
+    """Check real games against our rules.
+
+    Every event, every action taken or let pass, every win and payment, the order of the rounds, the end of
+    the game, and the walls. Lists each difference with game, round and turn.
+    """
+    from bot.logs import set_up_logs
+    from learning.corpus.verify import print_report, verify
+
+    set_up_logs()
+    return print_report(verify(paths, workers), as_json=as_json)
+
+
+@corpus.command("build")
+@reported
+def build_corpus(
+    paths: Records,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the corpus.", metavar="FOLDER")],
+    as_json: AsJson = False,
+    workers: Workers = None,
+) -> int:
+    """Make real games into the corpus that learning reads.
+
+    A build that was stopped goes on where it was; one that is finished is left as it is.
+    """
+    from bot.logs import set_up_logs
+    from learning.corpus.build import build, print_build
+
+    set_up_logs()
+    return print_build(build(paths, out, workers), as_json=as_json)
 
 
 def main() -> None:

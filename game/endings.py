@@ -27,7 +27,7 @@ def win_events(
 
     Args:
         record: at the moment of the chance, the winners' hands known.
-        winners: the nearest to the discarder first; he takes the honba and the sticks.
+        winners: the nearest to the discarder first; he alone is paid the honba, and takes the sticks.
         source: whose tile it is; the winner himself for a tsumo.
         tile: the winning tile.
         ura_indicators: under the indicators shown; they count for winners in riichi.
@@ -35,14 +35,14 @@ def win_events(
     wins = []
     for place, player in enumerate(winners):
         ura = tuple(ura_indicators) if record["riichi"][player] == 2 else ()
-        honba, sticks = (int(record["honba"]), int(record["riichi_sticks"])) if place == 0 else (0, 0)
-        wins.append(_win(record, player, source, tile, ura, honba, sticks))
+        wins.append(_win(record, player, source, tile, ura, nearest=place == 0))
     return wins
 
 
-def _win(
-    record: np.void, player: int, source: int, tile: int, ura: tuple[int, ...], honba: int, sticks: int
-) -> Win:
+def _win(record: np.void, player: int, source: int, tile: int, ura: tuple[int, ...], *, nearest: bool) -> Win:
+    honba = int(record["honba"])
+    sticks = int(record["riichi_sticks"]) if nearest else 0
+    paid = honba if nearest else 0
     context = context_of(record, player, tile, source, ura)
     value = evaluate(context)
     assert value is not None, f"player {player} may not win with {context}"
@@ -60,7 +60,7 @@ def _win(
         yakuman=value.yakuman,
         ura_indicators=ura,
         liable=liable,
-        deltas=deltas(value, player, source, dealer, honba=honba, riichi_sticks=sticks, liable=liable),
+        deltas=deltas(value, player, source, dealer, honba=paid, riichi_sticks=sticks, liable=liable),
         honba=honba,
         riichi_sticks=sticks,
     )

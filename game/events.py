@@ -128,7 +128,7 @@ class Win(Event, frozen=True, tag="win"):
         ura_indicators: shown only for a riichi.
         liable: the player who pays for a completed yakuman (pao), -1 for none.
         deltas: change of every score, honba and sticks included.
-        honba: repeats paid with this win.
+        honba: repeats as the record states them; of a double ron only the nearer winner is paid for them.
         riichi_sticks: sticks collected with this win.
     """
 

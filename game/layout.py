@@ -76,7 +76,7 @@ ROUND_STATE: Final = np.dtype(
         ("safe34", "u8", (4,)),  # bit per kind passed by anyone since the player's riichi, or his own discard
         ("turn_safe34", "u8", (4,)),  # bit per kind passed by anyone since the player's last discard
         ("meld_kind", "i1", (4, 4)),  # MeldKind, 0 where none, in order of call
-        ("meld_tiles", "i2", (4, 4, 4)),  # physical tiles ascending, -1 past the end
+        ("meld_tiles", "i2", (4, 4, 4)),  # ascending, an ankan's naming copy first; -1 past the end
         ("meld_called", "i2", (4, 4)),  # tile taken from another player, -1 for ankan
         ("meld_from", "i1", (4, 4)),  # absolute player it was taken from; the caller for ankan
         ("meld_added", "i2", (4, 4)),  # tile a kakan added, else -1

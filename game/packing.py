@@ -69,9 +69,23 @@ def pack(event: GameEvent) -> Packed | None:
 
 
 def pack_all(events: Iterable[GameEvent]) -> Packed:
-    """Several events, one after the other, those that change no round left out."""
-    rows = [row for event in events if (row := pack(event)) is not None]
-    return np.concatenate(rows) if rows else np.empty(0, dtype=np.int16)
+    """Several events, one after the other, those that change no round left out.
+
+    Raises:
+        StateMismatchError: as for `pack`.
+    """
+    events = tuple(events)
+    codes: list[int] = []
+    try:
+        for event in events:
+            packer = _PACKERS.get(type(event))
+            if packer is not None:
+                codes += packer(event)
+        return np.array(codes, dtype=np.int16)
+    except (OverflowError, ValueError):
+        for event in events:
+            pack(event)  # names the one that is out of range
+        raise
 
 
 def _hundreds(points: Iterable[int]) -> list[int]:

@@ -163,6 +163,21 @@ def discard_table(
 
 
 @kernel
+def missing_by_suit(hand34: NDArray[np.int8], out: NDArray[np.int64]) -> None:
+    """Tiles that each suit alone is short of.
+
+    Args:
+        hand34: Concealed tiles.
+        out: ``[4, 2, 5]`` int64, filled: tiles missing to 0-4 sets, without and with the pair; 31 where no
+            suit holds so many.
+    """
+    for suit, entry in enumerate(_entries(hand34)):
+        for pair, row in enumerate(_rows(entry)):
+            for sets in range(5):
+                out[suit, pair, sets] = row >> sets * LANE & _LANE_MASK
+
+
+@kernel
 def _accepted(hand34: NDArray[np.int8], meld_count: int) -> tuple[int, int]:
     """Shanten, and the kinds that lower it."""
     distance, mask = _accepted_normal(hand34, meld_count)
@@ -347,4 +362,5 @@ def _warm_up() -> None:
     waits(hand34, 3)
     accepted(hand34, 3)
     ukeire(hand34, 3, hand34)
+    missing_by_suit(hand34, np.zeros((4, 2, 5), np.int64))
     discard_table(hand34, 3, hand34, np.zeros(34, np.int8), np.zeros(34, np.uint64), np.zeros(34, np.int16))

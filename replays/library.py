@@ -49,10 +49,10 @@ def save(record: GameRecord, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     if record.decisions:
         lines = b"".join(msgspec.json.encode(decision) + b"\n" for decision in record.decisions)
-        _replace(_inside(folder, name + DECISIONS_SUFFIX), lines)
+        replace_file(_inside(folder, name + DECISIONS_SUFFIX), lines)
     path = _inside(folder, name + RECORD_SUFFIX)
     if record.is_complete or not path.exists():
-        _replace(path, text.encode())
+        replace_file(path, text.encode())
     return path
 
 
@@ -111,7 +111,7 @@ def _inside(folder: Path, name: str) -> Path:
     return path
 
 
-def _replace(path: Path, data: bytes) -> None:
+def replace_file(path: Path, data: bytes) -> None:
     """Write beside the path, flush, and rename over it."""
     temporary = path.with_name(path.name + ".tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)

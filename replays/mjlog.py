@@ -34,8 +34,8 @@ from game.events import (
     StartRound,
     Win,
 )
-from game.melds import Meld, MeldKind, decode_meld, encode_meld
-from game.state import apply, new_round
+from game.melds import Meld, MeldKind, encode_meld
+from game.state import apply, melds_of, new_round
 from game.tiles import UNSEEN
 from replays.mjlog_reader import read, read_record
 from replays.record import GameRecord
@@ -105,15 +105,18 @@ def percent_encoded(name: str) -> str:
 
 
 def _header(record: GameRecord) -> str:
-    shuffle = f'<SHUFFLE seed="{quote_from_bytes(record.shuffle.encode(), safe="+/=,-")}" ref=""/>'
     names = " ".join(f'n{p}="{percent_encoded(name)}"' for p, name in enumerate(record.names))
     rates = ",".join(f"{rate:.2f}" for rate in record.rates)
+    shuffle = _seed("<SHUFFLE seed", record.shuffle, ' ref=""/>')
     return (
-        f"{shuffle if record.shuffle else ''}"
-        f'<GO type="{record.game_type}" lobby="{record.lobby}"/>'
+        f'{shuffle}<GO type="{record.game_type}" lobby="{record.lobby}"/>'
         f'<UN {names} dan="{_numbers(record.ranks)}" rate="{rates}" sx="{",".join(record.sexes)}"/>'
         '<TAIKYOKU oya="0"/>'
     )
+
+
+def _seed(before: str, seed: str, after: str = "") -> str:
+    return f'{before}="{quote_from_bytes(seed.encode(), safe="+/=,-")}"{after}' if seed else ""
 
 
 def _numbers(values: tuple[int, ...]) -> str:
@@ -132,8 +135,6 @@ class _Writer:
         self._record = record
         self._state = new_round()
         self._rounds = 0
-        # The codes as written: the record does not keep which copy named a closed kan.
-        self._codes: list[list[int]] = [[], [], [], []]
         # A result's tag is closed only when it is known whether the game's end follows.
         self._open_result = ""
 
@@ -186,8 +187,8 @@ class _Writer:
 
     def _start(self, event: StartRound) -> str:
         dice = self._record.dice[self._rounds] if self._rounds < len(self._record.dice) else (0, 0)
+        shuffle = "".join(self._record.round_shuffles[self._rounds : self._rounds + 1])
         self._rounds += 1
-        self._codes = [[], [], [], []]
         seed = (event.round_index, event.honba, event.riichi_sticks, *dice, event.dora_indicator)
         hands = (
             f' hai{player}="{_numbers(hand)}"'
@@ -196,7 +197,7 @@ class _Writer:
         )
         return (
             f'<INIT seed="{_numbers(seed)}" ten="{_hundreds(event.scores)}" '
-            f'oya="{event.dealer}"{"".join(hands)}/>'
+            f'oya="{event.dealer}"{"".join(hands)}{_seed(" shuffle", shuffle)}/>'
         )
 
     def _discard(self, event: Discard) -> str:
@@ -205,14 +206,11 @@ class _Writer:
         return f"<{letter}{event.tile}/>"
 
     def _call(self, event: Chi | Pon | Daiminkan | Ankan | Kakan) -> int:
-        codes = self._codes[event.player]
         if not isinstance(event, Kakan):
-            codes.append(encode_meld(meld_of(event)))
-            return codes[-1]
-        for place, pon in enumerate(map(decode_meld, codes)):
+            return encode_meld(meld_of(event))
+        for pon in melds_of(self._state, event.player):
             if pon.kind is MeldKind.PON and pon.tiles[0] >> 2 == event.tile >> 2:
-                codes[place] = encode_meld(meld_of(event, pon))
-                return codes[place]
+                return encode_meld(meld_of(event, pon))
         raise ReplayFormatError(f"{self._record.game_id}: an added kan without its pon: {event!r}")
 
     def _scores(self, deltas: Four) -> str:
@@ -221,10 +219,11 @@ class _Writer:
 
     def _win(self, event: Win) -> str:
         indicators = [int(t) for t in self._state["indicators"][: self._state["indicator_count"]]]
+        codes = tuple(encode_meld(meld) for meld in reversed(melds_of(self._state, event.player)))
         attributes = [
             ("ba", f"{event.honba},{event.riichi_sticks}"),
             ("hai", _numbers(event.hand)),
-            ("m", _numbers(tuple(reversed(self._codes[event.player])))),
+            ("m", _numbers(codes)),
             ("machi", str(event.tile)),
             ("ten", f"{event.fu},{event.points},{event.limit}"),
             ("yaku", ",".join(f"{yaku},{han}" for yaku, han in event.yaku)),

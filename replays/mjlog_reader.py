@@ -7,7 +7,7 @@ are refused by name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 from urllib.parse import unquote
 
@@ -46,12 +46,14 @@ MAX_ATTRIBUTES: Final = 32
 MAX_VALUE: Final = 8192
 
 _THREE_PLAYERS: Final = 16
-_TAG: Final = re.compile(
-    r"\s*+<(?P<close>/?+)(?P<name>[A-Za-z]++)(?P<tile>[0-9]{0,3}+)"
-    r'(?P<attributes>(?:\s++[A-Za-z][A-Za-z0-9]{0,20}+="[^"<>]*+")*+)\s*+/?+>'
+_TAG: Final = re.compile(  # without the "<" that texts are split at: no value may hold one
+    r"(?P<close>/?+)(?P<name>[A-Za-z]++)(?P<tile>[0-9]{0,3}+)"
+    r'(?P<attributes>(?:\s++[A-Za-z][A-Za-z0-9]{0,20}+="[^"<>]*+")*+)\s*+/?+>\s*+'
 )
+_DECLARATION: Final = re.compile(r"\?xml[^<>]*\?>\s*")
 _ATTRIBUTE: Final = re.compile(r'([A-Za-z][A-Za-z0-9]*+)="([^"]*+)"')
 _INTEGER: Final = re.compile(r"-?[0-9]{1,7}")
+_INTEGERS: Final = re.compile(r"-?[0-9]{1,7}(?:,-?[0-9]{1,7})*+")
 _RESULT: Final = re.compile(r"(-?)([0-9]{1,5})(?:\.([0-9]))?")
 _DRAW_REASONS: Final[dict[str, DrawReason]] = {
     "": "exhaustive",
@@ -83,11 +85,13 @@ def read_record(text: str, game_id: str = "") -> GameRecord:
     """
     if len(text) > MAX_CHARACTERS:
         raise ReplayTooLarge(f"{len(text)} characters; at most {MAX_CHARACTERS} are read")
+    if text.count("<") > MAX_TAGS:
+        raise ReplayTooLarge(f"more than {MAX_TAGS} tags")
+    head, *tags = text.split("<")
+    if head.strip("\ufeff \r\n\t"):
+        raise _no_tag(text, 0)
     reader = _Reader()
-    for number, tag in enumerate(_tags(text)):
-        if number >= MAX_TAGS:
-            raise ReplayTooLarge(f"more than {MAX_TAGS} tags")
-        reader.add(tag)
+    reader.add_all(tags)
     return reader.record(game_id)
 
 
@@ -113,12 +117,12 @@ class _Tag:
     def integers(self, key: str, count: int | None = None) -> tuple[int, ...]:
         """A comma list, "" being the empty one."""
         text = self.text(key)
-        parts = text.split(",") if text else []
-        if not all(_INTEGER.fullmatch(part) for part in parts):
+        if text and not _INTEGERS.fullmatch(text):
             raise self.fail(f"{key} is no list of numbers: {text[:80]!r}")
-        if count is not None and len(parts) != count:
-            raise self.fail(f"{key} has {len(parts)} numbers instead of {count}")
-        return tuple(map(int, parts))
+        values = tuple(map(int, text.split(","))) if text else ()
+        if count is not None and len(values) != count:
+            raise self.fail(f"{key} has {len(values)} numbers instead of {count}")
+        return values
 
     def integer(self, key: str, low: int, high: int) -> int:
         (value,) = self.integers(key, 1)
@@ -151,24 +155,38 @@ class _Tag:
         return int(self.tile_text)
 
 
-def _tags(text: str) -> Iterator[_Tag]:
-    at = len(text) - len(text.lstrip("\ufeff \r\n\t"))
-    if text.startswith("<?xml", at):
-        at = text.find("?>", at) + 2
-    end = len(text.rstrip())
-    while at < end:
-        found = _TAG.match(text, at)
-        if found is None:
-            raise ReplayFormatError(f"not a tag at character {at}: {text[at : at + 80]!r}")
-        at = found.end()
-        pairs = _ATTRIBUTE.findall(found["attributes"])
-        attributes = dict(pairs)
-        if len(attributes) != len(pairs) or len(pairs) > MAX_ATTRIBUTES:
-            raise ReplayFormatError(f"<{found['name']}>: an attribute twice, or too many")
-        if any(len(value) > MAX_VALUE for value in attributes.values()):
-            raise ReplayTooLarge(f"<{found['name']}>: a value of more than {MAX_VALUE} characters")
-        if not found["close"]:
-            yield _Tag(found["name"], found["tile"], attributes)
+def _no_tag(text: str, at: int) -> ReplayFormatError:
+    return ReplayFormatError(f"not a tag at character {at}: {text[at : at + 80]!r}")
+
+
+def _parse(text: str) -> _Tag | None:
+    """A tag without its "<"; None for one that only closes."""
+    found = _TAG.fullmatch(text)
+    if found is None:
+        raise _no_tag("<" + text, 0)
+    pairs = _ATTRIBUTE.findall(found["attributes"])
+    attributes = dict(pairs)
+    if len(attributes) != len(pairs) or len(pairs) > MAX_ATTRIBUTES:
+        raise ReplayFormatError(f"<{found['name']}>: an attribute twice, or too many")
+    if any(len(value) > MAX_VALUE for value in attributes.values()):
+        raise ReplayTooLarge(f"<{found['name']}>: a value of more than {MAX_VALUE} characters")
+    return None if found["close"] else _Tag(found["name"], found["tile"], attributes)
+
+
+# Nine tags in ten are a draw or a discard; as texts after "<" they find their events without being parsed.
+_DRAWS: Final = tuple(tuple(Draw(player, tile) for tile in range(TILES)) for player in range(4))
+_DRAW_TEXTS: Final = {
+    f"{'TUVW'[draw.player]}{draw.tile}/>": draw for of_player in _DRAWS for draw in of_player
+}
+_DISCARD_TEXTS: Final = {
+    f"{'DEFG'[draw.player]}{draw.tile}/>": (
+        draw,
+        Discard(draw.player, draw.tile, tsumogiri=True),
+        Discard(draw.player, draw.tile, tsumogiri=False),
+    )
+    for of_player in _DRAWS
+    for draw in of_player
+}
 
 
 class _Reader:
@@ -177,12 +195,38 @@ class _Reader:
     def __init__(self) -> None:
         self._events: list[GameEvent] = []
         self._dice: list[tuple[int, int]] = []
+        self._shuffles: list[str] = []
         self._header: dict[str, _Tag] = {}
         self._in_round = False
         self._result_seen = False
         self._ended = False
+        self._drawn: Draw | None = None
+        """The draw a discard may follow; riichi, an indicator or a lost line may stand between."""
 
-    def add(self, tag: _Tag) -> None:
+    def add_all(self, tags: list[str]) -> None:
+        """Take all tags, each without its "<"."""
+        events = self._events
+        for number, text in enumerate(tags):
+            plain = text if text[-1:] == ">" else text.rstrip()
+            if self._takes_moves:
+                draw = _DRAW_TEXTS.get(plain)
+                if draw is not None:
+                    events.append(draw)
+                    self._drawn = draw
+                    continue
+                discard = _DISCARD_TEXTS.get(plain)
+                if discard is not None:
+                    same, tsumogiri, tedashi = discard
+                    events.append(tsumogiri if self._drawn is same else tedashi)
+                    self._drawn = None
+                    continue
+            if number == 0 and _DECLARATION.fullmatch(text):
+                continue
+            tag = _parse(text)
+            if tag is not None:
+                self._add(tag)
+
+    def _add(self, tag: _Tag) -> None:
         """Take the next tag."""
         if not self._header and tag.name != "mjloggm":
             raise ReplayFormatError("not an mjlog: it does not begin with <mjloggm>")
@@ -216,6 +260,7 @@ class _Reader:
             events=(StartGame(names=names), *self._events),
             dice=tuple(self._dice),
             shuffle=shuffle.text("seed") if shuffle and shuffle.has("seed") else "",
+            round_shuffles=tuple(self._shuffles) if len(self._shuffles) == len(self._dice) else (),
         )
 
     def _check_header(self, tag: _Tag) -> None:
@@ -232,8 +277,12 @@ class _Reader:
     def _last(self) -> GameEvent | None:
         return self._events[-1] if self._events else None
 
+    @property
+    def _takes_moves(self) -> bool:
+        return self._in_round and not self._result_seen
+
     def _needs_round(self, tag: _Tag) -> None:
-        if not self._in_round or self._result_seen:
+        if not self._takes_moves:
             raise tag.fail("stands outside a round")
 
     # --- the tags ------------------------------------------------------------------------------------
@@ -252,6 +301,8 @@ class _Reader:
             tag.tiles(f"hai{p}", 13, 13) if tag.has(f"hai{p}") else (UNSEEN,) * 13 for p in range(4)
         )
         self._dice.append((seed[3], seed[4]))
+        if tag.has("shuffle"):
+            self._shuffles.append(tag.text("shuffle"))
         self._events.append(
             StartRound(
                 round_index=seed[0],
@@ -263,26 +314,20 @@ class _Reader:
                 hands=(hands[0], hands[1], hands[2], hands[3]),
             )
         )
-        self._in_round, self._result_seen = True, False
+        self._in_round, self._result_seen, self._drawn = True, False, None
 
     def draw(self, tag: _Tag) -> None:
         self._needs_round(tag)
-        self._events.append(Draw("TUVW".index(tag.name), tag.own_tile(may_be_unseen=True)))
+        player, tile = "TUVW".index(tag.name), tag.own_tile(may_be_unseen=True)
+        self._drawn = Draw(player) if tile == UNSEEN else _DRAWS[player][tile]
+        self._events.append(self._drawn)
 
     def discard(self, tag: _Tag) -> None:
         self._needs_round(tag)
         player, tile = "DEFG".index(tag.name.upper()), tag.own_tile()
-        tsumogiri = tag.name.islower() or self._drawn_by(player) == tile
+        tsumogiri = tag.name.islower() or self._drawn is _DRAWS[player][tile]
         self._events.append(Discard(player, tile, tsumogiri))
-
-    def _drawn_by(self, player: int) -> int:
-        """The tile the player has just drawn; riichi, an indicator or a lost line may stand between."""
-        for event in reversed(self._events):
-            if isinstance(event, Draw):
-                return event.tile if event.player == player else UNSEEN
-            if not isinstance(event, Riichi | DoraRevealed | PlayerLeft | PlayerReturned):
-                break
-        return UNSEEN
+        self._drawn = None
 
     def meld(self, tag: _Tag) -> None:
         self._needs_round(tag)
@@ -291,6 +336,7 @@ class _Reader:
             meld = decode_meld(tag.integer("m", 0, 65535))
         except ValueError as exc:
             raise tag.fail(str(exc)) from None
+        self._drawn = None
         source = (player + meld.from_seat) % 4
         own = meld.consumed
         match meld.kind:

@@ -59,6 +59,7 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True):
         events: everything that happened, from `StartGame` to `EndGame`.
         dice: both dice of each round less one; they decide nothing and may be missing.
         shuffle: text of the seed all walls follow from, where Tenhou gave it.
+        round_shuffles: texts of the seeds of single rounds, which records of early 2009 carry instead.
         decisions: decisions of our seat, in order.
     """
 
@@ -72,6 +73,7 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True):
     sexes: Names = ("M", "M", "M", "M")
     dice: tuple[tuple[int, int], ...] = ()
     shuffle: str = ""
+    round_shuffles: tuple[str, ...] = ()
     decisions: tuple[DecisionRecord, ...] = ()
 
     @property

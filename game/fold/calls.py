@@ -161,7 +161,9 @@ def _lay_meld(rec: Any, player: int, meld_kind: int, own: Any, called: int) -> i
         rec.meld_tiles[player, slot, count] = called
         rec.where[called] = AT_MELD + player
         count += 1
-    rec.meld_tiles[player, slot, :count] = np.sort(rec.meld_tiles[player, slot, :count])
+    # The first tile of a closed kan names it on the wire; the others lie ascending behind it.
+    first = 1 if meld_kind == _MELD_ANKAN else 0
+    rec.meld_tiles[player, slot, first:count] = np.sort(rec.meld_tiles[player, slot, first:count])
     rec.meld_kind[player, slot] = meld_kind
     rec.meld_order[player, slot] = rec.discard_count
     rec.meld_count[player] = slot + 1

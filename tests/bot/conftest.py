@@ -18,3 +18,9 @@ def restore_logs() -> Iterator[None]:
     root.handlers[:], root.level, sys.excepthook, threading.excepthook, sys.unraisablehook = before
     logging.captureWarnings(False)
     structlog.reset_defaults()
+
+
+@pytest.fixture(autouse=True)
+def _hide_the_tests_own_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the shared material lies is told to the tests; to the program it is a misspelt key."""
+    monkeypatch.delenv("SUZAKU_SHARED", raising=False)

@@ -288,3 +288,12 @@ def test_a_hidden_player_cannot_show_a_tile_we_hold() -> None:
     with pytest.raises(StateMismatchError, match="lies elsewhere"):
         scene.apply(Discard(1, scene.hand()[0], False))
     assert ActionKind.DISCARD not in scene.kinds()
+
+
+@pytest.mark.parametrize("naming", range(4))
+def test_a_closed_kan_remembers_the_copy_that_named_it(naming: int) -> None:
+    scene = Scene("111m456p789s1122z").draw("1m")
+    own = (naming, *(tile for tile in range(4) if tile != naming))
+    scene.apply(Ankan(0, (own[0], own[3], own[1], own[2])))
+    (kan,) = melds_of(scene.record, 0)
+    assert kan.tiles == own

@@ -222,14 +222,14 @@ PINFU_69P_TOO = "78p345m345s678m22s"
 PINFU_69P_AS_WELL = "78p789m567s123s44s"
 
 
-def test_of_two_winners_the_nearer_takes_honba_and_sticks() -> None:
+def test_of_two_winners_both_state_the_honba_and_the_nearer_is_paid_for_it() -> None:
     wall = stacked_wall(("", PINFU_69P_TOO, "", PINFU_69P), "9p")
     play = Play(wall, honba=2, riichi_sticks=1)
     play.act(0, K.DISCARD, "9p")
     events = play.acts({1: (K.RON, ""), 3: (K.RON, "")})
     near, far = of_type(events, Win)
     assert (near.player, near.honba, near.riichi_sticks, near.deltas) == (1, 2, 1, (-1600, 2600, 0, 0))
-    assert (far.player, far.honba, far.riichi_sticks, far.deltas) == (3, 0, 0, (-2000, 0, 0, 2000))
+    assert (far.player, far.honba, far.riichi_sticks, far.deltas) == (3, 2, 0, (-2000, 0, 0, 2000))
     start = last_round(events)
     assert (start.round_index, start.honba, start.riichi_sticks) == (1, 0, 0)
     assert start.scores == (21400, 27600, 25000, 27000)

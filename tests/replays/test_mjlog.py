@@ -92,7 +92,7 @@ def _stored(every: int) -> Iterator[tuple[str, str]]:
 
 def _modern(text: str) -> str:
     """What today's records say otherwise than those of 2009 to 2022, said today's way."""
-    text = re.sub(r"</?Scene>|<\?xml.*?\?>|\n| shuffle=\"[^\"]*\"| ref=\"[^\"]*\"", "", text).strip()
+    text = re.sub(r"</?Scene>|<\?xml.*?\?>|\n| ref=\"[^\"]*\"", "", text).strip()
     text = re.sub(r'(<GO type="\d+")/>', r'\1 lobby="0"/>', text)
     text = re.sub(r'(<REACH who="\d") ten="[\d,-]+"', r"\1", text)
     text = re.sub(r'rate="([^"]*)"', lambda m: f"rate={[float(rate) for rate in m[1].split(',')]}", text)

@@ -1,0 +1,79 @@
+"""When players were away from a table: what the server then did for them is nobody's decision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from game.events import (
+    Discard,
+    Draw,
+    EndGame,
+    EndRound,
+    GameEvent,
+    PlayerLeft,
+    PlayerReturned,
+    RiichiAccepted,
+    StartGame,
+    StartRound,
+)
+
+_NOT_PACKED: Final = frozenset((StartGame, EndRound, EndGame, PlayerLeft, PlayerReturned))
+
+
+class Absence(msgspec.Struct, frozen=True):
+    """One player's time away.
+
+    Attributes:
+        player: who.
+        first: number of the first packed event of the game that came after he left.
+        end: number of the first packed event after his return; of all packed events if he never came back.
+    """
+
+    player: int
+    first: int
+    end: int
+
+
+def absences(events: Sequence[GameEvent]) -> list[Absence]:
+    """All absences of a game, by their beginning."""
+    if not any(type(event) is PlayerLeft for event in events):
+        return []
+    found: list[Absence] = []
+    left: dict[int, int] = {}
+    number = 0
+    for event in events:
+        if isinstance(event, PlayerLeft):
+            left.setdefault(event.player, number)
+        elif isinstance(event, PlayerReturned):
+            if event.player in left:
+                found.append(Absence(event.player, left.pop(event.player), number))
+        else:
+            number += type(event) not in _NOT_PACKED
+    found += [Absence(player, first, number) for player, first in left.items()]
+    return sorted(found, key=lambda absence: (absence.first, absence.player))
+
+
+def acts_of_absent(events: Sequence[GameEvent]) -> Iterator[tuple[StartRound | None, int, GameEvent]]:
+    """What an absent player did that no server does for him: the round, discards before it, and the event."""
+    away: set[int] = set()
+    deal: StartRound | None = None
+    turn = 0
+    for event in events:
+        if isinstance(event, StartRound):
+            deal, turn = event, 0
+        elif isinstance(event, PlayerLeft):
+            away.add(event.player)
+        elif isinstance(event, PlayerReturned):
+            away.discard(event.player)
+        elif away and getattr(event, "player", -1) in away and not _is_automatic(event):
+            yield deal, turn, event
+        turn += isinstance(event, Discard)
+
+
+def _is_automatic(event: GameEvent) -> bool:
+    if isinstance(event, Discard):
+        return event.tsumogiri
+    return isinstance(event, Draw | RiichiAccepted)

@@ -1,0 +1,194 @@
+"""One game checked in every respect; what differs is listed with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from game.errors import ReplayError, StateMismatchError
+from game.events import PlayerLeft
+from game.fold import REASONS
+from game.packing import DRAW_REASONS
+from game.settlement import GameLength
+from learning.corpus import follow
+from learning.corpus.absences import acts_of_absent
+from learning.corpus.follow import BROKEN, TABLE, WHOLE, Follower
+from learning.corpus.order import Oddity, Outcome, end_findings, start_findings, went_on
+from learning.corpus.results import drawn_findings, win_findings
+from learning.corpus.rounds import Round, split_rounds
+from learning.corpus.walls import wall_findings
+from replays.record import GameRecord
+from replays.wall import Wall, game_walls
+
+Kind: TypeAlias = Literal["unreadable", "event", "legality", "result", "order", "end", "wall"]
+KINDS: Final[tuple[Kind, ...]] = ("unreadable", "event", "legality", "result", "order", "end", "wall")
+
+_UNSUPPORTED: Final = (
+    (16, "three players"),
+    (2, "no red fives"),
+    (4, "no open tanyao"),
+    (512 | 1024, "chips"),
+)
+_HANCHAN: Final = 8
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """One thing in a record that our rules do not give.
+
+    Attributes:
+        game_id: which game.
+        round: its name, "" for the game as a whole.
+        turn: discards of the round before it.
+        kind: what sort of check found it.
+        player: whom it is about, -1 for nobody.
+        text: what differs.
+        oddity: a name in `ODDITIES` where Tenhou itself is the odd one.
+    """
+
+    game_id: str
+    round: str
+    turn: int
+    kind: Kind
+    player: int
+    text: str
+    oddity: Oddity = ""
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """What came of one game.
+
+    Attributes:
+        game_id: which game.
+        unsupported: why it was not checked, "" if it was.
+        rounds: rounds in it.
+        events: events in it.
+        moves: moves looked up in the legal sets.
+        claims: calls and wins on others' tiles looked up.
+        passes: chances let pass looked up.
+        wins: wins in it.
+        seeded: whether its walls were checked.
+        disconnected: whether somebody left it.
+        differences: everything found.
+    """
+
+    game_id: str
+    unsupported: str = ""
+    rounds: int = 0
+    events: int = 0
+    moves: int = 0
+    claims: int = 0
+    passes: int = 0
+    wins: int = 0
+    seeded: bool = False
+    disconnected: bool = False
+    differences: tuple[Difference, ...] = ()
+
+
+def unsupported(game_type: int) -> str:
+    """Why games of this type are not checked, "" if they are."""
+    return next((why for bits, why in _UNSUPPORTED if game_type & bits), "")
+
+
+class Checker:
+    """Checks one game after the other."""
+
+    def __init__(self) -> None:
+        self._follower = Follower()
+
+    def check(self, record: GameRecord) -> Checked:
+        """Check a complete game."""
+        why = unsupported(record.game_type) or ("" if record.is_complete else "hidden hands")
+        if why:
+            return Checked(record.game_id, why)
+        rounds = split_rounds(record.events)
+        self._follower.counts[:] = 0
+        try:
+            walls = list(game_walls(record))
+            differences = tuple(self._game(record, rounds, walls))
+        except (ReplayError, StateMismatchError) as exc:
+            return Checked(
+                record.game_id, differences=(Difference(record.game_id, "", 0, "unreadable", -1, str(exc)),)
+            )
+        events, moves, claims, passes = self._follower.counts.tolist()
+        return Checked(
+            record.game_id,
+            rounds=len(rounds),
+            events=events,
+            moves=moves,
+            claims=claims,
+            passes=passes,
+            wins=sum(len(played.wins) for played in rounds),
+            seeded=bool(walls),
+            disconnected=any(isinstance(event, PlayerLeft) for event in record.events),
+            differences=differences,
+        )
+
+    def _game(self, record: GameRecord, rounds: list[Round], walls: list[Wall]) -> Iterator[Difference]:
+        name = record.game_id
+        length: GameLength = "hanchan" if record.game_type & _HANCHAN else "tonpuu"
+        year = int(name[:4]) if name[:4].isdigit() else 0
+        last: Outcome | None = None
+        for number, played in enumerate(rounds):
+            if last is not None:
+                for text, oddity in went_on(last, length, year):
+                    yield Difference(name, last.played.name, last.played.turns, "end", -1, text, oddity)
+            if number == 0 or last is not None:
+                for text in start_findings(played, last):
+                    yield Difference(name, played.name, 0, "order", -1, text)
+            if walls:
+                dice = record.dice[number] if number < len(record.dice) else (0, 0)
+                for turn, text in wall_findings(played, walls[number], dice):
+                    yield Difference(name, played.name, turn, "wall", -1, text)
+            found, last = self._round(name, played)
+            yield from found
+        for deal, turn, event in acts_of_absent(record.events):
+            where = Round(deal).name if deal else ""
+            text = f"{event!r} by a player who is away"
+            yield Difference(name, where, turn, "legality", getattr(event, "player", -1), text)
+        end = record.ending
+        if end is None:
+            yield Difference(name, "", 0, "end", -1, "the game has no end")
+        elif last is not None:
+            for text, oddity in end_findings(last, end, length, year):
+                yield Difference(name, last.played.name, last.played.turns, "end", -1, text, oddity)
+
+    def _round(self, name: str, played: Round) -> tuple[list[Difference], Outcome | None]:
+        """What differs in a round, and how it left the table; None if it could not be followed to its end."""
+        follower = self._follower
+        found = [_fault(name, played, *fault) for fault in follower.follow(played.packed()).tolist()]
+        if follower.reached == BROKEN:
+            return found, None
+        before = follower.before
+        findings = list(win_findings(before, played.wins))
+        if played.drawn is not None:
+            findings += drawn_findings(before, played.drawn)
+        found += [
+            Difference(name, played.name, played.turns, "result", player, text) for player, text in findings
+        ]
+        if follower.reached != WHOLE:
+            return found, None
+        return found, Outcome(played, before[TABLE], follower.after[TABLE])
+
+
+def _fault(name: str, played: Round, what: int, place: int, player: int, detail: int) -> Difference:
+    turn, event = played.event_at(place)
+    kind: Kind = "event"
+    match what:
+        case follow.DOES_NOT_FIT:
+            whose = "the table" if player == TABLE else f"player {player}'s view"
+            text = f"{event!r} does not fit {whose}: {REASONS[detail]}"
+        case follow.NOT_LEGAL:
+            text, kind = f"{event!r} is not offered to player {player} by his own view", "legality"
+        case follow.NO_PASS:
+            text, kind = f"player {player} may not let {event!r} happen", "legality"
+        case follow.NOT_CALLED_OFF:
+            text, kind = f"{event!r} although {DRAW_REASONS[detail]} ends the round", "legality"
+        case follow.NO_REASON:
+            text, kind = f"called off for {DRAW_REASONS[detail]}, which is not so", "legality"
+        case follow.INDICATORS:
+            text = f"{detail} indicators lie open before {event!r}"
+        case _:
+            text = f"the round has no result, or something stands after it: {event!r}"
+    return Difference(name, played.name, turn, kind, -1 if player == TABLE else player, text)

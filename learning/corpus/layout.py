@@ -1,0 +1,86 @@
+"""What lies in a built corpus: its files, the rows of its index, the split."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final, Literal, TypeAlias, get_args
+
+import numpy as np
+
+FORMAT: Final = "suzaku-corpus/1"
+"""Name of all this together; other files or rows get another name."""
+
+EVENTS_FILE: Final = "events.bin"
+"""All games one after the other, each as `learning.corpus.encoding` writes it."""
+INDEX_FILE: Final = "index.npy"
+"""One `GAME` for each."""
+ABSENCES_FILE: Final = "absences.npy"
+"""One `ABSENCE` for each time a player was away."""
+PLAYERS_FILE: Final = "players.json"
+"""Names, in the order of their numbers."""
+CARD_FILE: Final = "card.json"
+"""What is in it, where it came from, and its hash; written last, so that the other files are whole."""
+PARTS_FOLDER: Final = "parts"
+"""What is finished of a build under way."""
+
+Split: TypeAlias = Literal["train", "validation", "test"]
+Room: TypeAlias = Literal["ippan", "joukyuu", "tokujou", "houou"]
+SPLITS: Final[tuple[Split, ...]] = get_args(Split)
+ROOMS: Final[tuple[Room, ...]] = get_args(Room)
+"""In the order of their numbers in the index; a private lobby's games count by their type bits."""
+
+GAME: Final = np.dtype(
+    [
+        ("id", "S40"),
+        ("offset", "<u8"),  # in the events file
+        ("size", "<u4"),  # bytes there
+        ("events", "<u4"),  # packed events
+        ("discards", "<u2"),
+        ("rounds", "u1"),
+        ("split", "u1"),  # place in SPLITS
+        ("year", "<u2"),  # 0 if unknown
+        ("game_type", "<u2"),
+        ("lobby", "<u2"),
+        ("room", "u1"),  # place in ROOMS
+        ("hanchan", "u1"),
+        ("ranks", "i1", (4,)),  # dan index 0-20 by player
+        ("rates", "<f4", (4,)),
+        ("players", "<u4", (4,)),  # place in the players file
+        ("ai", "u1"),  # bit per player: an official AI account, whose name begins with a circled n
+        ("away", "u1"),  # bit per player: he was away for a while
+        ("scores", "<i4", (4,)),  # final
+        ("places", "u1", (4,)),  # 1-4
+    ]
+)
+"""One game of the index."""
+
+ABSENCE: Final = np.dtype([("game", "<u4"), ("player", "u1"), ("first", "<u4"), ("end", "<u4")])
+"""One absence: packed events ``first`` to ``end`` (not included) of a game happened without the player."""
+
+_TRAIN: Final = 90
+_VALIDATION: Final = 95
+_AI_MARK: Final = "ⓝ"
+
+
+def split_of(game_id: str) -> int:
+    """Which part of the corpus a game belongs to, for ever: 90 % train, 5 % validation, 5 % test.
+
+    >>> [SPLITS[split_of(f"game {n}")] for n in range(6)]
+    ['train', 'train', 'train', 'train', 'train', 'train']
+    """
+    part = int.from_bytes(hashlib.sha256(game_id.encode()).digest()[:8], "big") % 100
+    return int(part >= _TRAIN) + int(part >= _VALIDATION)
+
+
+def room_of(game_type: int) -> int:
+    """Place in `ROOMS` by the type bits.
+
+    >>> [ROOMS[room_of(bits)] for bits in (9, 137, 41, 169)]
+    ['ippan', 'joukyuu', 'tokujou', 'houou']
+    """
+    return (2 if game_type & 32 else 0) + (1 if game_type & 128 else 0)
+
+
+def is_ai(name: str) -> bool:
+    """Whether a name is that of an official AI account."""
+    return name.startswith(_AI_MARK)

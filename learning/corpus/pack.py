@@ -1,0 +1,130 @@
+"""From a record to what the corpus keeps of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+
+from game.errors import ReplayError, StateMismatchError
+from game.events import Discard
+from game.packing import pack_all
+from game.settlement import placements
+from game.state import fold_packed, new_round
+from learning.corpus.absences import Absence, absences
+from learning.corpus.check import unsupported
+from learning.corpus.encoding import encode
+from learning.corpus.layout import is_ai, room_of, split_of
+from learning.corpus.sources import Stored, load
+from replays.mjlog_reader import read_record
+from replays.record import GameRecord
+
+_HANCHAN: Final = 8
+
+
+class PackedGame(msgspec.Struct, frozen=True):
+    """One game, ready to be written.
+
+    Attributes:
+        game_id: which game.
+        source: ``owner/repository`` or file it came from.
+        data: its events, encoded.
+        fields: fields of `layout.GAME` that do not depend on other games.
+        names: of the players.
+        absences: when players were away.
+    """
+
+    game_id: str
+    source: str
+    data: bytes
+    fields: dict[str, Any]
+    names: tuple[str, str, str, str]
+    absences: list[Absence]
+
+
+class Part(msgspec.Struct, frozen=True):
+    """What came of some consecutive records.
+
+    Attributes:
+        games: those that are kept, in order.
+        not_supported: ids of games under other rules, with the reason.
+        rejected: places of what is no game, with the reason.
+    """
+
+    games: list[PackedGame]
+    not_supported: list[tuple[str, str]]
+    rejected: list[tuple[str, str]]
+
+
+def pack_part(batch: list[Stored]) -> bytes:
+    """A part, encoded, of some records."""
+    part = Part([], [], [])
+    for stored in batch:
+        try:
+            loaded = load(stored)
+            why = unsupported(loaded.game_type)
+            record = None if why else read_record(loaded.text, loaded.game_id)
+            if record is not None and not record.is_complete:
+                why = "hidden hands"
+            if why or record is None:
+                part.not_supported.append((loaded.game_id, why))
+            else:
+                part.games.append(pack_game(record, _origin(loaded.source)))
+        except (ReplayError, StateMismatchError) as exc:
+            part.rejected.append((stored.place, str(exc)[:400]))
+    return msgspec.msgpack.encode(part)
+
+
+def read_part(data: bytes) -> Part:
+    """The part that `pack_part` encoded."""
+    return msgspec.msgpack.decode(data, type=Part)
+
+
+def pack_game(record: GameRecord, source: str) -> PackedGame:
+    """What the corpus keeps of a game; it is folded once, so that whatever reads it can be sure it fits.
+
+    Raises:
+        StateMismatchError: an event does not fit.
+        ReplayError: the game has no end.
+    """
+    codes = pack_all(record.events)
+    events = fold_packed(new_round(), codes)
+    ending = record.ending
+    if ending is None:
+        raise ReplayError("the game has no end")
+    game_type, name = record.game_type, record.game_id
+    away = absences(record.events)
+    return PackedGame(
+        game_id=name,
+        source=source,
+        data=encode(codes).tobytes(),
+        fields={
+            "events": events,
+            "discards": sum(type(event) is Discard for event in record.events),
+            "rounds": record.rounds,
+            "split": split_of(name),
+            "year": int(name[:4]) if name[:4].isdigit() else 0,
+            "game_type": game_type,
+            "lobby": record.lobby,
+            "room": room_of(game_type),
+            "hanchan": int(bool(game_type & _HANCHAN)),
+            "ranks": list(record.ranks),
+            "rates": list(record.rates),
+            "ai": _bits(is_ai(player) for player in record.names),
+            "away": _bits(any(a.player == player for a in away) for player in range(4)),
+            "scores": list(ending.scores),
+            "places": list(placements(ending.scores)),
+        },
+        names=record.names,
+        absences=away,
+    )
+
+
+def _bits(flags: Iterable[bool]) -> int:
+    return sum(1 << place for place, flag in enumerate(flags) if flag)
+
+
+def _origin(source: str) -> str:
+    """The repository a game was found in, without its path there."""
+    return "/".join(source.split("/")[:2]) if source.count("/") >= 2 else "files"

@@ -1,0 +1,138 @@
+"""The corpus as learning reads it: memory-mapped, chosen by its index, game by game."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from game.errors import ReplayError
+from game.packing import Packed
+from game.settlement import GameLength
+from learning.corpus import layout
+from learning.corpus.encoding import ENCODING, decode
+from learning.corpus.layout import ROOMS, SPLITS, Room, Split
+
+Numbers = npt.NDArray[np.int64]
+"""Games by their place in the index."""
+
+_NO_RANK: Final = -1
+
+
+class Corpus:
+    """A built corpus.
+
+    It can be sent to another process, which maps the same files again.
+
+    Attributes:
+        folder: where it lies.
+        index: ``[N]`` of `layout.GAME`, read-only.
+        absences: ``[M]`` of `layout.ABSENCE`, by game.
+        players: names; the index has their places here.
+        card: the data card.
+
+    Raises:
+        ReplayError: there is no whole corpus of this form.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.card = _card(folder)
+        self.index: npt.NDArray[np.void] = np.load(folder / layout.INDEX_FILE, mmap_mode="r")
+        self.absences: npt.NDArray[np.void] = np.load(folder / layout.ABSENCES_FILE)
+        self.players: tuple[str, ...] = tuple(
+            json.loads((folder / layout.PLAYERS_FILE).read_text(encoding="utf-8", errors="surrogatepass"))
+        )
+        events = folder / layout.EVENTS_FILE
+        self._data = (
+            np.memmap(events, dtype=np.uint8, mode="r") if events.stat().st_size else np.zeros(0, "u1")
+        )
+        if self.index.dtype != layout.GAME or len(self.index) != self.card["games"]:
+            raise ReplayError(f"{folder}: index and data card disagree; build it again")
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __reduce__(self) -> tuple[type[Corpus], tuple[Path]]:
+        return Corpus, (self.folder,)
+
+    def events(self, number: int) -> Packed:
+        """The packed events of one game, ready for `game.state.fold_packed`."""
+        row = self.index[number]
+        start = int(row["offset"])
+        return decode(np.array(self._data[start : start + int(row["size"])]))
+
+    def game_id(self, number: int) -> str:
+        """The id of a game."""
+        return bytes(self.index["id"][number]).decode()
+
+    def absences_of(self, number: int) -> npt.NDArray[np.void]:
+        """When players were away from a game: rows of `layout.ABSENCE`."""
+        first, end = np.searchsorted(self.absences["game"], (number, number + 1))
+        return self.absences[first:end]
+
+    def select(
+        self,
+        *,
+        split: Split | None = None,
+        rooms: Sequence[Room] = ROOMS,
+        length: GameLength | None = None,
+        years: tuple[int, int] | None = None,
+        least_rank: int = _NO_RANK,
+        player: str | None = None,
+        ai: bool | None = None,
+        undisturbed: bool = False,
+    ) -> Numbers:
+        """Games that fit, ascending.
+
+        Args:
+            split: part of the corpus; all if None.
+            rooms: rooms they were played in.
+            length: of the game; both if None.
+            years: first and last; games of unknown years never fit.
+            least_rank: dan index that all four players have at least.
+            player: a name that sits at the table.
+            ai: whether an official AI account sits at the table; either if None.
+            undisturbed: only games that nobody left.
+        """
+        index = self.index
+        fits = np.isin(index["room"], [ROOMS.index(room) for room in rooms])
+        if split is not None:
+            fits &= index["split"] == SPLITS.index(split)
+        if length is not None:
+            fits &= index["hanchan"] == (length == "hanchan")
+        if years is not None:
+            fits &= (index["year"] >= years[0]) & (index["year"] <= years[1]) & (index["year"] > 0)
+        if least_rank > _NO_RANK:
+            fits &= (index["ranks"] >= least_rank).all(axis=1)
+        if player is not None:
+            place = self.players.index(player) if player in self.players else -1
+            fits &= (index["players"] == place).any(axis=1)
+        if ai is not None:
+            fits &= (index["ai"] != 0) == ai
+        if undisturbed:
+            fits &= index["away"] == 0
+        return np.flatnonzero(fits)
+
+
+def _card(folder: Path) -> dict[str, Any]:
+    path = folder / layout.CARD_FILE
+    try:
+        card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        plan = card["plan"]
+        form = (plan["format"], plan["encoding"])
+        sizes = {name: file["bytes"] for name, file in card["files"].items()}
+    except FileNotFoundError:
+        raise ReplayError(f"{folder}: no whole corpus; run `suzaku corpus build`") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as exc:
+        raise ReplayError(f"{path}: no data card ({exc}); run `suzaku corpus build` again") from None
+    if form != (layout.FORMAT, ENCODING):
+        raise ReplayError(f"{folder}: made in another form, {form}; run `suzaku corpus build` again")
+    for name, size in sizes.items():
+        if not (folder / name).is_file() or (folder / name).stat().st_size != size:
+            raise ReplayError(f"{folder / name}: missing or cut short; run `suzaku corpus build` again")
+    return card

@@ -1,0 +1,121 @@
+"""Records one after the other, from files, folders and shards, unread.
+
+A shard is Zstandard-compressed JSON lines, one game a line with its ``id``, ``source`` and ``text``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from game.errors import ReplayError, ReplayFormatError
+from replays.formats import MAX_FILE, expand_gzip, read_file
+from replays.shards import SHARD_SUFFIX, parse_line, shard_lines
+
+RECORD_SUFFIXES: Final = (".xml", ".mjlog", ".gz")
+"""What is read of a folder, beside shards."""
+_FILE_ID: Final = re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-[0-9]{4,5}-(?:[0-9a-f]{8}|x[0-9a-f]{12})")
+_GAME_TYPE: Final = re.compile(r'<GO\s[^<>]*?type="([0-9]{1,4})"')
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """A record as it lies somewhere.
+
+    Attributes:
+        place: file, and line in a shard, for messages.
+        data: the line or the file; what was wrong with it if ``kind`` is "error".
+        kind: "line" of a shard, "file", or "error".
+    """
+
+    place: str
+    data: bytes
+    kind: str
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """A record's text.
+
+    Attributes:
+        game_id: Tenhou's, or ``nolog-`` and a hash.
+        source: where it came from.
+        text: the mjlog text.
+    """
+
+    game_id: str
+    source: str
+    text: str
+
+    @property
+    def game_type(self) -> int:
+        """Its type bits, 0 if the text does not say."""
+        found = _GAME_TYPE.search(self.text, 0, 32_768)
+        return int(found[1]) if found else 0
+
+
+def source_files(paths: Sequence[Path]) -> list[Path]:
+    """The files of some paths; of a folder, everything in it whose name is a record's or a shard's.
+
+    Raises:
+        ReplayError: there are none.
+    """
+    suffixes = (SHARD_SUFFIX, *RECORD_SUFFIXES)
+    files: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            files += sorted(
+                file for file in path.rglob("*") if file.name.endswith(suffixes) and file.is_file()
+            )
+        else:
+            files.append(path)
+    if not files:
+        raise ReplayError(f"no records in {', '.join(map(str, paths))}; they end in {', '.join(suffixes)}")
+    return files
+
+
+def stored_games(paths: Sequence[Path]) -> Iterator[Stored]:
+    """Every record of some files, folders and shards; what cannot be opened becomes an "error"."""
+    for file in source_files(paths):
+        try:
+            yield from _games_of(file)
+        except (OSError, ReplayError) as exc:
+            yield Stored(file.name, str(exc).encode(), "error")
+
+
+def load(stored: Stored) -> Loaded:
+    """The text of a record.
+
+    Raises:
+        ReplayFormatError: it is none, or of a form not read here.
+        ReplayTooLarge: it expands past `replays.formats.MAX_EXPANDED`.
+    """
+    if stored.kind == "error":
+        raise ReplayFormatError(stored.data.decode())
+    if stored.kind == "line":
+        game = parse_line(stored.data)
+        if game.format != "mjlog":
+            raise ReplayFormatError(f"the line holds {game.format!r}, not mjlog")
+        return Loaded(game.game_id, game.source, game.text)
+    data = expand_gzip(stored.data) if stored.data[:2] == b"\x1f\x8b" else stored.data
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as exc:
+        raise ReplayFormatError(f"not UTF-8: {exc.reason}") from None
+    found = _FILE_ID.match(stored.place)
+    return Loaded(found[0] if found else f"nolog-{hashlib.sha256(data).hexdigest()[:16]}", stored.place, text)
+
+
+def _games_of(file: Path) -> Iterator[Stored]:
+    if not file.name.endswith(SHARD_SUFFIX):
+        yield Stored(file.name, read_file(file, MAX_FILE), "file")
+        return
+    for line in shard_lines(file):
+        place = f"{file.name}:{line.number}"
+        if line.problem:
+            yield Stored(place, line.problem.encode(), "error")
+        else:
+            yield Stored(place, line.data, "line")

@@ -1,0 +1,214 @@
+"""`suzaku corpus verify`: real games against our rules, to the last point."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import structlog
+
+from game.errors import ReplayError
+from learning.corpus.check import Checked, Checker, Difference, unsupported
+from learning.corpus.order import ODDITIES
+from learning.corpus.sources import Stored, load, stored_games
+from learning.corpus.workers import batches, default_workers, in_order, peak_memory_mb
+from replays.mjlog_reader import read_record
+
+BATCH: Final = 32
+PROGRESS_SECONDS: Final = 10.0
+_ADDED: Final = ("rounds", "events", "moves", "claims", "passes", "wins", "seeded", "disconnected")
+"""Fields that `Checked` and `CorpusReport` share."""
+
+_log = structlog.get_logger(__name__)
+
+
+class CorpusReport(msgspec.Struct, frozen=True):
+    """What came of it.
+
+    Attributes:
+        games: records found: ``checked`` + ``not_supported`` + ``unreadable``.
+        checked: games checked in full.
+        not_supported: games under other rules, and why they are.
+        unreadable: files and lines that hold no game; each is among ``listed``.
+        differences: what our rules do not explain; all are in ``listed``.
+        oddities: differences where Tenhou is the odd one, by the name of the case.
+        rounds: rounds checked.
+        events: events folded, into five views each.
+        moves: moves at the own turn looked up in the legal set of the mover's view.
+        claims: calls and wins looked up in the same way.
+        passes: chances let pass looked up in the same way.
+        wins: wins whose yaku, han, fu, points and payments were compared.
+        seeded: games whose walls were compared with their seed.
+        disconnected: games that somebody left.
+        seconds: it took.
+        games_per_s: checked games in a second.
+        memory_mb: the most memory all processes held together.
+        workers: processes that checked.
+        listed: the differences, in the order of the games.
+        explanations: what the names in ``oddities`` mean.
+    """
+
+    games: int
+    checked: int
+    not_supported: dict[str, int]
+    unreadable: int
+    differences: int
+    oddities: dict[str, int]
+    rounds: int
+    events: int
+    moves: int
+    claims: int
+    passes: int
+    wins: int
+    seeded: int
+    disconnected: int
+    seconds: float
+    games_per_s: float
+    memory_mb: float
+    workers: int
+    listed: tuple[Difference, ...]
+    explanations: dict[str, str]
+
+
+class _Batch(msgspec.Struct):
+    """What a worker sends back."""
+
+    games: list[Checked]
+    process: int
+    memory_mb: float
+
+
+def verify(paths: Sequence[Path], workers: int | None = None) -> CorpusReport:
+    """Check every game of some files, folders and shards.
+
+    Args:
+        paths: what to read.
+        workers: processes; one for each core if None.
+    """
+    workers = default_workers() if workers is None else workers
+    tally = _Tally(workers)
+    for batch in in_order(_check_batch, batches(stored_games(paths), BATCH), workers):
+        tally.add(batch)
+    return tally.report()
+
+
+def print_report(report: CorpusReport, *, as_json: bool) -> int:
+    """Write the report to stdout; exit code 1 if something in it has no explanation."""
+    text = msgspec.json.format(msgspec.json.encode(report), indent=2).decode() if as_json else render(report)
+    sys.stdout.write(text + "\n")
+    return 1 if report.differences or report.unreadable else 0
+
+
+def render(report: CorpusReport) -> str:
+    """The report for people."""
+    others = "".join(f", {count} {why}" for why, count in report.not_supported.items())
+    lines = [
+        f"{report.games} games: {report.checked} checked, {report.unreadable} unreadable, "
+        f"{sum(report.not_supported.values())} not supported{others}",
+        f"{report.rounds} rounds, {report.events} events; {report.moves} moves, {report.claims} claims and "
+        f"{report.passes} chances let pass looked up; {report.wins} wins compared; {report.seeded} games "
+        f"dealt from their seeds; {report.disconnected} with a disconnect",
+        f"differences {report.differences}",
+    ]
+    lines += [f"odd: {count} {name} ({report.explanations[name]})" for name, count in report.oddities.items()]
+    lines += [
+        f"{d.game_id} {d.round or 'game'} turn {d.turn}: {d.kind}: "
+        + (f"player {d.player}: " if d.player >= 0 else "")
+        + d.text
+        for d in report.listed
+    ]
+    lines.append(
+        f"{report.seconds:.1f} s, {report.games_per_s:.0f} games/s with {report.workers} processes, "
+        f"{report.memory_mb:.0f} MB at most"
+    )
+    return "\n".join(lines)
+
+
+@functools.cache
+def _checker() -> Checker:
+    return Checker()
+
+
+def _check_batch(batch: list[Stored]) -> _Batch:
+    return _Batch([_check(stored) for stored in batch], os.getpid(), peak_memory_mb())
+
+
+def _check(stored: Stored) -> Checked:
+    name = stored.place
+    try:
+        loaded = load(stored)
+        name = loaded.game_id
+        if why := unsupported(loaded.game_type):
+            return Checked(name, why)
+        return _checker().check(read_record(loaded.text, name))
+    except ReplayError as exc:
+        text = f"{stored.place}: {exc}"
+        return Checked(name, differences=(Difference(name, "", 0, "unreadable", -1, text),))
+
+
+class _Tally:
+    """Adds up what the workers found."""
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+        self._started = self._reported = time.monotonic()
+        self._counts: Counter[str] = Counter()
+        self._others: Counter[str] = Counter()
+        self._oddities: Counter[str] = Counter()
+        self._listed: list[Difference] = []
+        self._memory: dict[int, float] = {}
+
+    def add(self, batch: _Batch) -> None:
+        self._memory[batch.process] = batch.memory_mb
+        for game in batch.games:
+            self._add(game)
+        if time.monotonic() - self._reported >= PROGRESS_SECONDS:
+            self._reported = time.monotonic()
+            speed = self._counts["games"] / (self._reported - self._started)
+            _log.info(
+                "corpus.progress",
+                games=self._counts["games"],
+                games_per_s=round(speed),
+                differences=self._counts["differences"],
+            )
+
+    def _add(self, game: Checked) -> None:
+        self._counts["games"] += 1
+        if game.unsupported:
+            self._others[game.unsupported] += 1
+            return
+        unreadable = any(found.kind == "unreadable" for found in game.differences)
+        self._counts["unreadable" if unreadable else "checked"] += 1
+        for name in _ADDED:
+            self._counts[name] += getattr(game, name)
+        for found in game.differences:
+            if found.oddity:
+                self._oddities[found.oddity] += 1
+            else:
+                self._counts["differences"] += found.kind != "unreadable"
+                self._listed.append(found)
+
+    def report(self) -> CorpusReport:
+        seconds = time.monotonic() - self._started
+        own = 0.0 if self._workers <= 1 else peak_memory_mb()
+        return CorpusReport(
+            **{
+                name: self._counts[name]
+                for name in ("games", "checked", "unreadable", "differences", *_ADDED)
+            },
+            not_supported=dict(self._others.most_common()),
+            oddities=dict(self._oddities.most_common()),
+            seconds=round(seconds, 2),
+            games_per_s=round(self._counts["checked"] / seconds, 1) if seconds else 0.0,
+            memory_mb=round(own + sum(self._memory.values()), 1),
+            workers=self._workers,
+            listed=tuple(self._listed),
+            explanations={name: ODDITIES[name] for name in ODDITIES if name in self._oddities},
+        )

@@ -1,0 +1,85 @@
+"""One function over many batches, in processes of their own, results in order and few at a time."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from itertools import islice
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_AHEAD: Final = 3
+"""Batches handed out for each worker before the oldest result is awaited."""
+
+
+def default_workers() -> int:
+    """One for each core this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Consecutive items, ``size`` at a time.
+
+    >>> list(batches("abcde", 2))
+    [['a', 'b'], ['c', 'd'], ['e']]
+    """
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch
+
+
+def in_order(function: Callable[[T], R], tasks: Iterable[T], workers: int) -> Iterator[R]:
+    """The results of a function, in the order of the tasks.
+
+    Args:
+        function: of a module's top level; with one worker it is called right here.
+        tasks: taken only as fast as results are.
+        workers: processes.
+    """
+    if workers <= 1:
+        yield from map(function, tasks)
+        return
+    # spawned: a fork would copy threads' locks and whatever the kernels hold
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_prepare)
+    waiting: deque[Future[R]] = deque()
+    try:
+        for task in tasks:
+            waiting.append(pool.submit(function, task))
+            if len(waiting) > _AHEAD * workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def peak_memory_mb() -> float:
+    """The most memory this process has held, megabytes; 0 where the system does not say."""
+    if sys.platform == "win32":
+        return 0.0
+    import resource  # noqa: PLC0415 - not on every system
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
+def _prepare() -> None:
+    """Leave Ctrl-C to the parent, and do not outlive it if it is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

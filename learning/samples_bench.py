@@ -1,0 +1,171 @@
+"""How fast samples come out of the loader, as tensors ready to learn from."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Generator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from game.errors import ConfigError, ReplayError
+from learning.corpus.reader import Corpus
+from learning.samples import FEATURES, Batch, Loader, choose
+
+SLICES: Final = 10
+"""Parts of the run that are timed each for itself."""
+
+
+class LoaderBench(msgspec.Struct, frozen=True):
+    """What `suzaku bench loader` measures.
+
+    Attributes:
+        machine: what it ran on.
+        features: the feature set of the planes.
+        seed: of the order and of the renamings.
+        batch_size: samples in a batch.
+        workers: threads.
+        games: whose decisions were asked for.
+        samples: delivered, without the first batch, which waits for the kernels and the first pool.
+        seconds: by the clock on the wall, from the first batch to the last.
+        first_batch_s: seconds until the first batch.
+        minimum: samples per second of the slowest slice.
+        median: of the middle one.
+        maximum: of the fastest.
+        cores: seconds on cores for each second by the clock.
+        shares: of the seconds on cores: fold, gather, encode, permute, deliver, and other.
+        rss_mb: resident size at its largest.
+    """
+
+    machine: str
+    features: str
+    seed: int
+    batch_size: int
+    workers: int
+    games: int
+    samples: int
+    seconds: float
+    first_batch_s: float
+    minimum: float
+    median: float
+    maximum: float
+    cores: float
+    shares: dict[str, float]
+    rss_mb: float
+
+
+def bench_loader(
+    folder: Path,
+    *,
+    seed: int = 0,
+    workers: int | None = None,
+    batch_size: int = 1024,
+    samples: int | None = None,
+) -> LoaderBench:
+    """Run through a corpus once, all decisions with augmentation.
+
+    Args:
+        folder: Of the corpus.
+        seed: Of the order and of the renamings.
+        workers: Threads; one for each core if not given.
+        batch_size: Samples in a batch.
+        samples: Stop after about so many; the whole corpus if not given.
+
+    Raises:
+        ConfigError: torch is not installed.
+        ReplayError: there is no whole corpus, or less than two batches in it.
+    """
+    if importlib.util.find_spec("torch") is None:
+        raise ConfigError("the loader needs torch; install suzaku with its extra `learn`")
+    corpus = Corpus(folder)
+    workers = workers or len(os.sched_getaffinity(0))
+    choice = choose(corpus, corpus.select())
+    loader = Loader(corpus, choice, seed=seed, workers=workers, batch_size=batch_size)
+    began = time.perf_counter()
+    batches = loader.epoch()
+    next(batches, None)
+    first_batch_s = time.perf_counter() - began
+    begun = time.process_time()
+    before = msgspec.structs.asdict(loader.costs)
+    times, counts = _run(batches, samples)
+    if len(times) == 1:
+        raise ReplayError(f"{folder}: fewer decisions than make two batches of {batch_size}")
+    spent = time.process_time() - begun
+    speeds = slice_speeds(times, counts)
+    costs = {name: after - before[name] for name, after in msgspec.structs.asdict(loader.costs).items()}
+    return LoaderBench(
+        machine=f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        features=FEATURES,
+        seed=seed,
+        batch_size=batch_size,
+        workers=workers,
+        games=len(choice.games),
+        samples=counts[-1],
+        seconds=times[-1] - times[0],
+        first_batch_s=first_batch_s,
+        minimum=min(speeds),
+        median=statistics.median(speeds),
+        maximum=max(speeds),
+        cores=spent / (times[-1] - times[0]),
+        shares=_shares(costs, spent),
+        rss_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    )
+
+
+def print_bench(bench: LoaderBench, *, as_json: bool) -> int:
+    """Write the figures to stdout."""
+    sys.stdout.write((msgspec.json.encode(bench).decode() if as_json else bench_text(bench)) + "\n")
+    return 0
+
+
+def bench_text(bench: LoaderBench) -> str:
+    """The figures in words."""
+    shares = ", ".join(f"{name} {share:.1%}" for name, share in bench.shares.items())
+    return (
+        f"{bench.machine}; {bench.features}, batches of {bench.batch_size}, {bench.workers} threads, "
+        f"seed {bench.seed}\n"
+        f"{bench.samples:,} samples of {bench.games:,} games in {bench.seconds:.1f} s, the first batch after "
+        f"{bench.first_batch_s:.1f} s\n"
+        f"samples/s: {bench.minimum:,.0f} {bench.median:,.0f} {bench.maximum:,.0f} (minimum, median, maximum "
+        f"of {SLICES} slices)\n"
+        f"{bench.cores:.2f} cores busy: {shares}; {bench.rss_mb:,.0f} MB"
+    )
+
+
+def _run(batches: Generator[Batch], samples: int | None) -> tuple[list[float], list[int]]:
+    """When each batch came, and how many samples had come by then; the start comes first."""
+    times, counts = [time.perf_counter()], [0]
+    for batch in batches:
+        times.append(time.perf_counter())
+        counts.append(counts[-1] + len(batch.labels))
+        if samples is not None and counts[-1] >= samples:
+            break
+    batches.close()
+    return times, counts
+
+
+def slice_speeds(times: Sequence[float], counts: Sequence[int]) -> list[float]:
+    """Samples per second of each of `SLICES` parts with about as many batches each; fewer if there are few.
+
+    >>> slice_speeds([0.0, 1.0, 3.0], [0, 10, 20])
+    [10.0, 5.0]
+    """
+    batches = len(times) - 1
+    parts = min(SLICES, batches)
+    bounds = [batches * part // parts for part in range(parts + 1)]
+    return [(counts[b] - counts[a]) / (times[b] - times[a]) for a, b in pairwise(bounds)]
+
+
+def _shares(costs: dict[str, float], spent: float) -> dict[str, float]:
+    """Costs by what the process spent; what nothing accounts for is ``other``."""
+    known = sum(costs.values())
+    total = max(spent, known)
+    return {**{name: cost / total for name, cost in costs.items()}, "other": (total - known) / total}

@@ -1,0 +1,146 @@
+"""What the deep search reads of a round, and the room it works in: one record, filled anew for each state."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from game.hand_parts import F_ADDED, FRAME, add_meld, set_frame
+from game.jit import kernel
+from game.layout import AT_HAND, PHASE_CALLED, PHASE_CLAIM, PHASE_TURN
+from game.set_patterns import DORA, SUIT_KINDS, SUIT_PATTERNS
+from policies.features.draw import dora_of, is_red
+
+KINDS: Final = 34
+MOST_MISSING: Final = 3
+"""No hand that misses more tiles is looked for."""
+LEVELS: Final = 13
+"""0 for a hand without a yaku, then one more for each threshold that its points reach."""
+MOST_HELD: Final = 14
+"""Kinds a hand can hold."""
+MOST_ITEMS: Final = SUIT_PATTERNS * (1 + SUIT_KINDS)
+"""No suit can become more than this."""
+MULTISETS: Final = 34 + 595 + 7140
+"""Multisets of one, two and three kinds."""
+
+# Columns of an item: what the search knows about one thing a suit may become.
+I_KINDS: Final = 0
+"""Missing tiles, ascending, 6 bits each."""
+I_WEIGHT: Final = 1
+"""Ways to pick them from the unseen tiles."""
+I_SURPLUS: Final = 2
+"""Kinds of which a tile is left over, one bit for the `place` of each."""
+I_ADDED: Final = 3
+I_FLAGS: Final = 4
+I_MASK: Final = 5
+I_PATTERN: Final = 6
+I_PAIR: Final = 7
+I_BUCKET: Final = 8
+ITEM: Final = 9
+
+BUCKETS: Final = 2 * 5 * 4
+"""Items of a suit by pair, sets and missing tiles, in this order."""
+
+DESK: Final = np.dtype(
+    [
+        ("frame", "i8", (FRAME,)),
+        ("hand34", "i1", (34,)),
+        ("unseen34", "i1", (34,)),
+        ("dora34", "i1", (34,)),  # how often each kind counts as dora
+        ("reds", "i1", (3,)),  # red fives in the concealed hand
+        ("unseen", "i4"),
+        ("draws", "i4"),  # mine, still to come
+        ("river", "u8"),  # kinds I have thrown
+        ("barred", "u1"),  # furiten for the rest of the round
+        # the answer
+        ("place", "i1", (34,)),  # number of each kind held
+        ("kinds", "i8"),  # how many are held
+        ("furiten", "u1", (34,)),  # after discarding the kind
+        ("weights", "i8", (MOST_HELD, MOST_MISSING, LEVELS)),  # by discard, missing tiles and exact level
+        # room
+        ("best", "u1", (MOST_HELD * MULTISETS,)),  # best level by discard and multiset of missing tiles
+        ("least", "i8", (4, 2, 5)),  # tiles that suits miss to sets with and without the pair
+        ("room", "i8", (4, 2, 5)),  # tiles that a suit may miss to sets with and without the pair
+        ("limit", "i8", (3, 5)),  # the same for the suit being listed, and with perhaps more sets
+        ("count", "i8", (4,)),
+        ("items", "i8", (4, MOST_ITEMS, ITEM)),
+        ("order", "i4", (4, MOST_ITEMS)),  # items by bucket
+        ("start", "i4", (4, BUCKETS + 1)),
+        ("filled", "i4", (4, BUCKETS)),  # the buckets that are not empty
+        ("filled_count", "i8", (4,)),
+        ("chosen", "i8", (4,)),  # the items of the target at hand
+    ],
+    align=True,
+)
+"""Its last arrays are large, but only their first pages are touched."""
+
+
+@kernel
+def lay_out(rec: Any, me: int, desk: Any) -> None:
+    """Read a round as a seat sees it.
+
+    Args:
+        rec: One `ROUND_STATE`; the seat's own hand must be known.
+        me: The seat.
+        desk: One `DESK`, filled but for the answer and the room.
+    """
+    _read_melds(rec, me, desk)
+    desk.dora34[:] = 0
+    for i in range(rec.indicator_count):
+        desk.dora34[dora_of(rec.indicators[i] >> 2)] += 1
+    desk.unseen = 0
+    for kind in range(KINDS):
+        desk.hand34[kind] = rec.hand34[me, kind]
+        desk.unseen34[kind] = max(0, 4 - rec.seen34[kind] - rec.hand34[me, kind])
+        desk.unseen += desk.unseen34[kind]
+    for suit in range(3):
+        desk.reds[suit] = rec.where[36 * suit + 16] == AT_HAND + me
+    _add_meld_dora(rec, me, desk)
+    desk.draws = _draws_left(rec, me)
+    desk.river = rec.river34[me]
+    desk.barred = rec.missed_riichi[me]
+
+
+@kernel
+def _read_melds(rec: Any, me: int, desk: Any) -> None:
+    riichi = 0
+    if rec.riichi[me]:
+        riichi = 1 + rec.double_riichi[me]
+    elif rec.is_open[me] == 0 and rec.scores[me] >= 1000 and rec.wall_left >= 4:
+        riichi = 1
+    set_frame(desk.frame, (me - rec.dealer) % 4, int(rec.round_index) // 4, riichi, 0)
+    for slot in range(rec.meld_count[me]):
+        add_meld(desk.frame, int(rec.meld_kind[me, slot]), _low_kind(rec.meld_tiles[me, slot]))
+
+
+@kernel
+def _low_kind(tiles: Any) -> int:
+    low = KINDS
+    for i in range(4):
+        if tiles[i] >= 0:
+            low = min(low, tiles[i] >> 2)
+    return low
+
+
+@kernel
+def _add_meld_dora(rec: Any, me: int, desk: Any) -> None:
+    dora = 0
+    for slot in range(rec.meld_count[me]):
+        for i in range(4):
+            tile = rec.meld_tiles[me, slot, i]
+            if tile >= 0:
+                dora += desk.dora34[tile >> 2] + is_red(tile)
+    desk.frame[F_ADDED] += dora << DORA
+
+
+@kernel
+def _draws_left(rec: Any, me: int) -> int:
+    """How many tiles I shall still draw if nobody calls."""
+    if rec.phase in (PHASE_TURN, PHASE_CALLED):
+        before = (me - rec.turn - 1) % 4
+    elif rec.last_player >= 0 and rec.phase == PHASE_CLAIM:
+        before = (me - rec.last_player - 1) % 4
+    else:
+        before = (me - rec.turn) % 4
+    return int(max(0, rec.wall_left - before + 3) // 4)

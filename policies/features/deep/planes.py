@@ -1,0 +1,195 @@
+"""LA1 and LA2 as planes.
+
+With 3n+2 tiles position t is a discard. A *completion* is a multiset M of exactly k unseen tiles that some
+winning hand with a yaku has more of than the hand after that discard; melds stay. M is worth the dearest such
+hand, whichever of its tiles comes last. LA1 says whether any M reaches a threshold; LA2 is the expected
+number of those that do among my remaining n draws,
+
+    sum over M of prod C(u_j, m_j) × n(n-1)… / (U(U-1)…), k factors each,
+
+u_j unseen copies of j, U unseen tiles in all, stored as 1 + log10(p)/6 cut to 0-1.
+
+With 3n+1 tiles position t is a draw, an unseen one, and holds for each plane by itself the best that any
+discard after drawing t has; n, u_t and U are one less there.
+
+Decided where the source is silent:
+
+- Riichi counts for a closed hand that has declared it, two han if double, or still may: 1,000 points, four
+  tiles left to draw. No ippatsu, rinshan, last tile, ura dora; the indicators are those of now.
+- Points are those of a ron, without honba and sticks. When one tile is missing and the hand is furiten after
+  the discard (its own river with that discard, or a tile let pass in riichi), they are the payments of a
+  tsumo added up, and tsumo counts as a yaku of a closed hand.
+- Tiles drawn are never red; of several fives the red one is kept if one is kept.
+- A discard may be a tile the hand needs: it must then be drawn again, from the unseen copies.
+- Every kind held is a discard, also one that kuikae or riichi forbids; the legal ones have their own plane.
+
+Nothing is remembered between calls: unseen copies and draws left change with every tile seen, so that little
+would be found again.
+
+Source: the reconstruction of Suphx's look-ahead features, LA1 and LA2; arXiv:2003.13590, section 2.2.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from game.hand_parts import F_MELDS
+from game.jit import kernel, warms_up
+from game.layout import ROUND_STATE
+from game.set_patterns import SUIT_KINDS
+from game.shanten import shanten
+from policies.features.deep.credit import THRESHOLDS, number_kinds
+from policies.features.deep.desk import DESK, KINDS, LEVELS, MOST_MISSING, lay_out
+from policies.features.deep.suits import find_room, list_suit
+from policies.features.deep.targets import search
+from policies.features.draw import real
+from policies.features.table import DEEP_PLANES, ONE
+
+STEPS: Final = len(THRESHOLDS)
+_DECADES: Final = 6.0
+
+
+def lookahead_deep(states: NDArray[Any], seats: NDArray[np.int8], out: NDArray[np.uint8]) -> None:
+    """Fill LA1 and LA2 of each state as its seat sees it.
+
+    Args:
+        states: ``[N]`` of `ROUND_STATE`; the seats' own hands must be known.
+        seats: ``[N]`` int8, absolute players.
+        out: ``[N, 72, 34]`` uint8 with `ONE` for 1.0, rows need not be contiguous; filled.
+
+    Raises:
+        ValueError: an array has the wrong shape or type.
+    """
+    if states.dtype != ROUND_STATE or states.shape != seats.shape or seats.dtype != np.int8:
+        raise ValueError("states must be ROUND_STATE records, with one int8 seat for each")
+    if out.shape != (len(states), DEEP_PLANES, KINDS) or out.dtype != np.uint8:
+        raise ValueError(f"out must be uint8 of shape {(len(states), DEEP_PLANES, KINDS)}")
+    _fill_all(states, seats, out, _room.desk)
+
+
+class _Room(threading.local):
+    """A desk for each thread: making one takes longer than most searches."""
+
+    def __init__(self) -> None:
+        self.desk = np.zeros(1, DESK)[0]
+
+
+_room: Final = _Room()
+
+
+@kernel
+def _fill_all(states: Any, seats: Any, out: Any, desk: Any) -> None:
+    for row in range(len(states)):
+        mark_deep(states[row], int(seats[row]), desk, out[row])
+
+
+@kernel
+def mark_deep(rec: Any, me: int, desk: Any, out: Any) -> None:
+    """Fill the 72 planes of one state.
+
+    Args:
+        rec: One `ROUND_STATE`.
+        me: The seat.
+        desk: One `DESK`, room for the search.
+        out: ``[72, 34]`` uint8.
+    """
+    out[:] = 0
+    lay_out(rec, me, desk)
+    held = 0
+    for kind in range(KINDS):
+        held += desk.hand34[kind]
+    distance = shanten(desk.hand34, int(desk.frame[F_MELDS]))
+    if held % 3 == 2 and distance < MOST_MISSING:
+        _mark_discards(desk, distance, out)
+    elif held % 3 == 1 and distance <= MOST_MISSING:
+        _mark_draws(desk, out)
+
+
+@kernel
+def _mark_discards(desk: Any, distance: int, out: Any) -> None:
+    number_kinds(desk)
+    find_room(desk)
+    for suit in range(4):
+        list_suit(desk, suit, 0)
+    search(desk, distance)
+    for kind in range(KINDS):
+        if desk.hand34[kind]:
+            _mark(desk, int(desk.place[kind]), desk.place[kind] + 1, kind, out)
+
+
+@kernel
+def _mark_draws(desk: Any, out: Any) -> None:
+    """A draw changes one suit; what the other three may become is listed once."""
+    number_kinds(desk)
+    find_room(desk)
+    for suit in range(4):
+        list_suit(desk, suit, 1)
+    desk.draws = max(0, desk.draws - 1)
+    desk.unseen -= 1
+    for suit in range(4):
+        for drawn in range(SUIT_KINDS * suit, min(SUIT_KINDS * (suit + 1), KINDS)):
+            if desk.unseen34[drawn]:
+                _mark_draw(desk, suit, drawn, out)
+        list_suit(desk, suit, 1)
+
+
+@kernel
+def _mark_draw(desk: Any, suit: int, drawn: int, out: Any) -> None:
+    new = desk.hand34[drawn] == 0
+    if new:
+        desk.place[drawn] = desk.kinds
+        desk.kinds += 1
+    desk.hand34[drawn] += 1
+    desk.unseen34[drawn] -= 1
+    distance = shanten(desk.hand34, int(desk.frame[F_MELDS]))
+    if distance < MOST_MISSING:
+        list_suit(desk, suit, 0)
+        search(desk, distance)
+        _mark(desk, 0, desk.kinds, drawn, out)
+    desk.unseen34[drawn] += 1
+    desk.hand34[drawn] -= 1
+    desk.kinds -= new
+
+
+@kernel
+def _mark(desk: Any, first: int, end: int, at: int, out: Any) -> None:
+    """Mark at a position the best that discards, by their places, have for each plane."""
+    share = 1.0
+    for missing in range(MOST_MISSING):
+        share *= max(0.0, float(desk.draws - missing)) / max(1.0, float(desk.unseen - missing))
+        for place in range(first, end):
+            for level in range(LEVELS - 2, 0, -1):  # from exactly a level to at least it
+                desk.weights[place, missing, level] += desk.weights[place, missing, level + 1]
+        before = 0
+        stored = 0
+        for level in range(LEVELS - 1, 0, -1):
+            ways = 0
+            for place in range(first, end):
+                ways = max(ways, desk.weights[place, missing, level])
+            if ways == 0:
+                continue
+            if ways != before:
+                before = ways
+                stored = real(compressed(ways * share))
+            plane = missing * STEPS + level - 1
+            out[plane, at] = ONE
+            out[MOST_MISSING * STEPS + plane, at] = stored
+
+
+@kernel
+def compressed(expected: float) -> float:
+    """An expected number of completions as LA2 stores it, before it is rounded."""
+    if expected <= 0.0:
+        return 0.0
+    return float(min(1.0, max(0.0, 1.0 + np.log10(expected) / _DECADES)))
+
+
+@warms_up
+def _warm_up() -> None:
+    lookahead_deep(
+        np.zeros(1, ROUND_STATE), np.zeros(1, np.int8), np.zeros((1, DEEP_PLANES, KINDS), np.uint8)
+    )

@@ -1,0 +1,215 @@
+"""What each suit of a hand may become within a few tiles: the items that targets are put together from."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from game.hand_parts import F_MELDS, describe, is_nine_gates, ways_to_complete
+from game.jit import kernel
+from game.set_patterns import (
+    DORA,
+    HONOUR_KINDS,
+    NIBBLES,
+    PATTERNS,
+    SUIT_KINDS,
+    SUIT_PATTERNS,
+    WAIT,
+    YAKUMAN,
+    pattern_counts,
+    pattern_end,
+    pattern_sets,
+)
+from game.shanten import missing_by_suit
+from policies.features.deep.desk import (
+    BUCKETS,
+    I_ADDED,
+    I_BUCKET,
+    I_FLAGS,
+    I_KINDS,
+    I_MASK,
+    I_PAIR,
+    I_PATTERN,
+    I_SURPLUS,
+    I_WEIGHT,
+    MOST_MISSING,
+)
+
+_GUARD: Final = NIBBLES << 3
+_RED_PLACE: Final = 4
+_FAR: Final = 99
+
+
+@kernel
+def find_room(desk: Any) -> None:
+    """See how many tiles each suit may miss while the other three do their part as cheaply as they can."""
+    sets = 4 - desk.frame[F_MELDS]
+    least = desk.least
+    missing_by_suit(desk.hand34, least)
+    for suit in range(4):
+        a, b, c = least[(suit + 1) & 3], least[(suit + 2) & 3], least[(suit + 3) & 3]
+        for pair in range(2):
+            for own in range(sets + 1):
+                desk.room[suit, pair, own] = MOST_MISSING - _cheapest(a, b, c, sets - own, 1 - pair)
+
+
+@kernel
+def _cheapest(a: Any, b: Any, c: Any, sets: int, pair: int) -> int:
+    """Tiles that three suits miss to so many sets, and to the pair if it is theirs."""
+    best = _FAR
+    for i in range(sets + 1):
+        for j in range(sets + 1 - i):
+            k = sets - i - j
+            plain = a[0, i] + b[0, j] + c[0, k]
+            if pair:
+                plain += min(a[1, i] - a[0, i], b[1, j] - b[0, j], c[1, k] - c[0, k])
+            best = min(best, plain)
+    return best
+
+
+@kernel
+def list_suit(desk: Any, suit: int, spare: int) -> None:
+    """List what a suit may become: all its missing tiles are unseen, and `find_room` leaves it room.
+
+    Args:
+        desk: The desk; ``order`` will hold the suit's items by bucket.
+        suit: 0-3.
+        spare: How many tiles a draw in another suit may still bring the hand closer.
+    """
+    sets = 4 - desk.frame[F_MELDS]
+    kinds = HONOUR_KINDS if suit == 3 else SUIT_KINDS
+    hand, unseen = _packed(desk.hand34, suit, kinds), _packed(desk.unseen34, suit, kinds)
+    limit = desk.limit
+    _set_limits(desk.room[suit], sets, spare, limit)
+    desk.count[suit] = 0
+    pattern = SUIT_PATTERNS if suit == 3 else 0
+    end = PATTERNS if suit == 3 else SUIT_PATTERNS
+    while pattern < end:
+        counts = pattern_counts(pattern)
+        own = pattern_sets(pattern)
+        needed = _excess(counts, hand)
+        missing = _sum(needed)
+        if own > sets or missing > limit[2, own] or not _fits(needed, unseen):
+            pattern = pattern_end(pattern)
+            continue
+        if missing <= limit[0, own]:
+            _add_item(desk, suit, pattern, -1, counts, hand)
+        if missing <= limit[1, own]:
+            for place in range(kinds):
+                if counts >> 4 * place & 15 <= 2:
+                    paired = counts + (2 << 4 * place)
+                    needed = _excess(paired, hand)
+                    if _sum(needed) <= limit[1, own] and _fits(needed, unseen):
+                        _add_item(desk, suit, pattern, place, paired, hand)
+        pattern += 1
+    _sort_items(desk, suit)
+
+
+@kernel
+def _set_limits(room: Any, sets: int, spare: int, limit: Any) -> None:
+    """What a suit may miss to so many sets: without the pair, with it, and with perhaps more sets."""
+    most = -1
+    for own in range(sets, -1, -1):
+        limit[0, own] = min(MOST_MISSING, room[0, own] + spare)
+        limit[1, own] = min(MOST_MISSING, room[1, own] + spare)
+        most = max(most, limit[0, own], limit[1, own])
+        limit[2, own] = most
+
+
+@kernel
+def _packed(counts34: Any, suit: int, kinds: int) -> int:
+    packed = 0
+    for place in range(kinds):
+        packed |= int(counts34[SUIT_KINDS * suit + place]) << 4 * place
+    return packed
+
+
+@kernel
+def _excess(a: int, b: int) -> int:
+    """Packed counts of what ``a`` has more than ``b``."""
+    difference = (a | _GUARD) - b
+    more = difference & _GUARD
+    return difference & more - (more >> 3)
+
+
+@kernel
+def _fits(a: int, b: int) -> bool:
+    """Whether no count of ``a`` is greater than that of ``b``."""
+    return (b | _GUARD) - a & _GUARD == _GUARD
+
+
+@kernel
+def _sum(counts: int) -> int:
+    return counts * NIBBLES >> 32 & 15
+
+
+@kernel
+def _add_item(desk: Any, suit: int, pattern: int, pair: int, counts: int, hand: int) -> None:
+    number = desk.count[suit]
+    added, flags, mask = describe(suit, pattern, pair, desk.frame)
+    if pair >= 0 and pattern_sets(pattern) == 4 and suit < 3 and is_nine_gates(counts):
+        added += 1 << YAKUMAN
+    missing = 0
+    missing_kinds = 0
+    weight = 1
+    surplus = 0
+    dora = 0
+    first = SUIT_KINDS * suit
+    for place in range(HONOUR_KINDS if suit == 3 else SUIT_KINDS):
+        wanted, held = counts >> 4 * place & 15, hand >> 4 * place & 15
+        dora += wanted * desk.dora34[first + place]
+        if wanted < held:
+            surplus |= 1 << desk.place[first + place]
+        for copy in range(wanted - held):
+            missing_kinds |= first + place << 6 * missing
+            missing += 1
+            weight = weight * (desk.unseen34[first + place] - copy) // (copy + 1)
+    if suit < 3 and desk.reds[suit] and counts >> 4 * _RED_PLACE & 15:
+        dora += 1
+    item = desk.items[suit, number]
+    item[I_KINDS] = missing_kinds
+    item[I_WEIGHT] = weight
+    item[I_SURPLUS] = surplus
+    item[I_ADDED] = added + (dora << DORA)
+    item[I_FLAGS] = flags | _waits_flag(pattern, pair, missing_kinds, missing, first)
+    item[I_MASK] = mask
+    item[I_PATTERN], item[I_PAIR] = pattern, pair
+    item[I_BUCKET] = bucket(int(pair >= 0), pattern_sets(pattern), missing)
+    desk.count[suit] = number + 1
+
+
+@kernel
+def _waits_flag(pattern: int, pair: int, missing_kinds: int, missing: int, first: int) -> int:
+    """How any of the missing tiles, if it comes last, can complete the item."""
+    found = 0
+    for i in range(missing):
+        found |= ways_to_complete(pattern, pair, (missing_kinds >> 6 * i & 63) - first)
+    return found << WAIT
+
+
+@kernel
+def bucket(pair: int, sets: int, missing: int) -> int:
+    """Number of the bucket of a suit's items."""
+    return (pair * 5 + sets) * 4 + missing
+
+
+@kernel
+def _sort_items(desk: Any, suit: int) -> None:
+    """Fill ``order``, ``start`` and ``filled``."""
+    start = desk.start[suit]
+    start[:] = 0
+    for number in range(desk.count[suit]):
+        start[desk.items[suit, number, I_BUCKET] + 1] += 1
+    filled = 0
+    for i in range(BUCKETS):
+        if start[i + 1]:
+            desk.filled[suit, filled] = i
+            filled += 1
+        start[i + 1] += start[i]
+    desk.filled_count[suit] = filled
+    for number in range(desk.count[suit]):
+        at = desk.items[suit, number, I_BUCKET]
+        desk.order[suit, start[at]] = number
+        start[at] += 1
+    for i in range(BUCKETS, 0, -1):
+        start[i] = start[i - 1]
+    start[0] = 0

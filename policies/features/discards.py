@@ -1,0 +1,75 @@
+"""Planes of what has been thrown (groups D, E and F)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from game.jit import kernel
+from game.layout import RIVER_CALLED, RIVER_MAX, RIVER_RIICHI, RIVER_TSUMOGIRI
+from policies.features.draw import add_one, is_red
+from policies.features.table import DISCARD_TURNS, LITE_DISCARDS, ONE
+
+_SUMMARY_PLANES: Final = 9
+_RECENCY_PLANES: Final = 3
+_RECENCY: Final = np.rint(ONE * np.exp(-0.2 * np.arange(RIVER_MAX))).astype(np.int64)
+
+
+@kernel
+def mark_rivers(rec: Any, me: int, out: Any, at: int) -> None:
+    """D of the full set: discard by discard."""
+    for seat in range(4):
+        player = (me + seat) & 3
+        for turn in range(min(int(rec.river_size[player]), DISCARD_TURNS)):
+            plane = at + 2 * (DISCARD_TURNS * seat + turn)
+            kind = rec.river[player, turn] >> 2
+            out[plane, kind] = ONE
+            if not rec.river_marks[player, turn] & RIVER_TSUMOGIRI:
+                out[plane + 1, kind] = ONE
+
+
+@kernel
+def mark_last_discards(rec: Any, me: int, out: Any, at: int) -> None:
+    """D of the lite set: each seat's last four."""
+    for seat in range(4):
+        player = (me + seat) & 3
+        size = int(rec.river_size[player])
+        for age in range(min(size, LITE_DISCARDS)):
+            out[at + LITE_DISCARDS * seat + age, rec.river[player, size - 1 - age] >> 2] = ONE
+
+
+@kernel
+def mark_discard_sums(rec: Any, me: int, out: Any, summary: int, recency: int) -> None:
+    """E and F."""
+    for seat in range(4):
+        player = (me + seat) & 3
+        at = summary + _SUMMARY_PLANES * seat
+        decay = recency + _RECENCY_PLANES * seat
+        size = int(rec.river_size[player])
+        in_riichi = False
+        for turn in range(size):
+            tile = rec.river[player, turn]
+            marks = rec.river_marks[player, turn]
+            kind = tile >> 2
+            add_one(out, at, kind, 4)
+            from_hand = not marks & RIVER_TSUMOGIRI
+            out[at + (4 if from_hand else 5), kind] = ONE
+            if marks & RIVER_RIICHI:
+                in_riichi = True
+                out[at + 6, kind] = ONE
+            if marks & RIVER_CALLED:
+                out[at + 7, kind] = ONE
+            if is_red(tile):
+                out[at + 8, kind] = ONE
+            weight = _RECENCY[size - 1 - turn]
+            _add(out, decay, kind, weight)
+            if from_hand:
+                _add(out, decay + 1, kind, weight)
+            if in_riichi:
+                _add(out, decay + 2, kind, weight)
+
+
+@kernel
+def _add(out: Any, plane: int, kind: int, weight: int) -> None:
+    out[plane, kind] = min(out[plane, kind] + weight, ONE)

@@ -1,0 +1,364 @@
+"""States to planes: one call for live play, self-play and learning.
+
+Planes are uint8 with `ONE` (255) for 1.0, so that a batch takes a quarter of the memory and of the traffic it
+would as float32; the network turns them into floats on its own device (``planes.float() / 255``). A real
+between 0 and 1 is rounded to 1/255.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from game.jit import kernel, warms_up
+from game.layout import ROUND_STATE
+from game.tiles import TILES
+from policies.features.calls import CALL_WIDTH, make_call, mark_call
+from policies.features.deep import lookahead_deep
+from policies.features.discards import mark_discard_sums, mark_last_discards, mark_rivers
+from policies.features.draw import fill
+from policies.features.efficiency import mark_efficiency
+from policies.features.hand import mark_hand, mark_shanten, mark_shanten_forms, mark_shape
+from policies.features.melds import (
+    mark_call_turns,
+    mark_dora,
+    mark_dora_in_sight,
+    mark_melds,
+    mark_melds_together,
+)
+from policies.features.oracle import mark_oracle
+from policies.features.safety import mark_safety
+from policies.features.sight import SIGHT, look
+from policies.features.standing import (
+    mark_moment,
+    mark_riichi,
+    mark_riichi_real,
+    mark_round,
+    mark_scores,
+    mark_scores_real,
+    mark_wall,
+    mark_wall_real,
+)
+from policies.features.table import (
+    DEEP_PLANES,
+    KINDS,
+    LITE,
+    LITE_CALL,
+    ONE,
+    ORACLE,
+    SETS,
+    SUPHX,
+    SUPHX_CALL,
+    FeatureSet,
+    offsets,
+)
+
+Planes = NDArray[np.uint8]
+
+HANCHAN_LAST_ROUND: Final = 7
+_ROWS_A_PIECE: Final = 64
+"""Fewer rows than this are not worth handing to another core."""
+_CODE_SIZE: Final = 8
+
+_LITE: Final = offsets(LITE)
+_FULL: Final = offsets(SUPHX)
+_LITE_CALL: Final = offsets(LITE_CALL)
+_FULL_CALL: Final = offsets(SUPHX_CALL)
+
+
+def encode(
+    states: NDArray[Any],
+    seats: ArrayLike,
+    feature_set: str,
+    out: Planes | None = None,
+    *,
+    calls: NDArray[np.int16] | None = None,
+    walls: NDArray[np.int16] | None = None,
+    deep: bool = True,
+    last_round: int = HANCHAN_LAST_ROUND,
+    threads: int = 1,
+) -> Planes:
+    """Turn states into planes, each as one seat sees it.
+
+    Only what the seat may know is read, however much the record holds; the oracle set is the exception.
+
+    Args:
+        states: ``[N]`` of `ROUND_STATE`; the seats' own hands must be known.
+        seats: Absolute player for each, or one for all.
+        feature_set: A name in `policies.features.table.SETS`.
+        out: ``[N, C, 34]`` uint8 to fill; by default a new one.
+        calls: For the sets of calls: ``[N, 6]`` int16, the candidate meld of each row as
+            `game.rules.legal_rows` writes it. A state with several candidates stands in several rows.
+        walls: For ``oracle``: ``[N, 136]`` int16 in deal order, -1 where not known.
+        deep: Whether LA1 and LA2 are searched for, most of the work of a set that has them; else they stay
+            empty.
+        last_round: 7 for a hanchan, 3 for a tonpuu game.
+        threads: How many cores a large batch may use at once; 0 for all.
+
+    Returns:
+        ``out``.
+
+    Raises:
+        ValueError: an array has the wrong shape or type, or the set needs one that is missing.
+    """
+    chosen = SETS.get(feature_set)
+    if chosen is None:
+        raise ValueError(f"no feature set {feature_set!r}; there are {', '.join(SETS)}")
+    states = _plain(states, ROUND_STATE).reshape(-1)
+    count = len(states)
+    players = np.empty(count, np.int8)
+    players[:] = seats
+    if count and not (players.min() >= 0 and players.max() <= 3):
+        raise ValueError("seats must be 0 to 3")
+    out = _room(out, (count, chosen.planes, KINDS))
+    extra = _extra(chosen, count, calls, walls)
+    body = _BODIES[chosen.name]
+
+    def piece(rows: slice) -> int:
+        room, sight = np.zeros(1, ROUND_STATE), np.zeros(1, SIGHT)
+        part = (states[rows], players[rows], extra[rows])
+        done: int = body(*part, last_round, out[rows], room, sight[0])
+        if deep and done == len(part[0]):
+            _fill_deep(chosen, *part, out[rows])
+        return int(rows.start) + done
+
+    for end, rows in _in_pieces(piece, count, threads):
+        if end < rows.stop:
+            raise ValueError(f"calls[{end}] is no call that fits its state: {extra[end].tolist()}")
+    return out
+
+
+def called(states: NDArray[Any], seats: NDArray[np.int8], calls: NDArray[np.int16]) -> NDArray[Any]:
+    """Copies of the states as they are once each seat has made its call.
+
+    Args:
+        states: ``[N]`` of `ROUND_STATE`.
+        seats: ``[N]`` absolute players.
+        calls: ``[N, 6]`` int16 as `game.rules.legal_rows` writes them.
+
+    Raises:
+        ValueError: a call does not fit its state.
+    """
+    after = states.copy()
+    done = _make_calls(after, seats, calls, np.zeros(_CODE_SIZE, np.int16))
+    if done < len(after):
+        raise ValueError(f"calls[{done}] is no call that fits its state: {calls[done].tolist()}")
+    return after
+
+
+def _plain(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The array itself, or a copy if kernels would have to be compiled anew for its kind."""
+    if values.dtype != dtype:
+        raise ValueError(
+            f"an array of {values.dtype}; expected {dtype if dtype.names is None else 'ROUND_STATE'}"
+        )
+    return np.require(values, requirements=["C", "W"])
+
+
+def _room(out: Planes | None, shape: tuple[int, int, int]) -> Planes:
+    if out is None:
+        return np.empty(shape, np.uint8)
+    if out.shape != shape or out.dtype != np.uint8 or not out.flags.c_contiguous:
+        raise ValueError(f"out must be contiguous uint8 of shape {shape}, not {out.dtype} of {out.shape}")
+    return out
+
+
+def _extra(
+    chosen: FeatureSet, count: int, calls: NDArray[np.int16] | None, walls: NDArray[np.int16] | None
+) -> NDArray[np.int16]:
+    """The array a set needs besides the states."""
+    name, given, width = {
+        LITE_CALL: ("calls", calls, CALL_WIDTH),
+        SUPHX_CALL: ("calls", calls, CALL_WIDTH),
+        ORACLE: ("walls", walls, TILES),
+    }.get(chosen.name, ("", None, 0))
+    if not name:
+        return np.empty((count, 0), np.int16)
+    if given is None or given.shape != (count, width):
+        raise ValueError(f"{chosen.name} needs {name} of shape {(count, width)}")
+    return _plain(given, np.dtype(np.int16))
+
+
+@cache
+def _executor() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="features")
+
+
+os.register_at_fork(after_in_child=_executor.cache_clear)  # the threads stay behind in the parent
+
+
+def _in_pieces(piece: Callable[[slice], int], count: int, threads: int) -> Iterator[tuple[int, slice]]:
+    """Run a piece of work over all rows, on several cores if there are enough rows."""
+    workers = min(threads or os.cpu_count() or 1, max(1, count // _ROWS_A_PIECE))
+    bounds = [count * i // workers for i in range(workers + 1)]
+    parts = [slice(start, stop) for start, stop in pairwise(bounds)]
+    ends = map(piece, parts) if workers == 1 else _executor().map(piece, parts)
+    yield from zip(ends, parts, strict=True)
+
+
+def _fill_deep(
+    chosen: FeatureSet,
+    states: NDArray[Any],
+    seats: NDArray[np.int8],
+    calls: NDArray[np.int16],
+    out: Planes,
+) -> None:
+    if chosen.has("LA1"):
+        at = chosen.at("LA1")
+        lookahead_deep(states, seats, out[:, at : at + DEEP_PLANES])
+    if chosen.has("LA1'"):
+        at = chosen.at("LA1'")
+        lookahead_deep(called(states, seats, calls), seats, out[:, at : at + DEEP_PLANES])
+
+
+# --- kernels: each returns how many rows it has done ------------------------------------------------------
+
+
+@kernel
+def _encode_lite(
+    states: Any, seats: Any, extra: Any, last_round: int, out: Any, room: Any, sight: Any
+) -> int:
+    for row in range(len(states)):
+        out[row] = 0
+        _mark_lite(states[row], int(seats[row]), sight, out[row])
+    return len(states)
+
+
+@kernel
+def _mark_lite(rec: Any, me: int, sight: Any, out: Any) -> None:
+    look(rec, me, sight)
+    mark_hand(rec, me, out, _LITE.A1, _LITE.A2, _LITE.A3)
+    mark_melds_together(rec, me, out, _LITE.B)
+    mark_dora(rec, out, _LITE.C1, _LITE.C2)
+    mark_discard_sums(rec, me, out, _LITE.E, _LITE.F)
+    mark_last_discards(rec, me, out, _LITE.D)
+    mark_safety(rec, sight, out, _LITE.G, _LITE.H)
+    mark_scores_real(rec, me, out, _LITE.I1, _LITE.I2)
+    mark_round(rec, me, out, _LITE.I3, _LITE.J)
+    mark_wall_real(rec, out, _LITE.K)
+    mark_riichi_real(rec, me, out, _LITE.L)
+    mark_shanten(sight, out, _LITE.N)
+    mark_shape(rec, sight, out, _LITE.N + 6)
+    mark_efficiency(rec, sight, out, _LITE.LA3a)
+
+
+@kernel
+def _encode_suphx(
+    states: Any, seats: Any, extra: Any, last_round: int, out: Any, room: Any, sight: Any
+) -> int:
+    for row in range(len(states)):
+        out[row] = 0
+        _mark_suphx(states[row], int(seats[row]), last_round, sight, out[row])
+    return len(states)
+
+
+@kernel
+def _mark_suphx(rec: Any, me: int, last_round: int, sight: Any, out: Any) -> None:
+    look(rec, me, sight)
+    mark_hand(rec, me, out, _FULL.A1, _FULL.A2, _FULL.A3)
+    mark_melds(rec, me, out, _FULL.B)
+    mark_dora(rec, out, _FULL.C1, _FULL.C2)
+    fill(out, _FULL.C3 + max(0, rec.indicator_count - 1), ONE)
+    mark_rivers(rec, me, out, _FULL.D)
+    mark_discard_sums(rec, me, out, _FULL.E, _FULL.F)
+    mark_safety(rec, sight, out, _FULL.G, _FULL.H)
+    mark_scores(rec, me, out, _FULL.I1, _FULL.I2)
+    mark_round(rec, me, out, _FULL.I3, _FULL.J)
+    mark_wall(rec, out, _FULL.K)
+    mark_riichi(rec, me, out, _FULL.L, _FULL.M)
+    mark_shanten_forms(sight, out, _FULL.N)
+    mark_shape(rec, sight, out, _FULL.N + 14)
+    mark_call_turns(rec, me, out, _FULL.O)
+    mark_dora_in_sight(rec, sight, out, _FULL.P)
+    mark_moment(rec, sight, out, _FULL.Q, last_round)
+    mark_efficiency(rec, sight, out, _FULL.LA3a)
+
+
+@kernel
+def _encode_lite_calls(
+    states: Any, seats: Any, extra: Any, last_round: int, out: Any, room: Any, sight: Any
+) -> int:
+    code = np.empty(_CODE_SIZE, np.int16)
+    for row in range(len(states)):
+        me = int(seats[row])
+        out[row] = 0
+        _mark_lite(states[row], me, sight, out[row])
+        mark_call(states[row], me, extra[row], out[row], _LITE_CALL.R1)
+        room[0] = states[row]
+        if not _mark_after_call(room[0], me, extra[row], code, sight, out[row], _LITE_CALL.LA3a_after):
+            return row
+    return len(states)
+
+
+@kernel
+def _encode_suphx_calls(
+    states: Any, seats: Any, extra: Any, last_round: int, out: Any, room: Any, sight: Any
+) -> int:
+    code = np.empty(_CODE_SIZE, np.int16)
+    for row in range(len(states)):
+        me = int(seats[row])
+        out[row] = 0
+        _mark_suphx(states[row], me, last_round, sight, out[row])
+        mark_call(states[row], me, extra[row], out[row], _FULL_CALL.R1)
+        room[0] = states[row]
+        if not _mark_after_call(room[0], me, extra[row], code, sight, out[row], _FULL_CALL.LA3a_after):
+            return row
+    return len(states)
+
+
+@kernel
+def _mark_after_call(rec: Any, me: int, row: Any, code: Any, sight: Any, out: Any, at: int) -> bool:
+    """LA3 once the call has been made in ``rec``, a copy; false if it does not fit."""
+    if not make_call(rec, me, row, code):
+        return False
+    look(rec, me, sight)
+    mark_efficiency(rec, sight, out, at)
+    return True
+
+
+@kernel
+def _encode_oracle(
+    states: Any, seats: Any, extra: Any, last_round: int, out: Any, room: Any, sight: Any
+) -> int:
+    for row in range(len(states)):
+        out[row] = 0
+        mark_oracle(states[row], int(seats[row]), extra[row], out[row])
+    return len(states)
+
+
+@kernel
+def _make_calls(states: Any, seats: Any, calls: Any, code: Any) -> int:
+    for row in range(len(states)):
+        if not make_call(states[row], int(seats[row]), calls[row], code):
+            return row
+    return len(states)
+
+
+_BODIES: Final[dict[str, Callable[..., int]]] = {
+    LITE: _encode_lite,
+    SUPHX: _encode_suphx,
+    LITE_CALL: _encode_lite_calls,
+    SUPHX_CALL: _encode_suphx_calls,
+    ORACLE: _encode_oracle,
+}
+
+
+@warms_up
+def _warm_up() -> None:
+    states, seats = np.zeros(1, ROUND_STATE), np.zeros(1, np.int8)
+    calls = np.zeros((1, CALL_WIDTH), np.int16)
+    encode(states, seats, LITE)
+    encode(states, seats, SUPHX)
+    encode(states, seats, ORACLE, walls=np.full((1, TILES), -1, np.int16))
+    called(states, seats, calls)
+    for name in (LITE_CALL, SUPHX_CALL):
+        with contextlib.suppress(ValueError):  # an empty round has no call to make
+            encode(states, seats, name, calls=calls)

@@ -1,0 +1,254 @@
+"""Tiles renamed: the three suits exchanged, 1 and 9 mirrored in all of them; on states, planes and labels.
+
+The rules do not know one suit from another, so a state with its suits exchanged is as good an example as the
+first, and six times as many. Mirroring breaks all-green, and an indicator: the tile after the mirrored
+indicator is not the mirrored dora. `permute_planes` moves the indicators so that they show the mirrored dora;
+`permute_states` cannot (that copy may lie elsewhere) and mirrors the indicator itself, so that groups whose
+`mirrors` is false come out otherwise. Exchanging suits agrees everywhere.
+
+A permutation is a number: 0 to 5 for the order of suits, 6 more with the mirror. 0 changes nothing.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from game.jit import kernel, warms_up
+from game.layout import ROUND_STATE
+from game.tiles import KINDS
+from policies.features.draw import dora_of
+from policies.features.table import LITE, SETS, Axis
+
+PERMUTATIONS: Final = 12
+SUIT_PERMUTATIONS: Final = 6
+"""The first so many leave 1 and 9 as they are."""
+
+Numbers = NDArray[np.int64]
+
+
+def _kind_maps() -> NDArray[np.int8]:
+    maps = []
+    for mirror in (False, True):
+        for order in permutations(range(3)):
+            suited = [9 * order[k // 9] + (8 - k % 9 if mirror else k % 9) for k in range(27)]
+            maps.append([*suited, *range(27, KINDS)])
+    return np.array(maps, np.int8)
+
+
+KIND_MAPS: Final = _kind_maps()
+"""``[12, 34]`` int8: what each kind becomes."""
+
+
+def _indicator_maps() -> NDArray[np.int8]:
+    after = np.array([dora_of(kind) for kind in range(KINDS)])
+    before = np.argsort(after)
+    return np.array([before[each[after]] for each in KIND_MAPS], np.int8)
+
+
+_INDICATOR_MAPS: Final = _indicator_maps()
+
+
+def permute_kinds(labels: ArrayLike, numbers: ArrayLike) -> NDArray[np.int8]:
+    """Kinds (-1 for none) renamed.
+
+    Args:
+        labels: ``[N, ...]`` kinds.
+        numbers: ``[N]`` permutations, or one for all.
+    """
+    kinds = np.asarray(labels)
+    rows = _rows(numbers, kinds)
+    return np.where(kinds < 0, kinds, KIND_MAPS[rows, kinds]).astype(np.int8)
+
+
+def permute_tiles(tiles136: ArrayLike, numbers: ArrayLike) -> NDArray[np.int16]:
+    """Physical tiles (-1 for none) renamed; a copy stays that copy, so red fives stay red.
+
+    Args:
+        tiles136: ``[N, ...]`` physical tiles.
+        numbers: ``[N]`` permutations, or one for all.
+    """
+    tiles = np.asarray(tiles136, dtype=np.int16)
+    return np.where(tiles < 0, tiles, 4 * permute_kinds(tiles >> 2, numbers).astype(np.int16) + (tiles & 3))
+
+
+def permute_calls(calls: NDArray[np.int16], numbers: ArrayLike) -> NDArray[np.int16]:
+    """Rows as `game.rules.legal_rows` writes them, ``[N, 6]``, with the consumed tiles ascending again."""
+    out = calls.copy()
+    out[:, 1:] = permute_tiles(calls[:, 1:], numbers)
+    own = np.where(out[:, 2:] < 0, np.iinfo(np.int16).max, out[:, 2:])
+    own.sort(axis=1)
+    out[:, 2:] = np.where(own == np.iinfo(np.int16).max, -1, own)
+    return out
+
+
+def permute_columns(values: NDArray[Any], numbers: ArrayLike) -> NDArray[Any]:
+    """Values by kind, ``[N, 34]``, such as a mask of legal discards, renamed along the kinds."""
+    out = np.empty_like(values)
+    np.put_along_axis(out, KIND_MAPS[_numbers(numbers, len(values))].astype(np.intp), values, axis=1)
+    return out
+
+
+def permute_states(states: NDArray[Any], numbers: ArrayLike) -> NDArray[Any]:
+    """Copies of the states with every tile renamed, the indicators too.
+
+    Args:
+        states: ``[N]`` of `ROUND_STATE`.
+        numbers: ``[N]`` permutations, or one for all.
+    """
+    out = states.reshape(-1).copy()
+    _permute_states(out, _numbers(numbers, len(out)), KIND_MAPS)
+    return out
+
+
+def permute_planes(
+    planes: NDArray[np.uint8],
+    feature_set: str,
+    numbers: ArrayLike,
+    out: NDArray[np.uint8] | None = None,
+) -> NDArray[np.uint8]:
+    """Planes as they are once tiles are renamed, the mirrored dora's indicators included.
+
+    Args:
+        planes: ``[N, C, 34]`` uint8 of one feature set.
+        feature_set: Its name.
+        numbers: ``[N]`` permutations, or one for all.
+        out: Of the same shape, to fill; not ``planes`` itself.
+
+    Returns:
+        ``out``.
+    """
+    assert out is None or not np.shares_memory(planes, out)
+    if out is None:
+        out = np.empty_like(planes)
+    sources, indicators = _PLANE_MAPS[feature_set]
+    _permute_planes(
+        np.require(planes, requirements=["C", "W"]),
+        _numbers(numbers, len(planes)),
+        sources,
+        indicators,
+        KIND_MAPS,
+        _INDICATOR_MAPS,
+        out,
+    )
+    return out
+
+
+def _plane_maps(name: str) -> tuple[NDArray[np.int16], NDArray[np.bool_]]:
+    """``[12, C]`` plane that each plane comes from, and ``[C]`` whether it holds indicators."""
+    chosen = SETS[name]
+    sources = np.tile(np.arange(chosen.planes, dtype=np.int16), (PERMUTATIONS, 1))
+    indicators = np.zeros(chosen.planes, np.bool_)
+    for group in chosen.groups:
+        at = chosen.at(group.id)
+        indicators[at : at + group.planes] = group.axis is Axis.INDICATORS
+        if group.axis is Axis.SUITS:
+            for number, kinds in enumerate(KIND_MAPS):
+                for suit in range(3):
+                    sources[number, at + kinds[9 * suit] // 9] = at + suit
+    return sources, indicators
+
+
+_PLANE_MAPS: Final = {name: _plane_maps(name) for name in SETS}
+
+
+def _numbers(numbers: ArrayLike, count: int) -> Numbers:
+    each = np.empty(count, np.int64)
+    each[:] = numbers
+    if count and not (each.min() >= 0 and each.max() < PERMUTATIONS):
+        raise ValueError(f"permutations are numbers from 0 to {PERMUTATIONS - 1}")
+    return each
+
+
+def _rows(numbers: ArrayLike, like: NDArray[Any]) -> Numbers:
+    """The permutation of every element of an array whose first axis has one each."""
+    each = _numbers(numbers, len(like))
+    return each.reshape(-1, *(1,) * (like.ndim - 1))
+
+
+# --- kernels ----------------------------------------------------------------------------------------------
+
+
+@kernel
+def _permute_states(states: Any, numbers: Any, kind_maps: Any) -> None:
+    counts34 = np.empty(KINDS, np.int8)
+    places = np.empty(4 * KINDS, np.uint8)
+    for row in range(len(states)):
+        _permute_state(states[row], kind_maps[numbers[row]], counts34, places)
+
+
+@kernel
+def _permute_state(rec: Any, kinds: Any, counts34: Any, places: Any) -> None:
+    rec.drawn = _tile(rec.drawn, kinds)
+    rec.last_tile = _tile(rec.last_tile, kinds)
+    rec.kuikae = _mask(rec.kuikae, kinds)
+    _tiles(rec.indicators, kinds)
+    _counts(rec.seen34, kinds, counts34)
+    for tile in range(4 * KINDS):
+        places[_tile(tile, kinds)] = rec.where[tile]
+    rec.where[:] = places
+    for player in range(4):
+        _counts(rec.hand34[player], kinds, counts34)
+        _tiles(rec.river[player], kinds)
+        _tiles(rec.meld_called[player], kinds)
+        _tiles(rec.meld_added[player], kinds)
+        rec.river34[player] = _mask(rec.river34[player], kinds)
+        rec.safe34[player] = _mask(rec.safe34[player], kinds)
+        rec.turn_safe34[player] = _mask(rec.turn_safe34[player], kinds)
+        rec.waits[player] = _mask(rec.waits[player], kinds)
+        for slot in range(rec.meld_count[player]):
+            tiles = rec.meld_tiles[player, slot]
+            _tiles(tiles, kinds)
+            count = 4 if tiles[3] >= 0 else 3
+            tiles[:count] = np.sort(tiles[:count])
+
+
+@kernel
+def _tile(tile: int, kinds: Any) -> int:
+    return 4 * kinds[tile >> 2] + (tile & 3) if tile >= 0 else tile
+
+
+@kernel
+def _tiles(tiles: Any, kinds: Any) -> None:
+    for i in range(len(tiles)):
+        tiles[i] = _tile(tiles[i], kinds)
+
+
+@kernel
+def _counts(counts: Any, kinds: Any, room: Any) -> None:
+    for kind in range(KINDS):
+        room[kinds[kind]] = counts[kind]
+    counts[:] = room
+
+
+@kernel
+def _mask(mask: Any, kinds: Any) -> Any:
+    renamed = np.uint64(0)
+    for kind in range(KINDS):
+        renamed |= ((mask >> np.uint64(kind)) & np.uint64(1)) << np.uint64(kinds[kind])
+    return renamed
+
+
+@kernel
+def _permute_planes(
+    planes: Any, numbers: Any, sources: Any, indicators: Any, kind_maps: Any, indicator_maps: Any, out: Any
+) -> None:
+    for row in range(len(planes)):
+        number = numbers[row]
+        if number == 0:
+            out[row] = planes[row]
+            continue
+        for plane in range(planes.shape[1]):
+            kinds = indicator_maps[number] if indicators[plane] else kind_maps[number]
+            source = planes[row, sources[number, plane]]
+            for kind in range(KINDS):
+                out[row, plane, kinds[kind]] = source[kind]
+
+
+@warms_up
+def _warm_up() -> None:
+    permute_states(np.zeros(1, ROUND_STATE), 1)
+    permute_planes(np.zeros((1, SETS[LITE].planes, KINDS), np.uint8), LITE, 1)

@@ -1,0 +1,235 @@
+"""What lies in the library: one entry a game, with date, players, places; found again without reading all.
+
+The index is a file beside the games. It is only a memory of what was read: whatever changed on the disk is
+read again, and without the file, or with a broken one, everything is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime
+from pathlib import Path
+from typing import Annotated, Final
+
+import msgspec
+import structlog
+
+from game.errors import ReplayError
+from game.events import Four
+from game.settlement import placements
+from replays.formats import read_file, read_game
+from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX, replace_file
+from replays.record import JAPAN, GameRecord, Names, check_game_id
+
+INDEX_FILE: Final = "index.json"
+MAX_INDEX: Final = 64 * 1024 * 1024
+
+_VERSION: Final = 1
+_FIRST_LINE: Final = 1 << 16
+
+_log = structlog.get_logger(__name__)
+_Player = Annotated[int, msgspec.Meta(ge=-1, le=3)]
+
+
+class GameEntry(msgspec.Struct, frozen=True):
+    """One game of the library.
+
+    Attributes:
+        game_id: also the name of its file.
+        date: Japan's date and hour of its start, as its id says: ``2026-01-02 03``.
+        game_type: Tenhou's type bits.
+        lobby: number of the lobby.
+        names: of the players, absolute.
+        player: who we were, -1 where no decisions of ours lie beside it.
+        rounds: how many were dealt.
+        scores: final points by player, None for a game that was cut short.
+        results: final results in tenths, uma and oka included.
+        places: places by player.
+        is_complete: whether all hands are known, not only ours.
+    """
+
+    game_id: str
+    date: str
+    game_type: int
+    lobby: int
+    names: Names
+    player: _Player
+    rounds: int
+    scores: Four | None
+    results: Four | None
+    places: Four | None
+    is_complete: bool
+
+    @property
+    def opponents(self) -> tuple[str, ...]:
+        """The others' names in turn from us on; all four where we do not know who we were."""
+        if self.player < 0:
+            return self.names
+        return tuple(self.names[(self.player + turn) % 4] for turn in (1, 2, 3))
+
+    @property
+    def placement(self) -> int | None:
+        """Our place, None where it is not known."""
+        return None if self.player < 0 or self.places is None else self.places[self.player]
+
+    def seen_by(self, name: str) -> GameEntry:
+        """The entry as the player of that name sees it."""
+        return msgspec.structs.replace(self, player=self.names.index(name))
+
+
+class _Decided(msgspec.Struct):
+    player: _Player
+
+
+class _Known(msgspec.Struct):
+    """An entry, and the files it was read from: size and time of the record, and of the decisions."""
+
+    files: tuple[int, int, int, int]
+    entry: GameEntry
+
+
+class _Index(msgspec.Struct):
+    version: int
+    games: dict[str, _Known]
+
+
+def games(folder: Path) -> tuple[list[GameEntry], list[str]]:
+    """All games of a library by date and id, and what could not be read.
+
+    Raises:
+        ReplayError: the folder cannot be looked into.
+    """
+    known = _load(folder / INDEX_FILE)
+    found: dict[str, _Known] = {}
+    problems = []
+    for path in _records(folder):
+        try:
+            files = _stamp(path)
+            entry = known.get(path.name)
+            if entry is None or entry.files != files:
+                entry = _Known(files, _entry(path))
+            found[path.name] = entry
+        except (ReplayError, OSError) as exc:
+            problems.append(f"{path.name}: {exc}")
+    if found != known:
+        _save(folder / INDEX_FILE, found)
+    entries = sorted((known.entry for known in found.values()), key=lambda e: (e.date, e.game_id))
+    return entries, problems
+
+
+def chosen(
+    entries: Iterable[GameEntry],
+    *,
+    player: str = "",
+    since: date | None = None,
+    placement: int | None = None,
+) -> Iterator[GameEntry]:
+    """The games that fit.
+
+    Args:
+        entries: all of them.
+        player: only games with this name at the table, seen by him.
+        since: only games of this day, in Japan, and later ones.
+        placement: only games in which that player, else we, came to this place.
+    """
+    for entry in entries:
+        if player and player not in entry.names:
+            continue
+        seen = entry.seen_by(player) if player else entry
+        if since is not None and seen.date[:10] < since.isoformat():
+            continue
+        if placement is not None and seen.placement != placement:
+            continue
+        yield seen
+
+
+def _records(folder: Path) -> list[Path]:
+    try:
+        names = sorted(path.name for path in folder.iterdir() if path.name.endswith(RECORD_SUFFIX))
+    except FileNotFoundError:
+        return []
+    except OSError as exc:
+        raise ReplayError(f"{folder}: cannot be looked into: {exc.strerror}") from exc
+    return [folder / name for name in names]
+
+
+def _stamp(path: Path) -> tuple[int, int, int, int]:
+    record = path.stat(follow_symlinks=False)
+    try:
+        decisions = _decisions(path).stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return record.st_size, record.st_mtime_ns, 0, 0
+    return record.st_size, record.st_mtime_ns, decisions.st_size, decisions.st_mtime_ns
+
+
+def _decisions(path: Path) -> Path:
+    return path.with_name(path.name.removesuffix(RECORD_SUFFIX) + DECISIONS_SUFFIX)
+
+
+def _entry(path: Path) -> GameEntry:
+    if path.is_symlink():
+        raise ReplayError("a link; links are not followed")
+    game_id = check_game_id(path.name.removesuffix(RECORD_SUFFIX))
+    return entry_of(read_game(path), game_id, _our_seat(_decisions(path)))
+
+
+def entry_of(record: GameRecord, game_id: str, player: int) -> GameEntry:
+    """The entry of a game.
+
+    Args:
+        record: the game.
+        game_id: under which it is kept.
+        player: who we were, -1 if that is not known.
+    """
+    ending = record.ending
+    return GameEntry(
+        game_id=game_id,
+        date=_date(game_id),
+        game_type=record.game_type,
+        lobby=record.lobby,
+        names=record.names,
+        player=player,
+        rounds=record.rounds,
+        scores=ending.scores if ending else None,
+        results=ending.results if ending else None,
+        places=placements(ending.scores) if ending else None,
+        is_complete=record.is_complete,
+    )
+
+
+def _date(game_id: str) -> str:
+    digits = game_id[:10]
+    try:
+        return datetime.strptime(digits, "%Y%m%d%H").replace(tzinfo=JAPAN).strftime("%Y-%m-%d %H")
+    except ValueError:
+        return ""
+
+
+def _our_seat(path: Path) -> int:
+    """Who decided, from the first line of the decisions; -1 without any."""
+    if path.is_symlink() or not path.exists():
+        return -1
+    with path.open("rb") as file:
+        line = file.readline(_FIRST_LINE)
+    try:
+        return msgspec.json.decode(line, type=_Decided).player
+    except msgspec.MsgspecError:
+        return -1
+
+
+def _load(path: Path) -> dict[str, _Known]:
+    if not path.exists() or path.is_symlink():
+        return {}
+    try:
+        index = msgspec.json.decode(read_file(path, MAX_INDEX), type=_Index)
+    except (ReplayError, msgspec.MsgspecError) as exc:
+        _log.warning("index.unreadable", path=str(path), reason=str(exc), remedy="it is made again")
+        return {}
+    return index.games if index.version == _VERSION else {}
+
+
+def _save(path: Path, found: dict[str, _Known]) -> None:
+    try:
+        replace_file(path, msgspec.json.encode(_Index(_VERSION, found)))
+    except OSError as exc:
+        _log.warning("index.unsaved", path=str(path), reason=exc.strerror or str(exc))

@@ -1,0 +1,446 @@
+"""Reads tenhou.net/6 records into events: strict about what is there, bounded in time and memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+from urllib.parse import unquote
+
+import msgspec
+import numpy as np
+
+from game.errors import ReplayFormatError, ReplayTooLarge, StateMismatchError
+from game.events import (
+    DrawnRound,
+    EndGame,
+    EndRound,
+    Four,
+    GameEvent,
+    RiichiAccepted,
+    StartGame,
+    StartRound,
+    Win,
+)
+from game.layout import AT_UNSEEN, PHASE_CLAIM, PHASE_TURN
+from game.scoring import context_of, evaluate
+from game.state import clone, hand_tiles
+from replays.copies import free_copy
+from replays.record import GameRecord, Names, check_game_id
+from replays.tenhou6_order import Lists, Place, in_order
+from replays.tenhou6_tokens import (
+    ALL_READY,
+    DRAW_NAMES,
+    NONE_READY,
+    WIN_NAMES,
+    Faces,
+    parse_discard,
+    parse_draw,
+    parse_value,
+    parse_yaku,
+)
+
+MAX_CHARACTERS: Final = 1024 * 1024
+"""A long hanchan has about 30,000."""
+MAX_LINK: Final = 512 * 1024
+"""Characters of a link, each of the record's three of its own."""
+MAX_ROUNDS: Final = 100
+MAX_LIST: Final = 40
+MAX_NAME: Final = 64
+
+RANKS: Final = (
+    "新人", *(f"{number}級" for number in "９８７６５４３２１"),
+    "初段", "二段", "三段", "四段", "五段", "六段", "七段", "八段", "九段", "十段", "天鳳位",
+)  # fmt: skip
+"""Names of the ranks by Tenhou's index."""
+
+_RANK_INDEX: Final = {name: number for number, name in enumerate(RANKS)} | {
+    f"{10 - number}級": number for number in range(1, 10)
+}
+_LINK: Final = re.compile(r"https?://tenhou\.net/[56]/?[^#\s]{0,200}#json=")
+_REF_TYPE: Final = re.compile(r"[0-9]{10}gm-([0-9a-f]{4})-([0-9]{4,5})-.*")
+_ROOMS: Final = {"般": 0, "上": 128, "特": 32, "鳳": 160}
+_YAKU_RIICHI: Final = (1, 21)
+_YAKU_URA: Final = 53
+_THREE_PLAYERS: Final = 16
+
+T = TypeVar("T")
+
+
+class _Rule(msgspec.Struct, frozen=True):
+    disp: str = ""
+    aka: int | None = None
+    aka51: int | None = None
+    aka52: int | None = None
+    aka53: int | None = None
+
+
+class _Document(msgspec.Struct):
+    log: list[msgspec.Raw]
+    name: list[str] = []
+    rule: _Rule = _Rule()
+    ref: str = ""
+    lobby: int = 0
+    dan: list[str] = []
+    rate: list[float] = []
+    sx: list[str] = []
+    sc: list[float] = []
+
+
+_Tokens = list[int | str]
+
+
+class _Round(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+    """One round as it stands in ``log``."""
+
+    place: tuple[int, int, int]
+    scores: Four
+    indicators: list[int]
+    ura: list[int]
+    hand0: list[int]
+    draws0: _Tokens
+    discards0: _Tokens
+    hand1: list[int]
+    draws1: _Tokens
+    discards1: _Tokens
+    hand2: list[int]
+    draws2: _Tokens
+    discards2: _Tokens
+    hand3: list[int]
+    draws3: _Tokens
+    discards3: _Tokens
+    result: list[Any]
+
+    @property
+    def hands(self) -> tuple[list[int], ...]:
+        return self.hand0, self.hand1, self.hand2, self.hand3
+
+    @property
+    def draws(self) -> tuple[_Tokens, ...]:
+        return self.draws0, self.draws1, self.draws2, self.draws3
+
+    @property
+    def discards(self) -> tuple[_Tokens, ...]:
+        return self.discards0, self.discards1, self.discards2, self.discards3
+
+
+_documents: Final = msgspec.json.Decoder(_Document)
+_rounds: Final = msgspec.json.Decoder(_Round)
+
+
+def is_link(text: str) -> bool:
+    """Whether a text is a link to Tenhou's viewer with a record in it."""
+    return _LINK.match(text) is not None
+
+
+def read_record(text: str) -> GameRecord:
+    """A game from its JSON, or from a ``https://tenhou.net/6#json=`` link with it.
+
+    What the format does not keep is filled in: see `replays.tenhou6`.
+
+    Raises:
+        ReplayFormatError: it is no such record; names the round and the place.
+        ReplayTooLarge: it is longer than any game can be.
+    """
+    text = text.strip("\ufeff \t\r\n")
+    limit = MAX_LINK if is_link(text) else MAX_CHARACTERS
+    if len(text) > limit:
+        raise ReplayTooLarge(f"{len(text)} characters; at most {limit} are read")
+    document = _decode(_documents.decode, _json_of(text).encode("utf-8", "replace"), "tenhou6")
+    return _record(document)
+
+
+def _json_of(text: str) -> str:
+    found = _LINK.match(text)
+    if found is None:
+        return text
+    # The viewer's own settings (&ts=, &tw=) may follow.
+    return re.sub(r"(?:&[a-z]{1,8}=[0-9]{0,6}){1,8}$", "", unquote(text[found.end() :]))
+
+
+def _decode(decode: Callable[[bytes], T], data: bytes, what: str) -> T:
+    try:
+        return decode(data)
+    except (msgspec.MsgspecError, RecursionError) as exc:
+        raise ReplayFormatError(f"{what}: {str(exc) or type(exc).__name__}") from None
+
+
+def _record(document: _Document) -> GameRecord:
+    if len(document.log) > MAX_ROUNDS:
+        raise ReplayTooLarge(f"{len(document.log)} rounds; at most {MAX_ROUNDS} are read")
+    if not document.log:
+        raise ReplayFormatError("tenhou6: no round in it")
+    game_type, lobby = _type_and_lobby(document)
+    if game_type & _THREE_PLAYERS or len(document.name) == 3:
+        raise ReplayFormatError("tenhou6: three-player games are not read")
+    faces = Faces(_reds(document.rule))
+    names = _names(document.name)
+    events: list[GameEvent] = [StartGame(names)]
+    for number, raw in enumerate(document.log, 1):
+        events += _read_round(_decode(_rounds.decode, bytes(raw), f"round {number}"), number, faces)
+    if document.sc:
+        events.append(_end_of_game(document.sc))
+    return GameRecord(
+        game_id=_game_id(document.ref),
+        game_type=game_type,
+        lobby=lobby,
+        names=names,
+        ranks=_ranks(document.dan),
+        rates=_rates(document.rate),
+        sexes=_names(document.sx) if len(document.sx) == 4 else ("M",) * 4,
+        events=tuple(events),
+    )
+
+
+# --- the head ---------------------------------------------------------------------------------------------
+
+
+def _game_id(ref: str) -> str:
+    try:
+        return check_game_id(ref)
+    except ReplayFormatError:
+        return ""
+
+
+def _type_and_lobby(document: _Document) -> tuple[int, int]:
+    if not 0 <= document.lobby < 20000:
+        raise ReplayFormatError(f"tenhou6: there is no lobby {document.lobby}")
+    found = _REF_TYPE.fullmatch(document.ref[:80])
+    if found:
+        return int(found[1], 16) & 4095, document.lobby or int(found[2])
+    words = document.rule.disp[:40]
+    if "三" in words:
+        return _THREE_PLAYERS, document.lobby
+    no_reds = not any(_reds(document.rule))
+    room = next((bits for word, bits in _ROOMS.items() if word in words), 0)
+    return (
+        1 | no_reds * 2 | ("喰" not in words) * 4 | ("南" in words) * 8 | room | ("速" in words) * 64,
+        document.lobby,
+    )
+
+
+def _reds(rule: _Rule) -> tuple[bool, bool, bool]:
+    """Which red fives there are: as the rule says one by one, or all together, or in words."""
+    stated = (rule.aka51, rule.aka52, rule.aka53)
+    if any(red is not None for red in stated):
+        return bool(stated[0]), bool(stated[1]), bool(stated[2])
+    every = bool(rule.aka) if rule.aka is not None else "赤" in rule.disp
+    return every, every, every
+
+
+def _names(names: list[str]) -> Names:
+    if len(names) > 4:
+        raise ReplayFormatError(f"tenhou6: {len(names)} players")
+    a, b, c, d = ([name[:MAX_NAME] for name in names] + [""] * 4)[:4]
+    return a, b, c, d
+
+
+def _ranks(texts: list[str]) -> Four:
+    a, b, c, d = ([_RANK_INDEX.get(text, 0) for text in texts[:4]] + [0] * 4)[:4]
+    return a, b, c, d
+
+
+def _rates(values: list[float]) -> tuple[float, float, float, float]:
+    if not all(abs(value) < 1e6 for value in values):
+        raise ReplayFormatError("tenhou6: a rating is out of range")
+    a, b, c, d = ([round(value, 2) for value in values[:4]] + [1500.0] * 4)[:4]
+    return a, b, c, d
+
+
+def _end_of_game(values: list[float]) -> EndGame:
+    if len(values) != 8 or not all(abs(value) < 1e7 for value in values):
+        raise ReplayFormatError("tenhou6: sc is no list of four scores and results")
+    a, b, c, d = (round(value) for value in values[::2])
+    first, second, third, fourth = (round(10 * value) for value in values[1::2])
+    return EndGame((a, b, c, d), (first, second, third, fourth))
+
+
+# --- a round ----------------------------------------------------------------------------------------------
+
+
+def _read_round(row: _Round, number: int, faces: Faces) -> list[GameEvent]:
+    index, honba, _ = row.place
+    name = f"round {number} ({'ESWN'[index // 4 % 4]}{index % 4 + 1}, honba {honba})"
+    try:
+        place = in_order(_start(row, faces), _lists(row), faces)
+        _Result(place, row.ura, faces).add(row.result)
+    except (ReplayFormatError, StateMismatchError, ValueError) as exc:
+        raise ReplayFormatError(f"tenhou6 {name}: {exc}") from None
+    return [*place.events, EndRound()]
+
+
+def _start(row: _Round, faces: Faces) -> StartRound:
+    index, honba, sticks = row.place
+    if not 0 <= index <= 15 or not 0 <= honba <= 999 or not 0 <= sticks <= 999:
+        raise ValueError("its place, honba or sticks are out of range")
+    if not 1 <= len(row.indicators) <= 5 or len(row.ura) > 5:
+        raise ValueError(f"{len(row.indicators)} dora and {len(row.ura)} ura indicators")
+    if any(len(hand) != 13 for hand in row.hands):
+        raise ValueError(f"hands of {[len(hand) for hand in row.hands]} tiles are dealt")
+    first, *dealt = _deal([row.indicators[0], *(tile for hand in row.hands for tile in hand)], faces)
+    a, b, c, d = (tuple(dealt[13 * player : 13 * player + 13]) for player in range(4))
+    return StartRound(index, honba, sticks, index % 4, row.scores, first, (a, b, c, d))
+
+
+def _lists(row: _Round) -> Lists:
+    return Lists(
+        indicators=tuple(row.indicators),
+        draws=_parsed(row.draws, parse_draw, "draws"),
+        discards=_parsed(row.discards, parse_discard, "discards"),
+    )
+
+
+def _parsed(
+    lists: tuple[_Tokens, ...], parse: Callable[[int | str], T], name: str
+) -> tuple[tuple[T, ...], ...]:
+    parsed = []
+    for player, tokens in enumerate(lists):
+        if len(tokens) > MAX_LIST:
+            raise ValueError(f"{name} of player {player}: more than {MAX_LIST} entries")
+        entries = []
+        for number, token in enumerate(tokens, 1):
+            try:
+                entries.append(parse(token))
+            except ValueError as exc:
+                raise ValueError(f"{name} of player {player} entry {number}: {exc}") from None
+        parsed.append(tuple(entries))
+    return tuple(parsed)
+
+
+def _deal(numbers: list[int], faces: Faces) -> list[int]:
+    tiles: list[int] = []
+    for number in numbers:
+        tile = next((t for t in faces.copies.get(number, ()) if t not in tiles), None)
+        if tile is None:
+            raise ValueError(f"the deal: no tile {number} is left")
+        tiles.append(tile)
+    return tiles
+
+
+class _Result:
+    """Adds the end of a round to what was played of it."""
+
+    def __init__(self, place: Place, ura: list[int], faces: Faces) -> None:
+        self._place = place
+        # The values of all wins are counted at the moment of the first.
+        self._moment = clone(place.state)
+        self._faces = faces
+        self._ura = ura
+
+    def add(self, result: list[Any]) -> None:
+        name = str(result[0]) if result else ""
+        if name in WIN_NAMES:
+            self._wins(result[1:])
+        elif name in DRAW_NAMES:
+            self._drawn(name, result[1:])
+        else:
+            raise ValueError(f"result: unknown name {name[:40]!r}")
+
+    # --- wins ---
+
+    def _wins(self, rows: list[Any]) -> None:
+        if len(rows) not in (2, 4, 6):
+            raise ValueError("result: a win has its score changes and its details")
+        ura = self._ura_tiles()
+        for at in range(0, len(rows), 2):
+            win = self._win(_four(rows[at]), rows[at + 1], ura)
+            self._place.add(win)
+
+    def _win(self, deltas: Four, details: Any, ura: tuple[int, ...]) -> Win:
+        if not isinstance(details, list) or not 4 <= len(details) <= 40:
+            raise ValueError("result: the details of a win are missing")
+        player, source, liable = map(_player, details[:3])
+        if not all(isinstance(text, str) for text in details[3:]):
+            raise ValueError("result: points and yaku are texts")
+        value = parse_value(details[3])
+        yaku = [parse_yaku(text) for text in details[4:]]
+        state = self._moment
+        tsumo = player == source
+        if int(state["phase"]) == PHASE_CLAIM and tsumo:
+            raise ValueError(f"result: player {player} wins by tsumo on a discard")
+        tile = int(state["drawn"] if tsumo else state["last_tile"])
+        if tile < 0:
+            raise ValueError("result: there is no winning tile")
+        in_riichi = state["riichi"][player] == 2
+        shown = ura if in_riichi else ()
+        is_yakuman = bool(yaku) and all(han == 0 for _, han in yaku)
+        if not is_yakuman and any(number in _YAKU_RIICHI for number, _ in yaku):
+            # Tenhou counts the ura of every riichi, and the format names them only where there are some.
+            yaku += [(_YAKU_URA, 0)] * (_YAKU_URA not in [number for number, _ in yaku])
+        fu = value.fu if value.fu >= 0 else _fu(state, player, source, tile, shown)
+        return Win(
+            player=player,
+            from_player=source,
+            tile=tile,
+            hand=tuple(sorted({*hand_tiles(state, player), tile})),
+            fu=fu,
+            points=value.points,
+            limit=value.limit,
+            yaku=() if is_yakuman else tuple(yaku),
+            yakuman=tuple(number for number, _ in yaku) if is_yakuman else (),
+            ura_indicators=shown,
+            liable=liable if liable != player else -1,
+            deltas=deltas,
+            honba=int(state["honba"]),
+            riichi_sticks=max(sum(deltas), 0) // 1000,
+        )
+
+    def _ura_tiles(self) -> tuple[int, ...]:
+        tiles: tuple[int, ...] = ()
+        for number in self._ura:
+            tile = free_copy(self._moment, self._faces.copies.get(number, ()), AT_UNSEEN, tiles)
+            if tile is None:
+                raise ValueError(f"ura indicators: no tile {number} is left")
+            tiles += (tile,)
+        return tiles
+
+    # --- rounds without one ---
+
+    def _drawn(self, name: str, rows: list[Any]) -> None:
+        reason = DRAW_NAMES[name]
+        deltas = _four(rows[0]) if rows else (0, 0, 0, 0)
+        state = self._place.state
+        thrower = int(state["last_player"])
+        if state["phase"] == PHASE_CLAIM and state["riichi"][thrower] == 1 and reason != "triple_ron":
+            self._place.add(RiichiAccepted(thrower))
+        shown = self._shown(name, deltas)
+        a, b, c, d = (tuple(hand_tiles(state, p)) if p in shown else None for p in range(4))
+        self._place.add(DrawnRound(reason, deltas, (a, b, c, d)))
+
+    def _shown(self, name: str, deltas: Four) -> list[int]:
+        """Who lays his hand open, which follows from the rules."""
+        state = self._place.state
+        everybody = list(range(4))
+        match DRAW_NAMES[name]:
+            case "four_riichi":
+                return everybody
+            case "nine_terminals":
+                return [int(state["turn"])] if state["phase"] == PHASE_TURN else []
+            case "triple_ron":
+                return [player for player in everybody if player != state["last_player"]]
+            case "four_winds" | "four_kans":
+                return []
+            case "exhaustive" if any(deltas):
+                return [player for player in everybody if deltas[player] > 0]
+        if name in (ALL_READY, NONE_READY):
+            return everybody if name == ALL_READY else []
+        return [player for player in everybody if state["waits"][player]]
+
+
+def _fu(state: np.void, player: int, source: int, tile: int, ura: tuple[int, ...]) -> int:
+    """The minipoints of a limit hand, which the format leaves out; 0 for a hand that is none to us."""
+    value = evaluate(context_of(state, player, tile, source, ura))
+    return value.fu if value is not None else 0
+
+
+def _player(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 3:
+        raise ValueError(f"result: no player: {str(value)[:20]!r}")
+    return value
+
+
+def _four(values: Any) -> Four:
+    if not isinstance(values, list) or len(values) != 4 or not all(type(value) is int for value in values):
+        raise ValueError("result: score changes are four numbers")
+    a, b, c, d = values
+    return a, b, c, d

@@ -1,0 +1,353 @@
+"""The words of a tenhou.net/6 record: tiles as numbers, calls as texts, results as sentences.
+
+11–19 are 1m–9m, 21–29 1p–9p, 31–39 1s–9s, 41–47 the honours, 51–53 the red fives of m, p, s. A call stands
+in place of the draw it took the turn from; where its letter stands says whose tile it was.
+
+Source: records downloaded from Tenhou, and its description of the format as open converters understand it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, TypeAlias
+
+import msgspec
+
+from game.events import DrawReason
+from game.melds import Meld, MeldKind
+from game.tiles import RED_FIVES
+from replays.copies import copies_of
+from replays.yaku_names import YAKU_IDS, YAKU_NAMES
+
+TSUMOGIRI: Final = 60
+NOTHING: Final = 0
+
+_CALL: Final = re.compile(r"(?:[1-5][1-9])*[cpmak](?:[1-5][1-9])+")
+_RIICHI: Final = re.compile(r"r([1-6][0-9])")
+# How many tiles each letter's text names.
+_SIZES: Final = {"c": 3, "p": 3, "m": 4, "a": 4, "k": 4}
+_KINDS: Final = {
+    "c": MeldKind.CHI,
+    "p": MeldKind.PON,
+    "m": MeldKind.DAIMINKAN,
+    "a": MeldKind.ANKAN,
+    "k": MeldKind.KAKAN,
+}
+# Tiles before the letter, by whose tile it was: 1 the next player's, 2 across, 3 the player's before.
+_PLACES: Final = {
+    MeldKind.CHI: {3: 0},
+    MeldKind.PON: {3: 0, 2: 1, 1: 2},
+    MeldKind.KAKAN: {3: 0, 2: 1, 1: 2},
+    MeldKind.DAIMINKAN: {3: 0, 2: 1, 1: 3},
+    MeldKind.ANKAN: {0: 3},
+}
+
+
+class Take(msgspec.Struct, frozen=True):
+    """A tile drawn."""
+
+    number: int
+
+
+class Call(msgspec.Struct, frozen=True):
+    """A tile taken from another player instead of drawing.
+
+    Attributes:
+        kind: chi, pon or open kan.
+        from_seat: whose tile, relative to the caller: 1 next, 2 across, 3 before.
+        called: number of the tile taken.
+        own: numbers of the caller's tiles.
+    """
+
+    kind: MeldKind
+    from_seat: int
+    called: int
+    own: tuple[int, ...]
+
+
+class Throw(msgspec.Struct, frozen=True):
+    """A discard; ``number`` is `TSUMOGIRI` for the tile just drawn."""
+
+    number: int
+    riichi: bool = False
+
+
+class OwnKan(msgspec.Struct, frozen=True):
+    """A closed or added kan in place of a discard.
+
+    Attributes:
+        kind: which of the two.
+        number: the tile that was added, or that names the closed kan.
+        others: numbers of the other three.
+    """
+
+    kind: MeldKind
+    number: int
+    others: tuple[int, ...]
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """The place where the discard of an open kan would stand."""
+
+
+DrawToken: TypeAlias = Take | Call
+DiscardToken: TypeAlias = Throw | OwnKan | Gap
+
+
+class Faces:
+    """Numbers and physical tiles of a game with these red fives (m, p, s)."""
+
+    def __init__(self, reds: tuple[bool, bool, bool] = (True, True, True)) -> None:
+        self.reds = reds
+        self._numbers = [self._number(tile) for tile in range(136)]
+        self.copies: dict[int, tuple[int, ...]] = {}
+        """The physical tiles a number may stand for."""
+        for kind in range(34):
+            plain = copies_of(kind, has_red=kind >= 27 or reds[kind // 9])
+            self.copies[self._numbers[plain[-1]]] = plain
+        for suit, tile in enumerate(RED_FIVES):
+            self.copies[51 + suit] = (tile,)
+
+    def _number(self, tile: int) -> int:
+        if tile in RED_FIVES and self.reds[RED_FIVES.index(tile)]:
+            return 51 + RED_FIVES.index(tile)
+        return 10 * (tile // 36 + 1) + tile % 36 // 4 + 1
+
+    def number(self, tile: int) -> int:
+        """How a physical tile is written.
+
+        Raises:
+            ValueError: the tile is unseen.
+        """
+        if tile < 0:
+            raise ValueError("an unseen tile; this format shows all hands")
+        return self._numbers[tile]
+
+    def is_tile(self, number: int) -> bool:
+        """Whether a number names a tile."""
+        return number in self.copies
+
+
+def parse_draw(token: int | str) -> DrawToken:
+    """One entry of a draw list.
+
+    >>> parse_draw(35), parse_draw("47p4747").from_seat
+    (Take(number=35), 2)
+
+    Raises:
+        ValueError: it is no draw and no call.
+    """
+    if isinstance(token, int):
+        return Take(token)
+    letter, before, numbers = _split(token)
+    kind = _KINDS[letter]
+    if kind in (MeldKind.ANKAN, MeldKind.KAKAN):
+        raise ValueError(f"{token!r} is laid instead of a discard, not of a draw")
+    called = numbers.pop(before)
+    return Call(kind, _from_seat(kind, before, token), called, tuple(numbers))
+
+
+def parse_discard(token: int | str) -> DiscardToken:
+    """One entry of a discard list.
+
+    >>> parse_discard("r60"), parse_discard(0)
+    (Throw(number=60, riichi=True), Gap())
+
+    Raises:
+        ValueError: it is no discard and no kan of one's own.
+    """
+    if isinstance(token, int):
+        return Gap() if token == NOTHING else Throw(token)
+    riichi = _RIICHI.fullmatch(token)
+    if riichi:
+        return Throw(int(riichi[1]), riichi=True)
+    letter, before, numbers = _split(token)
+    kind = _KINDS[letter]
+    if kind not in (MeldKind.ANKAN, MeldKind.KAKAN):
+        raise ValueError(f"{token!r} is called instead of a draw, not of a discard")
+    _from_seat(kind, before, token)
+    number = numbers.pop(before)
+    return OwnKan(kind, number, tuple(numbers))
+
+
+def _split(token: str) -> tuple[str, int, list[int]]:
+    """The letter of a call, how many tiles stand before it, and all its tiles."""
+    if len(token) > 9 or not _CALL.fullmatch(token):
+        raise ValueError(f"{token[:20]!r} is no call")
+    at = next(place for place, char in enumerate(token) if char.isalpha())
+    digits = token[:at] + token[at + 1 :]
+    if len(digits) != 2 * _SIZES[token[at]]:
+        raise ValueError(f"{token!r} has {len(digits) // 2} tiles")
+    return token[at], at // 2, [int(digits[i : i + 2]) for i in range(0, len(digits), 2)]
+
+
+def _from_seat(kind: MeldKind, before: int, token: str) -> int:
+    for seat, place in _PLACES[kind].items():
+        if place == before:
+            return seat
+    raise ValueError(f"{token!r} has its letter where it names no player")
+
+
+def meld_text(meld: Meld, faces: Faces) -> str:
+    """A meld as the draw or discard list has it.
+
+    Args:
+        meld: as it lies on the table; a kakan with the pon's called tile and the one added.
+        faces: the game's red fives.
+    """
+    letter = next(letter for letter, kind in _KINDS.items() if kind is meld.kind)
+    before = _PLACES[meld.kind][meld.from_seat]
+    if meld.kind is MeldKind.ANKAN:
+        named, own = [meld.tiles[0]], list(meld.tiles[1:])
+    elif meld.kind is MeldKind.KAKAN:
+        # The added tile stands before the one once called.
+        named, own = [meld.added, meld.called], list(meld.consumed)
+    else:
+        named, own = [meld.called], list(meld.consumed)
+    # A red five stands among the fives, as in any hand laid out.
+    own.sort(key=lambda tile: (tile >> 2, tile))
+    texts = [str(faces.number(tile)) for tile in own]
+    texts.insert(before, letter + "".join(str(faces.number(tile)) for tile in named))
+    return "".join(texts)
+
+
+# --- results ----------------------------------------------------------------------------------------------
+
+WIN: Final = "和了"
+EXHAUSTIVE: Final = "流局"
+ALL_READY: Final = "全員聴牌"
+NONE_READY: Final = "全員不聴"
+
+WIN_NAMES: Final = frozenset({WIN, "Agari"})
+DRAW_NAMES: Final[dict[str, DrawReason]] = {
+    EXHAUSTIVE: "exhaustive",
+    ALL_READY: "exhaustive",
+    NONE_READY: "exhaustive",
+    "荒牌平局": "exhaustive",
+    "Ryuukyoku": "exhaustive",
+    "Exhaustive Draw": "exhaustive",
+    "流し満貫": "nagashi_mangan",
+    "流局満貫": "nagashi_mangan",
+    "Nagashi Mangan": "nagashi_mangan",
+    "Mangan at Draw": "nagashi_mangan",
+    "九種九牌": "nine_terminals",
+    "Kyuushu Kyuuhai": "nine_terminals",
+    "Nine Terminal Abortion": "nine_terminals",
+    "四風連打": "four_winds",
+    "四風子連打": "four_winds",
+    "Suufon Renda": "four_winds",
+    "Four Wind Abortion": "four_winds",
+    "四家立直": "four_riichi",
+    "四人立直": "four_riichi",
+    "Suucha Riichi": "four_riichi",
+    "Four Riichi Abortion": "four_riichi",
+    "四槓散了": "four_kans",
+    "四開槓": "four_kans",
+    "四槓流れ": "four_kans",
+    "Suukaikan": "four_kans",
+    "Four Kan Abortion": "four_kans",
+    "三家和了": "triple_ron",
+    "三家和": "triple_ron",
+    "Sanchahou": "triple_ron",
+    "Three Ron Abortion": "triple_ron",
+}
+"""Every name in use for a round without a win; the first of each reason is Tenhou's own."""
+REASON_NAMES: Final = {reason: name for name, reason in reversed(DRAW_NAMES.items())}
+"""Tenhou's name of each reason."""
+
+LIMITS: Final = ("", "満貫", "跳満", "倍満", "三倍満", "役満")
+COUNTED: Final = "数え役満"
+# The longer names first: each of the others ends in a shorter one.
+_LIMIT_ENDINGS: Final = (("役満", 5), ("三倍満", 4), ("倍満", 3), ("跳満", 2), ("満貫", 1))
+
+_VALUE: Final = re.compile(
+    r"(?:(?P<fu>[0-9]{1,3})符(?P<han>[0-9]{1,3})[飜翻])?(?P<limit>[^0-9]{0,12})"
+    r"(?P<points>[0-9]{1,6})(?:-(?P<dealer>[0-9]{1,6}))?点(?P<all>∀?)"
+)
+_YAKU: Final = re.compile(r"(?P<name>[^()]{1,20})\((?:(?P<han>[0-9]{1,2})[飜翻]|役満)\)")
+
+
+class Value(msgspec.Struct, frozen=True):
+    """What a win is worth as its text says.
+
+    Attributes:
+        fu: minipoints; -1 where the text does not say.
+        points: without honba and sticks; for a tsumo the sum of all payments.
+        limit: 0 none, 1 mangan … 5 yakuman.
+    """
+
+    fu: int
+    points: int
+    limit: int
+
+
+def parse_value(text: str) -> Value:
+    """The points of a win.
+
+    >>> parse_value("30符4飜3900点∀"), parse_value("跳満3000-6000点").points
+    (Value(fu=30, points=11700, limit=0), 12000)
+
+    Raises:
+        ValueError: it is no such text.
+    """
+    found = _VALUE.fullmatch(text)
+    if found is None:
+        raise ValueError(f"points that cannot be read: {text[:40]!r}")
+    name = found["limit"].strip()
+    limit = next((number for ending, number in _LIMIT_ENDINGS if name.endswith(ending)), 0)
+    if (name != "") != (limit > 0) or (not name and not found["fu"]):
+        raise ValueError(f"points that cannot be read: {text[:40]!r}")
+    points = int(found["points"])
+    if found["dealer"]:
+        points = 2 * points + int(found["dealer"])
+    elif found["all"]:
+        points *= 3
+    return Value(int(found["fu"]) if found["fu"] else -1, points, limit)
+
+
+def value_text(
+    fu: int, han: int, points: int, limit: int, *, is_tsumo: bool, is_dealer: bool, counted: bool
+) -> str:
+    """The points of a win in words.
+
+    >>> value_text(30, 2, 2000, 0, is_tsumo=True, is_dealer=False, counted=False)
+    '30符2飜500-1000点'
+    """
+    if limit == 0:
+        name = f"{fu}符{han}飜"
+    else:
+        name = COUNTED if counted and limit == len(LIMITS) - 1 else LIMITS[limit]
+    if not is_tsumo:
+        return f"{name}{points}点"
+    if is_dealer:
+        return f"{name}{points // 3}点∀"
+    # Both payments are rounded up to hundreds, so that the dealer's is twice the others' or 100 less.
+    other = -(-points // 400) * 100
+    return f"{name}{other}-{points - 2 * other}点"
+
+
+def parse_yaku(text: str) -> tuple[int, int]:
+    """Tenhou's id and the han of a yaku; 0 han for one that is a yakuman.
+
+    >>> parse_yaku("場風 東(1飜)"), parse_yaku("国士無双(役満)")
+    ((14, 1), (47, 0))
+
+    Raises:
+        ValueError: it is no yaku we know.
+    """
+    found = _YAKU.fullmatch(text)
+    number = YAKU_IDS.get(found["name"].strip()) if found else None
+    if found is None or number is None:
+        raise ValueError(f"unknown yaku {text[:40]!r}")
+    return number, int(found["han"] or 0)
+
+
+def yaku_text(number: int, han: int) -> str:
+    """A yaku in words; ``han`` 0 for a yakuman.
+
+    Raises:
+        ValueError: there is no such id.
+    """
+    if not 0 <= number < len(YAKU_NAMES):
+        raise ValueError(f"no name for the yaku {number}")
+    return f"{YAKU_NAMES[number]}({f'{han}飜' if han else '役満'})"

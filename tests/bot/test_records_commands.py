@@ -1,0 +1,112 @@
+"""`suzaku convert` and `suzaku games`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from typer.testing import CliRunner, Result
+
+from bot import cli
+from replays.formats import read_game
+from replays.library import save
+from replays.record import GameRecord
+from tests.replays.games import GAME_ID, whole_game
+from tests.replays.test_library import decided
+
+pytestmark = pytest.mark.usefixtures("restore_logs")
+
+
+@pytest.fixture(scope="module")
+def game() -> GameRecord:
+    return whole_game()
+
+
+@pytest.fixture
+def folder(game: GameRecord, tmp_path: Path) -> Path:
+    save(msgspec.structs.replace(game, decisions=(decided(),)), tmp_path / "games")
+    return tmp_path / "games"
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
+
+
+def test_a_record_goes_through_every_format_and_back(folder: Path, game: GameRecord, tmp_path: Path) -> None:
+    source = folder / f"{GAME_ID}.mjlog.xml"
+    for name in ("a.jsonl", "b.mjlog.gz"):
+        result = run("convert", source, tmp_path / name)
+        assert result.exit_code == 0, result.output
+        assert f"{game.rounds} rounds" in result.stdout
+        source = tmp_path / name
+    assert gzip.decompress(source.read_bytes()).decode().strip() == (
+        (folder / f"{GAME_ID}.mjlog.xml").read_text().strip()
+    )
+    result = run("convert", source, tmp_path / "c.json")
+    assert "does not keep" in result.stderr
+    link = run("convert", tmp_path / "c.json", "-", "--to", "link").stdout.strip()
+    assert link.startswith("https://tenhou.net/6#json=")
+    assert run("convert", link, tmp_path / "d.json").exit_code == 0
+    assert (tmp_path / "d.json").read_text() == (tmp_path / "c.json").read_text()
+
+
+def test_a_folder_takes_the_record_under_its_id(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    result = run("convert", folder / f"{GAME_ID}.mjlog.xml", tmp_path / "out", "--to", "tenhou6")
+    assert result.exit_code == 0
+    (path,) = (tmp_path / "out").iterdir()
+    assert path.name == f"{GAME_ID}.json"
+    assert read_game(path).game_id == GAME_ID
+
+
+def test_what_cannot_be_converted_is_said(folder: Path, tmp_path: Path) -> None:
+    source = folder / f"{GAME_ID}.mjlog.xml"
+    unnamed = tmp_path / "game.xml"
+    unnamed.write_bytes(source.read_bytes())
+    target = tmp_path / "target"
+    target.write_text("mine")
+    (tmp_path / "link.json").symlink_to(target)
+    for arguments, code, message in (
+        ((source, tmp_path / "x"), 2, "add --to"),
+        ((source, tmp_path / "x.json", "--to", "pdf"), 2, "expected one of"),
+        ((tmp_path / "gone.xml", "-", "--to", "mjai"), 1, "cannot be read"),
+        ((unnamed, tmp_path, "--to", "mjai"), 1, "not a game id"),
+        ((source, tmp_path / "link.json"), 1, "links are not written to"),
+        ((source, tmp_path / "no" / "folder.json"), 1, "cannot be written"),
+        (("https://example.org/", "-", "--to", "mjai"), 1, "no record"),
+    ):
+        result = run("convert", *arguments)
+        assert result.exit_code == code, result.output
+        assert message in result.stderr
+    assert target.read_text() == "mine"
+
+
+def test_the_library_is_listed_for_people_and_machines(folder: Path) -> None:
+    shown = run("games", "--folder", folder)
+    assert shown.exit_code == 0
+    assert GAME_ID in shown.stdout
+    assert "1 game, average place" in shown.stdout
+    listed = json.loads(run("games", "--folder", folder, "--json").stdout)
+    (entry,) = listed["games"]
+    assert (entry["player"], entry["date"]) == (2, "2026-01-02 03")
+    assert entry["placement"] == entry["places"][2]
+    assert len(entry["opponents"]) == 3
+    assert listed["unreadable"] == []
+    assert run("games", "--folder", folder, "--since", "2026-01-03").stdout.startswith("no games")
+    other = entry["placement"] % 4 + 1
+    assert run("games", "--folder", folder, "--placement", other).stdout.startswith("no games")
+    assert run("games", "--folder", folder, "--placement", "5").exit_code == 2
+    wrong = run("games", "--folder", folder, "--since", "yesterday")
+    assert (wrong.exit_code, "expected a day" in wrong.stderr) == (2, True)
+
+
+def test_fault_24_a_name_cannot_steer_the_terminal(game: GameRecord, tmp_path: Path) -> None:
+    evil = msgspec.structs.replace(game, names=("\x1b[2Jevil\u202e", "b", "c", "d"))
+    save(evil, tmp_path)
+    (tmp_path / "\x1b[31mred.mjlog.xml").write_text("")
+    shown = run("games", "--folder", tmp_path)
+    assert "\x1b" not in shown.output
+    assert "[2Jevil" in shown.stdout

@@ -1,0 +1,119 @@
+"""Renaming tiles before or after encoding comes to the same, wherever the table says so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from game.layout import ROUND_STATE
+from game.rules import legal_rows
+from game.state import new_round
+from game.tiles import RED_FIVES
+from policies.features.draw import dora_of
+from policies.features.encode import encode
+from policies.features.permute import (
+    KIND_MAPS,
+    PERMUTATIONS,
+    SUIT_PERMUTATIONS,
+    permute_calls,
+    permute_columns,
+    permute_kinds,
+    permute_planes,
+    permute_states,
+    permute_tiles,
+)
+from policies.features.table import LITE, LITE_CALL, ORACLE, SETS, SUPHX, SUPHX_CALL
+from tests.policies.features.positions import Positions, random_positions, real_positions
+
+
+@pytest.fixture(scope="module", params=["real", "random"])
+def positions(request: pytest.FixtureRequest) -> Positions:
+    return real_positions(3).every(7) if request.param == "real" else random_positions(2).every(7)
+
+
+def agree(ours: NDArray[np.uint8], wanted: NDArray[np.uint8], name: str, number: int) -> None:
+    chosen = SETS[name]
+    for group in chosen.groups:
+        at = chosen.at(group.id)
+        same = np.array_equal(ours[:, at : at + group.planes], wanted[:, at : at + group.planes])
+        if number < SUIT_PERMUTATIONS or group.mirrors:
+            assert same, f"{name} {group.id}, permutation {number}"
+
+
+@pytest.mark.parametrize("number", range(PERMUTATIONS))
+@pytest.mark.parametrize("name", [LITE, SUPHX])
+def test_encoding_a_renamed_state_renames_the_planes(positions: Positions, name: str, number: int) -> None:
+    renamed = encode(permute_states(positions.states, number), positions.seats, name)
+    planes = encode(positions.states, positions.seats, name)
+    agree(renamed, permute_planes(planes, name, number), name, number)
+
+
+@pytest.mark.parametrize("number", [1, 4, 8])
+def test_so_do_calls_and_the_oracle(positions: Positions, number: int) -> None:
+    states, seats, calls = positions.candidates()
+    renamed = permute_states(states, number)
+    for name in (LITE_CALL, SUPHX_CALL):
+        planes = encode(states, seats, name, calls=calls)
+        ours = encode(renamed, seats, name, calls=permute_calls(calls, number))
+        agree(ours, permute_planes(planes, name, number), name, number)
+    walls = np.tile(np.random.default_rng(0).permutation(136).astype(np.int16), (len(states), 1))
+    hidden = encode(states, seats, ORACLE, walls=walls)
+    ours = encode(renamed, seats, ORACLE, walls=permute_tiles(walls, number))
+    agree(ours, permute_planes(hidden, ORACLE, number), ORACLE, number)
+
+
+def test_a_renamed_state_has_the_renamed_legal_actions(positions: Positions) -> None:
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(PERMUTATIONS, size=len(positions.states))
+    renamed = permute_states(positions.states, numbers)
+    rows = np.empty((48, 6), np.int16)
+    for state, seat, number, legal in zip(renamed, positions.seats, numbers, positions.rows, strict=True):
+        count = legal_rows(state, int(seat), rows)
+        ours = {tuple(row) for row in rows[:count].tolist()}
+        wanted = {tuple(row) for row in permute_calls(legal, np.full(len(legal), number)).tolist()}
+        assert {face(row) for row in ours} == {face(row) for row in wanted}
+
+
+def face(row: tuple[int, ...]) -> tuple[object, ...]:
+    """What a player sees of a row: its copies may be others."""
+    return row[0], *sorted((t >> 2, t in RED_FIVES) for t in row[1:] if t >= 0)
+
+
+@pytest.mark.parametrize("number", range(PERMUTATIONS))
+def test_renaming_back_gives_the_first_again(positions: Positions, number: int) -> None:
+    inverse = next(i for i in range(PERMUTATIONS) if (KIND_MAPS[i][KIND_MAPS[number]] == np.arange(34)).all())
+    back = permute_states(permute_states(positions.states, number), inverse)
+    assert all(np.array_equal(back[field], positions.states[field]) for field in ROUND_STATE.names or ())
+    planes = encode(positions.states, positions.seats, LITE)
+    assert np.array_equal(permute_planes(permute_planes(planes, LITE, number), LITE, inverse), planes)
+
+
+def test_mirrored_planes_show_indicators_that_fit_the_dora(positions: Positions) -> None:
+    planes = permute_planes(encode(positions.states, positions.seats, LITE), LITE, 6)
+    indicators, dora = SETS[LITE].at("C1"), SETS[LITE].at("C2")
+    after = [dora_of(kind) for kind in range(34)]
+    assert np.array_equal(planes[:, dora : dora + 4, after], planes[:, indicators : indicators + 4])
+
+
+def test_mixed_permutations_in_one_batch(positions: Positions) -> None:
+    numbers = np.arange(len(positions.states)) % PERMUTATIONS
+    planes = encode(positions.states, positions.seats, LITE)
+    mixed = permute_planes(planes, LITE, numbers)
+    for number in range(PERMUTATIONS):
+        rows = numbers == number
+        assert np.array_equal(mixed[rows], permute_planes(planes[rows], LITE, number))
+
+
+def test_labels_move_with_their_tiles() -> None:
+    assert permute_kinds([0, 13, 33, -1], 6).tolist() == [8, 13, 33, -1]
+    assert permute_tiles([0, 16, 52, 88, 135, -1], 6).tolist() == [32, 16, 52, 88, 135, -1]
+    assert permute_tiles([[16, 52], [16, 52]], [0, 2]).tolist() == [[16, 52], [52, 16]]
+    mask = np.zeros((2, 34), bool)
+    mask[:, 2] = True
+    assert np.argwhere(permute_columns(mask, [6, 2])).tolist() == [[0, 6], [1, 11]]
+
+
+def test_a_permutation_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ValueError, match="0 to 11"):
+        permute_states(np.array([new_round()], ROUND_STATE), 12)

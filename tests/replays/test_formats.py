@@ -1,0 +1,452 @@
+"""Any record in any format; and nothing a stranger sends does harm."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import time
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from game.errors import ReplayError, ReplayFormatError, ReplayTooLarge
+from replays import formats, mjlog
+from replays.formats import (
+    FORMATS,
+    MAX_EXPANDED,
+    MAX_FILE,
+    Format,
+    compress,
+    detect,
+    expand_gzip,
+    format_of_name,
+    parse,
+    read_game,
+    write_game,
+)
+from replays.record import GameRecord
+from tests.bot.captures import capture
+from tests.replays.games import DEAL, GAME_ID, OWARI, text_of, whole_game
+from tests.shared import shard_texts
+
+SMALL_MJLOG = text_of(
+    DEAL
+    + '<T44/><D44/><U3/><N who="0" m="0" /><RYUUKYOKU ba="0,0" sc="250,0,250,0,250,0,250,0"'
+    + OWARI
+    + " />"
+).replace('<N who="0" m="0" />', "<E3/>")
+
+
+@pytest.fixture(scope="module")
+def game() -> GameRecord:
+    return whole_game()
+
+
+# --- every format ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_game_is_found_out_and_read(game: GameRecord, form: Format, packed: bool, tmp_path: Path) -> None:
+    text = write_game(game, form)
+    assert detect(text) == form
+    path = tmp_path / f"{GAME_ID}.any"
+    path.write_bytes(compress(text) if packed else text.encode())
+    record = read_game(path)
+    assert (record.game_id, record.names, record.rounds) == (GAME_ID, game.names, game.rounds)
+    assert record.ending == game.ending
+    if form == "mjai":
+        assert record == game
+    if form == "mjlog":
+        assert record.events == game.events
+
+
+def test_the_text_itself_is_read_too(game: GameRecord) -> None:
+    assert read_game(write_game(game, "mjai")) == game
+    assert read_game("\ufeff \n" + write_game(game, "link") + "\n").names == game.names
+
+
+@pytest.mark.parametrize("shard", ["houou-00", "houou-02", "strongbot-00"])
+def test_real_games_go_round_through_mjai_to_the_same_text(shard: str) -> None:
+    for game_id, text in shard_texts(shard, 4):
+        record = mjlog.read_record(text, game_id)
+        again = read_game(write_game(record, "mjai"))
+        assert again == record
+        assert write_game(again, "mjlog") == write_game(record, "mjlog")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shard", ["houou-00", "houou-01", "houou-02", "other-00", "strongbot-00"])
+def test_a_thousand_real_games_go_round_through_mjai(shard: str) -> None:
+    count = 0
+    for game_id, text in shard_texts(shard, 200):
+        record = mjlog.read_record(text, game_id)
+        assert read_game(write_game(record, "mjai")) == record
+        written = mjlog.write(record)
+        assert mjlog.read_record(written, game_id) == msgspec.structs.replace(record, game_id=game_id)
+        count += 1
+    assert count == 200
+
+
+def test_a_record_without_an_end_is_no_mjlog() -> None:
+    record = read_game(capture("tenhou6-double-ron.json"))
+    with pytest.raises(ReplayFormatError, match="stops before"):
+        write_game(record, "mjlog")
+    assert read_game(write_game(record, "mjai")).events == record.events
+
+
+@pytest.mark.parametrize(
+    ("name", "game_id"),
+    [
+        (f"{GAME_ID}.mjlog.xml", GAME_ID),
+        (f"{GAME_ID}&tw=2.mjlog", GAME_ID),
+        ("2009112115gm-0029-0000-x0123456789ab.xml", "2009112115gm-0029-0000-x0123456789ab"),
+        ("game.xml", ""),
+        (f"{GAME_ID}0.xml", ""),
+        (f"..{GAME_ID}.xml", ""),
+    ],
+)
+def test_the_id_of_an_mjlog_is_its_files(name: str, game_id: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(SMALL_MJLOG)
+    assert read_game(tmp_path / name).game_id == game_id
+
+
+def test_names_of_files_say_the_format() -> None:
+    assert format_of_name("a.b/c.mjlog.gz") == "mjlog"
+    assert format_of_name("c.jsonl") == "mjai"
+    assert format_of_name("c.gz") is None
+
+
+# --- what is no record -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b" \n",
+        b"\xff\xfe<\x00",
+        b"\x00" * 100,
+        b"PK\x03\x04",
+        b"\x1f\x8b",
+        b"\x28\xb5\x2f\xfd\x00",
+        b"<html></html>",
+        b"{}",
+        b"{",
+        b"[]",
+        b"https://tenhou.net/6#json=",
+        b"https://tenhou.net/6#json=%7B%7D",
+        b"https://tenhou.net/6#json=%ZZ%C3%28",
+        b"https://example.org/6#json={}",
+        b'{"type":3}',
+        b'{"type":"start_game"}',
+        b'{"log":null}',
+    ],
+)
+def test_what_is_no_record_is_refused(data: bytes) -> None:
+    with pytest.raises(ReplayFormatError):
+        record = parse(data)
+        # mjai allows a game without a round; nothing else comes through
+        assert record.rounds == 0
+        raise ReplayFormatError("an empty game")
+
+
+BILLION_LAUGHS = (
+    '<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "lol">'
+    + "".join(f'<!ENTITY {chr(98 + i)} "{f"&{chr(97 + i)};" * 10}">' for i in range(9))
+    + "]><mjloggm>&j;</mjloggm>"
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BILLION_LAUGHS,
+        '<!DOCTYPE x SYSTEM "file:///etc/passwd"><mjloggm/>',
+        SMALL_MJLOG.replace("<GO ", '<!ENTITY x "y"><GO '),
+        SMALL_MJLOG.replace("<GO ", "<!-- --><GO "),
+        SMALL_MJLOG.replace("<GO ", "<![CDATA[x]]><GO "),
+        SMALL_MJLOG.replace("<GO ", '<?include href="x"?><GO '),
+    ],
+)
+def test_fault_20_doctypes_and_entities_are_refused(text: str) -> None:
+    with pytest.raises(ReplayFormatError, match="DOCTYPE"):
+        read_game(text)
+
+
+def test_fault_20_entities_in_a_value_stay_text() -> None:
+    record = read_game(SMALL_MJLOG.replace('n0="%41"', 'n0="&lol;%26amp;"'))
+    assert record.names[0] == "&lol;&amp;"
+
+
+def test_fault_20_a_huge_attribute_is_refused_in_bounded_memory(tmp_path: Path) -> None:
+    path = tmp_path / "huge.xml"
+    with path.open("wb") as file:
+        file.write(b'<mjloggm ver="')
+        for _ in range(100):
+            file.write(b"x" * 1_000_000)
+        file.write(b'">')
+    _refused_cheaply(lambda: read_game(path), ReplayTooLarge)
+    for size in (10_000, 1_000_000):
+        with pytest.raises(ReplayTooLarge):
+            read_game(SMALL_MJLOG.replace('n0="%41"', f'n0="{"x" * size}"'))
+    packed = compress(f'<mjloggm ver="{"x" * 100_000_000}">')
+    _refused_cheaply(lambda: parse(packed), ReplayTooLarge)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 4_000_000,
+        "{" * 4_000_000,
+        '{"a":' * 1_000_000,
+        '{"log":' + "[" * 4_000_000,
+        '{"log":[' + "[" * 500_000 + "]" * 500_000 + "]}",
+        '{"type":' + "[" * 60_000,
+        '{"type":"start_game"}\n{"type":"dahai","actor":' + "[" * 50_000 + "]" * 50_000 + "}",
+        "<a>" * 1_000_000,
+        "<mjloggm>" * 500_000,
+        "<" * 4_000_000,
+        "<mjloggm" + " a" * 900_000,
+        "https://tenhou.net/6#json=" + "%5B" * 1_000_000,
+        "https://tenhou.net/6" + "#" * 1_000_000,
+        " " * 7_000_000,
+        "\n" * 7_000_000,
+        '{"type":"none"}\n' * 400_000,
+    ],
+    ids=range(16),
+)
+def test_fault_20_deep_and_endless_texts_are_refused_at_once(text: str) -> None:
+    _refused_cheaply(lambda: read_game(text), ReplayError)
+
+
+def _refused_cheaply(read: Any, error: type[ReplayError]) -> None:
+    tracemalloc.start()
+    begun = time.perf_counter()
+    try:
+        with pytest.raises(error):
+            read()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert time.perf_counter() - begun < 5.0
+    assert peak < 100 * 1024 * 1024
+
+
+# --- gzip --------------------------------------------------------------------------------------------
+
+
+def test_fault_21_a_gzip_bomb_is_refused_in_bounded_memory() -> None:
+    bomb = gzip.compress(bytes(50_000_000))
+    assert len(bomb) < 60_000
+    _refused_cheaply(lambda: parse(bomb), ReplayTooLarge)
+
+
+def test_fault_21_a_cut_gzip_is_refused_at_every_length() -> None:
+    whole = compress(SMALL_MJLOG)
+    assert parse(whole).rounds == 1
+    for length in range(len(whole)):
+        with pytest.raises(ReplayFormatError):
+            parse(whole[:length])
+
+
+def test_fault_21_a_changed_gzip_is_refused_or_the_same(game: GameRecord) -> None:
+    whole = bytearray(compress(SMALL_MJLOG))
+    expected = parse(bytes(whole))
+    for at in range(0, len(whole), 7):
+        changed = bytearray(whole)
+        changed[at] ^= 0x10
+        try:
+            assert parse(bytes(changed)) == expected
+        except ReplayError:
+            continue
+
+
+@pytest.mark.parametrize("tail", [compress(SMALL_MJLOG), b"\0", b"x"])
+def test_fault_21_several_members_are_refused(tail: bytes) -> None:
+    with pytest.raises(ReplayFormatError, match="follows"):
+        parse(compress(SMALL_MJLOG) + tail)
+
+
+def test_gzip_in_gzip_is_no_record() -> None:
+    with pytest.raises(ReplayFormatError):
+        parse(gzip.compress(compress(SMALL_MJLOG)))
+
+
+def test_a_limit_of_ones_own_holds_to_the_byte() -> None:
+    packed = gzip.compress(b"x" * 1000)
+    assert expand_gzip(packed, 1000) == b"x" * 1000
+    with pytest.raises(ReplayTooLarge):
+        expand_gzip(packed, 999)
+
+
+# --- files -------------------------------------------------------------------------------------------
+
+
+def test_fault_22_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    paths = [tmp_path, tmp_path / "gone", tmp_path / "pipe", Path("/dev/zero"), tmp_path / ("x" * 300)]
+    for path in [*paths, Path("nul\0byte"), tmp_path / "a" / ".." / "gone"]:
+        with pytest.raises(ReplayError):
+            read_game(path)
+
+
+def test_a_large_file_is_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "sparse.xml"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    _refused_cheaply(lambda: read_game(path), ReplayTooLarge)
+    assert MAX_FILE < MAX_EXPANDED
+
+
+@pytest.mark.parametrize(
+    "name", ["\0", "a\0b", "\x1b[2J", "../../x", "\u202e", "\ud800", "<script>", "x" * 500]
+)
+def test_fault_24_names_from_strangers_stay_names(name: str, game: GameRecord) -> None:
+    named = msgspec.structs.replace(game, names=(name, "b", "c", "d"))
+    for form in FORMATS:
+        text = write_game(named, form)
+        record = parse(text.encode("utf-8", "replace"))
+        assert record.rounds == game.rounds
+        assert len(record.names[0]) <= 64
+
+
+# --- fuzz --------------------------------------------------------------------------------------------
+
+
+def _seeds() -> list[str]:
+    record = read_game(capture("tenhou6-double-ron.json"))
+    return [
+        SMALL_MJLOG,
+        capture("mjlog-same-game-as-recvonly-20170324.xml").read_text(),
+        capture("tenhou6-chankan-one-hand.json").read_text(encoding="utf-8"),
+        capture("tenhou6-double-ron.json").read_text(encoding="utf-8"),
+        capture("tenhou6-ranked-20190504.json").read_text(encoding="utf-8"),
+        write_game(record, "link"),
+        write_game(record, "mjai"),
+        formats.mjai.write(record.events, exact=False),
+    ]
+
+
+PIECES = (
+    '"',
+    "<",
+    ">",
+    "&",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    "0",
+    "-1",
+    "136",
+    "1e999",
+    "\0",
+    "null",
+    "60",
+    "r60",
+    "/>",
+)
+
+
+@pytest.fixture(scope="module")
+def seeds() -> list[str]:
+    return _seeds()
+
+
+def _mutated(text: str, dice: random.Random) -> str:
+    for _ in range(dice.randint(1, 4)):
+        at = dice.randrange(len(text) + 1)
+        end = min(len(text), at + dice.choice((0, 1, 2, 8, 60)))
+        match dice.randrange(4):
+            case 0:
+                text = text[:at] + text[end:]
+            case 1:
+                text = text[:at] + dice.choice(PIECES) + text[end:]
+            case 2:
+                start = dice.randrange(len(text) + 1)
+                text = text[:at] + text[start : start + 40] + text[at:]
+            case 3:
+                text = text[:at]
+    return text or " "
+
+
+def _is_read_or_refused(text: str) -> None:
+    begun = time.perf_counter()
+    try:
+        record = read_game(text)
+    except ReplayError as exc:
+        assert str(exc)
+    else:
+        assert isinstance(record, GameRecord)
+    assert time.perf_counter() - begun < 5.0
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32), which=st.integers(0, 7))
+def test_mutated_texts_are_read_or_refused(seeds: list[str], seed: int, which: int) -> None:
+    _is_read_or_refused(_mutated(seeds[which], random.Random(seed)))
+
+
+@pytest.mark.slow
+def test_many_mutated_texts_are_read_or_refused(seeds: list[str]) -> None:
+    dice = random.Random(20)
+    for _ in range(20_000):
+        _is_read_or_refused(_mutated(dice.choice(seeds), dice))
+
+
+_VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**6), 10**6),
+    st.sampled_from([0, 60, 11, 51, 47, 10**20, -(10**20)]),
+    st.floats(allow_nan=False),
+    st.text(max_size=8),
+    st.sampled_from(
+        ["r60", "p474747", "k11111111", "111111a11", "c111213", "満貫8000点", "立直(1飜)", "和了", "流局"]
+    ),
+    st.lists(st.integers(0, 60), max_size=5),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data(), name=st.sampled_from(["tenhou6-double-ron.json", "tenhou6-chankan-one-hand.json"]))
+def test_json_with_other_values_in_it_is_read_or_refused(data: st.DataObject, name: str) -> None:
+    document = json.loads(capture(name).read_text(encoding="utf-8"))
+    for _ in range(data.draw(st.integers(1, 3))):
+        node: Any = document
+        while isinstance(node, dict | list) and len(node):
+            keys = sorted(node) if isinstance(node, dict) else list(range(len(node)))
+            key = data.draw(st.sampled_from(keys))
+            if not isinstance(node[key], dict | list) or data.draw(st.integers(0, 9)) == 0:
+                node[key] = data.draw(_VALUES)
+                break
+            node = node[key]
+    _is_read_or_refused(json.dumps(document))
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), which=st.sampled_from([6, 7]))
+def test_mjai_with_other_values_in_it_is_read_or_refused(
+    seeds: list[str], data: st.DataObject, which: int
+) -> None:
+    lines = [json.loads(line) for line in seeds[which].splitlines()]
+    message = data.draw(st.sampled_from(lines))
+    message[data.draw(st.sampled_from(sorted(message)))] = data.draw(_VALUES)
+    _is_read_or_refused("\n".join(map(json.dumps, lines)))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+    for start in (b"", b"\x1f\x8b", b"<mjloggm>", b'{"log":', b'{"type":'):
+        with pytest.raises(ReplayError):
+            parse(start + data)

@@ -1,0 +1,125 @@
+"""The library's index: what lies there, told without reading all of it again."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+from game.errors import ReplayError
+from replays import index
+from replays.index import INDEX_FILE, chosen, games
+from replays.library import save
+from replays.record import GameRecord
+from tests.replays.games import seen_from, whole_game
+from tests.replays.test_library import decided
+
+FIRST, SECOND, THIRD = (
+    "2025123123gm-0001-0000-00000003",
+    "2026010100gm-0001-0000-00000002",
+    "2026010203gm-0001-0000-00000001",
+)
+
+
+@pytest.fixture(scope="module")
+def game() -> GameRecord:
+    return whole_game()
+
+
+@pytest.fixture
+def folder(game: GameRecord, tmp_path: Path) -> Path:
+    save(msgspec.structs.replace(game, game_id=THIRD), tmp_path)
+    save(msgspec.structs.replace(game, game_id=FIRST, decisions=(decided(),)), tmp_path)
+    own = seen_from(msgspec.structs.replace(game, game_id=SECOND, names=("a", "b", "c", "犬猫")), 2)
+    save(own, tmp_path)
+    return tmp_path
+
+
+def test_games_are_listed_by_date_with_places_and_opponents(folder: Path, game: GameRecord) -> None:
+    entries, problems = games(folder)
+    assert problems == []
+    assert [entry.game_id for entry in entries] == [FIRST, SECOND, THIRD]
+    first, second, third = entries
+    assert first.date == "2025-12-31 23"
+    assert (first.player, second.player, third.player) == (2, -1, -1)
+    assert game.ending is not None
+    assert first.scores == game.ending.scores
+    assert first.places is not None
+    assert first.placement == first.places[2]
+    assert first.opponents == ("", "Genbu", "犬猫")
+    assert third.opponents == game.names
+    assert (third.placement, third.rounds) == (None, game.rounds)
+    assert [entry.is_complete for entry in entries] == [True, False, True]
+
+
+def test_games_are_chosen_by_player_day_and_place(folder: Path) -> None:
+    entries, _ = games(folder)
+    assert [entry.game_id for entry in chosen(entries, player="犬猫")] == [FIRST, SECOND, THIRD]
+    assert [entry.player for entry in chosen(entries, player="犬猫")] == [1, 3, 1]
+    assert [entry.game_id for entry in chosen(entries, player="Genbu")] == [FIRST, THIRD]
+    assert [entry.game_id for entry in chosen(entries, since=date(2026, 1, 1))] == [SECOND, THIRD]
+    place = entries[0].placement
+    assert [entry.game_id for entry in chosen(entries, placement=place)] == [FIRST]
+    places = [entry.placement for entry in chosen(entries, player="Genbu")]
+    assert [e.game_id for e in chosen(entries, player="Genbu", placement=places[0])] == [FIRST, THIRD]
+    assert not list(chosen(entries, player="nobody"))
+
+
+def test_what_did_not_change_is_not_read_again(
+    folder: Path, game: GameRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = games(folder)
+    read: list[str] = []
+    original = index.read_game
+    monkeypatch.setattr(index, "read_game", lambda path: (read.append(path.name), original(path))[1])
+    assert games(folder) == before
+    assert read == []
+    save(msgspec.structs.replace(game, game_id=THIRD, decisions=(decided(),)), folder)
+    assert [entry.player for entry in games(folder)[0]] == [2, -1, 2]
+    assert read == [f"{THIRD}.mjlog.xml"]
+    (folder / f"{FIRST}.mjlog.xml").unlink()
+    assert len(games(folder)[0]) == 2
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b'{"version":1,"games":{"x":3}}', b'{"version":99,"games":{}}', b"[" * 9999]
+)
+def test_a_broken_index_is_made_again(folder: Path, data: bytes) -> None:
+    before = games(folder)
+    (folder / INDEX_FILE).write_bytes(data)
+    assert games(folder) == before
+    assert len((folder / INDEX_FILE).read_bytes()) > 100
+
+
+def test_a_bad_record_is_named_and_the_others_listed(folder: Path) -> None:
+    (folder / "2026010203gm-0001-0000-00000009.mjlog.xml").write_text("<html/>")
+    (folder / "evil.mjlog.xml").write_text("<mjloggm/>")
+    (folder / "2026010203gm-0001-0000-0000000a.mjlog.xml").symlink_to(folder / f"{FIRST}.mjlog.xml")
+    (folder / "2026010203gm-0001-0000-0000000b.mjlog.xml").mkdir()
+    entries, problems = games(folder)
+    assert len(entries) == 3
+    assert len(problems) == 4
+    assert any("not an mjlog" in problem for problem in problems)
+    assert any("links are not followed" in problem for problem in problems)
+
+
+def test_a_folder_that_is_not_there_has_no_games(tmp_path: Path) -> None:
+    assert games(tmp_path / "gone") == ([], [])
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ReplayError, match="cannot be looked into"):
+        games(tmp_path / "file")
+
+
+def test_a_folder_that_cannot_be_written_is_listed_all_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, data: bytes) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(index, "replace_file", refuse)
+    with capture_logs() as logs:
+        assert len(games(folder)[0]) == 3
+    assert [entry["event"] for entry in logs] == ["index.unsaved"]
