@@ -1,4 +1,4 @@
-"""`suzaku bench game`: how fast the game package is on one core, and whether others agree with it."""
+"""`suzaku bench game`, and what `suzaku bench features` prints (`policies.features.bench` measures it)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from game.rules import legal_actions
 from game.state import apply, fold_packed, new_round
 from game.table import Table
 from policies.decision import decide
+from policies.features.bench import FeatureBench
 from policies.heuristic import HeuristicPolicy
 
 FOLD_GAMES = 10
@@ -66,14 +67,32 @@ def print_bench(bench: GameBench, *, as_json: bool) -> int:
 
 def bench_text(bench: GameBench) -> str:
     """The figures in words."""
-    lines = [f"{bench.machine}; per second of one core: minimum, median, maximum of several runs"]
-    for speed in bench.speeds:
-        figures = "".join(f"{value:>13,.0f}" for value in (speed.minimum, speed.median, speed.maximum))
-        lines.append(f"  {speed.name:<26}{figures}  {speed.unit}")
+    lines = _speed_lines(bench.machine, bench.speeds)
     for agreement in bench.agreements:
         line = f"  {agreement.name}: {agreement.cases:,} cases, {agreement.different:,} different"
         lines.append(clean_text(f"{line}; first: {agreement.example}" if agreement.example else line))
     return "\n".join(lines)
+
+
+def print_features(bench: FeatureBench, *, as_json: bool) -> int:
+    """Print what the encoders' measurement gave; 0."""
+    if as_json:
+        print(msgspec.json.encode(bench).decode())
+        return 0
+    lines = _speed_lines(bench.machine, bench.speeds)
+    lines.append(f"one decision at a time, of {bench.decisions:,}:")
+    for each in bench.latencies:
+        lines.append(f"  {each.name:<32}median {each.median_ms:.3f} ms, 99th hundredth {each.p99_ms:.3f} ms")
+    print("\n".join(lines))
+    return 0
+
+
+def _speed_lines(machine: str, speeds: Sequence[Speed]) -> list[str]:
+    lines = [f"{machine}; per second of one core: minimum, median, maximum of several runs"]
+    for speed in speeds:
+        figures = "".join(f"{value:>13,.0f}" for value in (speed.minimum, speed.median, speed.maximum))
+        lines.append(f"  {speed.name:<32}{figures}  {speed.unit}")
+    return lines
 
 
 def _game_of(seed: int) -> list[GameEvent]:

@@ -290,6 +290,19 @@ def measure_game(as_json: AsJson = False, seed: Seed = None) -> int:
     return print_bench(bench_game(seed=seed or 0), as_json=as_json)
 
 
+@bench.command("features")
+@reported
+def measure_features(as_json: AsJson = False, seed: Seed = None) -> int:
+    """Time the encoders.
+
+    Planes per second of one core and per decision, beside the engine's own.
+    """
+    from bot.bench import print_features
+    from policies.features.bench import bench_features
+
+    return print_features(bench_features(seed=seed or 0), as_json=as_json)
+
+
 @bench.command("loader")
 @reported
 def measure_loader(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from game.bench import Speed, measure
 from game.engine import play_bare
@@ -22,6 +23,11 @@ def bench_table(games: int = 10, repeats: int = 5, seed: int = 0) -> list[Speed]
         _speed("table", _play, games, repeats, seed),
         _speed("table with state", partial(_play, folding=True), games, repeats, seed),
     ]
+
+
+def engine_view(table: Table, player: int) -> Any:
+    """The engine's own view of a player who is asked now, with its ``encode`` and ``encode_extended``."""
+    return table._round._engine.observation(player)
 
 
 def _speed(name: str, play: Callable[[int], int], games: int, repeats: int, seed: int) -> Speed:

@@ -151,6 +151,10 @@ class Engine:
             return player not in self._barred
         return not only_wins or kind is ActionKind.PASS
 
+    def observation(self, player: int) -> Any:
+        """The engine's own view of a player who is asked; only to measure its encoders beside ours."""
+        return self._observations[player]
+
     def clone(self) -> Engine:
         """A copy that shares nothing that changes."""
         twin = Engine.__new__(Engine)

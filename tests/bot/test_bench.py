@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from bot.bench import GameBench, bench_fold, print_bench
+from bot.bench import GameBench, bench_fold, print_bench, print_features
 from game.bench import Agreement, Speed
+from policies.features.bench import FeatureBench, Latency
 
 
 def a_bench(different: int) -> GameBench:
@@ -35,3 +36,13 @@ def test_json_has_every_run(capsys: pytest.CaptureFixture[str]) -> None:
     result = json.loads(capsys.readouterr().out)
     assert result["speeds"][0]["runs"] == [2e6, 3e6]
     assert result["agreements"][0]["different"] == 0
+
+
+def test_the_encoders_figures_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    bench = FeatureBench("a machine", 9, 2, a_bench(0).speeds, (Latency("lite-239/1", 0.03, 0.2),))
+    assert print_features(bench, as_json=False) == 0
+    shown = capsys.readouterr().out
+    assert "3,000,000  hands" in shown
+    assert "median 0.030 ms" in shown
+    print_features(bench, as_json=True)
+    assert json.loads(capsys.readouterr().out)["latencies"][0]["median_ms"] == 0.03

@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -36,6 +37,7 @@ from replays.mjlog import read, read_record, write
 from replays.record import GameRecord, check_game_id, game_id
 from tests.bot.captures import SHARED, capture
 from tests.replays.games import DEAL, GAME_ID, OWARI, seen_from, text_of, whole_game
+from tests.shared import shard_texts
 
 REAL = ("mjlog-4p-joukyuu-20260420.xml", "mjlog-same-game-as-recvonly-20170324.xml")
 
@@ -97,6 +99,25 @@ def _modern(text: str) -> str:
     text = re.sub(r'(<REACH who="\d") ten="[\d,-]+"', r"\1", text)
     text = re.sub(r'rate="([^"]*)"', lambda m: f"rate={[float(rate) for rate in m[1].split(',')]}", text)
     return re.sub(r'owari="([^"]*)"', lambda m: "owari=" + m[1].replace(".0", ""), text)
+
+
+def test_both_wins_of_a_real_double_ron_state_the_honba_and_one_is_paid_for_it() -> None:
+    found = 0
+    for stored_id, text in shard_texts("houou-00", 120):
+        pairs = re.findall(r'<AGARI ba="([1-9]\d*),\d+"[^>]*><AGARI ba="(\d+),(\d+)"', text)
+        if not pairs:
+            continue
+        record = read_record(text, stored_id)
+        stated = "<AGARI ba=[^ ]*"
+        assert re.findall(stated, write(record)) == re.findall(stated, text)
+        wins = [event for event in record.events if isinstance(event, Win)]
+        for first, second in pairwise(wins):
+            if (first.from_player, first.tile) == (second.from_player, second.tile) and first.honba:
+                assert (second.honba, second.riichi_sticks) == (first.honba, 0)
+                paid = max(first.deltas) - first.points - 1000 * first.riichi_sticks
+                assert (paid, max(second.deltas)) == (300 * first.honba, second.points)
+                found += 1
+    assert found >= 1
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -41,10 +42,10 @@ def counts(text: str) -> NDArray[np.int8]:
 
 
 def complete(
-    allowed: list[int], fixed: tuple[int, ...] = (), sets: list[tuple[int, ...]] | None = None
+    allowed: list[int], fixed: tuple[int, ...] = (), sets: Sequence[tuple[int, ...]] = (*TRIPLETS, *RUNS)
 ) -> NDArray[np.int8]:
     """Every hand of four sets and a pair of these kinds, ``fixed`` being one of the sets."""
-    pieces = [s for s in (sets or TRIPLETS + RUNS) if set(s) <= set(allowed)]
+    pieces = [s for s in sets if set(s) <= set(allowed)]
     basis = np.array([np.bincount(s, minlength=34) for s in pieces], np.int8)
     chosen = np.array(list(combinations_with_replacement(range(len(pieces)), 3 if fixed else 4)))
     groups = basis[chosen].sum(axis=1, dtype=np.int8)
@@ -53,7 +54,8 @@ def complete(
     groups = np.unique(groups[groups.max(axis=1) <= 4], axis=0)
     hands = [groups + 2 * np.eye(34, dtype=np.int8)[pair] for pair in allowed]
     every = np.concatenate(hands)
-    return every[every.max(axis=1) <= 4]
+    kept: NDArray[np.int8] = every[every.max(axis=1) <= 4]
+    return kept
 
 
 def fewest(hand34: NDArray[np.int8], targets: NDArray[np.int8]) -> int:

@@ -1,0 +1,167 @@
+"""`suzaku bench features`: encodings per second of one core, and how long one decision waits for its own."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from game.actions import Action, ActionKind
+from game.bench import Speed, measure
+from game.bench_table import engine_view
+from game.layout import ROUND_STATE
+from game.table import Table
+from policies.decision import decide
+from policies.features.encode import encode
+from policies.features.permute import PERMUTATIONS, permute_planes
+from policies.features.table import KINDS, LITE, LITE_CALL, SETS, SUPHX, SUPHX_CALL
+from policies.heuristic import HeuristicPolicy
+
+_CALLS = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN, ActionKind.ANKAN, ActionKind.KAKAN)
+_BATCH = 256
+"""Rows encoded at once, as learning would; they stay in the core's cache."""
+
+
+class Latency(msgspec.Struct, frozen=True):
+    """How long one decision waits for its planes.
+
+    Attributes:
+        name: the feature set.
+        median_ms: of all decisions, one at a time.
+        p99_ms: of the slowest hundredth, the fastest.
+    """
+
+    name: str
+    median_ms: float
+    p99_ms: float
+
+
+class FeatureBench(msgspec.Struct, frozen=True):
+    """Everything `suzaku bench features` measures.
+
+    Attributes:
+        machine: what it ran on.
+        decisions: how many the figures are over, from games of the heuristic at our table.
+        calls: candidate melds among them.
+        speeds: per second of one core.
+        latencies: at N = 1.
+    """
+
+    machine: str
+    decisions: int
+    calls: int
+    speeds: tuple[Speed, ...]
+    latencies: tuple[Latency, ...]
+
+
+class Decisions(NamedTuple):
+    """``[N]`` states and seats, ``[M]`` candidate melds with theirs, ``[N]`` views of the engine."""
+
+    states: NDArray[Any]
+    seats: NDArray[np.int8]
+    call_states: NDArray[Any]
+    call_seats: NDArray[np.int8]
+    calls: NDArray[np.int16]
+    views: list[Any]
+
+
+def bench_features(games: int = 4, repeats: int = 5, seed: int = 0) -> FeatureBench:
+    """Encode every decision of some hanchan of the heuristic, beside the engine's own encoders."""
+    met = played_decisions(games, seed)
+    count = len(met.states)
+
+    def speed(name: str, work: Callable[[], object], amount: int = count) -> Speed:
+        return measure(name, "encodings", amount, work, repeats=repeats)
+
+    speeds = (
+        speed(LITE, lambda: _encode_all(met.states, met.seats, LITE)),
+        speed(f"{LITE}, tiles renamed", lambda: _encode_and_rename(met)),
+        speed(f"{SUPHX}, not searched deep", lambda: _encode_all(met.states, met.seats, SUPHX, deep=False)),
+        speed(SUPHX, lambda: _encode_all(met.states, met.seats, SUPHX)),
+        speed(LITE_CALL, lambda: _encode_calls(met, LITE_CALL), len(met.calls)),
+        speed(SUPHX_CALL, lambda: _encode_calls(met, SUPHX_CALL), len(met.calls)),
+        speed("riichienv, 74 planes", lambda: [view.encode() for view in met.views]),
+        speed("riichienv, 215 planes", lambda: [view.encode_extended() for view in met.views]),
+    )
+    return FeatureBench(
+        machine=f"{platform.machine()}, Python {platform.python_version()}",
+        decisions=count,
+        calls=len(met.calls),
+        speeds=speeds,
+        latencies=(_latency(met, LITE), _latency(met, SUPHX)),
+    )
+
+
+def played_decisions(games: int, seed: int) -> Decisions:
+    """Every moment a player is asked, in whole games of the heuristic."""
+    states, seats, views = list[np.void](), list[int](), list[Any]()
+    calls, owners = list[list[int]](), list[int]()
+    for table, player, legal in _asked(games, seed):
+        for action in legal:
+            if action.kind in _CALLS:
+                calls.append([action.kind, action.tile, *action.consumed, *[-1] * (4 - len(action.consumed))])
+                owners.append(len(states))
+        states.append(table.state.copy())
+        seats.append(player)
+        views.append(engine_view(table, player))
+    records, players = np.array(states, ROUND_STATE), np.array(seats, np.int8)
+    return Decisions(
+        records, players, records[owners], players[owners], np.array(calls, np.int16).reshape(-1, 6), views
+    )
+
+
+def _asked(games: int, seed: int) -> Iterator[tuple[Table, int, list[Action]]]:
+    policy = HeuristicPolicy()
+    for game in range(games):
+        table = Table(seed + game)
+        while not table.done:
+            actions = {}
+            for player in table.waiting():
+                legal = table.legal(player)
+                yield table, player, legal
+                actions[player] = decide(table.state, player, legal, policy, table.length).action
+            table.step(actions)
+
+
+def _batches(count: int) -> Iterator[slice]:
+    return (slice(start, start + _BATCH) for start in range(0, count, _BATCH))
+
+
+def _encode_all(states: NDArray[Any], seats: NDArray[np.int8], name: str, *, deep: bool = True) -> None:
+    room = np.empty((_BATCH, SETS[name].planes, KINDS), np.uint8)
+    for rows in _batches(len(states)):
+        part = states[rows]
+        encode(part, seats[rows], name, room[: len(part)], deep=deep)
+
+
+def _encode_and_rename(met: Decisions) -> None:
+    numbers = np.arange(_BATCH) % PERMUTATIONS
+    room = np.empty((_BATCH, SETS[LITE].planes, KINDS), np.uint8)
+    renamed = np.empty_like(room)
+    for rows in _batches(len(met.states)):
+        part = met.states[rows]
+        encode(part, met.seats[rows], LITE, room[: len(part)])
+        permute_planes(room[: len(part)], LITE, numbers[: len(part)], renamed[: len(part)])
+
+
+def _encode_calls(met: Decisions, name: str) -> None:
+    room = np.empty((_BATCH, SETS[name].planes, KINDS), np.uint8)
+    for rows in _batches(len(met.calls)):
+        part = met.calls[rows]
+        encode(met.call_states[rows], met.call_seats[rows], name, room[: len(part)], calls=part)
+
+
+def _latency(met: Decisions, name: str) -> Latency:
+    room = np.empty((1, SETS[name].planes, KINDS), np.uint8)
+    times = []
+    for row, seat in enumerate(met.seats.tolist()):
+        start = time.perf_counter()
+        encode(met.states[row : row + 1], seat, name, room)
+        times.append(time.perf_counter() - start)
+    median, slow = np.percentile(times, (50, 99))
+    return Latency(name, round(1000 * float(median), 4), round(1000 * float(slow), 4))

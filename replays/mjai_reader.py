@@ -1,0 +1,262 @@
+"""Reads mjai messages into events, one by one, with the physical tiles that their faces may stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from game.errors import ReplayFormatError, StateMismatchError
+from game.events import (
+    Ankan,
+    Chi,
+    Daiminkan,
+    Discard,
+    DoraRevealed,
+    Draw,
+    DrawnRound,
+    DrawReason,
+    EndGame,
+    EndRound,
+    GameEvent,
+    Kakan,
+    PlayerLeft,
+    PlayerReturned,
+    Pon,
+    Riichi,
+    RiichiAccepted,
+    StartGame,
+    StartRound,
+    Win,
+)
+from game.layout import AT_HAND, AT_MELD, AT_UNSEEN, PHASE_TURN
+from game.packing import DRAW_REASONS
+from game.state import apply, new_round
+from game.tiles import TILES, UNSEEN, face_of, mjai_text
+from replays.copies import copies_of, free_copy
+
+WINDS: Final = "ESWN"
+
+_COPIES: Final = {mjai_text(tile): copies_of(face_of(tile)) for tile in range(TILES)}
+_CALLS: Final = {"chi": Chi, "pon": Pon, "daiminkan": Daiminkan}
+
+
+class MjaiReader:
+    """Reads mjai messages one by one, and keeps the round they make so that faces become physical tiles."""
+
+    def __init__(self) -> None:
+        self._state = new_round()
+        self._wins = 0
+
+    def read(self, message: Mapping[str, Any]) -> list[GameEvent]:
+        """The events a message stands for; none for one that says nothing about the table.
+
+        Raises:
+            ReplayFormatError: it is no mjai message, or does not fit those before it.
+        """
+        kind = message.get("type")
+        if kind in ("none", "hello", "error"):
+            return []
+        reader = _READERS.get(kind) if isinstance(kind, str) else None
+        if reader is None:
+            raise ReplayFormatError(f"unknown message type {str(kind)[:40]!r}")
+        try:
+            event = reader(self, message)
+            apply(self._state, event)
+        except (KeyError, IndexError, TypeError, ValueError, OverflowError) as exc:
+            raise ReplayFormatError(f"{kind}: {type(exc).__name__} {exc}") from None
+        except StateMismatchError as exc:
+            raise ReplayFormatError(f"{kind}: {exc}") from None
+        return [event]
+
+    # --- tiles ---
+
+    def _tiles(self, message: Mapping[str, Any], texts: list[str], places: list[int]) -> list[int]:
+        """Physical tiles of a message's faces: those it states, else free copies at these places."""
+        stated = message.get("tiles136")
+        if stated is not None:
+            if len(stated) != len(texts) or not all(isinstance(tile, int) for tile in stated):
+                raise ValueError("tiles136 does not fit the faces")
+            if any(mjai_text(tile) != text for tile, text in zip(stated, texts, strict=True)):
+                raise ValueError("tiles136 does not fit the faces")
+            return list(stated)
+        taken: list[int] = []
+        for text, place in zip(texts, places, strict=True):
+            taken.append(UNSEEN if text == "?" else self._copy(text, place, taken))
+        return taken
+
+    def _copy(self, text: str, place: int, taken: list[int]) -> int:
+        tile = free_copy(self._state, _COPIES[text], place, taken)
+        if tile is None:
+            raise ValueError(f"no {text} is left there")
+        return tile
+
+    def _hand(self, player: int) -> int:
+        """Where the tiles of a player's hand are, as far as we know."""
+        return AT_HAND + player if self._state["hand_known"][player] else AT_UNSEEN
+
+    # --- messages ---
+
+    def start_game(self, m: Mapping[str, Any]) -> GameEvent:
+        """Begin a game; the round before it is forgotten."""
+        names = [str(name)[:64] for name in m.get("names", ("", "", "", ""))]
+        self._state = new_round()
+        return StartGame((names[0], names[1], names[2], names[3]), _player(m.get("id", -1), least=-1))
+
+    def start_round(self, m: Mapping[str, Any]) -> GameEvent:
+        """Deal."""
+        self._state["where"][:] = AT_UNSEEN
+        hands = m["tehais"]
+        if len(hands) != 4:
+            raise ValueError("four hands are dealt")
+        texts = [m["dora_marker"], *(text for hand in hands for text in hand)]
+        tiles = self._tiles(m, texts, [AT_UNSEEN] * len(texts))
+        dealt = [tuple(tiles[1 + 13 * p : 14 + 13 * p]) for p in range(4)]
+        self._wins = 0
+        return StartRound(
+            round_index=4 * WINDS.index(m["bakaze"]) + int(m["kyoku"]) - 1,
+            honba=int(m["honba"]),
+            riichi_sticks=int(m["kyotaku"]),
+            dealer=_player(m["oya"]),
+            scores=_four(m["scores"]),
+            dora_indicator=tiles[0],
+            hands=(dealt[0], dealt[1], dealt[2], dealt[3]),
+        )
+
+    def draw(self, m: Mapping[str, Any]) -> GameEvent:
+        """Take a tile."""
+        return Draw(_player(m["actor"]), self._tiles(m, [m["pai"]], [AT_UNSEEN])[0])
+
+    def discard(self, m: Mapping[str, Any]) -> GameEvent:
+        """Throw a tile."""
+        player, tsumogiri = _player(m["actor"]), bool(m["tsumogiri"])
+        drawn = int(self._state["drawn"])
+        if "tiles136" not in m and drawn != UNSEEN and self._state["hand_known"][player]:
+            return Discard(player, self._thrown(m["pai"], player, drawn, tsumogiri), tsumogiri)
+        return Discard(player, self._tiles(m, [m["pai"]], [self._hand(player)])[0], tsumogiri)
+
+    def _thrown(self, text: str, player: int, drawn: int, tsumogiri: bool) -> int:
+        if tsumogiri:
+            return drawn
+        return self._copy(text, self._hand(player), [drawn])
+
+    def call(self, m: Mapping[str, Any]) -> GameEvent:
+        """Lay a chi, pon or open kan."""
+        player, source = _player(m["actor"]), _player(m["target"])
+        last = int(self._state["last_tile"])
+        texts = [m["pai"], *m["consumed"]]
+        if "tiles136" in m:
+            tile, *own = self._tiles(m, texts, [])
+        else:
+            tile = last
+            own = self._tiles(m, texts[1:], [self._hand(player)] * len(texts[1:]))
+        event: GameEvent = _CALLS[m["type"]](player, source, tile, tuple(own))
+        return event
+
+    def ankan(self, m: Mapping[str, Any]) -> GameEvent:
+        """Lay a closed kan."""
+        player = _player(m["actor"])
+        a, b, c, d = self._tiles(m, m["consumed"], [self._hand(player)] * 4)
+        return Ankan(player, (a, b, c, d))
+
+    def kakan(self, m: Mapping[str, Any]) -> GameEvent:
+        """Add to a pon."""
+        player = _player(m["actor"])
+        places = [self._hand(player), *[AT_MELD + player] * 3]
+        tile, a, b, c = self._tiles(m, [m["pai"], *m["consumed"]], places)
+        return Kakan(player, tile, (a, b, c))
+
+    def win(self, m: Mapping[str, Any]) -> GameEvent:
+        """Win."""
+        player, source = _player(m["actor"]), _player(m["target"])
+        last = int(self._state["drawn"] if player == source else self._state["last_tile"])
+        stated = [int(tile) for tile in m.get("tiles136", ())]
+        first = self._wins == 0
+        self._wins += 1
+        return Win(
+            player=player,
+            from_player=source,
+            tile=stated[0] if stated else last,
+            hand=tuple(stated[1:]) if stated else self._winning_hand(player, last),
+            fu=int(m.get("fu", 0)),
+            points=int(m.get("points", 0)),
+            limit=int(m.get("limit", 0)),
+            yaku=tuple((int(yaku), int(han)) for yaku, han in m.get("yaku", ())),
+            yakuman=tuple(int(yaku) for yaku in m.get("yakuman", ())),
+            ura_indicators=self._ura(m),
+            liable=_player(m.get("liable", -1), least=-1),
+            deltas=_four(m["deltas"]),
+            honba=int(m.get("honba", self._state["honba"])),
+            riichi_sticks=int(m.get("kyotaku", self._state["riichi_sticks"] if first else 0)),
+        )
+
+    def _winning_hand(self, player: int, tile: int) -> tuple[int, ...]:
+        tiles = {int(t) for t in np.flatnonzero(self._state["where"] == AT_HAND + player)}
+        return tuple(sorted(tiles | {tile})) if self._state["hand_known"][player] else ()
+
+    def _ura(self, m: Mapping[str, Any]) -> tuple[int, ...]:
+        if "ura136" in m:
+            return tuple(int(tile) for tile in m["ura136"])
+        taken: list[int] = []
+        for text in m.get("ura_markers", m.get("uradora_markers", ())):
+            taken.append(self._copy(text, AT_UNSEEN, taken))
+        return tuple(taken)
+
+    def drawn_round(self, m: Mapping[str, Any]) -> GameEvent:
+        """End a round without a win."""
+        shown = [None if hand is None else tuple(map(int, hand)) for hand in m.get("tehais136", (None,) * 4)]
+        reason = m.get("reason")
+        if reason not in DRAW_REASONS:
+            reason = self._reason()
+        return DrawnRound(
+            reason, _four(m.get("deltas", (0, 0, 0, 0))), (shown[0], shown[1], shown[2], shown[3])
+        )
+
+    def _reason(self) -> DrawReason:
+        """Why a round ends without a win, where the writer does not say or uses a word of his own."""
+        if self._state["wall_left"] == 0:
+            return "exhaustive"
+        if self._state["phase"] == PHASE_TURN:
+            return "nine_terminals"
+        if all(self._state["riichi"]):
+            return "four_riichi"
+        return "four_kans" if self._state["kan_count"] == 4 else "four_winds"
+
+    def end_game(self, m: Mapping[str, Any]) -> GameEvent:
+        """End the game."""
+        scores = _four(m.get("scores", self._state["scores"].tolist()))
+        return EndGame(scores, _four(m.get("results_tenths", (0, 0, 0, 0))))
+
+
+def _player(value: Any, least: int = 0) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= 3:
+        raise ValueError(f"no player: {str(value)[:20]!r}")
+    return value
+
+
+def _four(values: Any) -> tuple[int, int, int, int]:
+    a, b, c, d = (int(value) for value in values)
+    return a, b, c, d
+
+
+_READERS: Final[dict[str, Callable[[MjaiReader, Mapping[str, Any]], GameEvent]]] = {
+    "start_game": MjaiReader.start_game,
+    "start_kyoku": MjaiReader.start_round,
+    "tsumo": MjaiReader.draw,
+    "dahai": MjaiReader.discard,
+    "chi": MjaiReader.call,
+    "pon": MjaiReader.call,
+    "daiminkan": MjaiReader.call,
+    "ankan": MjaiReader.ankan,
+    "kakan": MjaiReader.kakan,
+    "dora": lambda r, m: DoraRevealed(r._tiles(m, [m["dora_marker"]], [AT_UNSEEN])[0]),
+    "reach": lambda _, m: Riichi(_player(m["actor"])),
+    "reach_accepted": lambda _, m: RiichiAccepted(_player(m["actor"])),
+    "hora": MjaiReader.win,
+    "ryukyoku": MjaiReader.drawn_round,
+    "end_kyoku": lambda _r, _m: EndRound(),
+    "end_game": MjaiReader.end_game,
+    "suzaku_left": lambda _, m: PlayerLeft(_player(m["actor"])),
+    "suzaku_returned": lambda _, m: PlayerReturned(_player(m["actor"])),
+}
