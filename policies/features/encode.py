@@ -358,7 +358,9 @@ def _warm_up() -> None:
     encode(states, seats, LITE)
     encode(states, seats, SUPHX)
     encode(states, seats, ORACLE, walls=np.full((1, TILES), -1, np.int16))
-    called(states, seats, calls)
+    # an empty round has no call to make, but to refuse one the kernels must be there
+    with contextlib.suppress(ValueError):
+        called(states, seats, calls)
     for name in (LITE_CALL, SUPHX_CALL):
-        with contextlib.suppress(ValueError):  # an empty round has no call to make
+        with contextlib.suppress(ValueError):
             encode(states, seats, name, calls=calls)
