@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from game.jit import kernel
-from game.layout import AT_HAND
+from game.layout import AT_HAND, PHASE_TURN
 from game.shanten import shanten
 from game.walls import LIVE_TILES, indicator_place, next_place
 from policies.features.draw import add_one, dora_of, fill, mark_counts, mark_mask
@@ -30,7 +30,7 @@ def mark_oracle(rec: Any, me: int, wall: Any, out: Any) -> None:
         if rec.hand_known[player]:
             _mark_hand(rec, player, out, _HANDS + _HAND_PLANES * (seat - 1))
     # a kan's replacement tile that is still to be drawn has not moved the live wall's end
-    taken = rec.kan_count - (rec.rinshan if rec.phase != 2 else 0)
+    taken = rec.kan_count - (rec.rinshan if rec.phase != PHASE_TURN else 0)
     start = _next_place(int(rec.wall_left), taken)
     for i in range(min(int(rec.wall_left), LIVE_TILES)):
         tile = wall[start + i]

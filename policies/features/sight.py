@@ -8,7 +8,7 @@ import numpy as np
 
 from game.fold import bit
 from game.jit import kernel
-from game.layout import PHASE_CALLED, PHASE_TURN
+from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_TURN
 from game.shanten import accepted
 from policies.features.draw import dora_of
 from policies.features.table import KINDS
@@ -100,7 +100,7 @@ def _draws_left(rec: Any, me: int) -> int:
     """How many tiles I shall still draw if nobody calls."""
     if rec.phase in (PHASE_TURN, PHASE_CALLED):
         before = (me - rec.turn - 1) % 4
-    elif rec.last_player >= 0 and rec.phase == 4:
+    elif rec.phase == PHASE_CLAIM:
         before = (me - rec.last_player - 1) % 4
     else:
         before = (me - rec.turn) % 4

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from game.jit import kernel
+from game.layout import AT_HAND, AT_MELD
 from game.melds import MeldKind
 from game.scoring import base_points, tsumo_payments
 from game.shanten import shanten_normal, shanten_seven_pairs
@@ -112,7 +113,9 @@ def _reds(rec: Any, me: int, thrown: int) -> int:
     for suit in range(3):
         five = 9 * suit + 4
         place = rec.where[4 * five]
-        if place == 9 + me or (place == 1 + me and not (thrown == five and rec.hand34[me, five] == 1)):
+        if place == AT_MELD + me or (
+            place == AT_HAND + me and not (thrown == five and rec.hand34[me, five] == 1)
+        ):
             reds += 1
     return reds
 
