@@ -30,7 +30,6 @@ __all__ = [
     "is_furiten",
     "melds_of",
     "new_round",
-    "rank_of",
     "river_of",
     "row_of",
     "unseen34",
@@ -138,10 +137,3 @@ def is_furiten(record: np.void, player: int) -> bool:
     if record["missed_turn"][player] or record["missed_riichi"][player]:
         return True
     return bool(record["waits"][player] & record["river34"][player])
-
-
-def rank_of(record: np.void, player: int) -> int:
-    """Place 1–4 of a player by the scores; among equals the earlier seat of East 1 is ahead."""
-    scores = record["scores"]
-    ahead = sum(1 for p in range(4) if (-scores[p], p) < (-scores[player], player))
-    return 1 + ahead

@@ -34,7 +34,7 @@ from game.layout import (
     RIVER_RIICHI,
 )
 from game.packing import LENGTHS, pack, pack_all
-from game.state import clone, fold_packed, is_furiten, melds_of, new_round, rank_of, river_of, unseen34
+from game.state import clone, fold_packed, is_furiten, melds_of, new_round, river_of, unseen34
 from tests.scene import HIDDEN, Scene, same
 
 
@@ -177,11 +177,6 @@ def test_scores_and_sticks_are_settled_by_a_win() -> None:
     second = Win(2, 1, tile, (), 30, 1000, 0, ((1, 1),), (), (), -1, (0, -1000, 1000, 0), 0, 0)
     scene.apply(second)
     assert list(scene.record["scores"]) == [28000, 22000, 26000, 25000]
-
-
-def test_ranks_go_to_the_earlier_seat_among_equals() -> None:
-    scene = Scene(scores=(25000, 30000, 25000, 20000))
-    assert [rank_of(scene.record, p) for p in range(4)] == [2, 1, 3, 4]
 
 
 def _turn_scene() -> Scene:

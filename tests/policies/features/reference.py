@@ -16,8 +16,9 @@ from game.actions import ActionKind
 from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_TURN, RIVER_CALLED, RIVER_RIICHI, RIVER_TSUMOGIRI
 from game.melds import MeldKind
 from game.rules import legal_actions, legal_rows
+from game.settlement import placements
 from game.shanten import shanten, shanten_normal, shanten_seven_pairs
-from game.state import hand_tiles, is_furiten, melds_of, rank_of, river_of, unseen34
+from game.state import hand_tiles, is_furiten, melds_of, river_of, unseen34
 from game.tiles import RED_FIVES, TERMINALS_AND_HONOURS
 from policies.features.efficiency import TYPICAL
 from policies.features.table import LITE, SUPHX
@@ -281,7 +282,7 @@ def group_i2(view: View) -> Plane:
 
 
 def group_i3(view: View) -> Plane:
-    return one_hot(rank_of(view.record, view.me) - 1, 4)
+    return one_hot(placements(view.record["scores"])[view.me] - 1, 4)
 
 
 def group_j(view: View) -> Plane:
@@ -372,7 +373,7 @@ def group_q(view: View) -> Plane:
     return stack(
         everywhere(late),
         everywhere(int(record["round_index"]) > view.last_round),
-        everywhere(late and int(record["dealer"]) == view.me and rank_of(record, view.me) == 1),
+        everywhere(late and int(record["dealer"]) == view.me and placements(record["scores"])[view.me] == 1),
         everywhere(first),
         everywhere(nine),
         everywhere(view.draws == 0),
