@@ -113,7 +113,8 @@ from learning.learner import Learner
 from learning.plan import Plan
 supervised.SAVE_EVERY_S = 0.0
 print("begun", flush=True)
-supervised.train(msgspec.json.decode(sys.argv[1], type=Plan), Corpus(Path(sys.argv[2])), Path(sys.argv[3]), quiet=True)
+plan = msgspec.json.decode(sys.argv[1], type=Plan)
+supervised.train(plan, Corpus(Path(sys.argv[2])), Path(sys.argv[3]), quiet=True)
 print("done", flush=True)
 """
 
@@ -227,7 +228,7 @@ def test_players_are_chosen(corpus: Corpus) -> None:
     everybody = choice_of(plan(), corpus, "train")
     few = choice_of(plan(selection={"least_rank": 18}), corpus, "train")
     assert 0 < sum(map(int.bit_count, few.seats.tolist())) < sum(map(int.bit_count, everybody.seats.tolist()))
-    with pytest.raises(ConfigError, match="no game of the train split fits.*Nobody"):
+    with pytest.raises(ConfigError, match=r"no game of the train split fits.*Nobody"):
         choice_of(plan(selection={"player": "Nobody"}), corpus, "train")
 
 
