@@ -316,6 +316,9 @@ def measure_loader(
         typer.Option("--corpus", help="Folder of the corpus, as `corpus build` made it.", metavar="FOLDER"),
     ],
     as_json: AsJson = False,
+    slot: Annotated[
+        str, typer.Option(help="Whose decisions: discard, riichi, chi, pon or kan.", metavar="SLOT")
+    ] = "discard",
     workers: Annotated[
         int | None,
         typer.Option("--workers", help="Threads; one for each core if not given.", metavar="NUMBER", min=1),
@@ -330,13 +333,13 @@ def measure_loader(
 ) -> int:
     """Time the loader of learning.
 
-    Discard decisions of real games, folded, encoded, their tiles renamed, delivered as torch tensors.
+    Decisions of real games, folded, encoded, their tiles renamed, delivered as torch tensors.
     """
     from bot.logs import set_up_logs
     from learning.samples_bench import bench_loader, print_bench
 
     set_up_logs()
-    result = bench_loader(folder, seed=seed, workers=workers, samples=samples)
+    result = bench_loader(folder, slot, seed=seed, workers=workers, samples=samples)
     return print_bench(result, as_json=as_json)
 
 
