@@ -534,6 +534,29 @@ for _model in ("discard", "riichi", "chi", "pon", "kan"):
     add_training_command(_model)
 
 
+@training.command("study")
+@reported
+def train_study(
+    study: Annotated[str, typer.Argument(help="parts or data.", metavar="NAME")],
+    folder: CorpusFolder,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the runs.", metavar="FOLDER")],
+    seed: Annotated[int, typer.Option(help="Of weights, order and renaming.", metavar="NUMBER")] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Find out what makes the discard model better.
+
+    Many runs one after the other, an hour or more: `parts` takes things away and adds others, `data` trains
+    on a growing share of the games and draws a plot.
+    """
+    from bot.logs import set_up_logs
+    from learning.corpus.reader import Corpus
+    from learning.studies import print_study, run_study
+
+    set_up_logs()
+    results = run_study(study, Corpus(folder), out, seed=seed, quiet=as_json)
+    return print_study(results, as_json=as_json)
+
+
 def main() -> None:
     """Entry point of the `suzaku` program."""
     app(prog_name="suzaku")
