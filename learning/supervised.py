@@ -108,8 +108,11 @@ def train(
         KeyboardInterrupt: asked to stop; the state is saved.
     """
     run = _Run(plan, corpus, out, parent, commit)
-    run.resume()
-    run.learn(quiet=quiet)
+    try:
+        run.resume()
+        run.learn(quiet=quiet)
+    finally:
+        run.learner.close()
     return load(out, plan.model).card
 
 
@@ -147,7 +150,8 @@ class _Run:
         torch.manual_seed(plan.seed)
         begin = load(parent, plan.model) if parent is not None else None
         self.parents = (begin.card.tensors.sha256,) if begin is not None else ()
-        self.learner = Learner(first_network(plan, begin), plan)
+        self.threads = torch.get_num_threads()
+        self.learner = Learner(first_network(plan, begin), plan, self.threads)
         self.loader = self._loader(self.choice, plan.batch_size, augment=plan.augment, seed=plan.seed)
         self.validation = self._loader(
             choice_of(plan, corpus, "validation"), _VALIDATION_BATCH, augment=False, seed=0
@@ -173,7 +177,7 @@ class _Run:
             batch_size=batch_size,
             seed=seed,
             augment=augment,
-            workers=torch.get_num_threads(),
+            workers=self.threads,
         )
 
     # --- the loop -----------------------------------------------------------------------------------------
@@ -296,7 +300,7 @@ class _Run:
                 seed=plan.seed,
                 commit=self.commit,
                 precision=plan.precision,
-                device=device_name(self.learner.device),
+                device=device_name(self.learner.device, self.threads),
                 torch=str(torch.__version__),
                 settings=_settings(plan),
             ),
@@ -373,11 +377,11 @@ def described(selection: Selection) -> str:
     return ", ".join(parts) or "all players"
 
 
-def device_name(device: torch.device) -> str:
+def device_name(device: torch.device, threads: int) -> str:
     """What a run was computed on, for its card."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
-    return f"CPU, {torch.get_num_threads()} threads"
+    return f"CPU, {threads} threads"
 
 
 def _settings(plan: Plan) -> dict[str, bool | int | float | str]:

@@ -21,7 +21,8 @@ from learning.corpus.reader import Corpus
 from learning.learner import Learner
 from learning.plan import Plan, make_plan
 from learning.run_state import STATE_FILE
-from learning.supervised import choice_of, train
+from learning.samples import Loader
+from learning.supervised import choice_of, first_network, train
 from policies.checkpoint import load
 from policies.features.table import LITE, SETS
 from policies.slots import Slot
@@ -268,3 +269,19 @@ def test_the_bench_measures_all_three(folder: Path) -> None:
     found = json.loads(result.stdout)
     assert found["share"] == pytest.approx(found["together"]["median"] / found["network_alone"]["median"])
     assert all(0 < found[name]["minimum"] <= found[name]["maximum"] for name in ("loader", "together"))
+
+
+def test_threads_learn_what_one_does(corpus: Corpus) -> None:
+    wanted = plan()
+    loader = Loader(corpus, choice_of(wanted, corpus, "train"), batch_size=64)
+    batch = next(iter(loader.epoch(0)))
+    losses = []
+    for threads in (1, 3):
+        torch.manual_seed(0)
+        learner = Learner(first_network(wanted, None).eval(), wanted, threads)
+        for twin in learner._copies:
+            twin.eval()  # with its statistics fixed, normalisation is the same for a part as for the whole
+        losses.append([learner.step(batch, step, 1e-3) for step in range(3)])
+        learner.close()
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+    assert losses[0][2] < losses[0][0]
