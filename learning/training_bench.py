@@ -16,10 +16,11 @@ import torch
 
 from game.errors import ReplayError
 from learning.corpus.reader import Corpus
+from learning.first_weights import first_network
 from learning.learner import Learner
 from learning.plan import Plan
 from learning.samples import Batch, Loader
-from learning.supervised import choice_of, device_name, first_network
+from learning.supervised import choice_of, device_name
 
 ROUNDS: Final = 5
 """Slices of each of the three, taken in turn, so that a disturbance falls on all of them."""
@@ -93,7 +94,7 @@ def bench_training(plan: Plan, folder: Path, *, seconds: float = 10.0) -> Traini
         workers=threads,
     )
     torch.manual_seed(plan.seed)
-    learner = Learner(first_network(plan, None), plan, threads)
+    learner = Learner(first_network(plan), plan, threads)
     fresh = _endless(loader)
     kept = list(islice(fresh, _KEPT))
     if len(kept) < _KEPT:
