@@ -12,7 +12,7 @@ from policies.known_hand import known_questions
 from policies.slots import Policy
 
 THREADS: Final = 1
-"""That torch may use for a decision: one position is too little work to share, and the lobby needs a core too."""
+"""That torch may use for a decision: one position is too little work to share, and others need a core too."""
 
 
 class PolicyLoader:

@@ -114,3 +114,7 @@ class ReplayFormatError(ReplayError):
 
 class ReplayTooLarge(ReplayError):  # noqa: N818
     """It expands past its limit."""
+
+
+class TrainingError(BotError):
+    """A training run cannot go on; what it had saved is still there."""
