@@ -1,4 +1,4 @@
-"""The command line: `suzaku play | lobby | check | games | convert | traffic verify | corpus … | bench …`.
+"""The command line: `suzaku play | lobby | check | games | convert | traffic | corpus | train | bench`.
 
 Results go to stdout, logs to stderr. Exit codes: 0 done, 1 failed while running, 2 usage or configuration,
 130 interrupted. Whatever is heavy is imported by the command that needs it, so that ``--help`` is quick.
@@ -39,9 +39,11 @@ app = typer.Typer(
 )
 traffic = typer.Typer(help="Captured frames.", no_args_is_help=True)
 corpus = typer.Typer(help="Real games to learn from.", no_args_is_help=True)
+training = typer.Typer(help="Make the networks from real games.", no_args_is_help=True)
 bench = typer.Typer(help="Measurements.", no_args_is_help=True)
 app.add_typer(traffic, name="traffic")
 app.add_typer(corpus, name="corpus")
+app.add_typer(training, name="train")
 app.add_typer(bench, name="bench")
 
 ConfigFile = Annotated[
@@ -75,6 +77,9 @@ Records = Annotated[
     typer.Argument(
         help="Records (mjlog, also gzipped), folders of them, shards (.jsonl.zst).", metavar="PATH..."
     ),
+]
+CorpusFolder = Annotated[
+    Path, typer.Option("--corpus", help="Folder of the corpus, as `corpus build` made it.", metavar="FOLDER")
 ]
 Workers = Annotated[
     int | None,
@@ -371,6 +376,130 @@ def build_corpus(
 
     set_up_logs()
     return print_build(build(paths, out, workers), as_json=as_json)
+
+
+def add_training_command(model: str) -> None:
+    """Add `suzaku train MODEL`: the five take the same options."""
+
+    @training.command(model)
+    @reported
+    def train_model(
+        folder: CorpusFolder,
+        out: Annotated[
+            Path,
+            typer.Option(
+                "--out", help="Folder of the checkpoint; a run that was stopped goes on.", metavar="FOLDER"
+            ),
+        ],
+        preset: Annotated[
+            str, typer.Option(help="Size: tiny, small, medium or paper.", metavar="NAME")
+        ] = "small",
+        width: Annotated[
+            int | None, typer.Option(help="Channels, instead of the preset's.", metavar="NUMBER")
+        ] = None,
+        depth: Annotated[
+            int | None, typer.Option(help="Blocks, instead of the preset's.", metavar="NUMBER")
+        ] = None,
+        features: Annotated[
+            str, typer.Option(help="Feature set; empty takes the lite one of the model.", metavar="NAME")
+        ] = "",
+        without: Annotated[
+            list[str] | None, typer.Option(help="Group of planes to blank; may be repeated.", metavar="GROUP")
+        ] = None,
+        deep: Annotated[bool, typer.Option(help="Search for LA1 and LA2, in a set that has them.")] = True,
+        room: Annotated[
+            list[str] | None,
+            typer.Option(
+                help="Only games of this room (houou, tokujou, …); may be repeated.", metavar="ROOM"
+            ),
+        ] = None,
+        least_rank: Annotated[
+            int, typer.Option(help="Only players of this rank or more: 16 for 7-dan.", metavar="NUMBER")
+        ] = -1,
+        player: Annotated[str, typer.Option(help="Only the player of this name.", metavar="NAME")] = "",
+        ai: Annotated[
+            bool | None, typer.Option("--ai/--people", help="Only official AI accounts, or only people.")
+        ] = None,
+        share: Annotated[float, typer.Option(help="Part of the games.", metavar="NUMBER")] = 1.0,
+        passes: Annotated[float, typer.Option(help="Over all decisions.", metavar="NUMBER")] = 1.0,
+        samples: Annotated[
+            int, typer.Option(help="Learn from so many at most; 0 for all.", metavar="NUMBER")
+        ] = 0,
+        batch_size: Annotated[int, typer.Option(help="Samples of a step.", metavar="NUMBER")] = 512,
+        learning_rate: Annotated[
+            float | None, typer.Option(help="Highest, instead of the preset's.", metavar="NUMBER")
+        ] = None,
+        averaging: Annotated[
+            float,
+            typer.Option(help="Of the weights over the steps; 0 keeps the last ones.", metavar="NUMBER"),
+        ] = 0.999,
+        augment: Annotated[bool, typer.Option(help="Exchange suits and mirror 1 and 9, at random.")] = True,
+        precision: Annotated[
+            str, typer.Option(help="auto, bf16 or fp32; auto is bf16 where it is fast.", metavar="NAME")
+        ] = "auto",
+        validate_every: Annotated[
+            int, typer.Option(help="Samples between two validations.", metavar="NUMBER")
+        ] = 500_000,
+        validation_rows: Annotated[int, typer.Option(help="Rows of one.", metavar="NUMBER")] = 50_000,
+        patience: Annotated[
+            int,
+            typer.Option(
+                help="Stop after so many validations without a better one; 0 never.", metavar="NUMBER"
+            ),
+        ] = 0,
+        continue_from: Annotated[
+            Path | None, typer.Option(help="Folder of a checkpoint to begin from.", metavar="FOLDER")
+        ] = None,
+        seed: Annotated[int, typer.Option(help="Of weights, order and renaming.", metavar="NUMBER")] = 0,
+        as_json: AsJson = False,
+    ) -> int:
+        """Train this model on the decisions of real games.
+
+        A run that was stopped goes on when the same command is given again.
+        """
+        from bot.logs import set_up_logs
+        from learning.commit import current_commit
+        from learning.corpus.reader import Corpus
+        from learning.plan import make_plan
+        from learning.supervised import train
+        from policies.checkpoint import describe
+        from policies.checkpoint.card import encode_card
+
+        set_up_logs()
+        plan = make_plan(
+            model,
+            preset=preset,
+            precision=precision,
+            selection={
+                "rooms": tuple(room or ()),
+                "least_rank": least_rank,
+                "player": player,
+                "ai": ai,
+                "share": share,
+            },
+            width=width,
+            depth=depth,
+            learning_rate=learning_rate,
+            features=features or None,
+            without=tuple(without or ()),
+            deep=deep,
+            passes=passes,
+            samples=samples,
+            batch_size=batch_size,
+            averaging=averaging,
+            augment=augment,
+            validate_every=validate_every,
+            validation_rows=validation_rows,
+            patience=patience,
+            seed=seed,
+        )
+        card = train(plan, Corpus(folder), out, parent=continue_from, commit=current_commit(), quiet=as_json)
+        typer.echo(encode_card(card).decode() if as_json else f"{out}: {describe(card)}")
+        return 0
+
+
+for _model in ("discard", "riichi", "chi", "pon", "kan"):
+    add_training_command(_model)
 
 
 def main() -> None:
