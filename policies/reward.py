@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from game.events import GameEvent, StartRound
-from game.settlement import LAST_ROUND, START_SCORE, GameLength, placements
+from game.settlement import LAST_ROUND, START_SCORE, GameLength
 
 Rewards: TypeAlias = tuple[float, float, float, float]
 """Of the places, first to fourth."""
@@ -34,6 +34,8 @@ Encoding: TypeAlias = Literal["rounds-16/1"]
 """Name of what `encode` makes; other numbers get another name."""
 
 INPUTS: Final = 16
+CHANGES: Final = slice(0, 4)
+"""Places of what the round before changed; zeros in the first round known."""
 ENCODING: Final[Encoding] = "rounds-16/1"
 HANCHAN_REWARDS: Final[Rewards] = (90.0, 45.0, 0.0, -135.0)
 """What Tenhou's Phoenix room gives and takes a 7-dan for a hanchan; the paper's reward."""
@@ -46,7 +48,6 @@ ROUND_START: Final = np.dtype(
 _POINTS: Final = 10_000
 _ROUNDS: Final = 8
 _COUNTERS: Final = 5
-_CHANGES: Final = slice(0, 4)
 _SCORES: Final = slice(4, 8)
 _DEALER: Final = slice(8, 12)
 _PLAYERS: Final = np.arange(4)
@@ -66,6 +67,12 @@ class Games(NamedTuple):
     starts: NDArray[np.void]
     counts: NDArray[np.int64]
     hanchan: NDArray[np.bool_]
+
+    @property
+    def dealt(self) -> NDArray[np.bool_]:
+        """``[G, T]``: whether there is such a round, or only padding."""
+        dealt: NDArray[np.bool_] = np.arange(self.starts.shape[1]) < self.counts[:, None]
+        return dealt
 
 
 class RewardArchitecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="reward"):
@@ -165,7 +172,7 @@ def encode(games: Games) -> NDArray[np.float32]:
     out = np.empty((len(starts), 4, starts.shape[1], INPUTS), np.float32)
     for player, seats in enumerate(_BY_SEAT):
         rows = out[:, player]
-        rows[..., _CHANGES] = changes[..., seats]
+        rows[..., CHANGES] = changes[..., seats]
         rows[..., _SCORES] = points[..., seats] - START_SCORE / _POINTS
         rows[..., _DEALER] = dealers[..., None] == seats
     out[..., 12] = ((starts["round_index"] - last[:, None]) / _ROUNDS)[:, None]
@@ -179,14 +186,23 @@ def final_rewards(scores: NDArray[Any], rewards: Rewards) -> NDArray[np.float64]
     """What finished games brought.
 
     Args:
-        scores: ``[G, 4]`` final scores; sticks left on the table may be in them or not.
+        scores: ``[..., 4]`` final scores; sticks left on the table may be in them or not.
         rewards: of the places.
 
     Returns:
-        ``[G, 4]`` by player.
+        ``[..., 4]`` by player.
     """
-    places = np.array([placements(game) for game in scores], np.int64).reshape(-1, 4)
-    return np.array(rewards)[places - 1]
+    return np.array(rewards, np.float64)[places_of(scores) - 1]
+
+
+def places_of(scores: NDArray[Any]) -> NDArray[np.int64]:
+    """Places 1-4 of many games at once, as `game.settlement.placements` gives those of one.
+
+    >>> places_of(np.array([[25_000, 30_000, 25_000, 20_000]]))
+    array([[2, 1, 3, 4]])
+    """
+    order = np.argsort(-scores.astype(np.int64), axis=-1, kind="stable")
+    return np.argsort(order, axis=-1) + 1
 
 
 @torch.inference_mode()
@@ -232,9 +248,8 @@ def round_rewards(network: RewardNetwork, games: Games, scores: NDArray[Any]) ->
         ``[G, T, 4]`` by player; zeros past a game's rounds.
     """
     expected = predict(network, games)
-    before = np.arange(games.starts.shape[1]) < games.counts[:, None]
     after = np.zeros_like(expected)
     after[:, :-1] = expected[:, 1:]
     last = games.counts > 0
     after[last, games.counts[last] - 1] = final_rewards(scores, network.architecture.rewards)[last]
-    return np.where(before[..., None], after - expected, 0.0)
+    return np.where(games.dealt[..., None], after - expected, 0.0)
