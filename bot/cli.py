@@ -316,6 +316,9 @@ def measure_loader(
         typer.Option("--corpus", help="Folder of the corpus, as `corpus build` made it.", metavar="FOLDER"),
     ],
     as_json: AsJson = False,
+    slot: Annotated[
+        str, typer.Option(help="Whose decisions: discard, riichi, chi, pon or kan.", metavar="SLOT")
+    ] = "discard",
     workers: Annotated[
         int | None,
         typer.Option("--workers", help="Threads; one for each core if not given.", metavar="NUMBER", min=1),
@@ -330,14 +333,43 @@ def measure_loader(
 ) -> int:
     """Time the loader of learning.
 
-    Discard decisions of real games, folded, encoded, their tiles renamed, delivered as torch tensors.
+    Decisions of real games, folded, encoded, their tiles renamed, delivered as torch tensors.
     """
     from bot.logs import set_up_logs
     from learning.samples_bench import bench_loader, print_bench
 
     set_up_logs()
-    result = bench_loader(folder, seed=seed, workers=workers, samples=samples)
+    result = bench_loader(folder, slot, seed=seed, workers=workers, samples=samples)
     return print_bench(result, as_json=as_json)
+
+
+@bench.command("training")
+@reported
+def measure_training(
+    folder: CorpusFolder,
+    model: Annotated[str, typer.Option(help="discard, riichi, chi, pon or kan.", metavar="NAME")] = "discard",
+    preset: Annotated[
+        str, typer.Option(help="Size: tiny, small, medium or paper.", metavar="NAME")
+    ] = "small",
+    features: Annotated[
+        str, typer.Option(help="Feature set; empty takes the lite one of the model.", metavar="NAME")
+    ] = "",
+    precision: Annotated[str, typer.Option(help="auto, bf16 or fp32.", metavar="NAME")] = "auto",
+    seconds: Annotated[float, typer.Option(help="Of each slice.", metavar="NUMBER", min=0.1)] = 10.0,
+    seed: Annotated[int, typer.Option(help="Of weights, order and renaming.", metavar="NUMBER")] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Time learning.
+
+    The loader alone, the network alone, and both as a training run has them, in turn.
+    """
+    from bot.logs import set_up_logs
+    from learning.plan import make_plan
+    from learning.training_bench import bench_training, print_training
+
+    set_up_logs()
+    plan = make_plan(model, preset=preset, features=features or None, precision=precision, seed=seed)
+    return print_training(bench_training(plan, folder, seconds=seconds), as_json=as_json)
 
 
 @corpus.command("verify")

@@ -6,7 +6,7 @@ import os
 import platform
 import statistics
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Final
@@ -127,9 +127,8 @@ def print_training(result: TrainingBench, *, as_json: bool) -> int:
         print(msgspec.json.encode(result).decode())
         return 0
     print(f"{result.machine}; {result.device}")
-    print(
-        f"{result.model} {result.network} on {result.features}, batches of {result.batch_size}, seed {result.seed}"
-    )
+    print(f"{result.model} {result.network} on {result.features}")
+    print(f"batches of {result.batch_size}, seed {result.seed}")
     for name, speed in (
         ("loader alone", result.loader),
         ("network alone", result.network_alone),
@@ -140,7 +139,7 @@ def print_training(result: TrainingBench, *, as_json: bool) -> int:
     return 0
 
 
-def _endless(loader: Loader) -> Iterator[Batch]:
+def _endless(loader: Loader) -> Generator[Batch]:
     epoch = 0
     while True:
         yield from loader.epoch(epoch)

@@ -63,7 +63,9 @@ def same(one: Path, other: Path, model: Slot = Slot.DISCARD) -> bool:
 
 
 @pytest.mark.parametrize("model", list(Slot))
-def test_every_model_learns_and_says_what_it_learned_from(corpus: Corpus, tmp_path: Path, model: Slot) -> None:
+def test_every_model_learns_and_says_what_it_learned_from(
+    corpus: Corpus, tmp_path: Path, model: Slot
+) -> None:
     card = train(plan(model), corpus, tmp_path, commit="abc", quiet=True)
     assert card == load(tmp_path, model).card
     assert (card.model, card.training.commit, card.training.seed) == (model, "abc", 0)
@@ -75,7 +77,7 @@ def test_every_model_learns_and_says_what_it_learned_from(corpus: Corpus, tmp_pa
 
 def test_it_gets_better_than_the_first_weights(corpus: Corpus, tmp_path: Path) -> None:
     short = train(plan(samples=64), corpus, tmp_path / "short", quiet=True)
-    long = train(plan(samples=20_000), corpus, tmp_path / "long", quiet=True)
+    long = train(plan(samples=8_000), corpus, tmp_path / "long", quiet=True)
     assert long.metrics["accuracy"] > short.metrics["accuracy"] + 0.1
     assert long.metrics["loss"] < short.metrics["loss"] - 0.3
 
@@ -111,7 +113,8 @@ from learning.learner import Learner
 from learning.plan import Plan
 supervised.SAVE_EVERY_S = 0.0
 print("begun", flush=True)
-supervised.train(msgspec.json.decode(sys.argv[1], type=Plan), Corpus(Path(sys.argv[2])), Path(sys.argv[3]), quiet=True)
+plan = msgspec.json.decode(sys.argv[1], type=Plan)
+supervised.train(plan, Corpus(Path(sys.argv[2])), Path(sys.argv[3]), quiet=True)
 print("done", flush=True)
 """
 
@@ -124,7 +127,14 @@ def test_a_run_killed_again_and_again_ends_with_the_same_numbers(folder: Path, t
         train(wanted, Corpus(folder), tmp_path / "whole", quiet=True)
     finally:
         torch.set_num_threads(torch_threads)
-    command = [sys.executable, "-c", CHILD, msgspec.json.encode(wanted).decode(), str(folder), str(tmp_path / "parts")]
+    command = [
+        sys.executable,
+        "-c",
+        CHILD,
+        msgspec.json.encode(wanted).decode(),
+        str(folder),
+        str(tmp_path / "parts"),
+    ]
     state = tmp_path / "parts" / "runs" / "discard" / STATE_FILE
     for _ in range(2):
         child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -135,7 +145,10 @@ def test_a_run_killed_again_and_again_ends_with_the_same_numbers(folder: Path, t
             time.sleep(0.002)
         child.kill()
         child.communicate()
-    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.split() == ["begun", "done"]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.split() == [
+        "begun",
+        "done",
+    ]
     assert same(tmp_path / "whole", tmp_path / "parts")
 
 
@@ -198,7 +211,11 @@ def test_groups_left_out_do_not_count_in_play(corpus: Corpus, tmp_path: Path) ->
 def test_a_run_goes_on_from_another_ones_weights(corpus: Corpus, tmp_path: Path) -> None:
     first = train(plan(samples=64), corpus, tmp_path / "first", quiet=True)
     second = train(
-        plan(samples=64, learning_rate=1e-9), corpus, tmp_path / "second", parent=tmp_path / "first", quiet=True
+        plan(samples=64, learning_rate=1e-9),
+        corpus,
+        tmp_path / "second",
+        parent=tmp_path / "first",
+        quiet=True,
     )
     assert second.parents == (first.tensors.sha256,)
     ours, theirs = load(tmp_path / "first", "discard").tensors, load(tmp_path / "second", "discard").tensors
@@ -211,7 +228,7 @@ def test_players_are_chosen(corpus: Corpus) -> None:
     everybody = choice_of(plan(), corpus, "train")
     few = choice_of(plan(selection={"least_rank": 18}), corpus, "train")
     assert 0 < sum(map(int.bit_count, few.seats.tolist())) < sum(map(int.bit_count, everybody.seats.tolist()))
-    with pytest.raises(ConfigError, match="no game of the train split fits.*Nobody"):
+    with pytest.raises(ConfigError, match=r"no game of the train split fits.*Nobody"):
         choice_of(plan(selection={"player": "Nobody"}), corpus, "train")
 
 
@@ -243,3 +260,11 @@ def test_the_command(folder: Path, tmp_path: Path) -> None:
     assert wrong.exit_code == 2
     assert "features: lite-239/1" in wrong.output
 
+
+def test_the_bench_measures_all_three(folder: Path) -> None:
+    args = ["--corpus", str(folder), "--preset", "tiny", "--seconds", "0.1", "--json"]
+    result = CliRunner().invoke(cli.app, ["bench", "training", *args])
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["share"] == pytest.approx(found["together"]["median"] / found["network_alone"]["median"])
+    assert all(0 < found[name]["minimum"] <= found[name]["maximum"] for name in ("loader", "together"))
