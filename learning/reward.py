@@ -132,12 +132,12 @@ def train_reward(
         TrainingError: the state cannot be saved or read.
     """
     run = _Run(plan, corpus, out, commit)
+    test = games_of(plan, corpus, "test")
     run.resume()
     run.learn(quiet=quiet)
     checkpoint = load(out, MODEL)
     network = network_of(checkpoint)
     assert isinstance(network, RewardNetwork)
-    test = games_of(plan, corpus, "test")
     return checkpoint.card, report_on(network, run.played, test, split="test", corpus=run.content)
 
 
