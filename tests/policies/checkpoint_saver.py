@@ -1,8 +1,8 @@
 """Saves checkpoints until it is killed: ``python -m tests.policies.checkpoint_saver FOLDER``.
 
-Each line on its input starts a process: ``loop`` saves for ever, ``step N`` makes one save and kills itself
-before the N-th thing it does to the folder. Each says its pid, and when a save begins and ends; ``dead`` or
-``done`` when it has.
+Each line on its input starts a process that saves checkpoints from a number on: ``loop NUMBER`` for ever,
+``step N NUMBER`` only that one, and it kills itself before the N-th thing it does to the folder. What is said
+are the process's pid, when each save begins and ends, and how the process ended, ``dead`` or ``done``.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -23,6 +24,9 @@ from tests.policies.saved import small_card, weights
 TOUCHES: Final = ("open", "os.mkdir", "os.rename", "os.remove")
 """Audit events of what changes a folder, and of reading from it."""
 
+LAST_OF_THE_FIRST: Final = 1
+"""Number of the last checkpoint that is saved before the first order."""
+
 
 def numbered(number: int) -> tuple[Card, dict[str, Tensor]]:
     """A checkpoint whose card and weights both tell its number."""
@@ -34,7 +38,7 @@ def say(text: str) -> None:
     os.write(1, f"{text}\n".encode())
 
 
-def save_on(folder: Path, numbers: Any) -> None:
+def save_on(folder: Path, numbers: Iterable[int]) -> None:
     for number in numbers:
         card, state = numbered(number)
         say(f"begin {number}")
@@ -62,7 +66,7 @@ def work(folder: Path, order: str, number: int) -> None:
 
 def main() -> None:
     folder = Path(sys.argv[1])
-    save_on(folder, [0, 1])
+    save_on(folder, range(LAST_OF_THE_FIRST + 1))
     for line in sys.stdin:
         order, number = line.rsplit(maxsplit=1)
         child = os.fork()

@@ -32,8 +32,8 @@ HEADER: dict[str, dict[str, Any]] = json.loads(DATA[8:HEADER_END])
 BODY = DATA[HEADER_END:]
 NOWHERE = Path("discard-00000000.safetensors")
 MEGABYTE = 1 << 20
-PLACES = (*range(HEADER_END + 8), *range(HEADER_END + 8, len(DATA), 331), len(DATA) - 1)
-"""Every byte of the header, some of the numbers, the last."""
+PLACES = (*range(0, 20), *range(20, len(DATA), 101), len(DATA) - 1)
+"""Bytes of the length, of the header and of the numbers, the last among them."""
 
 
 def refused(folder: Path) -> CheckpointError:

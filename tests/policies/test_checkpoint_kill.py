@@ -14,11 +14,11 @@ from typing import Final
 import pytest
 
 from policies.checkpoint import load, save
-from tests.policies.checkpoint_saver import numbered
+from tests.policies.checkpoint_saver import LAST_OF_THE_FIRST, numbered
 
 KILLS: Final = 40
-LONGEST_S: Final = 0.03
-"""Several saves."""
+LONGEST_S: Final = 0.02
+"""A few saves."""
 
 
 class Saver:
@@ -32,13 +32,15 @@ class Saver:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
         self.last = {"begin": 0, "end": 0}
-        while self.last["end"] < 1:
+        while self.last["end"] < LAST_OF_THE_FIRST:
             self.listen()
 
     def order(self, text: str) -> int:
         """Have a process forked that goes on from what is there; its pid."""
         assert self.process.stdin
-        self.process.stdin.write(f"{text} {self.number() + 1}\n")
+        number = self.number()
+        self.last = {"begin": number, "end": number}
+        self.process.stdin.write(f"{text} {number + 1}\n")
         self.process.stdin.flush()
         heard = ""
         while not heard.startswith("pid"):
@@ -70,12 +72,13 @@ class Saver:
         return number
 
 
-@pytest.fixture
-def saver(tmp_path: Path) -> Iterator[Saver]:
-    found = Saver(tmp_path / "out")
+@pytest.fixture(scope="module")
+def saver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Saver]:
+    found = Saver(tmp_path_factory.mktemp("saver"))
     with found.process as process:
         yield found
-        process.stdin and process.stdin.close()
+        assert process.stdin
+        process.stdin.close()
 
 
 def test_fault_18_killed_at_any_moment_the_old_or_the_new_one_is_there(saver: Saver) -> None:
@@ -83,6 +86,8 @@ def test_fault_18_killed_at_any_moment_the_old_or_the_new_one_is_there(saver: Sa
     within = 0
     for _ in range(KILLS):
         child = saver.order("loop")
+        while saver.last["begin"] == saver.last["end"]:
+            saver.listen()
         time.sleep(dice.uniform(0, LONGEST_S))
         os.kill(child, signal.SIGKILL)
         assert saver.ends() == "dead"
