@@ -543,6 +543,68 @@ for _model in ("discard", "riichi", "chi", "pon", "kan"):
     add_training_command(_model)
 
 
+@training.command("reward")
+@reported
+def train_reward(
+    folder: CorpusFolder,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", help="Folder of the checkpoint; a run that was stopped goes on.", metavar="FOLDER"
+        ),
+    ],
+    rewards: Annotated[
+        tuple[float, float, float, float],
+        typer.Option(help="Of the places, first to fourth.", metavar="FIRST SECOND THIRD FOURTH"),
+    ] = (90.0, 45.0, 0.0, -135.0),
+    room: Annotated[
+        list[str] | None,
+        typer.Option(help="Games of this room (houou, tokujou, …); may be repeated.", metavar="ROOM"),
+    ] = None,
+    hidden: Annotated[int, typer.Option(help="Width of each layer of the GRU.", metavar="NUMBER")] = 64,
+    dense: Annotated[int, typer.Option(help="Width between the two dense layers.", metavar="NUMBER")] = 64,
+    epochs: Annotated[int, typer.Option(help="Passes over all games.", metavar="NUMBER")] = 20,
+    batch_games: Annotated[int, typer.Option(help="Games of a step.", metavar="NUMBER")] = 256,
+    learning_rate: Annotated[float, typer.Option(help="Highest.", metavar="NUMBER")] = 2e-3,
+    joined: Annotated[
+        float, typer.Option(help="Part of the games shown from a later round on.", metavar="NUMBER")
+    ] = 0.25,
+    patience: Annotated[
+        int, typer.Option(help="Stop after so many passes without a better one; 0 never.", metavar="NUMBER")
+    ] = 5,
+    seed: Annotated[int, typer.Option(help="Of weights and order.", metavar="NUMBER")] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Train the global reward predictor on how real games went on.
+
+    A run that was stopped goes on when the same command is given again. In the end it is compared with tables
+    on the games of the test split.
+    """
+    from bot.logs import set_up_logs
+    from learning.commit import current_commit
+    from learning.corpus.reader import Corpus
+    from learning.reward import RewardPlan, train_reward
+    from learning.reward_report import print_report
+    from policies.checkpoint import describe
+
+    set_up_logs()
+    plan = RewardPlan(
+        rewards=rewards,
+        rooms=tuple(room or ("houou",)),
+        hidden=hidden,
+        dense=dense,
+        epochs=epochs,
+        batch_games=batch_games,
+        learning_rate=learning_rate,
+        joined=joined,
+        patience=patience,
+        seed=seed,
+    )
+    card, report = train_reward(plan, Corpus(folder), out, commit=current_commit(), quiet=as_json)
+    typer.echo(f"{out}: {describe(card)}", err=as_json)
+    return print_report(report, as_json=as_json)
+
+
 @training.command("study")
 @reported
 def train_study(
