@@ -21,7 +21,7 @@ from policies.features.table import LITE, LITE_CALL, SETS, SUPHX, SUPHX_CALL
 from policies.heuristic import HeuristicPolicy
 from policies.inference import Averaging, Model, NetworkPolicy
 from policies.known_hand import known_questions
-from policies.networks import DISCARDS, YES_NO, Architecture, Network
+from policies.networks import DISCARDS, YES_NO, Architecture, Network, Outputs
 from policies.slots import Policy, Question, Slot, Source
 
 _CALL_SETS: Final = {LITE: LITE_CALL, SUPHX: SUPHX_CALL}
@@ -116,7 +116,7 @@ def untrained_policy(
     models = {}
     for slot in Slot:
         seen = features if slot in (Slot.DISCARD, Slot.RIICHI) else _CALL_SETS[features]
-        outputs = DISCARDS if slot is Slot.DISCARD else YES_NO
+        outputs: Outputs = DISCARDS if slot is Slot.DISCARD else YES_NO
         network = Network(Architecture(SETS[seen].planes, outputs, width, depth))
         models[slot] = Model(network.eval(), seen)
     return NetworkPolicy(models, averaging)
