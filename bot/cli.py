@@ -308,6 +308,51 @@ def measure_features(as_json: AsJson = False, seed: Seed = None) -> int:
     return print_features(bench_features(seed=seed or 0), as_json=as_json)
 
 
+@bench.command("decision")
+@reported
+def measure_decision(
+    width: Annotated[
+        int | None,
+        typer.Option(help="Measure untrained networks of so many channels.", metavar="NUMBER", min=1),
+    ] = None,
+    depth: Annotated[
+        int | None,
+        typer.Option(help="Measure untrained networks of so many blocks.", metavar="NUMBER", min=1),
+    ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            help="Measure untrained networks on this feature set: lite-239/1 or suphx-838/1.", metavar="NAME"
+        ),
+    ] = None,
+    permutations: Annotated[
+        int | None, typer.Option(help="Renamings to average over, if not as configured.", metavar="NUMBER")
+    ] = None,
+    decisions: Annotated[int, typer.Option(help="How many.", metavar="NUMBER", min=1)] = 1000,
+    seed: Annotated[int, typer.Option(help="Of the walls.", metavar="NUMBER", min=0)] = 0,
+    as_json: AsJson = False,
+    config_file: ConfigFile = None,
+) -> int:
+    """Time decisions.
+
+    Those of the configured policy, one after another as in play, in positions of games by the heuristic; or
+    of networks of another size with random weights, 64×6 on lite-239/1 where nothing else is said.
+    """
+    config = _load(config_file, {"decision.permutations": permutations})
+    from bot.bench import print_decisions
+    from bot.models import load, policy_text, use_threads
+    from policies.bench import bench_decisions, untrained_policy
+
+    if width is None and depth is None and features is None:
+        policy, name = load(config.decision), policy_text(config.decision)
+    else:
+        size = (width or 64, depth or 6, features or "lite-239/1")
+        use_threads()
+        policy = untrained_policy(*size, config.decision.permutations)
+        name = f"untrained {size[0]}×{size[1]} on {size[2]}, {config.decision.permutations} renamings"
+    return print_decisions(bench_decisions(policy, name, count=decisions, seed=seed), as_json=as_json)
+
+
 @bench.command("loader")
 @reported
 def measure_loader(
