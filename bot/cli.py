@@ -482,7 +482,15 @@ def add_training_command(model: str) -> None:
             ),
         ] = 0,
         continue_from: Annotated[
-            Path | None, typer.Option(help="Folder of a checkpoint to begin from.", metavar="FOLDER")
+            Path | None,
+            typer.Option(help="Begin with this model's weights from this folder.", metavar="FOLDER"),
+        ] = None,
+        tower_from: Annotated[
+            Path | None,
+            typer.Option(
+                help="Begin with the tower of the discard model in this folder; it has seen most hands.",
+                metavar="FOLDER",
+            ),
         ] = None,
         seed: Annotated[int, typer.Option(help="Of weights, order and renaming.", metavar="NUMBER")] = 0,
         as_json: AsJson = False,
@@ -495,7 +503,7 @@ def add_training_command(model: str) -> None:
         from learning.commit import current_commit
         from learning.corpus.reader import Corpus
         from learning.plan import make_plan
-        from learning.supervised import train
+        from learning.supervised import parent_of, train
         from policies.checkpoint import describe
         from policies.checkpoint.card import encode_card
 
@@ -527,13 +535,37 @@ def add_training_command(model: str) -> None:
             patience=patience,
             seed=seed,
         )
-        card = train(plan, Corpus(folder), out, parent=continue_from, commit=current_commit(), quiet=as_json)
+        parent = parent_of(plan, continue_from, tower_from)
+        card = train(plan, Corpus(folder), out, parent=parent, commit=current_commit(), quiet=as_json)
         typer.echo(encode_card(card).decode() if as_json else f"{out}: {describe(card)}")
         return 0
 
 
 for _model in ("discard", "riichi", "chi", "pon", "kan"):
     add_training_command(_model)
+
+
+@training.command("study")
+@reported
+def train_study(
+    study: Annotated[str, typer.Argument(help="parts or data.", metavar="NAME")],
+    folder: CorpusFolder,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the runs.", metavar="FOLDER")],
+    seed: Annotated[int, typer.Option(help="Of weights, order and renaming.", metavar="NUMBER")] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Find out what makes the discard model better.
+
+    Many runs one after the other, an hour or more: `parts` takes things away and adds others, `data` trains
+    on a growing share of the games and draws a plot.
+    """
+    from bot.logs import set_up_logs
+    from learning.corpus.reader import Corpus
+    from learning.studies import print_study, run_study
+
+    set_up_logs()
+    results = run_study(study, Corpus(folder), out, seed=seed, quiet=as_json)
+    return print_study(results, as_json=as_json)
 
 
 @evaluation.command("accuracy")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from learning.accuracy.report import AccuracyReport, Baseline, Difference, Model
 from learning.accuracy.scores import RESAMPLES, Answers, Mask, cuts_of, interval_of, part_of, scores_of
 from learning.corpus.layout import ROOMS
 from learning.corpus.reader import Corpus
+from learning.corpus.workers import default_workers
 from learning.plan import Selection
 from learning.positions import count
 from learning.supervised import device_name
@@ -122,9 +122,9 @@ def evaluate(paths: Sequence[Path], settings: Settings, *, quiet: bool = False) 
     if not reports:
         raise ConfigError(f"the {data.games} games hold no decision for {', '.join(found)}")
     return AccuracyReport(
-        machine=f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
+        machine=f"{platform.machine()}, {default_workers()} cores, Python {platform.python_version()}, "
         f"torch {torch.__version__}",
-        device=device_name(_device()),
+        device=device_name(_device(), default_workers()),
         seconds=round(time.monotonic() - started, 1),
         data=data,
         permutations=settings.averaging,
@@ -190,7 +190,7 @@ class _Evaluation:
                 model,
                 deep=_looks_deep(card),
                 averaging=self.settings.averaging,
-                workers=os.cpu_count() or 1,
+                workers=default_workers(),
                 tell=progress.advance,
             )
         assert len(answers.place) == self.decisions
