@@ -1,4 +1,4 @@
-"""The command line: `suzaku play | lobby | check | games | convert | traffic | corpus | train | bench`.
+"""The command line: `suzaku play | lobby | check | games | convert | traffic | corpus | train | eval | …`.
 
 Results go to stdout, logs to stderr. Exit codes: 0 done, 1 failed while running, 2 usage or configuration,
 130 interrupted. Whatever is heavy is imported by the command that needs it, so that ``--help`` is quick.
@@ -40,10 +40,12 @@ app = typer.Typer(
 traffic = typer.Typer(help="Captured frames.", no_args_is_help=True)
 corpus = typer.Typer(help="Real games to learn from.", no_args_is_help=True)
 training = typer.Typer(help="Make the networks from real games.", no_args_is_help=True)
+evaluation = typer.Typer(help="See how good the networks are.", no_args_is_help=True)
 bench = typer.Typer(help="Measurements.", no_args_is_help=True)
 app.add_typer(traffic, name="traffic")
 app.add_typer(corpus, name="corpus")
 app.add_typer(training, name="train")
+app.add_typer(evaluation, name="eval")
 app.add_typer(bench, name="bench")
 
 ConfigFile = Annotated[
@@ -671,6 +673,79 @@ def train_study(
     set_up_logs()
     results = run_study(study, Corpus(folder), out, seed=seed, quiet=as_json)
     return print_study(results, as_json=as_json)
+
+
+@evaluation.command("accuracy")
+@reported
+def evaluate_accuracy(
+    data: Annotated[
+        list[Path],
+        typer.Option(
+            "--data", help="Folder of a corpus, or records as `corpus build` takes them.", metavar="PATH"
+        ),
+    ],
+    checkpoints: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Folder of checkpoints, the shipped one if not given; others are compared with the first.",
+            metavar="FOLDER",
+        ),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help="Only discard, riichi, chi, pon or kan; may be repeated.", metavar="NAME"),
+    ] = None,
+    split: Annotated[
+        str,
+        typer.Option(
+            help="train, validation, test or all; without it test, but all of records.", metavar="NAME"
+        ),
+    ] = "",
+    room: Annotated[
+        list[str] | None,
+        typer.Option(help="Only games of this room (houou, tokujou, …); may be repeated.", metavar="ROOM"),
+    ] = None,
+    least_rank: Annotated[
+        int, typer.Option(help="Only players of this rank or more: 16 for 7-dan.", metavar="NUMBER")
+    ] = -1,
+    player: Annotated[str, typer.Option(help="Only the player of this name.", metavar="NAME")] = "",
+    ai: Annotated[
+        bool | None, typer.Option("--ai/--people", help="Only official AI accounts, or only people.")
+    ] = None,
+    permutations: Annotated[
+        int, typer.Option(help="Renamings of tiles to average over: 1, 6 or 12.", metavar="NUMBER")
+    ] = 1,
+    games: Annotated[
+        int, typer.Option(help="Of those that fit, so many drawn; 0 for all.", metavar="NUMBER", min=0)
+    ] = 0,
+    heuristic: Annotated[bool, typer.Option(help="Ask the rule-based player too.")] = True,
+    heuristic_decisions: Annotated[
+        int, typer.Option(help="Of each model that it is asked about, drawn.", metavar="NUMBER", min=1)
+    ] = 20_000,
+    seed: Annotated[
+        int, typer.Option(help="Of what is drawn and of the intervals.", metavar="NUMBER", min=0)
+    ] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Compare the answers of networks with those of the players of real games.
+
+    How often they are the same, how sure, by turn, riichi and rank, beside the rule-based player.
+    """
+    from bot.logs import set_up_logs
+    from learning.accuracy import evaluate, make_settings, print_report
+
+    set_up_logs()
+    settings = make_settings(
+        checkpoints=checkpoints or (),
+        models=model or (),
+        split=split,
+        selection={"rooms": tuple(room or ()), "least_rank": least_rank, "player": player, "ai": ai},
+        games=games,
+        averaging=permutations,
+        heuristic=heuristic_decisions if heuristic else 0,
+        seed=seed,
+    )
+    return print_report(evaluate(data, settings, quiet=as_json), as_json=as_json)
 
 
 def main() -> None:
