@@ -310,6 +310,51 @@ def measure_features(as_json: AsJson = False, seed: Seed = None) -> int:
     return print_features(bench_features(seed=seed or 0), as_json=as_json)
 
 
+@bench.command("decision")
+@reported
+def measure_decision(
+    width: Annotated[
+        int | None,
+        typer.Option(help="Measure untrained networks of so many channels.", metavar="NUMBER", min=1),
+    ] = None,
+    depth: Annotated[
+        int | None,
+        typer.Option(help="Measure untrained networks of so many blocks.", metavar="NUMBER", min=1),
+    ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            help="Measure untrained networks on this feature set: lite-239/1 or suphx-838/1.", metavar="NAME"
+        ),
+    ] = None,
+    permutations: Annotated[
+        int | None, typer.Option(help="Renamings to average over, if not as configured.", metavar="NUMBER")
+    ] = None,
+    decisions: Annotated[int, typer.Option(help="How many.", metavar="NUMBER", min=1)] = 1000,
+    seed: Annotated[int, typer.Option(help="Of the walls.", metavar="NUMBER", min=0)] = 0,
+    as_json: AsJson = False,
+    config_file: ConfigFile = None,
+) -> int:
+    """Time decisions.
+
+    Those of the configured policy, one after another as in play, in positions of games by the heuristic; or
+    of networks of another size with random weights, 64×6 on lite-239/1 where nothing else is said.
+    """
+    config = _load(config_file, {"decision.permutations": permutations})
+    from bot.bench import print_decisions
+    from bot.models import load, policy_text, use_threads
+    from policies.bench import bench_decisions, untrained_policy
+
+    if width is None and depth is None and features is None:
+        policy, name = load(config.decision), policy_text(config.decision)
+    else:
+        size = (width or 64, depth or 6, features or "lite-239/1")
+        use_threads()
+        policy = untrained_policy(*size, config.decision.permutations)
+        name = f"untrained {size[0]}×{size[1]} on {size[2]}, {config.decision.permutations} renamings"
+    return print_decisions(bench_decisions(policy, name, count=decisions, seed=seed), as_json=as_json)
+
+
 @bench.command("loader")
 @reported
 def measure_loader(
@@ -543,6 +588,68 @@ def add_training_command(model: str) -> None:
 
 for _model in ("discard", "riichi", "chi", "pon", "kan"):
     add_training_command(_model)
+
+
+@training.command("reward")
+@reported
+def train_reward(
+    folder: CorpusFolder,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", help="Folder of the checkpoint; a run that was stopped goes on.", metavar="FOLDER"
+        ),
+    ],
+    rewards: Annotated[
+        tuple[float, float, float, float],
+        typer.Option(help="Of the places, first to fourth.", metavar="FIRST SECOND THIRD FOURTH"),
+    ] = (90.0, 45.0, 0.0, -135.0),
+    room: Annotated[
+        list[str] | None,
+        typer.Option(help="Games of this room (houou, tokujou, …); may be repeated.", metavar="ROOM"),
+    ] = None,
+    hidden: Annotated[int, typer.Option(help="Width of each layer of the GRU.", metavar="NUMBER")] = 64,
+    dense: Annotated[int, typer.Option(help="Width between the two dense layers.", metavar="NUMBER")] = 64,
+    epochs: Annotated[int, typer.Option(help="Passes over all games.", metavar="NUMBER")] = 20,
+    batch_games: Annotated[int, typer.Option(help="Games of a step.", metavar="NUMBER")] = 256,
+    learning_rate: Annotated[float, typer.Option(help="Highest.", metavar="NUMBER")] = 2e-3,
+    joined: Annotated[
+        float, typer.Option(help="Part of the games shown from a later round on.", metavar="NUMBER")
+    ] = 0.25,
+    patience: Annotated[
+        int, typer.Option(help="Stop after so many passes without a better one; 0 never.", metavar="NUMBER")
+    ] = 5,
+    seed: Annotated[int, typer.Option(help="Of weights and order.", metavar="NUMBER")] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Train the global reward predictor on how real games went on.
+
+    A run that was stopped goes on when the same command is given again. In the end it is compared with tables
+    on the games of the test split.
+    """
+    from bot.logs import set_up_logs
+    from learning.commit import current_commit
+    from learning.corpus.reader import Corpus
+    from learning.reward import RewardPlan, train_reward
+    from learning.reward_report import print_report
+    from policies.checkpoint import describe
+
+    set_up_logs()
+    plan = RewardPlan(
+        rewards=rewards,
+        rooms=tuple(room or ("houou",)),
+        hidden=hidden,
+        dense=dense,
+        epochs=epochs,
+        batch_games=batch_games,
+        learning_rate=learning_rate,
+        joined=joined,
+        patience=patience,
+        seed=seed,
+    )
+    card, report = train_reward(plan, Corpus(folder), out, commit=current_commit(), quiet=as_json)
+    typer.echo(f"{out}: {describe(card)}", err=as_json)
+    return print_report(report, as_json=as_json)
 
 
 @training.command("study")

@@ -16,8 +16,9 @@ from game.rules import legal_actions
 from game.settlement import GameLength
 from learning.accuracy.data import Players
 from learning.accuracy.scores import Answers, Mask, part_of
+from learning.choice import Choice
 from learning.corpus.reader import Corpus, Numbers
-from learning.positions import Choice, Positions, positions_of
+from learning.positions import Positions, positions_of
 from learning.samples import Batch, Facts, Loader
 from policies.features.table import KINDS
 from policies.heuristic import HeuristicPolicy
