@@ -68,6 +68,10 @@ class IllegalActionError(DecisionError):
     """An action outside the legal set."""
 
 
+class WorkerFailed(BotError):  # noqa: N818
+    """A process that did part of the work could not go on."""
+
+
 class ReplayError(BotError):
     """A record cannot be read."""
 
