@@ -1,4 +1,4 @@
-"""The command line: `suzaku play | lobby | check | games | convert | traffic verify | corpus … | bench …`.
+"""The command line: `suzaku play | lobby | check | games | convert | traffic | corpus | train | bench`.
 
 Results go to stdout, logs to stderr. Exit codes: 0 done, 1 failed while running, 2 usage or configuration,
 130 interrupted. Whatever is heavy is imported by the command that needs it, so that ``--help`` is quick.
@@ -39,9 +39,11 @@ app = typer.Typer(
 )
 traffic = typer.Typer(help="Captured frames.", no_args_is_help=True)
 corpus = typer.Typer(help="Real games to learn from.", no_args_is_help=True)
+training = typer.Typer(help="Make the networks from real games.", no_args_is_help=True)
 bench = typer.Typer(help="Measurements.", no_args_is_help=True)
 app.add_typer(traffic, name="traffic")
 app.add_typer(corpus, name="corpus")
+app.add_typer(training, name="train")
 app.add_typer(bench, name="bench")
 
 ConfigFile = Annotated[
@@ -75,6 +77,9 @@ Records = Annotated[
     typer.Argument(
         help="Records (mjlog, also gzipped), folders of them, shards (.jsonl.zst).", metavar="PATH..."
     ),
+]
+CorpusFolder = Annotated[
+    Path, typer.Option("--corpus", help="Folder of the corpus, as `corpus build` made it.", metavar="FOLDER")
 ]
 Workers = Annotated[
     int | None,
@@ -357,6 +362,9 @@ def measure_loader(
         typer.Option("--corpus", help="Folder of the corpus, as `corpus build` made it.", metavar="FOLDER"),
     ],
     as_json: AsJson = False,
+    slot: Annotated[
+        str, typer.Option(help="Whose decisions: discard, riichi, chi, pon or kan.", metavar="SLOT")
+    ] = "discard",
     workers: Annotated[
         int | None,
         typer.Option("--workers", help="Threads; one for each core if not given.", metavar="NUMBER", min=1),
@@ -371,14 +379,43 @@ def measure_loader(
 ) -> int:
     """Time the loader of learning.
 
-    Discard decisions of real games, folded, encoded, their tiles renamed, delivered as torch tensors.
+    Decisions of real games, folded, encoded, their tiles renamed, delivered as torch tensors.
     """
     from bot.logs import set_up_logs
     from learning.samples_bench import bench_loader, print_bench
 
     set_up_logs()
-    result = bench_loader(folder, seed=seed, workers=workers, samples=samples)
+    result = bench_loader(folder, slot, seed=seed, workers=workers, samples=samples)
     return print_bench(result, as_json=as_json)
+
+
+@bench.command("training")
+@reported
+def measure_training(
+    folder: CorpusFolder,
+    model: Annotated[str, typer.Option(help="discard, riichi, chi, pon or kan.", metavar="NAME")] = "discard",
+    preset: Annotated[
+        str, typer.Option(help="Size: tiny, small, medium or paper.", metavar="NAME")
+    ] = "small",
+    features: Annotated[
+        str, typer.Option(help="Feature set; empty takes the lite one of the model.", metavar="NAME")
+    ] = "",
+    precision: Annotated[str, typer.Option(help="auto, bf16 or fp32.", metavar="NAME")] = "auto",
+    seconds: Annotated[float, typer.Option(help="Of each slice.", metavar="NUMBER", min=0.1)] = 10.0,
+    seed: Annotated[int, typer.Option(help="Of weights, order and renaming.", metavar="NUMBER")] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Time learning.
+
+    The loader alone, the network alone, and both as a training run has them, in turn.
+    """
+    from bot.logs import set_up_logs
+    from learning.plan import make_plan
+    from learning.training_bench import bench_training, print_training
+
+    set_up_logs()
+    plan = make_plan(model, preset=preset, features=features or None, precision=precision, seed=seed)
+    return print_training(bench_training(plan, folder, seconds=seconds), as_json=as_json)
 
 
 @corpus.command("verify")
@@ -417,6 +454,153 @@ def build_corpus(
 
     set_up_logs()
     return print_build(build(paths, out, workers), as_json=as_json)
+
+
+def add_training_command(model: str) -> None:
+    """Add `suzaku train MODEL`: the five take the same options."""
+
+    @training.command(model)
+    @reported
+    def train_model(
+        folder: CorpusFolder,
+        out: Annotated[
+            Path,
+            typer.Option(
+                "--out", help="Folder of the checkpoint; a run that was stopped goes on.", metavar="FOLDER"
+            ),
+        ],
+        preset: Annotated[
+            str, typer.Option(help="Size: tiny, small, medium or paper.", metavar="NAME")
+        ] = "small",
+        width: Annotated[
+            int | None, typer.Option(help="Channels, instead of the preset's.", metavar="NUMBER")
+        ] = None,
+        depth: Annotated[
+            int | None, typer.Option(help="Blocks, instead of the preset's.", metavar="NUMBER")
+        ] = None,
+        features: Annotated[
+            str, typer.Option(help="Feature set; empty takes the lite one of the model.", metavar="NAME")
+        ] = "",
+        without: Annotated[
+            list[str] | None, typer.Option(help="Group of planes to blank; may be repeated.", metavar="GROUP")
+        ] = None,
+        deep: Annotated[bool, typer.Option(help="Search for LA1 and LA2, in a set that has them.")] = True,
+        room: Annotated[
+            list[str] | None,
+            typer.Option(
+                help="Only games of this room (houou, tokujou, …); may be repeated.", metavar="ROOM"
+            ),
+        ] = None,
+        least_rank: Annotated[
+            int, typer.Option(help="Only players of this rank or more: 16 for 7-dan.", metavar="NUMBER")
+        ] = -1,
+        player: Annotated[str, typer.Option(help="Only the player of this name.", metavar="NAME")] = "",
+        ai: Annotated[
+            bool | None, typer.Option("--ai/--people", help="Only official AI accounts, or only people.")
+        ] = None,
+        share: Annotated[float, typer.Option(help="Part of the games.", metavar="NUMBER")] = 1.0,
+        passes: Annotated[float, typer.Option(help="Over all decisions.", metavar="NUMBER")] = 1.0,
+        samples: Annotated[
+            int, typer.Option(help="Learn from so many at most; 0 for all.", metavar="NUMBER")
+        ] = 0,
+        batch_size: Annotated[int, typer.Option(help="Samples of a step.", metavar="NUMBER")] = 512,
+        learning_rate: Annotated[
+            float | None, typer.Option(help="Highest, instead of the preset's.", metavar="NUMBER")
+        ] = None,
+        averaging: Annotated[
+            float,
+            typer.Option(help="Of the weights over the steps; 0 keeps the last ones.", metavar="NUMBER"),
+        ] = 0.999,
+        augment: Annotated[bool, typer.Option(help="Exchange suits and mirror 1 and 9, at random.")] = True,
+        precision: Annotated[
+            str, typer.Option(help="auto, bf16 or fp32; auto is bf16 where it is fast.", metavar="NAME")
+        ] = "auto",
+        validate_every: Annotated[
+            int, typer.Option(help="Samples between two validations.", metavar="NUMBER")
+        ] = 500_000,
+        validation_rows: Annotated[int, typer.Option(help="Rows of one.", metavar="NUMBER")] = 50_000,
+        patience: Annotated[
+            int,
+            typer.Option(
+                help="Stop after so many validations without a better one; 0 never.", metavar="NUMBER"
+            ),
+        ] = 0,
+        continue_from: Annotated[
+            Path | None, typer.Option(help="Folder of a checkpoint to begin from.", metavar="FOLDER")
+        ] = None,
+        seed: Annotated[int, typer.Option(help="Of weights, order and renaming.", metavar="NUMBER")] = 0,
+        as_json: AsJson = False,
+    ) -> int:
+        """Train this model on the decisions of real games.
+
+        A run that was stopped goes on when the same command is given again.
+        """
+        from bot.logs import set_up_logs
+        from learning.commit import current_commit
+        from learning.corpus.reader import Corpus
+        from learning.plan import make_plan
+        from learning.supervised import train
+        from policies.checkpoint import describe
+        from policies.checkpoint.card import encode_card
+
+        set_up_logs()
+        plan = make_plan(
+            model,
+            preset=preset,
+            precision=precision,
+            selection={
+                "rooms": tuple(room or ()),
+                "least_rank": least_rank,
+                "player": player,
+                "ai": ai,
+                "share": share,
+            },
+            width=width,
+            depth=depth,
+            learning_rate=learning_rate,
+            features=features or None,
+            without=tuple(without or ()),
+            deep=deep,
+            passes=passes,
+            samples=samples,
+            batch_size=batch_size,
+            averaging=averaging,
+            augment=augment,
+            validate_every=validate_every,
+            validation_rows=validation_rows,
+            patience=patience,
+            seed=seed,
+        )
+        card = train(plan, Corpus(folder), out, parent=continue_from, commit=current_commit(), quiet=as_json)
+        typer.echo(encode_card(card).decode() if as_json else f"{out}: {describe(card)}")
+        return 0
+
+
+for _model in ("discard", "riichi", "chi", "pon", "kan"):
+    add_training_command(_model)
+
+
+@training.command("study")
+@reported
+def train_study(
+    study: Annotated[str, typer.Argument(help="parts or data.", metavar="NAME")],
+    folder: CorpusFolder,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the runs.", metavar="FOLDER")],
+    seed: Annotated[int, typer.Option(help="Of weights, order and renaming.", metavar="NUMBER")] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Find out what makes the discard model better.
+
+    Many runs one after the other, an hour or more: `parts` takes things away and adds others, `data` trains
+    on a growing share of the games and draws a plot.
+    """
+    from bot.logs import set_up_logs
+    from learning.corpus.reader import Corpus
+    from learning.studies import print_study, run_study
+
+    set_up_logs()
+    results = run_study(study, Corpus(folder), out, seed=seed, quiet=as_json)
+    return print_study(results, as_json=as_json)
 
 
 def main() -> None:

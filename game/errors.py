@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class BotError(Exception):
     """Anything this program raises on purpose."""
@@ -68,8 +70,38 @@ class IllegalActionError(DecisionError):
     """An action outside the legal set."""
 
 
-class WorkerFailed(BotError):  # noqa: N818
-    """A process that did part of the work could not go on."""
+class CheckpointError(BotError):
+    """A model's files cannot be used.
+
+    Attributes:
+        file: which one.
+        field: what in it: a field of the card, a tensor, or a part of the file.
+        problem: what is wrong with that.
+        advice: what to do next.
+    """
+
+    def __init__(self, file: Path, field: str, problem: str, advice: str = "") -> None:
+        self.file = file
+        self.field = field
+        self.problem = problem
+        self.advice = advice
+        super().__init__(file, field, problem, advice)
+
+    def __str__(self) -> str:
+        said = f"{self.file}: {self.field}: {self.problem}"
+        return f"{said}; {self.advice}" if self.advice else said
+
+
+class CheckpointMissing(CheckpointError):  # noqa: N818
+    """There is none of this model."""
+
+
+class CheckpointCorrupt(CheckpointError):  # noqa: N818
+    """It is not whole, or not what it says it is."""
+
+
+class CheckpointMismatch(CheckpointError):  # noqa: N818
+    """It is whole, but of another model, architecture, feature set or version of the format."""
 
 
 class ReplayError(BotError):
@@ -82,3 +114,11 @@ class ReplayFormatError(ReplayError):
 
 class ReplayTooLarge(ReplayError):  # noqa: N818
     """It expands past its limit."""
+
+
+class TrainingError(BotError):
+    """A training run cannot go on; what it had saved is still there."""
+
+
+class WorkerFailed(BotError):  # noqa: N818
+    """A process that did part of the work could not go on."""

@@ -1,15 +1,16 @@
-"""Discard decisions of real games as batches of planes and labels, for learning.
+"""Decisions of real games as batches of planes and labels, for learning: one slot of the five at a time.
 
-Games are folded by a kernel that keeps the state at each free choice of a discard; a pool of many games is
-shuffled, and each batch of it encoded and its tiles renamed by a worker thread (the kernels release the GIL,
-so threads need no copies between processes). The order depends on the seed and the epoch alone.
+Games are folded by a kernel that keeps the state at each decision (`learning.positions`); a pool of many
+games is shuffled, and each batch of it encoded and its tiles renamed by a worker thread (the kernels release
+the GIL, so threads need no copies between processes). The order depends on the seed and the epoch alone.
 """
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -17,58 +18,84 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from game.actions import ActionKind
-from game.errors import StateMismatchError
-from game.fold import REASONS, fold_one
-from game.fold.reasons import BAD_CODE, CUT_SHORT, FITS
-from game.jit import kernel, warms_up
-from game.layout import PHASE_CALLED, ROUND_STATE
-from game.packing import DISCARD, LENGTHS, Packed
-from game.rules import legal_rows
+from learning.corpus.layout import ROOMS, Room
 from learning.corpus.reader import Corpus, Numbers
-from policies.features.encode import Planes, encode
-from policies.features.permute import PERMUTATIONS, permute_kinds, permute_planes
-from policies.features.table import KINDS, LITE, SETS
+from learning.positions import ALL_SEATS, Choice, Count, Positions, count, positions_of
+from policies.features.encode import HANCHAN_LAST_ROUND, TONPUU_LAST_ROUND, Planes, encode
+from policies.features.permute import PERMUTATIONS, permute_columns, permute_kinds, permute_planes
+from policies.features.table import KINDS, LITE, LITE_CALL, ORACLE, SETS, SUPHX_CALL
+from policies.slots import Slot
 
 if TYPE_CHECKING:
     import torch
 
-FEATURES: Final = LITE
-"""The feature set of the planes; a larger one needs the length of each game besides."""
-ALL_SEATS: Final = 0b1111
+__all__ = [
+    "ALL_SEATS",
+    "FEATURES",
+    "Batch",
+    "Choice",
+    "Costs",
+    "Count",
+    "Facts",
+    "Loader",
+    "Positions",
+    "choose",
+    "count",
+    "positions_of",
+]
 
-_PLANES: Final = SETS[FEATURES].planes
+FEATURES: Final = {
+    Slot.DISCARD: LITE,
+    Slot.RIICHI: LITE,
+    Slot.CHI: LITE_CALL,
+    Slot.PON: LITE_CALL,
+    Slot.KAN: LITE_CALL,
+}
+"""The feature set of each slot, if no other is asked for."""
+
+_CALL_SETS: Final = (LITE_CALL, SUPHX_CALL)
+_LAST_ROUNDS: Final = np.array((TONPUU_LAST_ROUND, HANCHAN_LAST_ROUND), np.int8)
+_POOL_GAMES: Final = {Slot.DISCARD: 256, Slot.RIICHI: 2048, Slot.CHI: 1024, Slot.PON: 1024, Slot.KAN: 2048}
 _CHUNK: Final = 64
 """Rows encoded before they are renamed: their planes still lie in the core's own cache."""
 _AHEAD: Final = 2
 """Batches for each worker that may be under way or waiting to be taken."""
-_ACCEPTED: Final = 2
-_LENGTHS: Final = np.array(LENGTHS, dtype=np.int64)
-_THROW: Final = int(ActionKind.DISCARD)
-_ROWS: Final = (48, 6)
-"""What `game.rules.legal_rows` fills."""
+_SHARE_BITS: Final = 64
 
 
-class Choice(NamedTuple):
-    """Whose decisions: ``games [G]`` by their place in the index, ``seats [G]`` a bit for each player."""
+class Facts(NamedTuple):
+    """What accuracy is broken down by, one element for each row of a batch.
 
-    games: Numbers
-    seats: NDArray[np.uint8]
+    Attributes:
+        turn: ``[B]`` int8, discards the player has made in this round.
+        riichi: ``[B]`` bool, whether an opponent has declared.
+        rank: ``[B]`` int8, the player's dan index.
+        game: ``[B]`` int64, the game's place in the index.
+    """
 
-
-class Decisions(NamedTuple):
-    """Free choices of a discard: ``states [N]``, absolute ``seats [N]`` int8, ``labels [N]`` int8 kinds."""
-
-    states: NDArray[np.void]
-    seats: NDArray[np.int8]
-    labels: NDArray[np.int8]
+    turn: NDArray[np.int8]
+    riichi: NDArray[np.bool_]
+    rank: NDArray[np.int8]
+    game: Numbers
 
 
 class Batch(NamedTuple):
-    """``planes [B, 239, 34]`` uint8 with 255 for 1, and ``labels [B]`` int64: the kind thrown."""
+    """Samples, as tensors.
+
+    Attributes:
+        planes: ``[B, C, 34]`` uint8 with 255 for 1.
+        labels: ``[B]`` int64, the kind thrown; of the other slots 1 for yes and 0 for no.
+        legal: ``[B, 34]`` bool, the kinds that may be thrown; None for the other slots.
+        decision: ``[B]`` int64, a number for each decision, unique within the epoch. The rows of one follow
+            each other; the end of a batch may part them.
+        facts: what was asked for besides, as arrays, else None.
+    """
 
     planes: torch.Tensor
     labels: torch.Tensor
+    legal: torch.Tensor | None
+    decision: torch.Tensor
+    facts: Facts | None
 
 
 class Costs(msgspec.Struct):
@@ -94,19 +121,26 @@ class Costs(msgspec.Struct):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
+class _Pool(NamedTuple):
+    found: Positions
+    costs: Costs
+
+
+class _Piece(NamedTuple):
+    """Rows of a pool, and the number of its first decision."""
+
+    found: Positions
+    rows: Numbers
+    first: int
+
+
 class _Arrays(NamedTuple):
     planes: Planes
     labels: NDArray[np.int64]
+    legal: NDArray[np.bool_] | None
+    decision: NDArray[np.int64]
+    facts: Facts | None
     costs: Costs
-
-
-class _Pool(NamedTuple):
-    decisions: Decisions
-    costs: Costs
-
-
-_Piece = tuple[Decisions, Numbers]
-"""Rows of a pool."""
 
 
 def choose(
@@ -116,6 +150,8 @@ def choose(
     least_rank: int | None = None,
     player: str | None = None,
     ai: bool | None = None,
+    rooms: Sequence[Room] = ROOMS,
+    share: float = 1.0,
 ) -> Choice:
     """Pick players of games, by the index; games without any are left out.
 
@@ -125,9 +161,15 @@ def choose(
         least_rank: Dan index the player has at least.
         player: His name.
         ai: Whether he is an official AI account; either if None.
+        rooms: Rooms the games were played in.
+        share: Of the games, about so much of all; a smaller share lies within every larger one, whatever
+            else is chosen.
     """
     rows = corpus.index[games]
     fits = np.ones((len(games), 4), np.bool_)
+    fits &= np.isin(rows["room"], [ROOMS.index(room) for room in rooms])[:, None]
+    if share < 1.0:
+        fits &= np.array([_place_in_shares(each) < share for each in rows["id"].tolist()], np.bool_)[:, None]
     if least_rank is not None:
         fits &= rows["ranks"] >= least_rank
     if player is not None:
@@ -138,69 +180,79 @@ def choose(
     return Choice(games[seats != 0], seats[seats != 0])
 
 
-def decisions_of(corpus: Corpus, choice: Choice) -> Decisions:
-    """All free discards of some games, in order.
-
-    Left out are discards in an accepted riichi, those where only one kind may be thrown, and those made while
-    the player was away.
-
-    Raises:
-        StateMismatchError: a game's events do not fit.
-    """
-    room = int(corpus.index["discards"][choice.games].sum(dtype=np.int64))
-    found = Decisions(np.empty(room, ROUND_STATE), np.empty(room, np.int8), np.empty(room, np.int8))
-    scratch, rows = np.zeros(1, ROUND_STATE), np.empty(_ROWS, np.int16)
-    size = 0
-    for number, seats in zip(choice.games.tolist(), choice.seats.tolist(), strict=True):
-        absences = corpus.absences_of(number)
-        away = np.empty((len(absences), 3), np.int64)
-        for column, name in enumerate(("player", "first", "end")):
-            away[:, column] = absences[name]
-        size, event, reason = _collect(corpus.events(number), away, seats, scratch, rows, *found, size)
-        if reason != FITS:
-            raise StateMismatchError(f"{corpus.game_id(number)}: event {event}: {REASONS[reason]}")
-    return Decisions(found.states[:size], found.seats[:size], found.labels[:size])
+def _place_in_shares(game_id: bytes) -> float:
+    """A number from 0 to 1 that a game has for ever, and that its part of the split says nothing about."""
+    return (
+        int.from_bytes(hashlib.sha256(b"share " + game_id).digest()[: _SHARE_BITS // 8], "big")
+        / 2.0**_SHARE_BITS
+    )
 
 
 class Loader:
-    """Batches of decisions, shuffled, as torch tensors.
+    """Batches of decisions of one slot, shuffled, as torch tensors.
 
     Args:
         corpus: Where the games are.
         choice: Whose decisions.
+        slot: Which ones.
+        features: The feature set of the planes; by default the small one of the slot.
+        deep: Whether LA1 and LA2 are searched for, in a set that has them.
         batch_size: Samples in a batch; an epoch's last batch may be smaller.
         seed: Of the order and of the renamings.
         augment: Rename the tiles of each sample: suits exchanged, 1 and 9 mirrored, or neither.
+        facts: Deliver what accuracy is broken down by.
         workers: Threads.
-        pool_games: Games whose decisions are shuffled together; about 0.7 MB each, with up to three pools
-            in memory. The games themselves are shuffled over the whole epoch.
+        pool_games: Games whose decisions are shuffled together; by default as many as fit the slot. Discards
+            take about 0.7 MB of a game, with up to three pools in memory. The games themselves are shuffled
+            over the whole epoch.
 
     Attributes:
         costs: what delivered batches have cost so far.
+
+    Raises:
+        ValueError: the feature set does not exist, or is not one for this slot.
     """
 
     def __init__(
         self,
         corpus: Corpus,
         choice: Choice,
+        slot: Slot = Slot.DISCARD,
         *,
+        features: str | None = None,
+        deep: bool = True,
         batch_size: int = 1024,
         seed: int = 0,
         augment: bool = True,
+        facts: bool = False,
         workers: int = 2,
-        pool_games: int = 256,
+        pool_games: int | None = None,
     ) -> None:
         self.corpus = corpus
         self.choice = choice
+        self.slot = slot
+        self.features = features or FEATURES[slot]
+        if self.features not in SETS or self.features == ORACLE:
+            raise ValueError(f"no feature set {self.features!r} to learn from")
+        self._has_calls = self.features in _CALL_SETS
+        if self._has_calls != (FEATURES[slot] in _CALL_SETS):
+            raise ValueError(f"{self.features} is no feature set for {slot}: {SETS[self.features].purpose}")
+        self.deep = deep
         self.batch_size = batch_size
         self.seed = seed
         self.augment = augment
+        self.facts = facts
         self.workers = workers
-        self.pool_games = pool_games
+        self.pool_games = pool_games or _POOL_GAMES[slot]
         self.costs = Costs()
+        self._planes = SETS[self.features].planes
 
-    def epoch(self, number: int = 0) -> Generator[Batch]:
+    def epoch(self, number: int = 0, start: int = 0) -> Generator[Batch]:
         """One pass over all decisions; the same seed and number give the same batches.
+
+        Args:
+            number: Of the epoch.
+            start: Batches to leave out at the beginning; those that follow are the same as without.
 
         Raises:
             StateMismatchError: a game's events do not fit.
@@ -211,6 +263,8 @@ class Loader:
         waiting: deque[Future[_Arrays]] = deque()
         try:
             for batch, pieces in enumerate(self._batches(pool, number)):
+                if batch < start:
+                    continue
                 waiting.append(pool.submit(self._encode, pieces, (self.seed, number, 1, batch)))
                 if len(waiting) > _AHEAD * self.workers:
                     yield self._deliver(torch, waiting.popleft().result())
@@ -221,7 +275,13 @@ class Loader:
 
     def _deliver(self, torch: Any, arrays: _Arrays) -> Batch:
         start = time.thread_time()
-        batch = Batch(torch.from_numpy(arrays.planes), torch.from_numpy(arrays.labels))
+        batch = Batch(
+            torch.from_numpy(arrays.planes),
+            torch.from_numpy(arrays.labels),
+            None if arrays.legal is None else torch.from_numpy(arrays.legal),
+            torch.from_numpy(arrays.decision),
+            arrays.facts,
+        )
         self.costs.add(arrays.costs)
         self.costs.deliver += time.thread_time() - start
         return batch
@@ -230,155 +290,129 @@ class Loader:
         """The rows of each batch; one may begin in a pool and end in the next."""
         pieces: list[_Piece] = []
         missing = self.batch_size
-        for number, pool in enumerate(self._pools(workers, epoch)):
-            order = np.random.default_rng((self.seed, epoch, 2, number)).permutation(len(pool.labels))
+        first = 0
+        for number, found in enumerate(self._pools(workers, epoch)):
+            order = _shuffled(found, np.random.default_rng((self.seed, epoch, 2, number)))
             at = 0
             while at < len(order):
                 rows = order[at : at + missing]
-                pieces.append((pool, rows))
+                pieces.append(_Piece(found, rows, first))
                 at += len(rows)
                 missing -= len(rows)
                 if missing == 0:
                     yield pieces
                     pieces, missing = [], self.batch_size
+            first += len(found.seats)
         if pieces:
             yield pieces
 
-    def _pools(self, workers: ThreadPoolExecutor, epoch: int) -> Iterator[Decisions]:
+    def _pools(self, workers: ThreadPoolExecutor, epoch: int) -> Iterator[Positions]:
         """The decisions of so many games at a time; the next are folded while these are encoded."""
         order = np.random.default_rng((self.seed, epoch, 0)).permutation(len(self.choice.games))
         parts = [order[at : at + self.pool_games] for at in range(0, len(order), self.pool_games)]
-        coming: Future[_Pool] | None = workers.submit(self._fold, parts[0]) if parts else None
-        for following in (*parts[1:], None):
-            if coming is None:
+        # where decisions are rare, folding is most of the work
+        ahead = 1 if self.slot is Slot.DISCARD else self.workers
+        coming = deque(workers.submit(self._fold, part) for part in parts[:ahead])
+        for following in (*parts[ahead:], *(None,) * ahead):
+            if not coming:
                 return
-            pool = coming.result()
-            coming = None if following is None else workers.submit(self._fold, following)
+            pool = coming.popleft().result()
+            if following is not None:
+                coming.append(workers.submit(self._fold, following))
             self.costs.add(pool.costs)
-            yield pool.decisions
+            yield pool.found
 
     def _fold(self, places: Numbers) -> _Pool:
         start = time.thread_time()
         chosen = Choice(self.choice.games[places], self.choice.seats[places])
-        decisions = decisions_of(self.corpus, chosen)
-        return _Pool(decisions, Costs(fold=time.thread_time() - start))
+        found = positions_of(self.corpus, chosen, self.slot)
+        return _Pool(found, Costs(fold=time.thread_time() - start))
 
     def _encode(self, pieces: list[_Piece], seed: tuple[int, ...]) -> _Arrays:
-        costs = Costs()
-        count = sum(len(rows) for _, rows in pieces)
-        numbers = np.random.default_rng(seed).integers(0, PERMUTATIONS if self.augment else 1, count)
-        planes = np.empty((count, _PLANES, KINDS), np.uint8)
-        labels = np.empty(count, np.int64)
-        scratch = np.empty((_CHUNK, _PLANES, KINDS), np.uint8)
+        size = sum(len(piece.rows) for piece in pieces)
+        numbers = np.random.default_rng(seed).integers(0, PERMUTATIONS if self.augment else 1, size)
+        out = self._empty(size)
+        scratch = np.empty((_CHUNK, self._planes, KINDS), np.uint8)
         at = 0
-        for pool, rows in pieces:
-            labels[at : at + len(rows)] = permute_kinds(pool.labels[rows], numbers[at : at + len(rows)])
-            for first in range(0, len(rows), _CHUNK):
-                chunk = rows[first : first + _CHUNK]
-                end = at + len(chunk)
-                self._encode_chunk(pool, chunk, numbers[at:end], scratch[: len(chunk)], planes[at:end], costs)
-                at = end
-        return _Arrays(planes, labels, costs)
+        for piece in pieces:
+            for first in range(0, len(piece.rows), _CHUNK):
+                chunk = piece._replace(rows=piece.rows[first : first + _CHUNK])
+                part = slice(at, at + len(chunk.rows))
+                self._encode_chunk(chunk, numbers[part], scratch[: len(chunk.rows)], out, part)
+                at = part.stop
+        return out
+
+    def _empty(self, size: int) -> _Arrays:
+        return _Arrays(
+            planes=np.empty((size, self._planes, KINDS), np.uint8),
+            labels=np.empty(size, np.int64),
+            legal=np.empty((size, KINDS), np.bool_) if self.slot is Slot.DISCARD else None,
+            decision=np.empty(size, np.int64),
+            facts=Facts(
+                np.empty(size, np.int8),
+                np.empty(size, np.bool_),
+                np.empty(size, np.int8),
+                np.empty(size, np.int64),
+            )
+            if self.facts
+            else None,
+            costs=Costs(),
+        )
 
     def _encode_chunk(
-        self, pool: Decisions, rows: Numbers, numbers: Numbers, scratch: Planes, out: Planes, costs: Costs
+        self, piece: _Piece, numbers: Numbers, scratch: Planes, out: _Arrays, part: slice
     ) -> None:
         begun = time.thread_time()
-        states, seats = pool.states[rows], pool.seats[rows]
+        found = piece.found
+        owners = found.owners[piece.rows]
+        states, seats, games = found.states[owners], found.seats[owners], found.games[owners]
+        out.labels[part] = found.labels[piece.rows]
+        out.decision[part] = piece.first + owners
+        if out.facts is not None:
+            self._note_facts(states, seats, games, out.facts, part)
         gathered = time.thread_time()
-        encode(states, seats, FEATURES, scratch if self.augment else out)
+        encode(
+            states,
+            seats,
+            self.features,
+            scratch if self.augment else out.planes[part],
+            calls=found.calls[piece.rows] if self._has_calls else None,
+            deep=self.deep,
+            last_round=_LAST_ROUNDS[self.corpus.index["hanchan"][games]],
+        )
         encoded = time.thread_time()
         if self.augment:
-            permute_planes(scratch, FEATURES, numbers, out)
-        costs.gather += gathered - begun
-        costs.encode += encoded - gathered
-        costs.permute += time.thread_time() - encoded
+            permute_planes(scratch, self.features, numbers, out.planes[part])
+        if out.legal is not None:
+            out.labels[part] = permute_kinds(out.labels[part], numbers)
+            out.legal[part] = permute_columns(_bits(found.legal[owners]), numbers)
+        out.costs.gather += gathered - begun
+        out.costs.encode += encoded - gathered
+        out.costs.permute += time.thread_time() - encoded
+
+    def _note_facts(
+        self, states: NDArray[np.void], seats: NDArray[np.int8], games: Numbers, facts: Facts, part: slice
+    ) -> None:
+        rows = np.arange(len(seats))
+        declared = states["riichi"] != 0
+        declared[rows, seats] = False
+        facts.turn[part] = states["river_size"][rows, seats]
+        facts.riichi[part] = declared.any(axis=1)
+        facts.rank[part] = self.corpus.index["ranks"][games, seats]
+        facts.game[part] = games
 
 
-# --- kernels ----------------------------------------------------------------------------------------------
+def _shuffled(found: Positions, rng: np.random.Generator) -> Numbers:
+    """The rows of all decisions, the decisions in any order, each one's rows together."""
+    order = rng.permutation(len(found.seats))
+    counts = np.bincount(found.owners, minlength=len(order))
+    first = np.cumsum(counts) - counts
+    counts, first = counts[order], first[order]
+    before = np.cumsum(counts) - counts
+    return np.repeat(first - before, counts) + np.arange(len(found.owners))
 
 
-@kernel
-def _collect(
-    codes: Any,
-    away: Any,
-    wanted: int,
-    scratch: Any,
-    rows: Any,
-    states: Any,
-    seats: Any,
-    labels: Any,
-    size: int,
-) -> Any:
-    """Fold a game and keep the state before each free discard.
-
-    Returns:
-        ``(decisions so far, event, reason)``: the event that does not fit and why, reason 0 if all do.
-    """
-    rec = scratch[0]
-    at = 0
-    event = 0
-    while at < codes.size:
-        if codes[at] < 1 or codes[at] >= _LENGTHS.size:
-            return size, event, BAD_CODE
-        if at + _LENGTHS[codes[at]] > codes.size:
-            return size, event, CUT_SHORT
-        code = codes[at : at + _LENGTHS[codes[at]]]
-        if code[0] == DISCARD:
-            player = code[1]
-            asked = 0 <= player < 4 and (wanted >> player) & 1 == 1 and not _is_away(away, player, event)
-            if asked and _is_free(rec, player, rows):
-                states[size] = rec
-                seats[size] = player
-                labels[size] = code[2] >> 2
-                size += 1
-        reason = fold_one(rec, code)
-        if reason != FITS:
-            return size, event, reason
-        event += 1
-        at += code.size
-    return size, event, FITS
-
-
-@kernel
-def _is_away(away: Any, player: int, event: int) -> bool:
-    found = False
-    for i in range(len(away)):
-        found |= away[i, 0] == player and away[i, 1] <= event < away[i, 2]
-    return found
-
-
-@kernel
-def _is_free(rec: Any, player: int, rows: Any) -> bool:
-    """Whether a player who throws a tile now could have thrown one of another kind."""
-    if rec.riichi[player] == _ACCEPTED:
-        return False
-    if rec.phase != PHASE_CALLED:
-        kinds = 0
-        for kind in range(KINDS):
-            kinds += rec.hand34[player, kind] > 0
-        return kinds > 1
-    only = -1
-    for i in range(legal_rows(rec, player, rows)):
-        if rows[i, 0] == _THROW:
-            kind = rows[i, 1] >> 2
-            if only not in (-1, kind):
-                return True
-            only = kind
-    return False
-
-
-@warms_up
-def _warm_up() -> None:
-    none: Packed = np.empty(0, np.int16)
-    _collect(
-        none,
-        np.empty((0, 3), np.int64),
-        ALL_SEATS,
-        np.zeros(1, ROUND_STATE),
-        np.empty(_ROWS, np.int16),
-        np.empty(0, ROUND_STATE),
-        np.empty(0, np.int8),
-        np.empty(0, np.int8),
-        0,
-    )
+def _bits(masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """``[N, 34]``: the bits of masks of kinds."""
+    kinds: NDArray[np.bool_] = (masks[:, None] >> np.arange(KINDS, dtype=np.uint64)) & np.uint64(1) == 1
+    return kinds

@@ -18,7 +18,8 @@ import msgspec
 
 from game.errors import ConfigError, ReplayError
 from learning.corpus.reader import Corpus
-from learning.samples import FEATURES, Batch, Loader, choose
+from learning.samples import Batch, Loader, choose
+from policies.slots import Slot
 
 SLICES: Final = 10
 """Parts of the run that are timed each for itself."""
@@ -29,6 +30,7 @@ class LoaderBench(msgspec.Struct, frozen=True):
 
     Attributes:
         machine: what it ran on.
+        slot: whose decisions they are.
         features: the feature set of the planes.
         seed: of the order and of the renamings.
         batch_size: samples in a batch.
@@ -46,6 +48,7 @@ class LoaderBench(msgspec.Struct, frozen=True):
     """
 
     machine: str
+    slot: Slot
     features: str
     seed: int
     batch_size: int
@@ -64,31 +67,35 @@ class LoaderBench(msgspec.Struct, frozen=True):
 
 def bench_loader(
     folder: Path,
+    slot: str = Slot.DISCARD,
     *,
     seed: int = 0,
     workers: int | None = None,
     batch_size: int = 1024,
     samples: int | None = None,
 ) -> LoaderBench:
-    """Run through a corpus once, all decisions with augmentation.
+    """Run through a corpus once, all decisions of a slot with augmentation.
 
     Args:
         folder: Of the corpus.
+        slot: Which decisions.
         seed: Of the order and of the renamings.
         workers: Threads; one for each core if not given.
         batch_size: Samples in a batch.
         samples: Stop after about so many; the whole corpus if not given.
 
     Raises:
-        ConfigError: torch is not installed.
+        ConfigError: torch is not installed, or there is no such slot.
         ReplayError: there is no whole corpus, or less than two batches in it.
     """
     if importlib.util.find_spec("torch") is None:
         raise ConfigError("the loader needs torch; install suzaku with its extra `learn`")
+    if slot not in set(Slot):
+        raise ConfigError(f"no slot {slot!r}; there are {', '.join(Slot)}")
     corpus = Corpus(folder)
     workers = workers or len(os.sched_getaffinity(0))
     choice = choose(corpus, corpus.select())
-    loader = Loader(corpus, choice, seed=seed, workers=workers, batch_size=batch_size)
+    loader = Loader(corpus, choice, Slot(slot), seed=seed, workers=workers, batch_size=batch_size)
     began = time.perf_counter()
     batches = loader.epoch()
     next(batches, None)
@@ -103,7 +110,8 @@ def bench_loader(
     costs = {name: after - before[name] for name, after in msgspec.structs.asdict(loader.costs).items()}
     return LoaderBench(
         machine=f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-        features=FEATURES,
+        slot=loader.slot,
+        features=loader.features,
         seed=seed,
         batch_size=batch_size,
         workers=workers,
@@ -130,8 +138,8 @@ def bench_text(bench: LoaderBench) -> str:
     """The figures in words."""
     shares = ", ".join(f"{name} {share:.1%}" for name, share in bench.shares.items())
     return (
-        f"{bench.machine}; {bench.features}, batches of {bench.batch_size}, {bench.workers} threads, "
-        f"seed {bench.seed}\n"
+        f"{bench.machine}; {bench.slot}, {bench.features}, batches of {bench.batch_size}, "
+        f"{bench.workers} threads, seed {bench.seed}\n"
         f"{bench.samples:,} samples of {bench.games:,} games in {bench.seconds:.1f} s, the first batch after "
         f"{bench.first_batch_s:.1f} s\n"
         f"samples/s: {bench.minimum:,.0f} {bench.median:,.0f} {bench.maximum:,.0f} (minimum, median, maximum "

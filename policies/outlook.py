@@ -28,6 +28,7 @@ from policies.attack import (
     hand_worth,
 )
 from policies.danger import discard_risk, expected_points, tenpai_chance
+from policies.features.draw import dora_of
 from policies.hand_value import (
     CLOSED,
     DEALER,
@@ -110,7 +111,7 @@ def survey(
         unseen34[kind] = max(0, 4 - visible[kind])
         dora34[kind] = 0
     for i in range(rec.indicator_count):
-        dora34[_dora_after(int(rec.indicators[i]) >> 2)] += 1
+        dora34[dora_of(int(rec.indicators[i]) >> 2)] += 1
     _fill_side(rec, player, dora34, side)
     scores = np.empty(4, dtype=np.float64)
     for p in range(4):
@@ -164,15 +165,6 @@ _LATER_POINTS: Final = 5600.0
 _TSUMO_SHARE: Final = 0.1
 """A third of the points, in about three rounds of ten."""
 _NOTEN_SHARE: Final = 250.0
-
-
-@kernel
-def _dora_after(indicator: int) -> int:
-    if indicator >= 31:
-        return 31 + (indicator - 30) % 3
-    if indicator >= 27:
-        return 27 + (indicator - 26) % 4
-    return indicator - 8 if indicator % 9 == 8 else indicator + 1
 
 
 @kernel

@@ -59,6 +59,8 @@ ABSENCE: Final = np.dtype([("game", "<u4"), ("player", "u1"), ("first", "<u4"), 
 
 _TRAIN: Final = 90
 _VALIDATION: Final = 95
+SPLIT_RULE: Final = "sha256 of the game's id: 90 % train, 5 % validation, 5 % test"
+"""How games are divided, in words."""
 _AI_MARK: Final = "ⓝ"
 
 

@@ -64,6 +64,7 @@ from policies.features.table import (
 Planes = NDArray[np.uint8]
 
 HANCHAN_LAST_ROUND: Final = 7
+TONPUU_LAST_ROUND: Final = 3
 _ROWS_A_PIECE: Final = 64
 """Fewer rows than this are not worth handing to another core."""
 _CODE_SIZE: Final = 8
@@ -83,7 +84,7 @@ def encode(
     calls: NDArray[np.int16] | None = None,
     walls: NDArray[np.int16] | None = None,
     deep: bool = True,
-    last_round: int = HANCHAN_LAST_ROUND,
+    last_round: ArrayLike = HANCHAN_LAST_ROUND,
     threads: int = 1,
 ) -> Planes:
     """Turn states into planes, each as one seat sees it.
@@ -100,7 +101,7 @@ def encode(
         walls: For ``oracle``: ``[N, 136]`` int16 in deal order, -1 where not known.
         deep: Whether LA1 and LA2 are searched for, most of the work of a set that has them; else they stay
             empty.
-        last_round: 7 for a hanchan, 3 for a tonpuu game.
+        last_round: 7 for a hanchan, 3 for a tonpuu game; for each state, or one for all.
         threads: How many cores a large batch may use at once; 0 for all.
 
     Returns:
@@ -118,6 +119,8 @@ def encode(
     players[:] = seats
     if count and not (players.min() >= 0 and players.max() <= 3):
         raise ValueError("seats must be 0 to 3")
+    last_rounds = np.empty(count, np.int8)
+    last_rounds[:] = last_round
     out = _room(out, (count, chosen.planes, KINDS))
     extra = _extra(chosen, count, calls, walls)
     body = _BODIES[chosen.name]
@@ -125,7 +128,7 @@ def encode(
     def piece(rows: slice) -> int:
         room, sight = np.zeros(1, ROUND_STATE), np.zeros(1, SIGHT)
         part = (states[rows], players[rows], extra[rows])
-        done: int = body(*part, last_round, out[rows], room, sight[0])
+        done: int = body(*part, last_rounds[rows], out[rows], room, sight[0])
         if deep and done == len(part[0]):
             _fill_deep(chosen, *part, out[rows])
         return int(rows.start) + done
@@ -224,7 +227,7 @@ def _fill_deep(
 
 @kernel
 def _encode_lite(
-    states: Any, seats: Any, extra: Any, last_round: int, out: Any, room: Any, sight: Any
+    states: Any, seats: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
 ) -> int:
     for row in range(len(states)):
         out[row] = 0
@@ -252,11 +255,11 @@ def _mark_lite(rec: Any, me: int, sight: Any, out: Any) -> None:
 
 @kernel
 def _encode_suphx(
-    states: Any, seats: Any, extra: Any, last_round: int, out: Any, room: Any, sight: Any
+    states: Any, seats: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
 ) -> int:
     for row in range(len(states)):
         out[row] = 0
-        _mark_suphx(states[row], int(seats[row]), last_round, sight, out[row])
+        _mark_suphx(states[row], int(seats[row]), int(last_rounds[row]), sight, out[row])
     return len(states)
 
 
@@ -284,7 +287,7 @@ def _mark_suphx(rec: Any, me: int, last_round: int, sight: Any, out: Any) -> Non
 
 @kernel
 def _encode_lite_calls(
-    states: Any, seats: Any, extra: Any, last_round: int, out: Any, room: Any, sight: Any
+    states: Any, seats: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
 ) -> int:
     code = np.empty(_CODE_SIZE, np.int16)
     for row in range(len(states)):
@@ -300,13 +303,13 @@ def _encode_lite_calls(
 
 @kernel
 def _encode_suphx_calls(
-    states: Any, seats: Any, extra: Any, last_round: int, out: Any, room: Any, sight: Any
+    states: Any, seats: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
 ) -> int:
     code = np.empty(_CODE_SIZE, np.int16)
     for row in range(len(states)):
         me = int(seats[row])
         out[row] = 0
-        _mark_suphx(states[row], me, last_round, sight, out[row])
+        _mark_suphx(states[row], me, int(last_rounds[row]), sight, out[row])
         mark_call(states[row], me, extra[row], out[row], _FULL_CALL.R1)
         room[0] = states[row]
         if not _mark_after_call(room[0], me, extra[row], code, sight, out[row], _FULL_CALL.LA3a_after):
@@ -326,7 +329,7 @@ def _mark_after_call(rec: Any, me: int, row: Any, code: Any, sight: Any, out: An
 
 @kernel
 def _encode_oracle(
-    states: Any, seats: Any, extra: Any, last_round: int, out: Any, room: Any, sight: Any
+    states: Any, seats: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
 ) -> int:
     for row in range(len(states)):
         out[row] = 0

@@ -79,7 +79,7 @@ def look(rec: Any, me: int, sight: Any) -> None:
         for i in range(4):
             if rec.meld_tiles[me, slot, i] >= 0:
                 sight.all34[rec.meld_tiles[me, slot, i] >> 2] += 1
-    sight.draws = _draws_left(rec, me)
+    sight.draws = draws_left(rec, me)
     sight.may_riichi = rec.is_open[me] == 0 and (
         rec.riichi[me] != 0 or (rec.scores[me] >= 1000 and rec.wall_left >= 4)
     )
@@ -96,7 +96,7 @@ def look(rec: Any, me: int, sight: Any) -> None:
 
 
 @kernel
-def _draws_left(rec: Any, me: int) -> int:
+def draws_left(rec: Any, me: int) -> int:
     """How many tiles I shall still draw if nobody calls."""
     if rec.phase in (PHASE_TURN, PHASE_CALLED):
         before = (me - rec.turn - 1) % 4

@@ -96,6 +96,11 @@ class FeatureSet(msgspec.Struct, frozen=True):
             start += group.planes
         raise KeyError(f"{self.name} has no group {group_id}")
 
+    @property
+    def of_calls(self) -> bool:
+        """Whether a row is a candidate meld, so that `encode` needs ``calls``."""
+        return self.name in (LITE_CALL, SUPHX_CALL)
+
     def has(self, group_id: str) -> bool:
         """Whether the set has this group."""
         return any(group.id == group_id for group in self.groups)

@@ -11,14 +11,14 @@ from typer.testing import CliRunner
 from bot import cli
 from game.actions import ActionKind
 from game.errors import ReplayError
-from game.events import Discard, GameEvent, PlayerLeft, PlayerReturned
-from game.layout import ROUND_STATE
+from game.events import Discard, DoraRevealed, GameEvent, PlayerLeft, PlayerReturned
+from game.layout import PHASE_TURN, ROUND_STATE
 from game.rules import legal_actions
 from game.state import apply, clone, new_round
 from game.tiles import KINDS
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
-from learning.samples import Choice, Loader, choose, decisions_of
+from learning.samples import Choice, Loader, choose, positions_of
 from learning.samples_bench import slice_speeds
 from policies.features.encode import encode
 from policies.features.permute import PERMUTATIONS, permute_kinds, permute_planes
@@ -54,6 +54,7 @@ def played() -> tuple[GameRecord, ...]:
 def free_discards(events: Sequence[GameEvent]) -> Iterator[tuple[np.void, int, int]]:
     """What the kernel should find, event by event and by the rules' own list."""
     record = new_round()
+    hidden: np.void | None = None
     away: set[int] = set()
     for event in events:
         if isinstance(event, PlayerLeft):
@@ -65,7 +66,10 @@ def free_discards(events: Sequence[GameEvent]) -> Iterator[tuple[np.void, int, i
             kinds = {action.tile >> 2 for action in legal if action.kind is ActionKind.DISCARD}
             assert event.tile >> 2 in kinds
             if len(kinds) > 1:
-                yield clone(record), event.player, event.tile >> 2
+                yield clone(record) if hidden is None else hidden, event.player, event.tile >> 2
+        # the indicator of an open kan turns up when the discard is chosen, and is not known to who chooses
+        is_early = isinstance(event, DoraRevealed) and record["phase"] == PHASE_TURN
+        hidden = clone(record) if is_early else None
         apply(record, event)
 
 
@@ -74,7 +78,7 @@ def test_the_decisions_are_those_of_the_rules_own_list(corpus: Corpus) -> None:
     for number, record in enumerate(played()):
         assert corpus.game_id(number) == record.game_id
         wanted = list(free_discards(record.events))
-        found = decisions_of(corpus, Choice(np.array([number]), np.array([0b1111], np.uint8)))
+        found = positions_of(corpus, Choice(np.array([number]), np.array([0b1111], np.uint8)))
         assert found.labels.tolist() == [label for _, _, label in wanted]
         assert found.seats.tolist() == [seat for _, seat, _ in wanted]
         assert np.array_equal(found.states, np.array([state for state, _, _ in wanted], ROUND_STATE))
@@ -87,7 +91,7 @@ def test_absent_players_decide_nothing(corpus: Corpus) -> None:
     assert away.size
     fewer = 0
     for number in away.tolist():
-        everything = decisions_of(corpus, Choice(np.array([number]), np.array([0b1111], np.uint8)))
+        everything = positions_of(corpus, Choice(np.array([number]), np.array([0b1111], np.uint8)))
         events = [e for e in played()[number].events if not isinstance(e, PlayerLeft | PlayerReturned)]
         everybody = [label for _, _, label in free_discards(events)]
         assert len(everything.labels) <= len(everybody)
@@ -102,7 +106,7 @@ def test_only_the_players_asked_for(corpus: Corpus) -> None:
     choice = choose(corpus, games, least_rank=least)
     for number, seats in zip(choice.games.tolist(), choice.seats.tolist(), strict=True):
         assert [bool(seats >> p & 1) for p in range(4)] == (ranks[number] >= least).tolist()
-        found = decisions_of(corpus, Choice(np.array([number]), np.array([seats], np.uint8)))
+        found = positions_of(corpus, Choice(np.array([number]), np.array([seats], np.uint8)))
         assert {int(seat) for seat in found.seats} == {p for p in range(4) if seats >> p & 1}
     name = corpus.players[int(corpus.index["players"][3, 2])]
     one = choose(corpus, games, player=name)
@@ -113,7 +117,7 @@ def test_only_the_players_asked_for(corpus: Corpus) -> None:
 
 def test_planes_are_those_of_the_positions(corpus: Corpus) -> None:
     choice = choose(corpus, corpus.select()[:3])
-    found = decisions_of(corpus, choice)
+    found = positions_of(corpus, choice)
     wanted = encode(found.states, found.seats, LITE)
     loader = Loader(corpus, choice, batch_size=100, augment=False, pool_games=2)
     batches = list(loader.epoch())

@@ -8,9 +8,10 @@ import numpy as np
 
 from game.hand_parts import F_ADDED, FRAME, add_meld, set_frame
 from game.jit import kernel
-from game.layout import AT_HAND, PHASE_CALLED, PHASE_CLAIM, PHASE_TURN
+from game.layout import AT_HAND
 from game.set_patterns import DORA, SUIT_KINDS, SUIT_PATTERNS
 from policies.features.draw import dora_of, is_red
+from policies.features.sight import draws_left
 
 KINDS: Final = 34
 MOST_MISSING: Final = 3
@@ -97,7 +98,7 @@ def lay_out(rec: Any, me: int, desk: Any) -> None:
     for suit in range(3):
         desk.reds[suit] = rec.where[36 * suit + 16] == AT_HAND + me
     _add_meld_dora(rec, me, desk)
-    desk.draws = _draws_left(rec, me)
+    desk.draws = draws_left(rec, me)
     desk.river = rec.river34[me]
     desk.barred = rec.missed_riichi[me]
 
@@ -132,15 +133,3 @@ def _add_meld_dora(rec: Any, me: int, desk: Any) -> None:
             if tile >= 0:
                 dora += desk.dora34[tile >> 2] + is_red(tile)
     desk.frame[F_ADDED] += dora << DORA
-
-
-@kernel
-def _draws_left(rec: Any, me: int) -> int:
-    """How many tiles I shall still draw if nobody calls."""
-    if rec.phase in (PHASE_TURN, PHASE_CALLED):
-        before = (me - rec.turn - 1) % 4
-    elif rec.last_player >= 0 and rec.phase == PHASE_CLAIM:
-        before = (me - rec.last_player - 1) % 4
-    else:
-        before = (me - rec.turn) % 4
-    return int(max(0, rec.wall_left - before + 3) // 4)

@@ -1,0 +1,21 @@
+"""Which code a checkpoint was made with."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+
+def current_commit() -> str:
+    """The commit of the running code, with a + if files have changed since; "" where git does not know."""
+    folder = Path(__file__).parent
+    try:
+        commit = _git(folder, "rev-parse", "HEAD")
+        return commit + ("+" if _git(folder, "status", "--porcelain", "--untracked-files=no") else "")
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def _git(folder: Path, *args: str) -> str:
+    command = ("git", "-C", str(folder), *args)
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=10).stdout.strip()  # noqa: S603

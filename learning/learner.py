@@ -1,0 +1,156 @@
+"""What learns: a network, its averaged weights and the optimiser, one batch at a time."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any, Final
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from learning.plan import Plan
+from learning.samples import Batch
+from policies.features.table import SETS
+from policies.networks import Network, as_input
+
+_LONGEST_GRADIENT: Final = 1.0
+_NOT_ALLOWED: Final = -1e9
+
+
+class Learner:
+    """A network that is being trained, on the fastest device there is.
+
+    Args:
+        network: its first weights.
+        plan: how it learns.
+
+    Attributes:
+        network: the weights of the last step.
+        average: those averaged over the steps, which are validated and kept.
+        device: where both are.
+    """
+
+    def __init__(self, network: Network, plan: Plan) -> None:
+        self.plan = plan
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.network = network.to(self.device).train()
+        self.average = copy.deepcopy(self.network).eval()
+        self._optimiser = torch.optim.AdamW(
+            _weights(self.network, plan.weight_decay), plan.learning_rate, fused=True
+        )
+        self._kept = _kept(plan).to(self.device)
+
+    def step(self, batch: Batch, number: int, rate: float) -> float:
+        """Learn from a batch.
+
+        Args:
+            batch: of any size.
+            number: of the step, from 0.
+            rate: of learning.
+
+        Returns:
+            Its loss.
+        """
+        for group in self._optimiser.param_groups:
+            group["lr"] = rate
+        loss, _ = judge(self._scores_of(self.network, batch), batch)
+        self._optimiser.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(self.network.parameters(), _LONGEST_GRADIENT)
+        self._optimiser.step()
+        self._average_weights(number + 1)
+        return float(loss.detach())
+
+    @torch.no_grad()
+    def examine(self, batch: Batch) -> tuple[float, int]:
+        """Loss of the averaged weights on a batch, and how many rows they answer as the player did."""
+        loss, hits = judge(self._scores_of(self.average, batch), batch)
+        return float(loss), int(hits.sum())
+
+    def weights(self) -> dict[str, Tensor]:
+        """The averaged weights, on the CPU; those for groups left out are 0, so that play needs no mask."""
+        tensors = {name: tensor.cpu() for name, tensor in self.average.state_dict().items()}
+        tensors["stem.weight"] = tensors["stem.weight"] * self._kept.cpu()
+        return tensors
+
+    def state(self) -> dict[str, Any]:
+        """All that a later start needs."""
+        return {
+            "network": self.network.state_dict(),
+            "average": self.average.state_dict(),
+            "optimiser": self._optimiser.state_dict(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up what `state` gave."""
+        self.network.load_state_dict(state["network"])
+        self.average.load_state_dict(state["average"])
+        self._optimiser.load_state_dict(state["optimiser"])
+
+    def _scores_of(self, network: nn.Module, batch: Batch) -> Tensor:
+        half = self.plan.precision == "bf16"
+        dtype = torch.bfloat16 if half else torch.float32
+        x = as_input(batch.planes.to(self.device, non_blocking=True), dtype)
+        if self.plan.without:
+            x = x.mul_(self._kept.to(dtype))
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
+            scores: Tensor = network(x)
+        return scores
+
+    @torch.no_grad()
+    def _average_weights(self, steps: int) -> None:
+        """Move the averaged weights towards the new ones; faster at first, when these still change much."""
+        share = 1.0 - min(self.plan.averaging, steps / (steps + 9))
+        ours, theirs = self.average.state_dict().values(), self.network.state_dict().values()
+        torch._foreach_lerp_(list(ours), list(theirs), share)
+
+
+def judge(scores: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Compare a network's answers with the players'.
+
+    Args:
+        scores: ``[B, 34]`` or ``[B, 2]`` logits.
+        batch: labels, and for discards what was allowed.
+
+    Returns:
+        The mean cross-entropy over what was allowed, and ``[B]`` bool: where the likeliest answer was the
+        player's.
+    """
+    scores = scores.float()
+    if batch.legal is not None:
+        scores = scores.masked_fill(~batch.legal.to(scores.device), _NOT_ALLOWED)
+    labels = batch.labels.to(scores.device)
+    return functional.cross_entropy(scores, labels), scores.argmax(1) == labels
+
+
+def learning_rate_at(plan: Plan, step: int, steps: int) -> float:
+    """The learning rate of a step: a straight rise, then a cosine down to 0.
+
+    >>> from learning.plan import make_plan
+    >>> plan = make_plan("discard", learning_rate=1.0, warm_up=10)
+    >>> [round(learning_rate_at(plan, step, 110), 2) for step in (0, 9, 10, 60, 110)]
+    [0.1, 1.0, 1.0, 0.5, 0.0]
+    """
+    if step < plan.warm_up:
+        return plan.learning_rate * (step + 1) / plan.warm_up
+    done = (step - plan.warm_up) / max(1, steps - plan.warm_up)
+    return plan.learning_rate * 0.5 * (1.0 + math.cos(math.pi * min(1.0, done)))
+
+
+def _weights(network: nn.Module, decay: float) -> list[dict[str, Any]]:
+    """The parameters in two groups: biases and the scales of normalisation are not drawn towards 0."""
+    weights = [parameter for parameter in network.parameters() if parameter.ndim > 1]
+    others = [parameter for parameter in network.parameters() if parameter.ndim <= 1]
+    return [{"params": weights, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}]
+
+
+def _kept(plan: Plan) -> Tensor:
+    """``[1, C, 1]``: 0 for the planes of groups that are left out, else 1."""
+    chosen = SETS[plan.features]
+    kept = torch.ones(1, chosen.planes, 1)
+    for group in chosen.groups:
+        if group.id in plan.without:
+            kept[:, chosen.at(group.id) : chosen.at(group.id) + group.planes] = 0.0
+    return kept

@@ -1,0 +1,189 @@
+"""What a training run is to do: the plan that a run keeps, resumes and writes into its checkpoint's card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+import msgspec
+import torch
+
+from game.errors import ConfigError
+from learning.corpus.layout import ROOMS, Room
+from policies.features.table import LITE, LITE_CALL, ORACLE, SETS
+from policies.slots import Slot
+
+PresetName: TypeAlias = Literal["tiny", "small", "medium", "paper"]
+Precision: TypeAlias = Literal["bf16", "fp32"]
+PRESETS: Final[tuple[PresetName, ...]] = get_args(PresetName)
+
+CALL_SLOTS: Final = (Slot.CHI, Slot.PON, Slot.KAN)
+
+
+class Preset(msgspec.Struct, frozen=True):
+    """A network's size and the learning rate that suits it."""
+
+    width: int
+    depth: int
+    learning_rate: float
+
+
+PRESET_SIZES: Final[dict[PresetName, Preset]] = {
+    "tiny": Preset(32, 2, 1e-2),
+    "small": Preset(64, 6, 1e-2),
+    "medium": Preset(128, 10, 5e-3),
+    "paper": Preset(256, 50, 2e-3),
+}
+
+
+class Selection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whose decisions are learned from.
+
+    Attributes:
+        rooms: rooms the games were played in; all if empty.
+        least_rank: dan index the player has at least, 16 for 7-dan; -1 for any.
+        player: his name; "" for any.
+        ai: whether he is an official AI account; either if None.
+        share: part of the games; a smaller share lies within a larger one.
+    """
+
+    rooms: tuple[Room, ...] = ()
+    least_rank: int = -1
+    player: str = ""
+    ai: bool | None = None
+    share: float = 1.0
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All that decides what a run learns; two runs of one plan on one machine end with the same numbers.
+
+    Attributes:
+        model: which of the five.
+        features: feature set of the planes.
+        without: groups of it that are blanked.
+        deep: whether LA1 and LA2 are searched for, in a set that has them.
+        width: channels of the tower.
+        depth: its blocks.
+        selection: whose decisions.
+        passes: over all of them.
+        samples: to learn from at most, 0 for no limit; the schedule ends there.
+        batch_size: samples of a step.
+        learning_rate: the highest; it rises over `warm_up` steps and falls as a cosine to 0.
+        weight_decay: of AdamW, on weights of convolutions and dense layers alone.
+        warm_up: steps.
+        averaging: of the weights over the steps: the part that stays at each; 0 keeps the last weights.
+        augment: whether tiles are renamed (suits exchanged, 1 and 9 mirrored) sample by sample.
+        seed: of the first weights, the order and the renaming.
+        precision: of the network's arithmetic; weights are always float32.
+        validate_every: samples between two validations.
+        validation_rows: rows of a validation at most.
+        patience: validations without a better one after which a run stops; 0 for never.
+    """
+
+    model: Slot
+    features: str
+    without: tuple[str, ...] = ()
+    deep: bool = True
+    width: int
+    depth: int
+    selection: Selection = Selection()
+    passes: float = 1.0
+    samples: int = 0
+    batch_size: int = 512
+    learning_rate: float
+    weight_decay: float = 0.01
+    warm_up: int = 300
+    averaging: float = 0.999
+    augment: bool = True
+    seed: int = 0
+    precision: Precision = "fp32"
+    validate_every: int = 500_000
+    validation_rows: int = 50_000
+    patience: int = 0
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+
+def features_of(model: Slot) -> str:
+    """The feature set a model learns on unless told otherwise."""
+    return LITE_CALL if model in CALL_SLOTS else LITE
+
+
+def make_plan(
+    model: str,
+    *,
+    preset: str = "small",
+    precision: str = "auto",
+    width: int | None = None,
+    depth: int | None = None,
+    learning_rate: float | None = None,
+    features: str | None = None,
+    selection: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> Plan:
+    """A plan from what a user said; what he left open comes from the preset, the model and the machine.
+
+    Raises:
+        ConfigError: something cannot be.
+    """
+    if model not in list(Slot):
+        raise ConfigError(f"no model {model!r}; there are {', '.join(Slot)}")
+    if preset not in PRESETS:
+        raise ConfigError(f"preset: none is called {preset!r}; there are {', '.join(PRESETS)}")
+    if precision not in ("auto", *get_args(Precision)):
+        raise ConfigError(f"precision: {precision!r} is none of auto, {', '.join(get_args(Precision))}")
+    size = PRESET_SIZES[preset]
+    return Plan(
+        model=Slot(model),
+        features=features or features_of(Slot(model)),
+        width=width if width is not None else size.width,
+        depth=depth if depth is not None else size.depth,
+        learning_rate=learning_rate if learning_rate is not None else size.learning_rate,
+        precision=fast_precision() if precision == "auto" else precision,  # type: ignore[arg-type]
+        selection=Selection(**(selection or {})),
+        **settings,
+    )
+
+
+def fast_precision() -> Precision:
+    """bf16 where the machine computes with it: GPUs, and processors with instructions for it."""
+    if torch.cuda.is_available():
+        return "bf16"
+    able = torch.cpu.get_capabilities()
+    return "bf16" if able.get("amx_bf16") or able.get("avx512_bf16") else "fp32"
+
+
+def _check(plan: Plan) -> None:
+    """Refuse what cannot be learned, all at once.
+
+    Raises:
+        ConfigError: with a line for each fault.
+    """
+    faults = []
+    chosen = SETS.get(plan.features)
+    if chosen is None:
+        faults.append(f"features: no set {plan.features!r}; there are {', '.join(SETS)}")
+    else:
+        if chosen.name == ORACLE or chosen.of_calls != (plan.model in CALL_SLOTS):
+            faults.append(f"features: {plan.features} is for {chosen.purpose}; not for {plan.model}")
+        known = [group.id for group in chosen.groups]
+        faults += [
+            f"without: {plan.features} has no group {name!r}; there are {', '.join(known)}"
+            for name in plan.without
+            if name not in known
+        ]
+    faults += [
+        f"{name}: {getattr(plan, name)} must be above 0"
+        for name in ("width", "depth", "passes", "batch_size", "learning_rate", "validate_every")
+        if getattr(plan, name) <= 0
+    ]
+    if not 0.0 < plan.selection.share <= 1.0:
+        faults.append(f"share: {plan.selection.share} must be above 0 and at most 1")
+    faults += [
+        f"room: no room {room!r}; there are {', '.join(ROOMS)}"
+        for room in plan.selection.rooms
+        if room not in ROOMS
+    ]
+    if faults:
+        raise ConfigError("\n".join(faults))

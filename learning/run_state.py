@@ -1,0 +1,124 @@
+"""The folder of a training run: its curves, and its state, which a kill leaves old or new."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import msgspec
+import torch
+
+from game.errors import ConfigError, TrainingError
+
+if TYPE_CHECKING:
+    from torch.utils.tensorboard import SummaryWriter
+
+STATE_FILE: Final = "state.pt"
+CURVES_FOLDER: Final = "curves"
+
+
+class RunFolder:
+    """Where one run lives.
+
+    Args:
+        folder: made when something is saved.
+        identity: all that decides the run's numbers, as plain values; a state of another run is refused.
+    """
+
+    def __init__(self, folder: Path, identity: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self.identity = msgspec.json.encode(identity).decode()
+
+    def load(self) -> dict[str, Any] | None:
+        """The saved state, None if there is none.
+
+        Raises:
+            ConfigError: it is another run's.
+            TrainingError: it cannot be read.
+        """
+        path = self.folder / STATE_FILE
+        if not path.exists():
+            return None
+        try:
+            state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+            identity = state.pop("identity")
+        except Exception as exc:  # torch, zipfile and the unpickler each raise their own
+            raise TrainingError(f"{path}: cannot be read ({exc}); remove it to begin anew") from exc
+        if identity != self.identity:
+            raise ConfigError(
+                f"{self.folder} holds another run, which differs in {_differences(identity, self.identity)}; "
+                "choose another --out, or remove that folder to begin anew"
+            )
+        return state
+
+    def save(self, state: Mapping[str, Any]) -> None:
+        """Replace the saved state.
+
+        Raises:
+            TrainingError: it cannot be written; the old one is still there.
+        """
+        path = self.folder / STATE_FILE
+        fresh = path.with_suffix(".new")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with fresh.open("wb") as file:
+                torch.save({**state, "identity": self.identity}, file)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(path)
+        except (OSError, RuntimeError) as exc:  # torch's own writer turns a full disk into a RuntimeError
+            fresh.unlink(missing_ok=True)
+            raise TrainingError(
+                f"{path}: cannot be written ({exc}); free some space and start again"
+            ) from exc
+
+    def curves(self, step: int) -> Curves:
+        """The run's curves, from a step on; what was drawn beyond it is forgotten."""
+        return Curves(self.folder / CURVES_FOLDER, step)
+
+
+class Curves:
+    """Curves for TensorBoard: `tensorboard --logdir OUT/runs`."""
+
+    def __init__(self, folder: Path, step: int) -> None:
+        self._folder = folder
+        self._step = step
+        self._writer: SummaryWriter | None = None
+
+    def __enter__(self) -> Self:
+        from torch.utils.tensorboard import SummaryWriter  # noqa: PLC0415 - takes a second
+
+        self._writer = SummaryWriter(str(self._folder), purge_step=self._step + 1 if self._step else None)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+    def add(self, step: int, values: Mapping[str, float]) -> None:
+        """Draw the values of a step."""
+        assert self._writer is not None, "drawn outside of `with`"
+        for name, value in values.items():
+            self._writer.add_scalar(name, value, step)
+        self._writer.flush()
+
+
+def _differences(theirs: str, ours: str) -> str:
+    """The names of what two runs do not share.
+
+    >>> _differences('{"plan":{"seed":1,"width":8},"data":"x"}', '{"plan":{"seed":2,"width":8},"data":"y"}')
+    'data, plan.seed'
+    """
+    one, other = _flat(msgspec.json.decode(theirs)), _flat(msgspec.json.decode(ours))
+    return ", ".join(sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name)))
+
+
+def _flat(values: Any, prefix: str = "") -> dict[str, Any]:
+    if not isinstance(values, dict):
+        return {prefix: values}
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        flat |= _flat(value, f"{prefix}.{name}" if prefix else name)
+    return flat

@@ -1,0 +1,171 @@
+"""Experiments on what makes the discard model better: one run each, resumable, one command for all.
+
+``parts`` takes things away from the plan of the shipped network or adds them, at equal samples; ``data``
+trains the same network on a growing share of the games. Both are judged on the validation split; the test
+split stays for the networks that are shipped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+import msgspec
+
+from game.errors import ConfigError
+from learning.commit import current_commit
+from learning.corpus.reader import Corpus
+from learning.plan import Plan, make_plan
+from learning.supervised import train
+from policies.checkpoint import Card
+from policies.features.table import LITE, SETS, SUPHX
+
+StudyName: TypeAlias = Literal["parts", "data"]
+STUDIES: Final[tuple[StudyName, ...]] = get_args(StudyName)
+SAMPLES: Final = 400_000
+"""Of a run of ``parts``."""
+SHARES: Final = {0.01: 10.0, 0.03: 6.0, 0.1: 3.0, 0.3: 1.5, 1.0: 1.0}
+"""Parts of the games, and the passes over each: a small part is seen more often, until it is learned."""
+PLOT_FILE: Final = "data.svg"
+
+_VALIDATION_ROWS: Final = 60_000
+
+
+class Result(msgspec.Struct, frozen=True):
+    """One run of a study."""
+
+    name: str
+    card: Card
+
+    @property
+    def margin(self) -> float:
+        """Half a 95 % interval of the accuracy, as if positions were independent."""
+        p, n = self.card.metrics["accuracy"], self.card.metrics["rows"]
+        return 1.96 * math.sqrt(p * (1.0 - p) / n)
+
+
+def plans_of(study: str, *, seed: int = 0) -> dict[str, Plan]:
+    """The runs of a study by their names.
+
+    Raises:
+        ConfigError: there is no such study.
+    """
+    if study == "parts":
+        return {name: _plan(**{"seed": seed, **changes}) for name, changes in _PARTS.items()}
+    if study == "data":
+        return {
+            f"{100 * share:g} % of the games": _plan(
+                samples=0, passes=passes, seed=seed, selection={**_PHOENIX, "share": share}
+            )
+            for share, passes in SHARES.items()
+        }
+    raise ConfigError(f"no study {study!r}; there are {', '.join(STUDIES)}")
+
+
+def run_study(study: str, corpus: Corpus, out: Path, *, seed: int = 0, quiet: bool = False) -> list[Result]:
+    """Train all of a study's networks, or go on with them.
+
+    Args:
+        study: its name.
+        corpus: the games.
+        out: folder; each run has its own in it.
+        seed: of all runs but those that vary it.
+        quiet: show no progress.
+
+    Raises:
+        ConfigError: no such study, or ``out`` holds other runs.
+        TrainingError: a state cannot be saved or read.
+    """
+    results = []
+    for number, (name, plan) in enumerate(plans_of(study, seed=seed).items()):
+        card = train(plan, corpus, out / study / f"{number:02}", commit=current_commit(), quiet=quiet)
+        results.append(Result(name, card))
+    if study == "data":
+        draw(results, out / study / PLOT_FILE)
+    return results
+
+
+def print_study(results: list[Result], *, as_json: bool) -> int:
+    """Print a study as JSON or as a table in Markdown; returns the exit code."""
+    if as_json:
+        print(msgspec.json.encode(results).decode())
+        return 0
+    first = results[0].card.metrics["accuracy"]
+    print("| run | samples seen | validation top-1 | difference | loss | minutes |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    for result in results:
+        metrics, training = result.card.metrics, result.card.training
+        accuracy = metrics["accuracy"]
+        cells = (
+            result.name,
+            f"{training.samples:,}",
+            f"{accuracy:.2%} ± {result.margin:.2%}",
+            f"{100 * (accuracy - first):+.2f}",
+            f"{metrics['loss']:.4f}",
+            f"{training.seconds / 60:.1f}",
+        )
+        print(f"| {' | '.join(cells)} |")
+    return 0
+
+
+def draw(results: list[Result], path: Path) -> None:
+    """Draw accuracy over games, as SVG."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - of the extra `learn`, and slow to import
+
+    games = [result.card.data.games for result in results]
+    accuracies = [100 * result.card.metrics["accuracy"] for result in results]
+    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+    axes = figure.subplots()
+    axes.errorbar(games, accuracies, yerr=[100 * result.margin for result in results], marker="o", capsize=3)
+    for x, y in zip(games, accuracies, strict=True):
+        axes.annotate(f"{y:.1f}", (x, y), textcoords="offset points", xytext=(6, -12))
+    axes.set_xscale("log")
+    axes.set_xlabel("games learned from")
+    axes.set_ylabel("discards as the player's, % of validation")
+    axes.grid(alpha=0.3)
+    figure.savefig(path, format="svg", metadata={"Date": None})
+
+
+_PHOENIX: Final[Mapping[str, Any]] = {"rooms": ("houou",)}
+
+
+def _groups(*prefixes: str) -> tuple[str, ...]:
+    """Groups of the lite set whose names begin so."""
+    return tuple(group.id for group in SETS[LITE].groups if group.id.startswith(prefixes))
+
+
+_PARTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "as shipped, 64×6": {},
+    "another seed": {"seed": 101},
+    "a third seed": {"seed": 102},
+    "without look-ahead (LA3)": {"without": _groups("LA3")},
+    "without safety and unseen copies (G, H)": {"without": _groups("G", "H")},
+    "without discard sums and recency (E, F)": {"without": _groups("E", "F")},
+    "without last discards (D)": {"without": _groups("D")},
+    "without own shape (N)": {"without": _groups("N")},
+    "without scores, round and wall (I, J, K)": {"without": _groups("I", "J", "K")},
+    "no renaming of tiles": {"augment": False},
+    "no averaging of weights": {"averaging": 0.0},
+    "learning rate 0.003": {"learning_rate": 3e-3},
+    "half the batch": {"batch_size": 256},
+    "32×4": {"width": 32, "depth": 4},
+    "64×10": {"depth": 10},
+    "128×6": {"width": 128},
+    "all rooms": {"selection": {}},
+    "players of 8-dan and more": {"selection": {"least_rank": 17}},
+    "838 planes, without LA1 and LA2": {"features": SUPHX, "deep": False},
+    "838 planes, with LA1 and LA2": {"features": SUPHX},
+}
+
+
+def _plan(**changes: Any) -> Plan:
+    settings = {
+        "preset": "small",
+        "selection": _PHOENIX,
+        "samples": SAMPLES,
+        "validate_every": 1 << 40,  # once, at the end
+        "validation_rows": _VALIDATION_ROWS,
+    }
+    return make_plan("discard", **{**settings, **changes})

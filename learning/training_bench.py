@@ -1,0 +1,167 @@
+"""How fast a network learns, and what bounds it: the loader alone, the network alone, and both together."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import time
+from collections.abc import Generator, Iterable
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import torch
+
+from game.errors import ReplayError
+from learning.corpus.reader import Corpus
+from learning.learner import Learner
+from learning.plan import Plan
+from learning.samples import Batch, Loader
+from learning.supervised import choice_of, device_name, first_network
+
+ROUNDS: Final = 5
+"""Slices of each of the three, taken in turn, so that a disturbance falls on all of them."""
+_KEPT: Final = 8
+"""Batches in memory for the network alone."""
+
+
+class Speed(msgspec.Struct, frozen=True):
+    """Samples per second: the slowest slice, the middle one, the fastest."""
+
+    minimum: float
+    median: float
+    maximum: float
+
+
+class TrainingBench(msgspec.Struct, frozen=True):
+    """What `suzaku bench training` measures.
+
+    Attributes:
+        machine: what it ran on.
+        device: where the network was.
+        model: which of the five.
+        network: width×depth and precision.
+        features: the feature set.
+        batch_size: samples of a step.
+        seed: of everything.
+        seconds_a_slice: by the clock.
+        loader: alone.
+        network_alone: steps on batches that lie in memory.
+        together: as a run does it.
+        share: `together` in parts of `network_alone`.
+    """
+
+    machine: str
+    device: str
+    model: str
+    network: str
+    features: str
+    batch_size: int
+    seed: int
+    seconds_a_slice: float
+    loader: Speed
+    network_alone: Speed
+    together: Speed
+    share: float
+
+
+def bench_training(plan: Plan, folder: Path, *, seconds: float = 10.0) -> TrainingBench:
+    """Measure a plan's speed.
+
+    Args:
+        plan: what is trained.
+        folder: of the corpus.
+        seconds: of each slice.
+
+    Raises:
+        ConfigError: no decision fits the plan's selection.
+        ReplayError: there is no whole corpus, or too little in it.
+    """
+    corpus = Corpus(folder)
+    loader = Loader(
+        corpus,
+        choice_of(plan, corpus, "train"),
+        plan.model,
+        features=plan.features,
+        deep=plan.deep,
+        batch_size=plan.batch_size,
+        seed=plan.seed,
+        augment=plan.augment,
+        workers=torch.get_num_threads(),
+    )
+    torch.manual_seed(plan.seed)
+    learner = Learner(first_network(plan, None), plan)
+    fresh = _endless(loader)
+    kept = list(islice(fresh, _KEPT))
+    if len(kept) < _KEPT:
+        raise ReplayError(f"{folder}: too little in it to measure with")
+    speeds: dict[str, list[float]] = {"loader": [], "network": [], "together": []}
+    _learn(learner, kept, 0.0, plan)  # kernels, memory
+    for _ in range(ROUNDS):
+        speeds["loader"].append(_take(fresh, seconds))
+        speeds["network"].append(_learn(learner, cycle(kept), seconds, plan))
+        speeds["together"].append(_learn(learner, fresh, seconds, plan))
+    fresh.close()
+    found = {name: Speed(min(each), statistics.median(each), max(each)) for name, each in speeds.items()}
+    return TrainingBench(
+        machine=f"{platform.machine()}, {len(os.sched_getaffinity(0))} cores, torch {torch.__version__}",
+        device=device_name(learner.device),
+        model=str(plan.model),
+        network=f"{plan.width}×{plan.depth}, {plan.precision}",
+        features=plan.features,
+        batch_size=plan.batch_size,
+        seed=plan.seed,
+        seconds_a_slice=seconds,
+        loader=found["loader"],
+        network_alone=found["network"],
+        together=found["together"],
+        share=found["together"].median / found["network"].median,
+    )
+
+
+def print_training(result: TrainingBench, *, as_json: bool) -> int:
+    """Print it for a reader or a program; returns the exit code."""
+    if as_json:
+        print(msgspec.json.encode(result).decode())
+        return 0
+    print(f"{result.machine}; {result.device}")
+    print(f"{result.model} {result.network} on {result.features}")
+    print(f"batches of {result.batch_size}, seed {result.seed}")
+    for name, speed in (
+        ("loader alone", result.loader),
+        ("network alone", result.network_alone),
+        ("both", result.together),
+    ):
+        print(f"{name:15}{speed.median:>9,.0f} samples/s  ({speed.minimum:,.0f} to {speed.maximum:,.0f})")
+    print(f"both / network alone: {result.share:.1%}; slices of {result.seconds_a_slice:g} s, in turn")
+    return 0
+
+
+def _endless(loader: Loader) -> Generator[Batch]:
+    epoch = 0
+    while True:
+        yield from loader.epoch(epoch)
+        epoch += 1
+
+
+def _take(batches: Iterable[Batch], seconds: float) -> float:
+    """Samples per second that come out."""
+    begun, samples = time.perf_counter(), 0
+    for batch in batches:
+        samples += len(batch.labels)
+        if time.perf_counter() - begun >= seconds:
+            break
+    return samples / (time.perf_counter() - begun)
+
+
+def _learn(learner: Learner, batches: Iterable[Batch], seconds: float, plan: Plan) -> float:
+    """Samples per second that are learned from."""
+    begun, samples = time.perf_counter(), 0
+    for batch in batches:
+        learner.step(batch, 0, plan.learning_rate)
+        samples += len(batch.labels)
+        if time.perf_counter() - begun >= seconds:
+            break
+    return samples / (time.perf_counter() - begun)

@@ -1,0 +1,58 @@
+"""The networks a checkpoint can hold, by the architecture its card states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeAlias
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from policies.networks import Architecture, Network
+
+AnyArchitecture: TypeAlias = Architecture
+"""The union of all of them."""
+
+NETWORKS: Final[Mapping[type, Callable[[Any], nn.Module]]] = {
+    Architecture: Network,
+}
+"""How each is built."""
+
+Shapes: TypeAlias = dict[str, tuple[int, ...]]
+"""Shape of each tensor by its name."""
+
+
+def empty_network(architecture: AnyArchitecture) -> nn.Module:
+    """The network without memory for its weights: all its tensors are on the meta device.
+
+    Raises:
+        ValueError: it cannot be built.
+    """
+    with torch.device("meta"), _NoDice():
+        return NETWORKS[type(architecture)](architecture)
+
+
+def shapes_of(architecture: AnyArchitecture) -> Shapes:
+    """Names and shapes of the tensors a network needs, found without making any.
+
+    Raises:
+        ValueError: it cannot be built.
+    """
+    state = empty_network(architecture).state_dict()
+    return {name: tuple(tensor.shape) for name, tensor in state.items()}
+
+
+class _NoDice(TorchFunctionMode):
+    """Leaves out random first values: without memory there are none, yet torch takes seconds to get ready."""
+
+    _RANDOM: Final = (Tensor.normal_, Tensor.uniform_)
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Iterable[type],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        return args[0] if func in self._RANDOM else func(*args, **(kwargs or {}))

@@ -1,0 +1,198 @@
+"""Saving and loading checkpoints of a folder."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+from torch import Tensor, nn
+
+from game.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, CheckpointMissing
+from policies.checkpoint.architectures import Shapes, empty_network, shapes_of
+from policies.checkpoint.card import (
+    LARGEST_CARD,
+    MODELS,
+    Card,
+    Model,
+    Stored,
+    check_card,
+    decode_card,
+    encode_card,
+    excerpt,
+    sealed,
+    tensors_file,
+)
+from policies.checkpoint.files import TEMPORARY, read_file, replace_file
+from policies.checkpoint.tensors import largest_size, pack, unpack
+from policies.slots import Slot
+
+LARGEST_FILE: Final = 1 << 27
+"""Bytes of a file of weights that are read unless more is asked for: the paper's networks have 86 million."""
+
+
+class Checkpoint(msgspec.Struct, frozen=True):
+    """A model from disk: its card, and its weights by name, float32 on the CPU."""
+
+    card: Card
+    tensors: dict[str, Tensor]
+
+
+def save(folder: Path, card: Card, tensors: Mapping[str, Tensor]) -> Card:
+    """Write a checkpoint in place of the model's last one, which is kept as ``<model>.previous.json``.
+
+    Args:
+        folder: made if it is missing.
+        card: all but its hashes.
+        tensors: the network's state dict, on any device, of any float type.
+
+    Returns:
+        The card as it was written.
+
+    Raises:
+        CheckpointError: it could not be loaded again: the weights do not fit the card or are not finite, or
+            the card holds what cannot be written. Nothing has been.
+        OSError: the disk is full or the folder read-only. The last checkpoint is as it was.
+    """
+    path = _card_path(folder, card.model)
+    data = pack(tensors)
+    digest = hashlib.sha256(data).hexdigest()
+    stored = Stored(tensors_file(card.model, digest), len(data), digest)
+    try:
+        card = sealed(replace(card, tensors=stored))
+    except msgspec.ValidationError as exc:
+        raise CheckpointCorrupt(path, "card", f"cannot be written: {exc}") from None
+    text = encode_card(card)
+    if len(text) > LARGEST_CARD:
+        raise CheckpointCorrupt(path, "card", f"{len(text)} bytes, but {LARGEST_CARD} are the most")
+    unpack(data, _shapes(card, card.model, path), folder / stored.file)
+    folder.mkdir(parents=True, exist_ok=True)
+    replace_file(folder / stored.file, data)
+    _keep_previous(folder, card)
+    replace_file(path, text)
+    _tidy(folder, card)
+    return card
+
+
+def load(folder: Path, model: Model | Slot, largest: int = LARGEST_FILE) -> Checkpoint:
+    """Read and check a checkpoint.
+
+    Args:
+        folder: where it lies.
+        model: which one.
+        largest: bytes its file of weights may have.
+
+    Raises:
+        CheckpointMissing: there is none of the model.
+        CheckpointCorrupt: it is not whole, or not what it says it is.
+        CheckpointMismatch: it is of another model, architecture, feature set or version.
+    """
+    name = _known(model)
+    try:
+        return _load(folder, name, _card_path(folder, name), largest)
+    except CheckpointError as exc:
+        advice = _advice(folder, name, largest)
+        raise type(exc)(exc.file, exc.field, exc.problem, advice) from None
+
+
+def network_of(checkpoint: Checkpoint) -> nn.Module:
+    """The network with copies of the weights, ready to play (``eval``), on the CPU."""
+    network = empty_network(checkpoint.card.architecture)
+    weights = network.state_dict()  # not a plain dict: it tells the layers which version they are of
+    weights.update((name, tensor.clone()) for name, tensor in checkpoint.tensors.items())
+    network.load_state_dict(weights, strict=True, assign=True)
+    return network.eval()
+
+
+def models_in(folder: Path) -> tuple[Model, ...]:
+    """Models that a folder has a card of, which may or may not be a sound one."""
+    return tuple(model for model in MODELS if _card_path(folder, model).exists())
+
+
+# --- loading ----------------------------------------------------------------------------------------------
+
+
+def _load(folder: Path, model: Model, path: Path, largest: int) -> Checkpoint:
+    card = decode_card(read_file(path, 1, LARGEST_CARD), path)
+    shapes = _shapes(card, model, path)
+    stored = card.tensors
+    if not re.fullmatch("[0-9a-f]{64}", stored.sha256):
+        raise CheckpointCorrupt(path, "tensors.sha256", f"{excerpt(stored.sha256)} is no hash")
+    if stored.file != tensors_file(model, stored.sha256):
+        wanted = tensors_file(model, stored.sha256)
+        raise CheckpointCorrupt(path, "tensors.file", f"{excerpt(stored.file)}, but {wanted!r} is its name")
+    most = min(largest, largest_size(shapes))
+    if stored.bytes > most:
+        raise CheckpointCorrupt(path, "tensors.bytes", f"{stored.bytes}, but {most} are the most")
+    weights = folder / stored.file
+    try:
+        data = read_file(weights, stored.bytes, stored.bytes)
+    except CheckpointMissing as exc:
+        raise CheckpointCorrupt(weights, exc.field, f"{exc.problem}, but {path.name} names it") from None
+    if hashlib.sha256(data).hexdigest() != stored.sha256:
+        raise CheckpointCorrupt(weights, "content", f"not what {path.name} states by tensors.sha256")
+    return Checkpoint(card, unpack(data, shapes, weights))
+
+
+def _shapes(card: Card, model: Model, path: Path) -> Shapes:
+    """What the weights of a sound card look like."""
+    check_card(card, model, path)
+    try:
+        return shapes_of(card.architecture)
+    except ValueError as exc:
+        raise CheckpointMismatch(path, "architecture", str(exc)) from None
+
+
+def _advice(folder: Path, model: Model, largest: int) -> str:
+    previous, current = _previous_path(folder, model), _card_path(folder, model)
+    try:
+        _load(folder, model, previous, largest)
+    except CheckpointError:
+        return f"copy it here again or run `suzaku train {model}`"
+    return f"the one saved before it is whole: to use that, rename {previous.name} to {current.name}"
+
+
+def _known(model: str) -> Model:
+    for name in MODELS:
+        if name == model:
+            return name
+    raise ValueError(f"no model {model!r}; there are {', '.join(MODELS)}")
+
+
+# --- saving -----------------------------------------------------------------------------------------------
+
+
+def _card_path(folder: Path, model: Model) -> Path:
+    return folder / f"{model}.json"
+
+
+def _previous_path(folder: Path, model: Model) -> Path:
+    return folder / f"{model}.previous.json"
+
+
+def _keep_previous(folder: Path, card: Card) -> None:
+    """Keep the checkpoint that is to be replaced, if it is a good one and another."""
+    try:
+        old = _load(folder, card.model, _card_path(folder, card.model), LARGEST_FILE).card
+    except CheckpointError:
+        return
+    if old.tensors != card.tensors:
+        replace_file(_previous_path(folder, card.model), encode_card(old))
+
+
+def _tidy(folder: Path, card: Card) -> None:
+    """Remove weights that no card names any more, and what broken saves have left."""
+    kept = {card.tensors.file}
+    previous = _previous_path(folder, card.model)
+    with contextlib.suppress(CheckpointError):
+        kept.add(decode_card(read_file(previous, 1, LARGEST_CARD), previous).tensors.file)
+    ours = re.compile(rf"{card.model}-[0-9a-f]{{8}}\.safetensors({re.escape(TEMPORARY)})?")
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            if ours.fullmatch(path.name) and path.name not in kept:
+                path.unlink(missing_ok=True)
