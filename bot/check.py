@@ -5,22 +5,26 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import yaml
 
 from bot.config import Config
+from bot.models import load, policy_text
 from bot.records import Records
 from bot.redaction import redact
 from bot.serve import local_lobby
 from bot.tenhou.game_types import GameType
 from bot.warm import first_decision, warm_up_visibly
 from game.jit import cache_folder
+from policies.slots import Policy
+
+_PACKAGES: Final = ("riichienv", "numba", "numpy", "torch")
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -34,15 +38,17 @@ def check_everything(config: Config, environment: Mapping[str, str], *, as_json:
     """Print the configuration and what was found; the exit code.
 
     Raises:
-        ConfigError: a folder cannot be written or the lobby's port is taken.
+        ConfigError: a model cannot be used, a folder cannot be written, or the lobby's port is taken.
     """
     values = config.model_dump(mode="json")
+    policy = load(config.decision)
     findings = [
         Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
         Finding("cores", str(_cores())),
-        Finding("packages", ", ".join(f"{name} {version(name)}" for name in ("riichienv", "numba", "numpy"))),
-        _kernels(),
-        _policy(),
+        Finding("packages", ", ".join(f"{name} {version(name)}" for name in _PACKAGES)),
+        *_models(policy),
+        _kernels(policy),
+        _policy(config, policy),
         _records(config.records.folder),
         _lobby(config),
         _login(config, environment),
@@ -67,16 +73,32 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _kernels() -> Finding:
-    seconds = warm_up_visibly()
+def _models(policy: Policy) -> Iterator[Finding]:
+    """A line for each model."""
+    if policy.source != "model":
+        return
+    # the networks are in memory already, so this imports nothing new
+    from policies.checkpoint import describe  # noqa: PLC0415
+    from policies.inference import NetworkPolicy  # noqa: PLC0415
+
+    assert isinstance(policy, NetworkPolicy)
+    for slot, card in policy.cards.items():
+        yield Finding(f"model {slot}", describe(card))
+
+
+def _kernels(policy: Policy) -> Finding:
+    seconds = warm_up_visibly(policy=policy)
     return Finding("kernels", f"ready in {seconds:.1f} s, kept in {cache_folder()}")
 
 
-def _policy() -> Finding:
+def _policy(config: Config, policy: Policy) -> Finding:
     started = perf_counter()
-    decision = first_decision()
+    decision = first_decision(policy)
     took_ms = (perf_counter() - started) * 1000
-    return Finding("policy", f"heuristic, one decision ({decision.action}) in {took_ms:.1f} ms")
+    who = policy_text(config.decision)
+    return Finding(
+        "policy", f"{who}: one decision ({decision.action}, {decision.source}) in {took_ms:.1f} ms"
+    )
 
 
 def _records(folder: Path) -> Finding:

@@ -123,9 +123,11 @@ class Tenhou(Section):
 
 
 class DecisionSection(Section):
-    """How long the bot may think, and what it does when thinking fails."""
+    """Who decides, how long he may think, and what is done when thinking fails."""
 
-    policy: Literal["heuristic"] = "heuristic"
+    policy: Literal["network", "heuristic"] = "network"
+    checkpoints: Annotated[str, Expected('a folder, or ""')] = ""
+    permutations: Literal[1, 6, 12] = 12
     budget_ms: Annotated[int, Field(ge=100, le=60_000)] = 3000
     reserve_ms: Annotated[int, Field(ge=0, le=30_000)] = 1500
     failures_before_rules: Annotated[int, Field(ge=1, le=1000)] = 3

@@ -7,7 +7,7 @@ import contextlib
 import random
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +21,7 @@ from bot.config import GUEST, Config, login_name
 from bot.live import LiveTable
 from bot.lock import id_lock
 from bot.logs import hidden
+from bot.models import PolicyLoader, policy_text
 from bot.player import PlayerSettings, SeatPlayer
 from bot.records import Records
 from bot.redaction import REDACTOR
@@ -37,7 +38,7 @@ from bot.tenhou.session.events import GameEnded, GameStarted, SessionEvent, Tabl
 from bot.warm import warm_up_visibly
 from game.errors import ConfigError, TransportError
 from policies.decision import Decision
-from policies.heuristic import HeuristicPolicy
+from policies.slots import Policy
 from replays.record import DecisionRecord
 
 EXIT_FAILED: Final = 1
@@ -58,7 +59,7 @@ def play_games(
         started: when the program began, by the monotonic clock.
 
     Raises:
-        ConfigError: the id is in use, or the capture or lock file cannot be written.
+        ConfigError: the id is in use, the capture or lock file cannot be written, or a model cannot be used.
     """
     login = login_name(config, environment)
     if login != GUEST:
@@ -75,8 +76,9 @@ def play_games(
         # An account comes back by its id, and the built-in lobby ends with us.
         has_code = login == GUEST and bool(config.local.url or config.play.server == "tenhou")
         store = stack.enter_context(_resume_store(config)) if has_code else None
-        run = Run(config, login, capture, started, store)
-        warm_up_visibly()
+        models = PolicyLoader(config.decision)
+        run = Run(config, login, capture, models, started, store)
+        warm_up_visibly(policy=models.policy)
         code = asyncio.run(run.play())
     result = run.result()
     print(msgspec.json.encode(result).decode() if as_json else result_text(result))
@@ -94,7 +96,8 @@ def plan_text(config: Config) -> str:
         [
             f"would play {config.play.games} game{'s' if config.play.games > 1 else ''} on {where}",
             f"  lobby {config.server.lobby}, type {config.server.type} ({config.game_type}), as {login}",
-            f"  {config.pace} pace, decisions by {config.decision.policy} in {config.decision.budget_ms} ms",
+            f"  {config.pace} pace, {config.decision.budget_ms} ms for a decision",
+            f"  decisions by {policy_text(config.decision)}",
             f"  records to {config.records.folder}"
             + (f", frames to {config.records.capture}" if config.records.capture else ""),
         ]
@@ -109,6 +112,7 @@ class Run:
         config: Config,
         login: str,
         capture: Capture | None,
+        models: Callable[[], Policy],
         started: float,
         store: ResumeStore | None = None,
     ) -> None:
@@ -137,7 +141,7 @@ class Run:
             )
         )
         self._player = SeatPlayer(
-            HeuristicPolicy,
+            models,
             PlayerSettings(
                 budget_ms=config.decision.budget_ms,
                 failures=config.decision.failures_before_rules,

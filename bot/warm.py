@@ -20,11 +20,14 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from bot.config import DecisionSection
 from bot.logs import set_up_logs
+from bot.models import load, try_out
 from game.table import Table
 from game.warmup import warm_up
 from policies.decision import Decision, decide
 from policies.heuristic import HeuristicPolicy
+from policies.slots import Policy
 
 PATIENCE_S: Final = 2.0
 """A start from the cache takes less and says nothing."""
@@ -35,29 +38,33 @@ Tell: TypeAlias = Callable[[str, int, int], None]
 log = structlog.get_logger(__name__)
 
 
-def warm_up_visibly(terminal: TextIO | None = None) -> float:
+def warm_up_visibly(terminal: TextIO | None = None, policy: Policy | None = None) -> float:
     """Make everything ready for the first move; returns the seconds it took.
 
     Args:
         terminal: where a bar is drawn if it is one, else stderr.
+        policy: who will make it; the rules if None.
+
+    Raises:
+        ConfigError: the policy gives no usable answer.
     """
     stream = terminal or sys.stderr
     began = time.monotonic()
     with _bar(stream) if stream.isatty() else _reminders() as tell:
-        _all_steps(tell)
+        _all_steps(tell, policy or HeuristicPolicy())
     seconds = time.monotonic() - began
     log.info("kernels.ready", seconds=round(seconds, 1))
     return seconds
 
 
-def first_decision() -> Decision:
+def first_decision(policy: Policy) -> Decision:
     """Let the policy make one real decision, the dealer's first discard: whatever is lazy is loaded by it."""
     table = Table(seed=0)
     player = table.waiting()[0]
-    return decide(table.state, player, table.legal(player), HeuristicPolicy(), table.length)
+    return decide(table.state, player, table.legal(player), policy, table.length)
 
 
-def _all_steps(tell: Tell) -> None:
+def _all_steps(tell: Tell, policy: Policy) -> None:
     steps = 0
 
     def one_more(name: str, done: int, total: int) -> None:
@@ -67,7 +74,8 @@ def _all_steps(tell: Tell) -> None:
 
     warm_up(one_more)
     tell("first decision", steps - 1, steps)
-    first_decision()
+    try_out(policy)
+    first_decision(policy)
     tell("", steps, steps)
 
 
@@ -103,4 +111,4 @@ def _reminders() -> Iterator[Tell]:
 
 if __name__ == "__main__":
     set_up_logs()
-    warm_up_visibly()
+    warm_up_visibly(policy=load(DecisionSection()))

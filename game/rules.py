@@ -65,6 +65,16 @@ def _action(row: list[int]) -> Action:
     return Action(kind, row[1], tuple(tile for tile in row[2:] if tile >= 0))
 
 
+def action_row(action: Action) -> list[int]:
+    """The action as `legal_rows` writes it: kind, tile, four consumed, -1 where empty.
+
+    >>> action_row(Action(ActionKind.PON, 7, (4, 5)))
+    [4, 7, 4, 5, -1, -1]
+    """
+    empty = _WIDTH - 2 - len(action.consumed)
+    return [int(action.kind), action.tile, *action.consumed, *[-1] * empty]
+
+
 @kernel
 def _legal_rows(records: Any, player: int, rows: Any) -> Any:
     return legal_rows(records[0], player, rows)

@@ -14,14 +14,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from game.actions import RIICHI, Action, ActionKind
-from game.events import Discard, Draw, StartRound
 from game.jit import warms_up
 from game.shanten import shanten
-from game.state import apply, new_round
 from policies.attack import tenpai_value
 from policies.calls import kan_is_good, worth_of_call, worth_of_discards, worth_of_pass
 from policies.hand_value import MELDS
+from policies.known_hand import known_questions
 from policies.outlook import Outlook, look
 from policies.slots import Question, Slot, Source
 
@@ -110,17 +108,6 @@ _RULES: Final[dict[Slot, Callable[[Question], list[float]]]] = {
 
 @warms_up
 def _warm_up() -> None:
-    """Ask every slot once, about the dealer's first tile and about his discard."""
-    hands = [tuple(range(first, first + 52, 4)) for first in range(4)]
-    record = new_round()
-    apply(record, StartRound(0, 0, 0, 0, (25000,) * 4, 135, (hands[0], hands[1], hands[2], hands[3])))
-    apply(record, Draw(0, 52))
-    _ask(record, 0, Slot.RIICHI, RIICHI)
-    _ask(record, 0, Slot.DISCARD, Action(ActionKind.DISCARD, 0), Action(ActionKind.DISCARD, 52))
-    _ask(record, 0, Slot.KAN, Action(ActionKind.KAKAN, 52, hands[0][:3]))
-    apply(record, Discard(0, 52, True))
-    _ask(record, 1, Slot.CHI, Action(ActionKind.CHI, 52, hands[1][:2]))
-
-
-def _ask(record: np.void, player: int, slot: Slot, *options: Action) -> None:
-    HeuristicPolicy().answer(slot, [Question(slot, record, player, options, "hanchan")])
+    policy = HeuristicPolicy()
+    for question in known_questions():
+        policy.answer(question.slot, [question])

@@ -15,6 +15,7 @@ from game.actions import Action, ActionKind
 from game.bench import Speed, measure
 from game.bench_table import engine_view
 from game.layout import ROUND_STATE
+from game.rules import action_row
 from game.table import Table
 from policies.decision import decide
 from policies.features.encode import encode
@@ -104,7 +105,7 @@ def played_decisions(games: int, seed: int) -> Decisions:
     for table, player, legal in _asked(games, seed):
         for action in legal:
             if action.kind in _CALLS:
-                calls.append([action.kind, action.tile, *action.consumed, *[-1] * (4 - len(action.consumed))])
+                calls.append(action_row(action))
                 owners.append(len(states))
         states.append(table.state.copy())
         seats.append(player)

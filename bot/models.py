@@ -1,0 +1,87 @@
+"""Who decides, as configured: loaded and tried before anything connects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from bot.config import DecisionSection
+from game.errors import CheckpointError, ConfigError, ModelError
+from policies.heuristic import HeuristicPolicy
+from policies.known_hand import known_questions
+from policies.slots import Policy
+
+THREADS: Final = 1
+"""That torch may use for a decision: one position is too little work to share, and others need a core too."""
+
+
+class PolicyLoader:
+    """Gives out the policy loaded at the start, and after that a new one each time.
+
+    Args:
+        section: which policy, and from where.
+
+    Raises:
+        ConfigError: a checkpoint cannot be used.
+    """
+
+    def __init__(self, section: DecisionSection) -> None:
+        self._section = section
+        self.policy = load(section)
+        self._given = False
+
+    def __call__(self) -> Policy:
+        """The policy, on whichever thread asks.
+
+        Raises:
+            ConfigError: a checkpoint can no longer be used.
+        """
+        if self._given:
+            self.policy = load(self._section)
+        self._given = True
+        return self.policy
+
+
+def load(section: DecisionSection) -> Policy:
+    """The policy as configured.
+
+    Raises:
+        ConfigError: a checkpoint cannot be used; with the file and the field in it.
+    """
+    if section.policy == "heuristic":
+        return HeuristicPolicy()
+    # torch takes a second or more to import, and only those who play with networks need it
+    import torch  # noqa: PLC0415
+
+    from policies.inference import SHIPPED, load_policy  # noqa: PLC0415
+
+    torch.set_num_threads(THREADS)
+    folder = Path(section.checkpoints).expanduser() if section.checkpoints else SHIPPED
+    try:
+        return load_policy(folder, averaging=section.permutations)
+    except CheckpointError as exc:
+        raise ConfigError(
+            f"decision.checkpoints: {exc}; `decision.policy: heuristic` plays without models"
+        ) from exc
+
+
+def policy_text(section: DecisionSection) -> str:
+    """Who decides, in words."""
+    if section.policy == "heuristic":
+        return "the heuristic"
+    models = f"the models in {section.checkpoints}" if section.checkpoints else "the models that come with it"
+    looks = f", averaged over {section.permutations} renamings" if section.permutations > 1 else ""
+    return models + looks
+
+
+def try_out(policy: Policy) -> None:
+    """Ask every slot once, on a known hand: whatever is lazy is loaded by it.
+
+    Raises:
+        ConfigError: a model gives no usable answer.
+    """
+    for question in known_questions():
+        try:
+            policy.answer(question.slot, [question])
+        except ModelError as exc:
+            raise ConfigError(f"decision.checkpoints: {exc}; train it again, or take another folder") from exc

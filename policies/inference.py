@@ -1,0 +1,286 @@
+"""The networks as a policy: questions in, probabilities out, one in play, thousands at once elsewhere.
+
+A question becomes rows: one for a discard or riichi, one for each candidate meld of a call. Rows are encoded,
+looked at under so many renamings of the suits as is asked for, and their logits averaged, which is the
+geometric mean of the probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from game.actions import Action
+from game.errors import ModelError
+from game.layout import ROUND_STATE
+from game.rules import action_row
+from game.settlement import LAST_ROUND, GameLength
+from game.tiles import RED_FIVES
+from policies.checkpoint import Card, load, network_of
+from policies.features.encode import Planes, encode
+from policies.features.permute import KIND_MAPS, permute_planes
+from policies.features.table import KINDS, LITE_CALL, SETS, SUPHX_CALL
+from policies.fused import FusedNetwork
+from policies.networks import DISCARDS, YES, Network
+from policies.slots import Question, Slot, Source
+
+Averaging: TypeAlias = Literal[1, 6, 12]
+"""Renamings a position is looked at under: none, the orders of the suits, these and their mirror images."""
+
+Logits: TypeAlias = NDArray[np.float32]
+
+SHIPPED: Final = Path(__file__).parent / "checkpoints" / "small"
+"""The folder of the checkpoints that come with the program."""
+
+_CALL_SETS: Final = (LITE_CALL, SUPHX_CALL)
+_ROWS_ENCODED: Final = 256
+"""Decisions whose planes are in memory at once."""
+_ROWS_ON_CPU: Final = 24
+"""Rows that go through a network together: their numbers stay in the core's cache."""
+_ROWS_ELSEWHERE: Final = 2048
+
+
+class Model:
+    """One of the five, ready to answer.
+
+    Args:
+        network: as it was trained.
+        features: the feature set it sees.
+        without: groups of it that are left blank.
+        device: where to compute.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        features: str,
+        without: Sequence[str] = (),
+        device: torch.device | str = "cpu",
+    ) -> None:
+        self.features = features
+        groups = SETS[features].groups
+        self._deep = any(g.id[:3] in ("LA1", "LA2") and g.id not in without for g in groups)
+        self._outputs = network.architecture.outputs
+        self._network = FusedNetwork(network, _planes_of(features, without), device)
+        self._rows = _ROWS_ON_CPU if self._network.device.type == "cpu" else _ROWS_ELSEWHERE
+
+    @property
+    def of_calls(self) -> bool:
+        """Whether a row is a candidate meld."""
+        return self.features in _CALL_SETS
+
+    def look(
+        self,
+        states: NDArray[Any],
+        seats: NDArray[np.int8],
+        calls: NDArray[np.int16] | None,
+        length: GameLength,
+        averaging: Averaging = 1,
+    ) -> Logits:
+        """Score the answers for states as one seat sees each.
+
+        Args:
+            states: ``[N]`` of `ROUND_STATE`.
+            seats: ``[N]`` absolute players.
+            calls: ``[N, 6]`` as `game.rules.legal_rows` writes them, if rows are candidate melds.
+            length: of the games.
+            averaging: renamings to average over.
+
+        Returns:
+            ``[N, 34]`` or ``[N, 2]`` logits.
+        """
+        logits = np.empty((len(states), self._outputs), np.float32)
+        for rows in _pieces(len(states), _ROWS_ENCODED):
+            planes = encode(
+                states[rows],
+                seats[rows],
+                self.features,
+                calls=calls[rows] if calls is not None and self.of_calls else None,
+                deep=self._deep,
+                last_round=LAST_ROUND[length],
+            )
+            logits[rows] = self.scores(planes, averaging)
+        return logits
+
+    def scores(self, planes: Planes, averaging: Averaging = 1) -> Logits:
+        """Score the answers for planes of the model's feature set.
+
+        Args:
+            planes: ``[N, C, 34]`` as the encoder makes them.
+            averaging: renamings to average over.
+
+        Returns:
+            ``[N, 34]`` or ``[N, 2]`` logits.
+        """
+        logits = np.empty((len(planes), self._outputs), np.float32)
+        for rows in _pieces(len(planes), _ROWS_ENCODED):
+            logits[rows] = self._averaged(planes[rows], averaging)
+        return logits
+
+    def _averaged(self, planes: Planes, averaging: Averaging) -> Logits:
+        if averaging == 1:
+            return self._logits(planes)
+        numbers = np.tile(np.arange(averaging), len(planes))
+        renamed = permute_planes(np.repeat(planes, averaging, axis=0), self.features, numbers)
+        logits = self._logits(renamed)
+        if self._outputs == DISCARDS:
+            logits = np.take_along_axis(logits, _COLUMNS[numbers], axis=1)
+        mean: Logits = logits.reshape(len(planes), averaging, self._outputs).mean(axis=1)
+        return mean
+
+    def _logits(self, planes: Planes) -> Logits:
+        tensor = torch.from_numpy(planes)
+        parts = [self._network(tensor[rows]) for rows in _pieces(len(planes), self._rows)]
+        whole: Logits = (parts[0] if len(parts) == 1 else torch.cat(parts)).cpu().numpy()
+        return whole
+
+
+class NetworkPolicy:
+    """Fills the five slots with networks.
+
+    Args:
+        models: one for each slot.
+        averaging: renamings that every position is looked at under.
+        cards: of the checkpoints the models come from, if they do.
+    """
+
+    source: Source = "model"
+
+    def __init__(
+        self,
+        models: Mapping[Slot, Model],
+        averaging: Averaging = 1,
+        cards: Mapping[Slot, Card] | None = None,
+    ) -> None:
+        self.averaging = averaging
+        self.cards = dict(cards or {})
+        self._models = dict(models)
+
+    def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
+        """Give each option of each question its probability; see `policies.slots.Policy`.
+
+        Raises:
+            ModelError: the network gave no number.
+        """
+        answers: dict[int, list[float]] = {}
+        for length in {question.length for question in questions}:
+            places = [i for i, question in enumerate(questions) if question.length == length]
+            alike = self._answer(slot, [questions[i] for i in places], length)
+            answers.update(zip(places, alike, strict=True))
+        return [answers[i] for i in range(len(questions))]
+
+    def _answer(self, slot: Slot, questions: Sequence[Question], length: GameLength) -> list[list[float]]:
+        model = self._models[slot]
+        rows = [
+            (question, option)
+            for question in questions
+            for option in (question.options if model.of_calls else question.options[:1])
+        ]
+        states, seats = np.empty(len(rows), ROUND_STATE), np.empty(len(rows), np.int8)
+        for row, (question, _) in enumerate(rows):
+            states[row], seats[row] = question.record, question.player
+        calls = np.array([action_row(option) for _, option in rows], np.int16) if model.of_calls else None
+        logits = model.look(states, seats, calls, length, self.averaging)
+        if not np.isfinite(logits).all():
+            raise ModelError(f"the {slot} model gave a number that is not finite")
+        if slot is Slot.DISCARD:
+            return _discards(questions, logits)
+        yes = iter(_yes(logits).tolist())
+        if model.of_calls:
+            return [[next(yes) for _ in question.options] for question in questions]
+        return [[next(yes)] * len(question.options) for question in questions]
+
+
+def load_policy(
+    folder: Path = SHIPPED, *, averaging: Averaging = 1, device: torch.device | str = "cpu"
+) -> NetworkPolicy:
+    """The policy of the five checkpoints in a folder.
+
+    Args:
+        folder: where they lie; the shipped ones if not given.
+        averaging: renamings that every position is looked at under.
+        device: where to compute.
+
+    Raises:
+        CheckpointError: one is missing, not whole, or does not fit.
+    """
+    models, cards = {}, {}
+    for slot in Slot:
+        checkpoint = load(folder, slot)
+        network = network_of(checkpoint)
+        assert isinstance(network, Network)
+        card = cards[slot] = checkpoint.card
+        models[slot] = Model(network, card.features, card.without, device)
+    return NetworkPolicy(models, averaging, cards)
+
+
+def chances(logits: Logits, legal: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Softmax over what is legal.
+
+    Args:
+        logits: ``[N, 34]``.
+        legal: ``[N, 34]`` bool, something in every row.
+
+    Returns:
+        ``[N, 34]`` float64; 0 where ``legal`` is false.
+    """
+    scores = np.where(legal, logits.astype(np.float64), -np.inf)
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+    return shares
+
+
+def share_out(chance34: NDArray[np.float64], options: Sequence[Action]) -> list[float]:
+    """Give each discard its probability, where the network has one for each kind.
+
+    A kind stands for one tile to throw: the first of it among the options that is no red five, else the
+    first. So a red five is thrown only where nothing else of its kind may be, and whether the drawn copy or
+    another goes is what the options say, which name the drawn one where it is of that kind.
+
+    Args:
+        chance34: ``[34]``, adding up to 1 over the kinds of the options.
+        options: discards.
+    """
+    thrown: dict[int, int] = {}
+    for place, option in enumerate(options):
+        kind = option.tile >> 2
+        if kind not in thrown or (options[thrown[kind]].tile in RED_FIVES and option.tile not in RED_FIVES):
+            thrown[kind] = place
+    row = [0.0] * len(options)
+    for kind, place in thrown.items():
+        row[place] = float(chance34[kind])
+    return row
+
+
+def _discards(questions: Sequence[Question], logits: Logits) -> list[list[float]]:
+    legal = np.zeros((len(questions), KINDS), np.bool_)
+    for row, question in enumerate(questions):
+        legal[row, [option.tile >> 2 for option in question.options]] = True
+    shares = chances(logits, legal)
+    return [share_out(share, question.options) for share, question in zip(shares, questions, strict=True)]
+
+
+def _yes(logits: Logits) -> NDArray[np.float64]:
+    """Softmax over no and yes, ``[N]``: the part of yes."""
+    ahead = logits[:, YES].astype(np.float64) - logits[:, 1 - YES]
+    return 0.5 + 0.5 * np.tanh(0.5 * ahead)
+
+
+def _pieces(count: int, size: int) -> Iterator[slice]:
+    return (slice(start, start + size) for start in range(0, count, size))
+
+
+def _planes_of(features: str, groups: Sequence[str]) -> list[int]:
+    """The planes of some groups."""
+    chosen = SETS[features]
+    sizes = {group.id: group.planes for group in chosen.groups}
+    return [plane for group in groups for plane in range(chosen.at(group), chosen.at(group) + sizes[group])]
+
+
+_COLUMNS: Final = KIND_MAPS.astype(np.intp)
+"""``[12, 34]``: the column of each kind's logit under each renaming."""

@@ -1,0 +1,46 @@
+"""One known round in which each slot can be asked: to make a policy ready, and to try it before it plays."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from game.actions import ActionKind
+from game.events import Discard, Draw, StartRound
+from game.rules import legal_actions
+from game.state import apply, clone, new_round
+from game.tiles import UNSEEN, parse_hand
+from policies.slots import Question, Slot
+
+_DEALER: Final = "1111m234567p67s5z"
+"""Ready with the drawn tile, and with a closed kan."""
+_DRAWN: Final = "8s"
+_NEXT: Final = "67888s23499m123z"
+"""Can take the dealer's discard for a run, a triplet or a kan."""
+_INDICATOR: Final = "9s"
+
+
+def known_questions() -> list[Question]:
+    """A question for each slot."""
+    tiles = parse_hand(_DEALER + _DRAWN + _NEXT + _INDICATOR)
+    hidden = (UNSEEN,) * 13
+    hands = (tuple(tiles[:13]), tuple(tiles[14:27]), hidden, hidden)
+    drawn, indicator = tiles[13], tiles[27]
+    record = new_round()
+    apply(record, StartRound(0, 0, 0, 0, (25000,) * 4, indicator, hands))
+    apply(record, Draw(0, drawn))
+    turn = clone(record)
+    apply(record, Discard(0, drawn, True))
+    return [
+        _question(Slot.KAN, turn, 0, ActionKind.ANKAN),
+        _question(Slot.RIICHI, turn, 0, ActionKind.RIICHI),
+        _question(Slot.DISCARD, turn, 0, ActionKind.DISCARD),
+        _question(Slot.CHI, record, 1, ActionKind.CHI),
+        _question(Slot.PON, record, 1, ActionKind.PON),
+    ]
+
+
+def _question(slot: Slot, record: np.void, player: int, kind: ActionKind) -> Question:
+    options = tuple(action for action in legal_actions(record, player) if action.kind is kind)
+    return Question(slot, record, player, options, "hanchan")
