@@ -271,7 +271,7 @@ def convert(
 def arena(
     challenger: Annotated[
         str,
-        typer.Option(help="heuristic, random, or a folder of checkpoints.", metavar="PLAYER"),
+        typer.Option(help="network, heuristic, random, or a folder of checkpoints.", metavar="PLAYER"),
     ] = "heuristic",
     champions: Annotated[
         str, typer.Option("--champion", help="Who sits in the other seats.", metavar="PLAYER")
@@ -282,6 +282,9 @@ def arena(
     seed: Annotated[int, typer.Option(help="Every wall follows from it.", metavar="NUMBER")] = 0,
     two: Annotated[bool, typer.Option("--two", help="Two against two, not one against three.")] = False,
     tonpuu: Annotated[bool, typer.Option("--tonpuu", help="East games, not hanchan.")] = False,
+    sequential: Annotated[
+        bool, typer.Option("--sequential", help="Stop as soon as one is clearly better.")
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for the results; a run that was stopped goes on there.", metavar="FOLDER"),
@@ -307,6 +310,7 @@ def arena(
         length="tonpuu" if tonpuu else "hanchan",
         folder=out,
         records=records,
+        sequential=sequential,
         workers=workers,
         as_json=as_json,
     )

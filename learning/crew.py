@@ -13,7 +13,7 @@ import signal
 import threading
 import traceback
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any, Final, Generic, TypeAlias, TypeVar
@@ -45,7 +45,7 @@ DONE: Final = Done()
 
 def results(
     prepare: Callable[[S], Work[R]], setup: S, tasks: Sequence[int], workers: int
-) -> Iterator[tuple[int, R | Done]]:
+) -> Generator[tuple[int, R | Done], None, None]:
     """Do tasks in processes; each result as it comes, with its task, and `DONE` after a task's last.
 
     Args:

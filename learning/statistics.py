@@ -7,7 +7,8 @@ over all sets, and over as many drawn with replacement.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -19,8 +20,12 @@ Statistic: TypeAlias = Callable[[Floats], Floats]
 """Of sums ``[..., K]`` to numbers ``[...]``."""
 
 RESAMPLES: Final = 5_000
+LEAST_SETS: Final = 32
+"""Before so many sets nothing is called clear: the intervals lean on many values being averaged."""
 
 _LOW, _HIGH = 0.025, 0.975
+_NARROWEST: Final = 500.0
+"""Sets at which an interval that holds at every look is at its best."""
 _AT_ONCE: Final = 250
 """Resamples made at a time, to keep the weights small."""
 
@@ -132,3 +137,41 @@ def _quantiles(values: Floats, low: float, high: float) -> tuple[float | None, f
 
 def _finite(value: Any) -> float | None:
     return float(value) if np.isfinite(value) else None
+
+
+def half_width(deviation: float, count: int, level: float = 0.95) -> float:
+    """Half the width of an interval for a mean that holds at every count at once, however often one looks.
+
+    Looking again and again, and stopping as soon as such an interval leaves out the truth, errs with no more
+    than ``1 - level``; with one that is made for a single look it would come to that almost surely.
+
+    Args:
+        deviation: standard deviation of single values.
+        count: how many there were.
+        level: of the interval.
+
+    Source: Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, arXiv:2103.06476, theorem 2.2 (asymptotic
+    confidence sequences), narrowest at `_NARROWEST` values.
+    """
+    chance = 1.0 - level
+    wish = -2.0 * math.log(chance)
+    rho2 = (wish + math.log(wish + 1.0)) / _NARROWEST
+    grown = count * rho2 + 1.0
+    return deviation * math.sqrt(2.0 * grown / (count * count * rho2) * math.log(math.sqrt(grown) / chance))
+
+
+def first_clear(values: Floats, equal: float, looks: Sequence[int]) -> int | None:
+    """After how many values their mean is clearly another than ``equal``; None if it never is.
+
+    Args:
+        values: ``[S]``, independent, in a fixed order.
+        equal: the mean of players of the same strength.
+        looks: counts at which to look, ascending; those below `LEAST_SETS` are left out.
+    """
+    for count in looks:
+        seen = values[:count]
+        if count < LEAST_SETS or count > len(values):
+            continue
+        if abs(float(seen.mean()) - equal) > half_width(float(seen.std(ddof=1)), count):
+            return count
+    return None

@@ -24,6 +24,7 @@ def compare(
     length: GameLength,
     folder: Path | None,
     records: bool,
+    sequential: bool,
     workers: int | None,
     as_json: bool,
 ) -> int:
@@ -46,7 +47,14 @@ def compare(
     )
     try:
         with shown() as tell:
-            found = run(plan, workers=workers or default_workers(), folder=folder, records=records, tell=tell)
+            found = run(
+                plan,
+                workers=workers or default_workers(),
+                folder=folder,
+                records=records,
+                sequential=sequential,
+                tell=tell,
+            )
     except OSError as exc:
         raise ReplayError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc
     if found is None:

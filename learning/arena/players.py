@@ -15,11 +15,14 @@ from policies.random_play import RandomPolicy
 from policies.rollout import Chooser, PolicyChooser
 from policies.slots import Policy
 
-_BUILT_IN: Final[dict[str, Callable[[], Policy]]] = {"heuristic": HeuristicPolicy, "random": RandomPolicy}
+NETWORK: Final = "network"
+"""The checkpoints that come with the program."""
+
+_RULES: Final[dict[str, Callable[[], Policy]]] = {"heuristic": HeuristicPolicy, "random": RandomPolicy}
 
 
 class Contender(msgspec.Struct, frozen=True):
-    """One of the two players compared.
+    """One of the players compared.
 
     Attributes:
         text: as given: a built-in player, or a folder of checkpoints.
@@ -32,37 +35,43 @@ class Contender(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """What reports and records call him."""
-        return self.text if self.text in _BUILT_IN else Path(self.text).name
+        return self.text if self.text in (*_RULES, NETWORK) else Path(self.text).resolve().name
 
 
 def contender(text: str) -> Contender:
-    """Who is meant by a text.
+    """Who is meant by a text; whatever he needs has been loaded once, and found good.
 
     Raises:
-        ConfigError: it is neither a built-in player nor a folder of checkpoints.
+        ConfigError: it is neither a built-in player nor a folder.
+        CheckpointError: the folder's checkpoints cannot be used.
     """
-    if text in _BUILT_IN:
-        return Contender(text, text)
-    folder = Path(text)
-    cards = sorted(folder.glob("*.json")) if folder.is_dir() else []
-    if not cards:
-        known = ", ".join(_BUILT_IN)
-        raise ConfigError(f"{text!r} is no player: neither one of {known} nor a folder with checkpoints")
-    digest = hashlib.sha256()
-    for card in cards:
-        digest.update(card.name.encode() + b"\0" + card.read_bytes())
-    return Contender(text, digest.hexdigest())
+    return _seated(text)[0]
 
 
 def seat_down(who: Contender) -> Chooser:
     """Load a contender, ready to play.
 
     Raises:
+        ConfigError: somebody else plays under that name by now.
         CheckpointError: his checkpoints cannot be used.
     """
-    make = _BUILT_IN.get(who.text)
-    if make is not None:
-        return PolicyChooser(make())
+    found, policy = _seated(who.text)
+    if found != who:
+        raise ConfigError(f"{who.text}: its checkpoints have changed since the games began")
+    return PolicyChooser(policy)
+
+
+def _seated(text: str) -> tuple[Contender, Policy]:
+    if text in _RULES:
+        return Contender(text, text), _RULES[text]()
+    folder = None if text == NETWORK else Path(text)
+    if folder is not None and not folder.is_dir():
+        known = ", ".join((NETWORK, *_RULES))
+        raise ConfigError(f"{text!r} is no player: neither one of {known} nor a folder of checkpoints")
     from policies.inference import load_policy  # noqa: PLC0415 - torch is for those who need it
 
-    return PolicyChooser(load_policy(Path(who.text)))
+    policy = load_policy() if folder is None else load_policy(folder)
+    digest = hashlib.sha256()
+    for slot, card in sorted(policy.cards.items()):
+        digest.update(slot.encode() + b"\0" + msgspec.json.encode(card))
+    return Contender(text, digest.hexdigest()), policy

@@ -11,6 +11,7 @@ import numpy as np
 
 from learning.arena.plan import CHALLENGER, CHAMPION, Plan
 from learning.arena.tally import GameRow, SeatTally
+from learning.ladder import Ladder, climb
 from learning.statistics import (
     Estimate,
     Floats,
@@ -40,6 +41,7 @@ class Side(msgspec.Struct, frozen=True):
         first, second, third, fourth: shares of the places.
         points: results with Tenhou's uma and oka, per game.
         stable_rank: with the quartiles of its resamplings.
+        ladder: the dan he could expect on Tenhou.
         wins, deal_ins, riichi, calls, tsumo: shares of the rounds (tsumo: of the wins).
         tenpai_draws: share of the rounds run out of tiles.
         won_points, lost_points: per win and per deal-in, honba and sticks included.
@@ -57,6 +59,7 @@ class Side(msgspec.Struct, frozen=True):
     fourth: Estimate
     points: Estimate
     stable_rank: Spread
+    ladder: Ladder
     wins: Estimate
     tsumo: Estimate
     deal_ins: Estimate
@@ -76,6 +79,7 @@ class Report(msgspec.Struct, frozen=True):
         plan: what was to be played.
         games: counted: of whole sets only.
         sets: duplicate sets counted.
+        clear: why it ended before its plan did: the difference was clear; only asked for in a sequential run.
         challenger: his figures.
         champions: theirs.
         faults: some decisions that had to be replaced, by game.
@@ -89,6 +93,7 @@ class Report(msgspec.Struct, frozen=True):
     plan: Plan
     games: int
     sets: int
+    clear: bool
     challenger: Side
     champions: Side
     faults: tuple[str, ...]
@@ -100,7 +105,13 @@ class Report(msgspec.Struct, frozen=True):
 
 
 def report(
-    plan: Plan, rows: Iterable[GameRow], *, seconds: float, played: int, times: dict[str, float]
+    plan: Plan,
+    rows: Iterable[GameRow],
+    *,
+    clear: bool = False,
+    seconds: float = 0.0,
+    played: int = 0,
+    times: dict[str, float] | None = None,
 ) -> Report | None:
     """What the games say; None while no duplicate set is complete."""
     rows = sorted(rows, key=lambda row: row.number)
@@ -111,6 +122,7 @@ def report(
         plan=plan,
         games=len(sets) * plan.set_games,
         sets=len(sets),
+        clear=clear,
         challenger=_side(plan, sets, CHALLENGER),
         champions=_side(plan, sets, CHAMPION),
         faults=tuple(f"game {row.number}: {row.fault}" for row in rows if row.fault)[:_LISTED],
@@ -118,7 +130,7 @@ def report(
         seconds=seconds,
         played=played,
         games_per_s=played / seconds if seconds else 0.0,
-        times=times,
+        times=times or {},
     )
 
 
@@ -131,10 +143,9 @@ def whole_sets(plan: Plan, rows: Iterable[GameRow]) -> list[list[GameRow]]:
     return [sets[number] for number in sorted(sets) if len(sets[number]) == plan.set_games]
 
 
-def placement_sums(sets: Sequence[Sequence[GameRow]], side: int = CHALLENGER) -> Floats:
-    """``[S]``: a side's average place in each set."""
-    sums = _sums(sets, side)
-    return mean_place(sums[:, :4])
+def placements_of(sets: Sequence[Sequence[GameRow]]) -> Floats:
+    """``[S]``: the challenger's average place in each set."""
+    return mean_place(_sums(sets, CHALLENGER)[:, :4])
 
 
 def _side(plan: Plan, sets: Sequence[Sequence[GameRow]], side: int) -> Side:
@@ -160,6 +171,7 @@ def _side(plan: Plan, sets: Sequence[Sequence[GameRow]], side: int) -> Side:
         fourth=share("n4", "games"),
         points=share("results", "games", 0.1),
         stable_rank=spread(sums, drawn, lambda sums: stable_rank(sums[..., :4])),
+        ladder=climb(drawn[:, :4], plan.length),
         wins=share("wins", "rounds"),
         tsumo=share("tsumo", "wins"),
         deal_ins=share("deal_ins", "rounds"),
@@ -209,11 +221,13 @@ def _lines(found: Report) -> Iterable[str]:
     yield (
         f"{challenger.name} {plan.mode[0]} v {plan.mode[2]} {champions.name}: "
         f"{found.games} {plan.length} games, {found.sets} duplicate sets, seed {plan.seed}"
+        f"{', stopped as the difference was clear' if found.clear else ''}"
     )
     yield f"{'':<22}{challenger.name[:30]:>30}{champions.name[:30]:>30}"
     for label, field, scale, digits in _TABLE:
         left, right = (_cell(getattr(side, field), scale, digits) for side in (challenger, champions))
         yield f"{label:<22}{left:>30}{right:>30}"
+    yield f"{'expected dan (IQR)':<22}{_climbed(challenger):>30}{_climbed(champions):>30}"
     yield f"{'decisions, faults':<22}{_counts(challenger):>30}{_counts(champions):>30}"
     yield from (f"fault: {line}" for line in found.faults)
     yield from (f"crashed: {line}" for line in found.crashes)
@@ -249,6 +263,11 @@ def _cell(number: Estimate | Spread, scale: float, digits: int) -> str:
         "–" if part is None else f"{scale * part:.{digits}f}" for part in msgspec.structs.astuple(number)
     )
     return f"{value}  [{low}, {high}]"
+
+
+def _climbed(side: Side) -> str:
+    ladder = side.ladder
+    return f"{ladder.dan:.2f}  [{ladder.first_quartile:.0f}, {ladder.third_quartile:.0f}]"
 
 
 def _counts(side: Side) -> str:

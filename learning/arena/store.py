@@ -60,11 +60,13 @@ class Store:
         if self._file is not None:
             self._file.close()
 
-    def add(self, row: GameRow) -> None:
-        """Keep a game, if it is not there yet."""
-        if row.number not in self.rows:
-            self.rows[row.number] = row
-            self._write(row)
+    def add(self, row: GameRow) -> bool:
+        """Keep a game; false if it is there already."""
+        if row.number in self.rows:
+            return False
+        self.rows[row.number] = row
+        self._write(row)
+        return True
 
     def _write(self, line: Plan | GameRow) -> None:
         if self._file is not None:
