@@ -1,4 +1,4 @@
-"""The command line: `suzaku play | lobby | check | games | convert | traffic | corpus | train | bench`.
+"""The command line: `suzaku play | lobby | check | games | convert | traffic | corpus | train | eval | …`.
 
 Results go to stdout, logs to stderr. Exit codes: 0 done, 1 failed while running, 2 usage or configuration,
 130 interrupted. Whatever is heavy is imported by the command that needs it, so that ``--help`` is quick.
@@ -40,10 +40,12 @@ app = typer.Typer(
 traffic = typer.Typer(help="Captured frames.", no_args_is_help=True)
 corpus = typer.Typer(help="Real games to learn from.", no_args_is_help=True)
 training = typer.Typer(help="Make the networks from real games.", no_args_is_help=True)
+evaluation = typer.Typer(help="See how good the networks are.", no_args_is_help=True)
 bench = typer.Typer(help="Measurements.", no_args_is_help=True)
 app.add_typer(traffic, name="traffic")
 app.add_typer(corpus, name="corpus")
 app.add_typer(training, name="train")
+app.add_typer(evaluation, name="eval")
 app.add_typer(bench, name="bench")
 
 ConfigFile = Annotated[
@@ -358,6 +360,51 @@ def measure_features(as_json: AsJson = False, seed: Seed = None) -> int:
     return print_features(bench_features(seed=seed or 0), as_json=as_json)
 
 
+@bench.command("decision")
+@reported
+def measure_decision(
+    width: Annotated[
+        int | None,
+        typer.Option(help="Measure untrained networks of so many channels.", metavar="NUMBER", min=1),
+    ] = None,
+    depth: Annotated[
+        int | None,
+        typer.Option(help="Measure untrained networks of so many blocks.", metavar="NUMBER", min=1),
+    ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            help="Measure untrained networks on this feature set: lite-239/1 or suphx-838/1.", metavar="NAME"
+        ),
+    ] = None,
+    permutations: Annotated[
+        int | None, typer.Option(help="Renamings to average over, if not as configured.", metavar="NUMBER")
+    ] = None,
+    decisions: Annotated[int, typer.Option(help="How many.", metavar="NUMBER", min=1)] = 1000,
+    seed: Annotated[int, typer.Option(help="Of the walls.", metavar="NUMBER", min=0)] = 0,
+    as_json: AsJson = False,
+    config_file: ConfigFile = None,
+) -> int:
+    """Time decisions.
+
+    Those of the configured policy, one after another as in play, in positions of games by the heuristic; or
+    of networks of another size with random weights, 64×6 on lite-239/1 where nothing else is said.
+    """
+    config = _load(config_file, {"decision.permutations": permutations})
+    from bot.bench import print_decisions
+    from bot.models import load, policy_text, use_threads
+    from policies.bench import bench_decisions, untrained_policy
+
+    if width is None and depth is None and features is None:
+        policy, name = load(config.decision), policy_text(config.decision)
+    else:
+        size = (width or 64, depth or 6, features or "lite-239/1")
+        use_threads()
+        policy = untrained_policy(*size, config.decision.permutations)
+        name = f"untrained {size[0]}×{size[1]} on {size[2]}, {config.decision.permutations} renamings"
+    return print_decisions(bench_decisions(policy, name, count=decisions, seed=seed), as_json=as_json)
+
+
 @bench.command("loader")
 @reported
 def measure_loader(
@@ -530,7 +577,15 @@ def add_training_command(model: str) -> None:
             ),
         ] = 0,
         continue_from: Annotated[
-            Path | None, typer.Option(help="Folder of a checkpoint to begin from.", metavar="FOLDER")
+            Path | None,
+            typer.Option(help="Begin with this model's weights from this folder.", metavar="FOLDER"),
+        ] = None,
+        tower_from: Annotated[
+            Path | None,
+            typer.Option(
+                help="Begin with the tower of the discard model in this folder; it has seen most hands.",
+                metavar="FOLDER",
+            ),
         ] = None,
         seed: Annotated[int, typer.Option(help="Of weights, order and renaming.", metavar="NUMBER")] = 0,
         as_json: AsJson = False,
@@ -543,7 +598,7 @@ def add_training_command(model: str) -> None:
         from learning.commit import current_commit
         from learning.corpus.reader import Corpus
         from learning.plan import make_plan
-        from learning.supervised import train
+        from learning.supervised import parent_of, train
         from policies.checkpoint import describe
         from policies.checkpoint.card import encode_card
 
@@ -575,13 +630,76 @@ def add_training_command(model: str) -> None:
             patience=patience,
             seed=seed,
         )
-        card = train(plan, Corpus(folder), out, parent=continue_from, commit=current_commit(), quiet=as_json)
+        parent = parent_of(plan, continue_from, tower_from)
+        card = train(plan, Corpus(folder), out, parent=parent, commit=current_commit(), quiet=as_json)
         typer.echo(encode_card(card).decode() if as_json else f"{out}: {describe(card)}")
         return 0
 
 
 for _model in ("discard", "riichi", "chi", "pon", "kan"):
     add_training_command(_model)
+
+
+@training.command("reward")
+@reported
+def train_reward(
+    folder: CorpusFolder,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", help="Folder of the checkpoint; a run that was stopped goes on.", metavar="FOLDER"
+        ),
+    ],
+    rewards: Annotated[
+        tuple[float, float, float, float],
+        typer.Option(help="Of the places, first to fourth.", metavar="FIRST SECOND THIRD FOURTH"),
+    ] = (90.0, 45.0, 0.0, -135.0),
+    room: Annotated[
+        list[str] | None,
+        typer.Option(help="Games of this room (houou, tokujou, …); may be repeated.", metavar="ROOM"),
+    ] = None,
+    hidden: Annotated[int, typer.Option(help="Width of each layer of the GRU.", metavar="NUMBER")] = 64,
+    dense: Annotated[int, typer.Option(help="Width between the two dense layers.", metavar="NUMBER")] = 64,
+    epochs: Annotated[int, typer.Option(help="Passes over all games.", metavar="NUMBER")] = 20,
+    batch_games: Annotated[int, typer.Option(help="Games of a step.", metavar="NUMBER")] = 256,
+    learning_rate: Annotated[float, typer.Option(help="Highest.", metavar="NUMBER")] = 2e-3,
+    joined: Annotated[
+        float, typer.Option(help="Part of the games shown from a later round on.", metavar="NUMBER")
+    ] = 0.25,
+    patience: Annotated[
+        int, typer.Option(help="Stop after so many passes without a better one; 0 never.", metavar="NUMBER")
+    ] = 5,
+    seed: Annotated[int, typer.Option(help="Of weights and order.", metavar="NUMBER")] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Train the global reward predictor on how real games went on.
+
+    A run that was stopped goes on when the same command is given again. In the end it is compared with tables
+    on the games of the test split.
+    """
+    from bot.logs import set_up_logs
+    from learning.commit import current_commit
+    from learning.corpus.reader import Corpus
+    from learning.reward import RewardPlan, train_reward
+    from learning.reward_report import print_report
+    from policies.checkpoint import describe
+
+    set_up_logs()
+    plan = RewardPlan(
+        rewards=rewards,
+        rooms=tuple(room or ("houou",)),
+        hidden=hidden,
+        dense=dense,
+        epochs=epochs,
+        batch_games=batch_games,
+        learning_rate=learning_rate,
+        joined=joined,
+        patience=patience,
+        seed=seed,
+    )
+    card, report = train_reward(plan, Corpus(folder), out, commit=current_commit(), quiet=as_json)
+    typer.echo(f"{out}: {describe(card)}", err=as_json)
+    return print_report(report, as_json=as_json)
 
 
 @training.command("study")
@@ -605,6 +723,79 @@ def train_study(
     set_up_logs()
     results = run_study(study, Corpus(folder), out, seed=seed, quiet=as_json)
     return print_study(results, as_json=as_json)
+
+
+@evaluation.command("accuracy")
+@reported
+def evaluate_accuracy(
+    data: Annotated[
+        list[Path],
+        typer.Option(
+            "--data", help="Folder of a corpus, or records as `corpus build` takes them.", metavar="PATH"
+        ),
+    ],
+    checkpoints: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Folder of checkpoints, the shipped one if not given; others are compared with the first.",
+            metavar="FOLDER",
+        ),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help="Only discard, riichi, chi, pon or kan; may be repeated.", metavar="NAME"),
+    ] = None,
+    split: Annotated[
+        str,
+        typer.Option(
+            help="train, validation, test or all; without it test, but all of records.", metavar="NAME"
+        ),
+    ] = "",
+    room: Annotated[
+        list[str] | None,
+        typer.Option(help="Only games of this room (houou, tokujou, …); may be repeated.", metavar="ROOM"),
+    ] = None,
+    least_rank: Annotated[
+        int, typer.Option(help="Only players of this rank or more: 16 for 7-dan.", metavar="NUMBER")
+    ] = -1,
+    player: Annotated[str, typer.Option(help="Only the player of this name.", metavar="NAME")] = "",
+    ai: Annotated[
+        bool | None, typer.Option("--ai/--people", help="Only official AI accounts, or only people.")
+    ] = None,
+    permutations: Annotated[
+        int, typer.Option(help="Renamings of tiles to average over: 1, 6 or 12.", metavar="NUMBER")
+    ] = 1,
+    games: Annotated[
+        int, typer.Option(help="Of those that fit, so many drawn; 0 for all.", metavar="NUMBER", min=0)
+    ] = 0,
+    heuristic: Annotated[bool, typer.Option(help="Ask the rule-based player too.")] = True,
+    heuristic_decisions: Annotated[
+        int, typer.Option(help="Of each model that it is asked about, drawn.", metavar="NUMBER", min=1)
+    ] = 20_000,
+    seed: Annotated[
+        int, typer.Option(help="Of what is drawn and of the intervals.", metavar="NUMBER", min=0)
+    ] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Compare the answers of networks with those of the players of real games.
+
+    How often they are the same, how sure, by turn, riichi and rank, beside the rule-based player.
+    """
+    from bot.logs import set_up_logs
+    from learning.accuracy import evaluate, make_settings, print_report
+
+    set_up_logs()
+    settings = make_settings(
+        checkpoints=checkpoints or (),
+        models=model or (),
+        split=split,
+        selection={"rooms": tuple(room or ()), "least_rank": least_rank, "player": player, "ai": ai},
+        games=games,
+        averaging=permutations,
+        heuristic=heuristic_decisions if heuristic else 0,
+        seed=seed,
+    )
+    return print_report(evaluate(data, settings, quiet=as_json), as_json=as_json)
 
 
 def main() -> None:

@@ -1,9 +1,15 @@
-"""What learns: a network, its averaged weights and the optimiser, one batch at a time."""
+"""What learns: a network, its averaged weights and the optimiser, one batch at a time.
+
+On a CPU a batch is divided among threads, each with a copy of the network that shares its weights and has
+gradients and normalisation of its own. Cores then wait for each other once a step, not at every layer, and
+learn a third faster or more (`docs/results.md`).
+"""
 
 from __future__ import annotations
 
 import copy
 import math
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import torch
@@ -25,6 +31,7 @@ class Learner:
     Args:
         network: its first weights.
         plan: how it learns.
+        threads: that share a batch on a CPU; their number is part of what decides the numbers.
 
     Attributes:
         network: the weights of the last step.
@@ -32,15 +39,24 @@ class Learner:
         device: where both are.
     """
 
-    def __init__(self, network: Network, plan: Plan) -> None:
+    def __init__(self, network: Network, plan: Plan, threads: int = 1) -> None:
         self.plan = plan
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.threads = threads if self.device.type == "cpu" else 1
         self.network = network.to(self.device).train()
         self.average = copy.deepcopy(self.network).eval()
         self._optimiser = torch.optim.AdamW(
             _weights(self.network, plan.weight_decay), plan.learning_rate, fused=True
         )
         self._kept = _kept(plan).to(self.device)
+        self._copies = [self.network, *(_sharing(self.network) for _ in range(self.threads - 1))]
+        self._pool = ThreadPoolExecutor(
+            self.threads, thread_name_prefix="learner", initializer=torch.set_num_threads, initargs=(1,)
+        )
+
+    def close(self) -> None:
+        """Let the threads go."""
+        self._pool.shutdown()
 
     def step(self, batch: Batch, number: int, rate: float) -> float:
         """Learn from a batch.
@@ -55,13 +71,38 @@ class Learner:
         """
         for group in self._optimiser.param_groups:
             group["lr"] = rate
-        loss, _ = judge(self._scores_of(self.network, batch), batch)
-        self._optimiser.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        self._spread_statistics()
+        parts = _divided(batch, self.threads)
+        shares = [len(part.labels) / len(batch.labels) for part in parts]
+        run = map if len(parts) == 1 else self._pool.map
+        losses = list(run(self._learn, self._copies, parts, shares))
+        self._gather(len(parts))
         nn.utils.clip_grad_norm_(self.network.parameters(), _LONGEST_GRADIENT)
         self._optimiser.step()
         self._average_weights(number + 1)
-        return float(loss.detach())
+        return sum(losses)
+
+    def _learn(self, network: Network, part: Batch, share: float) -> float:
+        """Leave the gradients of a part of a batch in a network; returns its share of the loss."""
+        network.zero_grad(set_to_none=True)
+        loss, _ = judge(self._scores_of(network, part), part)
+        (loss * share).backward()  # type: ignore[no-untyped-call]
+        return float(loss.detach()) * share
+
+    @torch.no_grad()
+    def _spread_statistics(self) -> None:
+        """Give the copies the running averages of the network's normalisation."""
+        for twin in self._copies[1:]:
+            torch._foreach_copy_(list(twin.buffers()), list(self.network.buffers()))
+
+    @torch.no_grad()
+    def _gather(self, used: int) -> None:
+        """Add the copies' gradients to the network's, and take the mean of what they saw of the averages."""
+        ours, statistics = _gradients(self.network), list(self.network.buffers())
+        for twin in self._copies[1:used]:
+            torch._foreach_add_(ours, _gradients(twin))
+            torch._foreach_add_(statistics, list(twin.buffers()))
+        torch._foreach_div_(statistics, used)
 
     @torch.no_grad()
     def examine(self, batch: Batch) -> tuple[float, int]:
@@ -105,6 +146,28 @@ class Learner:
         share = 1.0 - min(self.plan.averaging, steps / (steps + 9))
         ours, theirs = self.average.state_dict().values(), self.network.state_dict().values()
         torch._foreach_lerp_(list(ours), list(theirs), share)
+
+
+def _sharing(network: Network) -> Network:
+    """A copy with the same weights in memory, but its own gradients and normalisation."""
+    twin = copy.deepcopy(network)
+    for ours, theirs in zip(twin.parameters(), network.parameters(), strict=True):
+        ours.data = theirs.data
+    return twin
+
+
+def _gradients(network: nn.Module) -> list[Tensor]:
+    return [parameter.grad for parameter in network.parameters() if parameter.grad is not None]
+
+
+def _divided(batch: Batch, parts: int) -> list[Batch]:
+    """A batch in at most so many parts."""
+    planes, labels = batch.planes.chunk(parts), batch.labels.chunk(parts)
+    legal = (None,) * len(labels) if batch.legal is None else batch.legal.chunk(parts)
+    return [
+        batch._replace(planes=some, labels=known, legal=may)
+        for some, known, may in zip(planes, labels, legal, strict=True)
+    ]
 
 
 def judge(scores: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:

@@ -69,7 +69,7 @@ class Progress:
 
         Args:
             samples: of the last step.
-            loss: its mean cross-entropy.
+            loss: its mean.
         """
         self._done += samples
         self._loss = loss if not self._loss else self._loss + _SMOOTHING * (loss - self._loss)
@@ -79,8 +79,12 @@ class Progress:
             self._line(text)
 
     def validated(self, accuracy: float, loss: float) -> None:
-        """Show a validation."""
-        self._validation = f"  validation {accuracy:.2%}, loss {loss:.4f}"
+        """Show a validation of one of the five models."""
+        self.found(f"{accuracy:.2%}, loss {loss:.4f}")
+
+    def found(self, text: str) -> None:
+        """Show what a validation gave."""
+        self._validation = f"  validation {text}"
         self._line(f"{self._title}  loss {self._loss:.4f}{self._validation}")
 
     def _line(self, text: str) -> None:

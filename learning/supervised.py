@@ -17,23 +17,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import torch
 
-from game.errors import CheckpointMismatch, ConfigError
+from game.errors import ConfigError
+from learning.choice import Choice, choose
 from learning.corpus.layout import SPLIT_RULE, Split
 from learning.corpus.reader import Corpus
+from learning.first_weights import first_network
 from learning.learner import Learner, learning_rate_at
 from learning.plan import Plan, Selection
-from learning.positions import Choice, count
+from learning.positions import count
 from learning.progress import Progress
 from learning.run_state import RunFolder
-from learning.samples import Batch, Loader, choose
-from policies.checkpoint import Card, Checkpoint, Data, Training, load, network_of, save
-from policies.features.table import SETS
-from policies.networks import DISCARDS, YES_NO, Architecture, Network
+from learning.samples import Batch, Loader
+from policies.checkpoint import Card, Data, Training, load, save
 from policies.slots import Slot
 
 SAVE_EVERY_S: Final = 120.0
@@ -41,6 +41,13 @@ SAVE_EVERY_S: Final = 120.0
 RUNS_FOLDER: Final = "runs"
 
 _VALIDATION_BATCH: Final = 2048
+
+
+class Parent(NamedTuple):
+    """A checkpoint to begin from: its folder, and which model of it."""
+
+    folder: Path
+    model: Slot
 
 
 class Scores(msgspec.Struct, frozen=True):
@@ -84,7 +91,7 @@ def train(
     corpus: Corpus,
     out: Path,
     *,
-    parent: Path | None = None,
+    parent: Parent | None = None,
     commit: str = "",
     quiet: bool = False,
 ) -> Card:
@@ -94,7 +101,7 @@ def train(
         plan: what to do.
         corpus: the games.
         out: folder of the checkpoint; the run's state and curves lie in ``runs/<model>`` there.
-        parent: folder with a checkpoint of the model to begin from; new weights if None.
+        parent: what to begin from; new weights if None.
         commit: of the code, for the card.
         quiet: show no progress.
 
@@ -103,13 +110,16 @@ def train(
 
     Raises:
         ConfigError: no decision fits the selection, or ``out`` holds a run of another plan.
-        CheckpointError: the parent cannot be read, or is of another shape.
+        CheckpointError: the parent cannot be read or does not fit.
         TrainingError: the state cannot be saved or read.
         KeyboardInterrupt: asked to stop; the state is saved.
     """
     run = _Run(plan, corpus, out, parent, commit)
-    run.resume()
-    run.learn(quiet=quiet)
+    try:
+        run.resume()
+        run.learn(quiet=quiet)
+    finally:
+        run.learner.close()
     return load(out, plan.model).card
 
 
@@ -134,10 +144,25 @@ def choice_of(plan: Plan, corpus: Corpus, split: Split) -> Choice:
     return choice
 
 
+def parent_of(plan: Plan, continue_from: Path | None, tower_from: Path | None) -> Parent | None:
+    """What to begin from, by the flags a user gave.
+
+    Raises:
+        ConfigError: both are given, or the discard model is to take its own tower.
+    """
+    if continue_from is not None and tower_from is not None:
+        raise ConfigError("--continue-from and --tower-from: give one of them")
+    if tower_from is not None and plan.model is Slot.DISCARD:
+        raise ConfigError("--tower-from: the discard model's own tower comes with --continue-from")
+    if tower_from is not None:
+        return Parent(tower_from, Slot.DISCARD)
+    return None if continue_from is None else Parent(continue_from, plan.model)
+
+
 class _Run:
     """One run: what it needs, and its loop."""
 
-    def __init__(self, plan: Plan, corpus: Corpus, out: Path, parent: Path | None, commit: str) -> None:
+    def __init__(self, plan: Plan, corpus: Corpus, out: Path, parent: Parent | None, commit: str) -> None:
         self.plan, self.corpus, self.out, self.commit = plan, corpus, out, commit
         self.choice = choice_of(plan, corpus, "train")
         self.rows = count(corpus, self.choice, plan.model).rows
@@ -145,9 +170,10 @@ class _Run:
             raise ConfigError(f"none of the chosen games holds a decision for the {plan.model} model")
         self.steps = steps_of(plan, self.rows)
         torch.manual_seed(plan.seed)
-        begin = load(parent, plan.model) if parent is not None else None
+        begin = load(*parent) if parent is not None else None
         self.parents = (begin.card.tensors.sha256,) if begin is not None else ()
-        self.learner = Learner(first_network(plan, begin), plan)
+        self.threads = torch.get_num_threads()
+        self.learner = Learner(first_network(plan, begin), plan, self.threads)
         self.loader = self._loader(self.choice, plan.batch_size, augment=plan.augment, seed=plan.seed)
         self.validation = self._loader(
             choice_of(plan, corpus, "validation"), _VALIDATION_BATCH, augment=False, seed=0
@@ -173,7 +199,7 @@ class _Run:
             batch_size=batch_size,
             seed=seed,
             augment=augment,
-            workers=torch.get_num_threads(),
+            workers=self.threads,
         )
 
     # --- the loop -----------------------------------------------------------------------------------------
@@ -296,7 +322,7 @@ class _Run:
                 seed=plan.seed,
                 commit=self.commit,
                 precision=plan.precision,
-                device=device_name(self.learner.device),
+                device=device_name(self.learner.device, self.threads),
                 torch=str(torch.__version__),
                 settings=_settings(plan),
             ),
@@ -311,46 +337,15 @@ class _Run:
 def steps_of(plan: Plan, rows: int) -> int:
     """How many steps a plan takes over so many rows.
 
-        >>> from learning.learner import Learner, learning_rate_at
-    from learning.plan import make_plan
-        >>> plan = make_plan("discard", passes=1.5)
-        >>> steps_of(plan, 1024), steps_of(plan, 1025)
-        (3, 5)
+            >>> from learning.first_weights import first_network
+    from learning.learner import Learner, learning_rate_at
+        from learning.plan import make_plan
+            >>> plan = make_plan("discard", passes=1.5)
+            >>> steps_of(plan, 1024), steps_of(plan, 1025)
+            (3, 5)
     """
     steps = math.ceil(plan.passes * math.ceil(rows / plan.batch_size))
     return min(steps, math.ceil(plan.samples / plan.batch_size)) if plan.samples else steps
-
-
-def first_network(plan: Plan, parent: Checkpoint | None) -> Network:
-    """The network before its first step.
-
-    Raises:
-        CheckpointMismatch: the parent is of another shape or sees other planes.
-    """
-    shape = Architecture(
-        planes=SETS[plan.features].planes,
-        outputs=DISCARDS if plan.model is Slot.DISCARD else YES_NO,
-        width=plan.width,
-        depth=plan.depth,
-    )
-    if parent is None:
-        return Network(shape)
-    card = parent.card
-    if card.architecture != shape or card.features != plan.features:
-        field, found, wanted = (
-            ("architecture", card.architecture, shape)
-            if card.architecture != shape
-            else ("features", card.features, plan.features)
-        )
-        raise CheckpointMismatch(
-            Path(card.tensors.file),
-            field,
-            f"{found}, but the plan wants {wanted}",
-            "choose its preset and features",
-        )
-    network = network_of(parent)
-    assert isinstance(network, Network)
-    return network
 
 
 def described(selection: Selection) -> str:
@@ -373,11 +368,11 @@ def described(selection: Selection) -> str:
     return ", ".join(parts) or "all players"
 
 
-def device_name(device: torch.device) -> str:
+def device_name(device: torch.device, threads: int) -> str:
     """What a run was computed on, for its card."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
-    return f"CPU, {torch.get_num_threads()} threads"
+    return f"CPU, {threads} threads"
 
 
 def _settings(plan: Plan) -> dict[str, bool | int | float | str]:

@@ -16,10 +16,11 @@ import torch
 
 from game.errors import ReplayError
 from learning.corpus.reader import Corpus
+from learning.first_weights import first_network
 from learning.learner import Learner
 from learning.plan import Plan
 from learning.samples import Batch, Loader
-from learning.supervised import choice_of, device_name, first_network
+from learning.supervised import choice_of, device_name
 
 ROUNDS: Final = 5
 """Slices of each of the three, taken in turn, so that a disturbance falls on all of them."""
@@ -80,6 +81,7 @@ def bench_training(plan: Plan, folder: Path, *, seconds: float = 10.0) -> Traini
         ReplayError: there is no whole corpus, or too little in it.
     """
     corpus = Corpus(folder)
+    threads = torch.get_num_threads()
     loader = Loader(
         corpus,
         choice_of(plan, corpus, "train"),
@@ -89,10 +91,10 @@ def bench_training(plan: Plan, folder: Path, *, seconds: float = 10.0) -> Traini
         batch_size=plan.batch_size,
         seed=plan.seed,
         augment=plan.augment,
-        workers=torch.get_num_threads(),
+        workers=threads,
     )
     torch.manual_seed(plan.seed)
-    learner = Learner(first_network(plan, None), plan)
+    learner = Learner(first_network(plan), plan, threads)
     fresh = _endless(loader)
     kept = list(islice(fresh, _KEPT))
     if len(kept) < _KEPT:
@@ -104,10 +106,11 @@ def bench_training(plan: Plan, folder: Path, *, seconds: float = 10.0) -> Traini
         speeds["network"].append(_learn(learner, cycle(kept), seconds, plan))
         speeds["together"].append(_learn(learner, fresh, seconds, plan))
     fresh.close()
+    learner.close()
     found = {name: Speed(min(each), statistics.median(each), max(each)) for name, each in speeds.items()}
     return TrainingBench(
         machine=f"{platform.machine()}, {len(os.sched_getaffinity(0))} cores, torch {torch.__version__}",
-        device=device_name(learner.device),
+        device=device_name(learner.device, threads),
         model=str(plan.model),
         network=f"{plan.width}×{plan.depth}, {plan.precision}",
         features=plan.features,

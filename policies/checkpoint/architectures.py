@@ -10,12 +10,14 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from policies.networks import Architecture, Network
+from policies.reward import RewardArchitecture, RewardNetwork
 
-AnyArchitecture: TypeAlias = Architecture
+AnyArchitecture: TypeAlias = Architecture | RewardArchitecture
 """The union of all of them."""
 
 NETWORKS: Final[Mapping[type, Callable[[Any], nn.Module]]] = {
     Architecture: Network,
+    RewardArchitecture: RewardNetwork,
 }
 """How each is built."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec import Meta
@@ -29,6 +30,7 @@ LARGEST_SIZE: Final = 1024
 
 _OWN_TURN: Final = (LITE, SUPHX)
 _CALLS: Final = (LITE_CALL, SUPHX_CALL)
+_SEAL: Final = "card_sha256"
 _SHORT: Final = 8
 _EXCERPT: Final = 80
 
@@ -115,7 +117,7 @@ class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
             player's, ``error`` the mean square error of a predictor.
         parents: hashes of the weights it was continued from or averaged of.
         tensors: the file of weights; filled in by saving.
-        card_sha256: hash of this card with this field empty; filled in by saving.
+        card_sha256: hash of the rest of this card; filled in by saving.
     """
 
     format: Literal["suzaku-checkpoint/1"] = FORMAT
@@ -131,10 +133,6 @@ class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     card_sha256: str = ""
 
 
-class _Head(msgspec.Struct):
-    format: str
-
-
 def tensors_file(model: Model, sha256: str) -> str:
     """The name of a file of weights.
 
@@ -144,14 +142,21 @@ def tensors_file(model: Model, sha256: str) -> str:
     return f"{model}-{sha256[:_SHORT]}.safetensors"
 
 
-def sealed(card: Card) -> Card:
-    """The card with its own hash.
+def sealed(card: Card, path: Path) -> Card:
+    """The card with its own hash, ready to be written.
+
+    Args:
+        card: without it, or with an old one.
+        path: where it is to lie, for messages.
 
     Raises:
-        msgspec.ValidationError: it holds what could not be read again, such as a metric that is no number.
+        CheckpointCorrupt: it holds what could not be read again, such as a metric that is no number.
     """
-    plain = msgspec.json.decode(msgspec.json.encode(replace(card, card_sha256="")), type=Card)
-    return replace(plain, card_sha256=_hash(plain))
+    try:
+        plain = msgspec.json.decode(msgspec.json.encode(card), type=Card)
+    except (msgspec.MsgspecError, ValueError, OverflowError) as exc:
+        raise CheckpointCorrupt(path, "card", f"cannot be written: {exc}") from None
+    return replace(plain, card_sha256=_hash(msgspec.json.decode(msgspec.json.encode(plain))))
 
 
 def encode_card(card: Card) -> bytes:
@@ -164,19 +169,22 @@ def decode_card(data: bytes, path: Path) -> Card:
 
     Raises:
         CheckpointCorrupt: it is no card, or is not as it was written.
-        CheckpointMismatch: it is one of another format.
+        CheckpointMismatch: it is one of another format, or says what is not known here.
     """
     try:
-        found = msgspec.json.decode(data, type=_Head).format
-        if found != FORMAT:
-            raise CheckpointMismatch(path, "format", f"{excerpt(found)}, but {FORMAT!r} is read here")
-        card = msgspec.json.decode(data, type=Card)
+        fields = msgspec.json.decode(data, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
+        raise CheckpointCorrupt(path, "card", f"cannot be read: {str(exc)[:_EXCERPT]}") from None
+    found = fields.get("format")
+    if found != FORMAT:
+        raise CheckpointMismatch(path, "format", f"{excerpt(str(found))}, but {FORMAT!r} is read here")
+    if fields.get(_SEAL) != _hash(fields):
+        raise CheckpointCorrupt(path, _SEAL, "the card is not as it was written")
+    try:
+        return msgspec.convert(fields, Card)
+    except msgspec.ValidationError as exc:
         problem, _, place = str(exc).partition(" - at `$")
-        raise CheckpointCorrupt(path, place.strip("`.") or "card", problem[:_EXCERPT]) from None
-    if card.card_sha256 != _hash(replace(card, card_sha256="")):
-        raise CheckpointCorrupt(path, "card_sha256", "the card is not as it was written")
-    return card
+        raise CheckpointMismatch(path, place.strip("`.") or "card", problem[:_EXCERPT]) from None
 
 
 def check_card(card: Card, model: Model, path: Path) -> None:
@@ -188,7 +196,7 @@ def check_card(card: Card, model: Model, path: Path) -> None:
     if card.model != model:
         raise CheckpointMismatch(path, "model", f"{card.model!r}, but {model!r} is wanted")
     for name, size in asdict(card.architecture).items():
-        if not 1 <= size <= LARGEST_SIZE:
+        if isinstance(size, int) and not 1 <= size <= LARGEST_SIZE:
             raise CheckpointMismatch(path, f"architecture.{name}", f"{size} is not 1 to {LARGEST_SIZE}")
     if isinstance(card.architecture, Architecture):
         _check_planes(card, card.architecture, path)
@@ -243,8 +251,10 @@ def _check_planes(card: Card, architecture: Architecture, path: Path) -> None:
 def _size(architecture: AnyArchitecture) -> str:
     if isinstance(architecture, Architecture):
         return f"{architecture.width}×{architecture.depth}"
-    return "×".join(str(size) for size in asdict(architecture).values())
+    return "×".join(str(size) for size in asdict(architecture).values() if isinstance(size, int))
 
 
-def _hash(card: Card) -> str:
-    return hashlib.sha256(msgspec.json.encode(card)).hexdigest()
+def _hash(fields: Mapping[str, Any]) -> str:
+    """Hash of a card's fields but for the hash."""
+    rest = {name: value for name, value in fields.items() if name != _SEAL}
+    return hashlib.sha256(msgspec.json.encode(rest)).hexdigest()

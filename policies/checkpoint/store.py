@@ -63,10 +63,7 @@ def save(folder: Path, card: Card, tensors: Mapping[str, Tensor]) -> Card:
     data = pack(tensors)
     digest = hashlib.sha256(data).hexdigest()
     stored = Stored(tensors_file(card.model, digest), len(data), digest)
-    try:
-        card = sealed(replace(card, tensors=stored))
-    except msgspec.ValidationError as exc:
-        raise CheckpointCorrupt(path, "card", f"cannot be written: {exc}") from None
+    card = sealed(replace(card, tensors=stored), path)
     text = encode_card(card)
     if len(text) > LARGEST_CARD:
         raise CheckpointCorrupt(path, "card", f"{len(text)} bytes, but {LARGEST_CARD} are the most")
@@ -182,7 +179,8 @@ def _keep_previous(folder: Path, card: Card) -> None:
     except CheckpointError:
         return
     if old.tensors != card.tensors:
-        replace_file(_previous_path(folder, card.model), encode_card(old))
+        path = _previous_path(folder, card.model)
+        replace_file(path, encode_card(sealed(old, path)))
 
 
 def _tidy(folder: Path, card: Card) -> None:

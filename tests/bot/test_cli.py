@@ -69,6 +69,7 @@ def start(*args: str) -> Iterator[subprocess.Popen[str]]:
         (["check"], ["--json", "--config"]),
         (["traffic", "verify"], ["FILES", "--json"]),
         (["bench", "game"], ["--json"]),
+        (["bench", "decision"], ["--width", "--depth", "--features", "--permutations", "--json"]),
     ],
 )
 def test_help_names_every_command_and_flag(command: list[str], words: list[str]) -> None:
@@ -172,6 +173,8 @@ def test_check_prints_the_configuration_and_what_it_found(monkeypatch: pytest.Mo
         "server: local",
         "9 (ippan hanchan)",
         "kernels",
+        "model discard",
+        "model kan",
         "policy",
         "lobby",
         "opens at ws://127.0.0.1:",

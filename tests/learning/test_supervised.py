@@ -18,10 +18,12 @@ from bot import cli
 from game.errors import CheckpointMismatch, ConfigError, TrainingError
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
+from learning.first_weights import first_network
 from learning.learner import Learner
 from learning.plan import Plan, make_plan
 from learning.run_state import STATE_FILE
-from learning.supervised import choice_of, train
+from learning.samples import Loader
+from learning.supervised import Parent, choice_of, parent_of, train
 from policies.checkpoint import load
 from policies.features.table import LITE, SETS
 from policies.slots import Slot
@@ -109,6 +111,7 @@ import msgspec, torch
 torch.set_num_threads(1)
 from learning import supervised
 from learning.corpus.reader import Corpus
+from learning.first_weights import first_network
 from learning.learner import Learner
 from learning.plan import Plan
 supervised.SAVE_EVERY_S = 0.0
@@ -214,14 +217,46 @@ def test_a_run_goes_on_from_another_ones_weights(corpus: Corpus, tmp_path: Path)
         plan(samples=64, learning_rate=1e-9),
         corpus,
         tmp_path / "second",
-        parent=tmp_path / "first",
+        parent=Parent(tmp_path / "first", Slot.DISCARD),
         quiet=True,
     )
     assert second.parents == (first.tensors.sha256,)
     ours, theirs = load(tmp_path / "first", "discard").tensors, load(tmp_path / "second", "discard").tensors
     assert torch.allclose(ours["stem.weight"], theirs["stem.weight"], atol=1e-5)
     with pytest.raises(CheckpointMismatch, match="architecture"):
-        train(plan(width=16), corpus, tmp_path / "third", parent=tmp_path / "first", quiet=True)
+        train(
+            plan(width=16),
+            corpus,
+            tmp_path / "third",
+            parent=Parent(tmp_path / "first", Slot.DISCARD),
+            quiet=True,
+        )
+
+
+@pytest.mark.parametrize("model", [Slot.RIICHI, Slot.CHI])
+def test_a_model_begins_with_the_tower_of_the_discards(corpus: Corpus, tmp_path: Path, model: Slot) -> None:
+    card = train(plan(samples=64), corpus, tmp_path / "discard", quiet=True)
+    wanted = plan(model, samples=64, learning_rate=1e-9)
+    parent = parent_of(wanted, None, tmp_path / "discard")
+    assert train(wanted, corpus, tmp_path / "other", parent=parent, quiet=True).parents == (
+        card.tensors.sha256,
+    )
+    theirs, ours = load(tmp_path / "discard", "discard").tensors, load(tmp_path / "other", model).tensors
+    assert torch.allclose(ours["tower.1.second.weight"], theirs["tower.1.second.weight"], atol=1e-5)
+    here, there = SETS[wanted.features].at("E"), SETS[LITE].at("E")
+    assert torch.allclose(
+        ours["stem.weight"][:, here : here + 36], theirs["stem.weight"][:, there : there + 36], atol=1e-5
+    )
+    assert ours["head.narrow.weight"].abs().max() > 0
+
+
+def test_one_beginning_is_enough(tmp_path: Path) -> None:
+    assert parent_of(plan(), None, None) is None
+    assert parent_of(plan("kan"), tmp_path, None) == Parent(tmp_path, Slot.KAN)
+    with pytest.raises(ConfigError, match="give one of them"):
+        parent_of(plan("kan"), tmp_path, tmp_path)
+    with pytest.raises(ConfigError, match="--continue-from"):
+        parent_of(plan(), None, tmp_path)
 
 
 def test_players_are_chosen(corpus: Corpus) -> None:
@@ -268,3 +303,19 @@ def test_the_bench_measures_all_three(folder: Path) -> None:
     found = json.loads(result.stdout)
     assert found["share"] == pytest.approx(found["together"]["median"] / found["network_alone"]["median"])
     assert all(0 < found[name]["minimum"] <= found[name]["maximum"] for name in ("loader", "together"))
+
+
+def test_threads_learn_what_one_does(corpus: Corpus) -> None:
+    wanted = plan()
+    loader = Loader(corpus, choice_of(wanted, corpus, "train"), batch_size=64)
+    batch = next(iter(loader.epoch(0)))
+    losses = []
+    for threads in (1, 3):
+        torch.manual_seed(0)
+        learner = Learner(first_network(wanted).eval(), wanted, threads)
+        for twin in learner._copies:
+            twin.eval()  # with its statistics fixed, normalisation is the same for a part as for the whole
+        losses.append([learner.step(batch, step, 1e-3) for step in range(3)])
+        learner.close()
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+    assert losses[0][2] < losses[0][0]

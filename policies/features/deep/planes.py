@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.hand_parts import F_MELDS
-from game.jit import kernel, warms_up
+from game.jit import kernel
 from game.layout import ROUND_STATE
 from game.set_patterns import SUIT_KINDS
 from game.shanten import shanten
@@ -186,10 +186,3 @@ def compressed(expected: float) -> float:
     if expected <= 0.0:
         return 0.0
     return float(min(1.0, max(0.0, 1.0 + np.log10(expected) / _DECADES)))
-
-
-@warms_up
-def _warm_up() -> None:
-    lookahead_deep(
-        np.zeros(1, ROUND_STATE), np.zeros(1, np.int8), np.zeros((1, DEEP_PLANES, KINDS), np.uint8)
-    )

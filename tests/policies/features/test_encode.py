@@ -118,6 +118,8 @@ def test_a_tonpuu_game_ends_after_east(real: Positions) -> None:
     planes = [encode(state, real.seats[:1], SUPHX, last_round=each, deep=False)[0, last] for each in (3, 7)]
     assert planes[0].all()
     assert not planes[1].any()
+    both = encode(state[[0, 0]], real.seats[:1].repeat(2), SUPHX, last_round=[3, 7], deep=False)[:, last]
+    assert np.array_equal(both, planes)
 
 
 @pytest.mark.parametrize(

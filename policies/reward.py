@@ -1,0 +1,255 @@
+"""The global reward predictor: what a game will bring each player, from its rounds so far.
+
+At the start of every round it says what reward by final place a player can expect; the reward of a round is
+what that changes by, and after the last round the places are known and nothing is left to predict. A network
+reads the rounds in order: a two-layer GRU, then two dense layers.
+
+What a round is told by are 16 numbers, as it is dealt: who sat where with how many points, what the round
+before changed, dealer, honba, sticks, and how far the game is. The predicted player always comes first, so
+one network serves all four. Rounds are counted from the last regular one: what is left of a hanchan at South
+1 is what is left of a tonpuu at East 1, and they learn from each other.
+
+Source: Suphx, arXiv:2003.13590, section 3.2, equation 4, figure 7.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+import msgspec
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from game.events import GameEvent, StartRound
+from game.settlement import LAST_ROUND, START_SCORE, GameLength
+
+Rewards: TypeAlias = tuple[float, float, float, float]
+"""Of the places, first to fourth."""
+Encoding: TypeAlias = Literal["rounds-16/1"]
+"""Name of what `encode` makes; other numbers get another name."""
+
+INPUTS: Final = 16
+CHANGES: Final = slice(0, 4)
+"""Places of what the round before changed; zeros in the first round known."""
+ENCODING: Final[Encoding] = "rounds-16/1"
+HANCHAN_REWARDS: Final[Rewards] = (90.0, 45.0, 0.0, -135.0)
+"""What Tenhou's Phoenix room gives and takes a 7-dan for a hanchan; the paper's reward."""
+
+ROUND_START: Final = np.dtype(
+    [("round_index", "i1"), ("honba", "i2"), ("riichi_sticks", "i2"), ("scores", "i4", (4,))]
+)
+"""A round as it is dealt, the fields as in `game.layout.ROUND_STATE`; players are absolute."""
+
+_POINTS: Final = 10_000
+_ROUNDS: Final = 8
+_COUNTERS: Final = 5
+_SCORES: Final = slice(4, 8)
+_DEALER: Final = slice(8, 12)
+_PLAYERS: Final = np.arange(4)
+_BY_SEAT: Final = (_PLAYERS[:, None] + _PLAYERS) % 4
+"""``[player, seat]``: who sits there, seen from the player."""
+
+
+class Games(NamedTuple):
+    """Rounds of games, padded to one length.
+
+    Attributes:
+        starts: ``[G, T]`` of `ROUND_START`; zeros past a game's rounds.
+        counts: ``[G]`` rounds that have been dealt.
+        hanchan: ``[G]`` bool, false for a tonpuu.
+    """
+
+    starts: NDArray[np.void]
+    counts: NDArray[np.int64]
+    hanchan: NDArray[np.bool_]
+
+    @property
+    def dealt(self) -> NDArray[np.bool_]:
+        """``[G, T]``: whether there is such a round, or only padding."""
+        dealt: NDArray[np.bool_] = np.arange(self.starts.shape[1]) < self.counts[:, None]
+        return dealt
+
+
+class RewardArchitecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="reward"):
+    """What a predictor is built from, and what its answers mean.
+
+    Attributes:
+        encoding: of its input.
+        hidden: width of each layer of the GRU.
+        dense: width between the two dense layers.
+        rewards: of the places, first to fourth, that it learned to expect.
+    """
+
+    encoding: Encoding = ENCODING
+    hidden: int = 64
+    dense: int = 64
+    rewards: Rewards = HANCHAN_REWARDS
+
+    def __post_init__(self) -> None:
+        if min(self.hidden, self.dense) < 1:
+            raise ValueError(f"hidden and dense must be at least 1: {self.hidden}, {self.dense}")
+        if not all(map(math.isfinite, self.rewards)) or not self.scale:
+            raise ValueError(f"rewards must be finite, and not all zero: {self.rewards}")
+
+    @property
+    def scale(self) -> float:
+        """The largest reward either way: the network's 1."""
+        return max(map(abs, self.rewards))
+
+
+class RewardNetwork(nn.Module):
+    """Two recurrent layers and two dense ones.
+
+    Args:
+        architecture: its sizes.
+    """
+
+    def __init__(self, architecture: RewardArchitecture) -> None:
+        super().__init__()
+        self.architecture = architecture
+        self.rounds = nn.GRU(INPUTS, architecture.hidden, num_layers=2, batch_first=True)
+        self.dense = nn.Linear(architecture.hidden, architecture.dense)
+        self.answer = nn.Linear(architecture.dense, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Expect the final reward at the start of each round.
+
+        Args:
+            x: ``[B, T, 16]`` as `encode` makes it.
+
+        Returns:
+            ``[B, T]`` in units of `RewardArchitecture.scale`; each looks at its own round and those before.
+        """
+        seen, _ = self.rounds(x)
+        expected: Tensor = self.answer(functional.relu(self.dense(seen)))
+        return expected.squeeze(-1)
+
+
+def round_starts(events: Iterable[GameEvent]) -> NDArray[np.void]:
+    """``[T]`` of `ROUND_START`: the rounds that were dealt in a game so far."""
+    rows = [
+        (event.round_index, event.honba, event.riichi_sticks, event.scores)
+        for event in events
+        if isinstance(event, StartRound)
+    ]
+    return np.array(rows, dtype=ROUND_START)
+
+
+def together(games: Sequence[tuple[NDArray[np.void], GameLength]]) -> Games:
+    """Games of different length as one array.
+
+    Args:
+        games: of each its rounds ``[T]``, records of `ROUND_START` or of `game.layout.ROUND_STATE` just after
+            the deal, and its length.
+    """
+    counts = np.array([len(starts) for starts, _ in games], np.int64)
+    padded = np.zeros((len(games), int(counts.max(initial=0))), ROUND_START)
+    for row, (starts, _) in zip(padded, games, strict=True):
+        for name in ROUND_START.names or ():
+            row[name][: len(starts)] = starts[name]
+    return Games(padded, counts, np.array([length == "hanchan" for _, length in games], np.bool_))
+
+
+def encode(games: Games) -> NDArray[np.float32]:
+    """What the network reads of each player.
+
+    Returns:
+        ``[G, 4, T, 16]`` by player: what the round before changed (4, seats from his own on), scores above
+        the first ones (4, likewise), dealer (4 flags, likewise), rounds past the last regular one, honba,
+        sticks, whether it is a hanchan. The first round known changes nothing.
+    """
+    starts = games.starts
+    points = starts["scores"] / _POINTS
+    changes = np.zeros_like(points)
+    changes[:, 1:] = np.diff(points, axis=1)
+    last = np.where(games.hanchan, LAST_ROUND["hanchan"], LAST_ROUND["tonpuu"])
+    dealers = starts["round_index"] % 4
+    out = np.empty((len(starts), 4, starts.shape[1], INPUTS), np.float32)
+    for player, seats in enumerate(_BY_SEAT):
+        rows = out[:, player]
+        rows[..., CHANGES] = changes[..., seats]
+        rows[..., _SCORES] = points[..., seats] - START_SCORE / _POINTS
+        rows[..., _DEALER] = dealers[..., None] == seats
+    out[..., 12] = ((starts["round_index"] - last[:, None]) / _ROUNDS)[:, None]
+    out[..., 13] = (starts["honba"] / _COUNTERS)[:, None]
+    out[..., 14] = (starts["riichi_sticks"] / _COUNTERS)[:, None]
+    out[..., 15] = games.hanchan[:, None, None]
+    return out
+
+
+def final_rewards(scores: NDArray[Any], rewards: Rewards) -> NDArray[np.float64]:
+    """What finished games brought.
+
+    Args:
+        scores: ``[..., 4]`` final scores; sticks left on the table may be in them or not.
+        rewards: of the places.
+
+    Returns:
+        ``[..., 4]`` by player.
+    """
+    return np.array(rewards, np.float64)[places_of(scores) - 1]
+
+
+def places_of(scores: NDArray[Any]) -> NDArray[np.int64]:
+    """Places 1-4 of many games at once, as `game.settlement.placements` gives those of one.
+
+    >>> places_of(np.array([[25_000, 30_000, 25_000, 20_000]]))
+    array([[2, 1, 3, 4]])
+    """
+    order = np.argsort(-scores.astype(np.int64), axis=-1, kind="stable")
+    return np.argsort(order, axis=-1) + 1
+
+
+@torch.inference_mode()
+def predict(network: RewardNetwork, games: Games) -> NDArray[np.float64]:
+    """What each player can expect at the start of each round.
+
+    The four places are given out whatever happens, so what the four expectations are off in sum is taken off
+    each of them alike.
+
+    Args:
+        network: in any mode; it has nothing that differs between learning and use.
+        games: their rounds so far.
+
+    Returns:
+        ``[G, T, 4]`` by player, in the unit of the rewards; without meaning past a game's rounds.
+    """
+    shape = games.starts.shape
+    if not games.starts.size:
+        return np.zeros((*shape, 4))
+    expected = network(torch.from_numpy(encode(games)).flatten(0, 1)).double().numpy()
+    return evened(expected.reshape(len(games.counts), 4, -1).swapaxes(1, 2), network.architecture)
+
+
+def evened(expected: NDArray[np.float64], architecture: RewardArchitecture) -> NDArray[np.float64]:
+    """A network's answers ``[..., 4]`` for the four players of a table, as rewards with their true sum."""
+    rewards = expected * architecture.scale
+    surplus: NDArray[np.float64] = rewards.mean(axis=-1, keepdims=True) - np.mean(architecture.rewards)
+    return rewards - surplus
+
+
+def round_rewards(network: RewardNetwork, games: Games, scores: NDArray[Any]) -> NDArray[np.float64]:
+    """What each round of finished games was worth: the change of what a player could expect.
+
+    After the last round that is the final reward itself, so the rounds add up to what the game brought above
+    what was expected at its start.
+
+    Args:
+        network: the predictor.
+        games: all their rounds.
+        scores: ``[G, 4]`` final scores.
+
+    Returns:
+        ``[G, T, 4]`` by player; zeros past a game's rounds.
+    """
+    expected = predict(network, games)
+    after = np.zeros_like(expected)
+    after[:, :-1] = expected[:, 1:]
+    last = games.counts > 0
+    after[last, games.counts[last] - 1] = final_rewards(scores, network.architecture.rewards)[last]
+    return np.where(games.dealt[..., None], after - expected, 0.0)

@@ -1,0 +1,47 @@
+"""A corpus in memory, made of hand-made rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from game.events import GameEvent
+from game.packing import Packed, pack_all
+from learning.choice import ALL_SEATS, Choice
+from learning.corpus.absences import absences
+from learning.corpus.layout import ABSENCE, GAME
+from learning.corpus.reader import Corpus
+
+
+class _Stub:
+    """What `learning.positions` and `learning.samples` ask a corpus for."""
+
+    def __init__(self, games: Sequence[Sequence[GameEvent]], *, hanchan: bool) -> None:
+        self._codes = [pack_all(events) for events in games]
+        self._away = [absences(events) for events in games]
+        self.index = np.zeros(len(games), GAME)
+        self.index["events"] = [len([e for e in events if pack_all([e]).size]) for events in games]
+        self.index["hanchan"] = hanchan
+        self.index["ranks"] = np.arange(4) + 10
+
+    def events(self, number: int) -> Packed:
+        return self._codes[number]
+
+    def game_id(self, number: int) -> str:
+        return f"game {number}"
+
+    def absences_of(self, number: int) -> np.ndarray:
+        rows = [(number, each.player, each.first, each.end) for each in self._away[number]]
+        return np.array(rows, ABSENCE)
+
+
+def corpus_of(*games: Sequence[GameEvent], hanchan: bool = True) -> Corpus:
+    """A corpus of these games, all hands open."""
+    return cast(Corpus, _Stub(games, hanchan=hanchan))
+
+
+def everybody(games: int) -> Choice:
+    """All players of the first games."""
+    return Choice(np.arange(games), np.full(games, ALL_SEATS, np.uint8))

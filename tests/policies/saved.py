@@ -1,0 +1,69 @@
+"""Small checkpoints, sound and forged."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from msgspec.structs import replace
+from torch import Tensor
+
+from policies.checkpoint import Card, Data, Model, Stored, Training, save
+from policies.checkpoint.card import encode_card, sealed, tensors_file
+from policies.features.table import LITE, LITE_CALL, SETS
+from policies.networks import DISCARDS, YES_NO, Architecture, Network
+
+
+def small_card(model: Model = "discard", **fields: Any) -> Card:
+    """A card of a network as small as they get."""
+    features = LITE if model in ("discard", "riichi") else LITE_CALL
+    outputs = DISCARDS if model == "discard" else YES_NO
+    plain: dict[str, Any] = {
+        "model": model,
+        "architecture": Architecture(SETS[features].planes, outputs, width=2, depth=1),
+        "features": features,
+        "without": ("LA3e",),
+        "data": Data(corpus="ab" * 32, split="sha256 90/5/5", players="houou", games=10, samples=5000),
+        "training": Training(samples=20000, steps=40, epochs=4.0, seed=7, commit="0123456789abcdef"),
+        "metrics": {"accuracy": 0.5},
+    }
+    return Card(**plain | fields)
+
+
+def weights(card: Card, seed: int = 0) -> dict[str, Tensor]:
+    """A state dict that fits a card."""
+    torch.manual_seed(seed)
+    assert isinstance(card.architecture, Architecture)
+    state: dict[str, Tensor] = Network(card.architecture).state_dict()
+    return state
+
+
+def saved(folder: Path, model: Model = "discard", seed: int = 0) -> Card:
+    """A small checkpoint on disk."""
+    card = small_card(model)
+    return save(folder, card, weights(card, seed))
+
+
+def forge(folder: Path, card: Card, data: bytes) -> Path:
+    """Put any bytes in the place of weights, with a card that vouches for them; the path of the bytes."""
+    digest = hashlib.sha256(data).hexdigest()
+    file = tensors_file(card.model, digest)
+    (folder / file).write_bytes(data)
+    forge_card(folder, replace(card, tensors=Stored(file, len(data), digest)))
+    return folder / file
+
+
+def forge_card(folder: Path, card: Card) -> Path:
+    """Write any card, with the hash it needs."""
+    path = folder / f"{card.model}.json"
+    path.write_bytes(encode_card(sealed(card, path)))
+    return path
+
+
+def file_of(header: Any, data: bytes = b"") -> bytes:
+    """A file of weights with any header."""
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + data

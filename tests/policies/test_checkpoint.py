@@ -1,0 +1,287 @@
+from __future__ import annotations
+
+import errno
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+import torch
+from msgspec.structs import replace
+from torch import nn
+
+from game.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, CheckpointMissing
+from policies.checkpoint import MODELS, Card, Model, describe, load, models_in, network_of, save
+from policies.checkpoint.architectures import shapes_of
+from policies.features.table import LITE, LITE_CALL, SETS
+from policies.networks import Architecture, Network
+from policies.slots import Slot
+from tests.policies.saved import forge, forge_card, saved, small_card, weights
+
+PLAYING: tuple[Model, ...] = ("discard", "riichi", "chi", "pon", "kan")
+
+
+@pytest.mark.parametrize("model", PLAYING)
+def test_what_is_saved_is_loaded(tmp_path: Path, model: Model) -> None:
+    card = small_card(model)
+    state = weights(card)
+    written = save(tmp_path, card, state)
+    found = load(tmp_path, model)
+    assert found.card == written
+    assert replace(written, tensors=card.tensors, card_sha256="") == card
+    assert found.tensors.keys() == state.keys()
+    assert all(torch.equal(found.tensors[name], state[name]) for name in state)
+    assert models_in(tmp_path) == (model,)
+
+
+def test_the_network_answers_as_the_one_that_was_saved(tmp_path: Path) -> None:
+    card = small_card()
+    network = Network(card.architecture)
+    planes = torch.rand(5, card.architecture.planes, 34)
+    network(planes)  # so that the averages are not those of a new network
+    save(tmp_path, card, network.state_dict())
+    rebuilt = network_of(load(tmp_path, Slot.DISCARD))
+    assert not rebuilt.training
+    assert torch.equal(rebuilt(planes), network.eval()(planes))
+
+
+def test_a_network_that_learns_on_does_not_change_the_checkpoint(tmp_path: Path) -> None:
+    saved(tmp_path)
+    found = load(tmp_path, "discard")
+    before = {name: tensor.clone() for name, tensor in found.tensors.items()}
+    network = network_of(found)
+    assert all(parameter.requires_grad for parameter in network.parameters())
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.add_(1.0)
+    assert all(torch.equal(before[name], found.tensors[name]) for name in before)
+
+
+def test_shapes_are_those_of_a_real_network() -> None:
+    for architecture in (Architecture(239, 34, 8, 3), Architecture(287, 2, 4, 1)):
+        state = Network(architecture).state_dict()
+        assert shapes_of(architecture) == {name: tuple(tensor.shape) for name, tensor in state.items()}
+
+
+def test_rebuilding_a_network_rolls_no_dice(tmp_path: Path) -> None:
+    saved(tmp_path)
+    torch.manual_seed(1)
+    network_of(load(tmp_path, "discard"))
+    rolled = torch.rand(1)
+    torch.manual_seed(1)
+    assert torch.equal(rolled, torch.rand(1))
+
+
+def test_weights_of_other_types_and_layouts_are_stored_as_float32(tmp_path: Path) -> None:
+    card = small_card()
+    state = weights(card)
+    flat = torch.cat([tensor.flatten() for tensor in state.values()]).double()
+    views, at = {}, 0
+    for name, tensor in state.items():
+        views[name] = flat[at : at + tensor.numel()].view(tensor.shape)
+        at += tensor.numel()
+    views["stem.weight"] = views["stem.weight"].transpose(0, 2).contiguous().transpose(0, 2)
+    assert save(tmp_path, card, views).tensors == save(tmp_path, card, state).tensors
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_files_are_read_as_float32(tmp_path: Path, dtype: torch.dtype) -> None:
+    from safetensors.torch import save as write
+
+    card = small_card()
+    half = {name: tensor.to(dtype) for name, tensor in weights(card).items()}
+    forge(tmp_path, card, write(half))
+    found = load(tmp_path, "discard").tensors
+    assert {tensor.dtype for tensor in found.values()} == {torch.float32}
+    assert all(torch.equal(found[name], half[name].float()) for name in half)
+
+
+def test_the_same_weights_and_card_give_the_same_files(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        saved(tmp_path / name, seed=3)
+    files = [
+        {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("one", "two")
+    ]
+    assert files[0] == files[1]
+    assert len(files[0]) == 2
+
+
+def test_models_share_a_folder_and_keep_their_files(tmp_path: Path) -> None:
+    cards = {model: saved(tmp_path, model) for model in PLAYING}
+    for _ in range(2):
+        saved(tmp_path, "riichi", seed=1)
+    assert models_in(tmp_path) == PLAYING
+    assert all(load(tmp_path, model).card == cards[model] for model in PLAYING if model != "riichi")
+
+
+def test_there_is_nothing_in_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    assert models_in(tmp_path / "none") == ()
+
+
+def test_the_last_and_the_one_before_are_kept_and_no_more(tmp_path: Path) -> None:
+    cards = [saved(tmp_path, seed=seed) for seed in range(4)]
+    wanted = {"discard.json", "discard.previous.json", cards[3].tensors.file, cards[2].tensors.file}
+    assert {path.name for path in tmp_path.iterdir()} == wanted
+
+
+def test_saving_the_same_weights_again_keeps_the_one_before(tmp_path: Path) -> None:
+    first = saved(tmp_path, seed=0)
+    saved(tmp_path, seed=1)
+    card = small_card(metrics={"accuracy": 0.75})
+    save(tmp_path, card, weights(card, seed=1))
+    (tmp_path / "discard.previous.json").replace(tmp_path / "discard.json")
+    assert load(tmp_path, "discard").card == first
+
+
+def test_a_broken_checkpoint_does_not_take_the_place_of_the_one_before(tmp_path: Path) -> None:
+    first = saved(tmp_path, seed=0)
+    broken = saved(tmp_path, seed=1)
+    (tmp_path / broken.tensors.file).write_bytes(b"broken")
+    saved(tmp_path, seed=2)
+    assert (tmp_path / first.tensors.file).exists()
+    assert not (tmp_path / broken.tensors.file).exists()
+    (tmp_path / "discard.previous.json").replace(tmp_path / "discard.json")
+    assert load(tmp_path, "discard").card == first
+
+
+def test_saving_mends_a_broken_file_of_the_same_weights(tmp_path: Path) -> None:
+    card = saved(tmp_path)
+    (tmp_path / card.tensors.file).write_bytes(b"broken")
+    saved(tmp_path)
+    assert load(tmp_path, "discard").card == card
+
+
+def test_fault_19_a_full_disk_leaves_the_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    card = saved(tmp_path)
+    with monkeypatch.context() as disk:
+        disk.setattr("policies.checkpoint.files.os.fsync", refuse)
+        with pytest.raises(OSError, match="No space"):
+            saved(tmp_path, seed=1)
+    assert {path.name for path in tmp_path.iterdir()} == {"discard.json", card.tensors.file}
+    assert load(tmp_path, "discard").card == card
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), float("-inf")])
+def test_numbers_that_are_none_are_not_saved(tmp_path: Path, bad: float) -> None:
+    card = small_card()
+    state = weights(card)
+    state["head.score.weight"][0, 0, 0] = bad
+    with pytest.raises(CheckpointCorrupt, match=r"head\.score\.weight"):
+        save(tmp_path, card, state)
+    with pytest.raises(CheckpointCorrupt, match="metrics"):
+        save(tmp_path, small_card(metrics={"accuracy": bad}), weights(card))
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_could_not_be_loaded_is_not_saved(tmp_path: Path) -> None:
+    card = small_card()
+    wrong = replace(card, architecture=replace(card.architecture, width=4))
+    long = replace(card, parents=("ab" * 32,) * 1000)
+    for refused in (wrong, replace(card, features="lite-239/2"), long):
+        with pytest.raises(CheckpointError):
+            save(tmp_path, refused, weights(card))
+    assert not list(tmp_path.iterdir())
+
+
+def test_whole_numbers_may_stand_for_metrics(tmp_path: Path) -> None:
+    card = small_card(metrics={"accuracy": 1})
+    save(tmp_path, card, weights(card))
+    assert load(tmp_path, "discard").card.metrics == {"accuracy": 1.0}
+
+
+def test_a_card_in_other_words_is_the_same_card(tmp_path: Path) -> None:
+    card = saved(tmp_path)
+    path = tmp_path / "discard.json"
+    path.write_text(" ".join(path.read_text().split()))
+    assert load(tmp_path, "discard").card == card
+
+
+def test_only_the_six_models_have_checkpoints(tmp_path: Path) -> None:
+    for name in ("", "../discard", "discard.previous", "oracle"):
+        with pytest.raises(ValueError, match="no model"):
+            load(tmp_path, name)  # type: ignore[arg-type]
+
+
+def test_a_missing_model_is_named_with_the_command_that_makes_it(tmp_path: Path) -> None:
+    for model in MODELS:
+        with pytest.raises(CheckpointMissing, match=f"{model}.json: file: not found.*suzaku train {model}"):
+            load(tmp_path, model)
+
+
+def test_the_card_is_told_in_one_line(tmp_path: Path) -> None:
+    card = saved(tmp_path)
+    assert describe(card) == (
+        f"discard 2×1 on lite-239/1 -LA3e, 20,000 samples, accuracy 50.00%, commit 0123456789ab, "
+        f"sha256 {card.tensors.sha256[:8]}"
+    )
+
+
+def test_the_line_shows_no_control_characters() -> None:
+    card = small_card(without=("\x1b[31m\u202e",))
+    assert all(letter.isprintable() for letter in describe(card))
+
+
+def _with(card: Card, **sizes: int) -> Card:
+    return replace(card, architecture=replace(card.architecture, **sizes))
+
+
+_DISCARD, _CHI = small_card("discard"), small_card("chi")
+
+
+@pytest.mark.parametrize(
+    ("card", "field"),
+    [
+        (_with(_DISCARD, outputs=2), "architecture.outputs"),
+        (_with(_CHI, outputs=34), "architecture.outputs"),
+        (_with(_DISCARD, planes=SETS[LITE].planes + 1), "architecture.planes"),
+        (_with(_DISCARD, width=0), "architecture.width"),
+        (_with(_DISCARD, depth=-1), "architecture.depth"),
+        (_with(_DISCARD, width=10**12), "architecture.width"),
+        (_with(_DISCARD, depth=10**12), "architecture.depth"),
+        (replace(_DISCARD, features="lite-239/2"), "features"),
+        (replace(_DISCARD, features=""), "features"),
+        (replace(_DISCARD, features="oracle/1"), "features"),
+        (replace(_with(_DISCARD, planes=SETS[LITE_CALL].planes), features=LITE_CALL), "features"),
+        (replace(_with(_CHI, planes=SETS[LITE].planes), features=LITE), "features"),
+        (replace(_DISCARD, without=("Z9",)), "without"),
+        (replace(_DISCARD, model="reward"), "architecture"),
+    ],
+)
+def test_fault_16_a_card_that_does_not_fit_is_refused_by_its_field(
+    tmp_path: Path, card: Card, field: str
+) -> None:
+    path = forge_card(tmp_path, card)
+    with pytest.raises(CheckpointMismatch) as caught:
+        load(tmp_path, card.model)
+    assert (caught.value.file, caught.value.field) == (path, field)
+
+
+def test_fault_16_a_checkpoint_under_the_name_of_another_model_is_refused(tmp_path: Path) -> None:
+    card = saved(tmp_path)
+    (tmp_path / "discard.json").rename(tmp_path / "riichi.json")
+    (tmp_path / card.tensors.file).rename(tmp_path / card.tensors.file.replace("discard", "riichi"))
+    with pytest.raises(CheckpointMismatch, match=r"riichi\.json: model: 'discard', but 'riichi' is wanted"):
+        load(tmp_path, "riichi")
+
+
+def test_errors_survive_the_way_between_processes(tmp_path: Path) -> None:
+    for kind in (CheckpointMissing, CheckpointCorrupt, CheckpointMismatch):
+        error = kind(tmp_path / "x.json", "features", "wrong", "do this")
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), str(again), again.field) == (kind, str(error), "features")
+
+
+def test_the_state_of_a_network_is_stored_whole(tmp_path: Path) -> None:
+    card = small_card()
+    state = weights(card)
+    assert any(isinstance(module, nn.BatchNorm1d) for module in Network(card.architecture).modules())
+    assert {"stem_norm.running_mean", "stem_norm.running_var"} <= state.keys()
+    for name in state:
+        with pytest.raises(CheckpointMismatch) as caught:
+            save(tmp_path, card, {other: tensor for other, tensor in state.items() if other != name})
+        assert caught.value.field == name

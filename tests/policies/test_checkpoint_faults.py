@@ -1,0 +1,496 @@
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import pickle
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from game.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch
+from policies.checkpoint import Card, Stored, load, models_in
+from policies.checkpoint.architectures import shapes_of
+from policies.checkpoint.card import LARGEST_CARD, decode_card, sealed, tensors_file
+from policies.checkpoint.store import LARGEST_FILE
+from policies.checkpoint.tensors import LARGEST_HEADER, pack, unpack
+from tests.policies.saved import file_of, forge, forge_card, saved, small_card, weights
+
+CARD = small_card()
+SHAPES = shapes_of(CARD.architecture)
+DATA = pack(weights(CARD))
+HEADER_END = 8 + int.from_bytes(DATA[:8], "little")
+HEADER: dict[str, dict[str, Any]] = json.loads(DATA[8:HEADER_END])
+BODY = DATA[HEADER_END:]
+NOWHERE = Path("discard-00000000.safetensors")
+MEGABYTE = 1 << 20
+PLACES = (*range(0, 20), *range(20, len(DATA), 101), len(DATA) - 1)
+"""Bytes of the length, of the header and of the numbers, the last among them."""
+
+
+def refused(folder: Path) -> CheckpointError:
+    """How the discard model's checkpoint is refused."""
+    with pytest.raises(CheckpointError) as caught:
+        load(folder, "discard")
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 1000
+    return caught.value
+
+
+def edited(**changes: dict[str, Any] | None) -> bytes:
+    """The sound file, its header changed: fields of a tensor replaced, or the tensor left out."""
+    header = {
+        name: HEADER[name] | (changes.get(name) or {}) for name in HEADER if changes.get(name, {}) is not None
+    }
+    return file_of(header | {name: new for name, new in changes.items() if new and name not in HEADER}, BODY)
+
+
+# --- 16: damage -------------------------------------------------------------------------------------------
+
+
+def test_the_sound_file_is_read() -> None:
+    assert unpack(DATA, SHAPES, NOWHERE).keys() == SHAPES.keys()
+    assert unpack(edited(), SHAPES, NOWHERE).keys() == SHAPES.keys()
+
+
+def test_fault_16_weights_cut_at_any_length_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / saved(tmp_path).tensors.file
+    assert path.read_bytes() == DATA
+    for length in PLACES:
+        path.write_bytes(DATA[:length])
+        error = refused(tmp_path)
+        assert (type(error), error.file, error.field) == (CheckpointCorrupt, path, "size")
+
+
+def test_fault_16_cut_weights_are_refused_even_with_a_card_that_vouches_for_them(tmp_path: Path) -> None:
+    for length in range(len(DATA)):
+        with pytest.raises(CheckpointCorrupt):
+            unpack(DATA[:length], SHAPES, NOWHERE)
+    path = forge(tmp_path, CARD, DATA[:-1])
+    assert refused(tmp_path).file == path
+
+
+def test_fault_16_weights_with_something_behind_them_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / saved(tmp_path).tensors.file
+    for more in (b"\0", b" ", DATA):
+        path.write_bytes(DATA + more)
+        assert refused(tmp_path).field == "size"
+        with pytest.raises(CheckpointCorrupt):
+            unpack(DATA + more, SHAPES, NOWHERE)
+
+
+def test_fault_16_a_flipped_bit_of_the_weights_is_found(tmp_path: Path) -> None:
+    path = tmp_path / saved(tmp_path).tensors.file
+    for place in PLACES:
+        broken = bytearray(DATA)
+        broken[place] ^= 1 << place % 8
+        path.write_bytes(broken)
+        error = refused(tmp_path)
+        assert (type(error), error.file, error.field) == (CheckpointCorrupt, path, "content")
+
+
+def test_fault_16_every_bit_of_the_header_counts_even_with_a_card_that_vouches_for_it() -> None:
+    for bit in range(8 * HEADER_END):
+        broken = bytearray(DATA)
+        broken[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(CheckpointError):
+            unpack(bytes(broken), SHAPES, NOWHERE)
+
+
+def test_fault_16_a_cut_or_flipped_card_is_refused(tmp_path: Path) -> None:
+    card = saved(tmp_path)
+    path = tmp_path / "discard.json"
+    text = path.read_bytes()
+    for length in range(len(text) - 1):  # but for the end of the last line
+        path.write_bytes(text[:length])
+        assert refused(tmp_path).file == path
+    for bit in range(8 * len(text)):
+        broken = bytearray(text)
+        broken[bit // 8] ^= 1 << bit % 8
+        try:
+            assert decode_card(bytes(broken), path) == card
+        except CheckpointError as error:
+            assert error.file == path
+
+
+def test_fault_16_a_card_changed_by_hand_is_refused(tmp_path: Path) -> None:
+    saved(tmp_path)
+    path = tmp_path / "discard.json"
+    path.write_text(path.read_text().replace('"LA3e"', '"LA3f"'))
+    error = refused(tmp_path)
+    assert (type(error), error.field) == (CheckpointCorrupt, "card_sha256")
+
+
+def test_fault_16_missing_weights_are_named(tmp_path: Path) -> None:
+    path = tmp_path / saved(tmp_path).tensors.file
+    path.unlink()
+    error = refused(tmp_path)
+    assert (type(error), error.file) == (CheckpointCorrupt, path)
+    assert "not found, but discard.json names it" in str(error)
+
+
+@pytest.mark.parametrize("sizes", [{"width": 4}, {"depth": 2}, {"width": 1}])
+def test_fault_16_weights_of_another_architecture_are_refused(tmp_path: Path, sizes: dict[str, int]) -> None:
+    other = replace(CARD, architecture=replace(CARD.architecture, **sizes))
+    path = forge(tmp_path, CARD, pack(weights(other)))
+    error = refused(tmp_path)
+    assert (type(error), error.file) == (CheckpointMismatch, path)
+    assert error.field.strip("'") in shapes_of(other.architecture).keys() | SHAPES.keys()
+
+
+@pytest.mark.parametrize(
+    ("data", "field"),
+    [
+        (edited(**{"stem.weight": None}), "stem.weight"),
+        (edited(stray={"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}), "'stray'"),
+        (edited(**{"stem.weight": {"shape": [2, 3, 239]}}), "stem.weight"),
+        (edited(**{"stem.weight": {"shape": [2 * 239 * 3]}}), "stem.weight"),
+        (edited(**{"stem.weight": {"shape": [1 << 40, 1 << 40]}}), "stem.weight"),
+        (edited(**{"stem.weight": {"dtype": "I32"}}), "stem.weight"),
+        (edited(**{"stem.weight": {"dtype": "F64"}}), "stem.weight"),
+    ],
+)
+def test_fault_16_other_tensors_are_refused_by_name(tmp_path: Path, data: bytes, field: str) -> None:
+    path = forge(tmp_path, CARD, data)
+    error = refused(tmp_path)
+    assert (type(error), error.file, error.field) == (CheckpointMismatch, path, field)
+
+
+def test_fault_16_another_version_of_the_format_is_refused(tmp_path: Path) -> None:
+    saved(tmp_path)
+    path = tmp_path / "discard.json"
+    path.write_text(path.read_text().replace("suzaku-checkpoint/1", "suzaku-checkpoint/2"))
+    error = refused(tmp_path)
+    assert (type(error), error.field) == (CheckpointMismatch, "format")
+    assert "'suzaku-checkpoint/2'" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"colour": "red"}, "card"),
+        ({"architecture": {"type": "transformer", "heads": 8}}, "architecture.type"),
+        (
+            {"architecture": {"type": "residual", "planes": 239, "outputs": 33, "width": 2, "depth": 1}},
+            "architecture.outputs",
+        ),
+        ({"data": {"games": -1}}, "data.games"),
+        ({"tensors": {"bytes": "12"}}, "tensors.bytes"),
+        ({"model": "oracle"}, "model"),
+    ],
+)
+def test_fault_16_a_card_that_says_what_is_not_known_is_refused_by_its_field(
+    tmp_path: Path, changes: dict[str, Any], field: str
+) -> None:
+    saved(tmp_path)
+    path = tmp_path / "discard.json"
+    fields = json.loads(path.read_text()) | changes
+    del fields["card_sha256"]
+    fields["card_sha256"] = hashlib.sha256(msgspec.json.encode(fields)).hexdigest()
+    path.write_text(json.dumps(fields))
+    error = refused(tmp_path)
+    assert (type(error), error.file, error.field) == (CheckpointMismatch, path, field)
+
+
+def test_fault_16_the_one_before_is_offered_and_not_used(tmp_path: Path) -> None:
+    first = saved(tmp_path, seed=1)
+    path = tmp_path / saved(tmp_path, seed=2).tensors.file
+    path.write_bytes(path.read_bytes()[:-1])
+    assert "rename discard.previous.json to discard.json" in str(refused(tmp_path))
+    refused(tmp_path)
+    (tmp_path / "discard.previous.json").replace(tmp_path / "discard.json")
+    assert load(tmp_path, "discard").card == first
+
+
+def test_fault_16_a_broken_one_before_is_not_offered(tmp_path: Path) -> None:
+    for seed in (1, 2):
+        path = tmp_path / saved(tmp_path, seed=seed).tensors.file
+        path.write_bytes(b"") if seed == 2 else None
+    for path in tmp_path.glob("*.safetensors"):
+        path.write_bytes(b"")
+    error = refused(tmp_path)
+    assert "rename" not in str(error)
+    assert "run `suzaku train discard`" in str(error)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_fault_16_weights_that_are_no_numbers_are_refused(tmp_path: Path, bad: float) -> None:
+    state = weights(CARD)
+    state["stem_norm.running_var"][1] = bad
+    path = forge(tmp_path, CARD, pack(state))
+    error = refused(tmp_path)
+    assert (type(error), error.file, error.field) == (CheckpointCorrupt, path, "stem_norm.running_var")
+
+
+# --- 17: malice -------------------------------------------------------------------------------------------
+
+
+class Trap:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.path),)
+
+
+def _zipped(trap: Trap) -> bytes:
+    file = io.BytesIO()
+    torch.save(trap, file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("pack_trap", [pickle.dumps, _zipped])
+def test_fault_17_a_pickle_under_another_name_is_refused_and_never_run(
+    tmp_path: Path, pack_trap: Any
+) -> None:
+    sprung = tmp_path / "sprung"
+    trap: bytes = pack_trap(Trap(sprung))
+    path = forge(tmp_path, CARD, trap)
+    assert refused(tmp_path).file == path
+    path = forge(tmp_path, CARD, len(trap).to_bytes(8, "little") + trap)
+    assert refused(tmp_path).file == path
+    (tmp_path / "discard.json").write_bytes(trap)
+    assert refused(tmp_path).file == tmp_path / "discard.json"
+    assert not sprung.exists()
+
+
+@pytest.mark.parametrize(
+    "length",
+    [0, HEADER_END - 9, HEADER_END - 7, len(DATA) - 7, LARGEST_HEADER + 1, 1 << 31, 1 << 63, (1 << 64) - 1],
+)
+def test_fault_17_an_impossible_length_of_the_header_costs_no_memory(tmp_path: Path, length: int) -> None:
+    path = forge(tmp_path, CARD, length.to_bytes(8, "little") + DATA[8:])
+    refused(tmp_path)  # what is made once is made now
+    tracemalloc.start()
+    error = refused(tmp_path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (type(error), error.file) == (CheckpointCorrupt, path)
+    assert peak < MEGABYTE
+
+
+NAME = "stem_norm.weight"
+FIRST, LAST = HEADER[NAME]["data_offsets"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        edited(**{NAME: {"data_offsets": [FIRST - 4, LAST - 4]}}),  # over the one before
+        edited(**{NAME: {"data_offsets": [FIRST + 4, LAST + 4]}}),
+        edited(**{NAME: {"data_offsets": [FIRST, LAST + 4]}}),
+        edited(**{NAME: {"data_offsets": [FIRST, LAST - 4]}}),
+        edited(**{NAME: {"data_offsets": [LAST, FIRST]}}),
+        edited(**{NAME: {"data_offsets": [0, LAST - FIRST]}}),
+        edited(**{NAME: {"data_offsets": [FIRST, FIRST]}}),
+        edited(**{NAME: {"data_offsets": [-8, 0]}}),
+        edited(**{NAME: {"data_offsets": [len(BODY), len(BODY) + 8]}}),
+        edited(**{NAME: {"data_offsets": [1 << 62, (1 << 62) + 8]}}),
+        edited(**{NAME: {"data_offsets": [FIRST, 1 << 80]}}),
+        edited(**{NAME: {"data_offsets": [float(FIRST), float(LAST) + 0.5]}}),
+        edited(**{NAME: {"data_offsets": [FIRST, LAST, LAST]}}),
+        edited(**{NAME: {"dtype": "F16"}}),
+        edited(**{NAME: {"shape": [-2]}}),
+        edited(**{NAME: {"more": 1}}),
+        edited(__metadata__={"format": "pt"}),
+        file_of({}, b""),
+        file_of([], BODY),
+        file_of(b"null", BODY),
+        file_of(b"", BODY),
+        file_of(b'{"a":' * 50_000, BODY),
+        file_of(b"[" * (LARGEST_HEADER - 1), BODY),
+        file_of(b"\xff\xfe" + DATA[8:HEADER_END], BODY),
+        file_of({str(number): HEADER[NAME] for number in range(10_000)}, BODY),
+    ],
+)
+def test_fault_17_a_hostile_header_is_refused(tmp_path: Path, data: bytes) -> None:
+    path = forge(tmp_path, CARD, data)
+    assert refused(tmp_path).file == path
+
+
+def test_fault_17_overlapping_tensors_of_the_right_sizes_are_refused(tmp_path: Path) -> None:
+    twin = "stem_norm.bias"
+    assert HEADER[twin]["shape"] == HEADER[NAME]["shape"]
+    data = edited(**{NAME: {"data_offsets": HEADER[twin]["data_offsets"]}})
+    forge(tmp_path, CARD, data)
+    error = refused(tmp_path)
+    assert type(error) is CheckpointCorrupt
+    assert "is its place" in str(error)
+
+
+@given(st.binary(max_size=300))
+def test_fault_17_any_bytes_are_refused_as_weights(data: bytes) -> None:
+    for content in (data, len(data).to_bytes(8, "little") + data, file_of(data, BODY)):
+        with pytest.raises(CheckpointError):
+            unpack(content, SHAPES, NOWHERE)
+
+
+@given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
+def test_fault_17_any_bytes_are_refused_as_a_card(data: bytes) -> None:
+    with pytest.raises(CheckpointError):
+        decode_card(data, Path("discard.json"))
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=6,
+)
+
+
+@given(st.sampled_from(sorted(HEADER)), st.sampled_from(["dtype", "shape", "data_offsets", "new"]), _JSON)
+def test_fault_17_any_edit_of_the_header_is_refused_or_changes_nothing(
+    name: str, field: str, value: object
+) -> None:
+    try:
+        found = unpack(edited(**{name: {field: value}}), SHAPES, NOWHERE)
+    except CheckpointError:
+        return
+    assert HEADER[name].get(field) == value
+    assert found.keys() == SHAPES.keys()
+
+
+def _sparse(path: Path, size: int) -> None:
+    with path.open("wb") as file:
+        file.truncate(size)
+
+
+@pytest.mark.parametrize("honest", [True, False])
+def test_fault_17_an_oversized_file_is_refused_unread(tmp_path: Path, honest: bool) -> None:
+    size = 1 << 36
+    digest = "0" * 64
+    path = tmp_path / tensors_file("discard", digest)
+    _sparse(path, size)
+    forge_card(tmp_path, replace(CARD, tensors=Stored(path.name, size if honest else len(DATA), digest)))
+    tracemalloc.start()
+    error = refused(tmp_path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert error.field == ("tensors.bytes" if honest else "size")
+    assert peak < MEGABYTE
+
+
+def test_fault_17_a_network_too_large_for_its_limit_is_refused_unread(tmp_path: Path) -> None:
+    huge = replace(CARD, architecture=replace(CARD.architecture, width=1024, depth=20))
+    stored = Stored(tensors_file("discard", "0" * 64), LARGEST_FILE + 1, "0" * 64)
+    path = forge_card(tmp_path, replace(huge, tensors=stored))
+    error = refused(tmp_path)
+    assert (error.file, error.field) == (path, "tensors.bytes")
+
+
+def test_fault_17_the_largest_size_is_the_callers(tmp_path: Path) -> None:
+    card = saved(tmp_path)
+    assert load(tmp_path, "discard", largest=len(DATA)).card == card
+    with pytest.raises(CheckpointCorrupt, match=r"tensors\.bytes"):
+        load(tmp_path, "discard", largest=len(DATA) - 1)
+
+
+def test_fault_17_an_oversized_or_nested_card_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "discard.json"
+    _sparse(path, 1 << 36)
+    assert refused(tmp_path).field == "size"
+    for text in (
+        b"[" * LARGEST_CARD,
+        b'{"format":' * 6000,
+        b'{"format":"suzaku-checkpoint/1","a":' + b"[" * 60000,
+    ):
+        path.write_bytes(text)
+        assert refused(tmp_path).file == path
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../discard-00000000.safetensors",
+        "/etc/passwd",
+        "inner/discard-00000000.safetensors",
+        "..\\discard-00000000.safetensors",
+        "discard-00000000.safetensors\0",
+        "discard-00000000.SAFETENSORS",
+        "riichi-00000000.safetensors",
+        "discard.json",
+        "..",
+        "",
+    ],
+)
+def test_fault_17_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
+    inner = tmp_path / "in"
+    inner.mkdir()
+    path = forge_card(inner, replace(CARD, tensors=Stored(name, 0, "0" * 64)))
+    error = refused(inner)
+    assert (type(error), error.file, error.field) == (CheckpointCorrupt, path, "tensors.file")
+
+
+@pytest.mark.parametrize("sha256", ["", "0" * 63, "0" * 65, "A" * 64, "../../" + "0" * 58, "0" * 64 + "\n"])
+def test_fault_17_what_is_no_hash_is_refused(tmp_path: Path, sha256: str) -> None:
+    forge_card(tmp_path, replace(CARD, tensors=Stored(f"discard-{sha256[:8]}.safetensors", 0, sha256)))
+    assert refused(tmp_path).field == "tensors.sha256"
+
+
+def _links(card: Card, folder: Path, target: Path) -> None:
+    path = folder / card.tensors.file
+    path.rename(target)
+    path.symlink_to(target)
+
+
+def test_fault_17_links_are_refused_wherever_they_lead(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    card = saved(folder)
+    _links(card, folder, tmp_path / "elsewhere")
+    assert "is a link" in str(refused(folder))
+    path = folder / card.tensors.file
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    assert "is a link" in str(refused(folder))
+    card_path = folder / "discard.json"
+    card_path.rename(tmp_path / "card")
+    card_path.symlink_to(tmp_path / "card")
+    assert "is a link" in str(refused(folder))
+    assert models_in(folder) == ("discard",)
+
+
+def test_fault_17_a_folder_that_is_a_link_is_the_users_own_choice(tmp_path: Path) -> None:
+    card = saved(tmp_path / "real")
+    (tmp_path / "latest").symlink_to(tmp_path / "real")
+    assert load(tmp_path / "latest", "discard").card == card
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_fault_17_what_is_no_plain_file_is_refused_without_waiting(tmp_path: Path, make: Any) -> None:
+    card = saved(tmp_path)
+    for name in (card.tensors.file, "discard.json"):
+        (tmp_path / name).unlink()
+        make(tmp_path / name)
+        error = refused(tmp_path)
+        assert (type(error), error.file) == (CheckpointCorrupt, tmp_path / name)
+
+
+def test_fault_17_a_link_in_the_place_of_a_file_being_written_is_not_followed(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "discard.json.tmp").symlink_to(victim)
+    with pytest.raises(OSError):
+        saved(folder)
+    saved(folder)  # the link is gone
+    assert victim.read_text() == "mine"
+
+
+def test_fault_24_texts_of_a_card_are_shown_without_control_characters(tmp_path: Path) -> None:
+    forge_card(tmp_path, replace(CARD, features="\x1b[31m\u202e" * 1000))
+    assert str(refused(tmp_path)).isprintable()
+
+
+def test_a_sealed_card_keeps_what_it_says() -> None:
+    assert replace(sealed(CARD, NOWHERE), card_sha256="") == CARD

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from policies.checkpoint import load, save
+from tests.policies.checkpoint_saver import LAST_OF_THE_FIRST, numbered
+
+KILLS: Final = 40
+LONGEST_S: Final = 0.02
+"""A few saves."""
+
+
+class Saver:
+    """The process that saves, and the one it forks."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        command = [sys.executable, "-m", "tests.policies.checkpoint_saver", str(folder)]
+        environment = os.environ | {"OMP_NUM_THREADS": "1"}
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+        self.last = {"begin": 0, "end": 0}
+        while self.last["end"] < LAST_OF_THE_FIRST:
+            self.listen()
+
+    def order(self, text: str) -> int:
+        """Have a process forked that goes on from what is there; its pid."""
+        assert self.process.stdin
+        number = self.number()
+        self.last = {"begin": number, "end": number}
+        self.process.stdin.write(f"{text} {number + 1}\n")
+        self.process.stdin.flush()
+        heard = ""
+        while not heard.startswith("pid"):
+            heard = self.listen()
+        return int(heard.split()[1])
+
+    def ends(self) -> str:
+        """How the forked process ended: dead or done."""
+        heard = ""
+        while heard not in ("dead", "done"):
+            heard = self.listen()
+        return heard
+
+    def listen(self) -> str:
+        """One line of what they say; which saves have begun and ended is noted."""
+        assert self.process.stdout
+        line = self.process.stdout.readline()
+        assert line, "the saver has ended"
+        word, *rest = line.split()
+        if word in self.last:
+            self.last[word] = int(rest[0])
+        return line.strip()
+
+    def number(self) -> int:
+        """The number of the checkpoint on disk, which is whole."""
+        found = load(self.folder, "discard")
+        number = int(found.card.metrics["accuracy"])
+        assert all(bool((tensor == number).all()) for tensor in found.tensors.values())
+        return number
+
+
+@pytest.fixture(scope="module")
+def saver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Saver]:
+    found = Saver(tmp_path_factory.mktemp("saver"))
+    with found.process as process:
+        yield found
+        assert process.stdin
+        process.stdin.close()
+
+
+def test_fault_18_killed_at_any_moment_the_old_or_the_new_one_is_there(saver: Saver) -> None:
+    dice = random.Random(18)
+    within = 0
+    for _ in range(KILLS):
+        child = saver.order("loop")
+        while saver.last["begin"] == saver.last["end"]:
+            saver.listen()
+        time.sleep(dice.uniform(0, LONGEST_S))
+        os.kill(child, signal.SIGKILL)
+        assert saver.ends() == "dead"
+        before, after = saver.last["end"], saver.last["begin"]
+        assert before <= saver.number() <= after <= before + 1
+        within += before < after
+    assert within > KILLS // 4
+
+
+def test_fault_18_killed_before_each_step_of_a_save_the_old_or_the_new_one_is_there(saver: Saver) -> None:
+    seen = set()
+    for step in count(1):
+        old = saver.number()
+        saver.order(f"step {step}")
+        how = saver.ends()
+        seen.add(saver.number() - old)
+        if how == "done":
+            break
+    assert step > 8
+    assert seen == {0, 1}
+    # what the killed saves left behind is gone with the next
+    save(saver.folder, *numbered(999))
+    assert len(list(saver.folder.iterdir())) == 4

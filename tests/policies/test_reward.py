@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+import torch
+
+from game.errors import CheckpointMismatch
+from game.events import Draw, StartGame, StartRound
+from game.settlement import GameLength, placements
+from policies.checkpoint import Card, describe, load, network_of, save
+from policies.reward import (
+    INPUTS,
+    ROUND_START,
+    Games,
+    RewardArchitecture,
+    RewardNetwork,
+    encode,
+    final_rewards,
+    places_of,
+    predict,
+    round_rewards,
+    round_starts,
+    together,
+)
+from tests.scene import Scene
+
+Round = tuple[int, int, int, tuple[int, int, int, int]]
+
+EVEN = (25_000, 25_000, 25_000, 25_000)
+FIRST: list[Round] = [
+    (0, 0, 0, EVEN),
+    (0, 1, 0, (37_000, 21_000, 21_000, 21_000)),
+    (1, 0, 1, (37_000, 20_000, 29_000, 13_000)),
+    (2, 0, 0, (35_000, 20_000, 29_000, 16_000)),
+]
+SECOND: list[Round] = [(0, 0, 0, EVEN), (1, 1, 2, (24_000, 25_000, 24_000, 25_000))]
+ENDS = np.array([(34_900, 21_100, 30_000, 14_000), (25_000, 25_000, 25_000, 25_000)])
+
+
+def starts(rounds: list[Round]) -> np.ndarray:
+    return np.array(rounds, ROUND_START)
+
+
+def games(length: GameLength = "hanchan") -> Games:
+    return together([(starts(FIRST), length), (starts(SECOND), length)])
+
+
+def network(**sizes: object) -> RewardNetwork:
+    torch.manual_seed(5)
+    found = RewardNetwork(
+        msgspec.convert({"type": "reward", "hidden": 8, "dense": 6, **sizes}, RewardArchitecture)
+    )
+    with torch.no_grad():
+        for parameter in found.parameters():
+            parameter.mul_(3.0)  # so that answers differ well beyond rounding
+    return found
+
+
+# --- what the network reads -------------------------------------------------------------------------------
+
+
+def test_a_round_is_told_in_sixteen_numbers_from_the_players_own_seat_on() -> None:
+    told = encode(games())
+    assert told.shape == (2, 4, 4, INPUTS)
+    changes, scores, dealer = [0.0, -0.1, 0.8, -0.8], [1.2, -0.5, 0.4, -1.2], [0, 1, 0, 0]
+    assert told[0, 0, 2] == pytest.approx([*changes, *scores, *dealer, -6 / 8, 0.0, 1 / 5, 1])
+    changes, scores, dealer = [-0.8, 0.0, -0.1, 0.8], [-1.2, 1.2, -0.5, 0.4], [0, 0, 1, 0]
+    assert told[0, 3, 2] == pytest.approx([*changes, *scores, *dealer, -6 / 8, 0.0, 1 / 5, 1])
+    assert told[1, 2, 1, 12:].tolist() == pytest.approx([-6 / 8, 1 / 5, 2 / 5, 1])
+
+
+def test_the_first_round_known_changes_nothing() -> None:
+    late = encode(together([(starts(FIRST[2:]), "hanchan")]))
+    assert not late[:, :, 0, :4].any()
+    assert np.array_equal(late[:, :, 0, 4:], encode(games())[:1, :, 2, 4:])
+    assert np.array_equal(late[:, :, 1], encode(games())[:1, :, 3])
+
+
+def test_a_tonpuu_is_the_second_half_of_a_hanchan() -> None:
+    later: list[Round] = [(number + 4, honba, sticks, scores) for number, honba, sticks, scores in FIRST]
+    half = encode(together([(starts(later), "hanchan")]))
+    whole = encode(together([(starts(FIRST), "tonpuu")]))
+    assert np.array_equal(half[..., :15], whole[..., :15])
+    assert half[..., 15].all()
+    assert not whole[..., 15].any()
+
+
+def test_rounds_come_from_events_and_from_states_alike() -> None:
+    scenes = [
+        Scene(round_index=number, honba=honba, sticks=sticks, scores=scores)
+        for number, honba, sticks, scores in FIRST
+    ]
+    events = [StartGame(), *(event for scene in scenes for event in (scene.events[0], Draw(0)))]
+    assert sum(isinstance(event, StartRound) for event in events) == len(FIRST)
+    assert np.array_equal(round_starts(events), starts(FIRST))
+    states = np.array([scene.record for scene in scenes])
+    assert np.array_equal(together([(states, "hanchan")]).starts[0], starts(FIRST))
+    assert round_starts([]).shape == (0,)
+
+
+def test_games_of_different_length_are_padded() -> None:
+    found = games()
+    assert found.counts.tolist() == [4, 2]
+    assert found.dealt.tolist() == [[True] * 4, [True, True, False, False]]
+    assert together([]).starts.shape == (0, 0)
+
+
+# --- what it answers --------------------------------------------------------------------------------------
+
+
+def test_answers_look_at_the_rounds_so_far_alone() -> None:
+    whole = predict(network(), games())
+    for count in range(1, 5):
+        alone = predict(network(), together([(starts(FIRST[:count]), "hanchan")]))
+        assert alone[0] == pytest.approx(whole[0, :count], abs=1e-4)
+    short = predict(network(), together([(starts(SECOND), "hanchan")]))
+    assert short[0] == pytest.approx(whole[1, :2], abs=1e-4)
+    forgotten = predict(network(), together([(starts(FIRST[2:]), "hanchan")]))
+    assert abs(forgotten[0, 0] - whole[0, 2]).max() > 0.1
+
+
+def test_all_players_are_answered_by_one_network() -> None:
+    """Seats moved on by one, dealer included, move the answers on by one."""
+    later: list[Round] = [
+        (number + 1, honba, sticks, (scores[3], *scores[:3])) for number, honba, sticks, scores in FIRST
+    ]
+    told, moved = (encode(together([(starts(rounds), "hanchan")])) for rounds in (FIRST, later))
+    told[..., 12] = moved[..., 12] = 0.0
+    assert np.array_equal(np.roll(told, 1, axis=1), moved)
+
+
+@pytest.mark.parametrize("rewards", [(90.0, 45.0, 0.0, -135.0), (100.0, 0.0, 0.0, 0.0)])
+def test_the_four_answers_add_up_to_what_is_given_out(rewards: tuple[float, ...]) -> None:
+    expected = predict(network(rewards=rewards), games())
+    assert expected.sum(axis=-1) == pytest.approx(np.full((2, 4), sum(rewards)))
+    assert expected.std(axis=-1).min() > 0.1
+
+
+def test_places_are_those_of_the_rules() -> None:
+    dice = np.random.default_rng(3)
+    scores = dice.integers(18, 24, (300, 4)) * 1000
+    assert places_of(scores).tolist() == [list(placements(game)) for game in scores.tolist()]
+    assert final_rewards(ENDS, (4.0, 3.0, 2.0, 1.0)).tolist() == [[4, 2, 3, 1], [4, 3, 2, 1]]
+
+
+def test_rewards_of_rounds_add_up_to_that_of_the_game() -> None:
+    model = network()
+    found, expected = round_rewards(model, games(), ENDS), predict(model, games())
+    assert found.shape == (2, 4, 4)
+    assert found[0, 1] == pytest.approx(expected[0, 2] - expected[0, 1])
+    assert found[0, 3] == pytest.approx([90, 0, 45, -135] - expected[0, 3])
+    assert found[1, 1] == pytest.approx([90, 45, 0, -135] - expected[1, 1])
+    assert not found[1, 2:].any()
+    final = final_rewards(ENDS, model.architecture.rewards)
+    assert found.sum(axis=1) == pytest.approx(final - expected[:, 0])
+
+
+def test_nothing_to_answer() -> None:
+    none = together([])
+    assert predict(network(), none).shape == (0, 0, 4)
+    assert round_rewards(network(), none, np.zeros((0, 4))).shape == (0, 0, 4)
+    unbegun = together([(starts([]), "hanchan"), (starts(SECOND), "tonpuu")])
+    assert not round_rewards(network(), unbegun, ENDS)[0].any()
+
+
+# --- what it is built from --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"hidden": 0},
+        {"dense": -1},
+        {"rewards": (0.0, 0.0, 0.0, 0.0)},
+        {"rewards": (1.0, 0.0, 0.0, float("inf"))},
+    ],
+)
+def test_what_cannot_be_built_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        RewardArchitecture(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_saved_predictor_answers_as_before(tmp_path: Path) -> None:
+    model = network(rewards=(75.0, 30.0, 0.0, -165.0))
+    save(
+        tmp_path,
+        Card(model="reward", architecture=model.architecture, metrics={"error": 4900.5}),
+        model.state_dict(),
+    )
+    found = load(tmp_path, "reward")
+    again = network_of(found)
+    assert isinstance(again, RewardNetwork)
+    assert again.architecture.rewards == (75.0, 30.0, 0.0, -165.0)
+    assert np.array_equal(predict(again, games()), predict(model, games()))
+    assert describe(found.card).startswith("reward 8×6, 0 samples, error 4900.5")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "named"),
+    [
+        ("encoding", "rounds-15/1", "architecture.encoding"),
+        ("hidden", 5000, "architecture.hidden"),
+        ("rewards", [0.0, 0.0, 0.0, 0.0], "architecture"),
+    ],
+)
+def test_a_card_of_another_predictor_is_refused(
+    tmp_path: Path, field: str, value: object, named: str
+) -> None:
+    model = network()
+    save(tmp_path, Card(model="reward", architecture=model.architecture), model.state_dict())
+    path = tmp_path / "reward.json"
+    card = json.loads(path.read_text())
+    card["architecture"][field] = value
+    del card["card_sha256"]
+    digest = hashlib.sha256(msgspec.json.encode(card)).hexdigest()
+    path.write_text(json.dumps({**card, "card_sha256": digest}))
+    with pytest.raises(CheckpointMismatch, match=named):
+        load(tmp_path, "reward")
