@@ -68,7 +68,11 @@ def lookahead_deep(states: NDArray[Any], seats: NDArray[np.int8], out: NDArray[n
         raise ValueError("states must be ROUND_STATE records, with one int8 seat for each")
     if out.shape != (len(states), DEEP_PLANES, KINDS) or out.dtype != np.uint8:
         raise ValueError(f"out must be uint8 of shape {(len(states), DEEP_PLANES, KINDS)}")
-    _fill_all(states, seats, out, _room.desk)
+    # one row of a wider array is contiguous and two are not: kernels would be compiled for each
+    whole = out if out.flags.c_contiguous else np.empty(out.shape, np.uint8)
+    _fill_all(states, seats, whole, _room.desk)
+    if whole is not out:
+        out[:] = whole
 
 
 class _Room(threading.local):
