@@ -268,6 +268,56 @@ def convert(
     return convert_record(source, out, to)
 
 
+@app.command()
+@reported
+def arena(
+    challenger: Annotated[
+        str,
+        typer.Option(help="network, heuristic, random, or a folder of checkpoints.", metavar="PLAYER"),
+    ] = "heuristic",
+    champions: Annotated[
+        str, typer.Option("--champion", help="Who sits in the other seats.", metavar="PLAYER")
+    ] = "heuristic",
+    games: Annotated[
+        int, typer.Option(help="How many, rounded up to whole sets.", metavar="NUMBER", min=1)
+    ] = 400,
+    seed: Annotated[int, typer.Option(help="Every wall follows from it.", metavar="NUMBER")] = 0,
+    two: Annotated[bool, typer.Option("--two", help="Two against two, not one against three.")] = False,
+    tonpuu: Annotated[bool, typer.Option("--tonpuu", help="East games, not hanchan.")] = False,
+    sequential: Annotated[
+        bool, typer.Option("--sequential", help="Stop as soon as one is clearly better.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the results; a run that was stopped goes on there.", metavar="FOLDER"),
+    ] = None,
+    records: Annotated[bool, typer.Option("--records", help="Keep every game's record in it too.")] = False,
+    workers: Workers = None,
+    as_json: AsJson = False,
+) -> int:
+    """Compare two players.
+
+    The same walls are played with the seats rotated. Says who placed how, with 95 % intervals.
+    """
+    from bot.logs import set_up_logs
+    from learning.arena.command import compare
+
+    set_up_logs()
+    return compare(
+        challenger,
+        champions,
+        games=games,
+        seed=seed,
+        mode="2v2" if two else "1v3",
+        length="tonpuu" if tonpuu else "hanchan",
+        folder=out,
+        records=records,
+        sequential=sequential,
+        workers=workers,
+        as_json=as_json,
+    )
+
+
 @traffic.command()
 @reported
 def verify(
