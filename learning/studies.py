@@ -156,7 +156,7 @@ _PARTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "128×6": {"width": 128},
     "all rooms": {"selection": {}},
     "players of 8-dan and more": {"selection": {"least_rank": 17}},
-    "838 planes, without LA1 and LA2": {"features": SUPHX, "deep": False},
+    "838 planes, without LA1 and LA2": {"features": SUPHX, "without": ("LA1", "LA2")},
     "838 planes, with LA1 and LA2": {"features": SUPHX},
 }
 
