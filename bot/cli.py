@@ -1,4 +1,4 @@
-"""The command line: `suzaku play | lobby | check | games | convert | traffic | corpus | train | eval | …`.
+"""The command line: `suzaku play | arena | lobby | check | games | convert | traffic | corpus | train | …`.
 
 Results go to stdout, logs to stderr. Exit codes: 0 done, 1 failed while running, 2 usage or configuration,
 130 interrupted. Whatever is heavy is imported by the command that needs it, so that ``--help`` is quick.
@@ -274,7 +274,7 @@ def arena(
     challenger: Annotated[
         str,
         typer.Option(help="network, heuristic, random, or a folder of checkpoints.", metavar="PLAYER"),
-    ] = "heuristic",
+    ] = "network",
     champions: Annotated[
         str, typer.Option("--champion", help="Who sits in the other seats.", metavar="PLAYER")
     ] = "heuristic",
@@ -300,6 +300,7 @@ def arena(
     The same walls are played with the seats rotated. Says who placed how, with 95 % intervals.
     """
     from bot.logs import set_up_logs
+    from bot.warm import warm_up_visibly
     from learning.arena.command import compare
 
     set_up_logs()
@@ -315,6 +316,7 @@ def arena(
         sequential=sequential,
         workers=workers,
         as_json=as_json,
+        prepare=warm_up_visibly,
     )
 
 
@@ -403,6 +405,30 @@ def measure_decision(
         policy = untrained_policy(*size, config.decision.permutations)
         name = f"untrained {size[0]}×{size[1]} on {size[2]}, {config.decision.permutations} renamings"
     return print_decisions(bench_decisions(policy, name, count=decisions, seed=seed), as_json=as_json)
+
+
+@bench.command("selfplay")
+@reported
+def measure_selfplay(
+    players: Annotated[
+        list[str], typer.Option("--player", help="network, heuristic, random, or a folder.", metavar="PLAYER")
+    ] = ["network", "heuristic", "random"],  # noqa: B006 - read, never changed
+    games: Annotated[int, typer.Option(help="Hanchan for each line.", metavar="NUMBER", min=1)] = 128,
+    workers: Workers = None,
+    as_json: AsJson = False,
+    seed: Seed = None,
+) -> int:
+    """Time self-play.
+
+    Hanchan per second by number of processes and of tables side by side, and where the time goes.
+    """
+    from bot.logs import set_up_logs
+    from learning.arena.bench import bench_selfplay, print_bench
+    from learning.corpus.workers import default_workers
+
+    set_up_logs()
+    found = bench_selfplay(players, games=games, workers=workers or default_workers(), seed=seed or 0)
+    return print_bench(found, as_json=as_json)
 
 
 @bench.command("loader")
