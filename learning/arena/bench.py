@@ -16,6 +16,7 @@ from learning.arena.plan import Plan, sets_for
 from learning.arena.players import contender
 from learning.arena.run import run
 
+PLAYERS: Final = ("network", "heuristic", "random")
 TABLES: Final = (1, 8, 16, 32, 64, 128)
 
 _BARE_S: Final = 3.0

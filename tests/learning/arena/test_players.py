@@ -33,6 +33,9 @@ def test_a_folder_of_checkpoints_is_known_by_what_is_in_it(tmp_path: Path) -> No
     assert first.name == "one"
     assert isinstance(seat_down(first), PolicyChooser)
     assert contender(str(other)).identity != first.identity
+    averaged = contender(f"{one}:6")
+    assert averaged.name == "one:6"
+    assert averaged.identity != first.identity
     save_models(one, seed=1)
     with pytest.raises(ConfigError, match="have changed since the games began"):
         seat_down(first)
