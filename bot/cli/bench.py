@@ -12,6 +12,7 @@ from bot.cli.options import (
     ConfigFile,
     CorpusFolder,
     Seed,
+    Workers,
     load_settings,
     reported,
 )
@@ -122,6 +123,34 @@ def measure_loader(
     set_up_logs()
     result = bench_loader(folder, slot, seed=seed, workers=workers, samples=samples)
     return print_bench(result, as_json=as_json)
+
+
+@bench.command("selfplay")
+@reported
+def measure_selfplay(
+    players: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--player", help="As `suzaku arena` takes them; network, heuristic and random.", metavar="PLAYER"
+        ),
+    ] = None,
+    games: Annotated[int, typer.Option(help="Hanchan for each line.", metavar="NUMBER", min=1)] = 128,
+    workers: Workers = None,
+    as_json: AsJson = False,
+    seed: Seed = None,
+) -> int:
+    """Time self-play.
+
+    Hanchan per second by number of tables side by side and of processes, and where the time goes.
+    """
+    from bot.logs import set_up_logs
+    from learning.arena.bench import PLAYERS, bench_selfplay, print_bench
+    from learning.corpus.workers import default_workers
+
+    set_up_logs()
+    workers = workers or default_workers()
+    found = bench_selfplay(players or PLAYERS, games=games, workers=workers, seed=seed or 0)
+    return print_bench(found, as_json=as_json)
 
 
 @bench.command("training")

@@ -351,8 +351,12 @@ def evaluate_accuracy(
 def arena(
     challenger: Annotated[
         str,
-        typer.Option(help="network, heuristic, random, or a folder of checkpoints.", metavar="PLAYER"),
-    ] = "heuristic",
+        typer.Option(
+            help="network, heuristic, random, or a folder of checkpoints; with :6 or :12 behind it, networks "
+            "average over so many renamings of the suits.",
+            metavar="PLAYER",
+        ),
+    ] = "network",
     champions: Annotated[
         str, typer.Option("--champion", help="Who sits in the other seats.", metavar="PLAYER")
     ] = "heuristic",
@@ -378,6 +382,7 @@ def arena(
     The same walls are played with the seats rotated. Says who placed how, with 95 % intervals.
     """
     from bot.logs import set_up_logs
+    from bot.warm import warm_up_visibly
     from learning.arena.command import compare
 
     set_up_logs()
@@ -393,4 +398,5 @@ def arena(
         sequential=sequential,
         workers=workers,
         as_json=as_json,
+        prepare=warm_up_visibly,
     )

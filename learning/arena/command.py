@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from game.errors import ConfigError, ReplayError
@@ -27,8 +28,23 @@ def compare(
     sequential: bool,
     workers: int | None,
     as_json: bool,
+    prepare: Callable[[], object] = lambda: None,
 ) -> int:
     """Play, and print the report; the exit code.
+
+    Args:
+        challenger: as `learning.arena.players.contender` takes it.
+        champions: those in the other seats.
+        games: at least so many.
+        seed: every wall follows from it.
+        mode: one against three, or two against two.
+        length: of the games.
+        folder: for the results, None for nowhere.
+        records: keep every game's record in it too.
+        sequential: stop as soon as one side is clearly better.
+        workers: processes; one for each core if None.
+        as_json: print one JSON object.
+        prepare: called once both players are loaded, before anybody plays.
 
     Raises:
         ConfigError: a player, or the folder, is not what it must be.
@@ -45,6 +61,7 @@ def compare(
         mode=mode,
         length=length,
     )
+    prepare()
     try:
         with shown() as tell:
             found = run(

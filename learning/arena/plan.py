@@ -30,6 +30,7 @@ SEATS: Final[dict[Mode, tuple[Four, ...]]] = {
 """Who sits where in each game of a set: every way to seat the two sides, once."""
 
 _BLOCK_GAMES: Final = 64
+"""Games in a block, unless more are played side by side: few enough to share out, enough for full batches."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -68,7 +69,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     @property
     def block_sets(self) -> int:
         """Sets in a block."""
-        return _BLOCK_GAMES // self.set_games
+        return max(_BLOCK_GAMES, self.tables) // self.set_games
 
     @property
     def blocks(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -15,9 +15,13 @@ from policies.random_play import RandomPolicy
 from policies.rollout import Chooser, PolicyChooser
 from policies.slots import Policy
 
+if TYPE_CHECKING:
+    from policies.inference import Averaging
+
 NETWORK: Final = "network"
 """The checkpoints that come with the program."""
 
+_AVERAGING: Final[tuple[Averaging, ...]] = (6, 12)
 _RULES: Final[dict[str, Callable[[], Policy]]] = {"heuristic": HeuristicPolicy, "random": RandomPolicy}
 
 
@@ -25,7 +29,8 @@ class Contender(msgspec.Struct, frozen=True):
     """One of the players compared.
 
     Attributes:
-        text: as given: a built-in player, or a folder of checkpoints.
+        text: as given: a built-in player, or a folder of checkpoints; networks with ``:6`` or ``:12`` behind
+            it average over so many renamings of the suits.
         identity: changes when who plays under that name changes.
     """
 
@@ -35,7 +40,9 @@ class Contender(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """What reports and records call him."""
-        return self.text if self.text in (*_RULES, NETWORK) else Path(self.text).resolve().name
+        folder, averaging = _parts(self.text)
+        name = folder if folder in (*_RULES, NETWORK) else Path(folder).resolve().name
+        return name if averaging == 1 else f"{name}:{averaging}"
 
 
 def contender(text: str) -> Contender:
@@ -64,14 +71,23 @@ def seat_down(who: Contender) -> Chooser:
 def _seated(text: str) -> tuple[Contender, Policy]:
     if text in _RULES:
         return Contender(text, text), _RULES[text]()
-    folder = None if text == NETWORK else Path(text)
+    name, averaging = _parts(text)
+    folder = None if name == NETWORK else Path(name)
     if folder is not None and not folder.is_dir():
         known = ", ".join((NETWORK, *_RULES))
         raise ConfigError(f"{text!r} is no player: neither one of {known} nor a folder of checkpoints")
-    from policies.inference import load_policy  # noqa: PLC0415 - torch is for those who need it
+    from policies.inference import SHIPPED, load_policy  # noqa: PLC0415 - torch is for those who need it
 
-    policy = load_policy() if folder is None else load_policy(folder)
-    digest = hashlib.sha256()
+    policy = load_policy(folder or SHIPPED, averaging=averaging)
+    digest = hashlib.sha256(b"%d" % averaging)
     for slot, card in sorted(policy.cards.items()):
         digest.update(slot.encode() + b"\0" + msgspec.json.encode(card))
     return Contender(text, digest.hexdigest()), policy
+
+
+def _parts(text: str) -> tuple[str, Averaging]:
+    """Who is named, and the renamings to average over."""
+    for averaging in _AVERAGING:
+        if text.endswith(f":{averaging}"):
+            return text.removesuffix(f":{averaging}"), averaging
+    return text, 1

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+import msgspec
 import pytest
 from structlog.testing import capture_logs
 
@@ -15,6 +17,8 @@ from policies.heuristic import HeuristicPolicy
 from policies.random_play import RandomPolicy
 from policies.rollout import Played, PolicyChooser, Rollout, Seating
 from policies.slots import Policy, Question, Slot, Source
+from tests.policies.models import a_policy
+from tests.policies.test_heuristic import hidden
 
 ALL_FIRST: Four = (0, 0, 0, 0)
 
@@ -106,6 +110,27 @@ def test_a_chooser_that_plays_both_sides_is_asked_once() -> None:
     assert len(shared.sizes) < len(apart.sizes)
 
 
+def test_networks_play_as_if_they_saw_only_what_their_seat_sees() -> None:
+    policy = a_policy()
+    compared = 0
+
+    def compare(questions: Sequence[Question]) -> None:
+        nonlocal compared
+        masked = [msgspec.structs.replace(q, record=hidden(q.record, q.player)) for q in questions]
+        slot = questions[0].slot
+        assert policy.answer(slot, masked) == policy.answer(slot, questions)
+        compared += len(questions)
+
+    games(rollout(Watched(compare)), 3)
+    assert compared > 500
+
+
+def test_networks_play_the_same_games_again() -> None:
+    first, again = (games(rollout(a_policy()), 6) for _ in range(2))
+    assert first == again
+    assert not any(played.faults for played in first.values())
+
+
 def test_times_are_kept_by_what_they_were_spent_on() -> None:
     run = rollout(RandomPolicy())
     games(run, 1)
@@ -146,6 +171,11 @@ def test_fault_12_one_bad_position_costs_one_decision() -> None:
     assert not any(played.crash for played in found.values())
 
 
+@functools.cache
+def sound_game() -> Played:
+    return games(rollout(HeuristicPolicy()), 1)[0]
+
+
 NONSENSE: dict[str, Callable[[Sequence[Question]], Sequence[Sequence[float]]]] = {
     "nothing": lambda _: [],
     "short rows": lambda questions: [[] for _ in questions],
@@ -164,7 +194,7 @@ def test_fault_12_nonsense_is_replaced_by_the_heuristic_and_counted(kind: str) -
 
     with capture_logs() as logs:
         broken = games(rollout(Nonsense()), 1)[0]
-    sound = games(rollout(HeuristicPolicy()), 1)[0]
+    sound = sound_game()
     assert broken.events == sound.events
     assert len(broken.faults) > 100
     assert len(broken.faults) <= sum(broken.decisions)

@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 import learning.arena.run
 from game.table import Table
 from learning.arena.plan import Plan
+from learning.arena.players import contender
 from learning.arena.report import Report
 from learning.arena.run import CRASHES_FOLDER, RECORDS_FOLDER, Ended, Setup, player_of_blocks, run
 from learning.arena.store import RESULTS_FILE, read_results
@@ -19,6 +20,7 @@ from learning.arena.tally import GameRow
 from learning.crew import DONE, Done
 from replays.formats import read_game
 from tests.learning.arena.made_up import RANDOM, a_plan, a_row
+from tests.policies.models import save_models
 
 
 def a_quick_plan(sets: int, seed: int = 0) -> Plan:
@@ -145,10 +147,12 @@ def test_a_sequential_run_of_equals_plays_to_its_end(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.slow
-def test_one_and_two_processes_play_the_same_games(tmp_path: Path) -> None:
-    plan = a_plan(sets=24)
+def test_one_and_two_processes_play_the_same_games_with_networks(tmp_path: Path) -> None:
+    networks = contender(str(save_models(tmp_path / "models")))
+    plan = msgspec.structs.replace(a_plan(sets=34), challenger=networks)
     for workers in (1, 2):
         run(plan, workers=workers, folder=tmp_path / str(workers), records=True)
     assert rows_in(tmp_path / "1") == rows_in(tmp_path / "2")
     one, two = (sorted((tmp_path / name / RECORDS_FOLDER).iterdir()) for name in ("1", "2"))
     assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
+    assert len(one) == 136
