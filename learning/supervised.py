@@ -379,7 +379,7 @@ def _settings(plan: Plan) -> dict[str, bool | int | float | str]:
     """What else decides the numbers of a run."""
     return {
         name: getattr(plan, name)
-        for name in ("deep", "weight_decay", "warm_up", "averaging", "augment", "passes", "validate_every")
+        for name in ("weight_decay", "warm_up", "averaging", "augment", "passes", "validate_every")
     }
 
 

@@ -25,7 +25,7 @@ from learning.plan import Selection
 from learning.positions import count
 from learning.supervised import device_name
 from policies.checkpoint import Card, describe, load, models_in, network_of
-from policies.features.table import SETS
+from policies.features.table import looks_deep
 from policies.inference import SHIPPED, Averaging, Model
 from policies.networks import Network, parameters_of
 from policies.slots import Slot
@@ -188,7 +188,7 @@ class _Evaluation:
                 self.players,
                 self.slot,
                 model,
-                deep=_looks_deep(card),
+                deep=looks_deep(card.features, card.without),
                 averaging=self.settings.averaging,
                 workers=default_workers(),
                 tell=progress.advance,
@@ -250,9 +250,3 @@ def _load_all(settings: Settings) -> Mapping[Slot, list[_Loaded]]:
 
 def _device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
-def _looks_deep(card: Card) -> bool:
-    """Whether LA1 or LA2 is among what the network sees; the search for them takes long."""
-    ids = [group.id for group in SETS[card.features].groups]
-    return any(each.startswith(("LA1", "LA2")) and each not in card.without for each in ids)

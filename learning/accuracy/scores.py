@@ -31,7 +31,7 @@ TURNS: Final = (("0-5", 0, 5), ("6-11", 6, 11), ("12+", 12, 127))
 """By own discards before this decision, both ends included."""
 RANKS: Final = (("below 16", 0, 15), ("16", 16, 16), ("17", 17, 17), ("18", 18, 18), ("19+", 19, 127))
 """By dan index: 16 is 7-dan, 20 tenhou-i."""
-AI: Final = "AI accounts"
+AI: Final = "AI"
 
 
 class Answers(NamedTuple):

@@ -15,10 +15,11 @@ from learning.accuracy.report import AccuracyReport, ModelReport
 from learning.accuracy.scores import Interval, Scores
 from policies.slots import Slot
 
-_PLAIN_WIDTH: Final = 160
-_FIGURES: Final = ("decisions", "top-1", "95 % interval")
-_OF_DISCARDS: Final = ("top-2", "top-3", "calibration error")
-_OF_YES: Final = ("majority", "balanced", "precision", "recall", "calibration error")
+_LEAST_WIDTH: Final = 100
+"""What the widest table takes; digits must not be cut off, even where a terminal breaks the lines."""
+_FIGURES: Final = ("decisions", "top-1", "interval")
+_OF_DISCARDS: Final = ("top-2", "top-3", "ECE")
+_OF_YES: Final = ("majority", "balanced", "precision", "recall", "ECE")
 
 
 def print_report(report: AccuracyReport, *, as_json: bool) -> int:
@@ -27,8 +28,7 @@ def print_report(report: AccuracyReport, *, as_json: bool) -> int:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(report), indent=2).decode() + "\n")
         return 0
     console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console.width = _PLAIN_WIDTH
+    console.width = max(console.width, _LEAST_WIDTH)
     for line in _head(report):
         console.print(line, soft_wrap=True)
     for model in report.models:
@@ -73,7 +73,7 @@ def _table(model: ModelReport, *, ruled: bool) -> Table:
     if model.heuristic is not None:
         table.add_row("heuristic", *_cells(model.heuristic.scores))
         if model.heuristic.scores.decisions < model.scores.decisions:
-            table.add_row("network on the same", *_cells(model.heuristic.network))
+            table.add_row("network there", *_cells(model.heuristic.network))
     return table
 
 
@@ -90,7 +90,8 @@ def _cells(scores: Scores) -> list[str]:
 
 def _notes(report: AccuracyReport) -> Iterator[str]:
     yield ""
-    yield f"intervals: 95 %, {report.resamples:,} bootstrap draws of games"
+    yield f"shares in percent; interval: of top-1, 95 %, {report.resamples:,} bootstrap draws of games"
+    yield "ECE: expected calibration error, how far the chances given are from what happened"
     yield "turn: own discards before; riichi: an opponent's; rank: dan index of people, 16 is 7-dan"
     if any(model.model != Slot.DISCARD for model in report.models):
         yield "majority: always giving the commoner answer; a yes is right only with the meld that was made"
@@ -100,7 +101,7 @@ def _notes(report: AccuracyReport) -> Iterator[str]:
 
 
 def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.2f} %"
+    return "-" if share is None else f"{100 * share:.2f}"
 
 
 def _interval(interval: Interval | None) -> str:

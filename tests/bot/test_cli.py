@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import structlog
+import typer
 from typer.testing import CliRunner
 
 from bot import cli
@@ -135,7 +136,7 @@ def test_errors_become_exit_codes_without_secrets(
     def command() -> int:
         raise error
 
-    with pytest.raises(cli.typer.Exit) as ended:
+    with pytest.raises(typer.Exit) as ended:
         command()
     assert ended.value.exit_code == code
     shown = capsys.readouterr().err

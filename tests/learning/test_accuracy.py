@@ -335,7 +335,7 @@ def test_the_command_prints_plain_columns(corpus: Corpus, checkpoints: Path) -> 
     lines = result.stdout.splitlines()
     (title,) = (line.split() for line in lines if line.startswith("pon"))
     assert title[:3] == ["pon", "decisions", "top-1"]
-    assert any(line.startswith("rank AI accounts") for line in lines)
+    assert any(line.startswith("rank AI ") for line in lines)
     assert "under 6 renamings" in result.stdout
     assert "heuristic" not in result.stdout
     assert "─" not in result.stdout
