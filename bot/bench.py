@@ -1,9 +1,10 @@
-"""`suzaku bench game`, and what `suzaku bench features` prints (`policies.features.bench` measures it)."""
+"""`suzaku bench game`, and what `suzaku bench features` and `decision` print (measured in `policies`)."""
 
 from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,6 +20,9 @@ from game.table import Table
 from policies.decision import decide
 from policies.features.bench import FeatureBench
 from policies.heuristic import HeuristicPolicy
+
+if TYPE_CHECKING:
+    from policies.bench import DecisionBench
 
 FOLD_GAMES = 10
 
@@ -84,6 +88,23 @@ def print_features(bench: FeatureBench, *, as_json: bool) -> int:
     for each in bench.latencies:
         lines.append(f"  {each.name:<32}median {each.median_ms:.3f} ms, 99th hundredth {each.p99_ms:.3f} ms")
     print("\n".join(lines))
+    return 0
+
+
+def print_decisions(bench: DecisionBench, *, as_json: bool) -> int:
+    """Print what the measurement of decisions gave; 0."""
+    if as_json:
+        print(msgspec.json.encode(bench).decode())
+        return 0
+    lines = [
+        f"{bench.machine}; {bench.cores} cores, {bench.threads} of them for one position",
+        f"{bench.policy}; one at a time, milliseconds:",
+        f"  {'':<10}{'count':>8}{'median':>10}{'p99':>10}{'slowest':>10}",
+    ]
+    for each in (bench.decisions, *bench.slots):
+        figures = "".join(f"{value:>10.2f}" for value in (each.median_ms, each.p99_ms, each.most_ms))
+        lines.append(f"  {each.name:<10}{each.count:>8,}{figures}")
+    print(clean_text("\n".join(lines), keep_lines=True))
     return 0
 
 

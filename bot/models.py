@@ -50,12 +50,10 @@ def load(section: DecisionSection) -> Policy:
     """
     if section.policy == "heuristic":
         return HeuristicPolicy()
-    # torch takes a second or more to import, and only those who play with networks need it
-    import torch  # noqa: PLC0415
-
+    # it imports torch, which takes a second or more and which only those need who play with networks
     from policies.inference import SHIPPED, load_policy  # noqa: PLC0415
 
-    torch.set_num_threads(THREADS)
+    use_threads()
     folder = Path(section.checkpoints).expanduser() if section.checkpoints else SHIPPED
     try:
         return load_policy(folder, averaging=section.permutations)
@@ -63,6 +61,13 @@ def load(section: DecisionSection) -> Policy:
         raise ConfigError(
             f"decision.checkpoints: {exc}; `decision.policy: heuristic` plays without models"
         ) from exc
+
+
+def use_threads() -> None:
+    """Have torch use as many threads for a decision as we mean it to."""
+    import torch  # noqa: PLC0415 - as above
+
+    torch.set_num_threads(THREADS)
 
 
 def policy_text(section: DecisionSection) -> str:

@@ -118,3 +118,7 @@ class ReplayTooLarge(ReplayError):  # noqa: N818
 
 class TrainingError(BotError):
     """A training run cannot go on; what it had saved is still there."""
+
+
+class WorkerFailed(BotError):  # noqa: N818
+    """A process that did part of the work could not go on."""

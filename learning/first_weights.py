@@ -63,7 +63,7 @@ def _with_tower(network: Network, features: str, parent: Checkpoint) -> Network:
     stem: Tensor = weights["stem.weight"]
     ours, theirs = SETS[features], SETS[parent.card.features]
     for group in ours.groups:
-        if theirs.has(group.id):
+        if group in theirs.groups:
             here, there = ours.at(group.id), theirs.at(group.id)
             stem[:, here : here + group.planes] = parent.tensors["stem.weight"][
                 :, there : there + group.planes

@@ -10,7 +10,7 @@ import torch
 
 from game.errors import ConfigError
 from learning.corpus.layout import ROOMS, Room
-from policies.features.table import LITE, LITE_CALL, ORACLE, SETS
+from policies.features.table import LITE, LITE_CALL, ORACLE, SETS, looks_deep
 from policies.slots import Slot
 
 PresetName: TypeAlias = Literal["tiny", "small", "medium", "paper"]
@@ -61,7 +61,6 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         model: which of the five.
         features: feature set of the planes.
         without: groups of it that are blanked.
-        deep: whether LA1 and LA2 are searched for, in a set that has them.
         width: channels of the tower.
         depth: its blocks.
         selection: whose decisions.
@@ -83,7 +82,6 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     model: Slot
     features: str
     without: tuple[str, ...] = ()
-    deep: bool = True
     width: int
     depth: int
     selection: Selection = Selection()
@@ -103,6 +101,11 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     def __post_init__(self) -> None:
         _check(self)
+
+    @property
+    def deep(self) -> bool:
+        """Whether LA1 and LA2 have to be searched for: the set has them, and not both are blanked."""
+        return looks_deep(self.features, self.without)
 
 
 def features_of(model: Slot) -> str:

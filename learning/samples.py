@@ -7,10 +7,9 @@ the GIL, so threads need no copies between processes). The order depends on the 
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -18,9 +17,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from learning.corpus.layout import ROOMS, Room
+from learning.choice import ALL_SEATS, Choice, choose
 from learning.corpus.reader import Corpus, Numbers
-from learning.positions import ALL_SEATS, Choice, Count, Positions, count, positions_of
+from learning.positions import Count, Positions, count, positions_of
 from policies.features.encode import HANCHAN_LAST_ROUND, TONPUU_LAST_ROUND, Planes, encode
 from policies.features.permute import PERMUTATIONS, permute_columns, permute_kinds, permute_planes
 from policies.features.table import KINDS, LITE, LITE_CALL, ORACLE, SETS, SUPHX_CALL
@@ -60,7 +59,6 @@ _CHUNK: Final = 64
 """Rows encoded before they are renamed: their planes still lie in the core's own cache."""
 _AHEAD: Final = 2
 """Batches for each worker that may be under way or waiting to be taken."""
-_SHARE_BITS: Final = 64
 
 
 class Facts(NamedTuple):
@@ -141,51 +139,6 @@ class _Arrays(NamedTuple):
     decision: NDArray[np.int64]
     facts: Facts | None
     costs: Costs
-
-
-def choose(
-    corpus: Corpus,
-    games: Numbers,
-    *,
-    least_rank: int | None = None,
-    player: str | None = None,
-    ai: bool | None = None,
-    rooms: Sequence[Room] = ROOMS,
-    share: float = 1.0,
-) -> Choice:
-    """Pick players of games, by the index; games without any are left out.
-
-    Args:
-        corpus: The corpus.
-        games: As `Corpus.select` gives them.
-        least_rank: Dan index the player has at least.
-        player: His name.
-        ai: Whether he is an official AI account; either if None.
-        rooms: Rooms the games were played in.
-        share: Of the games, about so much of all; a smaller share lies within every larger one, whatever
-            else is chosen.
-    """
-    rows = corpus.index[games]
-    fits = np.ones((len(games), 4), np.bool_)
-    fits &= np.isin(rows["room"], [ROOMS.index(room) for room in rooms])[:, None]
-    if share < 1.0:
-        fits &= np.array([_place_in_shares(each) < share for each in rows["id"].tolist()], np.bool_)[:, None]
-    if least_rank is not None:
-        fits &= rows["ranks"] >= least_rank
-    if player is not None:
-        fits &= rows["players"] == (corpus.players.index(player) if player in corpus.players else -1)
-    if ai is not None:
-        fits &= ((rows["ai"][:, None] >> np.arange(4)) & 1 == 1) == ai
-    seats = np.packbits(fits, axis=1, bitorder="little").reshape(len(games))
-    return Choice(games[seats != 0], seats[seats != 0])
-
-
-def _place_in_shares(game_id: bytes) -> float:
-    """A number from 0 to 1 that a game has for ever, and that its part of the split says nothing about."""
-    return (
-        int.from_bytes(hashlib.sha256(b"share " + game_id).digest()[: _SHARE_BITS // 8], "big")
-        / 2.0**_SHARE_BITS
-    )
 
 
 class Loader:

@@ -23,15 +23,16 @@ import msgspec
 import torch
 
 from game.errors import ConfigError
+from learning.choice import Choice, choose
 from learning.corpus.layout import SPLIT_RULE, Split
 from learning.corpus.reader import Corpus
 from learning.first_weights import first_network
 from learning.learner import Learner, learning_rate_at
 from learning.plan import Plan, Selection
-from learning.positions import Choice, count
+from learning.positions import count
 from learning.progress import Progress
 from learning.run_state import RunFolder
-from learning.samples import Batch, Loader, choose
+from learning.samples import Batch, Loader
 from policies.checkpoint import Card, Data, Training, load, save
 from policies.slots import Slot
 
@@ -378,7 +379,7 @@ def _settings(plan: Plan) -> dict[str, bool | int | float | str]:
     """What else decides the numbers of a run."""
     return {
         name: getattr(plan, name)
-        for name in ("deep", "weight_decay", "warm_up", "averaging", "augment", "passes", "validate_every")
+        for name in ("weight_decay", "warm_up", "averaging", "augment", "passes", "validate_every")
     }
 
 

@@ -29,6 +29,7 @@ from policies.winning import should_win
 
 __all__ = [
     "Decision",
+    "Flow",
     "Option",
     "Policy",
     "PolicyGuard",
@@ -41,6 +42,7 @@ __all__ = [
     "fall_back",
     "flow",
     "last_resort",
+    "reason_of",
 ]
 
 Step: TypeAlias = Literal["win", "nine_terminals", "kan", "riichi", "discard", "call", "forced"]
@@ -229,7 +231,7 @@ def decide(
         source = policy.source if verdict.by_slot else "rule"
         return _decision(record, player, legal, verdict, source, started=started, budget_ms=budget_ms)
     except Exception as error:
-        reason = _reason(error)
+        reason = reason_of(error)
         _log.warning("decision.fallback", reason=reason, exc_info=True)
         return fall_back(record, player, legal, length, reason, budget_ms=budget_ms, started=started)
 
@@ -259,7 +261,7 @@ def fall_back(
     try:
         verdict = _drive(record, player, legal, HeuristicPolicy(), length)
     except Exception as error:
-        second = _reason(error)
+        second = reason_of(error)
         if second != reason:
             _log.warning("decision.fallback", reason=second, exc_info=True)
             reason = f"{reason}; then heuristic: {second}"
@@ -286,7 +288,8 @@ def last_resort(record: np.void, player: int, legal: Sequence[Action]) -> Action
     return tsumogiri if own_turn and tsumogiri.tile >= 0 else PASS
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
+    """One line for logs and reports: what went wrong."""
     text = " ".join(str(error).split())[:200]
     if isinstance(error, DecisionError):
         return text

@@ -24,7 +24,7 @@ from game.tiles import RED_FIVES
 from policies.checkpoint import Card, load, network_of
 from policies.features.encode import Planes, encode
 from policies.features.permute import KIND_MAPS, permute_planes
-from policies.features.table import KINDS, LITE_CALL, SETS, SUPHX_CALL
+from policies.features.table import KINDS, LITE_CALL, SETS, SUPHX_CALL, looks_deep
 from policies.fused import FusedNetwork
 from policies.networks import DISCARDS, YES, Network
 from policies.slots import Question, Slot, Source
@@ -63,8 +63,7 @@ class Model:
         device: torch.device | str = "cpu",
     ) -> None:
         self.features = features
-        groups = SETS[features].groups
-        self._deep = any(g.id[:3] in ("LA1", "LA2") and g.id not in without for g in groups)
+        self._deep = looks_deep(features, without)
         self._outputs = network.architecture.outputs
         self._network = FusedNetwork(network, _planes_of(features, without), device)
         self._rows = _ROWS_ON_CPU if self._network.device.type == "cpu" else _ROWS_ELSEWHERE

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from game.dora import dora_of
 from game.fold import bit
 from game.jit import kernel
 from game.layout import AT_HAND
@@ -28,7 +29,6 @@ from policies.attack import (
     hand_worth,
 )
 from policies.danger import discard_risk, expected_points, tenpai_chance
-from policies.features.draw import dora_of
 from policies.hand_value import (
     CLOSED,
     DEALER,

@@ -46,9 +46,7 @@ def shapes_of(architecture: AnyArchitecture) -> Shapes:
 
 
 class _NoDice(TorchFunctionMode):
-    """Leaves out random first values: without memory there are none, yet torch takes seconds to get ready."""
-
-    _RANDOM: Final = (Tensor.normal_, Tensor.uniform_)
+    """Leaves out random first values: there is no memory for them, yet torch takes a second to prepare."""
 
     def __torch_function__(
         self,
@@ -57,4 +55,4 @@ class _NoDice(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        return args[0] if func in self._RANDOM else func(*args, **(kwargs or {}))
+        return args[0] if func is Tensor.normal_ else func(*args, **(kwargs or {}))

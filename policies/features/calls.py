@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 from game.actions import ActionKind
+from game.dora import is_red
 from game.fold import fold_one
 from game.fold.reasons import FITS
 from game.jit import kernel
 from game.layout import AT_HAND
 from game.packing import ANKAN, CHI, DAIMINKAN, KAKAN, PON, RIICHI_ACCEPTED
-from policies.features.draw import add_one, fill, is_red
+from policies.features.draw import add_one, fill
 from policies.features.table import ONE
 
 CALL_WIDTH: Final = 6

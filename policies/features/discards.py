@@ -6,9 +6,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from game.dora import is_red
 from game.jit import kernel
 from game.layout import RIVER_CALLED, RIVER_MAX, RIVER_RIICHI, RIVER_TSUMOGIRI
-from policies.features.draw import add_one, is_red
+from policies.features.draw import add_one
 from policies.features.table import DISCARD_TURNS, LITE_DISCARDS, ONE
 
 _SUMMARY_PLANES: Final = 9

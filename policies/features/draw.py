@@ -54,19 +54,3 @@ def add_one(out: Any, plane: int, kind: int, planes: int) -> None:
         if out[plane + level, kind] == 0:
             out[plane + level, kind] = ONE
             return
-
-
-@kernel
-def dora_of(kind: int) -> int:
-    """The kind that counts as dora when this one is the indicator."""
-    if kind >= 31:
-        return 31 + (kind - 30) % 3
-    if kind >= 27:
-        return 27 + (kind - 26) % 4
-    return kind - kind % 9 + (kind + 1 - 9 * (kind // 9)) % 9
-
-
-@kernel
-def is_red(tile: int) -> bool:
-    """Whether a physical tile is a red five."""
-    return bool(tile in (16, 52, 88))

@@ -356,14 +356,9 @@ _BODIES: Final[dict[str, Callable[..., int]]] = {
 
 @warms_up
 def _warm_up() -> None:
+    """The lite sets, which the shipped models see; the kernels of others take as long again to compile."""
     states, seats = np.zeros(1, ROUND_STATE), np.zeros(1, np.int8)
-    calls = np.zeros((1, CALL_WIDTH), np.int16)
     encode(states, seats, LITE)
-    encode(states, seats, SUPHX)
-    encode(states, seats, ORACLE, walls=np.full((1, TILES), -1, np.int16))
     # an empty round has no call to make, but to refuse one the kernels must be there
     with contextlib.suppress(ValueError):
-        called(states, seats, calls)
-    for name in (LITE_CALL, SUPHX_CALL):
-        with contextlib.suppress(ValueError):
-            encode(states, seats, name, calls=calls)
+        encode(states, seats, LITE_CALL, calls=np.zeros((1, CALL_WIDTH), np.int16))

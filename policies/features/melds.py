@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from game.dora import dora_of, is_red
 from game.jit import kernel
 from game.layout import AT_HAND, AT_MELD
-from policies.features.draw import add_one, dora_of, fill, is_red
+from policies.features.draw import add_one, fill
 from policies.features.table import KINDS, MELD_SLOTS, ONE
 
 _REDS: Final = (16, 52, 88)

@@ -7,6 +7,7 @@ The one place this is said. The encoder takes its offsets from here, `docs/featu
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Collection
 from enum import Enum
 from typing import Any, Final
 
@@ -387,6 +388,16 @@ SETS: Final = {
     )
 }
 """Every feature set by its name."""
+
+
+def looks_deep(name: str, without: Collection[str] = ()) -> bool:
+    """Whether a network on a set looks at LA1 or LA2, so that these have to be searched for.
+
+    Args:
+        name: of the set.
+        without: groups of it that the network does not look at.
+    """
+    return any(group.id[:3] in ("LA1", "LA2") and group.id not in without for group in SETS[name].groups)
 
 
 def offsets(name: str) -> Any:

@@ -4,8 +4,10 @@ import json
 
 import pytest
 
-from bot.bench import GameBench, bench_fold, print_bench, print_features
+from bot.bench import GameBench, bench_fold, print_bench, print_decisions, print_features
 from game.bench import Agreement, Speed
+from game.errors import ConfigError
+from policies.bench import bench_decisions, untrained_policy
 from policies.features.bench import FeatureBench, Latency
 
 
@@ -36,6 +38,24 @@ def test_json_has_every_run(capsys: pytest.CaptureFixture[str]) -> None:
     result = json.loads(capsys.readouterr().out)
     assert result["speeds"][0]["runs"] == [2e6, 3e6]
     assert result["agreements"][0]["different"] == 0
+
+
+def test_decisions_are_measured_in_whole_and_by_slot(capsys: pytest.CaptureFixture[str]) -> None:
+    bench = bench_decisions(untrained_policy(8, 1, "lite-239/1", 1), "a \x1bpolicy", count=60)
+    assert bench.decisions.count == 60
+    assert 0 < bench.decisions.median_ms <= bench.decisions.p99_ms <= bench.decisions.most_ms
+    assert {each.name for each in bench.slots} >= {"discard", "pon"}
+    assert print_decisions(bench, as_json=False) == 0
+    shown = capsys.readouterr().out
+    assert f"{bench.cores} cores" in shown
+    assert "a policy; one at a time" in shown
+    print_decisions(bench, as_json=True)
+    assert json.loads(capsys.readouterr().out)["decisions"]["count"] == 60
+
+
+def test_untrained_networks_see_a_known_feature_set() -> None:
+    with pytest.raises(ConfigError, match=r"--features: found 'lite-287/1', expected lite-239/1 or suphx"):
+        untrained_policy(8, 1, "lite-287/1", 1)
 
 
 def test_the_encoders_figures_are_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import structlog
+import typer
 from typer.testing import CliRunner
 
 from bot import cli
@@ -69,6 +70,7 @@ def start(*args: str) -> Iterator[subprocess.Popen[str]]:
         (["check"], ["--json", "--config"]),
         (["traffic", "verify"], ["FILES", "--json"]),
         (["bench", "game"], ["--json"]),
+        (["bench", "decision"], ["--width", "--depth", "--features", "--permutations", "--json"]),
     ],
 )
 def test_help_names_every_command_and_flag(command: list[str], words: list[str]) -> None:
@@ -134,7 +136,7 @@ def test_errors_become_exit_codes_without_secrets(
     def command() -> int:
         raise error
 
-    with pytest.raises(cli.typer.Exit) as ended:
+    with pytest.raises(typer.Exit) as ended:
         command()
     assert ended.value.exit_code == code
     shown = capsys.readouterr().err
@@ -172,6 +174,8 @@ def test_check_prints_the_configuration_and_what_it_found(monkeypatch: pytest.Mo
         "server: local",
         "9 (ippan hanchan)",
         "kernels",
+        "model discard",
+        "model kan",
         "policy",
         "lobby",
         "opens at ws://127.0.0.1:",

@@ -8,6 +8,9 @@ from structlog.testing import capture_logs
 
 from bot import warm
 from game.actions import ActionKind
+from policies.heuristic import HeuristicPolicy
+from policies.slots import Slot
+from tests.policies.fakes import Scripted
 
 
 class Terminal(io.StringIO):
@@ -58,4 +61,11 @@ def test_a_quick_start_says_nothing_but_that_it_is_ready(monkeypatch: pytest.Mon
 
 
 def test_the_first_decision_is_a_real_one() -> None:
-    assert warm.first_decision().action.kind is ActionKind.DISCARD
+    assert warm.first_decision(HeuristicPolicy()).action.kind is ActionKind.DISCARD
+
+
+def test_whoever_will_play_is_asked_in_every_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warm, "warm_up", lambda tell: tell("", 0, 0))
+    policy = Scripted()
+    warm.warm_up_visibly(io.StringIO(), policy)
+    assert set(policy.asked) == set(Slot)

@@ -9,10 +9,10 @@ import numpy as np
 
 from game.events import GameEvent
 from game.packing import Packed, pack_all
+from learning.choice import ALL_SEATS, Choice
 from learning.corpus.absences import absences
 from learning.corpus.layout import ABSENCE, GAME
 from learning.corpus.reader import Corpus
-from learning.positions import ALL_SEATS, Choice
 
 
 class _Stub:

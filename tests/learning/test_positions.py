@@ -30,7 +30,8 @@ from game.layout import PHASE_TURN, ROUND_STATE
 from game.rules import legal_actions
 from game.state import apply, clone, new_round
 from game.tiles import KINDS, parse_hand, tile_text
-from learning.positions import Choice, Count, Positions, count, positions_of
+from learning.choice import Choice
+from learning.positions import Count, Positions, count, positions_of
 from policies.slots import Slot
 from tests.learning.corpus.games import MODERN, OLD, records
 from tests.learning.stub import corpus_of, everybody

@@ -1,7 +1,7 @@
 """Saves checkpoints until it is killed: ``python -m tests.policies.checkpoint_saver FOLDER``.
 
 Each line on its input starts a process that saves checkpoints from a number on: ``loop NUMBER`` for ever,
-``step N NUMBER`` only that one, and it kills itself before the N-th thing it does to the folder. What is said
+``step N NUMBER`` only that one, and it is killed before its N-th step. What is said
 are the process's pid, when each save begins and ends, and how the process ended, ``dead`` or ``done``.
 """
 
@@ -13,16 +13,19 @@ import sys
 from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final
 
 import torch
 from torch import Tensor
 
-from policies.checkpoint import Card, save
+from policies.checkpoint import Card, files, save, store
 from tests.policies.saved import small_card, weights
 
-TOUCHES: Final = ("open", "os.mkdir", "os.rename", "os.remove")
-"""Audit events of what changes a folder, and of reading from it."""
+WATCHED: Final = tuple(
+    function.__code__
+    for function in (store.save, store._keep_previous, store._tidy, files.replace_file, files._flush_folder)
+)
 
 LAST_OF_THE_FIRST: Final = 1
 """Number of the last checkpoint that is saved before the first order."""
@@ -46,21 +49,25 @@ def save_on(folder: Path, numbers: Iterable[int]) -> None:
         say(f"end {number}")
 
 
-def die_at(step: int, folder: Path) -> None:
+def die_at(step: int) -> None:
+    """Be killed before the N-th line of what changes the folder."""
     steps = count(1)
 
-    def watch(event: str, args: tuple[Any, ...]) -> None:
-        if event in TOUCHES and str(args[0]).startswith(str(folder)) and next(steps) == step:
+    def watch(frame: FrameType, event: str, _: Any) -> Any:
+        if frame.f_code not in WATCHED:
+            return None
+        if event == "line" and next(steps) == step:
             os.kill(os.getpid(), signal.SIGKILL)
+        return watch
 
-    sys.addaudithook(watch)
+    sys.settrace(watch)
 
 
 def work(folder: Path, order: str, number: int) -> None:
     """What a forked process does."""
     if order == "loop":
         save_on(folder, count(number))
-    die_at(int(order.removeprefix("step ")), folder)
+    die_at(int(order.removeprefix("step ")))
     save_on(folder, [number])
 
 

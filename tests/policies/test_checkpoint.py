@@ -4,11 +4,13 @@ import errno
 import os
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from msgspec.structs import replace
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from game.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, CheckpointMissing
 from policies.checkpoint import MODELS, Card, Model, describe, load, models_in, network_of, save
@@ -61,6 +63,25 @@ def test_shapes_are_those_of_a_real_network() -> None:
     for architecture in (Architecture(239, 34, 8, 3), Architecture(287, 2, 4, 1)):
         state = Network(architecture).state_dict()
         assert shapes_of(architecture) == {name: tuple(tensor.shape) for name, tensor in state.items()}
+
+
+class Heard(TorchFunctionMode):
+    """Notes which of torch's functions are called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.names.add(func.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+def test_shapes_are_found_without_first_values() -> None:
+    with Heard() as heard:
+        shapes_of(small_card().architecture)
+    assert "empty" in heard.names
+    assert "normal_" not in heard.names
 
 
 def test_rebuilding_a_network_rolls_no_dice(tmp_path: Path) -> None:

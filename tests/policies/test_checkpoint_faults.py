@@ -83,7 +83,7 @@ def test_fault_16_weights_with_something_behind_them_are_refused(tmp_path: Path)
     for more in (b"\0", b" ", DATA):
         path.write_bytes(DATA + more)
         assert refused(tmp_path).field == "size"
-        with pytest.raises(CheckpointCorrupt):
+        with pytest.raises(CheckpointCorrupt, match="in the header"):
             unpack(DATA + more, SHAPES, NOWHERE)
 
 
@@ -279,6 +279,13 @@ def test_fault_17_an_impossible_length_of_the_header_costs_no_memory(tmp_path: P
     assert peak < MEGABYTE
 
 
+def test_fault_17_a_header_beyond_its_limit_is_not_parsed() -> None:
+    padded = DATA[8:HEADER_END].ljust(LARGEST_HEADER)
+    assert unpack(file_of(padded, BODY), SHAPES, NOWHERE).keys() == SHAPES.keys()
+    with pytest.raises(CheckpointCorrupt, match="header length"):
+        unpack(file_of(padded + b" ", BODY), SHAPES, NOWHERE)
+
+
 NAME = "stem_norm.weight"
 FIRST, LAST = HEADER[NAME]["data_offsets"]
 
@@ -472,7 +479,7 @@ def test_fault_17_what_is_no_plain_file_is_refused_without_waiting(tmp_path: Pat
         (tmp_path / name).unlink()
         make(tmp_path / name)
         error = refused(tmp_path)
-        assert (type(error), error.file) == (CheckpointCorrupt, tmp_path / name)
+        assert (type(error), error.file, error.field) == (CheckpointCorrupt, tmp_path / name, "file")
 
 
 def test_fault_17_a_link_in_the_place_of_a_file_being_written_is_not_followed(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.hand_parts import F_MELDS
-from game.jit import kernel, warms_up
+from game.jit import kernel
 from game.layout import ROUND_STATE
 from game.set_patterns import SUIT_KINDS
 from game.shanten import shanten
@@ -68,7 +68,11 @@ def lookahead_deep(states: NDArray[Any], seats: NDArray[np.int8], out: NDArray[n
         raise ValueError("states must be ROUND_STATE records, with one int8 seat for each")
     if out.shape != (len(states), DEEP_PLANES, KINDS) or out.dtype != np.uint8:
         raise ValueError(f"out must be uint8 of shape {(len(states), DEEP_PLANES, KINDS)}")
-    _fill_all(states, seats, out, _room.desk)
+    # one row of a wider array is contiguous and two are not: kernels would be compiled for each
+    whole = out if out.flags.c_contiguous else np.empty(out.shape, np.uint8)
+    _fill_all(states, seats, whole, _room.desk)
+    if whole is not out:
+        out[:] = whole
 
 
 class _Room(threading.local):
@@ -186,10 +190,3 @@ def compressed(expected: float) -> float:
     if expected <= 0.0:
         return 0.0
     return float(min(1.0, max(0.0, 1.0 + np.log10(expected) / _DECADES)))
-
-
-@warms_up
-def _warm_up() -> None:
-    lookahead_deep(
-        np.zeros(1, ROUND_STATE), np.zeros(1, np.int8), np.zeros((1, DEEP_PLANES, KINDS), np.uint8)
-    )

@@ -100,14 +100,15 @@ def test_room_is_filled_whatever_lay_in_it(real: Positions) -> None:
     assert np.array_equal(room, encode(real.states[:5], real.seats[:5], LITE))
 
 
-def test_no_kind_of_array_is_compiled_for_anew(real: Positions) -> None:
-    encode(real.states[:1], real.seats[:1], LITE)
+@pytest.mark.parametrize("name", [LITE, SUPHX])
+def test_no_kind_of_array_is_compiled_for_anew(real: Positions, name: str) -> None:
+    encode(real.states[:1], real.seats[:1], name)
     before = compiled_forms()
     fixed = real.states[:3].copy()
     fixed.flags.writeable = False
-    encode(fixed, 1, LITE)
-    encode(real.states[:9:2], real.seats[:9:2].tolist(), LITE)
-    assert encode(real.states[:0], 0, LITE).shape == (0, 239, 34)
+    encode(fixed, 1, name)
+    encode(real.states[:9:2], real.seats[:9:2].tolist(), name)
+    assert encode(real.states[:0], 0, name).shape == (0, SETS[name].planes, 34)
     assert compiled_forms() == before
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from game.dora import dora_of
 from game.layout import ROUND_STATE
 from game.rules import legal_rows
 from game.state import new_round
 from game.tiles import RED_FIVES
-from policies.features.draw import dora_of
 from policies.features.encode import encode
 from policies.features.permute import (
     KIND_MAPS,

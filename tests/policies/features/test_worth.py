@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from game.dora import dora_of
 from game.layout import ROUND_STATE
 from game.tiles import parse_hand
-from policies.features.draw import dora_of
 from policies.features.sight import SIGHT, look
 from policies.features.worth import (
     missing_to_simples,

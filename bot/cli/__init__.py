@@ -1,0 +1,41 @@
+"""The command line: `suzaku play | lobby | check | games | convert | traffic | corpus | train | eval | …`.
+
+Results go to stdout, logs to stderr. Exit codes: 0 done, 1 failed while running, 2 usage or configuration,
+130 interrupted. Whatever is heavy is imported by the command that needs it, so that ``--help`` is quick.
+"""
+
+from __future__ import annotations
+
+import typer
+
+from bot.cli.bench import bench
+from bot.cli.learning import arena, corpus, evaluation, training
+from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, reported
+from bot.cli.playing import check, lobby, play
+from bot.cli.records import convert, games, traffic
+
+__all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_USAGE", "app", "main", "reported"]
+
+app = typer.Typer(
+    name="suzaku",
+    help="A riichi mahjong bot for Tenhou. `suzaku play` plays one game against the built-in lobby.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,  # they print local variables, and one of those is a secret
+    rich_markup_mode=None,
+)
+for _command in (play, lobby, check, games, convert, arena):
+    app.command()(_command)
+for _name, _group in (
+    ("traffic", traffic),
+    ("corpus", corpus),
+    ("train", training),
+    ("eval", evaluation),
+    ("bench", bench),
+):
+    app.add_typer(_group, name=_name)
+
+
+def main() -> None:
+    """Entry point of the `suzaku` program."""
+    app(prog_name="suzaku")

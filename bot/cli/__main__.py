@@ -1,0 +1,5 @@
+"""`python -m bot.cli` is `suzaku`."""
+
+from bot.cli import main
+
+main()

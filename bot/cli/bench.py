@@ -1,0 +1,153 @@
+"""Commands that measure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.cli.options import (
+    AsJson,
+    ConfigFile,
+    CorpusFolder,
+    Seed,
+    load_settings,
+    reported,
+)
+
+bench = typer.Typer(help="Measurements.", no_args_is_help=True)
+
+
+@bench.command("game")
+@reported
+def measure_game(as_json: AsJson = False, seed: Seed = None) -> int:
+    """Time the game package.
+
+    Shanten, the fold of whole games, and table steps beside the bare engine.
+    """
+    from bot.bench import bench_game, print_bench
+
+    return print_bench(bench_game(seed=seed or 0), as_json=as_json)
+
+
+@bench.command("features")
+@reported
+def measure_features(as_json: AsJson = False, seed: Seed = None) -> int:
+    """Time the encoders.
+
+    Planes per second of one core and per decision, beside the engine's own.
+    """
+    from bot.bench import print_features
+    from policies.features.bench import bench_features
+
+    return print_features(bench_features(seed=seed or 0), as_json=as_json)
+
+
+@bench.command("decision")
+@reported
+def measure_decision(
+    width: Annotated[
+        int | None,
+        typer.Option(help="Measure untrained networks of so many channels.", metavar="NUMBER", min=1),
+    ] = None,
+    depth: Annotated[
+        int | None,
+        typer.Option(help="Measure untrained networks of so many blocks.", metavar="NUMBER", min=1),
+    ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            help="Measure untrained networks on this feature set: lite-239/1 or suphx-838/1.", metavar="NAME"
+        ),
+    ] = None,
+    permutations: Annotated[
+        int | None, typer.Option(help="Renamings to average over, if not as configured.", metavar="NUMBER")
+    ] = None,
+    decisions: Annotated[int, typer.Option(help="How many.", metavar="NUMBER", min=1)] = 1000,
+    seed: Annotated[int, typer.Option(help="Of the walls.", metavar="NUMBER", min=0)] = 0,
+    as_json: AsJson = False,
+    config_file: ConfigFile = None,
+) -> int:
+    """Time decisions.
+
+    Those of the configured policy, one after another as in play, in positions of games by the heuristic; or
+    of networks of another size with random weights, 64×6 on lite-239/1 where nothing else is said.
+    """
+    config = load_settings(config_file, {"decision.permutations": permutations})
+    from bot.bench import print_decisions
+    from bot.models import load, policy_text, use_threads
+    from policies.bench import bench_decisions, untrained_policy
+
+    if width is None and depth is None and features is None:
+        policy, name = load(config.decision), policy_text(config.decision)
+    else:
+        size = (width or 64, depth or 6, features or "lite-239/1")
+        use_threads()
+        policy = untrained_policy(*size, config.decision.permutations)
+        name = f"untrained {size[0]}×{size[1]} on {size[2]}, {config.decision.permutations} renamings"
+    return print_decisions(bench_decisions(policy, name, count=decisions, seed=seed), as_json=as_json)
+
+
+@bench.command("loader")
+@reported
+def measure_loader(
+    folder: Annotated[
+        Path,
+        typer.Option("--corpus", help="Folder of the corpus, as `corpus build` made it.", metavar="FOLDER"),
+    ],
+    as_json: AsJson = False,
+    slot: Annotated[
+        str, typer.Option(help="Whose decisions: discard, riichi, chi, pon or kan.", metavar="SLOT")
+    ] = "discard",
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", help="Threads; one for each core if not given.", metavar="NUMBER", min=1),
+    ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(help="Stop after about so many; all if not given.", metavar="NUMBER", min=1),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(help="Of the order and the renamed tiles.", metavar="NUMBER", min=0)
+    ] = 0,
+) -> int:
+    """Time the loader of learning.
+
+    Decisions of real games, folded, encoded, their tiles renamed, delivered as torch tensors.
+    """
+    from bot.logs import set_up_logs
+    from learning.samples_bench import bench_loader, print_bench
+
+    set_up_logs()
+    result = bench_loader(folder, slot, seed=seed, workers=workers, samples=samples)
+    return print_bench(result, as_json=as_json)
+
+
+@bench.command("training")
+@reported
+def measure_training(
+    folder: CorpusFolder,
+    model: Annotated[str, typer.Option(help="discard, riichi, chi, pon or kan.", metavar="NAME")] = "discard",
+    preset: Annotated[
+        str, typer.Option(help="Size: tiny, small, medium or paper.", metavar="NAME")
+    ] = "small",
+    features: Annotated[
+        str, typer.Option(help="Feature set; empty takes the lite one of the model.", metavar="NAME")
+    ] = "",
+    precision: Annotated[str, typer.Option(help="auto, bf16 or fp32.", metavar="NAME")] = "auto",
+    seconds: Annotated[float, typer.Option(help="Of each slice.", metavar="NUMBER", min=0.1)] = 10.0,
+    seed: Annotated[int, typer.Option(help="Of weights, order and renaming.", metavar="NUMBER")] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Time learning.
+
+    The loader alone, the network alone, and both as a training run has them, in turn.
+    """
+    from bot.logs import set_up_logs
+    from learning.plan import make_plan
+    from learning.training_bench import bench_training, print_training
+
+    set_up_logs()
+    plan = make_plan(model, preset=preset, features=features or None, precision=precision, seed=seed)
+    return print_training(bench_training(plan, folder, seconds=seconds), as_json=as_json)

@@ -1,0 +1,396 @@
+"""Commands that make networks from real games, and say how good they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.cli.options import (
+    AsJson,
+    CorpusFolder,
+    Records,
+    Workers,
+    reported,
+)
+
+corpus = typer.Typer(help="Real games to learn from.", no_args_is_help=True)
+training = typer.Typer(help="Make the networks from real games.", no_args_is_help=True)
+evaluation = typer.Typer(help="See how good the networks are.", no_args_is_help=True)
+
+
+@corpus.command("verify")
+@reported
+def verify_corpus(
+    paths: Records,
+    as_json: AsJson = False,
+    workers: Workers = None,
+) -> int:
+    """Check real games against our rules.
+
+    Every event, every action taken or let pass, every win and payment, the order of the rounds, the end of
+    the game, and the walls. Lists each difference with game, round and turn.
+    """
+    from bot.logs import set_up_logs
+    from learning.corpus.verify import print_report, verify
+
+    set_up_logs()
+    return print_report(verify(paths, workers), as_json=as_json)
+
+
+@corpus.command("build")
+@reported
+def build_corpus(
+    paths: Records,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the corpus.", metavar="FOLDER")],
+    as_json: AsJson = False,
+    workers: Workers = None,
+) -> int:
+    """Make real games into the corpus that learning reads.
+
+    A build that was stopped goes on where it was; one that is finished is left as it is.
+    """
+    from bot.logs import set_up_logs
+    from learning.corpus.build import build, print_build
+
+    set_up_logs()
+    return print_build(build(paths, out, workers), as_json=as_json)
+
+
+def add_training_command(model: str) -> None:
+    """Add `suzaku train MODEL`: the five take the same options."""
+
+    @training.command(model)
+    @reported
+    def train_model(
+        folder: CorpusFolder,
+        out: Annotated[
+            Path,
+            typer.Option(
+                "--out", help="Folder of the checkpoint; a run that was stopped goes on.", metavar="FOLDER"
+            ),
+        ],
+        preset: Annotated[
+            str, typer.Option(help="Size: tiny, small, medium or paper.", metavar="NAME")
+        ] = "small",
+        width: Annotated[
+            int | None, typer.Option(help="Channels, instead of the preset's.", metavar="NUMBER")
+        ] = None,
+        depth: Annotated[
+            int | None, typer.Option(help="Blocks, instead of the preset's.", metavar="NUMBER")
+        ] = None,
+        features: Annotated[
+            str, typer.Option(help="Feature set; empty takes the lite one of the model.", metavar="NAME")
+        ] = "",
+        without: Annotated[
+            list[str] | None, typer.Option(help="Group of planes to blank; may be repeated.", metavar="GROUP")
+        ] = None,
+        room: Annotated[
+            list[str] | None,
+            typer.Option(
+                help="Only games of this room (houou, tokujou, …); may be repeated.", metavar="ROOM"
+            ),
+        ] = None,
+        least_rank: Annotated[
+            int, typer.Option(help="Only players of this rank or more: 16 for 7-dan.", metavar="NUMBER")
+        ] = -1,
+        player: Annotated[str, typer.Option(help="Only the player of this name.", metavar="NAME")] = "",
+        ai: Annotated[
+            bool | None, typer.Option("--ai/--people", help="Only official AI accounts, or only people.")
+        ] = None,
+        share: Annotated[float, typer.Option(help="Part of the games.", metavar="NUMBER")] = 1.0,
+        passes: Annotated[float, typer.Option(help="Over all decisions.", metavar="NUMBER")] = 1.0,
+        samples: Annotated[
+            int, typer.Option(help="Learn from so many at most; 0 for all.", metavar="NUMBER")
+        ] = 0,
+        batch_size: Annotated[int, typer.Option(help="Samples of a step.", metavar="NUMBER")] = 512,
+        learning_rate: Annotated[
+            float | None, typer.Option(help="Highest, instead of the preset's.", metavar="NUMBER")
+        ] = None,
+        averaging: Annotated[
+            float,
+            typer.Option(help="Of the weights over the steps; 0 keeps the last ones.", metavar="NUMBER"),
+        ] = 0.999,
+        augment: Annotated[bool, typer.Option(help="Exchange suits and mirror 1 and 9, at random.")] = True,
+        precision: Annotated[
+            str, typer.Option(help="auto, bf16 or fp32; auto is bf16 where it is fast.", metavar="NAME")
+        ] = "auto",
+        validate_every: Annotated[
+            int, typer.Option(help="Samples between two validations.", metavar="NUMBER")
+        ] = 500_000,
+        validation_rows: Annotated[int, typer.Option(help="Rows of one.", metavar="NUMBER")] = 50_000,
+        patience: Annotated[
+            int,
+            typer.Option(
+                help="Stop after so many validations without a better one; 0 never.", metavar="NUMBER"
+            ),
+        ] = 0,
+        continue_from: Annotated[
+            Path | None,
+            typer.Option(help="Begin with this model's weights from this folder.", metavar="FOLDER"),
+        ] = None,
+        tower_from: Annotated[
+            Path | None,
+            typer.Option(
+                help="Begin with the tower of the discard model in this folder; it has seen most hands.",
+                metavar="FOLDER",
+            ),
+        ] = None,
+        seed: Annotated[int, typer.Option(help="Of weights, order and renaming.", metavar="NUMBER")] = 0,
+        as_json: AsJson = False,
+    ) -> int:
+        """Train this model on the decisions of real games.
+
+        A run that was stopped goes on when the same command is given again.
+        """
+        from bot.logs import set_up_logs
+        from learning.commit import current_commit
+        from learning.corpus.reader import Corpus
+        from learning.plan import make_plan
+        from learning.supervised import parent_of, train
+        from policies.checkpoint import describe
+        from policies.checkpoint.card import encode_card
+
+        set_up_logs()
+        plan = make_plan(
+            model,
+            preset=preset,
+            precision=precision,
+            selection={
+                "rooms": tuple(room or ()),
+                "least_rank": least_rank,
+                "player": player,
+                "ai": ai,
+                "share": share,
+            },
+            width=width,
+            depth=depth,
+            learning_rate=learning_rate,
+            features=features or None,
+            without=tuple(without or ()),
+            passes=passes,
+            samples=samples,
+            batch_size=batch_size,
+            averaging=averaging,
+            augment=augment,
+            validate_every=validate_every,
+            validation_rows=validation_rows,
+            patience=patience,
+            seed=seed,
+        )
+        parent = parent_of(plan, continue_from, tower_from)
+        card = train(plan, Corpus(folder), out, parent=parent, commit=current_commit(), quiet=as_json)
+        typer.echo(encode_card(card).decode() if as_json else f"{out}: {describe(card)}")
+        return 0
+
+
+for _model in ("discard", "riichi", "chi", "pon", "kan"):
+    add_training_command(_model)
+
+
+@training.command("reward")
+@reported
+def train_reward(
+    folder: CorpusFolder,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", help="Folder of the checkpoint; a run that was stopped goes on.", metavar="FOLDER"
+        ),
+    ],
+    rewards: Annotated[
+        tuple[float, float, float, float],
+        typer.Option(help="Of the places, first to fourth.", metavar="FIRST SECOND THIRD FOURTH"),
+    ] = (90.0, 45.0, 0.0, -135.0),
+    room: Annotated[
+        list[str] | None,
+        typer.Option(help="Games of this room (houou, tokujou, …); may be repeated.", metavar="ROOM"),
+    ] = None,
+    hidden: Annotated[int, typer.Option(help="Width of each layer of the GRU.", metavar="NUMBER")] = 64,
+    dense: Annotated[int, typer.Option(help="Width between the two dense layers.", metavar="NUMBER")] = 64,
+    epochs: Annotated[int, typer.Option(help="Passes over all games.", metavar="NUMBER")] = 20,
+    batch_games: Annotated[int, typer.Option(help="Games of a step.", metavar="NUMBER")] = 256,
+    learning_rate: Annotated[float, typer.Option(help="Highest.", metavar="NUMBER")] = 2e-3,
+    joined: Annotated[
+        float, typer.Option(help="Part of the games shown from a later round on.", metavar="NUMBER")
+    ] = 0.25,
+    patience: Annotated[
+        int, typer.Option(help="Stop after so many passes without a better one; 0 never.", metavar="NUMBER")
+    ] = 5,
+    seed: Annotated[int, typer.Option(help="Of weights and order.", metavar="NUMBER")] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Train the global reward predictor on how real games went on.
+
+    A run that was stopped goes on when the same command is given again. In the end it is compared with tables
+    on the games of the test split.
+    """
+    from bot.logs import set_up_logs
+    from learning.commit import current_commit
+    from learning.corpus.reader import Corpus
+    from learning.reward import RewardPlan, train_reward
+    from learning.reward_report import print_report
+    from policies.checkpoint import describe
+
+    set_up_logs()
+    plan = RewardPlan(
+        rewards=rewards,
+        rooms=tuple(room or ("houou",)),
+        hidden=hidden,
+        dense=dense,
+        epochs=epochs,
+        batch_games=batch_games,
+        learning_rate=learning_rate,
+        joined=joined,
+        patience=patience,
+        seed=seed,
+    )
+    card, report = train_reward(plan, Corpus(folder), out, commit=current_commit(), quiet=as_json)
+    typer.echo(f"{out}: {describe(card)}", err=as_json)
+    return print_report(report, as_json=as_json)
+
+
+@training.command("study")
+@reported
+def train_study(
+    study: Annotated[str, typer.Argument(help="parts or data.", metavar="NAME")],
+    folder: CorpusFolder,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the runs.", metavar="FOLDER")],
+    seed: Annotated[int, typer.Option(help="Of weights, order and renaming.", metavar="NUMBER")] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Find out what makes the discard model better.
+
+    Many runs one after the other, an hour or more: `parts` takes things away and adds others, `data` trains
+    on a growing share of the games and draws a plot.
+    """
+    from bot.logs import set_up_logs
+    from learning.corpus.reader import Corpus
+    from learning.studies import print_study, run_study
+
+    set_up_logs()
+    results = run_study(study, Corpus(folder), out, seed=seed, quiet=as_json)
+    return print_study(results, as_json=as_json)
+
+
+@evaluation.command("accuracy")
+@reported
+def evaluate_accuracy(
+    data: Annotated[
+        list[Path],
+        typer.Option(
+            "--data", help="Folder of a corpus, or records as `corpus build` takes them.", metavar="PATH"
+        ),
+    ],
+    checkpoints: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Folder of checkpoints, the shipped one if not given; others are compared with the first.",
+            metavar="FOLDER",
+        ),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help="Only discard, riichi, chi, pon or kan; may be repeated.", metavar="NAME"),
+    ] = None,
+    split: Annotated[
+        str,
+        typer.Option(
+            help="train, validation, test or all; without it test, but all of records.", metavar="NAME"
+        ),
+    ] = "",
+    room: Annotated[
+        list[str] | None,
+        typer.Option(help="Only games of this room (houou, tokujou, …); may be repeated.", metavar="ROOM"),
+    ] = None,
+    least_rank: Annotated[
+        int, typer.Option(help="Only players of this rank or more: 16 for 7-dan.", metavar="NUMBER")
+    ] = -1,
+    player: Annotated[str, typer.Option(help="Only the player of this name.", metavar="NAME")] = "",
+    ai: Annotated[
+        bool | None, typer.Option("--ai/--people", help="Only official AI accounts, or only people.")
+    ] = None,
+    permutations: Annotated[
+        int, typer.Option(help="Renamings of tiles to average over: 1, 6 or 12.", metavar="NUMBER")
+    ] = 1,
+    games: Annotated[
+        int, typer.Option(help="Of those that fit, so many drawn; 0 for all.", metavar="NUMBER", min=0)
+    ] = 0,
+    heuristic: Annotated[bool, typer.Option(help="Ask the rule-based player too.")] = True,
+    heuristic_decisions: Annotated[
+        int, typer.Option(help="Of each model that it is asked about, drawn.", metavar="NUMBER", min=1)
+    ] = 20_000,
+    seed: Annotated[
+        int, typer.Option(help="Of what is drawn and of the intervals.", metavar="NUMBER", min=0)
+    ] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Compare the answers of networks with those of the players of real games.
+
+    How often they are the same, how sure, by turn, riichi and rank, beside the rule-based player.
+    """
+    from bot.logs import set_up_logs
+    from learning.accuracy import evaluate, make_settings, print_report
+
+    set_up_logs()
+    settings = make_settings(
+        checkpoints=checkpoints or (),
+        models=model or (),
+        split=split,
+        selection={"rooms": tuple(room or ()), "least_rank": least_rank, "player": player, "ai": ai},
+        games=games,
+        averaging=permutations,
+        heuristic=heuristic_decisions if heuristic else 0,
+        seed=seed,
+    )
+    return print_report(evaluate(data, settings, quiet=as_json), as_json=as_json)
+
+
+@reported
+def arena(
+    challenger: Annotated[
+        str,
+        typer.Option(help="network, heuristic, random, or a folder of checkpoints.", metavar="PLAYER"),
+    ] = "heuristic",
+    champions: Annotated[
+        str, typer.Option("--champion", help="Who sits in the other seats.", metavar="PLAYER")
+    ] = "heuristic",
+    games: Annotated[
+        int, typer.Option(help="How many, rounded up to whole sets.", metavar="NUMBER", min=1)
+    ] = 400,
+    seed: Annotated[int, typer.Option(help="Every wall follows from it.", metavar="NUMBER")] = 0,
+    two: Annotated[bool, typer.Option("--two", help="Two against two, not one against three.")] = False,
+    tonpuu: Annotated[bool, typer.Option("--tonpuu", help="East games, not hanchan.")] = False,
+    sequential: Annotated[
+        bool, typer.Option("--sequential", help="Stop as soon as one is clearly better.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the results; a run that was stopped goes on there.", metavar="FOLDER"),
+    ] = None,
+    records: Annotated[bool, typer.Option("--records", help="Keep every game's record in it too.")] = False,
+    workers: Workers = None,
+    as_json: AsJson = False,
+) -> int:
+    """Compare two players.
+
+    The same walls are played with the seats rotated. Says who placed how, with 95 % intervals.
+    """
+    from bot.logs import set_up_logs
+    from learning.arena.command import compare
+
+    set_up_logs()
+    return compare(
+        challenger,
+        champions,
+        games=games,
+        seed=seed,
+        mode="2v2" if two else "1v3",
+        length="tonpuu" if tonpuu else "hanchan",
+        folder=out,
+        records=records,
+        sequential=sequential,
+        workers=workers,
+        as_json=as_json,
+    )

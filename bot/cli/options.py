@@ -1,0 +1,112 @@
+"""What commands share: their common flags, how they end, and how they find their settings."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
+
+import typer
+
+from game.errors import BotError, ConfigError
+
+if TYPE_CHECKING:
+    from bot.config import Config
+
+P = ParamSpec("P")
+
+EXIT_FAILED: Final = 1
+EXIT_USAGE: Final = 2
+EXIT_INTERRUPTED: Final = 130
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--config", help="Configuration file; without it ./config.yaml, if there is one.", metavar="FILE"
+    ),
+]
+LogLevel = Annotated[
+    str | None, typer.Option("--log-level", help="debug, info, warning or error.", metavar="LEVEL")
+]
+LogFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--log-format", help="console or json; auto looks whether it is a terminal.", metavar="FORMAT"
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
+Seed = Annotated[
+    int | None, typer.Option("--seed", help="Deal the same walls again (built-in lobby).", metavar="NUMBER")
+]
+Out = Annotated[
+    str | None, typer.Option("--out", help="Folder for the records of finished games.", metavar="FOLDER")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Check everything, say what would be done, and stop.")
+]
+
+Records = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Records (mjlog, also gzipped), folders of them, shards (.jsonl.zst).", metavar="PATH..."
+    ),
+]
+CorpusFolder = Annotated[
+    Path, typer.Option("--corpus", help="Folder of the corpus, as `corpus build` made it.", metavar="FOLDER")
+]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", help="Processes; one for each core if not given.", metavar="NUMBER", min=1),
+]
+
+
+def reported(command: Callable[P, int]) -> Callable[P, None]:
+    """Make a command's result its exit code, and its errors a message and a code."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            code = command(*args, **kwargs)
+        except ConfigError as exc:
+            code = _complain(exc, EXIT_USAGE)
+        except BotError as exc:
+            code = _complain(exc, EXIT_FAILED)
+        except KeyboardInterrupt:
+            code = EXIT_INTERRUPTED
+        except BrokenPipeError:
+            # whoever read our output has gone; Python would complain once more at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = EXIT_FAILED
+        raise typer.Exit(code)
+
+    return run
+
+
+def load_settings(path: Path | None, flags: dict[str, Any]) -> Config:
+    """The configuration that a command runs with; logs are set up by it.
+
+    Args:
+        path: of the file, if one was named; else the environment may name one.
+        flags: settings of the command line by their names, None where not given.
+
+    Raises:
+        ConfigError: something in it is wrong.
+    """
+    from bot.config import load_config
+    from bot.logs import set_up_logs
+
+    set_up_logs()
+    chosen = path or (Path(os.environ["SUZAKU_CONFIG"]) if os.environ.get("SUZAKU_CONFIG") else None)
+    config = load_config(chosen, os.environ, flags)
+    set_up_logs(config.logs.level, config.logs.format)
+    return config
+
+
+def _complain(error: BotError, code: int) -> int:
+    from bot.redaction import clean_text, redact
+
+    typer.echo(f"suzaku: {redact(clean_text(str(error), keep_lines=True))}", err=True)
+    return code

@@ -1,0 +1,122 @@
+"""Commands that play."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Annotated, Final
+
+import typer
+
+from bot.cli.options import (
+    AsJson,
+    ConfigFile,
+    DryRun,
+    LogFormat,
+    LogLevel,
+    Out,
+    Seed,
+    load_settings,
+    reported,
+)
+
+STARTED: Final = time.monotonic()
+
+
+@reported
+def play(
+    server: Annotated[str | None, typer.Option(help="local or tenhou.", metavar="SERVER")] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Address of a `suzaku lobby` that is running.", metavar="ADDRESS")
+    ] = None,
+    lobby: Annotated[
+        str | None, typer.Option(help='Lobby to sit down in: 0, 1000-9999 or "C12345678".', metavar="LOBBY")
+    ] = None,
+    game_type: Annotated[
+        str | None,
+        typer.Option("--type", help="hanchan, tonpuu, fast, practice, a room, or a number.", metavar="TYPE"),
+    ] = None,
+    games: Annotated[int | None, typer.Option(help="How many games.", metavar="NUMBER")] = None,
+    pace: Annotated[str | None, typer.Option(help="auto, instant or human.", metavar="PACE")] = None,
+    seed: Seed = None,
+    as_json: AsJson = False,
+    capture: Annotated[
+        str | None, typer.Option(help="Write every frame both ways to this file, redacted.", metavar="FILE")
+    ] = None,
+    config_file: ConfigFile = None,
+    log_level: LogLevel = None,
+    log_format: LogFormat = None,
+    out: Out = None,
+    dry_run: DryRun = False,
+) -> int:
+    """Play games."""
+    config = load_settings(
+        config_file,
+        {
+            "play.server": server,
+            "local.url": url,
+            "server.lobby": lobby,
+            "server.type": game_type,
+            "play.games": games,
+            "play.pace": pace,
+            "play.seed": seed,
+            "records.capture": capture,
+            "records.folder": out,
+            "logs.level": log_level,
+            "logs.format": log_format,
+        },
+    )
+    from bot.play import play_games
+
+    return play_games(config, os.environ, as_json=as_json, dry_run=dry_run, started=STARTED)
+
+
+@reported
+def lobby(
+    port: Annotated[
+        int | None,
+        typer.Option(help="Where to listen, on this machine only; 0 takes a free one.", metavar="PORT"),
+    ] = None,
+    seed: Seed = None,
+    config_file: ConfigFile = None,
+    log_level: LogLevel = None,
+    log_format: LogFormat = None,
+    out: Out = None,
+    dry_run: DryRun = False,
+) -> int:
+    """Run the built-in lobby alone.
+
+    It runs until Ctrl-C; `suzaku play --url` sits down in it.
+    """
+    config = load_settings(
+        config_file,
+        {
+            "play.server": "local",
+            "play.seed": seed,
+            "local.url": "",
+            "local.port": port,
+            "records.folder": out,
+            "logs.level": log_level,
+            "logs.format": log_format,
+        },
+    )
+    from bot.serve import run_lobby
+
+    return run_lobby(config, dry_run=dry_run)
+
+
+@reported
+def check(
+    as_json: AsJson = False,
+    config_file: ConfigFile = None,
+    log_level: LogLevel = None,
+    log_format: LogFormat = None,
+) -> int:
+    """Check that all is ready.
+
+    Validates the configuration, loads and warms up everything, and prints what was found.
+    """
+    config = load_settings(config_file, {"logs.level": log_level, "logs.format": log_format})
+    from bot.check import check_everything
+
+    return check_everything(config, os.environ, as_json=as_json)

@@ -1,0 +1,87 @@
+"""Commands for what was played: kept games, records, captured frames."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.cli.options import (
+    AsJson,
+    ConfigFile,
+    load_settings,
+    reported,
+)
+
+traffic = typer.Typer(help="Captured frames.", no_args_is_help=True)
+
+
+@reported
+def games(
+    folder: Annotated[
+        str | None, typer.Option(help="Folder of the records, if not the configured one.", metavar="FOLDER")
+    ] = None,
+    player: Annotated[
+        str | None, typer.Option(help="Only games with this name, and from where he sat.", metavar="NAME")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Only games of this day (2026-01-31) and later.", metavar="DAY")
+    ] = None,
+    placement: Annotated[
+        int | None, typer.Option(min=1, max=4, help="Only games that ended in this place.", metavar="1-4")
+    ] = None,
+    as_json: AsJson = False,
+    config_file: ConfigFile = None,
+) -> int:
+    """List the games kept so far.
+
+    Date, place, points, type, rounds, id and opponents of each. The place is ours where decisions of ours lie
+    beside the record, else that of `--player`.
+    """
+    config = load_settings(config_file, {"records.folder": folder})
+    from bot.games import list_games
+
+    return list_games(config.records.folder, player=player, since=since, placement=placement, as_json=as_json)
+
+
+@reported
+def convert(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A record: mjlog, Tenhou's JSON or a link with it, mjai; plain or gzip.", metavar="IN"
+        ),
+    ],
+    out: Annotated[str, typer.Argument(help="File to write, a folder, or - for stdout.", metavar="OUT")],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            help="mjlog, tenhou6, link or mjai; without it the name of OUT says (.xml, .json, .url, .jsonl).",
+            metavar="FORMAT",
+        ),
+    ] = None,
+) -> int:
+    """Write a record in another format."""
+    from bot.convert import convert as convert_record
+    from bot.logs import set_up_logs
+
+    set_up_logs()
+    return convert_record(source, out, to)
+
+
+@traffic.command()
+@reported
+def verify(
+    files: Annotated[
+        list[Path], typer.Argument(help="Captures: .tsv or .txt (JSON), .log or .xml.", metavar="FILES...")
+    ],
+    as_json: AsJson = False,
+) -> int:
+    """Check captured frames.
+
+    Says for every recorded client frame whether our session would have allowed it there.
+    """
+    from bot.traffic import print_report, verify
+
+    return print_report(verify(files), as_json=as_json)

@@ -1,0 +1,274 @@
+"""What networks and the rule-based player answer in positions of real games."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from game.actions import ActionKind
+from game.rules import legal_actions
+from game.settlement import GameLength
+from learning.accuracy.data import Players
+from learning.accuracy.scores import Answers, Mask, part_of
+from learning.choice import Choice
+from learning.corpus.reader import Corpus, Numbers
+from learning.positions import Positions, positions_of
+from learning.samples import Batch, Facts, Loader
+from policies.features.table import KINDS
+from policies.heuristic import HeuristicPolicy
+from policies.inference import Averaging, Logits, Model, chances
+from policies.networks import YES, YES_NO
+from policies.slots import Question, Slot
+
+Chances: TypeAlias = NDArray[np.float64]
+Tell: TypeAlias = Callable[[int], object]
+"""Hears how many rows or decisions were just done."""
+
+_BATCH: Final = 1024
+_YES: Final = 0.5
+"""Yes is meant above it, as `policies.slots.Policy` says."""
+_WALK_GAMES: Final = 64
+"""Games whose positions are in memory at once."""
+_ACTIONS: Final = {
+    Slot.DISCARD: (ActionKind.DISCARD,),
+    Slot.RIICHI: (ActionKind.RIICHI,),
+    Slot.CHI: (ActionKind.CHI,),
+    Slot.PON: (ActionKind.PON,),
+    Slot.KAN: (ActionKind.DAIMINKAN, ActionKind.ANKAN, ActionKind.KAKAN),
+}
+
+
+class _Rows(NamedTuple):
+    """Some rows: ``place``, ``chance`` and ``happened`` as in `Answers`, but a ``place`` for each row."""
+
+    place: NDArray[np.int8]
+    chance: NDArray[np.float32]
+    happened: Mask
+
+    @classmethod
+    def of(cls, parts: Iterable[_Rows]) -> _Rows:
+        """Rows one after the other."""
+        columns: list[Any] = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        return cls(*columns)
+
+
+class _Judged(NamedTuple):
+    rows: _Rows
+    decision: Numbers
+    facts: Facts
+
+
+def answers_of(
+    corpus: Corpus,
+    players: Players,
+    slot: Slot,
+    model: Model,
+    *,
+    deep: bool = True,
+    averaging: Averaging = 1,
+    workers: int = 2,
+    tell: Tell = lambda _: None,
+) -> Answers:
+    """Ask a network about every decision; they come in the order of `learning.positions`, people's first.
+
+    Args:
+        corpus: where the games are.
+        players: whose decisions.
+        slot: which ones.
+        model: the network.
+        deep: whether LA1 and LA2 are searched for, in a set that has them.
+        averaging: renamings to average over.
+        workers: threads that compute, and as many that encode.
+        tell: hears how far it is.
+    """
+
+    def judged(batch: Batch) -> _Judged:
+        assert batch.facts is not None
+        rows = _judge(model.scores(batch.planes.numpy(), averaging), batch)
+        return _Judged(rows, batch.decision.numpy(), batch.facts)
+
+    parts: list[Answers] = []
+    for choice, ai in zip(players, (False, True), strict=True):
+        loader = Loader(
+            corpus,
+            choice,
+            slot,
+            features=model.features,
+            deep=deep,
+            batch_size=_BATCH,
+            augment=False,
+            facts=True,
+            workers=workers,
+        )
+        batches: list[_Judged] = []
+        for batch in _in_threads(judged, loader.epoch(), workers):
+            batches.append(batch)
+            tell(len(batch.decision))
+        if batches:
+            parts.append(_by_decision(batches, slot, ai=ai))
+    return _joined(parts)
+
+
+def heuristic_answers(
+    corpus: Corpus, players: Players, slot: Slot, answers: Answers, chosen: Mask, tell: Tell = lambda _: None
+) -> Answers:
+    """Ask the rule-based player about some of the decisions that a network was asked about.
+
+    Args:
+        corpus: where the games are.
+        players: as `answers_of` got them.
+        slot: the same.
+        answers: what that gave.
+        chosen: ``[D]`` the decisions to ask about.
+        tell: hears how far it is.
+    """
+    asked = part_of(answers, chosen)
+    parts: list[_Rows] = []
+    owners: list[int] = []
+    first = 0
+    for found in _walk(corpus, players, slot):
+        for decision in np.flatnonzero(chosen[first : first + len(found.seats)]).tolist():
+            rows = _ask(corpus, slot, found, decision)
+            owners += [len(parts)] * len(rows.chance)
+            parts.append(rows)
+            tell(1)
+        first += len(found.seats)
+    assert first == len(chosen)
+    rows = _Rows.of(parts)
+    owner = np.array(owners, np.int64)
+    place, taken, answered = _decided(rows, owner, slot)
+    assert np.array_equal(taken, asked.taken), "these are other decisions"
+    return asked._replace(
+        place=place, answered=answered, chance=rows.chance, happened=rows.happened, owner=owner
+    )
+
+
+# --- networks ---------------------------------------------------------------------------------------------
+
+
+def _in_threads(
+    work: Callable[[Batch], _Judged], batches: Iterable[Batch], workers: int
+) -> Iterator[_Judged]:
+    """The results in order. Each thread computes alone: small products gain nothing from two cores."""
+    waiting: deque[Future[_Judged]] = deque()
+    with ThreadPoolExecutor(workers, "accuracy", torch.set_num_threads, (1,)) as pool:
+        try:
+            for batch in batches:
+                waiting.append(pool.submit(work, batch))
+                if len(waiting) > workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _judge(logits: Logits, batch: Batch) -> _Rows:
+    labels = batch.labels.numpy()
+    if batch.legal is not None:
+        return _discards(chances(logits, batch.legal.numpy()), labels)
+    yes = chances(logits, np.ones((len(logits), YES_NO), np.bool_))[:, YES]
+    return _yes_no(yes, labels)
+
+
+def _by_decision(batches: Sequence[_Judged], slot: Slot, *, ai: bool) -> Answers:
+    """The answers in the order of games and of decisions in them, whatever the batches were."""
+    rows = _Rows.of(batch.rows for batch in batches)
+    columns: list[Any] = [np.concatenate(column) for column in zip(*(b.facts for b in batches), strict=True)]
+    facts = Facts(*columns)
+    decision = np.concatenate([b.decision for b in batches])
+    order = np.lexsort((decision, facts.game))
+    decision = decision[order]
+    begins = np.flatnonzero(np.concatenate(([True], decision[1:] != decision[:-1])))
+    owner = np.repeat(np.arange(len(begins)), np.diff(np.append(begins, len(order))))
+    rows = _Rows(rows.place[order], rows.chance[order], rows.happened[order])
+    place, taken, answered = _decided(rows, owner, slot)
+    first = order[begins]
+    return Answers(
+        place=place,
+        taken=taken,
+        answered=answered,
+        chance=rows.chance,
+        happened=rows.happened,
+        owner=owner,
+        turn=facts.turn[first],
+        riichi=facts.riichi[first],
+        rank=facts.rank[first],
+        ai=np.full(len(first), ai),
+        game=facts.game[first],
+    )
+
+
+def _joined(parts: Sequence[Answers]) -> Answers:
+    """Answers one after the other."""
+    if not parts:
+        flags, small, numbers = np.empty(0, np.bool_), np.empty(0, np.int8), np.empty(0, np.int64)
+        chance = np.empty(0, np.float32)
+        return Answers(small, flags, flags, chance, flags, numbers, small, flags, small, flags, numbers)
+    sizes = np.cumsum([0, *(len(part.place) for part in parts[:-1])])
+    moved = [part._replace(owner=part.owner + at) for part, at in zip(parts, sizes.tolist(), strict=True)]
+    return Answers(*(np.concatenate(column) for column in zip(*moved, strict=True)))
+
+
+# --- the rule-based player --------------------------------------------------------------------------------
+
+
+def _walk(corpus: Corpus, players: Players, slot: Slot) -> Iterator[Positions]:
+    for choice in players:
+        for at in range(0, len(choice.games), _WALK_GAMES):
+            part = slice(at, at + _WALK_GAMES)
+            yield positions_of(corpus, Choice(choice.games[part], choice.seats[part]), slot)
+
+
+def _ask(corpus: Corpus, slot: Slot, found: Positions, decision: int) -> _Rows:
+    record, player = found.states[decision], int(found.seats[decision])
+    options = tuple(action for action in legal_actions(record, player) if action.kind in _ACTIONS[slot])
+    hanchan = corpus.index["hanchan"][found.games[decision]]
+    length: GameLength = "hanchan" if hanchan else "tonpuu"
+    (answer,) = HeuristicPolicy().answer(slot, [Question(slot, record, player, options, length)])
+    first, end = np.searchsorted(found.owners, (decision, decision + 1))
+    labels = found.labels[first:end].astype(np.int64)
+    if slot is not Slot.DISCARD:
+        # the melds come in the rules' own order here as there
+        return _yes_no(np.array(answer), labels)
+    kinds = np.zeros((1, KINDS))
+    for option, chance in zip(options, answer, strict=True):
+        kinds[0, option.tile >> 2] = max(kinds[0, option.tile >> 2], chance)
+    return _discards(kinds, labels)
+
+
+# --- rows -------------------------------------------------------------------------------------------------
+
+
+def _discards(chance34: Chances, labels: NDArray[np.int64]) -> _Rows:
+    """Rows about discards; of equal chances the lower kind counts as the likelier one."""
+    his = np.take_along_axis(chance34, labels[:, None], axis=1)
+    before = (chance34 > his) | ((chance34 == his) & (np.arange(KINDS) < labels[:, None]))
+    place = before.sum(axis=1).astype(np.int8)
+    return _Rows(place, chance34.max(axis=1).astype(np.float32), place == 0)
+
+
+def _yes_no(chance: Chances, labels: NDArray[np.int64]) -> _Rows:
+    return _Rows(np.zeros(len(labels), np.int8), chance.astype(np.float32), labels == 1)
+
+
+def _decided(rows: _Rows, owner: Numbers, slot: Slot) -> tuple[NDArray[np.int8], Mask, Mask]:
+    """``place``, ``taken`` and ``answered`` of decisions: the likeliest candidate if it is above a half."""
+    if slot is Slot.DISCARD:
+        never = np.zeros(len(rows.place), np.bool_)
+        return rows.place, never, never
+    begins = np.flatnonzero(np.concatenate(([True], owner[1:] != owner[:-1])))
+    highest = np.maximum.reduceat(rows.chance, begins)
+    answered = highest > _YES
+    taken = np.logical_or.reduceat(rows.happened, begins)
+    # the first of the likeliest, were there two
+    likeliest = np.flatnonzero(rows.chance == highest[owner])
+    best = likeliest[np.unique(owner[likeliest], return_index=True)[1]]
+    right = np.where(answered, rows.happened[best], ~taken)
+    return (~right).astype(np.int8), taken, answered

@@ -1,0 +1,139 @@
+"""The games and the players that accuracy is measured on."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from game.errors import ConfigError, ReplayError
+from learning.accuracy.report import Measured
+from learning.choice import Choice
+from learning.corpus.build import build
+from learning.corpus.layout import CARD_FILE, ROOMS, SPLITS
+from learning.corpus.reader import Corpus, Numbers
+from learning.plan import Selection
+from learning.samples import choose
+from learning.supervised import described
+
+PARTS: Final = (*SPLITS, "all")
+_TRAIN: Final = SPLITS.index("train")
+
+
+class Players(NamedTuple):
+    """Whose decisions, those of people and of official AI accounts apart: the loader does not say which."""
+
+    people: Choice
+    ai: Choice
+
+    @property
+    def games(self) -> Numbers:
+        """All games, ascending."""
+        return np.union1d(self.people.games, self.ai.games)
+
+
+class Source(NamedTuple):
+    """A corpus, and how it came about.
+
+    Attributes:
+        paths: what it was asked for by.
+        corpus: the games.
+        split: the part meant if no other is asked for.
+        left_out: records that could not be used, by the reason.
+    """
+
+    paths: tuple[Path, ...]
+    corpus: Corpus
+    split: str
+    left_out: dict[str, int]
+
+
+@contextmanager
+def opened(paths: Sequence[Path]) -> Iterator[Source]:
+    """A built corpus, or one made of records for as long as it is needed.
+
+    Raises:
+        ReplayError: there is neither, or it cannot be read.
+    """
+    for path in paths:
+        if not path.exists():
+            raise ReplayError(f"{path}: there is no such file or folder")
+    built = [path for path in paths if (path / CARD_FILE).is_file()]
+    if built and len(paths) > 1:
+        raise ReplayError(f"{built[0]}: a built corpus is measured alone, not with other paths")
+    if built:
+        yield Source(tuple(paths), Corpus(built[0]), "test", {})
+        return
+    with tempfile.TemporaryDirectory(prefix="suzaku-") as folder:
+        report = build(paths, Path(folder))
+        left_out = {
+            **report.not_supported,
+            **{
+                why: count
+                for why, count in (("unreadable", report.rejected), ("twice", report.duplicates))
+                if count
+            },
+        }
+        if not report.games:
+            said = ", ".join(f"{count} {why}" for why, count in left_out.items()) or "no records"
+            raise ReplayError(f"{', '.join(map(str, paths))}: no game that can be used: {said}")
+        yield Source(tuple(paths), Corpus(Path(folder)), "all", left_out)
+
+
+def players_of(source: Source, split: str, selection: Selection, games: int = 0, seed: int = 0) -> Players:
+    """Whose decisions are meant.
+
+    Args:
+        source: where the games are.
+        split: part of them, of `PARTS`; that of the source if empty.
+        selection: which players.
+        games: of those that fit, so many drawn; 0 for all.
+        seed: of drawing them.
+
+    Raises:
+        ConfigError: nobody's.
+    """
+    corpus, split = source.corpus, split or source.split
+    part = next((each for each in SPLITS if each == split), None)
+    candidates = corpus.select(split=part, rooms=selection.rooms or ROOMS)
+    people, ai = (
+        choose(
+            corpus,
+            candidates if selection.ai in (None, kind) else candidates[:0],
+            least_rank=selection.least_rank if selection.least_rank >= 0 else None,
+            player=selection.player or None,
+            ai=kind,
+        )
+        for kind in (False, True)
+    )
+    players = Players(people, ai)
+    if not len(players.games):
+        where = ", ".join(map(str, source.paths))
+        raise ConfigError(f"{where}: no game fits; split {split}, {described(selection)}")
+    if 0 < games < len(players.games):
+        drawn = np.random.default_rng((seed, 0)).choice(players.games, games, replace=False)
+        return Players(_only(people, drawn), _only(ai, drawn))
+    return players
+
+
+def measured(source: Source, players: Players, split: str, selection: Selection) -> Measured:
+    """What a report says about the decisions."""
+    corpus, games = source.corpus, players.games
+    return Measured(
+        paths=tuple(map(str, source.paths)),
+        content=corpus.card["content_sha256"],
+        split=split or source.split,
+        players=described(selection),
+        games=len(games),
+        from_training=int((corpus.index["split"][games] == _TRAIN).sum()),
+        left_out=source.left_out,
+    )
+
+
+def _only(choice: Choice, games: Numbers) -> Choice:
+    kept = np.isin(choice.games, games)
+    return Choice(choice.games[kept], choice.seats[kept])

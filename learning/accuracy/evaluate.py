@@ -1,0 +1,252 @@
+"""`suzaku eval accuracy`: how often checkpoints answer as the players of real games did."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+import msgspec
+import numpy as np
+import torch
+
+from game.errors import CheckpointMissing, ConfigError
+from learning.accuracy.answers import answers_of, heuristic_answers
+from learning.accuracy.data import PARTS, Players, measured, opened, players_of
+from learning.accuracy.progress import Progress
+from learning.accuracy.report import AccuracyReport, Baseline, Difference, ModelReport
+from learning.accuracy.scores import RESAMPLES, Answers, Mask, cuts_of, interval_of, part_of, scores_of
+from learning.corpus.layout import ROOMS
+from learning.corpus.reader import Corpus
+from learning.corpus.workers import default_workers
+from learning.plan import Selection
+from learning.positions import count
+from learning.supervised import device_name
+from policies.checkpoint import Card, describe, load, models_in, network_of
+from policies.features.table import looks_deep
+from policies.inference import SHIPPED, Averaging, Model
+from policies.networks import Network, parameters_of
+from policies.slots import Slot
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What to measure.
+
+    Attributes:
+        checkpoints: folders of checkpoints; all after the first are compared with it.
+        models: of the five; those that there are if empty.
+        split: part of the corpus; if empty the test part, and everything of records.
+        selection: whose decisions.
+        games: of those that fit, so many drawn; 0 for all.
+        averaging: renamings of tiles that each position is looked at under.
+        heuristic: decisions of each model that the rule-based player is asked about; 0 for none.
+        seed: of games drawn, decisions drawn and intervals.
+    """
+
+    checkpoints: tuple[Path, ...] = (SHIPPED,)
+    models: tuple[Slot, ...] = ()
+    split: str = ""
+    selection: Selection = Selection()
+    games: int = 0
+    averaging: Averaging = 1
+    heuristic: int = 20_000
+    seed: int = 0
+
+
+def make_settings(
+    *,
+    checkpoints: Sequence[Path] = (),
+    models: Sequence[str] = (),
+    split: str = "",
+    selection: Mapping[str, Any] | None = None,
+    averaging: int = 1,
+    **others: Any,
+) -> Settings:
+    """Settings from what a user said.
+
+    Raises:
+        ConfigError: something cannot be.
+    """
+    chosen = Selection(**(selection or {}))
+    faults = [
+        f"{name}: {found!r} is none of {', '.join(map(str, known))}"
+        for name, found, known in (
+            ("split", split or "all", PARTS),
+            ("permutations", averaging, get_args(Averaging)),
+            *(("room", room, ROOMS) for room in chosen.rooms),
+            *(("model", model, tuple(Slot)) for model in models),
+        )
+        if found not in known
+    ]
+    if faults:
+        raise ConfigError("\n".join(faults))
+    return Settings(
+        checkpoints=tuple(checkpoints) or (SHIPPED,),
+        models=tuple(Slot(model) for model in models),
+        split=split,
+        selection=chosen,
+        averaging=averaging,  # type: ignore[arg-type]
+        **others,
+    )
+
+
+class _Loaded(NamedTuple):
+    folder: Path
+    card: Card
+    network: Network
+
+
+def evaluate(paths: Sequence[Path], settings: Settings, *, quiet: bool = False) -> AccuracyReport:
+    """Measure checkpoints on real games.
+
+    Args:
+        paths: the folder of a built corpus, or records, folders of them, shards.
+        settings: what to measure.
+        quiet: show no progress.
+
+    Raises:
+        ConfigError: nobody's decisions fit.
+        CheckpointError: a folder holds no checkpoint, or one that cannot be used.
+        ReplayError: the corpus or the records cannot be read.
+    """
+    started = time.monotonic()
+    found = _load_all(settings)
+    reports: list[ModelReport] = []
+    with opened(paths) as source:
+        players = players_of(source, settings.split, settings.selection, settings.games, settings.seed)
+        data = measured(source, players, settings.split, settings.selection)
+        for slot, loaded in found.items():
+            reports += _Evaluation(source.corpus, players, slot, settings, quiet=quiet).reports(loaded)
+    if not reports:
+        raise ConfigError(f"the {data.games} games hold no decision for {', '.join(found)}")
+    return AccuracyReport(
+        machine=f"{platform.machine()}, {default_workers()} cores, Python {platform.python_version()}, "
+        f"torch {torch.__version__}",
+        device=device_name(_device(), default_workers()),
+        seconds=round(time.monotonic() - started, 1),
+        data=data,
+        permutations=settings.averaging,
+        seed=settings.seed,
+        resamples=RESAMPLES,
+        models=tuple(reports),
+    )
+
+
+class _Evaluation:
+    """One slot: the same decisions put to each checkpoint, and some to the rule-based player."""
+
+    def __init__(
+        self, corpus: Corpus, players: Players, slot: Slot, settings: Settings, *, quiet: bool
+    ) -> None:
+        self.corpus, self.players, self.slot = corpus, players, slot
+        self.settings, self.quiet = settings, quiet
+        counts = [count(corpus, choice, slot) for choice in players]
+        self.rows = sum(each.rows for each in counts)
+        self.decisions = sum(each.decisions for each in counts)
+
+    def reports(self, loaded: Sequence[_Loaded]) -> Iterator[ModelReport]:
+        """One for each checkpoint, if there are decisions."""
+        if not self.decisions:
+            return
+        first: Answers | None = None
+        rules: Answers | None = None
+        rules_s = 0.0
+        chosen = self._sample()
+        for each in loaded:
+            begun = time.monotonic()
+            answers = self._network_answers(each)
+            seconds = time.monotonic() - begun
+            if rules is None and chosen.any():
+                begun = time.monotonic()
+                rules = self._heuristic_answers(answers, chosen)
+                rules_s = time.monotonic() - begun
+            yield ModelReport(
+                folder=str(each.folder),
+                model=each.card.model,
+                weights=each.card.tensors.sha256,
+                card=each.card.card_sha256,
+                described=describe(each.card),
+                parameters=parameters_of(each.network),
+                rows=self.rows,
+                seconds=round(seconds, 1),
+                scores=scores_of(answers, self.slot, self.settings.seed),
+                cuts=cuts_of(answers, self.slot, self.settings.seed),
+                heuristic=self._baseline(rules, part_of(answers, chosen), rules_s) if rules else None,
+                difference=self._difference(answers, first, loaded[0].folder) if first else None,
+            )
+            first = first or answers
+
+    def _network_answers(self, loaded: _Loaded) -> Answers:
+        card = loaded.card
+        model = Model(loaded.network, card.features, card.without, _device())
+        title = f"{self.slot} {loaded.folder.name}"
+        with Progress(title, self.rows, "positions", quiet=self.quiet) as progress:
+            answers = answers_of(
+                self.corpus,
+                self.players,
+                self.slot,
+                model,
+                deep=looks_deep(card.features, card.without),
+                averaging=self.settings.averaging,
+                workers=default_workers(),
+                tell=progress.advance,
+            )
+        assert len(answers.place) == self.decisions
+        return answers
+
+    def _sample(self) -> Mask:
+        """The decisions that the rule-based player is asked about."""
+        wanted = min(self.settings.heuristic, self.decisions)
+        chosen = np.zeros(self.decisions, np.bool_)
+        rng = np.random.default_rng((self.settings.seed, 1))
+        chosen[rng.choice(self.decisions, wanted, replace=False)] = True
+        return chosen
+
+    def _heuristic_answers(self, answers: Answers, chosen: Mask) -> Answers:
+        total = int(chosen.sum())
+        with Progress(f"{self.slot} heuristic", total, "decisions", quiet=self.quiet) as progress:
+            return heuristic_answers(
+                self.corpus, self.players, self.slot, answers, chosen, tell=progress.advance
+            )
+
+    def _baseline(self, rules: Answers, network: Answers, seconds: float) -> Baseline:
+        seed = self.settings.seed
+        return Baseline(
+            scores=scores_of(rules, self.slot, seed),
+            cuts=cuts_of(rules, self.slot, seed),
+            network=scores_of(network, self.slot, seed),
+            seconds=round(seconds, 1),
+        )
+
+    def _difference(self, answers: Answers, first: Answers, folder: Path) -> Difference:
+        gained = (answers.place == 0).astype(np.int8) - (first.place == 0).astype(np.int8)
+        return Difference(
+            str(folder), float(gained.mean()), interval_of(gained, answers.game, self.settings.seed)
+        )
+
+
+def _load_all(settings: Settings) -> Mapping[Slot, list[_Loaded]]:
+    """The checkpoints to look at, by model.
+
+    Raises:
+        CheckpointError: there is none in a folder, or it cannot be used.
+    """
+    found: dict[Slot, list[_Loaded]] = {slot: [] for slot in Slot}
+    for folder in settings.checkpoints:
+        there = models_in(folder)
+        wanted = settings.models or tuple(slot for slot in Slot if slot.value in there)
+        if not wanted:
+            advice = "give --checkpoints a folder that `suzaku train` has written"
+            raise CheckpointMissing(folder, "card", f"no {'.json, '.join(Slot)}.json in this folder", advice)
+        for slot in wanted:
+            checkpoint = load(folder, slot)
+            network = network_of(checkpoint)
+            assert isinstance(network, Network)
+            found[slot].append(_Loaded(folder, checkpoint.card, network))
+    return {slot: loaded for slot, loaded in found.items() if loaded}
+
+
+def _device() -> torch.device:
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")

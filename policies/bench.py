@@ -1,0 +1,162 @@
+"""`suzaku bench decision`: how long a policy takes for one decision, position after position as in play."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+import torch
+
+from game.actions import Action
+from game.errors import ConfigError
+from game.table import Table
+from policies.decision import decide
+from policies.features.table import LITE, LITE_CALL, SETS, SUPHX, SUPHX_CALL
+from policies.heuristic import HeuristicPolicy
+from policies.inference import Averaging, Model, NetworkPolicy
+from policies.known_hand import known_questions
+from policies.networks import DISCARDS, YES_NO, Architecture, Network, Outputs
+from policies.slots import Policy, Question, Slot, Source
+
+_CALL_SETS: Final = {LITE: LITE_CALL, SUPHX: SUPHX_CALL}
+"""What the models of calls see, beside what those of the own turn see."""
+_WARM_UPS: Final = 3
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """How long something took, one at a time.
+
+    Attributes:
+        name: a slot's answers, or whole decisions.
+        count: how many.
+        median_ms: of all of them.
+        p99_ms: of the slowest hundredth, the fastest.
+        most_ms: of the slowest.
+    """
+
+    name: str
+    count: int
+    median_ms: float
+    p99_ms: float
+    most_ms: float
+
+
+class DecisionBench(msgspec.Struct, frozen=True):
+    """Everything `suzaku bench decision` measures.
+
+    Attributes:
+        machine: what it ran on.
+        cores: that the program may use.
+        threads: that torch uses for one position.
+        policy: who decided.
+        decisions: with more than one legal action, all slots of each together.
+        slots: the answers of each slot alone.
+    """
+
+    machine: str
+    cores: int
+    threads: int
+    policy: str
+    decisions: Waiting
+    slots: tuple[Waiting, ...]
+
+
+def bench_decisions(policy: Policy, name: str, *, count: int = 1000, seed: int = 0) -> DecisionBench:
+    """Let a policy decide in positions of games that the heuristic plays.
+
+    Args:
+        policy: who decides.
+        name: of it.
+        count: decisions.
+        seed: of the walls.
+    """
+    timed = _Timed(policy)
+    for _ in range(_WARM_UPS):
+        for question in known_questions():
+            policy.answer(question.slot, [question])
+    whole = list[float]()
+    for table, player, legal in _positions(count, seed):
+        started = time.perf_counter()
+        decide(table.state, player, legal, timed, table.length)
+        whole.append(time.perf_counter() - started)
+    return DecisionBench(
+        machine=f"{platform.machine()}, Python {platform.python_version()}",
+        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        threads=torch.get_num_threads(),
+        policy=name,
+        decisions=_waiting("decision", whole),
+        slots=tuple(_waiting(slot, timed.seconds[slot]) for slot in Slot if timed.seconds[slot]),
+    )
+
+
+def untrained_policy(
+    width: int, depth: int, features: str, averaging: Averaging, seed: int = 0
+) -> NetworkPolicy:
+    """Networks of a size, with random weights: as slow as trained ones.
+
+    Args:
+        width: of each network, at least 1.
+        depth: of each network, at least 1.
+        features: feature set of the models of the own turn; those of calls see the one that goes with it.
+        averaging: renamings that every position is looked at under.
+        seed: of the weights.
+
+    Raises:
+        ConfigError: there is no such feature set.
+    """
+    if features not in _CALL_SETS:
+        raise ConfigError(f"--features: found {features!r}, expected {' or '.join(_CALL_SETS)}")
+    torch.manual_seed(seed)
+    models = {}
+    for slot in Slot:
+        seen = features if slot in (Slot.DISCARD, Slot.RIICHI) else _CALL_SETS[features]
+        outputs: Outputs = DISCARDS if slot is Slot.DISCARD else YES_NO
+        network = Network(Architecture(SETS[seen].planes, outputs, width, depth))
+        models[slot] = Model(network.eval(), seen)
+    return NetworkPolicy(models, averaging)
+
+
+class _Timed:
+    """A policy that keeps how long each answer took."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self.seconds: defaultdict[Slot, list[float]] = defaultdict(list)
+
+    @property
+    def source(self) -> Source:
+        return self._policy.source
+
+    def answer(self, slot: Slot, questions: Sequence[Question]) -> Sequence[Sequence[float]]:
+        started = time.perf_counter()
+        answers = self._policy.answer(slot, questions)
+        self.seconds[slot].append(time.perf_counter() - started)
+        return answers
+
+
+def _positions(count: int, seed: int) -> Iterator[tuple[Table, int, list[Action]]]:
+    """Moments with a choice, in games of the heuristic one after another."""
+    policy, met = HeuristicPolicy(), 0
+    while met < count:
+        table = Table(seed)
+        seed += 1
+        while not table.done and met < count:
+            actions = {}
+            for player in table.waiting():
+                legal = table.legal(player)
+                if len(legal) > 1 and met < count:
+                    met += 1
+                    yield table, player, legal
+                actions[player] = decide(table.state, player, legal, policy, table.length).action
+            table.step(actions)
+
+
+def _waiting(name: str, seconds: Sequence[float]) -> Waiting:
+    median, slow, most = (round(1000 * float(t), 3) for t in np.percentile(seconds, (50, 99, 100)))
+    return Waiting(name, len(seconds), median, slow, most)

@@ -1,0 +1,48 @@
+"""A player without a thought: every choice a slot offers is as likely as the other.
+
+The measure of what the rest of the machinery costs, and the weakest opponent there is. Chance comes from the
+position, so the same table always gets the same answer, alone or in a batch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from policies.slots import Question, Slot, Source
+
+_SPAN: Final = 1 << 32
+
+
+class RandomPolicy:
+    """Throws any tile it may, and says yes to every second call, riichi and kan it is offered.
+
+    Args:
+        seed: another one plays other games.
+    """
+
+    source: Source = "rule"
+
+    def __init__(self, seed: int = 0) -> None:
+        self._key = seed.to_bytes(8, "little", signed=True)
+
+    def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
+        """Give each option of each question its probability; see `policies.slots.Policy`."""
+        return [self._answer(slot, question) for question in questions]
+
+    def _answer(self, slot: Slot, question: Question) -> list[float]:
+        draws = self._draws(question)
+        if slot is not Slot.DISCARD:
+            return [draw / _SPAN for draw in draws]
+        chosen = draws[0] * len(question.options) // _SPAN
+        return [float(place == chosen) for place in range(len(question.options))]
+
+    def _draws(self, question: Question) -> list[int]:
+        """Numbers below 2³², as many as there are options, from all that the record holds."""
+        salt = f"{question.slot}{question.player}".encode()
+        position = hashlib.blake2b(question.record.tobytes(), key=self._key, person=salt[:16]).digest()
+        numbers: list[int] = np.frombuffer(position, dtype="<u4").tolist()
+        return [numbers[place % len(numbers)] for place in range(len(question.options))]

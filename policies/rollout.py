@@ -1,0 +1,355 @@
+"""Many tables stepped side by side, their questions answered in batches.
+
+Every table goes on until it needs a decision that is no forced one; then everybody who is asked anywhere is
+put to his `Chooser` at once. A game is fixed by its seed and by who sits where. So that it is so to the last
+tile with networks too, keep in mind that a network's last bits depend on how many rows it is given at once
+(and on nothing else: not on the neighbours, not on the place in the batch). The batches of one `Rollout.play`
+follow from its games and from ``tables`` alone; whoever spreads games over processes hands out whole lists
+of games, the same ones whatever the number of processes, and lets each process think with one thread.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from time import process_time
+from typing import Final, Protocol, TypeAlias
+
+import msgspec
+import structlog
+
+from game.actions import Action
+from game.errors import ModelError
+from game.events import Four, GameEvent
+from game.settlement import GameLength
+from game.table import Table
+from policies.decision import Flow, Verdict, fall_back, flow, reason_of
+from policies.slots import Policy, Question, Slot
+
+TABLES: Final = 64
+"""Tables side by side: a network on a CPU gains little beyond some dozens of rows."""
+
+_SLOTS: Final = (Slot.CHI, Slot.PON, Slot.KAN, Slot.RIICHI, Slot.DISCARD)
+"""The order in which a flow asks: going through it once gathers each slot's questions in one batch."""
+
+Times: TypeAlias = defaultdict[str, float]
+"""Seconds on a core, by what they were spent on."""
+
+_log = structlog.get_logger(__name__)
+
+
+class Seating(msgspec.Struct, frozen=True):
+    """A game to be played.
+
+    Attributes:
+        number: what it is known by.
+        seed: every wall follows from it.
+        players: who sits where, as indices of the rollout's choosers.
+    """
+
+    number: int
+    seed: int
+    players: Four
+
+
+class Request(msgspec.Struct, frozen=True):
+    """One decision that is asked for.
+
+    Attributes:
+        number: the game's, as in its seating.
+        table: with all hands known; a chooser looks only at what the player sees.
+        player: who is to decide, absolute.
+        legal: what he may do, two actions at least.
+    """
+
+    number: int
+    table: Table
+    player: int
+    legal: tuple[Action, ...]
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """What a chooser decided; ``fault`` says why the action is not his own, "" where it is."""
+
+    action: Action
+    fault: str = ""
+
+
+class Chooser(Protocol):
+    """Anything that can play: a policy behind the decision flow, or a program of others."""
+
+    def choose(self, requests: Sequence[Request], times: Times) -> Sequence[Choice]:
+        """Decide, for many players at once; never raises and always answers legally.
+
+        Args:
+            requests: one or more.
+            times: to be added to.
+        """
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """A decision that had to be replaced.
+
+    Attributes:
+        player: whose, absolute.
+        round_index: 0 East 1 … 8 West 1.
+        honba: repeats of the round.
+        turn: discards of all players before it.
+        reason: what went wrong.
+    """
+
+    player: int
+    round_index: int
+    honba: int
+    turn: int
+    reason: str
+
+    def __str__(self) -> str:
+        where = f"{'ESW'[self.round_index // 4]}{self.round_index % 4 + 1}-{self.honba}"
+        return f"{where} turn {self.turn} player {self.player}: {self.reason}"
+
+
+class Played(msgspec.Struct, frozen=True):
+    """A game that is over.
+
+    Attributes:
+        seating: what was to be played.
+        events: everything that happened, all hands open; without an end where the game crashed.
+        decisions: asked of the choosers, by player; forced moves are not.
+        faults: decisions that had to be replaced.
+        crash: why the game could not be played to its end, "" where it was.
+    """
+
+    seating: Seating
+    events: tuple[GameEvent, ...]
+    decisions: Four
+    faults: tuple[Fault, ...]
+    crash: str = ""
+
+
+class PolicyChooser:
+    """A policy behind the paper's decision flow.
+
+    A batch that fails is asked again question by question, so that one bad position costs one decision: the
+    heuristic's answer is taken there, and the fault is counted.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._logged: set[str] = set()
+
+    def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
+        """Decide, all flows side by side; see `Chooser`."""
+        started = process_time()
+        flows = [_Flow(request) for request in requests]
+        asked = 0.0
+        for slot in _SLOTS:
+            while waiting := [each for each in flows if each.question and each.question.slot is slot]:
+                before = process_time()
+                rows = self._answers(slot, [each.question for each in waiting if each.question])
+                spent = process_time() - before
+                times[f"{slot} answers"] += spent
+                asked += spent
+                for each, row in zip(waiting, rows, strict=True):
+                    each.send(row)
+        choices = [self._choice(each) for each in flows]
+        times["flow"] += process_time() - started - asked
+        return choices
+
+    def _answers(self, slot: Slot, questions: list[Question]) -> list[_Row]:
+        try:
+            rows = self._policy.answer(slot, questions)
+            if len(rows) != len(questions):
+                raise ModelError(f"{slot} slot: {len(rows)} answers to {len(questions)} questions")
+            return list(rows)
+        except Exception as error:
+            if len(questions) == 1:
+                return [error]
+            self._log(f"a batch of {len(questions)}: {reason_of(error)}")
+            return [row for question in questions for row in self._answers(slot, [question])]
+
+    def _choice(self, done: _Flow) -> Choice:
+        request = done.request
+        if done.verdict is not None and done.verdict.action in request.legal:
+            return Choice(done.verdict.action)
+        reason = done.fault or f"{done.verdict} is not among the legal actions"
+        self._log(reason)
+        table = request.table
+        instead = fall_back(table.state, request.player, request.legal, table.length, reason)
+        return Choice(instead.action, instead.fallback_reason)
+
+    def _log(self, reason: str) -> None:
+        """Each reason once: a broken policy has one for every decision."""
+        if reason not in self._logged:
+            self._logged.add(reason)
+            _log.warning("decision.fallback", reason=reason)
+
+
+_Row: TypeAlias = Sequence[float] | Exception
+"""One answer, or what went wrong with it."""
+
+
+class _Flow:
+    """One decision under way: the question it waits for, then its verdict or what went wrong."""
+
+    __slots__ = ("_steps", "fault", "question", "request", "verdict")
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.question: Question | None = None
+        self.verdict: Verdict | None = None
+        self.fault = ""
+        table = request.table
+        self._steps: Flow = flow(table.state, request.player, request.legal, table.length)
+        self._go_on(None)
+
+    def send(self, row: _Row) -> None:
+        """Answer the question."""
+        self.question = None
+        self._go_on(row)
+
+    def _go_on(self, row: _Row | None) -> None:
+        try:
+            if isinstance(row, Exception):
+                raise row
+            self.question = next(self._steps) if row is None else self._steps.send(row)
+        except StopIteration as done:
+            self.verdict = done.value
+        except Exception as error:
+            self.fault = reason_of(error)
+
+
+class _Game:
+    """One table under way."""
+
+    def __init__(self, seating: Seating, length: GameLength) -> None:
+        self.seating = seating
+        self.decisions = [0, 0, 0, 0]
+        self.faults: list[Fault] = []
+        self.crash = ""
+        self.table = Table(seating.seed, length=length)
+        self._answers: dict[int, Action] = {}
+
+    @property
+    def over(self) -> bool:
+        return self.table.done or bool(self.crash)
+
+    def advance(self, times: Times) -> list[Request]:
+        """Step on with the answers given, over forced moves, up to the next decisions."""
+        try:
+            return self._advance(times)
+        except Exception as error:
+            self.crash = reason_of(error)
+            _log.error("game.crashed", seating=str(self.seating), reason=self.crash, exc_info=True)
+            return []
+
+    def _advance(self, times: Times) -> list[Request]:
+        table = self.table
+        while True:
+            if self._answers:
+                before = process_time()
+                table.step(self._answers)
+                times["table"] += process_time() - before
+                self._answers = {}
+            if table.done:
+                return []
+            requests = self._requests(times)
+            if requests:
+                return requests
+
+    def _requests(self, times: Times) -> list[Request]:
+        before = process_time()
+        requests = []
+        for player in self.table.waiting():
+            legal = tuple(self.table.legal(player))
+            if len(legal) == 1:
+                self._answers[player] = legal[0]
+            else:
+                requests.append(Request(self.seating.number, self.table, player, legal))
+                self.decisions[player] += 1
+        legal_done = process_time()
+        _ = self.table.state  # folded here, so that its time is not the first reader's
+        times["legal"] += legal_done - before
+        times["fold"] += process_time() - legal_done
+        return requests
+
+    def take(self, player: int, choice: Choice) -> None:
+        """Remember an answer for the next step."""
+        self._answers[player] = choice.action
+        if choice.fault:
+            record = self.table.state
+            self.faults.append(
+                Fault(
+                    player,
+                    int(record["round_index"]),
+                    int(record["honba"]),
+                    int(record["discard_count"]),
+                    choice.fault,
+                )
+            )
+
+    def played(self) -> Played:
+        first, second, third, fourth = self.decisions
+        return Played(
+            self.seating,
+            tuple(self.table.events),
+            (first, second, third, fourth),
+            tuple(self.faults),
+            self.crash,
+        )
+
+
+class Rollout:
+    """Plays games, many at once.
+
+    Args:
+        choosers: who plays; seatings name them by index. One that stands there twice is asked once.
+        tables: how many at once.
+        length: of the games.
+
+    Attributes:
+        times: spent so far; may be replaced to count anew.
+    """
+
+    def __init__(
+        self, choosers: Sequence[Chooser], *, tables: int = TABLES, length: GameLength = "hanchan"
+    ) -> None:
+        self._choosers = choosers
+        self._first = [choosers.index(chooser) for chooser in choosers]
+        self._tables = tables
+        self._length: GameLength = length
+        self.times: Times = defaultdict(float)
+
+    def play(self, seatings: Iterable[Seating]) -> Iterator[Played]:
+        """Play games to their ends, in the order in which they end."""
+        coming = iter(seatings)
+        games = [self._sit_down(seating) for seating in itertools.islice(coming, self._tables)]
+        while games:
+            asked = [(game, request) for game in games for request in game.advance(self.times)]
+            self._answer(asked)
+            running = []
+            for game in games:
+                if not game.over:
+                    running.append(game)
+                    continue
+                yield game.played()
+                running += [self._sit_down(seating) for seating in itertools.islice(coming, 1)]
+            games = running
+
+    def _sit_down(self, seating: Seating) -> _Game:
+        before = process_time()
+        game = _Game(seating, self._length)
+        self.times["table"] += process_time() - before
+        return game
+
+    def _answer(self, asked: Sequence[tuple[_Game, Request]]) -> None:
+        shares: list[list[tuple[_Game, Request]]] = [[] for _ in self._choosers]
+        for game, request in asked:
+            shares[self._first[game.seating.players[request.player]]].append((game, request))
+        for chooser, share in zip(self._choosers, shares, strict=True):
+            if not share:
+                continue
+            choices = chooser.choose([request for _, request in share], self.times)
+            for (game, request), choice in zip(share, choices, strict=True):
+                game.take(request.player, choice)

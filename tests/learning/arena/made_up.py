@@ -1,0 +1,50 @@
+"""Plans and games that were never played."""
+
+from __future__ import annotations
+
+from learning.arena.plan import Mode, Plan
+from learning.arena.players import Contender
+from learning.arena.tally import GameRow, SeatTally
+
+HEURISTIC = Contender("heuristic", "heuristic")
+RANDOM = Contender("random", "random")
+
+
+def a_plan(sets: int = 2, *, mode: Mode = "1v3", seed: int = 0) -> Plan:
+    return Plan(
+        challenger=HEURISTIC, champions=RANDOM, sets=sets, seed=seed, mode=mode, length="tonpuu", tables=8
+    )
+
+
+def a_row(plan: Plan, number: int, place: int, *, crash: str = "") -> GameRow:
+    """Game ``number``, in which the first of the challenger's seats came to ``place``."""
+    seating = plan.seating(number)
+    mine = seating.players.index(0)
+    others = iter(other for other in (1, 2, 3, 4) if other != place)
+    first, second, third, fourth = (place if seat == mine else next(others) for seat in range(4))
+    places = (first, second, third, fourth)
+    one, two, three, four = (500 - 250 * (each - 1) for each in places)
+    return GameRow(
+        number=number,
+        seed=seating.seed,
+        players=seating.players,
+        scores=(0, 0, 0, 0),
+        places=places,
+        results=(one, two, three, four),
+        rounds=4,
+        seats=tuple(  # type: ignore[arg-type]
+            SeatTally(
+                decisions=50,
+                faults=int(each == 4),
+                wins=2 if each == 1 else 0,
+                won_points=7000 if each == 1 else 0,
+                deal_ins=int(each == 4),
+                lost_points=5000 if each == 4 else 0,
+                draws=2,
+                tenpai_draws=1,
+            )
+            for each in places
+        ),
+        fault="E1-0 turn 3 player 0: too late" if number == 1 else "",
+        crash=crash,
+    )

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+import pytest
+
+from learning.arena.plan import Plan, set_seed, sets_for
+from tests.learning.arena.made_up import a_plan
+
+
+def test_the_games_of_a_set_share_their_walls_and_seat_everybody_everywhere_once() -> None:
+    plan = a_plan(sets=3)
+    games = [plan.seating(number) for number in range(plan.games)]
+    assert len({game.seed for game in games}) == 3
+    for first in range(0, 12, 4):
+        assert len({game.seed for game in games[first : first + 4]}) == 1
+        assert [game.players.index(0) for game in games[first : first + 4]] == [0, 1, 2, 3]
+        assert all(sum(game.players) == 3 for game in games[first : first + 4])
+
+
+def test_two_against_two_sit_in_every_way_there_is() -> None:
+    plan = a_plan(sets=1, mode="2v2")
+    seats = [plan.seating(number).players for number in range(plan.games)]
+    assert len(set(seats)) == 6
+    assert {sum(players) for players in seats} == {2}
+    for seat in range(4):
+        assert Counter(players[seat] for players in seats) == {0: 3, 1: 3}
+
+
+@pytest.mark.parametrize("mode", ["1v3", "2v2"])
+def test_every_game_is_in_one_block_with_its_whole_set(mode: str) -> None:
+    plan = msgspec.structs.replace(a_plan(sets=37), mode=mode)
+    numbers = [number for block in range(plan.blocks) for number in plan.numbers(block)]
+    assert numbers == list(range(plan.games))
+    for block in range(plan.blocks):
+        assert len(plan.numbers(block)) % plan.set_games == 0
+    assert len(plan.numbers(0)) <= 64
+
+
+def test_seeds_differ_between_sets_and_runs_and_stay_the_same() -> None:
+    assert len({set_seed(seed, number) for seed in range(20) for number in range(20)}) == 400
+    assert set_seed(0, 0) == set_seed(0, 0) == 2146288834269637816
+
+
+def test_a_plan_comes_back_from_its_line() -> None:
+    plan = a_plan(sets_for(7, "1v3"), seed=3)
+    assert plan.games == 8
+    assert msgspec.json.decode(msgspec.json.encode(plan), type=Plan) == plan

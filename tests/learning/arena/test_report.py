@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from learning.arena.report import Report, placements_of, print_report, report, whole_sets
+from tests.learning.arena.made_up import a_plan, a_row
+
+
+def a_report(places: list[int], **told: float) -> Report:
+    plan = a_plan(sets=len(places) // 4)
+    found = report(plan, (a_row(plan, number, place) for number, place in enumerate(places)), **told)  # type: ignore[arg-type]
+    assert found is not None
+    return found
+
+
+def test_places_points_and_rates_of_both_sides() -> None:
+    found = a_report([1, 2, 4, 1, 1, 1, 4, 2])
+    mine, others = found.challenger, found.champions
+    assert (found.games, found.sets, mine.games, others.games) == (8, 2, 8, 24)
+    assert mine.placement.value == pytest.approx(2.0)
+    assert others.placement.value == pytest.approx((10 * 8 - 16) / 24)
+    assert [share.value for share in (mine.first, mine.second, mine.third, mine.fourth)] == [
+        0.5,
+        0.25,
+        0,
+        0.25,
+    ]
+    assert mine.points.value == pytest.approx((4 * 50 + 2 * 25 - 2 * 25) / 8)
+    assert mine.stable_rank.value == pytest.approx((5 * 4 + 2 * 2) / 2 - 2)
+    assert mine.wins.value == pytest.approx(4 * 2 / 32)
+    assert mine.won_points.value == pytest.approx(3500)
+    assert mine.deal_ins.value == pytest.approx(2 / 32)
+    assert others.lost_points.value == pytest.approx(5000)
+    assert mine.tenpai_draws.value == 0.5
+    assert (mine.decisions, mine.faults, others.faults) == (400, 2, 6)
+    assert mine.ladder.dan > others.ladder.dan
+
+
+def test_intervals_hold_their_value() -> None:
+    found = a_report([1, 2, 4, 1, 1, 1, 4, 2, 3, 3, 2, 1])
+    for side in (found.challenger, found.champions):
+        for share in (side.placement, side.first, side.points, side.wins):
+            assert share.low is not None
+            assert share.value is not None
+            assert share.high is not None
+            assert share.low <= share.value <= share.high
+
+
+def test_a_set_with_a_crash_does_not_count_and_is_named() -> None:
+    plan = a_plan()
+    rows = [a_row(plan, number, 1, crash="it broke" if number == 5 else "") for number in range(8)]
+    found = report(plan, rows)
+    assert found is not None
+    assert (found.games, found.sets) == (4, 1)
+    assert found.crashes == (f"game 5, seed {rows[5].seed}: it broke",)
+    assert print_report(found, as_json=True) == 1
+
+
+def test_an_unfinished_set_does_not_count() -> None:
+    plan = a_plan()
+    rows = [a_row(plan, number, 2) for number in (0, 1, 2, 3, 6)]
+    assert [len(rows) for rows in whole_sets(plan, rows)] == [4]
+    assert placements_of(whole_sets(plan, rows)).tolist() == [2.0]
+    assert report(plan, rows[1:]) is None
+
+
+def test_for_people_and_for_machines(capsys: pytest.CaptureFixture[str]) -> None:
+    found = a_report([1, 2, 4, 1, 1, 1, 1, 2], seconds=4.0, played=8)
+    assert print_report(found, as_json=False) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("heuristic 1 v 3 random: 8 tonpuu games, 2 duplicate sets, seed 0\n")
+    assert "average placement" in text
+    assert "1.625  [1.250, 2.000]" in text
+    assert "fault: game 1: E1-0 turn 3 player 0: too late" in text
+    assert "8 games in 4.0 s, 2.00 games/s" in text
+    assert print_report(found, as_json=True) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["challenger"]["placement"] == {"value": 1.625, "low": 1.25, "high": 2.0}
+    assert answer["plan"]["seed"] == 0

@@ -1,0 +1,154 @@
+"""Whole runs: the same games with any number of processes, once each, stopped and taken up again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+import learning.arena.run
+from game.table import Table
+from learning.arena.plan import Plan
+from learning.arena.report import Report
+from learning.arena.run import CRASHES_FOLDER, RECORDS_FOLDER, Ended, Setup, player_of_blocks, run
+from learning.arena.store import RESULTS_FILE, read_results
+from learning.arena.tally import GameRow
+from learning.crew import DONE, Done
+from replays.formats import read_game
+from tests.learning.arena.made_up import RANDOM, a_plan, a_row
+
+
+def a_quick_plan(sets: int, seed: int = 0) -> Plan:
+    """Random play against itself; blocks of a set."""
+    return msgspec.structs.replace(a_plan(sets, seed=seed), challenger=RANDOM)
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Play in this process."""
+
+    def results(
+        prepare: object, setup: Setup, tasks: list[int], workers: int
+    ) -> Iterator[tuple[int, Ended | Done]]:
+        work = player_of_blocks(setup)
+        for task in tasks:
+            for ended in work(task):
+                yield task, ended
+            yield task, DONE
+
+    monkeypatch.setattr(learning.arena.run, "results", results)
+
+
+def rows_in(folder: Path) -> list[GameRow]:
+    return read_results(folder)[1]
+
+
+@pytest.mark.usefixtures("here")
+def test_a_run_that_was_stopped_goes_on_to_the_same_results(tmp_path: Path) -> None:
+    plan = a_quick_plan(3)
+    whole = run(plan, workers=1, folder=tmp_path / "whole")
+    lines = (tmp_path / "whole" / RESULTS_FILE).read_bytes().splitlines(keepends=True)
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut" / RESULTS_FILE).write_bytes(b"".join(lines[:6]) + lines[6][:20])
+    told: list[tuple[int, int]] = []
+    again = run(plan, workers=1, folder=tmp_path / "cut", tell=lambda *games: told.append(games))
+    assert rows_in(tmp_path / "cut") == rows_in(tmp_path / "whole")
+    assert told[0] == (5, 12)
+    assert told[-1] == (12, 12)
+    assert len(told) == 8
+    assert whole is not None
+    assert again is not None
+    assert (again.played, whole.played) == (7, 12)
+    assert again.challenger == whole.challenger
+    assert run(plan, workers=1, folder=tmp_path / "cut") is not None
+    assert len((tmp_path / "cut" / RESULTS_FILE).read_bytes().splitlines()) == 13
+
+
+@pytest.mark.usefixtures("here")
+def test_records_are_kept_and_read_back(tmp_path: Path) -> None:
+    plan = a_quick_plan(1)
+    run(plan, workers=1, folder=tmp_path, records=True)
+    paths = sorted((tmp_path / RECORDS_FOLDER).iterdir())
+    assert len(paths) == 4
+    records = [read_game(path) for path in paths]
+    endings = [record.ending for record in records]
+    assert [ending.scores for ending in endings if ending] == [row.scores for row in rows_in(tmp_path)]
+    assert records[0].names == ("random",) * 4
+    assert all(record.is_complete for record in records)
+    names = {path.name for path in paths}
+    run(a_quick_plan(1, seed=1), workers=1, folder=tmp_path / "other", records=True)
+    assert not names & {path.name for path in (tmp_path / "other" / RECORDS_FOLDER).iterdir()}
+
+
+@pytest.mark.usefixtures("here")
+def test_a_game_that_crashes_is_kept_with_its_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = a_quick_plan(2)
+    step, broken = Table.step, plan.seating(4).seed
+
+    def fail(self: Table, actions: object) -> object:
+        if self.seed == broken and len(self.events) > 60:
+            raise RuntimeError("the table broke")
+        return step(self, actions)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Table, "step", fail)
+    with capture_logs():
+        found = run(plan, workers=1, folder=tmp_path)
+    assert found is not None
+    assert found.sets == 1
+    assert len(found.crashes) == 4
+    assert f"seed {broken}: RuntimeError: the table broke" in found.crashes[0]
+    kept = sorted(path.name for path in (tmp_path / CRASHES_FOLDER).iterdir())
+    assert kept == ["game-4.json", "game-5.json", "game-6.json", "game-7.json"]
+    events = msgspec.json.decode((tmp_path / CRASHES_FOLDER / "game-4.json").read_bytes())["events"]
+    assert len(events) > 60
+
+
+def play_rows(monkeypatch: pytest.MonkeyPatch, places: list[int], order: list[int]) -> None:
+    """Let blocks end in some order, games as told."""
+
+    def results(
+        prepare: object, setup: Setup, tasks: list[int], workers: int
+    ) -> Iterator[tuple[int, Ended | Done]]:
+        for block in sorted(tasks, key=order.index):
+            for number in setup.plan.numbers(block):
+                yield block, Ended(a_row(setup.plan, number, places[number % len(places)]), {})
+            yield block, DONE
+
+    monkeypatch.setattr(learning.arena.run, "results", results)
+
+
+def of_games(found: Report | None) -> tuple[int, bool, object]:
+    assert found is not None
+    return found.games, found.clear, found.challenger
+
+
+def test_a_sequential_run_counts_the_same_games_whatever_was_played_first(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    plan = a_plan(sets=96)
+    assert plan.blocks == 6
+    play_rows(monkeypatch, [1, 1, 2, 3], [0, 1, 2, 3, 4, 5])
+    straight = of_games(run(plan, workers=1, sequential=True))
+    play_rows(monkeypatch, [1, 1, 2, 3], [3, 2, 5, 0, 1, 4])
+    mixed = of_games(run(plan, workers=1, sequential=True, folder=tmp_path))
+    assert straight == mixed
+    assert straight[:2] == (128, True)
+    assert of_games(run(plan, workers=1, sequential=True, folder=tmp_path)) == mixed
+
+
+def test_a_sequential_run_of_equals_plays_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    play_rows(monkeypatch, [1, 2, 3, 4, 4, 3, 2, 1, 1, 1, 4, 4], list(range(6)))
+    assert of_games(run(a_plan(sets=96), workers=1, sequential=True))[:2] == (384, False)
+
+
+@pytest.mark.slow
+def test_one_and_two_processes_play_the_same_games(tmp_path: Path) -> None:
+    plan = a_plan(sets=24)
+    for workers in (1, 2):
+        run(plan, workers=workers, folder=tmp_path / str(workers), records=True)
+    assert rows_in(tmp_path / "1") == rows_in(tmp_path / "2")
+    one, two = (sorted((tmp_path / name / RECORDS_FOLDER).iterdir()) for name in ("1", "2"))
+    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from learning.ladder import FIRST_DAN, START, climb
+
+
+def counts(*numbers: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    return np.array([numbers], dtype=np.float64)
+
+
+def test_who_is_always_first_climbs_as_fast_as_the_points_allow() -> None:
+    # 800 to 1,600 from 4-dan in steps of 75, then 1,000 to 2,000
+    assert climb(counts(1, 0, 0, 0), "hanchan", games=10, climbers=5).dan == 4
+    assert climb(counts(1, 0, 0, 0), "hanchan", games=11, climbers=5).dan == 5
+    assert climb(counts(1, 0, 0, 0), "hanchan", games=11 + 13, climbers=5).dan == 5
+    assert climb(counts(1, 0, 0, 0), "hanchan", games=11 + 14, climbers=5).dan == 6
+
+
+def test_who_is_always_last_falls_to_the_first_dan() -> None:
+    ladder = climb(counts(0, 0, 0, 1), "hanchan", climbers=5)
+    assert ladder.dan == 1
+    assert START - FIRST_DAN + 1 == 4
+
+
+def test_tenhoui_is_never_lost() -> None:
+    top = climb(counts(1, 0, 0, 0), "hanchan", games=400, climbers=5)
+    assert (top.dan, top.tenhoui) == (11, 1.0)
+
+
+def test_third_places_change_nothing() -> None:
+    assert climb(counts(0, 0, 1, 0), "hanchan", games=50, climbers=5).dan == 4
+
+
+def test_the_dan_one_comes_to_is_about_the_stable_rank() -> None:
+    # (5 * 0.28 + 2 * 0.26) / 0.21 - 2 = 7.1
+    ladder = climb(counts(28, 26, 25, 21), "hanchan", games=6000, climbers=500)
+    assert ladder.dan == pytest.approx(7.1, abs=1.0)
+    assert ladder.first_quartile <= ladder.dan <= ladder.third_quartile
+    assert climb(counts(25, 25, 25, 25), "hanchan", games=6000, climbers=500).dan < ladder.dan
+
+
+def test_rooms_pay_differently_and_luck_repeats() -> None:
+    even = counts(26, 26, 24, 24)
+    assert climb(even, "hanchan", "houou").dan > climb(even, "hanchan").dan
+    assert climb(even, "hanchan") == climb(even, "hanchan")
+    assert climb(even, "hanchan", seed=1) != climb(even, "hanchan")

@@ -1,0 +1,58 @@
+"""Small networks with random weights, alone or as the checkpoints of a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from policies.checkpoint import Card, save
+from policies.features.table import LITE, LITE_CALL, SETS
+from policies.inference import Averaging, Model, NetworkPolicy
+from policies.networks import DISCARDS, YES_NO, Architecture, Network, YesNoHead
+from policies.slots import Slot
+
+CALLS = (Slot.CHI, Slot.PON, Slot.KAN)
+
+
+def features_of(slot: Slot) -> str:
+    return LITE_CALL if slot in CALLS else LITE
+
+
+def a_network(slot: Slot = Slot.DISCARD, seed: int = 0, width: int = 8, depth: int = 2) -> Network:
+    """One like a trained one: no average of its normalisation is 0 or 1, and its answers differ."""
+    torch.manual_seed(seed)
+    outputs = DISCARDS if slot is Slot.DISCARD else YES_NO
+    network = Network(Architecture(SETS[features_of(slot)].planes, outputs, width, depth)).eval()
+    with torch.no_grad():
+        for norm in network.modules():
+            if isinstance(norm, nn.BatchNorm1d):
+                assert norm.running_mean is not None
+                assert norm.running_var is not None
+                norm.running_mean.normal_(0.0, 0.3)
+                norm.running_var.uniform_(0.5, 2.0)
+                norm.weight.uniform_(0.5, 1.5)
+                norm.bias.normal_(0.0, 0.1)
+        if isinstance(network.head, YesNoHead):
+            network.head.answer.weight.mul_(20.0)  # or every answer is close to one half
+    return network
+
+
+def a_policy(averaging: Averaging = 1, seed: int = 0) -> NetworkPolicy:
+    models = {slot: Model(a_network(slot, seed), features_of(slot)) for slot in Slot}
+    return NetworkPolicy(models, averaging)
+
+
+def save_models(folder: Path, seed: int = 0) -> Path:
+    """Checkpoints of all five in a folder."""
+    for slot in Slot:
+        network = a_network(slot, seed)
+        card = Card(
+            model=slot.value,
+            architecture=network.architecture,
+            features=features_of(slot),
+            metrics={"accuracy": 0.5},
+        )
+        save(folder, card, network.state_dict())
+    return folder

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from policies.fused import FusedNetwork
+from policies.networks import as_input
+from policies.slots import Slot
+from tests.policies.models import a_network
+
+
+def planes_of(count: int, planes: int) -> torch.Tensor:
+    """Whole numbers of all sizes between 0 and 255, most of them 0, as the encoder gives."""
+    torch.manual_seed(1)
+    values = torch.randint(0, 256, (count, planes, 34), dtype=torch.uint8)
+    return values * (torch.rand(values.shape) < 0.2)
+
+
+@pytest.mark.parametrize("slot", [Slot.DISCARD, Slot.PON])
+@pytest.mark.parametrize("count", [1, 2, 37])
+def test_a_fused_network_gives_the_same_logits(slot: Slot, count: int) -> None:
+    network = a_network(slot, width=64, depth=6)
+    planes = planes_of(count, network.architecture.planes)
+    with torch.no_grad():
+        wanted = network(as_input(planes))
+    assert wanted.std() > 0.01
+    torch.testing.assert_close(FusedNetwork(network)(planes), wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_fusing_leaves_the_network_as_it_was() -> None:
+    network = a_network()
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    planes = planes_of(2, network.architecture.planes)
+    fused = FusedNetwork(network)
+    first, second = fused(planes), fused(planes)
+    assert torch.equal(first, second)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in network.state_dict().items())
+
+
+def test_blank_planes_count_for_nothing() -> None:
+    network = a_network()
+    planes = planes_of(3, network.architecture.planes)
+    emptied = planes.clone()
+    emptied[:, [4, 100]] = 0
+    with torch.no_grad():
+        wanted = network(as_input(emptied))
+    assert not torch.allclose(FusedNetwork(network)(planes), wanted, atol=1e-3)
+    torch.testing.assert_close(FusedNetwork(network, (4, 100))(planes), wanted, rtol=1e-5, atol=1e-5)

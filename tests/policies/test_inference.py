@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from game.actions import Action, ActionKind
+from game.errors import CheckpointCorrupt, CheckpointMissing, ModelError
+from game.layout import ROUND_STATE
+from game.rules import action_row
+from game.settlement import GameLength
+from game.table import Table
+from game.tiles import RED_FIVES, parse_hand
+from policies.decision import decide
+from policies.features.encode import encode
+from policies.features.permute import KIND_MAPS, permute_planes, permute_states, permute_tiles
+from policies.features.table import LITE, LITE_CALL, SETS
+from policies.heuristic import HeuristicPolicy
+from policies.inference import Averaging, Model, NetworkPolicy, chances, load_policy, share_out
+from policies.known_hand import known_questions
+from policies.networks import as_input
+from policies.slots import Question, Slot
+from tests.policies.models import CALLS, a_network, a_policy, features_of, save_models
+
+QUESTIONS = {question.slot: question for question in known_questions()}
+
+
+def throws(text: str) -> list[Action]:
+    return [Action(ActionKind.DISCARD, tile) for tile in parse_hand(text)]
+
+
+def met_in_play(slot: Slot, count: int, length: GameLength = "hanchan") -> list[Question]:
+    """Questions of one slot from games of the heuristic."""
+    found: list[Question] = []
+    kinds = {
+        Slot.DISCARD: (ActionKind.DISCARD,),
+        Slot.RIICHI: (ActionKind.RIICHI,),
+        Slot.CHI: (ActionKind.CHI,),
+        Slot.PON: (ActionKind.PON,),
+        Slot.KAN: (ActionKind.ANKAN, ActionKind.KAKAN, ActionKind.DAIMINKAN),
+    }[slot]
+    table, policy = Table(seed=4, length=length), HeuristicPolicy()
+    while len(found) < count:
+        actions = {}
+        for player in table.waiting():
+            legal = table.legal(player)
+            options = tuple(action for action in legal if action.kind in kinds)
+            if options:
+                found.append(Question(slot, table.state.copy(), player, options, length))
+            actions[player] = decide(table.state, player, legal, policy, length).action
+        table.step(actions)
+    return found[:count]
+
+
+def logits_of(slot: Slot, question: Question, option: Action) -> torch.Tensor:
+    """What the plain network says of one row."""
+    states = np.array([question.record], ROUND_STATE)
+    calls = np.array([action_row(option)], np.int16) if slot in CALLS else None
+    planes = encode(states, question.player, features_of(slot), calls=calls)
+    with torch.no_grad():
+        scores: torch.Tensor = a_network(slot)(as_input(torch.from_numpy(planes)))[0]
+    return scores.double()
+
+
+# --- one question ------------------------------------------------------------------------------------------
+
+
+def test_discards_get_the_softmax_over_the_legal_kinds() -> None:
+    question = QUESTIONS[Slot.DISCARD]
+    kinds = [option.tile >> 2 for option in question.options]
+    assert len(set(kinds)) == len(kinds) > 5
+    logits = logits_of(Slot.DISCARD, question, question.options[0])
+    wanted = torch.softmax(logits[kinds], 0).tolist()
+    (row,) = a_policy().answer(Slot.DISCARD, [question])
+    assert row == pytest.approx(wanted, abs=1e-5)
+    assert sum(row) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("slot", [Slot.RIICHI, *CALLS])
+def test_other_options_get_the_part_of_yes(slot: Slot) -> None:
+    question = QUESTIONS[slot]
+    wanted = [float(torch.softmax(logits_of(slot, question, option), 0)[1]) for option in question.options]
+    (row,) = a_policy().answer(slot, [question])
+    assert row == pytest.approx(wanted, abs=1e-5)
+
+
+def test_each_candidate_of_a_chi_has_its_own_answer() -> None:
+    question = next(q for q in met_in_play(Slot.CHI, 60) if len(q.options) > 1)
+    (row,) = a_policy().answer(Slot.CHI, [question])
+    wanted = [float(torch.softmax(logits_of(Slot.CHI, question, o), 0)[1]) for o in question.options]
+    assert row == pytest.approx(wanted, abs=1e-5)
+    assert len(set(row)) == len(row)
+
+
+def test_a_number_that_is_not_finite_is_a_model_error() -> None:
+    network = a_network()
+    network.stem_norm.bias.data.fill_(float("nan"))
+    models = {Slot.DISCARD: Model(network, LITE)}
+    with pytest.raises(ModelError, match="discard model"):
+        NetworkPolicy(models).answer(Slot.DISCARD, [QUESTIONS[Slot.DISCARD]])
+
+
+def test_groups_left_blank_in_training_are_blank_in_play() -> None:
+    without = ("A1", "LA3a")
+    states = np.array([QUESTIONS[Slot.DISCARD].record], ROUND_STATE)
+    planes = encode(states, 0, LITE)
+    emptied = planes.copy()
+    for group in without:
+        size = next(each.planes for each in SETS[LITE].groups if each.id == group)
+        emptied[:, SETS[LITE].at(group) : SETS[LITE].at(group) + size] = 0
+    assert planes.any(axis=2).sum() > emptied.any(axis=2).sum()
+    plain, blanked = Model(a_network(), LITE), Model(a_network(), LITE, without)
+    assert blanked.scores(planes) == pytest.approx(plain.scores(emptied), abs=1e-5)
+
+
+# --- many questions ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("slot", [Slot.DISCARD, Slot.CHI])
+@pytest.mark.parametrize("averaging", [1, 6])
+def test_a_batch_is_answered_as_each_alone(slot: Slot, averaging: Averaging) -> None:
+    questions = met_in_play(slot, 40)
+    policy = a_policy(averaging)
+    together = policy.answer(slot, questions)
+    for question, row in zip(questions, together, strict=True):
+        assert row == pytest.approx(policy.answer(slot, [question])[0], abs=1e-5)
+
+
+def test_a_batch_larger_than_memory_is_meant_to_hold_is_answered_in_pieces(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    questions = met_in_play(Slot.DISCARD, 40)
+    whole = a_policy(12).answer(Slot.DISCARD, questions)
+    monkeypatch.setattr("policies.inference._ROWS_ENCODED", 7)
+    monkeypatch.setattr("policies.inference._ROWS_ON_CPU", 5)
+    for row, wanted in zip(a_policy(12).answer(Slot.DISCARD, questions), whole, strict=True):
+        assert row == pytest.approx(wanted, abs=1e-5)
+
+
+def test_games_of_both_lengths_are_answered_together() -> None:
+    long, short = met_in_play(Slot.DISCARD, 3), met_in_play(Slot.DISCARD, 3, "tonpuu")
+    policy = a_policy()
+    mixed = [long[0], short[0], long[1], short[1]]
+    for question, row in zip(mixed, policy.answer(Slot.DISCARD, mixed), strict=True):
+        assert row == pytest.approx(policy.answer(Slot.DISCARD, [question])[0], abs=1e-5)
+
+
+def test_no_questions_have_no_answers() -> None:
+    assert a_policy().answer(Slot.DISCARD, []) == []
+
+
+# --- averaging ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("slot", list(Slot))
+def test_the_average_over_the_suits_does_not_know_one_suit_from_another(slot: Slot) -> None:
+    question, policy = QUESTIONS[slot], a_policy(6)
+    (row,) = policy.answer(slot, [question])
+    for number in (1, 4, 5):
+        record = permute_states(np.array([question.record], ROUND_STATE), number)[0]
+        options = tuple(renamed(option, number) for option in question.options)
+        again = Question(slot, record, question.player, options, question.length)
+        assert policy.answer(slot, [again])[0] == pytest.approx(row, abs=1e-4)
+        assert a_policy(1).answer(slot, [again])[0] != pytest.approx(row, abs=1e-4)
+
+
+def test_the_average_is_of_the_logits_each_renamed_back() -> None:
+    planes = encode(np.array([QUESTIONS[Slot.DISCARD].record], ROUND_STATE), 0, LITE)
+    model = Model(a_network(), LITE)
+    each = [model.scores(permute_planes(planes, LITE, n))[0][KIND_MAPS[n]] for n in range(12)]
+    assert model.scores(planes, 12)[0] == pytest.approx(np.mean(each, axis=0), abs=1e-4)
+    assert model.scores(planes, 6)[0] == pytest.approx(np.mean(each[:6], axis=0), abs=1e-4)
+
+
+def renamed(option: Action, number: int) -> Action:
+    tiles = permute_tiles([[option.tile, *option.consumed]], number)[0].tolist()
+    return Action(option.kind, tiles[0], tuple(sorted(tiles[1:])))
+
+
+# --- one number a kind, several tiles ----------------------------------------------------------------------
+
+
+def test_a_red_five_is_kept_as_long_as_there_is_another() -> None:
+    shares = np.full(34, 0.5)
+    assert share_out(shares, throws("05m1z")) == [0.0, 0.5, 0.5]
+    assert share_out(shares, throws("50m1z")) == [0.5, 0.0, 0.5]
+    assert share_out(shares, throws("0m1z")) == [0.5, 0.5]
+
+
+def test_of_equal_tiles_the_first_option_is_thrown() -> None:
+    assert share_out(np.full(34, 1.0), throws("55m")) == [1.0, 0.0]
+
+
+def test_rows_with_red_fives_still_add_up_to_one() -> None:
+    questions = [q for q in met_in_play(Slot.DISCARD, 150) if holds_both_fives(q)]
+    assert questions
+    assert all(sum(row) == pytest.approx(1.0) for row in a_policy().answer(Slot.DISCARD, questions))
+
+
+def holds_both_fives(question: Question) -> bool:
+    tiles = {option.tile for option in question.options}
+    return any(red in tiles and tiles & {red + 1, red + 2, red + 3} for red in RED_FIVES)
+
+
+def test_what_is_not_legal_has_no_chance() -> None:
+    legal = np.zeros((2, 34), np.bool_)
+    legal[0, [3, 4]] = legal[1, 7] = True
+    shares = chances(np.full((2, 34), 1000.0, np.float32), legal)
+    assert shares[0, [3, 4]].tolist() == [0.5, 0.5]
+    assert shares[1, 7] == 1.0
+    assert shares.sum() == 2.0
+
+
+# --- whole games and files ---------------------------------------------------------------------------------
+
+
+def test_networks_play_a_whole_game_without_a_fallback() -> None:
+    table, policy = Table(seed=2, length="tonpuu"), a_policy()
+    sources = set()
+    while not table.done:
+        actions = {}
+        for player in table.waiting():
+            decision = decide(table.state, player, table.legal(player), policy, table.length)
+            sources.add(decision.source)
+            actions[player] = decision.action
+        table.step(actions)
+    assert sources == {"model", "rule"}
+
+
+def test_the_policy_of_a_folder_answers_as_the_networks_saved_there(tmp_path: Path) -> None:
+    save_models(tmp_path)
+    loaded, made = load_policy(tmp_path, averaging=6), a_policy(6)
+    for slot, question in QUESTIONS.items():
+        assert loaded.answer(slot, [question])[0] == pytest.approx(made.answer(slot, [question])[0])
+    assert set(loaded.cards) == set(Slot)
+    assert loaded.cards[Slot.KAN].features == LITE_CALL
+
+
+def test_a_folder_without_one_of_the_five_is_refused(tmp_path: Path) -> None:
+    (save_models(tmp_path) / "kan.json").unlink()
+    with pytest.raises(CheckpointMissing, match=r"kan\.json"):
+        load_policy(tmp_path)
+
+
+def test_a_cut_file_is_refused(tmp_path: Path) -> None:
+    save_models(tmp_path)
+    (weights,) = tmp_path.glob("pon-*.safetensors")
+    weights.write_bytes(weights.read_bytes()[:-1])
+    with pytest.raises(CheckpointCorrupt, match=weights.name):
+        load_policy(tmp_path)
