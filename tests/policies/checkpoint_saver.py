@@ -19,12 +19,13 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-from policies.checkpoint import Card, files, save, store
+from game import files
+from policies.checkpoint import Card, save, store
 from tests.policies.saved import small_card, weights
 
 WATCHED: Final = tuple(
     function.__code__
-    for function in (store.save, store._keep_previous, store._tidy, files.replace_file, files._flush_folder)
+    for function in (store.save, store._keep_previous, store._tidy, files.replace_file, files.flush_folder)
 )
 
 LONGEST_S: Final = 120
