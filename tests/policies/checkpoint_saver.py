@@ -28,7 +28,7 @@ WATCHED: Final = tuple(
     for function in (store.save, store._keep_previous, store._tidy, files.replace_file, files.flush_folder)
 )
 
-LONGEST_S: Final = 120
+LONGEST_S: Final = 300
 LAST_OF_THE_FIRST: Final = 1
 """Number of the last checkpoint that is saved before the first order."""
 
