@@ -99,11 +99,12 @@ def print_decisions(bench: DecisionBench, *, as_json: bool) -> int:
     lines = [
         f"{bench.machine}; {bench.cores} cores, {bench.threads} of them for one position",
         f"{bench.policy}; one at a time, milliseconds:",
-        f"  {'':<10}{'count':>8}{'median':>10}{'p99':>10}{'slowest':>10}",
+        f"  {'':<10}{'count':>8}{'median':>10}{'p99':>10}{'slowest':>10}{'on a core':>12}{'p99':>10}",
     ]
     for each in (bench.decisions, *bench.slots):
         figures = "".join(f"{value:>10.2f}" for value in (each.median_ms, each.p99_ms, each.most_ms))
-        lines.append(f"  {each.name:<10}{each.count:>8,}{figures}")
+        core = f"{each.core_median_ms:>12.2f}{each.core_p99_ms:>10.2f}"
+        lines.append(f"  {each.name:<10}{each.count:>8,}{figures}{core}")
     print(clean_text("\n".join(lines), keep_lines=True))
     return 0
 

@@ -7,6 +7,7 @@ import platform
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 import msgspec
@@ -38,6 +39,8 @@ class Waiting(msgspec.Struct, frozen=True):
         median_ms: of all of them.
         p99_ms: of the slowest hundredth, the fastest.
         most_ms: of the slowest.
+        core_median_ms: the same in the time our thread had a core, whatever else the machine does.
+        core_p99_ms: likewise.
     """
 
     name: str
@@ -45,6 +48,27 @@ class Waiting(msgspec.Struct, frozen=True):
     median_ms: float
     p99_ms: float
     most_ms: float
+    core_median_ms: float
+    core_p99_ms: float
+
+
+class _Times:
+    """Seconds on the clock and on a core, of each of some pieces of work."""
+
+    def __init__(self) -> None:
+        self.clock: list[float] = []
+        self.core: list[float] = []
+
+    @contextmanager
+    def measured(self) -> Iterator[None]:
+        clock, core = time.perf_counter(), time.thread_time()
+        yield
+        self.core.append(time.thread_time() - core)
+        self.clock.append(time.perf_counter() - clock)
+
+    def waiting(self, name: str) -> Waiting:
+        median, slow, most = _milliseconds(self.clock, (50, 99, 100))
+        return Waiting(name, len(self.clock), median, slow, most, *_milliseconds(self.core, (50, 99)))
 
 
 class DecisionBench(msgspec.Struct, frozen=True):
@@ -80,18 +104,17 @@ def bench_decisions(policy: Policy, name: str, *, count: int = 1000, seed: int =
     for _ in range(_WARM_UPS):
         for question in known_questions():
             policy.answer(question.slot, [question])
-    whole = list[float]()
+    whole = _Times()
     for table, player, legal in _positions(count, seed):
-        started = time.perf_counter()
-        decide(table.state, player, legal, timed, table.length)
-        whole.append(time.perf_counter() - started)
+        with whole.measured():
+            decide(table.state, player, legal, timed, table.length)
     return DecisionBench(
         machine=f"{platform.machine()}, Python {platform.python_version()}",
         cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
         threads=torch.get_num_threads(),
         policy=name,
-        decisions=_waiting("decision", whole),
-        slots=tuple(_waiting(slot, timed.seconds[slot]) for slot in Slot if timed.seconds[slot]),
+        decisions=whole.waiting("decision"),
+        slots=tuple(timed.times[slot].waiting(slot) for slot in Slot if slot in timed.times),
     )
 
 
@@ -127,17 +150,15 @@ class _Timed:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self.seconds: defaultdict[Slot, list[float]] = defaultdict(list)
+        self.times: defaultdict[Slot, _Times] = defaultdict(_Times)
 
     @property
     def source(self) -> Source:
         return self._policy.source
 
     def answer(self, slot: Slot, questions: Sequence[Question]) -> Sequence[Sequence[float]]:
-        started = time.perf_counter()
-        answers = self._policy.answer(slot, questions)
-        self.seconds[slot].append(time.perf_counter() - started)
-        return answers
+        with self.times[slot].measured():
+            return self._policy.answer(slot, questions)
 
 
 def _positions(count: int, seed: int) -> Iterator[tuple[Table, int, list[Action]]]:
@@ -157,6 +178,5 @@ def _positions(count: int, seed: int) -> Iterator[tuple[Table, int, list[Action]
             table.step(actions)
 
 
-def _waiting(name: str, seconds: Sequence[float]) -> Waiting:
-    median, slow, most = (round(1000 * float(t), 3) for t in np.percentile(seconds, (50, 99, 100)))
-    return Waiting(name, len(seconds), median, slow, most)
+def _milliseconds(seconds: Sequence[float], hundredths: Sequence[int]) -> list[float]:
+    return [round(1000 * float(t), 3) for t in np.percentile(seconds, hundredths)]

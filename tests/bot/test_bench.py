@@ -44,6 +44,7 @@ def test_decisions_are_measured_in_whole_and_by_slot(capsys: pytest.CaptureFixtu
     bench = bench_decisions(untrained_policy(8, 1, "lite-239/1", 1), "a \x1bpolicy", count=60)
     assert bench.decisions.count == 60
     assert 0 < bench.decisions.median_ms <= bench.decisions.p99_ms <= bench.decisions.most_ms
+    assert 0 < bench.decisions.core_median_ms <= bench.decisions.median_ms
     assert {each.name for each in bench.slots} >= {"discard", "pon"}
     assert print_decisions(bench, as_json=False) == 0
     shown = capsys.readouterr().out
