@@ -24,10 +24,10 @@ from policies.features.table import LITE, SETS, SUPHX
 
 StudyName: TypeAlias = Literal["parts", "data"]
 STUDIES: Final[tuple[StudyName, ...]] = get_args(StudyName)
-SAMPLES: Final = 250_000
+SAMPLES: Final = 150_000
 """Of a run of ``parts``."""
-SHARES: Final = {0.01: 8.0, 0.03: 4.0, 0.1: 2.0, 0.3: 1.0, 1.0: 1.5}
-"""Parts of the games, and the passes over each: a small part is seen more often, until it is learned."""
+SHARES: Final = {0.01: 5.0, 0.03: 3.0, 0.1: 1.5, 0.3: 0.75, 1.0: 1.5}
+"""Parts of the games, and the passes over each: a small part is seen more often."""
 PLOT_FILE: Final = "data.svg"
 
 _VALIDATION_ROWS: Final = 50_000
