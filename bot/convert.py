@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from game.errors import ConfigError, ReplayError
+from game.files import replace_file
 from replays.formats import (
     FORMATS,
     LOSSES,
@@ -16,7 +17,6 @@ from replays.formats import (
     read_game,
     write_game,
 )
-from replays.library import replace_file
 from replays.record import GameRecord, check_game_id
 
 _SUFFIXES: Final[dict[Format, str]] = {

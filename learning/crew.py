@@ -20,7 +20,7 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import structlog
 
-from game.errors import WorkerFailed
+from game.errors import BotError, WorkerFailed
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -109,19 +109,19 @@ class _Crew(Generic[S, R]):
 
     def _next_task(self, connection: Connection) -> None:
         process, _ = self._members[connection]
-        task = self._waiting.popleft() if self._waiting else None
-        try:
-            connection.send(task)
-        except (BrokenPipeError, ConnectionError):
-            if task is not None:
-                self._replace(connection, task)
-            return
-        if task is None:
+        if not self._waiting:
             del self._members[connection]
+            with contextlib.suppress(ConnectionError):
+                connection.send(None)
             connection.close()
             process.join(_STOP_S)
-        else:
-            self._members[connection] = process, task
+            return
+        task = self._waiting.popleft()
+        self._members[connection] = process, task
+        try:
+            connection.send(task)
+        except ConnectionError:
+            self._replace(connection, task)
 
     def _replace(self, connection: Connection, task: int) -> None:
         """A worker is gone: his task goes to a new one."""
@@ -163,7 +163,7 @@ def _single_threaded() -> Iterator[None]:
 
 def _serve(connection: Connection, prepare: Callable[[Any], Work[Any]], setup: Any) -> None:
     """A worker's life."""
-    _leave_with_the_parent()
+    leave_with_the_parent()
     try:
         work = prepare(setup)
         while (task := connection.recv()) is not None:
@@ -172,11 +172,13 @@ def _serve(connection: Connection, prepare: Callable[[Any], Work[Any]], setup: A
             connection.send(("done", None))
     except (EOFError, ConnectionError):
         return
+    except BotError as error:
+        connection.send(("failed", str(error)))
     except Exception:
         connection.send(("failed", traceback.format_exc(limit=-6)))
 
 
-def _leave_with_the_parent() -> None:
+def leave_with_the_parent() -> None:
     """Leave Ctrl-C to the parent, and do not outlive it if it is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()

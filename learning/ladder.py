@@ -23,6 +23,12 @@ START: Final = FIRST_DAN + 3
 GAMES: Final = 2_000
 CLIMBERS: Final = 2_000
 
+_GOALS: Final = np.array([*PROMOTION_POINTS, np.iinfo(np.int64).max])
+_STARTS: Final = np.array(
+    [goal // 2 if rank >= FIRST_DAN else 0 for rank, goal in enumerate(PROMOTION_POINTS)] + [0]
+)
+"""Points a new rank begins with."""
+
 
 class Ladder(msgspec.Struct, frozen=True):
     """Where climbers stand after many games.
@@ -66,34 +72,28 @@ def climb(
     """
     rng = np.random.default_rng(seed)
     chances = counts[np.arange(climbers) % len(counts)]
-    bounds = np.cumsum(chances / chances.sum(axis=1, keepdims=True), axis=1)[:, :3]
+    first, second, third, _ = np.cumsum(chances / chances.sum(axis=1, keepdims=True), axis=1).T
     gains = _gains(length, room)
     ranks = np.full(climbers, START, dtype=np.int64)
-    points = _starts()[ranks]
+    points = _STARTS[ranks]
     for _ in range(games):
-        places = (rng.random(climbers)[:, None] >= bounds).sum(axis=1)
+        luck = rng.random(climbers)
+        places = (luck >= first).astype(np.int64) + (luck >= second) + (luck >= third)
         points += gains[ranks, places]
-        ranks, points = _moved(ranks, points)
+        _move(ranks, points)
     dans = ranks - FIRST_DAN + 1
     low, high = np.quantile(dans, (0.25, 0.75))
     return Ladder(room, games, float(dans.mean()), float(low), float(high), float((ranks == TENHOUI).mean()))
 
 
-def _moved(
-    ranks: npt.NDArray[np.int64], points: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _move(ranks: npt.NDArray[np.int64], points: npt.NDArray[np.int64]) -> None:
     """Promote who has points enough, demote who has none left; both start anew in their rank."""
-    starts = _starts()
-    goals = np.array([*PROMOTION_POINTS, np.iinfo(np.int64).max])
-    up, down = points >= goals[ranks], points < 0
-    moved = np.clip(ranks + up - down, FIRST_DAN, TENHOUI)
-    return moved, np.where(up | down, starts[moved], points)
-
-
-def _starts() -> npt.NDArray[np.int64]:
-    """Points a new rank begins with."""
-    halves = [goal // 2 if rank >= FIRST_DAN else 0 for rank, goal in enumerate(PROMOTION_POINTS)]
-    return np.array([*halves, 0], dtype=np.int64)
+    up, down = points >= _GOALS[ranks], points < 0
+    moved = up | down
+    if moved.any():
+        ranks += up
+        ranks -= down & (ranks > FIRST_DAN)
+        points[moved] = _STARTS[ranks[moved]]
 
 
 def _gains(length: GameLength, room: Room) -> npt.NDArray[np.int64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -11,6 +11,7 @@ import msgspec
 import torch
 
 from game.errors import ConfigError, TrainingError
+from game.files import replace_file
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -60,16 +61,12 @@ class RunFolder:
             TrainingError: it cannot be written; the old one is still there.
         """
         path = self.folder / STATE_FILE
-        fresh = path.with_suffix(".new")
+        data = io.BytesIO()
+        torch.save({**state, "identity": self.identity}, data)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            with fresh.open("wb") as file:
-                torch.save({**state, "identity": self.identity}, file)
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(path)
-        except (OSError, RuntimeError) as exc:  # torch's own writer turns a full disk into a RuntimeError
-            fresh.unlink(missing_ok=True)
+            replace_file(path, data.getvalue())
+        except OSError as exc:
             raise TrainingError(
                 f"{path}: cannot be written ({exc}); free some space and start again"
             ) from exc

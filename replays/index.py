@@ -16,9 +16,10 @@ import structlog
 
 from game.errors import ReplayError
 from game.events import Four
+from game.files import replace_file
 from game.settlement import placements
 from replays.formats import read_file, read_game
-from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX, replace_file
+from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX
 from replays.record import JAPAN, GameRecord, Names, check_game_id
 
 INDEX_FILE: Final = "index.json"

@@ -6,7 +6,6 @@ cap, and are tried again with the next one.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from pathlib import Path
 from typing import Final
@@ -15,6 +14,7 @@ import msgspec
 import structlog
 
 from game.errors import ReplayError
+from game.files import replace_file
 from replays.mjlog import write
 from replays.record import GameRecord, check_game_id
 
@@ -109,18 +109,3 @@ def _inside(folder: Path, name: str) -> Path:
     if path.parent != root or path.is_symlink():
         raise ReplayError(f"{name!r} is a link or leaves {folder}; remove it or choose another folder")
     return path
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Write beside the path, flush, and rename over it."""
-    temporary = path.with_name(path.name + ".tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
-    try:
-        with os.fdopen(os.open(temporary, flags, 0o644), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise

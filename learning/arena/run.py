@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from game.files import replace_file
 from game.warmup import warm_up
 from learning.arena.plan import Plan
 from learning.arena.players import seat_down
@@ -21,7 +22,7 @@ from learning.arena.tally import GameRow, row_of
 from learning.crew import Done, Work, results
 from learning.statistics import first_clear
 from policies.rollout import Played, Rollout, Times
-from replays.library import replace_file, save
+from replays.library import save
 
 Tell: TypeAlias = Callable[[int, int], None]
 """Is told how many games there are now, and how many there are to be."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import sys
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import islice
 from typing import Final, TypeVar
+
+from learning.crew import leave_with_the_parent
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -49,7 +49,7 @@ def in_order(function: Callable[[T], R], tasks: Iterable[T], workers: int) -> It
         return
     # spawned: a fork would copy threads' locks and whatever the kernels hold
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_prepare)
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=leave_with_the_parent)
     waiting: deque[Future[R]] = deque()
     try:
         for task in tasks:
@@ -70,16 +70,3 @@ def peak_memory_mb() -> float:
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
-
-
-def _prepare() -> None:
-    """Leave Ctrl-C to the parent, and do not outlive it if it is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def watch() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()

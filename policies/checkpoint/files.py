@@ -1,4 +1,4 @@
-"""Reading files that nobody vouches for, and replacing files whole."""
+"""Reading files that nobody vouches for."""
 
 from __future__ import annotations
 
@@ -10,14 +10,8 @@ from typing import Final
 
 from game.errors import CheckpointCorrupt, CheckpointMissing
 
-TEMPORARY: Final = ".tmp"
-"""What the name of a file ends with while it is being written."""
-
 _READ: Final = (
     os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-)
-_WRITE: Final = (
-    os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 )
 
 
@@ -51,38 +45,8 @@ def read_file(path: Path, least: int, most: int) -> bytes:
     return data
 
 
-def replace_file(path: Path, data: bytes) -> None:
-    """Write beside the path, flush, and rename over it: it holds what it held, or all of the data.
-
-    Raises:
-        OSError: the disk is full or the folder read-only; the file is as it was.
-    """
-    temporary = path.with_name(path.name + TEMPORARY)
-    try:
-        with os.fdopen(os.open(temporary, _WRITE, 0o644), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
-    _flush_folder(path.parent)
-
-
 def _check_size(path: Path, size: int, least: int, most: int) -> None:
     if least <= size <= most:
         return
     wanted = f"{least}" if least == most else f"{least} to {most}"
     raise CheckpointCorrupt(path, "size", f"{size} bytes, but {wanted} are wanted")
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make a rename outlast a loss of power, where the system can."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

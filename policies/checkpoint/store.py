@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from torch import Tensor, nn
 
 from game.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, CheckpointMissing
+from game.files import TEMPORARY, replace_file
 from policies.checkpoint.architectures import Shapes, empty_network, shapes_of
 from policies.checkpoint.card import (
     LARGEST_CARD,
@@ -28,7 +29,7 @@ from policies.checkpoint.card import (
     sealed,
     tensors_file,
 )
-from policies.checkpoint.files import TEMPORARY, read_file, replace_file
+from policies.checkpoint.files import read_file
 from policies.checkpoint.tensors import largest_size, pack, unpack
 from policies.slots import Slot
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from game.errors import WorkerFailed
+from game.errors import ConfigError, WorkerFailed
 from learning.crew import DONE, Work, results
 
 
@@ -55,6 +55,10 @@ def raising(_: int) -> Work[int]:
 
 def unprepared(_: int) -> Work[int]:
     raise FileNotFoundError("weights.safetensors")
+
+
+def refused(_: int) -> Work[int]:
+    raise ConfigError("no such player")
 
 
 def threads(_: int) -> Work[str]:
@@ -107,6 +111,8 @@ def test_what_a_task_raises_ends_the_run_with_its_trace() -> None:
         list(results(raising, 0, [3], 1))
     with pytest.raises(WorkerFailed, match=r"weights\.safetensors"):
         list(results(unprepared, 0, [3], 1))
+    with pytest.raises(WorkerFailed, match=r"^task 3: no such player$"):
+        list(results(refused, 0, [3], 1))
 
 
 def test_leaving_early_ends_the_processes() -> None:

@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from learning.ladder import FIRST_DAN, START, climb
+from game.ranking import Room
+from learning.ladder import FIRST_DAN, START, Ladder, climb
 
 
 def counts(*numbers: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
@@ -35,14 +36,19 @@ def test_third_places_change_nothing() -> None:
 
 def test_the_dan_one_comes_to_is_about_the_stable_rank() -> None:
     # (5 * 0.28 + 2 * 0.26) / 0.21 - 2 = 7.1
-    ladder = climb(counts(28, 26, 25, 21), "hanchan", games=6000, climbers=500)
+    ladder = climb(counts(28, 26, 25, 21), "hanchan", games=4000, climbers=300)
     assert ladder.dan == pytest.approx(7.1, abs=1.0)
     assert ladder.first_quartile <= ladder.dan <= ladder.third_quartile
-    assert climb(counts(25, 25, 25, 25), "hanchan", games=6000, climbers=500).dan < ladder.dan
+    assert climb(counts(25, 25, 25, 25), "hanchan", games=4000, climbers=300).dan < ladder.dan
 
 
 def test_rooms_pay_differently_and_luck_repeats() -> None:
     even = counts(26, 26, 24, 24)
-    assert climb(even, "hanchan", "houou").dan > climb(even, "hanchan").dan
-    assert climb(even, "hanchan") == climb(even, "hanchan")
-    assert climb(even, "hanchan", seed=1) != climb(even, "hanchan")
+
+    def climbed(room: Room, seed: int = 0) -> Ladder:
+        return climb(even, "hanchan", room, games=500, climbers=300, seed=seed)
+
+    one = climbed("tokujou")
+    assert climbed("houou").dan > one.dan
+    assert climbed("tokujou") == one
+    assert climbed("tokujou", seed=1) != one

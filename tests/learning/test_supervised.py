@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from bot import cli
 from game.errors import CheckpointMismatch, ConfigError, TrainingError
+from game.files import replace_file
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
 from learning.first_weights import first_network
@@ -178,16 +179,16 @@ def test_a_full_disk_stops_a_run_and_keeps_what_was_saved(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("learning.supervised.SAVE_EVERY_S", 0.0)
-    real, left = torch.save, [3]
+    left = [3]
 
-    def save(*args: Any) -> None:
+    def replace_three(path: Path, data: bytes) -> None:
         left[0] -= 1
         if left[0] < 0:
             raise OSError(28, "No space left on device")
-        real(*args)
+        replace_file(path, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr("torch.save", save)
+        patch.setattr("learning.run_state.replace_file", replace_three)
         with pytest.raises(TrainingError, match=r"cannot be written.*No space left.*free some space"):
             train(plan(), corpus, tmp_path / "parts", quiet=True)
     train(plan(), corpus, tmp_path / "parts", quiet=True)

@@ -19,14 +19,16 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-from policies.checkpoint import Card, files, save, store
+from game import files
+from policies.checkpoint import Card, save, store
 from tests.policies.saved import small_card, weights
 
 WATCHED: Final = tuple(
     function.__code__
-    for function in (store.save, store._keep_previous, store._tidy, files.replace_file, files._flush_folder)
+    for function in (store.save, store._keep_previous, store._tidy, files.replace_file, files.flush_folder)
 )
 
+LONGEST_S: Final = 300
 LAST_OF_THE_FIRST: Final = 1
 """Number of the last checkpoint that is saved before the first order."""
 
@@ -64,7 +66,8 @@ def die_at(step: int) -> None:
 
 
 def work(folder: Path, order: str, number: int) -> None:
-    """What a forked process does."""
+    """What a forked process does; should nobody be left to kill it, the alarm does."""
+    signal.alarm(LONGEST_S)
     if order == "loop":
         save_on(folder, count(number))
     die_at(int(order.removeprefix("step ")))

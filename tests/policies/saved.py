@@ -12,20 +12,18 @@ from msgspec.structs import replace
 from torch import Tensor
 
 from policies.checkpoint import Card, Data, Model, Stored, Training, save
+from policies.checkpoint.architectures import NETWORKS
 from policies.checkpoint.card import encode_card, sealed, tensors_file
 from policies.features.table import LITE, LITE_CALL, SETS
-from policies.networks import DISCARDS, YES_NO, Architecture, Network
+from policies.networks import DISCARDS, YES_NO, Architecture
+from policies.reward import RewardArchitecture
 
 
 def small_card(model: Model = "discard", **fields: Any) -> Card:
     """A card of a network as small as they get."""
-    features = LITE if model in ("discard", "riichi") else LITE_CALL
-    outputs = DISCARDS if model == "discard" else YES_NO
     plain: dict[str, Any] = {
         "model": model,
-        "architecture": Architecture(SETS[features].planes, outputs, width=2, depth=1),
-        "features": features,
-        "without": ("LA3e",),
+        **_network(model),
         "data": Data(corpus="ab" * 32, split="sha256 90/5/5", players="houou", games=10, samples=5000),
         "training": Training(samples=20000, steps=40, epochs=4.0, seed=7, commit="0123456789abcdef"),
         "metrics": {"accuracy": 0.5},
@@ -33,11 +31,20 @@ def small_card(model: Model = "discard", **fields: Any) -> Card:
     return Card(**plain | fields)
 
 
+def _network(model: Model) -> dict[str, Any]:
+    """What is built, and what it sees."""
+    if model == "reward":
+        return {"architecture": RewardArchitecture(hidden=3, dense=2)}
+    features = LITE if model in ("discard", "riichi") else LITE_CALL
+    outputs = DISCARDS if model == "discard" else YES_NO
+    architecture = Architecture(SETS[features].planes, outputs, width=2, depth=1)
+    return {"architecture": architecture, "features": features, "without": ("LA3e",)}
+
+
 def weights(card: Card, seed: int = 0) -> dict[str, Tensor]:
     """A state dict that fits a card."""
     torch.manual_seed(seed)
-    assert isinstance(card.architecture, Architecture)
-    state: dict[str, Tensor] = Network(card.architecture).state_dict()
+    state: dict[str, Tensor] = NETWORKS[type(card.architecture)](card.architecture).state_dict()
     return state
 
 

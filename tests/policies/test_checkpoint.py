@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import errno
+import hashlib
+import json
 import os
 import pickle
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import torch
 from msgspec.structs import replace
@@ -14,16 +17,15 @@ from torch.overrides import TorchFunctionMode
 
 from game.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, CheckpointMissing
 from policies.checkpoint import MODELS, Card, Model, describe, load, models_in, network_of, save
-from policies.checkpoint.architectures import shapes_of
+from policies.checkpoint.architectures import NETWORKS, shapes_of
 from policies.features.table import LITE, LITE_CALL, SETS
 from policies.networks import Architecture, Network
+from policies.reward import INPUTS, RewardArchitecture, RewardNetwork
 from policies.slots import Slot
 from tests.policies.saved import forge, forge_card, saved, small_card, weights
 
-PLAYING: tuple[Model, ...] = ("discard", "riichi", "chi", "pon", "kan")
 
-
-@pytest.mark.parametrize("model", PLAYING)
+@pytest.mark.parametrize("model", MODELS)
 def test_what_is_saved_is_loaded(tmp_path: Path, model: Model) -> None:
     card = small_card(model)
     state = weights(card)
@@ -60,8 +62,9 @@ def test_a_network_that_learns_on_does_not_change_the_checkpoint(tmp_path: Path)
 
 
 def test_shapes_are_those_of_a_real_network() -> None:
-    for architecture in (Architecture(239, 34, 8, 3), Architecture(287, 2, 4, 1)):
-        state = Network(architecture).state_dict()
+    architectures = (Architecture(239, 34, 8, 3), Architecture(287, 2, 4, 1), RewardArchitecture())
+    for architecture in architectures:
+        state = NETWORKS[type(architecture)](architecture).state_dict()
         assert shapes_of(architecture) == {name: tuple(tensor.shape) for name, tensor in state.items()}
 
 
@@ -105,6 +108,16 @@ def test_weights_of_other_types_and_layouts_are_stored_as_float32(tmp_path: Path
     assert save(tmp_path, card, views).tensors == save(tmp_path, card, state).tensors
 
 
+def test_the_reward_predictor_answers_as_the_one_that_was_saved(tmp_path: Path) -> None:
+    card = small_card("reward")
+    network = RewardNetwork(card.architecture)
+    save(tmp_path, card, network.state_dict())
+    rounds = torch.rand(3, 7, INPUTS)
+    rebuilt = network_of(load(tmp_path, "reward"))
+    assert torch.equal(rebuilt(rounds), network.eval()(rounds))
+    assert describe(card).startswith("reward 3×2, 20,000 samples")
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision_files_are_read_as_float32(tmp_path: Path, dtype: torch.dtype) -> None:
     from safetensors.torch import save as write
@@ -128,11 +141,11 @@ def test_the_same_weights_and_card_give_the_same_files(tmp_path: Path) -> None:
 
 
 def test_models_share_a_folder_and_keep_their_files(tmp_path: Path) -> None:
-    cards = {model: saved(tmp_path, model) for model in PLAYING}
+    cards = {model: saved(tmp_path, model) for model in MODELS}
     for _ in range(2):
         saved(tmp_path, "riichi", seed=1)
-    assert models_in(tmp_path) == PLAYING
-    assert all(load(tmp_path, model).card == cards[model] for model in PLAYING if model != "riichi")
+    assert models_in(tmp_path) == MODELS
+    assert all(load(tmp_path, model).card == cards[model] for model in MODELS if model != "riichi")
 
 
 def test_there_is_nothing_in_a_folder_that_is_not_there(tmp_path: Path) -> None:
@@ -251,7 +264,7 @@ def _with(card: Card, **sizes: int) -> Card:
     return replace(card, architecture=replace(card.architecture, **sizes))
 
 
-_DISCARD, _CHI = small_card("discard"), small_card("chi")
+_DISCARD, _CHI, _REWARD = small_card("discard"), small_card("chi"), small_card("reward")
 
 
 @pytest.mark.parametrize(
@@ -271,6 +284,9 @@ _DISCARD, _CHI = small_card("discard"), small_card("chi")
         (replace(_with(_CHI, planes=SETS[LITE].planes), features=LITE), "features"),
         (replace(_DISCARD, without=("Z9",)), "without"),
         (replace(_DISCARD, model="reward"), "architecture"),
+        (replace(_DISCARD, architecture=RewardArchitecture()), "architecture"),
+        (_with(_REWARD, hidden=10**9), "architecture.hidden"),
+        (_with(_REWARD, dense=10**9), "architecture.dense"),
     ],
 )
 def test_fault_16_a_card_that_does_not_fit_is_refused_by_its_field(
@@ -280,6 +296,17 @@ def test_fault_16_a_card_that_does_not_fit_is_refused_by_its_field(
     with pytest.raises(CheckpointMismatch) as caught:
         load(tmp_path, card.model)
     assert (caught.value.file, caught.value.field) == (path, field)
+
+
+def test_fault_16_sizes_that_build_nothing_are_refused(tmp_path: Path) -> None:
+    path = forge_card(tmp_path, _REWARD)
+    fields = json.loads(path.read_text())
+    fields["architecture"]["hidden"] = 0
+    del fields["card_sha256"]
+    fields["card_sha256"] = hashlib.sha256(msgspec.json.encode(fields)).hexdigest()
+    path.write_text(json.dumps(fields))
+    with pytest.raises(CheckpointMismatch, match=r"architecture: .*at least 1"):
+        load(tmp_path, "reward")
 
 
 def test_fault_16_a_checkpoint_under_the_name_of_another_model_is_refused(tmp_path: Path) -> None:

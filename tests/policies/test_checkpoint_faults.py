@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -30,6 +30,7 @@ DATA = pack(weights(CARD))
 HEADER_END = 8 + int.from_bytes(DATA[:8], "little")
 HEADER: dict[str, dict[str, Any]] = json.loads(DATA[8:HEADER_END])
 BODY = DATA[HEADER_END:]
+UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 NOWHERE = Path("discard-00000000.safetensors")
 MEGABYTE = 1 << 20
 PLACES = (*range(0, 20), *range(20, len(DATA), 101), len(DATA) - 1)
@@ -335,6 +336,7 @@ def test_fault_17_overlapping_tensors_of_the_right_sizes_are_refused(tmp_path: P
     assert "is its place" in str(error)
 
 
+@UNTIMED
 @given(st.binary(max_size=300))
 def test_fault_17_any_bytes_are_refused_as_weights(data: bytes) -> None:
     for content in (data, len(data).to_bytes(8, "little") + data, file_of(data, BODY)):
@@ -342,6 +344,7 @@ def test_fault_17_any_bytes_are_refused_as_weights(data: bytes) -> None:
             unpack(content, SHAPES, NOWHERE)
 
 
+@UNTIMED
 @given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
 def test_fault_17_any_bytes_are_refused_as_a_card(data: bytes) -> None:
     with pytest.raises(CheckpointError):
@@ -355,6 +358,7 @@ _JSON = st.recursive(
 )
 
 
+@UNTIMED
 @given(st.sampled_from(sorted(HEADER)), st.sampled_from(["dtype", "shape", "data_offsets", "new"]), _JSON)
 def test_fault_17_any_edit_of_the_header_is_refused_or_changes_nothing(
     name: str, field: str, value: object
