@@ -149,7 +149,7 @@ async def test_fault_19_a_full_or_read_only_disk_costs_no_game(
 
     library = Library(tmp_path)
     with monkeypatch.context() as disk, capture_logs() as logs:
-        disk.setattr("replays.library.os.fsync", refuse)
+        disk.setattr("game.files.os.fsync", refuse)
         async with Lobby(LobbySettings(seed=SEED), on_record=library.keep) as lobby:
             async with ClientBench(lobby.url) as bench:
                 await bench.ended()
