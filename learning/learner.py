@@ -1,8 +1,8 @@
 """What learns: a network, its averaged weights and the optimiser, one batch at a time.
 
 On a CPU a batch is divided among threads, each with a copy of the network that shares its weights and has
-gradients and normalisation of its own. Cores then wait for each other once a step, not at every layer, and
-learn a third faster or more (`docs/results.md`).
+gradients and normalisation of its own. Cores then wait for each other once a step, not at
+every layer.
 """
 
 from __future__ import annotations
@@ -213,7 +213,5 @@ def _kept(plan: Plan) -> Tensor:
     """``[1, C, 1]``: 0 for the planes of groups that are left out, else 1."""
     chosen = SETS[plan.features]
     kept = torch.ones(1, chosen.planes, 1)
-    for group in chosen.groups:
-        if group.id in plan.without:
-            kept[:, chosen.at(group.id) : chosen.at(group.id) + group.planes] = 0.0
+    kept[:, chosen.planes_of(plan.without)] = 0.0
     return kept

@@ -24,7 +24,7 @@ from game.tiles import RED_FIVES
 from policies.checkpoint import Card, load, network_of
 from policies.features.encode import Planes, encode
 from policies.features.permute import KIND_MAPS, permute_planes
-from policies.features.table import KINDS, LITE_CALL, SETS, SUPHX_CALL, looks_deep
+from policies.features.table import KINDS, SETS, looks_deep
 from policies.fused import FusedNetwork
 from policies.networks import DISCARDS, YES, Network
 from policies.slots import Question, Slot, Source
@@ -44,7 +44,6 @@ _RENAMINGS: Final[dict[Averaging, NDArray[np.int64]]] = {
     12: np.arange(12),
 }
 """Their numbers in `policies.features.permute`; each choice is closed under what it renames."""
-_CALL_SETS: Final = (LITE_CALL, SUPHX_CALL)
 _ROWS_ENCODED: Final = 256
 """Decisions whose planes are in memory at once."""
 _ROWS_ON_CPU: Final = 24
@@ -72,13 +71,13 @@ class Model:
         self.features = features
         self._deep = looks_deep(features, without)
         self._outputs = network.architecture.outputs
-        self._network = FusedNetwork(network, _planes_of(features, without), device)
+        self._network = FusedNetwork(network, SETS[features].planes_of(without), device)
         self._rows = _ROWS_ON_CPU if self._network.device.type == "cpu" else _ROWS_ELSEWHERE
 
     @property
     def of_calls(self) -> bool:
         """Whether a row is a candidate meld."""
-        return self.features in _CALL_SETS
+        return SETS[self.features].of_calls
 
     def look(
         self,
@@ -279,13 +278,6 @@ def _yes(logits: Logits) -> NDArray[np.float64]:
 
 def _pieces(count: int, size: int) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, count, size))
-
-
-def _planes_of(features: str, groups: Sequence[str]) -> list[int]:
-    """The planes of some groups."""
-    chosen = SETS[features]
-    sizes = {group.id: group.planes for group in chosen.groups}
-    return [plane for group in groups for plane in range(chosen.at(group), chosen.at(group) + sizes[group])]
 
 
 _COLUMNS: Final = KIND_MAPS.astype(np.intp)

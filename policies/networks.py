@@ -4,9 +4,8 @@ After Suphx: convolutions of three neighbouring kinds, no pooling, since each co
 one score a kind for the discard, "no" and "yes" for the other four. Width and depth are free: 256×50 is the
 paper's size, 64×6 what a CPU plays and learns with.
 
-Each convolution of the tower is followed by batch normalisation: at the same number of samples that is worth
-more than the time it costs (`docs/results.md`). A network that plays uses the averages kept while it learned
-(``eval``), so one position gives the same numbers alone and in a batch.
+Each convolution of the tower is followed by batch normalisation. A network that plays uses the averages kept
+while it learned (``eval``), so one position gives the same numbers alone and in a batch.
 
 Source: Suphx, arXiv:2003.13590, section 2.2, figures 4 and 5, table 2.
 """

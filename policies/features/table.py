@@ -97,6 +97,15 @@ class FeatureSet(msgspec.Struct, frozen=True):
             start += group.planes
         raise KeyError(f"{self.name} has no group {group_id}")
 
+    def planes_of(self, group_ids: Collection[str]) -> list[int]:
+        """The planes of some groups, ascending."""
+        return [
+            plane
+            for group in self.groups
+            if group.id in group_ids
+            for plane in range(self.at(group.id), self.at(group.id) + group.planes)
+        ]
+
     @property
     def of_calls(self) -> bool:
         """Whether a row is a candidate meld, so that `encode` needs ``calls``."""
