@@ -1,11 +1,8 @@
 """Many tables stepped side by side, their questions answered in batches.
 
 Every table goes on until it needs a decision that is no forced one; then everybody who is asked anywhere is
-put to his `Chooser` at once. A game is fixed by its seed and by who sits where. So that it is so to the last
-tile with networks too, keep in mind that a network's last bits depend on how many rows it is given at once
-(and on nothing else: not on the neighbours, not on the place in the batch). The batches of one `Rollout.play`
-follow from its games and from ``tables`` alone; whoever spreads games over processes hands out whole lists
-of games, the same ones whatever the number of processes, and lets each process think with one thread.
+put to his `Chooser` at once. A game is fixed by its seed and by who sits where, to the last tile: an answer
+depends on its position alone (`policies.inference`), whatever else is asked with it.
 """
 
 from __future__ import annotations
