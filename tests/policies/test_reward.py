@@ -75,7 +75,8 @@ def test_a_round_is_told_from_the_players_own_seat_on() -> None:
 
 
 def test_a_round_is_told_with_how_far_the_player_is_ahead() -> None:
-    told = encode(together([(starts([(7, 0, 0, (30_000, 25_000, 25_000, 20_000))]), "hanchan")]))[0, :, 0, 16:]
+    last = starts([(7, 0, 0, (30_000, 25_000, 25_000, 20_000))])
+    told = encode(together([(last, "hanchan")]))[0, :, 0, 16:]
     assert told[:, :3].tolist() == [[1, 1, 1], [1, 1, 0], [1, 0, 0], [0, 0, 0]]
     fine, middle, coarse = told[0, 3:6], told[0, 6:9], told[0, 9:12]
     assert fine == pytest.approx(np.tanh([5, 5, 10]))
