@@ -49,6 +49,11 @@ class MjaiReader:
         self._state = new_round()
         self._wins = 0
 
+    @property
+    def state(self) -> np.void:
+        """The round as far as it has been told; the reader's own, to be read only."""
+        return self._state
+
     def read(self, message: Mapping[str, Any]) -> list[GameEvent]:
         """The events a message stands for; none for one that says nothing about the table.
 
@@ -172,6 +177,8 @@ class MjaiReader:
         player, source = _player(m["actor"]), _player(m["target"])
         last = int(self._state["drawn"] if player == source else self._state["last_tile"])
         stated = [int(tile) for tile in m.get("tiles136", ())]
+        if last == UNSEEN and not stated:
+            last = self._copy(m["pai"], AT_UNSEEN, [])  # drawn unseen, and shown now
         first = self._wins == 0
         self._wins += 1
         return Win(
