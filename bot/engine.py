@@ -18,7 +18,7 @@ from game.actions import Action, ActionKind
 from game.errors import ReplayFormatError
 from game.events import DoraRevealed, PlayerLeft, PlayerReturned, Riichi, RiichiAccepted
 from game.rules import legal_actions
-from game.settlement import GameLength
+from game.settlement import START_SCORE, GameLength
 from game.state import apply, clone
 from game.tiles import TILES, mjai_text
 from policies.decision import PolicyGuard
@@ -30,6 +30,8 @@ from replays.mjai_seat import NONE, write_action
 _ASIDES: Final = (DoraRevealed, RiichiAccepted, PlayerLeft, PlayerReturned)
 """Events that put no new choice to anybody: what was asked before them has been answered."""
 _NO_SEAT: Final = -1
+_START_SCORES: Final = (START_SCORE,) * 4
+"""Where nobody says them: the first mjai leaves them out of the deal, and tells them with every change."""
 _FACES: Final = frozenset(mjai_text(tile) for tile in range(TILES))
 _REASON: Final = 200
 """Characters of an error that are logged: what came in may be endless."""
@@ -76,6 +78,7 @@ class Engine:
         self._seat = _NO_SEAT if self._settings.seat is None else self._settings.seat
         self._round = _Round.NONE
         self._asked = False
+        self._scores: object = _START_SCORES
 
     def tell(self, messages: Sequence[object]) -> list[Message]:
         """Take in what has happened, and decide if it leaves a choice to our seat. Never raises.
@@ -123,6 +126,7 @@ class Engine:
             log.warning("engine.ignored", type=str(message.get("type"))[:40])
             return
         kind = message["type"]
+        self._scores = message.get("scores", self._scores)
         if kind in _HEARD:
             _HEARD[kind](self, message)
         elif self._round is _Round.FOLLOWED:
@@ -135,6 +139,7 @@ class Engine:
     def _start_game(self, message: Mapping[str, Any]) -> None:
         self._round = _Round.NONE
         self._guard.new_game()
+        self._scores = message.get("scores", _START_SCORES)
         seat = message.get("id", self._settings.seat)
         if seat not in range(4) or isinstance(seat, bool):
             self._seat = _NO_SEAT
@@ -145,7 +150,7 @@ class Engine:
         self._round = _Round.LOST
         self._asked = False
         self._reader = MjaiReader()  # whatever came of the last round, scores and sticks stand in the deal
-        self._reader.read(message)
+        self._reader.read({"scores": self._scores, **message})
         if self._seat == _NO_SEAT:
             raise ReplayFormatError("start_kyoku before a start_game that says whose seat this is")
         if not self._reader.state["hand_known"][self._seat]:

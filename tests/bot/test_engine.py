@@ -216,6 +216,18 @@ def test_what_an_arena_writes_into_its_results_is_its_own_affair() -> None:
     assert engine.tell(told(Scene(FAR).draw("9p"))[1:])[0]["type"] == "dahai"
 
 
+def test_scores_left_out_of_a_deal_are_those_last_told() -> None:
+    engine = Engine(HeuristicPolicy())
+    start, deal, draw = told(Scene(FAR).draw("9p"))
+    del deal["scores"]
+    engine.tell([start, deal, draw])
+    assert engine._reader.state["scores"].tolist() == [25000] * 4
+    engine.tell([{"type": "hora", "scores": [33000, 17000, 25000, 25000]}, deal, draw])
+    assert engine._reader.state["scores"].tolist() == [33000, 17000, 25000, 25000]
+    engine.tell([start, deal, draw])
+    assert engine._reader.state["scores"].tolist() == [25000] * 4
+
+
 # --- what is wrong ----------------------------------------------------------------------------------------
 
 
