@@ -83,8 +83,8 @@ class Engine:
     def tell(self, messages: Sequence[object]) -> list[Message]:
         """Take in what has happened, and decide if it leaves a choice to our seat. Never raises.
 
-        A message that cannot be understood is logged. One that does not fit the round loses it: up to the
-        next deal we then only throw what we draw.
+        A message that cannot be understood is logged. An event that does not fit the round loses it: up to
+        the next deal we then only throw what we draw.
 
         Args:
             messages: JSON values, as they come from the wire.
@@ -105,6 +105,9 @@ class Engine:
         return answer
 
     def _understands(self, message: object) -> bool:
+        if not isinstance(message, Mapping):  # where an event is lost with it, the next one will not fit
+            log.error("engine.misunderstood", reason=f"not a JSON object but a {type(message).__name__}")
+            return False
         try:
             self._hear(message)
         except Exception as error:  # decision fallback: whatever comes in, the next round is played
@@ -119,9 +122,7 @@ class Engine:
         if self._round is _Round.FOLLOWED:
             self._round = _Round.LOST
 
-    def _hear(self, message: object) -> None:
-        if not isinstance(message, Mapping):
-            raise ReplayFormatError(f"not a JSON object but a {type(message).__name__}")
+    def _hear(self, message: Mapping[str, Any]) -> None:
         if not MjaiReader.knows(message):
             log.warning("engine.ignored", type=str(message.get("type"))[:40])
             return

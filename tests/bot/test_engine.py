@@ -265,6 +265,15 @@ def test_what_mjai_does_not_know_is_passed_over() -> None:
     assert engine.tell([{"type": "error", "message": "late"}]) == []
 
 
+def test_what_is_no_message_costs_nothing_but_its_line() -> None:
+    engine = Engine(HeuristicPolicy())
+    *story, draw = told(Scene(FAR).draw("9p"))
+    engine.tell(story)
+    for wrong in (None, 7, "dahai", []):
+        assert engine.tell([wrong]) == [NONE]
+    assert engine.tell([draw])[0]["type"] == "dahai"
+
+
 def test_in_a_lost_round_we_throw_what_we_draw_and_nothing_else() -> None:
     engine = Engine(HeuristicPolicy())
     story = told(Scene("123m406p789s1122z").own("9p", "9p").turn("3s"))
@@ -370,9 +379,9 @@ def test_a_spoilt_story_is_answered_as_it_was_told_or_not_at_all(
 def _read(reader: MjaiReader | None, message: Any) -> MjaiReader | None:
     """The reader of the round after one more message; None once one did not fit."""
     if not isinstance(message, dict):
-        return None
+        return reader
     if message.get("type") == "start_kyoku":
-        reader = MjaiReader()
+        reader, message = MjaiReader(), {"scores": [25000] * 4, **message}
     if reader is None or not MjaiReader.knows(message):
         return reader
     try:
