@@ -37,6 +37,7 @@ _QUIET: Final = {
 """Environment in which Ray tells nobody about us, and us nothing that the log says too."""
 _LOOK_S: Final = 2.0
 """So often the cluster is asked how many CPUs it has."""
+_REACH_S: Final = 5.0
 _PATIENCE_S: Final = 30.0
 """With nobody at work for so long, the log says so."""
 
@@ -83,8 +84,7 @@ def _connected(address: str, workers: int | None) -> Iterator[Any]:
         import ray  # noqa: PLC0415 - an extra, for those who ask for it
     except ImportError:
         raise ConfigError('--ray needs Ray, which is not installed: pip install "suzaku[ray]"') from None
-    if "://" in address:
-        raise ConfigError(f"--ray {address}: run this on a machine of the cluster, with --ray auto")
+    _check(address)
     cpus = None
     if address == LOCAL:
         cpus = workers or default_workers()
@@ -101,6 +101,19 @@ def _connected(address: str, workers: int | None) -> Iterator[Any]:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _check(address: str) -> None:
+    """Say at once what Ray would say after minutes, or not clearly."""
+    if "://" in address:
+        raise ConfigError(f"--ray {address}: run this on a machine of the cluster, with --ray auto")
+    host, colon, port = address.rpartition(":")
+    if not colon:
+        return
+    try:
+        socket.create_connection((host, int(port)), _REACH_S).close()
+    except (OSError, ValueError) as exc:
+        raise ConfigError(f"--ray {address}: {exc}; start a cluster there with `ray start --head`") from exc
 
 
 class _Member(msgspec.Struct):
