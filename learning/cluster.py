@@ -29,12 +29,14 @@ R = TypeVar("R")
 
 LOCAL: Final = "local"
 
-_QUIET: Final = {
+SETTINGS: Final = {
     "RAY_USAGE_STATS_ENABLED": "0",
+    # workers of its own are no less important than ours are
+    "RAY_worker_niceness": "0",
     # its reports of lost processes go to stdout, where our results do, unless they are skipped
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",
 }
-"""Environment in which Ray tells nobody about us, and us nothing that the log says too."""
+"""Environment for Ray: it tells nobody about us, and us nothing that the log says too."""
 _LOOK_S: Final = 2.0
 """So often the cluster is asked how many CPUs it has."""
 _REACH_S: Final = 5.0
@@ -79,12 +81,20 @@ def results(
 @contextlib.contextmanager
 def _connected(address: str, workers: int | None) -> Iterator[Any]:
     """The library, connected."""
-    os.environ.update(_QUIET)
+    os.environ.update(SETTINGS)
     try:
         import ray  # noqa: PLC0415 - an extra, for those who ask for it
     except ImportError:
         raise ConfigError('--ray needs Ray, which is not installed: pip install "suzaku[ray]"') from None
     _check(address)
+    try:
+        _connect(ray, address, workers)
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _connect(ray: Any, address: str, workers: int | None) -> None:
     cpus = None
     if address == LOCAL:
         cpus = workers or default_workers()
@@ -92,15 +102,11 @@ def _connected(address: str, workers: int | None) -> Iterator[Any]:
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     try:
         ray.init(address, num_cpus=cpus, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    except (ConnectionError, RuntimeError, ValueError, OSError) as exc:
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as exc:
+        why = str(exc).partition("\n")[0]
         raise ConfigError(
-            f"--ray {address}: {str(exc).partition(chr(10))[0]}; "
-            f"start a cluster with `ray start --head`, or take --ray {LOCAL}"
+            f"--ray {address}: {why}; start a cluster with `ray start --head`, or take --ray {LOCAL}"
         ) from exc
-    try:
-        yield ray
-    finally:
-        ray.shutdown()
 
 
 def _check(address: str) -> None:
