@@ -10,6 +10,7 @@ import typer
 from bot.cli.options import (
     AsJson,
     CorpusFolder,
+    Ray,
     Records,
     Workers,
     reported,
@@ -375,6 +376,7 @@ def arena(
     ] = None,
     records: Annotated[bool, typer.Option("--records", help="Keep every game's record in it too.")] = False,
     workers: Workers = None,
+    ray: Ray = None,
     as_json: AsJson = False,
 ) -> int:
     """Compare two players.
@@ -397,6 +399,7 @@ def arena(
         records=records,
         sequential=sequential,
         workers=workers,
+        ray=ray,
         as_json=as_json,
         prepare=warm_up_visibly,
     )

@@ -62,6 +62,15 @@ Workers = Annotated[
     typer.Option("--workers", help="Processes; one for each core if not given.", metavar="NUMBER", min=1),
 ]
 
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        help="Play on a Ray cluster: local, auto (the one this machine is part of) or HOST:PORT of its head.",
+        metavar="ADDRESS",
+    ),
+]
+
 
 def reported(command: Callable[P, int]) -> Callable[P, None]:
     """Make a command's result its exit code, and its errors a message and a code."""

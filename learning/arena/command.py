@@ -12,7 +12,6 @@ from learning.arena.players import contender
 from learning.arena.progress import shown
 from learning.arena.report import print_report
 from learning.arena.run import run
-from learning.corpus.workers import default_workers
 
 
 def compare(
@@ -27,6 +26,7 @@ def compare(
     records: bool,
     sequential: bool,
     workers: int | None,
+    ray: str | None,
     as_json: bool,
     prepare: Callable[[], object] = lambda: None,
 ) -> int:
@@ -43,11 +43,12 @@ def compare(
         records: keep every game's record in it too.
         sequential: stop as soon as one side is clearly better.
         workers: processes; one for each core if None.
+        ray: a cluster's address, to play there; see `learning.spread.spread`.
         as_json: print one JSON object.
         prepare: called once both players are loaded, before anybody plays.
 
     Raises:
-        ConfigError: a player, or the folder, is not what it must be.
+        ConfigError: a player, the folder or the cluster is not what it must be.
         ReplayError: results cannot be read or written.
         WorkerFailed: a process could not go on.
     """
@@ -66,7 +67,8 @@ def compare(
         with shown() as tell:
             found = run(
                 plan,
-                workers=workers or default_workers(),
+                workers=workers,
+                ray=ray,
                 folder=folder,
                 records=records,
                 sequential=sequential,

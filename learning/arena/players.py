@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
@@ -13,13 +13,16 @@ from game.errors import ConfigError
 from policies.heuristic import HeuristicPolicy
 from policies.random_play import RandomPolicy
 from policies.rollout import Chooser, PolicyChooser
-from policies.slots import Policy
+from policies.slots import Policy, Slot
 
 if TYPE_CHECKING:
     from policies.inference import Averaging
 
 NETWORK: Final = "network"
 """The checkpoints that come with the program."""
+
+Files: TypeAlias = dict[str, bytes]
+"""The checkpoints of a folder, by file name."""
 
 _AVERAGING: Final[tuple[Averaging, ...]] = (6, 12)
 _RULES: Final[dict[str, Callable[[], Policy]]] = {"heuristic": HeuristicPolicy, "random": RandomPolicy}
@@ -55,34 +58,66 @@ def contender(text: str) -> Contender:
     return _seated(text)[0]
 
 
-def seat_down(who: Contender) -> Chooser:
+def packed(*contenders: Contender) -> dict[str, Files]:
+    """What contenders need to be seated where their folders are not, by their texts.
+
+    Raises:
+        CheckpointError: somebody's checkpoints cannot be used.
+    """
+    files: dict[str, Files] = {}
+    for who in contenders:
+        if who.text in _RULES:
+            continue
+        folder = _folder(_parts(who.text)[0])
+        if folder.is_dir():
+            from policies.checkpoint import files_of  # noqa: PLC0415 - torch is for those who need it
+
+            files[who.text] = files_of(folder, Slot)
+    return files
+
+
+def seat_down(who: Contender, files: Files | None = None) -> Chooser:
     """Load a contender, ready to play.
+
+    Args:
+        who: he.
+        files: of his folder, if it may not be here.
 
     Raises:
         ConfigError: somebody else plays under that name by now.
         CheckpointError: his checkpoints cannot be used.
     """
-    found, policy = _seated(who.text)
+    found, policy = _seated(who.text, files)
     if found != who:
         raise ConfigError(f"{who.text}: its checkpoints have changed since the games began")
     return PolicyChooser(policy)
 
 
-def _seated(text: str) -> tuple[Contender, Policy]:
+def _seated(text: str, files: Files | None = None) -> tuple[Contender, Policy]:
     if text in _RULES:
         return Contender(text, text), _RULES[text]()
     name, averaging = _parts(text)
-    folder = None if name == NETWORK else Path(name)
-    if folder is not None and not folder.is_dir():
+    folder = _folder(name)
+    if files is None and not folder.is_dir():
         known = ", ".join((NETWORK, *_RULES))
         raise ConfigError(f"{text!r} is no player: neither one of {known} nor a folder of checkpoints")
-    from policies.inference import SHIPPED, load_policy  # noqa: PLC0415 - torch is for those who need it
+    from policies.checkpoint.files import read_file, reader_of  # noqa: PLC0415 - torch is for those who need it
+    from policies.inference import load_policy  # noqa: PLC0415
 
-    policy = load_policy(folder or SHIPPED, averaging=averaging)
+    read = read_file if files is None else reader_of(files)
+    policy = load_policy(folder, averaging=averaging, read=read)
     digest = hashlib.sha256(b"%d" % averaging)
     for slot, card in sorted(policy.cards.items()):
         digest.update(slot.encode() + b"\0" + msgspec.json.encode(card))
     return Contender(text, digest.hexdigest()), policy
+
+
+def _folder(name: str) -> Path:
+    if name != NETWORK:
+        return Path(name)
+    from policies.inference import SHIPPED  # noqa: PLC0415 - torch is for those who need it
+
+    return SHIPPED
 
 
 def _parts(text: str) -> tuple[str, Averaging]:

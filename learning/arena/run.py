@@ -14,21 +14,18 @@ import msgspec
 from game.files import replace_file
 from game.warmup import warm_up
 from learning.arena.plan import Plan
-from learning.arena.players import seat_down
-from learning.arena.records import record_of
+from learning.arena.players import Files, packed, seat_down
+from learning.arena.records import GameFile, file_of
 from learning.arena.report import Report, placements_of, report, whole_sets
 from learning.arena.store import Store
 from learning.arena.tally import GameRow, row_of
-from learning.crew import Done, Work, results
+from learning.crew import Done, Work
+from learning.spread import spread
 from learning.statistics import first_clear
-from policies.rollout import Played, Rollout, Times
-from replays.library import save
+from policies.rollout import Rollout, Times
 
 Tell: TypeAlias = Callable[[int, int], None]
 """Is told how many games there are now, and how many there are to be."""
-
-RECORDS_FOLDER: Final = "games"
-CRASHES_FOLDER: Final = "crashed"
 
 _EQUAL: Final = 2.5
 """Average placement of players of the same strength."""
@@ -39,58 +36,50 @@ class Setup(msgspec.Struct, frozen=True):
 
     Attributes:
         plan: what is played.
-        folder: of the results, None for nowhere.
-        records: whether each game's record is kept there; one that crashes is in any case.
+        records: whether each game's record is wanted; one that crashes is in any case.
+        files: of the contenders' checkpoints, by their texts; those who are not there find their folders.
     """
 
     plan: Plan
-    folder: Path | None = None
     records: bool = False
+    files: dict[str, Files] = {}
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """A game that ended, and the seconds on a core since the one before it, by what they were spent on."""
+    """A game that ended.
+
+    Attributes:
+        row: what it came to.
+        times: seconds on a core since the one before it, by what they were spent on.
+        file: to keep; a worker may be where the folder is not.
+    """
 
     row: GameRow
     times: dict[str, float]
+    file: GameFile | None = None
 
 
 def player_of_blocks(setup: Setup) -> Work[Ended]:
     """Load both sides; returns what plays a block of the plan."""
     warm_up()
     plan = setup.plan
-    challenger = seat_down(plan.challenger)
-    same = plan.champions == plan.challenger
-    rollout = Rollout(
-        [challenger, challenger if same else seat_down(plan.champions)],
-        tables=plan.tables,
-        length=plan.length,
-    )
+    sides = (plan.challenger, plan.champions)
+    loaded = {who: seat_down(who, setup.files.get(who.text)) for who in dict.fromkeys(sides)}
+    rollout = Rollout([loaded[who] for who in sides], tables=plan.tables, length=plan.length)
 
     def play(block: int) -> Iterator[Ended]:
         for played in rollout.play(map(plan.seating, plan.numbers(block))):
-            _keep(setup, played)
             times, rollout.times = rollout.times, defaultdict(float)
-            yield Ended(row_of(played), dict(times))
+            yield Ended(row_of(played), dict(times), file_of(plan, played, records=setup.records))
 
     return play
-
-
-def _keep(setup: Setup, played: Played) -> None:
-    if setup.folder is None:
-        return
-    if played.crash:
-        folder = setup.folder / CRASHES_FOLDER
-        folder.mkdir(exist_ok=True)
-        replace_file(folder / f"game-{played.seating.number}.json", msgspec.json.encode(played))
-    elif setup.records:
-        save(record_of(setup.plan, played), setup.folder / RECORDS_FOLDER)
 
 
 def run(
     plan: Plan,
     *,
-    workers: int,
+    workers: int | None = None,
+    ray: str | None = None,
     folder: Path | None = None,
     records: bool = False,
     sequential: bool = False,
@@ -100,7 +89,8 @@ def run(
 
     Args:
         plan: what to play.
-        workers: processes.
+        workers: processes; one for each core if None.
+        ray: a cluster's address, to play there; see `learning.spread.spread`.
         folder: where results are kept and found again, None for nowhere.
         records: keep every game's record too, in the folder.
         sequential: stop as soon as one side is clearly better.
@@ -110,23 +100,28 @@ def run(
         None if not one duplicate set was complete.
 
     Raises:
-        ConfigError: another comparison lies in the folder.
+        ConfigError: another comparison lies in the folder, or there is no such cluster.
         WorkerFailed: a process could not go on.
+        OSError: the disk does not take it.
     """
+    files = {} if ray is None else packed(plan.challenger, plan.champions)
     with Store(plan, folder) as store:
-        running = _Run(Setup(plan, folder, records), store, tell, sequential=sequential)
+        running = _Run(Setup(plan, records, files), store, folder, tell, sequential=sequential)
         if running.clear is None:
-            running.play(workers)
+            running.play(workers, ray)
         return running.report()
 
 
 class _Run:
     """One run of the arena."""
 
-    def __init__(self, setup: Setup, store: Store, tell: Tell, *, sequential: bool) -> None:
+    def __init__(
+        self, setup: Setup, store: Store, folder: Path | None, tell: Tell, *, sequential: bool
+    ) -> None:
         self._setup = setup
         self._plan = setup.plan
         self._store = store
+        self._folder = folder
         self._tell = tell
         self._sequential = sequential
         self._started = time.monotonic()
@@ -135,11 +130,12 @@ class _Run:
         self.clear: int | None = None
         self._look()
 
-    def play(self, workers: int) -> None:
+    def play(self, workers: int | None, ray: str | None) -> None:
         """Play the blocks that are not whole yet, until all are or the difference is clear."""
         missing = [block for block in range(self._plan.blocks) if not self._is_whole(block)]
         self._tell(self._before, self._plan.games)
-        with contextlib.closing(results(player_of_blocks, self._setup, missing, workers)) as ended:
+        ended = spread(player_of_blocks, self._setup, missing, workers=workers, ray=ray)
+        with contextlib.closing(ended):
             for _, one in ended:
                 if isinstance(one, Done):
                     self._look()
@@ -162,10 +158,17 @@ class _Run:
         )
 
     def _take(self, ended: Ended) -> None:
-        if self._store.add(ended.row):
-            for what, spent in ended.times.items():
-                self._times[what] += spent
-            self._tell(len(self._store.rows), self._plan.games)
+        if ended.row.number in self._store.rows:
+            return
+        if ended.file is not None and self._folder is not None:
+            # before its row: a game that is in the results is never without its record
+            folder = self._folder / ended.file.folder
+            folder.mkdir(exist_ok=True)
+            replace_file(folder / ended.file.name, ended.file.data)
+        self._store.add(ended.row)
+        for what, spent in ended.times.items():
+            self._times[what] += spent
+        self._tell(len(self._store.rows), self._plan.games)
 
     def _is_whole(self, block: int) -> bool:
         return all(number in self._store.rows for number in self._plan.numbers(block))

@@ -13,8 +13,9 @@ import learning.arena.run
 from game.table import Table
 from learning.arena.plan import Plan
 from learning.arena.players import contender
+from learning.arena.records import CRASHES_FOLDER, RECORDS_FOLDER
 from learning.arena.report import Report
-from learning.arena.run import CRASHES_FOLDER, RECORDS_FOLDER, Ended, Setup, player_of_blocks, run
+from learning.arena.run import Ended, Setup, player_of_blocks, run
 from learning.arena.store import RESULTS_FILE, read_results
 from learning.arena.tally import GameRow
 from learning.crew import DONE, Done
@@ -32,8 +33,8 @@ def a_quick_plan(sets: int, seed: int = 0) -> Plan:
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Play in this process."""
 
-    def results(
-        prepare: object, setup: Setup, tasks: list[int], workers: int
+    def spread(
+        prepare: object, setup: Setup, tasks: list[int], *, workers: int | None, ray: str | None
     ) -> Iterator[tuple[int, Ended | Done]]:
         work = player_of_blocks(setup)
         for task in tasks:
@@ -41,7 +42,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
                 yield task, ended
             yield task, DONE
 
-    monkeypatch.setattr(learning.arena.run, "results", results)
+    monkeypatch.setattr(learning.arena.run, "spread", spread)
 
 
 def rows_in(folder: Path) -> list[GameRow]:
@@ -111,15 +112,15 @@ def test_a_game_that_crashes_is_kept_with_its_seed(tmp_path: Path, monkeypatch: 
 def play_rows(monkeypatch: pytest.MonkeyPatch, places: list[int], order: list[int]) -> None:
     """Let blocks end in some order, games as told."""
 
-    def results(
-        prepare: object, setup: Setup, tasks: list[int], workers: int
+    def spread(
+        prepare: object, setup: Setup, tasks: list[int], *, workers: int | None, ray: str | None
     ) -> Iterator[tuple[int, Ended | Done]]:
         for block in sorted(tasks, key=order.index):
             for number in setup.plan.numbers(block):
                 yield block, Ended(a_row(setup.plan, number, places[number % len(places)]), {})
             yield block, DONE
 
-    monkeypatch.setattr(learning.arena.run, "results", results)
+    monkeypatch.setattr(learning.arena.run, "spread", spread)
 
 
 def of_games(found: Report | None) -> tuple[int, bool, object]:
