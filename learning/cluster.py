@@ -146,7 +146,7 @@ class _Crew(Generic[S, R]):
         self._workers = workers
         self._waiting = deque(tasks)
         self._lost = Counter[int]()
-        self._unready = 0
+        self._unready = self._most = 0
         self._members: dict[Any, _Member] = {}
         self._looked, self._worked = -float("inf"), time.monotonic()
 
@@ -205,6 +205,7 @@ class _Crew(Generic[S, R]):
         for _ in range(min(self._workers or cpus, len(self._waiting) + at_work) - len(self._members)):
             actor = self._actors.remote()
             self._members[actor.get_ready.remote([self._setup])] = _Member(actor)
+        self._most = max(self._most, len(self._members))
 
     def _next_task(self, member: _Member) -> None:
         """Give a worker the next task; without one he is let go."""
@@ -221,7 +222,7 @@ class _Crew(Generic[S, R]):
         if task is None:
             self._unready += 1
             _log.warning("worker.lost", reason=reason)
-            if self._unready >= TRIES * max(TRIES, len(self._members) + 1):
+            if self._unready >= TRIES * self._most:
                 raise WorkerFailed(f"{self._unready} processes died before any was ready ({reason})")
             return
         self._lost[task] += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +21,10 @@ from tests.learning.clusters import address, machines
 from tests.learning.test_crew import counting, dying, hopeless, raising, refused, threads, unprepared
 
 __all__ = ["address", "machines"]
+
+
+def stillborn(_: int) -> Work[int]:
+    os._exit(7)
 
 
 def meeting(folder: Path) -> Work[str]:
@@ -77,6 +82,11 @@ def test_what_a_worker_raises_ends_the_run(
 ) -> None:
     with pytest.raises(WorkerFailed, match=said):
         list(spread(prepare, 0, [3], ray=address))
+
+
+def test_processes_that_die_before_they_are_ready_end_the_run(address: str) -> None:
+    with capture_logs(), pytest.raises(WorkerFailed, match="3 processes died before any was ready"):
+        list(spread(stillborn, 0, [5], ray=address))
 
 
 def test_a_machine_with_another_program_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
