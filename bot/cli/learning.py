@@ -354,7 +354,8 @@ def arena(
         str,
         typer.Option(
             help="network, heuristic, random, or a folder of checkpoints; with :6 or :12 behind it, networks "
-            "average over so many renamings of the suits.",
+            "average over so many renamings of the suits. engine:COMMAND is a program that speaks mjai and "
+            "answers arrays of messages, engine-lines:COMMAND one that answers every message.",
             metavar="PLAYER",
         ),
     ] = "network",
@@ -377,6 +378,23 @@ def arena(
     records: Annotated[bool, typer.Option("--records", help="Keep every game's record in it too.")] = False,
     workers: Workers = None,
     ray: Ray = None,
+    tables: Annotated[
+        int | None,
+        typer.Option(
+            help="Played side by side in each process: 64, or 4 with an external engine, which is a process "
+            "for each of its seats.",
+            metavar="NUMBER",
+            min=1,
+        ),
+    ] = None,
+    answer_timeout: Annotated[
+        float,
+        typer.Option(
+            help="For each answer of an external engine; the first of a process has a minute more.",
+            metavar="SECONDS",
+            min=0.01,
+        ),
+    ] = 10.0,
     as_json: AsJson = False,
 ) -> int:
     """Compare two players.
@@ -400,6 +418,8 @@ def arena(
         sequential=sequential,
         workers=workers,
         ray=ray,
+        tables=tables,
+        answer_timeout_s=answer_timeout,
         as_json=as_json,
         prepare=warm_up_visibly,
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from game.errors import ConfigError, ReplayError
 from game.settlement import GameLength
 from learning.arena.plan import Mode, Plan, sets_for
-from learning.arena.players import contender
+from learning.arena.players import contender, tables_for
 from learning.arena.progress import shown
 from learning.arena.report import print_report
 from learning.arena.run import run
@@ -27,6 +27,8 @@ def compare(
     sequential: bool,
     workers: int | None,
     ray: str | None,
+    tables: int | None,
+    answer_timeout_s: float,
     as_json: bool,
     prepare: Callable[[], object] = lambda: None,
 ) -> int:
@@ -44,6 +46,8 @@ def compare(
         sequential: stop as soon as one side is clearly better.
         workers: processes; one for each core if None.
         ray: a cluster's address, to play there; see `learning.spread.spread`.
+        tables: side by side in each process; as many as suit the players if None.
+        answer_timeout_s: for each answer of an external engine.
         as_json: print one JSON object.
         prepare: called once both players are loaded, before anybody plays.
 
@@ -54,13 +58,15 @@ def compare(
     """
     if records and folder is None:
         raise ConfigError("--records needs --out: records are kept beside the results")
+    one, other = (contender(text, answer_timeout_s) for text in (challenger, champions))
     plan = Plan(
-        challenger=contender(challenger),
-        champions=contender(champions),
+        challenger=one,
+        champions=other,
         sets=sets_for(games, mode),
         seed=seed,
         mode=mode,
         length=length,
+        tables=tables or tables_for(one, other),
     )
     prepare()
     try:
