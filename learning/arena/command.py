@@ -9,9 +9,9 @@ from game.errors import ConfigError, ReplayError
 from game.settlement import GameLength
 from learning.arena.plan import Mode, Plan, sets_for
 from learning.arena.players import contender
-from learning.arena.progress import shown
 from learning.arena.report import print_report
 from learning.arena.run import run
+from learning.progress import Progress
 
 
 def compare(
@@ -64,7 +64,7 @@ def compare(
     )
     prepare()
     try:
-        with shown() as tell:
+        with Progress("arena.progress", "arena", "games", done=None) as progress:
             found = run(
                 plan,
                 workers=workers,
@@ -72,7 +72,7 @@ def compare(
                 folder=folder,
                 records=records,
                 sequential=sequential,
-                tell=tell,
+                tell=progress.reach,
             )
     except OSError as exc:
         raise ReplayError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc
