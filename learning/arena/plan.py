@@ -1,20 +1,13 @@
-"""What a comparison plays: duplicate sets, the same walls with the seats rotated, in blocks of fixed content.
-
-A block is what one process plays in one go. Which games are in it follows from the plan alone, so that a run
-that goes on, on whatever number of processes, plays whole blocks again and counts no game twice.
-"""
+"""What a comparison plays: duplicate sets, the same walls with the seats rotated."""
 
 from __future__ import annotations
 
-import hashlib
 from typing import Final, Literal, TypeAlias
 
-import msgspec
-
 from game.events import Four
-from game.settlement import GameLength
 from learning.arena.players import Contender
-from policies.rollout import TABLES, Seating
+from learning.arena.series import Series, wall_seed
+from policies.rollout import Seating
 
 FORMAT: Final = "suzaku-arena/1"
 
@@ -29,32 +22,28 @@ SEATS: Final[dict[Mode, tuple[Four, ...]]] = {
 }
 """Who sits where in each game of a set: every way to seat the two sides, once."""
 
-_BLOCK_GAMES: Final = 64
-"""Games in a block, unless more are played side by side: few enough to share out, enough for full batches."""
 
-
-class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Plan(Series, frozen=True, kw_only=True):
     """Everything the games of a comparison follow from.
 
     Attributes:
         challenger: the player compared.
         champions: the player he is compared with.
         sets: duplicate sets.
-        seed: every wall follows from it.
         mode: one against three, or two against two.
-        length: of the games.
-        tables: played side by side.
         format: of the results.
     """
 
     challenger: Contender
     champions: Contender
     sets: int
-    seed: int = 0
     mode: Mode = "1v3"
-    length: GameLength = "hanchan"
-    tables: int = TABLES
     format: str = FORMAT
+
+    @property
+    def contenders(self) -> tuple[Contender, ...]:
+        """The challenger and the champions."""
+        return self.challenger, self.champions
 
     @property
     def set_games(self) -> int:
@@ -62,29 +51,24 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return len(SEATS[self.mode])
 
     @property
+    def together(self) -> int:
+        """A set is played by one process."""
+        return self.set_games
+
+    @property
     def games(self) -> int:
         """Games in all."""
         return self.sets * self.set_games
 
     @property
-    def block_sets(self) -> int:
-        """Sets in a block."""
-        return max(_BLOCK_GAMES, self.tables) // self.set_games
-
-    @property
-    def blocks(self) -> int:
-        """How many blocks there are."""
-        return -(-self.sets // self.block_sets)
-
-    def numbers(self, block: int) -> range:
-        """The numbers of a block's games."""
-        size = self.block_sets * self.set_games
-        return range(block * size, min((block + 1) * size, self.games))
+    def identity(self) -> str:
+        """What tells these games from those of other plans."""
+        return f"{self.seed} {self.challenger.identity} {self.champions.identity} {self.mode} {self.length}"
 
     def seating(self, number: int) -> Seating:
         """Game ``number``: its walls and who sits where."""
         of_set, rotation = divmod(number, self.set_games)
-        return Seating(number, set_seed(self.seed, of_set), SEATS[self.mode][rotation])
+        return Seating(number, wall_seed("arena", self.seed, of_set), SEATS[self.mode][rotation])
 
 
 def sets_for(games: int, mode: Mode) -> int:
@@ -94,9 +78,3 @@ def sets_for(games: int, mode: Mode) -> int:
     (100, 101, 2)
     """
     return -(-games // len(SEATS[mode]))
-
-
-def set_seed(seed: int, of_set: int) -> int:
-    """The seed of all walls of a set."""
-    digest = hashlib.blake2b(f"arena {seed} {of_set}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little") >> 1

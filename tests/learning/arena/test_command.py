@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from bot import cli
 from learning.arena.bench import bench_selfplay, print_bench
+from learning.arena.plan import Plan
 from learning.arena.store import RESULTS_FILE, read_results
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
@@ -38,7 +39,7 @@ def test_arena_prints_json_and_keeps_what_it_played(tmp_path: Path) -> None:
     assert "random 1 v 3 random: 4 tonpuu games, 1 duplicate sets, seed 5" in out
     code, _, err = arena("--games", "8", "--workers", "1", "--out", str(tmp_path))
     assert code == cli.EXIT_USAGE
-    assert "another comparison lies there (sets 1, not 2)" in err
+    assert "another run lies there (sets 1, not 2)" in err
 
 
 def test_wrong_use_is_said_before_anything_is_played(tmp_path: Path) -> None:
@@ -57,11 +58,11 @@ def test_a_run_killed_in_the_middle_goes_on_to_the_same_results(tmp_path: Path) 
         while process.poll() is None and (not results.exists() or results.read_bytes().count(b"\n") < 12):
             pass
         process.kill()
-    before = read_results(killed)[1]
+    before = read_results(killed, Plan)[1]
     assert 11 <= len(before) < 80
     for folder in (killed, tmp_path / "whole"):
         subprocess.run([*command, "--out", str(folder)], stdout=subprocess.DEVNULL, check=True)
-    assert read_results(killed) == read_results(tmp_path / "whole")
+    assert read_results(killed, Plan) == read_results(tmp_path / "whole", Plan)
     assert len((killed / RESULTS_FILE).read_bytes().splitlines()) == 81
 
 

@@ -5,7 +5,8 @@ from collections import Counter
 import msgspec
 import pytest
 
-from learning.arena.plan import Plan, set_seed, sets_for
+from learning.arena.plan import Plan, sets_for
+from learning.arena.series import wall_seed
 from tests.learning.arena.made_up import a_plan
 
 
@@ -39,8 +40,9 @@ def test_every_game_is_in_one_block_with_its_whole_set(mode: str) -> None:
 
 
 def test_seeds_differ_between_sets_and_runs_and_stay_the_same() -> None:
-    assert len({set_seed(seed, number) for seed in range(20) for number in range(20)}) == 400
-    assert set_seed(0, 0) == set_seed(0, 0) == 2146288834269637816
+    assert len({wall_seed("arena", seed, number) for seed in range(20) for number in range(20)}) == 400
+    assert wall_seed("arena", 0, 0) == wall_seed("arena", 0, 0) == 2146288834269637816
+    assert wall_seed("selfplay", 0, 0) != wall_seed("arena", 0, 0)
 
 
 def test_a_plan_comes_back_from_its_line() -> None:
