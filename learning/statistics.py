@@ -24,6 +24,8 @@ LEAST_SETS: Final = 32
 """Before so many sets nothing is called clear: the intervals lean on many values being averaged."""
 
 _LOW, _HIGH = 0.025, 0.975
+_NORMAL: Final = 1.959964
+"""Deviations of a normal distribution on both sides of its mean that hold 95 %."""
 _NARROWEST: Final = 500.0
 """Sets at which an interval that holds at every look is at its best."""
 _AT_ONCE: Final = 250
@@ -85,6 +87,26 @@ def spread(sums: Floats, drawn: Floats, statistic: Statistic) -> Spread:
     value, of_drawn = _values(sums, drawn, statistic)
     low, high = _quantiles(of_drawn, 0.25, 0.75)
     return Spread(value, low, high)
+
+
+def share(part: int, whole: int) -> Estimate:
+    """How often something happened, with its 95 % interval.
+
+    Args:
+        part: times it did.
+        whole: times it could have, independently; 1 or more.
+
+    Source: Wilson, 1927: where the share would have to lie for what was seen to be within 95 %.
+
+    >>> found = share(190, 200)
+    >>> [round(each, 3) for each in (found.value, found.low, found.high)]
+    [0.95, 0.91, 0.973]
+    """
+    seen = part / whole
+    shrink = 1.0 + _NORMAL**2 / whole
+    middle = seen + _NORMAL**2 / (2 * whole)
+    reach = _NORMAL * math.sqrt(seen * (1.0 - seen) / whole + _NORMAL**2 / (4 * whole**2))
+    return Estimate(seen, (middle - reach) / shrink, (middle + reach) / shrink)
 
 
 def ratio(part: int, whole: int, scale: float = 1.0) -> Statistic:

@@ -370,6 +370,19 @@ def arena(
     sequential: Annotated[
         bool, typer.Option("--sequential", help="Stop as soon as one is clearly better.")
     ] = False,
+    independent: Annotated[
+        bool,
+        typer.Option("--independent", help="New walls for every game; for a player against himself."),
+    ] = False,
+    coverage: Annotated[
+        int,
+        typer.Option(
+            help="Draw so many runs of 400 games from those played, and say in how many of them the interval "
+            "holds 2.5: about 95 % if the sides are equal.",
+            metavar="NUMBER",
+            min=0,
+        ),
+    ] = 0,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for the results; a run that was stopped goes on there.", metavar="FOLDER"),
@@ -381,7 +394,7 @@ def arena(
 ) -> int:
     """Compare two players.
 
-    The same walls are played with the seats rotated. Says who placed how, with 95 % intervals.
+    The seats rotate over the same walls. Says who placed how, with 95 % intervals.
     """
     from bot.logs import set_up_logs
     from bot.warm import warm_up_visibly
@@ -398,6 +411,8 @@ def arena(
         folder=out,
         records=records,
         sequential=sequential,
+        independent=independent,
+        coverage_runs=coverage,
         workers=workers,
         ray=ray,
         as_json=as_json,

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import structlog
+
 from game.errors import ConfigError, ReplayError
 from game.settlement import GameLength
+from learning.arena.coverage import GAMES as COVERAGE_GAMES
 from learning.arena.plan import Mode, Plan, sets_for
 from learning.arena.players import contender
 from learning.arena.report import print_report
 from learning.arena.run import run
 from learning.progress import Progress
+
+_log = structlog.get_logger(__name__)
 
 
 def compare(
@@ -25,6 +30,8 @@ def compare(
     folder: Path | None,
     records: bool,
     sequential: bool,
+    independent: bool,
+    coverage_runs: int,
     workers: int | None,
     ray: str | None,
     as_json: bool,
@@ -42,6 +49,8 @@ def compare(
         folder: for the results, None for nowhere.
         records: keep every game's record in it too.
         sequential: stop as soon as one side is clearly better.
+        independent: give each game walls of its own.
+        coverage_runs: draw so many small runs from the games, and see how many intervals hold 2.5.
         workers: processes; one for each core if None.
         ray: a cluster's address, to play there; see `learning.spread.spread`.
         as_json: print one JSON object.
@@ -57,11 +66,16 @@ def compare(
     plan = Plan(
         challenger=contender(challenger),
         champions=contender(champions),
-        sets=sets_for(games, mode),
+        sets=sets_for(games, mode, independent=independent),
         seed=seed,
         mode=mode,
+        independent=independent,
         length=length,
     )
+    if coverage_runs and plan.games < COVERAGE_GAMES:
+        raise ConfigError(f"--coverage needs --games {COVERAGE_GAMES} or more, to draw its runs from")
+    if plan.caution:
+        _log.warning("arena.caution", reason=plan.caution)
     prepare()
     try:
         with Progress("arena.progress", "arena", "games", done=None) as progress:
@@ -72,6 +86,7 @@ def compare(
                 folder=folder,
                 records=records,
                 sequential=sequential,
+                coverage_runs=coverage_runs,
                 tell=progress.reach,
             )
     except OSError as exc:

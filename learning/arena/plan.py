@@ -1,4 +1,4 @@
-"""What a comparison plays: duplicate sets, the same walls with the seats rotated."""
+"""What a comparison plays: the seats rotated over the same walls (duplicate sets), or over new ones."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ class Plan(Series, frozen=True, kw_only=True):
     Attributes:
         challenger: the player compared.
         champions: the player he is compared with.
-        sets: duplicate sets.
+        sets: duplicate sets; single games where each has walls of its own.
         mode: one against three, or two against two.
+        independent: each game has walls of its own.
         format: of the results.
     """
 
@@ -38,6 +39,7 @@ class Plan(Series, frozen=True, kw_only=True):
     champions: Contender
     sets: int
     mode: Mode = "1v3"
+    independent: bool = False
     format: str = FORMAT
 
     @property
@@ -47,8 +49,8 @@ class Plan(Series, frozen=True, kw_only=True):
 
     @property
     def set_games(self) -> int:
-        """Games in a set."""
-        return len(SEATS[self.mode])
+        """Games that share their walls; what is resampled together."""
+        return 1 if self.independent else len(SEATS[self.mode])
 
     @property
     def together(self) -> int:
@@ -63,18 +65,33 @@ class Plan(Series, frozen=True, kw_only=True):
     @property
     def identity(self) -> str:
         """What tells these games from those of other plans."""
-        return f"{self.seed} {self.challenger.identity} {self.champions.identity} {self.mode} {self.length}"
+        text = f"{self.seed} {self.challenger.identity} {self.champions.identity} {self.mode} {self.length}"
+        return f"{text} independent" if self.independent else text
+
+    @property
+    def caution(self) -> str:
+        """What to keep in mind about the result, "" for nothing."""
+        if self.challenger != self.champions or self.independent:
+            return ""
+        return (
+            "both sides are the same player: if he answers a position always alike, the games over the same "
+            "walls are all one game and his 2.5 says nothing; --independent gives each game walls of its own"
+        )
 
     def seating(self, number: int) -> Seating:
         """Game ``number``: its walls and who sits where."""
-        of_set, rotation = divmod(number, self.set_games)
-        return Seating(number, wall_seed("arena", self.seed, of_set), SEATS[self.mode][rotation])
+        seats = SEATS[self.mode]
+        walls = wall_seed("arena", self.seed, number // self.set_games)
+        return Seating(number, walls, seats[number % len(seats)])
 
 
-def sets_for(games: int, mode: Mode) -> int:
-    """The sets that make up at least so many games.
+def sets_for(games: int, mode: Mode, *, independent: bool = False) -> int:
+    """The sets that make up at least so many games, everybody in every seat equally often.
 
     >>> sets_for(400, "1v3"), sets_for(401, "1v3"), sets_for(12, "2v2")
     (100, 101, 2)
+    >>> sets_for(401, "1v3", independent=True)
+    404
     """
-    return -(-games // len(SEATS[mode]))
+    rotations = -(-games // len(SEATS[mode]))
+    return rotations * len(SEATS[mode]) if independent else rotations

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from learning.arena.coverage import Coverage, coverage
 from learning.arena.figures import Side, crashes_in, faults_in, lines_of, side_of, speed_line, sums_of
 from learning.arena.plan import CHALLENGER, CHAMPION, Plan
 from learning.arena.tally import GameRow
@@ -19,7 +20,7 @@ class Report(msgspec.Struct, frozen=True):
     Attributes:
         plan: what was to be played.
         games: counted: of whole sets only.
-        sets: duplicate sets counted.
+        sets: duplicate sets counted; games where each has walls of its own.
         clear: why it ended before its plan did: the difference was clear; only asked for in a sequential run.
         challenger: his figures.
         champions: theirs.
@@ -29,6 +30,7 @@ class Report(msgspec.Struct, frozen=True):
         played: games this run played; the others were there before.
         games_per_s: of this run.
         times: seconds on a core per game of this run, by what they were spent on.
+        coverage: how often the interval of a small run, drawn from these games, holds 2.5; if asked for.
     """
 
     plan: Plan
@@ -43,6 +45,7 @@ class Report(msgspec.Struct, frozen=True):
     played: int
     games_per_s: float
     times: dict[str, float]
+    coverage: Coverage | None = None
 
 
 def report(
@@ -53,12 +56,24 @@ def report(
     seconds: float = 0.0,
     played: int = 0,
     times: dict[str, float] | None = None,
+    coverage_runs: int = 0,
 ) -> Report | None:
-    """What the games say; None while no duplicate set is complete."""
+    """What the games say; None while no duplicate set is complete.
+
+    Args:
+        plan: of the games.
+        rows: the games.
+        clear: whether it ended early as the difference was clear.
+        seconds: it took.
+        played: games of this start.
+        times: seconds on a core per game, by what they were spent on.
+        coverage_runs: draw so many small runs from the games, and see how many intervals hold 2.5.
+    """
     rows = sorted(rows, key=lambda row: row.number)
     sets = whole_sets(plan, rows)
     if not sets:
         return None
+    counts = sums_of({CHALLENGER}, sets)[:, :4]
     return Report(
         plan=plan,
         games=len(sets) * plan.set_games,
@@ -72,6 +87,7 @@ def report(
         played=played,
         games_per_s=played / seconds if seconds else 0.0,
         times=times or {},
+        coverage=coverage(counts, plan.set_games, coverage_runs) if coverage_runs else None,
     )
 
 
@@ -103,14 +119,24 @@ def print_report(found: Report, *, as_json: bool) -> int:
     return 1 if found.crashes else 0
 
 
-def _lines(found: Report) -> Iterable[str]:
-    plan, challenger, champions = found.plan, found.challenger, found.champions
-    yield (
-        f"{challenger.name} {plan.mode[0]} v {plan.mode[2]} {champions.name}: "
-        f"{found.games} {plan.length} games, {found.sets} duplicate sets, seed {plan.seed}"
+def headline(found: Report) -> str:
+    """Who against whom, over what."""
+    plan = found.plan
+    walls = "each over walls of its own" if plan.independent else f"{found.sets} duplicate sets"
+    return (
+        f"{found.challenger.name} {plan.mode[0]} v {plan.mode[2]} {found.champions.name}: "
+        f"{found.games} {plan.length} games, {walls}, seed {plan.seed}"
         f"{', stopped as the difference was clear' if found.clear else ''}"
     )
-    yield from lines_of((challenger, champions))
+
+
+def _lines(found: Report) -> Iterable[str]:
+    yield headline(found)
+    yield from lines_of((found.challenger, found.champions))
+    if found.coverage:
+        yield str(found.coverage)
+    if found.plan.caution:
+        yield f"caution: {found.plan.caution}"
     yield from (f"fault: {line}" for line in found.faults)
     yield from (f"crashed: {line}" for line in found.crashes)
     if found.played:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import Final
 
+from learning.arena.coverage import EQUAL
 from learning.arena.plan import Plan
 from learning.arena.report import Report, placements_of, report, whole_sets
 from learning.arena.session import Session, Tell
 from learning.arena.tally import GameRow
 from learning.statistics import first_clear
-
-_EQUAL: Final = 2.5
-"""Average placement of players of the same strength."""
 
 
 def run(
@@ -24,6 +21,7 @@ def run(
     folder: Path | None = None,
     records: bool = False,
     sequential: bool = False,
+    coverage_runs: int = 0,
     tell: Tell = lambda _games, _of: None,
 ) -> Report | None:
     """Play what is not played yet, and report.
@@ -35,6 +33,7 @@ def run(
         folder: where results are kept and found again, None for nowhere.
         records: keep every game's record too, in the folder.
         sequential: stop as soon as one side is clearly better.
+        coverage_runs: draw so many small runs from the games, and see how many intervals hold 2.5.
         tell: is told of the progress.
 
     Returns:
@@ -59,6 +58,7 @@ def run(
             plan,
             [row for row in session.rows.values() if row.number < end],
             clear=clear is not None,
+            coverage_runs=coverage_runs,
             seconds=session.seconds,
             played=session.played,
             times=session.times,
@@ -78,5 +78,5 @@ def _clear(session: Session[Plan]) -> int | None:
         looks[len(whole_sets(plan, rows))] = numbers.stop
     if not looks:
         return None
-    count = first_clear(placements_of(whole_sets(plan, rows)), _EQUAL, sorted(looks))
+    count = first_clear(placements_of(whole_sets(plan, rows)), EQUAL, sorted(looks))
     return None if count is None else looks[count]

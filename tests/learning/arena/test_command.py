@@ -37,6 +37,7 @@ def test_arena_prints_json_and_keeps_what_it_played(tmp_path: Path) -> None:
     code, out, _ = arena("--games", "4", "--workers", "1", "--out", str(tmp_path))
     assert code == 0
     assert "random 1 v 3 random: 4 tonpuu games, 1 duplicate sets, seed 5" in out
+    assert "caution: both sides are the same player" in out
     code, _, err = arena("--games", "8", "--workers", "1", "--out", str(tmp_path))
     assert code == cli.EXIT_USAGE
     assert "another run lies there (sets 1, not 2)" in err
@@ -45,6 +46,8 @@ def test_arena_prints_json_and_keeps_what_it_played(tmp_path: Path) -> None:
 def test_wrong_use_is_said_before_anything_is_played(tmp_path: Path) -> None:
     code, _, err = arena("--records")
     assert (code, "--records needs --out" in err) == (cli.EXIT_USAGE, True)
+    code, _, err = arena("--coverage", "200", "--games", "396", "--independent")
+    assert (code, "--coverage needs --games 400 or more" in err) == (cli.EXIT_USAGE, True)
     code, _, err = arena("--challenger", str(tmp_path / "nowhere"))
     assert (code, "is no player" in err) == (cli.EXIT_USAGE, True)
 

@@ -5,7 +5,7 @@ from collections import Counter
 import msgspec
 import pytest
 
-from learning.arena.plan import Plan, sets_for
+from learning.arena.plan import SEATS, Mode, Plan, sets_for
 from learning.arena.series import wall_seed
 from tests.learning.arena.made_up import a_plan
 
@@ -27,6 +27,27 @@ def test_two_against_two_sit_in_every_way_there_is() -> None:
     assert {sum(players) for players in seats} == {2}
     for seat in range(4):
         assert Counter(players[seat] for players in seats) == {0: 3, 1: 3}
+
+
+@pytest.mark.parametrize("mode", ["1v3", "2v2"])
+def test_independent_games_have_walls_of_their_own_and_seat_everybody_everywhere(mode: Mode) -> None:
+    sets = sets_for(95, mode, independent=True)
+    plan = msgspec.structs.replace(a_plan(sets, mode=mode), independent=True)
+    assert plan.games == sets == 96
+    games = [plan.seating(number) for number in range(96)]
+    assert len({game.seed for game in games}) == 96
+    seated = Counter(game.players for game in games)
+    assert dict.fromkeys(SEATS[mode], 96 // len(SEATS[mode])) == seated
+    assert [number for block in range(plan.blocks) for number in plan.numbers(block)] == list(range(96))
+    assert plan.identity != a_plan(sets, mode=mode).identity
+
+
+def test_a_player_against_himself_is_cautioned_unless_walls_are_independent() -> None:
+    plan = a_plan()
+    assert not plan.caution
+    same = msgspec.structs.replace(plan, champions=plan.challenger)
+    assert "--independent" in same.caution
+    assert not msgspec.structs.replace(same, independent=True).caution
 
 
 @pytest.mark.parametrize("mode", ["1v3", "2v2"])
