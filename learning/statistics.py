@@ -24,7 +24,7 @@ LEAST_SETS: Final = 32
 """Before so many sets nothing is called clear: the intervals lean on many values being averaged."""
 
 _LOW, _HIGH = 0.025, 0.975
-_NORMAL: Final = 1.959964
+NORMAL: Final = 1.959964
 """Deviations of a normal distribution on both sides of its mean that hold 95 %."""
 _NARROWEST: Final = 500.0
 """Sets at which an interval that holds at every look is at its best."""
@@ -41,11 +41,13 @@ class Estimate(msgspec.Struct, frozen=True):
 
 
 class Spread(msgspec.Struct, frozen=True):
-    """A number and the middle half of its resamplings; None where it is not defined, or not finite."""
+    """A number, the middle half of its resamplings, and 95 % of them; None where not defined or finite."""
 
     value: float | None
     first_quartile: float | None
     third_quartile: float | None
+    low: float | None
+    high: float | None
 
 
 def resample(sums: Floats, count: int = RESAMPLES, seed: int = 0) -> Floats:
@@ -83,10 +85,9 @@ def estimate(sums: Floats, drawn: Floats, statistic: Statistic) -> Estimate:
 
 
 def spread(sums: Floats, drawn: Floats, statistic: Statistic) -> Spread:
-    """A statistic over all sets, with its interquartile range over the resamplings."""
+    """A statistic over all sets, with its interquartile range over the resamplings, and where 95 % lie."""
     value, of_drawn = _values(sums, drawn, statistic)
-    low, high = _quantiles(of_drawn, 0.25, 0.75)
-    return Spread(value, low, high)
+    return Spread(value, *_quantiles(of_drawn, 0.25, 0.75), *_quantiles(of_drawn, _LOW, _HIGH))
 
 
 def share(part: int, whole: int) -> Estimate:
@@ -103,9 +104,9 @@ def share(part: int, whole: int) -> Estimate:
     [0.95, 0.91, 0.973]
     """
     seen = part / whole
-    shrink = 1.0 + _NORMAL**2 / whole
-    middle = seen + _NORMAL**2 / (2 * whole)
-    reach = _NORMAL * math.sqrt(seen * (1.0 - seen) / whole + _NORMAL**2 / (4 * whole**2))
+    shrink = 1.0 + NORMAL**2 / whole
+    middle = seen + NORMAL**2 / (2 * whole)
+    reach = NORMAL * math.sqrt(seen * (1.0 - seen) / whole + NORMAL**2 / (4 * whole**2))
     return Estimate(seen, (middle - reach) / shrink, (middle + reach) / shrink)
 
 

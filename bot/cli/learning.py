@@ -388,6 +388,14 @@ def arena(
         typer.Option(help="Folder for the results; a run that was stopped goes on there.", metavar="FOLDER"),
     ] = None,
     records: Annotated[bool, typer.Option("--records", help="Keep every game's record in it too.")] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(help="Write the comparison as one page that needs nothing else.", metavar="FILE"),
+    ] = None,
+    report: Annotated[
+        bool,
+        typer.Option("--report", help="Play nothing: report on the games in --out, finished or not."),
+    ] = False,
     workers: Workers = None,
     ray: Ray = None,
     as_json: AsJson = False,
@@ -398,9 +406,11 @@ def arena(
     """
     from bot.logs import set_up_logs
     from bot.warm import warm_up_visibly
-    from learning.arena.command import compare
+    from learning.arena.command import compare, compare_played
 
     set_up_logs()
+    if report:
+        return compare_played(out, sequential=sequential, coverage_runs=coverage, html=html, as_json=as_json)
     return compare(
         challenger,
         champions,
@@ -413,6 +423,7 @@ def arena(
         sequential=sequential,
         independent=independent,
         coverage_runs=coverage,
+        html=html,
         workers=workers,
         ray=ray,
         as_json=as_json,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Final, Literal, TypeAlias
 
 from game.events import Four
@@ -67,6 +68,18 @@ class Plan(Series, frozen=True, kw_only=True):
         """What tells these games from those of other plans."""
         text = f"{self.seed} {self.challenger.identity} {self.champions.identity} {self.mode} {self.length}"
         return f"{text} independent" if self.independent else text
+
+    @property
+    def command(self) -> str:
+        """What plays these games again."""
+        words = ["suzaku", "arena", "--challenger", self.challenger.text, "--champion", self.champions.text]
+        words += ["--games", str(self.games), "--seed", str(self.seed)]
+        flags = {
+            "--two": self.mode == "2v2",
+            "--tonpuu": self.length == "tonpuu",
+            "--independent": self.independent,
+        }
+        return shlex.join([*words, *(flag for flag, given in flags.items() if given)])
 
     @property
     def caution(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from learning.arena.course import Stand, course
 from learning.arena.coverage import Coverage, coverage
 from learning.arena.figures import Side, crashes_in, faults_in, lines_of, side_of, speed_line, sums_of
 from learning.arena.plan import CHALLENGER, CHAMPION, Plan
@@ -30,6 +31,7 @@ class Report(msgspec.Struct, frozen=True):
         played: games this run played; the others were there before.
         games_per_s: of this run.
         times: seconds on a core per game of this run, by what they were spent on.
+        course: how the challenger's average placement settled.
         coverage: how often the interval of a small run, drawn from these games, holds 2.5; if asked for.
     """
 
@@ -45,6 +47,7 @@ class Report(msgspec.Struct, frozen=True):
     played: int
     games_per_s: float
     times: dict[str, float]
+    course: tuple[Stand, ...] = ()
     coverage: Coverage | None = None
 
 
@@ -87,6 +90,7 @@ def report(
         played=played,
         games_per_s=played / seconds if seconds else 0.0,
         times=times or {},
+        course=course(mean_place(counts), plan.set_games),
         coverage=coverage(counts, plan.set_games, coverage_runs) if coverage_runs else None,
     )
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from pathlib import Path
 
 from learning.arena.coverage import EQUAL
 from learning.arena.plan import Plan
 from learning.arena.report import Report, placements_of, report, whole_sets
 from learning.arena.session import Session, Tell
+from learning.arena.store import read_results
 from learning.arena.tally import GameRow
 from learning.statistics import first_clear
 
@@ -45,19 +47,15 @@ def run(
         OSError: the disk does not take it.
     """
     with Session(plan, folder, "mjlog" if records else None, tell) as session:
-        clear = _clear(session) if sequential else None
-        if clear is None:
+        if not sequential or clear_after(plan, session.rows) is None:
             with contextlib.closing(session.blocks(workers, ray)) as blocks:
                 for _ in blocks:
-                    clear = _clear(session) if sequential else None
-                    if clear is not None:
+                    if sequential and clear_after(plan, session.rows) is not None:
                         break
-        # games past the point where the difference was clear do not count
-        end = plan.games if clear is None else clear
-        return report(
+        return report_of(
             plan,
-            [row for row in session.rows.values() if row.number < end],
-            clear=clear is not None,
+            session.rows,
+            sequential=sequential,
             coverage_runs=coverage_runs,
             seconds=session.seconds,
             played=session.played,
@@ -65,18 +63,62 @@ def run(
         )
 
 
-def _clear(session: Session[Plan]) -> int | None:
+def look(folder: Path, *, sequential: bool = False, coverage_runs: int = 0) -> Report | None:
+    """Report on what lies in a folder, finished or not, and play nothing.
+
+    Args:
+        folder: of the results.
+        sequential: count no game past the point where one side was clearly better.
+        coverage_runs: draw so many small runs from the games, and see how many intervals hold 2.5.
+
+    Returns:
+        None if not one duplicate set is complete.
+
+    Raises:
+        ReplayError: no results lie there, or they cannot be read.
+    """
+    plan, rows = read_results(folder, Plan)
+    return report_of(
+        plan, {row.number: row for row in rows}, sequential=sequential, coverage_runs=coverage_runs
+    )
+
+
+def report_of(
+    plan: Plan,
+    rows: Mapping[int, GameRow],
+    *,
+    sequential: bool,
+    coverage_runs: int,
+    seconds: float = 0.0,
+    played: int = 0,
+    times: dict[str, float] | None = None,
+) -> Report | None:
+    """The report on games by their numbers; see `run` and `learning.arena.report.report`."""
+    clear = clear_after(plan, rows) if sequential else None
+    # games past the point where the difference was clear do not count
+    end = plan.games if clear is None else clear
+    return report(
+        plan,
+        [row for row in rows.values() if row.number < end],
+        clear=clear is not None,
+        coverage_runs=coverage_runs,
+        seconds=seconds,
+        played=played,
+        times=times,
+    )
+
+
+def clear_after(plan: Plan, rows: Mapping[int, GameRow]) -> int | None:
     """How many games the first whole blocks have, whichever were played first, after which it is clear."""
-    plan = session.series
     looks: dict[int, int] = {}
-    rows: list[GameRow] = []
+    seen: list[GameRow] = []
     for block in range(plan.blocks):
-        if not session.is_whole(block):
-            break
         numbers = plan.numbers(block)
-        rows += [session.rows[number] for number in numbers]
-        looks[len(whole_sets(plan, rows))] = numbers.stop
+        if not all(number in rows for number in numbers):
+            break
+        seen += [rows[number] for number in numbers]
+        looks[len(whole_sets(plan, seen))] = numbers.stop
     if not looks:
         return None
-    count = first_clear(placements_of(whole_sets(plan, rows)), EQUAL, sorted(looks))
+    count = first_clear(placements_of(whole_sets(plan, seen)), EQUAL, sorted(looks))
     return None if count is None else looks[count]

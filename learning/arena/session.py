@@ -131,10 +131,6 @@ class Session(Generic[P]):
         """Seconds on a core per game of this start, by what they were spent on."""
         return {what: spent / self.played for what, spent in sorted(self._times.items())}
 
-    def is_whole(self, block: int) -> bool:
-        """Whether every game of a block is there."""
-        return all(number in self.rows for number in self.series.numbers(block))
-
     def blocks(self, workers: int | None = None, ray: str | None = None) -> Generator[int, None, None]:
         """Play the blocks that are not whole yet; the number of each as it becomes so.
 
@@ -147,10 +143,15 @@ class Session(Generic[P]):
             WorkerFailed: a process could not go on.
             OSError: the disk does not take it.
         """
-        missing = [block for block in range(self.series.blocks) if not self.is_whole(block)]
-        self._tell(self._before, self.series.games)
-        files = {} if ray is None else packed(*self.series.contenders)
-        setup = Setup(self.series, self._form, files)
+        series, rows = self.series, self.rows
+        missing = [
+            block
+            for block in range(series.blocks)
+            if any(number not in rows for number in series.numbers(block))
+        ]
+        self._tell(self._before, series.games)
+        files = {} if ray is None else packed(*series.contenders)
+        setup = Setup(series, self._form, files)
         ended = spread(player_of_blocks, setup, missing, workers=workers, ray=ray)
         with contextlib.closing(ended):
             for block, one in ended:
