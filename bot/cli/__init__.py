@@ -14,6 +14,7 @@ from bot.cli.learning import arena, corpus, evaluation, training
 from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, reported
 from bot.cli.playing import check, lobby, play
 from bot.cli.records import convert, games, traffic
+from bot.cli.selfplay import selfplay
 
 __all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_USAGE", "app", "main", "reported"]
 
@@ -25,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # they print local variables, and one of those is a secret
     rich_markup_mode=None,
 )
-for _command in (play, lobby, engine, check, games, convert, arena):
+for _command in (play, lobby, engine, check, games, convert, arena, selfplay):
     app.command()(_command)
 for _name, _group in (
     ("traffic", traffic),

@@ -371,11 +371,32 @@ def arena(
     sequential: Annotated[
         bool, typer.Option("--sequential", help="Stop as soon as one is clearly better.")
     ] = False,
+    independent: Annotated[
+        bool,
+        typer.Option("--independent", help="New walls for every game; for a player against himself."),
+    ] = False,
+    coverage: Annotated[
+        int,
+        typer.Option(
+            help="Draw so many runs of 400 games from those played, and say in how many of them the interval "
+            "holds 2.5: about 95 % if the sides are equal.",
+            metavar="NUMBER",
+            min=0,
+        ),
+    ] = 0,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for the results; a run that was stopped goes on there.", metavar="FOLDER"),
     ] = None,
     records: Annotated[bool, typer.Option("--records", help="Keep every game's record in it too.")] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(help="Write the comparison as one page that needs nothing else.", metavar="FILE"),
+    ] = None,
+    report: Annotated[
+        bool,
+        typer.Option("--report", help="Play nothing: report on the games in --out, finished or not."),
+    ] = False,
     workers: Workers = None,
     ray: Ray = None,
     tables: Annotated[
@@ -399,13 +420,15 @@ def arena(
 ) -> int:
     """Compare two players.
 
-    The same walls are played with the seats rotated. Says who placed how, with 95 % intervals.
+    The seats rotate over the same walls. Says who placed how, with 95 % intervals.
     """
     from bot.logs import set_up_logs
     from bot.warm import warm_up_visibly
-    from learning.arena.command import compare
+    from learning.arena.command import compare, compare_played
 
     set_up_logs()
+    if report:
+        return compare_played(out, sequential=sequential, coverage_runs=coverage, html=html, as_json=as_json)
     return compare(
         challenger,
         champions,
@@ -416,6 +439,9 @@ def arena(
         folder=out,
         records=records,
         sequential=sequential,
+        independent=independent,
+        coverage_runs=coverage,
+        html=html,
         workers=workers,
         ray=ray,
         tables=tables,

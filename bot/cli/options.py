@@ -51,7 +51,8 @@ DryRun = Annotated[
 Records = Annotated[
     list[Path],
     typer.Argument(
-        help="Records (mjlog, also gzipped), folders of them, shards (.jsonl.zst).", metavar="PATH..."
+        help="Records (mjlog, also gzipped, or mjai), folders of them, shards (.jsonl.zst).",
+        metavar="PATH...",
     ),
 ]
 CorpusFolder = Annotated[

@@ -5,7 +5,8 @@ from collections import Counter
 import msgspec
 import pytest
 
-from learning.arena.plan import Plan, set_seed, sets_for
+from learning.arena.plan import SEATS, Mode, Plan, sets_for
+from learning.arena.series import wall_seed
 from tests.learning.arena.made_up import a_plan
 
 
@@ -29,6 +30,27 @@ def test_two_against_two_sit_in_every_way_there_is() -> None:
 
 
 @pytest.mark.parametrize("mode", ["1v3", "2v2"])
+def test_independent_games_have_walls_of_their_own_and_seat_everybody_everywhere(mode: Mode) -> None:
+    sets = sets_for(95, mode, independent=True)
+    plan = msgspec.structs.replace(a_plan(sets, mode=mode), independent=True)
+    assert plan.games == sets == 96
+    games = [plan.seating(number) for number in range(96)]
+    assert len({game.seed for game in games}) == 96
+    seated = Counter(game.players for game in games)
+    assert dict.fromkeys(SEATS[mode], 96 // len(SEATS[mode])) == seated
+    assert [number for block in range(plan.blocks) for number in plan.numbers(block)] == list(range(96))
+    assert plan.identity != a_plan(sets, mode=mode).identity
+
+
+def test_a_player_against_himself_is_cautioned_unless_walls_are_independent() -> None:
+    plan = a_plan()
+    assert not plan.caution
+    same = msgspec.structs.replace(plan, champions=plan.challenger)
+    assert "--independent" in same.caution
+    assert not msgspec.structs.replace(same, independent=True).caution
+
+
+@pytest.mark.parametrize("mode", ["1v3", "2v2"])
 def test_every_game_is_in_one_block_with_its_whole_set(mode: str) -> None:
     plan = msgspec.structs.replace(a_plan(sets=37), mode=mode)
     numbers = [number for block in range(plan.blocks) for number in plan.numbers(block)]
@@ -39,8 +61,9 @@ def test_every_game_is_in_one_block_with_its_whole_set(mode: str) -> None:
 
 
 def test_seeds_differ_between_sets_and_runs_and_stay_the_same() -> None:
-    assert len({set_seed(seed, number) for seed in range(20) for number in range(20)}) == 400
-    assert set_seed(0, 0) == set_seed(0, 0) == 2146288834269637816
+    assert len({wall_seed("arena", seed, number) for seed in range(20) for number in range(20)}) == 400
+    assert wall_seed("arena", 0, 0) == wall_seed("arena", 0, 0) == 2146288834269637816
+    assert wall_seed("selfplay", 0, 0) != wall_seed("arena", 0, 0)
 
 
 def test_a_plan_comes_back_from_its_line() -> None:

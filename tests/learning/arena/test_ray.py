@@ -14,10 +14,12 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-import learning.arena.run
+import learning.arena.session
+from learning.arena.plan import Plan
 from learning.arena.players import contender
 from learning.arena.records import RECORDS_FOLDER
-from learning.arena.run import Ended, Setup, player_of_blocks, run
+from learning.arena.run import run
+from learning.arena.session import Ended, Setup, player_of_blocks
 from learning.arena.store import RESULTS_FILE, read_results
 from learning.crew import Work
 from tests.learning.arena.made_up import RANDOM, a_plan
@@ -54,7 +56,7 @@ def test_the_same_games_here_and_on_a_cluster(address: str, tmp_path: Path) -> N
     assert plan.blocks == 2
     run(plan, workers=1, folder=tmp_path / "here", records=True)
     run(plan, ray=address, folder=tmp_path / "there", records=True)
-    assert read_results(tmp_path / "here") == read_results(tmp_path / "there")
+    assert read_results(tmp_path / "here", Plan) == read_results(tmp_path / "there", Plan)
     assert records_in(tmp_path / "here") == records_in(tmp_path / "there")
 
 
@@ -62,7 +64,7 @@ def test_a_process_killed_in_the_middle_costs_no_game(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = msgspec.structs.replace(a_plan(sets=17), challenger=RANDOM)
-    monkeypatch.setattr(learning.arena.run, "player_of_blocks", functools.partial(dying_player, tmp_path))
+    monkeypatch.setattr(learning.arena.session, "player_of_blocks", functools.partial(dying_player, tmp_path))
     with capture_logs() as logs:
         found = run(plan, ray=address, folder=tmp_path / "results")
     assert [entry["event"] for entry in logs] == ["worker.lost"]
@@ -72,7 +74,7 @@ def test_a_process_killed_in_the_middle_costs_no_game(
     assert len(lines) == 1 + 68
     monkeypatch.undo()
     run(plan, workers=1, folder=tmp_path / "here")
-    assert read_results(tmp_path / "results") == read_results(tmp_path / "here")
+    assert read_results(tmp_path / "results", Plan) == read_results(tmp_path / "here", Plan)
 
 
 def test_ctrl_c_ends_a_run_with_its_cluster(tmp_path: Path) -> None:
@@ -86,4 +88,4 @@ def test_ctrl_c_ends_a_run_with_its_cluster(tmp_path: Path) -> None:
         assert process.wait(60) == 130
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
-    assert len(read_results(tmp_path)[1]) >= 2
+    assert len(read_results(tmp_path, Plan)[1]) >= 2
