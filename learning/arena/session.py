@@ -150,7 +150,7 @@ class Session(Generic[P]):
             if any(number not in rows for number in series.numbers(block))
         ]
         self._tell(self._before, series.games)
-        files = {} if ray is None else packed(*series.contenders)
+        files = {} if ray is None else packed(*dict.fromkeys(series.contenders))
         setup = Setup(series, self._form, files)
         ended = spread(player_of_blocks, setup, missing, workers=workers, ray=ray)
         with contextlib.closing(ended):

@@ -15,6 +15,7 @@ import pytest
 from structlog.testing import capture_logs
 
 import learning.arena.session
+from learning import selfplay
 from learning.arena.plan import Plan
 from learning.arena.players import contender
 from learning.arena.records import RECORDS_FOLDER
@@ -22,7 +23,8 @@ from learning.arena.run import run
 from learning.arena.session import Ended, Setup, player_of_blocks
 from learning.arena.store import RESULTS_FILE, read_results
 from learning.crew import Work
-from tests.learning.arena.made_up import RANDOM, a_plan
+from learning.selfplay import SelfPlay
+from tests.learning.arena.made_up import HEURISTIC, RANDOM, a_plan
 from tests.learning.clusters import address, machines
 from tests.policies.models import save_models
 
@@ -57,6 +59,16 @@ def test_the_same_games_here_and_on_a_cluster(address: str, tmp_path: Path) -> N
     run(plan, workers=1, folder=tmp_path / "here", records=True)
     run(plan, ray=address, folder=tmp_path / "there", records=True)
     assert read_results(tmp_path / "here", Plan) == read_results(tmp_path / "there", Plan)
+    assert records_in(tmp_path / "here") == records_in(tmp_path / "there")
+
+
+def test_self_play_is_the_same_on_a_cluster(address: str, tmp_path: Path) -> None:
+    networks = contender(str(save_models(tmp_path / "models")))
+    plan = SelfPlay(players=(networks, HEURISTIC, RANDOM, networks), games=70, length="tonpuu")
+    here = selfplay.run(plan, tmp_path / "here", workers=1)
+    there = selfplay.run(plan, tmp_path / "there", ray=address)
+    assert here.players == there.players
+    assert read_results(tmp_path / "here", SelfPlay) == read_results(tmp_path / "there", SelfPlay)
     assert records_in(tmp_path / "here") == records_in(tmp_path / "there")
 
 
