@@ -6,7 +6,8 @@ import shlex
 from typing import Final, Literal, TypeAlias
 
 from game.events import Four
-from learning.arena.players import Contender
+from learning.arena.engines import ANSWER_S
+from learning.arena.players import Contender, tables_for
 from learning.arena.series import Series, wall_seed
 from policies.rollout import Seating
 
@@ -74,6 +75,10 @@ class Plan(Series, frozen=True, kw_only=True):
         """What plays these games again."""
         words = ["suzaku", "arena", "--challenger", self.challenger.text, "--champion", self.champions.text]
         words += ["--games", str(self.games), "--seed", str(self.seed)]
+        if self.tables != tables_for(*self.contenders):
+            words += ["--tables", str(self.tables)]
+        limits = {who.answer_s for who in self.contenders} - {None, ANSWER_S}
+        words += [word for limit in limits for word in ("--answer-timeout", f"{limit:g}")]
         flags = {
             "--two": self.mode == "2v2",
             "--tonpuu": self.length == "tonpuu",

@@ -6,8 +6,9 @@ import msgspec
 import pytest
 
 from learning.arena.plan import SEATS, Mode, Plan, sets_for
+from learning.arena.players import ENGINE_TABLES, Contender
 from learning.arena.series import wall_seed
-from tests.learning.arena.made_up import a_plan
+from tests.learning.arena.made_up import HEURISTIC, a_plan
 
 
 def test_the_games_of_a_set_share_their_walls_and_seat_everybody_everywhere_once() -> None:
@@ -70,3 +71,12 @@ def test_a_plan_comes_back_from_its_line() -> None:
     plan = a_plan(sets_for(7, "1v3"), seed=3)
     assert plan.games == 8
     assert msgspec.json.decode(msgspec.json.encode(plan), type=Plan) == plan
+
+
+def test_the_command_says_everything_that_was_chosen() -> None:
+    plain = "suzaku arena --challenger heuristic --champion random --games 8 --seed 0 --tonpuu"
+    assert a_plan().command == f"{plain} --tables 8"
+    engine = Contender("engine:node e.js", "e", answer_s=2.5)
+    plan = Plan(challenger=HEURISTIC, champions=engine, sets=3, seed=4, mode="2v2", tables=ENGINE_TABLES)
+    wanted = "suzaku arena --challenger heuristic --champion 'engine:node e.js' --games 18 --seed 4"
+    assert plan.command == f"{wanted} --answer-timeout 2.5 --two"
