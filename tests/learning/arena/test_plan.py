@@ -74,8 +74,8 @@ def test_a_plan_comes_back_from_its_line() -> None:
 
 
 def test_the_command_says_everything_that_was_chosen() -> None:
-    plain = "suzaku arena --challenger heuristic --champion random --games 8 --seed 0 --tonpuu"
-    assert a_plan().command == f"{plain} --tables 8"
+    plain = "suzaku arena --challenger heuristic --champion random --games 8 --seed 0"
+    assert a_plan().command == f"{plain} --tables 8 --tonpuu"
     engine = Contender("engine:node e.js", "e", answer_s=2.5)
     plan = Plan(challenger=HEURISTIC, champions=engine, sets=3, seed=4, mode="2v2", tables=ENGINE_TABLES)
     wanted = "suzaku arena --challenger heuristic --champion 'engine:node e.js' --games 18 --seed 4"
