@@ -37,17 +37,14 @@ ActionName: TypeAlias = Literal[
 ]
 NoteKey: TypeAlias = Literal[
     "furiten_waits",
-    "furiten_after",
     "furiten_turn",
     "furiten_riichi",
+    "furiten_after",
     "riichi_choice",
-    "riichi_hand_bound",
     "win_declined",
     "red_five",
     "last_round",
     "last_round_needs",
-    "last_round_safe",
-    "hand_unknown",
 ]
 """What `replays.review.notes` says; the page has the words."""
 
