@@ -29,7 +29,7 @@ _TEMPERATURE: Final = 120.0
 """Points of difference that make one choice e times as likely as another."""
 _RED_PRICE: Final = 400.0
 """A red five goes only if its plain copies are gone."""
-CALL_MARGIN: Final = 50.0
+_CALL_MARGIN: Final = 50.0
 """A call shows tiles and gives up later choices: it must be worth this much more."""
 
 
@@ -83,7 +83,7 @@ def _riichi(question: Question) -> list[float]:
 def _call(question: Question) -> list[float]:
     view = look(question.record, question.player, question.length)
     stay = worth_of_pass(view)
-    return [_chance(worth_of_call(view, action) - stay - CALL_MARGIN) for action in question.options]
+    return [_chance(worth_of_call(view, action) - stay - _CALL_MARGIN) for action in question.options]
 
 
 def _kan(question: Question) -> list[float]:

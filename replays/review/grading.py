@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from policies.decision import Step
@@ -18,7 +18,7 @@ from replays.review.schema import (
 )
 from replays.tally import SeatTally
 
-THRESHOLDS: Final = Thresholds(inaccuracy=0.35, mistake=0.1, blunder=0.02, softened=0.0, hardened=4.0)
+THRESHOLDS: Final = Thresholds(inaccuracy=0.3, mistake=0.08, blunder=0.01, softened=0.5, hardened=10.0)
 RATING: Final = (
     "100 times the mean over all decisions of p(done) / p(preferred), the policy's probabilities at the step "
     "where the two part; a decision like the policy's counts 1"
@@ -58,7 +58,7 @@ def figures(decisions: Iterable[Decision]) -> Judged:
         ratios += decision.ratio
         if decision.loss is not None:
             valued += 1
-            loss += max(0.0, decision.loss)
+            loss += decision.loss
     number = sum(counts.values())
     bad = sum(counts[name] for name in _BAD)
     return Judged(
@@ -139,8 +139,8 @@ def rates_of(tally: SeatTally, rounds: int) -> Rates:
 
 def added(tallies: Sequence[SeatTally]) -> SeatTally:
     """Several tables as one."""
-    add: Callable[[str], int] = lambda name: sum(getattr(tally, name) for tally in tallies)  # noqa: E731
-    return SeatTally(**{name: add(name) for name in SeatTally.__struct_fields__})
+    names = SeatTally.__struct_fields__
+    return SeatTally(**{name: sum(getattr(tally, name) for tally in tallies) for name in names})
 
 
 def _share(part: float, whole: int, digits: int = 4) -> float | None:

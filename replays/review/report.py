@@ -58,7 +58,7 @@ class Reviewer:
         other: Named | None = None,
     ) -> None:
         self.policy = schema.PolicyName(name=policy.name, identity=policy.identity)
-        self._program = program
+        self.program = program
         self._policy = policy
         self._predictor = predictor
         self._other = other
@@ -96,7 +96,7 @@ class Reviewer:
         )
         other = self._other
         return schema.Review(
-            program=self._program,
+            program=self.program,
             game=_game(record, length, source, anonymous=anonymous),
             seat=seat,
             policy=self.policy,

@@ -343,7 +343,7 @@ class Thresholds(_Part, frozen=True, kw_only=True):
         mistake: a ratio below it is one.
         blunder: a ratio below it is one.
         softened: a loss of no more than this makes it one step better than its ratio says.
-        hardened: a loss of this or more makes an inaccuracy a mistake.
+        hardened: a loss of this or more makes an inaccuracy a mistake; far beyond the noise of a single loss.
     """
 
     inaccuracy: float
@@ -372,7 +372,7 @@ class Judged(_Part, frozen=True, kw_only=True):
         bad_moves: mistakes and blunders.
         bad_move_rate: share of these.
         rating: 100 times the mean ratio.
-        loss: sum of what the decisions cost that have a loss above 0.
+        loss: sum over the decisions that have one; the noise of the single ones evens out in it.
         valued: decisions that have a loss at all.
         categories: how many are of which.
     """

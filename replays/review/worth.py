@@ -14,15 +14,14 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from game.actions import Action, ActionKind
+from game.actions import PASS, Action, ActionKind
 from game.events import Four
 from game.scoring import context_of, evaluate
 from game.settlement import HONBA_POINTS, RIICHI_STICK, deltas, draw_deltas, liable_player
 from game.shanten import shanten
 from policies.attack import tenpai_value
-from policies.calls import worth_of_call, worth_of_discards, worth_of_pass
+from policies.calls import worth_of_discards, worth_of_pass
 from policies.hand_value import MELDS
-from policies.heuristic import CALL_MARGIN
 from policies.outlook import LATER_POINTS, Danger, Outlook, Prices, priced
 from policies.stakes import HAN_MAX, POINTS_PER_VALUE, RON_POINTS
 from replays.review.moments import Moment
@@ -202,18 +201,16 @@ def worths(
 ) -> Mapping[Action, float]:
     """Reward that each option adds to what the player can expect if he neither wins nor deals in.
 
-    Options without a value, as kans, are left out.
+    Kans and calls are left out: what the rules say about calls has nothing to do with what is lost by them
+    (`docs/review.md`). A win that is offered has its value, and so has letting it pass.
     """
     seen = priced(view, danger, prices_of(asked, prospects))
     found: dict[Action, float] = {}
     discards = [action for action in moment.legal if action.kind is ActionKind.DISCARD]
     if discards:
         found |= _of_discards(moment, seen, discards)
-    for action in moment.legal:
-        if action.kind is ActionKind.PASS:
-            found[action] = worth_of_pass(seen)
-        elif action.kind in (ActionKind.CHI, ActionKind.PON):
-            found[action] = worth_of_call(seen, action) - CALL_MARGIN
+    if asked.offered is not None and PASS in moment.legal:
+        found[PASS] = worth_of_pass(seen)
     rewards = {action: worth / POINTS_PER_VALUE for action, worth in found.items()}
     if asked.offered is not None:
         (won,) = prospects.reward([asked.offered], asked.player).tolist()
