@@ -16,10 +16,10 @@ from bot.models import use_threads
 from bot.redaction import clean_text
 from bot.review_text import index_text, review_text
 from bot.tenhou.links import fetched, parse_link
-from game.errors import ConfigError, ModelError, ReplayError
+from game.errors import ModelError, ReplayError
 from game.files import replace_file
 from game.jit import cache_folder
-from policies.named import NETWORK, Named, load_named
+from policies.named import Named, load_named
 from replays.formats import SUFFIXES, detect, expand_gzip, read_file, read_game
 from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX, read_decisions
 from replays.record import GameRecord

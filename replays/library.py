@@ -15,8 +15,8 @@ import structlog
 
 from game.errors import ReplayError, ReplayFormatError
 from game.files import replace_file
-from replays.mjlog import write
 from replays.formats import read_file
+from replays.mjlog import write
 from replays.record import DecisionRecord, GameRecord, check_game_id
 
 DEFAULT_FOLDER: Final = Path("replays/games")

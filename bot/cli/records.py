@@ -82,9 +82,7 @@ def review(
     seat: Annotated[
         int | None, typer.Option(help="Whose decisions; 0 dealt first.", metavar="0-3", min=0, max=3)
     ] = None,
-    player: Annotated[
-        str, typer.Option(help="The same by name, or by how it begins.", metavar="NAME")
-    ] = "",
+    player: Annotated[str, typer.Option(help="The same by name, or by how it begins.", metavar="NAME")] = "",
     policy: Annotated[
         str,
         typer.Option(help="Who is asked: network, heuristic, or a folder of checkpoints.", metavar="PLAYER"),

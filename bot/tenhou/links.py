@@ -49,7 +49,9 @@ def parse_link(text: str) -> GameLink | None:
         return None
     parts = urlsplit(text.strip() if "://" in text else f"https://{text.strip()}")
     query = parse_qs(parts.query, keep_blank_values=True)
-    known = _VIEWERS.fullmatch(parts.path) and (parts.hostname or "") == HOST and parts.port in (None, 80, 443)
+    known = (
+        _VIEWERS.fullmatch(parts.path) and (parts.hostname or "") == HOST and parts.port in (None, 80, 443)
+    )
     game_id = query.get("log", [parts.query.split("&")[0]])[0] if known else ""
     seats = query.get("tw", [])
     seat = int(seats[0]) if seats and re.fullmatch("[0-3]", seats[0]) else None
