@@ -44,6 +44,12 @@ def reviewed(record: GameRecord, seat: int, policy: Policy | None = None) -> Rev
     return reviewer(policy).review(record, seat)
 
 
+@cache
+def of_whole(seat: int) -> Review:
+    """The whole game, by the very policy that played it."""
+    return reviewed(whole(), seat)
+
+
 def events_of(scene: Scene, *onward: GameEvent) -> list[GameEvent]:
     return [StartGame(), *scene.events, *onward]
 

@@ -22,7 +22,7 @@ from replays.review.schema import Review
 from replays.tally import tally
 from tests.policies.fakes import Scripted
 from tests.replays.games import seen_from
-from tests.replays.review.made import reviewed, reviewer, whole
+from tests.replays.review.made import of_whole, reviewed, reviewer, whole
 from tests.shared import shard_texts
 
 
@@ -71,7 +71,7 @@ def check(made: Review) -> None:
 
 @pytest.mark.parametrize("seat", range(4))
 def test_a_player_agrees_with_himself(seat: int) -> None:
-    made = reviewed(whole(), seat)
+    made = of_whole(seat)
     check(made)
     assert made.summary.agreement == 1.0
     assert made.summary.rating == 100.0
@@ -103,7 +103,7 @@ def test_another_seat_stands_beside() -> None:
 
 
 def test_the_view_of_one_seat_is_enough_for_it() -> None:
-    full, own = reviewed(whole(), 1), reviewed(seen_from(whole(), 1), 1)
+    full, own = of_whole(1), reviewed(seen_from(whole(), 1), 1)
     assert own.game.known == (False, True, False, False)
     assert own.decisions == full.decisions
     with pytest.raises(ReplayError, match="does not show the hand of seat 0; it shows 1"):
@@ -140,7 +140,7 @@ def test_a_game_cut_short_is_reviewed_as_far_as_it_goes() -> None:
     assert made.rounds[-1].result.kind == "cut"
     assert made.rounds[-1].after is None
     assert made.game.places is None
-    assert 0 < len(made.decisions) < len(reviewed(whole(), 0).decisions)
+    assert 0 < len(made.decisions) < len(of_whole(0).decisions)
 
 
 def test_what_happened_in_play_stands_beside_the_decisions() -> None:
@@ -166,11 +166,11 @@ def test_what_happened_in_play_stands_beside_the_decisions() -> None:
     assert live.budget_ms == 3000.0
     assert live.probabilities is not None
     assert len(live.probabilities) == len(made.decisions[0].options)
-    assert all(each.live is None for each in reviewed(whole(), seat).decisions)
+    assert all(each.live is None for each in of_whole(seat).decisions)
 
 
 def test_an_index_adds_up() -> None:
-    reviews = [reviewed(whole(), seat) for seat in (0, 1)]
+    reviews = [of_whole(seat) for seat in (0, 1)]
     tallies = [tally(whole().events)[0][seat] for seat in (0, 1)]
     entries = [made_entry(made, f"game-{made.seat}") for made in reviews]
     index = index_of(entries, tallies, [], reviewer())

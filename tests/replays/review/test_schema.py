@@ -10,7 +10,7 @@ import pytest
 
 from replays.review.report import as_json
 from replays.review.schema import Review, json_schema
-from tests.replays.review.made import reviewed, whole
+from tests.replays.review.made import of_whole
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -20,13 +20,13 @@ def test_the_docs_hold_the_schema_of_the_structs() -> None:
 
 
 def test_a_review_is_read_again_as_it_was() -> None:
-    made = reviewed(whole(), 1)
+    made = of_whole(1)
     assert msgspec.json.decode(as_json(made), type=Review) == made
 
 
 def test_a_review_is_what_its_schema_says() -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed: schema not tried out")
-    document = json.loads(as_json(reviewed(whole(), 1)))
+    document = json.loads(as_json(of_whole(1)))
     validator = jsonschema.Draft202012Validator(json.loads(json_schema()))
     validator.validate(document)
     del document["rounds"][0]["events"]
