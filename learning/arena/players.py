@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final
 
 import msgspec
 
 from game.errors import ConfigError
 from learning.arena.engines import ANSWER_S, EngineChooser, check_engine, engine_of
-from policies.heuristic import HeuristicPolicy
-from policies.random_play import RandomPolicy
+from policies.named import Files, files_of_named, load_named, name_of
 from policies.rollout import TABLES, Chooser, PolicyChooser
-from policies.slots import Policy, Slot
-
-if TYPE_CHECKING:
-    from policies.inference import Averaging
-
-NETWORK: Final = "network"
-"""The checkpoints that come with the program."""
-
-Files: TypeAlias = dict[str, bytes]
-"""The checkpoints of a folder, by file name."""
 
 ENGINE_TABLES: Final = 4
 """Tables side by side where an external engine plays: it is a process for each of its seats."""
-
-_AVERAGING: Final[tuple[Averaging, ...]] = (6, 12)
-_RULES: Final[dict[str, Callable[[], Policy]]] = {"heuristic": HeuristicPolicy, "random": RandomPolicy}
 
 
 class Contender(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -50,11 +34,8 @@ class Contender(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def name(self) -> str:
         """What reports and records call him."""
-        if engine := engine_of(self.text):
-            return engine.name
-        folder, averaging = _parts(self.text)
-        name = folder if folder in (*_RULES, NETWORK) else Path(folder).resolve().name
-        return name if averaging == 1 else f"{name}:{averaging}"
+        engine = engine_of(self.text)
+        return engine.name if engine else name_of(self.text)
 
 
 def contender(text: str, answer_s: float = ANSWER_S) -> Contender:
@@ -71,7 +52,7 @@ def contender(text: str, answer_s: float = ANSWER_S) -> Contender:
     if engine := engine_of(text):
         check_engine(engine)
         return Contender(text, hashlib.sha256(text.encode()).hexdigest(), answer_s)
-    return _loaded(text)[0]
+    return Contender(text, load_named(text).identity)
 
 
 def tables_for(*players: Contender) -> int:
@@ -85,16 +66,8 @@ def packed(*contenders: Contender) -> dict[str, Files]:
     Raises:
         CheckpointError: somebody's checkpoints cannot be used.
     """
-    files: dict[str, Files] = {}
-    for who in contenders:
-        if who.text in _RULES:
-            continue
-        folder = _folder(_parts(who.text)[0])
-        if folder.is_dir():
-            from policies.checkpoint import files_of  # noqa: PLC0415 - torch is for those who need it
-
-            files[who.text] = files_of(folder, Slot)
-    return files
+    wanted = [who.text for who in contenders if not engine_of(who.text)]
+    return {text: files for text in wanted if (files := files_of_named(text)) is not None}
 
 
 def seat_down(who: Contender, files: Files | None = None) -> Chooser:
@@ -111,44 +84,7 @@ def seat_down(who: Contender, files: Files | None = None) -> Chooser:
     if engine := engine_of(who.text):
         check_engine(engine)
         return EngineChooser(engine, ANSWER_S if who.answer_s is None else who.answer_s)
-    found, policy = _loaded(who.text, files)
-    if found != who:
+    found = load_named(who.text, files=files)
+    if found.identity != who.identity:
         raise ConfigError(f"{who.text}: its checkpoints have changed since the games began")
-    return PolicyChooser(policy)
-
-
-def _loaded(text: str, files: Files | None = None) -> tuple[Contender, Policy]:
-    if text in _RULES:
-        return Contender(text, text), _RULES[text]()
-    name, averaging = _parts(text)
-    folder = _folder(name)
-    if files is None and not folder.is_dir():
-        known = ", ".join((NETWORK, *_RULES))
-        raise ConfigError(
-            f"{text!r} is no player: neither one of {known}, nor a folder of checkpoints, nor engine:COMMAND"
-        )
-    from policies.checkpoint.files import read_file, reader_of  # noqa: PLC0415 - torch is for those who need it
-    from policies.inference import load_policy  # noqa: PLC0415
-
-    read = read_file if files is None else reader_of(files)
-    policy = load_policy(folder, averaging=averaging, read=read)
-    digest = hashlib.sha256(b"%d" % averaging)
-    for slot, card in sorted(policy.cards.items()):
-        digest.update(slot.encode() + b"\0" + msgspec.json.encode(card))
-    return Contender(text, digest.hexdigest()), policy
-
-
-def _folder(name: str) -> Path:
-    if name != NETWORK:
-        return Path(name)
-    from policies.inference import SHIPPED  # noqa: PLC0415 - torch is for those who need it
-
-    return SHIPPED
-
-
-def _parts(text: str) -> tuple[str, Averaging]:
-    """Who is named, and the renamings to average over."""
-    for averaging in _AVERAGING:
-        if text.endswith(f":{averaging}"):
-            return text.removesuffix(f":{averaging}"), averaging
-    return text, 1
+    return PolicyChooser(found.policy)

@@ -14,13 +14,14 @@ import msgspec
 
 from game.files import replace_file
 from game.warmup import warm_up
-from learning.arena.players import Files, packed, seat_down
+from learning.arena.players import packed, seat_down
 from learning.arena.records import GameFile, RecordForm, file_of
 from learning.arena.series import Series
 from learning.arena.store import Store
 from learning.arena.tally import GameRow, row_of
 from learning.crew import Done, Work
 from learning.spread import spread
+from policies.named import Files
 from policies.rollout import Rollout, Times
 
 P = TypeVar("P", bound=Series)

@@ -1,0 +1,193 @@
+/**
+ * What one steps through a game with: the rounds, the buttons, the timeline, the switches, the help.
+ * @module
+ */
+
+import { make } from "./dom.js";
+import { SIGNS, disagrees } from "./review.js";
+import { tileElement } from "./tiles.js";
+import { words } from "./words.js";
+
+/** @typedef {import("./review.js").Review} Review */
+/**
+ * @typedef {"first" | "last" | "previousRound" | "nextRound" | "previousEvent" | "nextEvent" | "previousDecision"
+ *   | "nextDecision" | "nextDisagreement" | "rotate" | "hands" | "help"} Command
+ */
+
+/** @type {[Command, string, string][]} the buttons, what stands on them, and their keys */
+const BUTTONS = [
+  ["first", "⏮", "Home"],
+  ["previousRound", "⏪", "ArrowUp"],
+  ["previousDecision", "◀◀", "Shift+ArrowLeft"],
+  ["previousEvent", "◀", "ArrowLeft"],
+  ["nextEvent", "▶", "ArrowRight"],
+  ["nextDecision", "▶▶", "Shift+ArrowRight"],
+  ["nextRound", "⏩", "ArrowDown"],
+  ["last", "⏭", "End"],
+];
+
+/** @type {Record<string, Command>} */
+const KEYS = {
+  Home: "first", End: "last", ArrowUp: "previousRound", ArrowDown: "nextRound", ArrowLeft: "previousEvent",
+  ArrowRight: "nextEvent", "Shift+ArrowLeft": "previousDecision", "Shift+ArrowRight": "nextDecision",
+  e: "nextDisagreement", r: "rotate", h: "hands", "?": "help",
+};
+
+/**
+ * The command a key asks for; null where it is none, or is meant for a field or a dialog.
+ * @param {KeyboardEvent} event
+ * @returns {Command | null}
+ */
+export function commandOf(event) {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return null;
+  const target = /** @type {HTMLElement} */ (event.target);
+  if (target.closest?.("input, select, textarea, dialog[open]")) return null;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  return KEYS[event.shiftKey && key.startsWith("Arrow") ? `Shift+${key}` : key] ?? null;
+}
+
+/** @param {(command: Command) => void} run @returns {HTMLElement} the bar of buttons */
+export function toolbar(run) {
+  const { controls } = words();
+  const buttons = BUTTONS.map(([command, sign, keys]) =>
+    make(
+      "button",
+      { type: "button", class: `tool tool-${command}`, "data-command": command, title: controls[/** @type {"first"} */ (command)], "aria-label": controls[/** @type {"first"} */ (command)], "aria-keyshortcuts": keys, onclick: () => run(command) },
+      icon(command, sign),
+    ),
+  );
+  const wrong = make(
+    "button",
+    { type: "button", class: "tool tool-wide", "data-command": "nextDisagreement", title: controls.nextDisagreement, "aria-label": controls.nextDisagreement, "aria-keyshortcuts": "E", onclick: () => run("nextDisagreement") },
+    make("b", { "aria-hidden": "true" }, "≠"), make("span", { class: "tool-text" }, ` ${controls.disagreement}`),
+  );
+  return make("div", { class: "toolbar", role: "toolbar", "aria-label": controls.toolbar }, ...buttons, wrong);
+}
+
+/** @type {Record<string, string>} outlines on a field of 24 by 24 */
+const OUTLINES = {
+  first: "M6 5v14M20 5 9 12l11 7z",
+  last: "M18 5v14M4 5l11 7-11 7z",
+  previousRound: "M6 14l6-6 6 6M6 19l6-6 6 6",
+  nextRound: "M6 5l6 6 6-6M6 10l6 6 6-6",
+  previousEvent: "M16 5 6 12l10 7z",
+  nextEvent: "M8 5l10 7-10 7z",
+  previousDecision: "M12 5 3 12l9 7zM21 5l-9 7 9 7z",
+  nextDecision: "M3 5l9 7-9 7zM12 5l9 7-9 7z",
+};
+
+/** @param {string} command @param {string} sign @returns {Element} a drawing; without one the sign itself */
+function icon(command, sign) {
+  const outline = OUTLINES[command];
+  if (!outline) return make("span", { "aria-hidden": "true" }, sign);
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("aria-hidden", "true");
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  path.setAttribute("d", outline);
+  if (command.endsWith("Round")) path.setAttribute("class", "outline");
+  svg.append(path);
+  return svg;
+}
+
+/**
+ * A button for every round, marked with the gravest decision in it.
+ * @param {Review} review
+ * @param {(position: import("./review.js").Position) => void} jump
+ * @returns {HTMLElement}
+ */
+export function roundBar(review, jump) {
+  const grades = Object.keys(SIGNS);
+  const items = review.rounds.map((round, index) => {
+    const made = review.decisions.filter((one) => one.round === index);
+    const worst = Math.max(0, ...made.map((one) => grades.indexOf(one.category)));
+    const grade = grades[worst];
+    return make(
+      "button", { type: "button", class: "round", "data-round": index, title: words().round(round.round_index, round.honba), onclick: () => jump({ round: index, event: 0 }) },
+      words().roundShort(round.round_index, round.honba),
+      worst ? make("small", { class: `round-mark mark-${grade}`, role: "img", "aria-label": words().categories[/** @type {"fine"} */ (grade)] }, SIGNS[/** @type {"fine"} */ (grade)]) : null,
+    );
+  });
+  return make("nav", { class: "rounds", "aria-label": words().controls.rounds }, ...items);
+}
+
+/**
+ * The round as a line, with a mark for every decision that is not what the policy prefers.
+ * @param {Review} review
+ * @param {number} round
+ * @param {(position: import("./review.js").Position) => void} jump
+ * @returns {HTMLElement}
+ */
+export function timeline(review, round, jump) {
+  const count = Math.max((review.rounds[round]?.events.length ?? 1) - 1, 1);
+  const marks = review.decisions.filter((one) => one.round === round && disagrees(one)).map((one) =>
+    make(
+      "button",
+      { type: "button", class: `mark mark-${one.category}`, tabindex: -1, "aria-label": `${words().game.turn(one.turn)}: ${words().categories[/** @type {"fine"} */ (one.category)]}`, title: words().game.turn(one.turn), vars: { at: one.event / count }, onclick: (/** @type {Event} */ event) => { event.stopPropagation(); jump(one); } },
+      SIGNS[/** @type {"fine"} */ (one.category)],
+    ),
+  );
+  const track = make("div", { class: "track" }, make("span", { class: "track-done" }), ...marks);
+  track.addEventListener("click", (event) => {
+    const box = track.getBoundingClientRect();
+    const share = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
+    jump({ round, event: Math.round(share * count) });
+  });
+  return make("div", { class: "timeline", role: "group", "aria-label": words().controls.timeline }, track);
+}
+
+/**
+ * The switches of the page.
+ * @param {{theme: string, language: string}} chosen
+ * @param {(name: "theme" | "language", value: string) => void} choose
+ * @param {((command: Command) => void) | null} run null where there is no table
+ * @returns {HTMLElement}
+ */
+export function switches(chosen, choose, run) {
+  const { controls } = words();
+  const select = (/** @type {"theme" | "language"} */ name, /** @type {Record<string, string>} */ options) =>
+    make(
+      "label", { class: "switch" }, make("span", { class: "hidden" }, controls[name]),
+      make(
+        "select", { "data-switch": name, title: controls[name], onchange: (/** @type {Event} */ event) => choose(name, /** @type {HTMLSelectElement} */ (event.target).value) },
+        ...Object.entries(options).map(([value, text]) => make("option", { value: value || "system", selected: chosen[name] === value }, text)),
+      ),
+    );
+  const button = (/** @type {Command} */ command, /** @type {string} */ text, /** @type {string} */ title) =>
+    make("button", { type: "button", class: "plain", "data-command": command, title, "aria-label": title, onclick: () => run?.(command) }, text);
+  return make(
+    "div", { class: "switches" },
+    select("language", controls.languages), select("theme", controls.themes),
+    run ? button("help", "?", controls.help) : null,
+  );
+}
+
+/** @param {boolean} hidden @param {(command: Command) => void} run @returns {HTMLElement} what changes the view of the table */
+export function viewButtons(hidden, run) {
+  const { controls } = words();
+  return make(
+    "div", { class: "views" },
+    make("button", { type: "button", class: "plain", "data-command": "rotate", "aria-keyshortcuts": "R", onclick: () => run("rotate") }, make("span", { "aria-hidden": "true" }, "↻ "), controls.rotate),
+    make("button", { type: "button", class: "plain", "data-command": "hands", "aria-keyshortcuts": "H", "aria-pressed": String(!hidden), onclick: () => run("hands") }, make("span", { "aria-hidden": "true" }, hidden ? "▯ " : "▮ "), controls.hands),
+  );
+}
+
+/** @returns {HTMLDialogElement} the help */
+export function helpDialog() {
+  const { help, controls } = words();
+  const keys = help.keys.flatMap(([key, text]) => [make("dt", {}, ...key.split(" ").map((one) => make("kbd", {}, one))), make("dd", {}, text)]);
+  const samples = { shaded: { shaded: true }, turned: { turned: true }, gone: { gone: true } };
+  const signs = help.signs.flatMap(([sign, text]) => {
+    const look = samples[/** @type {"gone"} */ (sign)];
+    return [make("dt", {}, look ? tileElement("7p", look) : make("b", {}, sign)), make("dd", {}, text)];
+  });
+  const dialog = /** @type {HTMLDialogElement} */ (make("dialog", { class: "help", "aria-label": help.title }));
+  dialog.append(
+    make("h2", {}, help.title), make("dl", { class: "keys" }, ...keys), make("dl", { class: "keys signs" }, ...signs),
+    make("button", { type: "button", class: "plain", onclick: () => dialog.close() }, controls.close),
+  );
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close();
+  });
+  return dialog;
+}

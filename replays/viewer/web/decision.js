@@ -1,0 +1,305 @@
+/**
+ * The panel of one decision, and what it puts over the hand on the table.
+ * @module
+ */
+
+import { seatName } from "./board.js";
+import { harmless, isolated, make } from "./dom.js";
+import { SIGNS, sameAction } from "./review.js";
+import { tileElement, tileName } from "./tiles.js";
+import { number, percent, signed, words } from "./words.js";
+
+/** @typedef {import("./review.js").Decision} Decision */
+/** @typedef {import("./review.js").Option} Option */
+/** @typedef {import("./review.js").Action} Action */
+/** @typedef {import("./board.js").Look} Look */
+
+const DONE = "▲";
+const PREFERRED = "★";
+
+/** @param {Action} action @returns {string} an action in words */
+export function actionText(action) {
+  const kind = words().actions[/** @type {"pass"} */ (action.kind)] ?? harmless(action.kind);
+  const tile = action.tile || action.consumed?.[0];
+  return tile ? `${kind} ${tileName(tile)}` : kind;
+}
+
+/** @param {Action} action @returns {HTMLElement} an action as a word and its tiles; a plain discard is its tile alone */
+export function actionElement(action) {
+  const tiles = action.tile ? [action.tile] : [];
+  const own = action.consumed ?? [];
+  const kind = words().actions[/** @type {"pass"} */ (action.kind)] ?? harmless(action.kind);
+  return make(
+    "span", { class: "action" },
+    action.kind === "discard" ? null : make("span", { class: "action-kind" }, kind),
+    ...tiles.map((tile) => tileElement(tile, { shaded: action.kind === "discard" && action.tsumogiri })),
+    own.length ? make("span", { class: "action-own" }, ...own.map((tile) => tileElement(tile))) : null,
+  );
+}
+
+/** @param {string} category @returns {HTMLElement} */
+export function categoryBadge(category) {
+  const sign = SIGNS[/** @type {"fine"} */ (category)] ?? "";
+  const name = words().categories[/** @type {"fine"} */ (category)] ?? harmless(category);
+  return make("span", { class: `badge badge-${harmless(category)}` }, make("b", { "aria-hidden": "true" }, sign), ` ${name}`);
+}
+
+/** @param {Decision} decision @param {Option} option @returns {string} the signs of an option */
+function signs(decision, option) {
+  const done = sameAction(option.action, decision.done) ? DONE : "";
+  return done + (sameAction(option.action, decision.preferred) ? PREFERRED : "");
+}
+
+/**
+ * The bars that stand over the tiles of the hand, by tile.
+ * @param {Decision} decision
+ * @returns {Map<string, HTMLElement>}
+ */
+export function handBars(decision) {
+  const bars = new Map();
+  for (const option of decision.options) {
+    if (option.action.kind !== "discard" || !option.action.tile) continue;
+    const known = bars.get(option.action.tile);
+    const sign = signs(decision, option);
+    if (known && !sign) continue;
+    bars.set(option.action.tile, bar(option.probability, sign));
+  }
+  return bars;
+}
+
+/** @param {number} probability @param {string} sign */
+function bar(probability, sign) {
+  const label = probability >= 0.995 ? "100" : probability >= 0.01 ? number(100 * probability) : "";
+  return make(
+    "span", { class: sign.includes(PREFERRED) ? "bar bar-preferred" : "bar", vars: { share: probability } },
+    make("span", { class: "bar-sign", "aria-hidden": "true" }, sign),
+    make("span", { class: "bar-label" }, label),
+    make("span", { class: "bar-fill" }),
+  );
+}
+
+/**
+ * What is no discard, as chips beside the bars.
+ * @param {Decision} decision
+ * @returns {HTMLElement[]}
+ */
+export function handChips(decision) {
+  return decision.options
+    .filter((option) => option.action.kind !== "discard")
+    .map((option) =>
+      make(
+        "span", { class: sameAction(option.action, decision.preferred) ? "chip chip-preferred" : "chip" },
+        actionElement(option.action), make("span", { class: "chip-share" }, percent(option.probability, 0)),
+        make("span", { class: "chip-sign", "aria-hidden": "true" }, signs(decision, option)),
+      ),
+    );
+}
+
+/**
+ * The panel.
+ * @param {Decision} decision
+ * @param {number} index its number, from 1
+ * @param {number} all how many there are
+ * @param {Look} look
+ * @returns {HTMLElement}
+ */
+export function decisionPanel(decision, index, all, look) {
+  const { decision: text, steps, sources } = words();
+  const step = steps[/** @type {"win"} */ (decision.step)] ?? harmless(decision.step);
+  return make(
+    "article", { class: "decision", "data-decision": index - 1 },
+    make(
+      "header", { class: "decision-head" },
+      make("div", {}, make("h2", {}, text.heading(decision.turn, step)), make("p", { class: "quiet" }, text.number(index, all), " · ", sources[/** @type {"model"} */ (decision.source)] ?? "")),
+      decision.done ? categoryBadge(decision.category) : null,
+    ),
+    verdict(decision),
+    situation(decision),
+    notes(decision),
+    optionTable(decision, look),
+    acceptance(decision),
+    opponents(decision, look),
+    live(decision),
+  );
+}
+
+/** @param {Decision} decision */
+function verdict(decision) {
+  const { decision: text } = words();
+  const share = (/** @type {Action | null} */ action) => decision.options.find((one) => sameAction(one.action, action))?.probability;
+  const choice = (/** @type {string} */ label, /** @type {string} */ sign, /** @type {Action} */ action) =>
+    make(
+      "div", { class: "choice" }, make("span", { class: "choice-label" }, make("b", { "aria-hidden": "true" }, sign), ` ${label}`),
+      actionElement(action), make("span", { class: "choice-share" }, percent(share(action))),
+    );
+  const loss = make(
+    "div", { class: "choice choice-loss" }, make("span", { class: "choice-label" }, text.loss),
+    make("strong", { "data-value": "loss" }, decision.loss === null ? "–" : signed(-decision.loss, 2)),
+    make("span", { class: "quiet" }, decision.loss === null ? text.unvalued : text.lossUnit),
+  );
+  return make(
+    "div", { class: "verdict" },
+    decision.done ? choice(text.done, DONE, decision.done) : null,
+    choice(text.preferred, PREFERRED, decision.preferred),
+    decision.other ? choice(text.other, "◇", decision.other) : null,
+    decision.done ? loss : null,
+  );
+}
+
+/** @param {Decision} decision */
+function situation(decision) {
+  const { decision: text, steps } = words();
+  const hand = decision.hand;
+  const facts = [];
+  if (hand) {
+    facts.push(make("span", {}, shantenText(hand.shanten)));
+    facts.push(make("span", {}, hand.riichi ? text.inRiichi : hand.is_open ? text.isOpen : text.closed));
+    if (hand.furiten) facts.push(make("span", { class: "warn" }, text.furiten));
+    if (hand.waits.length) facts.push(make("span", { class: "tiles" }, `${text.waits} `, ...hand.waits.map((tile) => tileElement(tile))));
+  }
+  if (decision.judged && decision.judged !== decision.step) {
+    facts.push(make("span", {}, text.judgedAt(steps[/** @type {"win"} */ (decision.judged)])));
+  }
+  return make("p", { class: "facts" }, ...facts);
+}
+
+/** @param {number} shanten @returns {string} */
+function shantenText(shanten) {
+  const { decision: text } = words();
+  return shanten < 0 ? text.won : shanten === 0 ? text.tenpai : text.away(shanten);
+}
+
+/** @param {Decision} decision */
+function notes(decision) {
+  const lines = decision.notes.map(noteLine).filter(Boolean);
+  return lines.length ? make("ul", { class: "notes" }, ...lines) : null;
+}
+
+/** @param {{key: string, params: any}} note @returns {HTMLElement | null} */
+function noteLine(note) {
+  const write = /** @type {Record<string, (params: any) => any[]>} */ (words().notes)[note.key];
+  if (!write) return null;
+  const parts = write(note.params).flatMap((part) =>
+    typeof part === "string" ? [part] : [make("span", { class: "tiles" }, ...part.tiles.map((/** @type {string} */ tile) => tileElement(tile)))],
+  );
+  return make("li", {}, ...parts);
+}
+
+/** @param {Decision} decision @param {Look} look */
+function optionTable(decision, look) {
+  const { decision: text } = words();
+  const deep = decision.options.some((option) => option.shanten !== null && option.shanten !== undefined);
+  const danger = decision.options.some((option) => option.danger);
+  const loss = decision.options.some((option) => option.loss !== null && option.loss !== undefined);
+  const past = earlier(decision);
+  const head = make(
+    "tr", {}, make("th", { scope: "col" }, text.option), make("th", { scope: "col", class: "wide" }, text.probability),
+    ...past.map((column) => make("th", { scope: "col", class: "num" }, column.name)),
+    deep ? make("th", { scope: "col", class: "num" }, text.shanten) : null,
+    deep ? make("th", { scope: "col", class: "num" }, text.ukeire) : null,
+    ...(danger ? [1, 2, 3].map((place) => make("th", { scope: "col", class: "num", "aria-label": text.dangerOf(words().seats[place]) }, make("small", {}, text.danger), words().seats[place])) : []),
+    loss ? make("th", { scope: "col", class: "num" }, text.loss) : null,
+  );
+  const rows = decision.options.map((option, place) => optionRow(decision, option, place, { deep, danger, loss, past }));
+  return make("div", { class: "scroll" }, make("table", { class: "options" }, make("thead", {}, head), make("tbody", {}, ...rows)));
+}
+
+/**
+ * @param {Decision} decision
+ * @param {Option} option
+ * @param {number} place
+ * @param {{deep: boolean, danger: boolean, loss: boolean, past: {name: string, values: (number | null)[]}[]}} shown
+ */
+function optionRow(decision, option, place, shown) {
+  const { decision: text } = words();
+  const sign = signs(decision, option);
+  const unreached = option.reached === false;
+  const classes = [sign.includes(PREFERRED) ? "preferred" : "", sign.includes(DONE) ? "done" : "", unreached ? "unreached" : ""];
+  const cell = (/** @type {string} */ value, /** @type {string} */ name) => make("td", { class: "num", "data-value": name }, value);
+  const danger = option.danger ?? [null, null, null];
+  return make(
+    "tr", { class: classes.join(" ").trim() },
+    make("th", { scope: "row" }, make("span", { class: "sign", role: "img", "aria-label": spoken(sign) }, sign), actionElement(option.action)),
+    make(
+      "td", { class: "wide", title: unreached ? text.unreached : "" },
+      make("span", { class: "meter", vars: { share: option.probability } }),
+      make("span", { class: "meter-label", "data-value": "probability" }, percent(option.probability)),
+    ),
+    ...shown.past.map((column) => cell(percent(column.values[place]), "past")),
+    shown.deep ? cell(option.shanten === null ? "" : String(option.shanten), "shanten") : null,
+    shown.deep ? make("td", { class: "num", "data-value": "ukeire", title: option.ukeire ? text.ukeireCell(option.ukeire.tiles, option.ukeire.kinds) : "" }, option.ukeire ? make("span", {}, String(option.ukeire.tiles), make("small", {}, ` /${option.ukeire.kinds}`)) : null) : null,
+    ...(shown.danger ? danger.map((value) => dangerCell(value)) : []),
+    shown.loss ? cell(option.loss === null ? "–" : signed(-option.loss, 2), "loss") : null,
+  );
+}
+
+/** @param {number | null} value */
+function dangerCell(value) {
+  if (value === null) return make("td", { class: "num", "data-value": "danger" });
+  const level = value >= 0.1 ? "high" : value >= 0.04 ? "some" : "low";
+  return make("td", { class: `num danger danger-${level}`, "data-value": "danger", vars: { share: Math.min(1, 5 * value) } }, percent(value));
+}
+
+/** @param {string} sign @returns {string} what the signs mean */
+function spoken(sign) {
+  const { decision: text, comma } = words();
+  return [sign.includes(DONE) ? text.done : "", sign.includes(PREFERRED) ? text.preferred : ""].filter(Boolean).join(comma);
+}
+
+/** Probabilities of before, where the game was our own. @param {Decision} decision */
+function earlier(decision) {
+  const { decision: text } = words();
+  const columns = [
+    { name: text.then, values: decision.live?.probabilities },
+    { name: text.base, values: decision.live?.base },
+    { name: text.adapted, values: decision.live?.adapted },
+  ];
+  return /** @type {{name: string, values: (number | null)[]}[]} */ (columns.filter((column) => column.values));
+}
+
+/** The tiles that help after what was done, and after what is preferred. @param {Decision} decision */
+function acceptance(decision) {
+  const { decision: text } = words();
+  const seen = [decision.preferred, decision.done].map((action) => decision.options.find((one) => sameAction(one.action, action)));
+  const shown = [...new Set(seen)].filter((option) => option?.ukeire?.which?.length);
+  if (!shown.length) return null;
+  const lines = shown.map((option) =>
+    make(
+      "li", {}, make("span", { class: "sign", role: "img", "aria-label": spoken(signs(decision, /** @type {Option} */ (option))) }, signs(decision, /** @type {Option} */ (option))),
+      actionElement(/** @type {Option} */ (option).action), make("span", { class: "arrow", "aria-hidden": "true" }, "→"),
+      make("span", { class: "tiles" }, ...(option?.ukeire?.which ?? []).map((tile) => tileElement(tile))),
+    ),
+  );
+  return make("section", { class: "acceptance" }, make("h3", {}, text.accepts), make("ul", {}, ...lines));
+}
+
+/** @param {Decision} decision @param {Look} look */
+function opponents(decision, look) {
+  const { decision: text } = words();
+  if (!decision.opponents?.length) return null;
+  const items = decision.opponents.map((one) =>
+    make(
+      "li", {}, make("span", { class: "quiet" }, seatName(look, one.player)),
+      make("strong", {}, percent(one.tenpai, 0)), make("span", { class: "quiet" }, words().points(number(one.points))),
+    ),
+  );
+  return make("section", {}, make("h3", {}, `${text.opponents} · ${text.tenpai}`), make("ul", { class: "opponents" }, ...items));
+}
+
+/** @param {Decision} decision */
+function live(decision) {
+  const { decision: text, sources } = words();
+  const facts = decision.live;
+  if (!facts) return null;
+  const time = facts.budget_ms ? text.budget(number(facts.time_ms), number(facts.budget_ms)) : text.unlimited(number(facts.time_ms));
+  const line = (/** @type {string} */ name, /** @type {Node | string} */ value) => [make("dt", {}, name), make("dd", {}, value)];
+  return make(
+    "section", { class: "live" }, make("h3", {}, text.live),
+    make(
+      "dl", {}, ...line(text.time, make("span", {}, time, facts.late ? make("b", { class: "warn" }, ` ${text.late}`) : "")),
+      ...(facts.played ? line(text.playedLive, actionElement(facts.played)) : []),
+      ...(facts.fallback ? line(text.fallback, isolated(facts.fallback)) : []),
+      ...(facts.source ? line(text.preferred, sources[/** @type {"model"} */ (facts.source)] ?? "") : []),
+    ),
+  );
+}

@@ -1,0 +1,173 @@
+/**
+ * The page of many games: figures of all, and a table of them that can be sorted and searched.
+ * @module
+ */
+
+import { switches } from "./controls.js";
+import { harmless, isolated, make } from "./dom.js";
+import { categoryStrip, figures, ratesSection } from "./game.js";
+import { choose, restore } from "./settings.js";
+import { number, percent, words } from "./words.js";
+
+/** @typedef {import("./review.js").Figures} Figures */
+/** @typedef {Figures & {page: string, data: string, game: import("./review.js").Game, seat: number}} Entry */
+/**
+ * @typedef {{program: string, policy: {name: string, identity: string}, rating_definition: string,
+ *   games: Entry[], skipped: {file: string, reason: string}[],
+ *   total: Figures & {games: number, rates: Record<string, number | null>, places: number[],
+ *   average_place: number | null}}} Index
+ */
+
+/** @type {Record<string, (entry: Entry) => string | number>} what a column is sorted by */
+const KEYS = {
+  file: (entry) => entry.game.id || entry.page,
+  date: (entry) => entry.game.date ?? "",
+  seat: (entry) => harmless(entry.game.names[entry.seat]),
+  place: (entry) => entry.game.places?.[entry.seat] ?? 9,
+  score: (entry) => entry.game.scores?.[entry.seat] ?? 0,
+  agreement: (entry) => entry.agreement ?? -1,
+  rating: (entry) => entry.rating ?? -1,
+  badMoves: (entry) => entry.bad_move_rate ?? -1,
+};
+const NUMBERS = ["place", "score", "agreement", "rating", "badMoves"];
+
+class Index {
+  /** @param {HTMLElement} root @param {Index} index */
+  constructor(root, index) {
+    this.root = root;
+    this.index = index;
+    this.chosen = restore();
+    this.sorted = "date";
+    this.falling = false;
+    this.asked = "";
+    this.build();
+  }
+
+  build() {
+    const { index: text } = words();
+    const { total, rating_definition: definition } = this.index;
+    document.title = words().indexTitle;
+    this.place = make("div", { class: "scroll" });
+    const search = make("input", { type: "search", class: "search", value: this.asked, placeholder: text.filter, "aria-label": text.filter, oninput: (/** @type {Event} */ event) => {
+      this.asked = /** @type {HTMLInputElement} */ (event.target).value;
+      this.table();
+    } });
+    this.root.replaceChildren(
+      make(
+        "header", { class: "top" },
+        make("div", { class: "top-title" }, make("h1", {}, words().indexTitle), make("p", { class: "quiet" }, `${words().game.policy} `, isolated(this.index.policy.name))),
+        switches(this.chosen, (name, value) => this.change(name, value), null),
+      ),
+      make(
+        "main", { class: "many" },
+        make("section", { class: "box totals" }, standing(total), figures(total, definition), categoryStrip(total), ratesSection(total.rates)),
+        make("section", { class: "box" }, search, this.place),
+        skipped(this.index.skipped),
+      ),
+    );
+    this.table();
+  }
+
+  /** @param {"theme" | "language"} name @param {string} value */
+  change(name, value) {
+    this.chosen[name] = value === "system" ? "" : value;
+    choose(name, this.chosen[name]);
+    if (name === "language") this.build();
+    /** @type {HTMLElement | null} */ (this.root.querySelector(`[data-switch="${name}"]`))?.focus();
+  }
+
+  /** @param {string} column */
+  sortBy(column) {
+    this.falling = this.sorted === column ? !this.falling : NUMBERS.includes(column) && column !== "place";
+    this.sorted = column;
+    this.table();
+    /** @type {HTMLElement | null} */ (this.root.querySelector(`[data-sort="${column}"]`))?.focus();
+  }
+
+  /** Draws the table anew, as sorted and searched. */
+  table() {
+    const { index: text } = words();
+    const key = KEYS[this.sorted];
+    const asked = this.asked.trim().toLowerCase();
+    const shown = this.index.games.filter((entry) => [entry.game.id, entry.page, ...entry.game.names].some((one) => harmless(one).toLowerCase().includes(asked)));
+    shown.sort((one, other) => order(key(one), key(other)) * (this.falling ? -1 : 1));
+    const head = make("tr", {}, ...Object.keys(KEYS).map((column) => this.head(column)));
+    const body = make("tbody", {}, ...shown.map(row));
+    const none = shown.length ? null : make("p", { class: "quiet nothing" }, text.none);
+    this.place?.replaceChildren(make("table", { class: "figures games" }, make("thead", {}, head), body), none ?? "");
+  }
+
+  /** @param {string} column */
+  head(column) {
+    const { index: text } = words();
+    const direction = this.sorted !== column ? "none" : this.falling ? "descending" : "ascending";
+    const sign = { none: "", descending: " ▼", ascending: " ▲" }[direction];
+    return make(
+      "th", { scope: "col", class: NUMBERS.includes(column) ? "num" : "", "aria-sort": direction },
+      make("button", { type: "button", class: "sorter", "data-sort": column, title: text.sort(columnName(column)), onclick: () => this.sortBy(column) }, columnName(column), make("span", { "aria-hidden": "true" }, sign)),
+    );
+  }
+}
+
+/** @param {string} column @returns {string} */
+function columnName(column) {
+  const { index, game } = words();
+  return index[/** @type {"file"} */ (column)] ?? game[/** @type {"rating"} */ (column)];
+}
+
+/** @param {string | number} one @param {string | number} other @returns {number} */
+function order(one, other) {
+  if (typeof one === "number" && typeof other === "number") return one - other;
+  return String(one).localeCompare(String(other));
+}
+
+/** @param {Entry} entry @returns {HTMLElement} */
+function row(entry) {
+  const { game, seat } = entry;
+  const cell = (/** @type {string} */ text, /** @type {string} */ name) => make("td", { class: "num", "data-value": name }, text);
+  const others = game.names.filter((_, player) => player !== seat).map(harmless).filter(Boolean);
+  return make(
+    "tr", {},
+    make("th", { scope: "row" }, link(entry)),
+    make("td", {}, game.date ? isolated(game.date) : "–"),
+    make("td", {}, isolated(game.names[seat] || words().winds[seat], "strong"), make("small", { class: "others" }, ...others.flatMap((name, index) => [index ? words().comma : "", isolated(name)]))),
+    cell(game.places ? words().place(game.places[seat]) : "–", "place"),
+    cell(game.scores ? number(game.scores[seat]) : "–", "score"),
+    cell(percent(entry.agreement), "agreement"), cell(number(entry.rating, 1), "rating"), cell(percent(entry.bad_move_rate), "bad_move_rate"),
+  );
+}
+
+/** @param {Entry} entry @returns {HTMLElement} a link to a file beside this one, and to nothing else */
+function link(entry) {
+  const name = isolated(entry.game.id || entry.page);
+  if (!/^[\w.-]+\.html$/.test(entry.page)) return name;
+  return make("a", { href: `./${entry.page}` }, name);
+}
+
+/** @param {Index["total"]} total */
+function standing(total) {
+  const { index: text } = words();
+  const places = total.places.map((count, place) => make("li", {}, make("span", { class: "quiet" }, words().place(place + 1)), make("strong", {}, number(count))));
+  return make(
+    "div", { class: "standing" },
+    make("p", {}, make("span", { class: "quiet" }, text.games), make("strong", { "data-figure": "games" }, number(total.games))),
+    make("p", {}, make("span", { class: "quiet" }, text.average), make("strong", { "data-figure": "average_place" }, number(total.average_place, 2))),
+    make("ul", { "aria-label": text.places }, ...places),
+  );
+}
+
+/** @param {{file: string, reason: string}[]} files */
+function skipped(files) {
+  if (!files.length) return null;
+  const items = files.map((one) => make("li", {}, isolated(one.file, "strong"), " ", ...one.reason.split(" ").flatMap((word) => [harmless(word), " "])));
+  return make("section", { class: "box" }, make("h2", {}, words().index.skipped), make("ul", { class: "skipped" }, ...items));
+}
+
+const root = /** @type {HTMLElement} */ (document.getElementById("app"));
+try {
+  new Index(root, JSON.parse(document.getElementById("index")?.textContent ?? ""));
+} catch (error) {
+  restore();
+  root.replaceChildren(make("p", { class: "broken", role: "alert" }, words().broken));
+  throw error;
+}

@@ -1,0 +1,135 @@
+/**
+ * What a review is made of, as far as the page reads it, and how to find one's way in it.
+ * The JSON is described in docs/review.md.
+ * @module
+ */
+
+/**
+ * @typedef {import("./table.js").Message} Message
+ * @typedef {{kind: string, tile?: string, consumed?: string[], tsumogiri?: boolean}} Action
+ * @typedef {{kinds: number, tiles: number, which?: string[]}} Ukeire
+ * @typedef {{action: Action, probability: number, step: string, reached?: boolean, shanten: number | null,
+ *   ukeire: Ukeire | null, danger: number[] | null, loss: number | null}} Option
+ * @typedef {{time_ms: number, budget_ms: number, source?: string, fallback: string, late: boolean,
+ *   played?: Action | null, probabilities?: (number | null)[] | null, base?: number[] | null,
+ *   adapted?: number[] | null}} Live
+ * @typedef {{round: number, event: number, turn: number, step: string, judged?: string, source: string,
+ *   hand: {shanten: number, waits: string[], furiten: boolean, riichi: boolean, is_open: boolean} | null,
+ *   opponents?: {player: number, tenpai: number, points: number}[], done: Action | null, preferred: Action,
+ *   options: Option[], agrees: boolean, ratio: number | null, loss: number | null, category: string,
+ *   notes: {key: string, params: any}[], other?: Action | null, other_agrees?: boolean | null,
+ *   live?: Live | null}} Decision
+ * @typedef {{id: number, name: string, han: number}} Yaku
+ * @typedef {{player: number, from_player: number, han: number, fu: number, limit: number, points: number,
+ *   yaku: Yaku[]}} Winner
+ * @typedef {{kind: string, wins: Winner[], reason: string | null, tenpai: boolean[] | null, deltas: number[],
+ *   scores: number[]}} Result
+ * @typedef {{reward: number[] | null, placement: number[] | null}} Expected
+ * @typedef {{index: number, round_index: number, honba: number, sticks: number, dealer: number,
+ *   scores: number[], events: Message[], result: Result | null, expected: Expected | null,
+ *   after: Expected | null}} Round
+ * @typedef {{decisions: number, agreed: number, agreement: number | null, bad_moves: number,
+ *   bad_move_rate: number | null, rating: number | null, loss: number, valued: number,
+ *   categories: Record<string, number>}} Figures
+ * @typedef {Figures & {rating_definition: string, worst: number[], steps: (Figures & {step: string})[],
+ *   rounds: (Figures & {round: number, delta: number, reward: number | null, placement: number | null})[],
+ *   rates: Record<string, number | null>, hidden: number, comparison: any}} Summary
+ * @typedef {{id: string, date: string | null, type: number, length: string, names: string[],
+ *   ranks: number[] | null, rates: number[] | null, scores: number[] | null, places: number[] | null,
+ *   source: string, known?: boolean[]}} Game
+ * @typedef {{format: string, program: string, game: Game, seat: number, policy: {name: string, identity: string},
+ *   other?: {name: string, identity: string} | null, thresholds: Record<string, number>, rounds: Round[],
+ *   decisions: Decision[], summary: Summary | null}} Review
+ * @typedef {{round: number, event: number}} Position `event` is the last that has happened
+ */
+
+/** The signs of the categories, which say without colour what they are. */
+export const SIGNS = { fine: "✓", inaccuracy: "?!", mistake: "?", blunder: "??" };
+
+/** @param {Position} one @param {Position} other @returns {number} below 0 if the one is earlier */
+export function compare(one, other) {
+  return one.round - other.round || one.event - other.event;
+}
+
+/**
+ * The nearest position that exists.
+ * @param {Round[]} rounds
+ * @param {Position} position
+ * @returns {Position}
+ */
+export function clamp(rounds, position) {
+  const round = Math.min(Math.max(position.round, 0), Math.max(rounds.length - 1, 0));
+  const count = rounds[round]?.events.length ?? 0;
+  return { round, event: Math.min(Math.max(position.event, 0), Math.max(count - 1, 0)) };
+}
+
+/**
+ * The position some events on, across rounds.
+ * @param {Round[]} rounds
+ * @param {Position} position
+ * @param {1 | -1} direction
+ * @returns {Position}
+ */
+export function byEvent(rounds, { round, event }, direction) {
+  const next = event + direction;
+  if (next < 0 && round > 0) return { round: round - 1, event: rounds[round - 1].events.length - 1 };
+  if (next >= (rounds[round]?.events.length ?? 0) && round + 1 < rounds.length) return { round: round + 1, event: 0 };
+  return clamp(rounds, { round, event: next });
+}
+
+/**
+ * The start of the next round; back, that of this one, or of the one before if we are there.
+ * @param {Round[]} rounds
+ * @param {Position} position
+ * @param {1 | -1} direction
+ * @returns {Position}
+ */
+export function byRound(rounds, { round, event }, direction) {
+  if (direction > 0 && round + 1 >= rounds.length) return { round, event };
+  if (direction < 0 && event > 0) return { round, event: 0 };
+  return clamp(rounds, { round: round + direction, event: 0 });
+}
+
+/**
+ * The next decision that is wanted, seen from a position; null if there is none.
+ * @param {Decision[]} decisions in order
+ * @param {Position} position
+ * @param {1 | -1} direction
+ * @param {(decision: Decision) => boolean} [wanted]
+ * @returns {Decision | null}
+ */
+export function byDecision(decisions, position, direction, wanted = () => true) {
+  const inWay = decisions.filter((one) => wanted(one) && Math.sign(compare(one, position)) === direction);
+  return (direction > 0 ? inWay[0] : inWay[inWay.length - 1]) ?? null;
+}
+
+/** @param {Decision} decision @returns {boolean} */
+export function disagrees(decision) {
+  return decision.done !== null && !decision.agrees;
+}
+
+/** @param {Decision[]} decisions @param {Position} position @returns {Decision | null} the one made there */
+export function decisionAt(decisions, position) {
+  return decisions.find((one) => compare(one, position) === 0) ?? null;
+}
+
+/** @param {Action | null | undefined} one @param {Action | null | undefined} other @returns {boolean} */
+export function sameAction(one, other) {
+  if (!one || !other) return false;
+  return (
+    one.kind === other.kind && (one.tile ?? "") === (other.tile ?? "") &&
+    (one.consumed ?? []).join() === (other.consumed ?? []).join() &&
+    Boolean(one.tsumogiri) === Boolean(other.tsumogiri)
+  );
+}
+
+/** @param {string} hash "#round.event", both from 0 @returns {Position | null} */
+export function parseHash(hash) {
+  const match = /^#(\d{1,4})(?:\.(\d{1,4}))?$/.exec(hash);
+  return match ? { round: Number(match[1]), event: Number(match[2] ?? 0) } : null;
+}
+
+/** @param {Position} position @returns {string} */
+export function toHash({ round, event }) {
+  return `#${round}.${event}`;
+}

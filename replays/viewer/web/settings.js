@@ -1,0 +1,50 @@
+/**
+ * Theme and language: the system's, unless somebody chose. Kept in the browser where it lets us.
+ * @module
+ */
+
+import { speak } from "./words.js";
+
+const PREFIX = "suzaku.";
+
+/** @param {string} name @returns {string} */
+function read(name) {
+  try {
+    return localStorage.getItem(PREFIX + name) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+/** @param {string} name @param {string} value */
+function write(name, value) {
+  try {
+    localStorage.setItem(PREFIX + name, value);
+  } catch {
+    // A browser may refuse to keep anything for a page from disk; the choice then lasts as long as the page.
+  }
+}
+
+/** @returns {{theme: string, language: string}} what was chosen before, now in force */
+export function restore() {
+  const chosen = { theme: read("theme"), language: read("language") };
+  apply("theme", chosen.theme);
+  apply("language", chosen.language);
+  return chosen;
+}
+
+/**
+ * @param {"theme" | "language"} name
+ * @param {string} value "" for the system's
+ */
+export function choose(name, value) {
+  write(name, value);
+  apply(name, value);
+}
+
+/** @param {"theme" | "language"} name @param {string} value */
+function apply(name, value) {
+  if (name === "language") speak(value);
+  else if (value === "light" || value === "dark") document.documentElement.dataset.theme = value;
+  else delete document.documentElement.dataset.theme;
+}

@@ -1,0 +1,67 @@
+/**
+ * Tiles: their order, their names, their elements.
+ * @module
+ */
+
+import { make } from "./dom.js";
+import { words } from "./words.js";
+
+const HONOURS = "ESWNPFC";
+const SUITS = "mps";
+
+/**
+ * The place of a tile in a sorted hand; a red five stands before the others, the unseen last.
+ * @param {string} tile
+ * @returns {number}
+ */
+export function rank(tile) {
+  if (tile === "?") return 1000;
+  if (tile.length === 1) return 300 + HONOURS.indexOf(tile);
+  return 100 * SUITS.indexOf(tile[1]) + 10 * Number(tile[0]) + (tile.endsWith("r") ? 0 : 1);
+}
+
+/** @param {string[]} tiles @returns {string[]} a sorted copy */
+export function inOrder(tiles) {
+  return [...tiles].sort((one, other) => rank(one) - rank(other));
+}
+
+/** @param {string} tile @returns {boolean} whether there is such a tile */
+export function isTile(tile) {
+  return /^(?:[1-9][mps]|5[mps]r|[ESWNPFC])$/.test(tile);
+}
+
+/**
+ * What a tile is called, for those who hear the page.
+ * @param {string} tile
+ * @returns {string}
+ */
+export function tileName(tile) {
+  const { tiles } = words();
+  if (!isTile(tile)) return tiles.unseen;
+  if (tile.length === 1) return tiles.honours[HONOURS.indexOf(tile)];
+  const name = tiles.suited(Number(tile[0]), SUITS.indexOf(tile[1]));
+  return tile.endsWith("r") ? tiles.red(name) : name;
+}
+
+/**
+ * The element of a tile.
+ * @param {string} tile
+ * @param {{turned?: boolean, shaded?: boolean, gone?: boolean, fresh?: boolean, back?: boolean,
+ *   marks?: string[], aside?: boolean}} [look] `marks` are further words of its name
+ * @returns {HTMLElement}
+ */
+export function tileElement(tile, look = {}) {
+  const back = look.back || !isTile(tile);
+  const name = back ? words().tiles.unseen : tileName(tile);
+  const classes = ["tile", back ? "tile-back" : `t-${tile}`];
+  for (const key of ["turned", "shaded", "gone", "fresh", "aside"]) {
+    if (look[/** @type {keyof typeof look} */ (key)]) classes.push(`tile-${key}`);
+  }
+  return make("span", {
+    class: classes.join(" "),
+    role: "img",
+    "aria-label": [name, ...(look.marks ?? [])].join(words().comma),
+    title: name,
+    "data-tile": back ? "?" : tile,
+  });
+}

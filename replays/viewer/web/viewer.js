@@ -1,0 +1,316 @@
+/**
+ * The viewer: a review, or a game as it goes on, and where in it we are.
+ *
+ * A page from disk hands it everything at once. A live page starts with little and calls `appendRound`,
+ * `appendEvents`, `setDecisions` and `setSummary` as things happen; it follows the game until somebody steps back.
+ * @module
+ */
+
+import { caption, drawBoard } from "./board.js";
+import { commandOf, helpDialog, roundBar, switches, timeline, toolbar, viewButtons } from "./controls.js";
+import { decisionPanel, handBars, handChips } from "./decision.js";
+import { harmless, isolated, make } from "./dom.js";
+import { gamePanel } from "./game.js";
+import { resultCard } from "./result.js";
+import { byDecision, byEvent, byRound, clamp, compare, decisionAt, disagrees, parseHash, toHash } from "./review.js";
+import { choose, restore } from "./settings.js";
+import { tableAt } from "./table.js";
+import { words } from "./words.js";
+
+/** @typedef {import("./review.js").Review} Review */
+/** @typedef {import("./review.js").Position} Position */
+/** @typedef {import("./controls.js").Command} Command */
+
+export class Viewer {
+  /**
+   * @param {HTMLElement} root what to draw in
+   * @param {Review} review
+   */
+  constructor(root, review) {
+    this.root = root;
+    this.review = review;
+    this.chosen = restore();
+    this.view = review.seat;
+    this.hideOthers = false;
+    this.tab = "decision";
+    /** @type {Position} */
+    this.position = clamp(review.rounds, parseHash(location.hash) ?? { round: 0, event: 0 });
+    this.following = false;
+    this.build();
+    document.addEventListener("keydown", (event) => this.onKey(event));
+    window.addEventListener("hashchange", () => this.onHash());
+  }
+
+  // --- what a live page calls ---------------------------------------------------------------------------
+
+  /** @param {import("./review.js").Round} round a new round, its events so far in it */
+  appendRound(round) {
+    this.review.rounds.push(round);
+    this.grown();
+  }
+
+  /** @param {import("./review.js").Message[]} events further events of the last round */
+  appendEvents(events) {
+    this.review.rounds.at(-1)?.events.push(...events);
+    this.grown();
+  }
+
+  /** @param {import("./review.js").Decision[]} decisions all of them, in order */
+  setDecisions(decisions) {
+    this.review.decisions = decisions;
+    this.build();
+  }
+
+  /** @param {import("./review.js").Summary} summary */
+  setSummary(summary) {
+    this.review.summary = summary;
+    this.build();
+  }
+
+  /** Goes to the end, and stays there as the game goes on. */
+  follow() {
+    this.following = true;
+    this.go(this.end);
+  }
+
+  grown() {
+    const chips = this.root.querySelectorAll(".rounds .round").length;
+    if (chips !== this.review.rounds.length) this.build();
+    if (this.following) this.go(this.end);
+    else this.show();
+  }
+
+  // --- where we are -------------------------------------------------------------------------------------
+
+  /** @returns {Position} the last position there is */
+  get end() {
+    return clamp(this.review.rounds, { round: Infinity, event: Infinity });
+  }
+
+  /** @param {Position} position */
+  go(position) {
+    this.position = clamp(this.review.rounds, { round: position.round, event: position.event });
+    this.following = this.following && compare(this.position, this.end) === 0;
+    this.show();
+    const hash = toHash(this.position);
+    if (location.hash !== hash) history.replaceState(null, "", hash);
+  }
+
+  /** @param {Position} position goes there, and shows the decision made there */
+  jump(position) {
+    if (decisionAt(this.review.decisions, position)) this.openTab("decision");
+    this.go(position);
+  }
+
+  onHash() {
+    const position = parseHash(location.hash);
+    if (position && compare(clamp(this.review.rounds, position), this.position)) this.go(position);
+  }
+
+  /** @param {KeyboardEvent} event */
+  onKey(event) {
+    const command = commandOf(event);
+    if (!command) return;
+    event.preventDefault();
+    this.run(command);
+  }
+
+  /** @param {Command} command */
+  run(command) {
+    const { rounds, decisions } = this.review;
+    const decide = (/** @type {1 | -1} */ direction, wanted = (/** @type {any} */ _) => true) => {
+      const found = byDecision(decisions, this.position, direction, wanted);
+      if (found) this.jump(found);
+    };
+    /** @type {Record<Command, () => void>} */
+    const commands = {
+      first: () => this.go({ round: 0, event: 0 }),
+      last: () => this.go(this.end),
+      previousRound: () => this.go(byRound(rounds, this.position, -1)),
+      nextRound: () => this.go(byRound(rounds, this.position, 1)),
+      previousEvent: () => this.go(byEvent(rounds, this.position, -1)),
+      nextEvent: () => this.go(byEvent(rounds, this.position, 1)),
+      previousDecision: () => decide(-1),
+      nextDecision: () => decide(1),
+      nextDisagreement: () => decide(1, disagrees),
+      rotate: () => this.rotate(),
+      hands: () => this.toggleHands(),
+      help: () => this.help(),
+    };
+    commands[command]();
+  }
+
+  rotate() {
+    this.view = (this.view + 1) % 4;
+    this.show();
+  }
+
+  toggleHands() {
+    this.hideOthers = !this.hideOthers;
+    this.buildViews();
+    this.show();
+  }
+
+  help() {
+    const dialog = helpDialog();
+    dialog.addEventListener("close", () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+
+  // --- drawing ------------------------------------------------------------------------------------------
+
+  /** Builds the page anew: at the start, in another language, with other data. */
+  build() {
+    const jump = (/** @type {Position} */ position) => this.jump(position);
+    const run = (/** @type {Command} */ command) => this.run(command);
+    this.board = make("div", { class: "board", role: "region", "aria-label": words().board });
+    this.overlay = make("div", { class: "overlay" });
+    this.line = make("p", { class: "caption", "aria-live": "polite" });
+    this.time = make("div", { class: "time" });
+    this.views = make("div", { class: "views-place" });
+    this.decision = make("div", { class: "pane", id: "pane-decision", role: "tabpanel", "aria-labelledby": "tab-decision" });
+    this.game = make("div", { class: "pane", id: "pane-game", role: "tabpanel", "aria-labelledby": "tab-game" }, gamePanel(this.review, jump));
+    this.root.replaceChildren(
+      this.header(),
+      make(
+        "main", { class: "layout" },
+        make(
+          "div", { class: "stage" }, roundBar(this.review, jump),
+          make("div", { class: "board-place" }, this.board, this.overlay),
+          make("div", { class: "under" }, this.line, this.views),
+          make("div", { class: "steer" }, this.time, toolbar(run)),
+        ),
+        make("aside", { class: "side-panel" }, this.tabs(), this.decision, this.game),
+      ),
+    );
+    document.title = `${words().title} – ${this.heading()}`;
+    this.buildViews();
+    this.openTab(this.tab);
+    this.drawnRound = -1;
+    this.show();
+  }
+
+  buildViews() {
+    const focused = document.activeElement?.getAttribute("data-command");
+    this.views?.replaceChildren(viewButtons(this.hideOthers, (command) => this.run(command)));
+    if (focused) /** @type {HTMLElement | null} */ (this.views?.querySelector(`[data-command="${focused}"]`))?.focus();
+  }
+
+  /** @returns {string} */
+  heading() {
+    const { game } = this.review;
+    const names = game.names.map(harmless);
+    return [names[this.review.seat] || words().seats[0], game.date ?? game.id].filter(Boolean).join(" · ");
+  }
+
+  header() {
+    const { game } = words();
+    const { game: played, seat } = this.review;
+    const length = game[/** @type {"hanchan"} */ (played.length)] ?? "";
+    const place = played.places ? words().place(played.places[seat]) : "";
+    const change = (/** @type {"theme" | "language"} */ name, /** @type {string} */ value) => this.change(name, value);
+    return make(
+      "header", { class: "top" },
+      make(
+        "div", { class: "top-title" }, make("h1", {}, played.names[seat] ? isolated(played.names[seat]) : words().title),
+        make("p", { class: "quiet" }, isolated([length, played.date ?? played.id, place].filter(Boolean).map(harmless).join(" · ")), make("span", { class: "top-policy" }, ` · ${game.policy} `, isolated(this.review.policy.name))),
+      ),
+      switches(this.chosen, change, (command) => this.run(command)),
+    );
+  }
+
+  /** @param {"theme" | "language"} name @param {string} value */
+  change(name, value) {
+    this.chosen[name] = value === "system" ? "" : value;
+    choose(name, this.chosen[name]);
+    if (name === "language") this.build();
+    /** @type {HTMLElement | null} */ (this.root.querySelector(`[data-switch="${name}"]`))?.focus();
+  }
+
+  tabs() {
+    const { tabs } = words();
+    const names = /** @type {(keyof typeof tabs)[]} */ (Object.keys(tabs));
+    const buttons = names.map((name) =>
+      make("button", { type: "button", role: "tab", id: `tab-${name}`, "data-tab": name, "aria-controls": `pane-${name}`, onclick: () => this.openTab(name) }, tabs[name]),
+    );
+    return make("div", { class: "tabs", role: "tablist" }, ...buttons);
+  }
+
+  /** @param {string} name */
+  openTab(name) {
+    this.tab = name;
+    for (const button of this.root.querySelectorAll("[role=tab]")) {
+      button.setAttribute("aria-selected", String(button.getAttribute("data-tab") === name));
+    }
+    if (this.decision) this.decision.hidden = name !== "decision";
+    if (this.game) this.game.hidden = name !== "game";
+  }
+
+  /** Draws the position we are at. */
+  show() {
+    const { round, event } = this.position;
+    const current = this.review.rounds[round];
+    if (!current || !this.board) return;
+    const table = tableAt(current.events, event);
+    const decision = decisionAt(this.review.decisions, this.position);
+    const ours = decision !== null && this.view === this.review.seat;
+    const look = {
+      names: this.review.game.names, view: this.view, hideOthers: this.hideOthers, roundIndex: current.round_index,
+      bars: ours ? handBars(decision) : null, chips: ours ? handChips(decision) : [],
+    };
+    drawBoard(this.board, table, look);
+    const card = resultCard(table, current.result, look);
+    this.overlay?.replaceChildren(...(card ? [card] : []));
+    this.showCaption(current, look);
+    this.showTime(round, event, current.events.length);
+    this.showDecision(decision, look);
+  }
+
+  /** @param {import("./review.js").Round} round @param {import("./board.js").Look} look */
+  showCaption(round, look) {
+    const message = round.events[this.position.event];
+    const hidden = this.hideOthers && message.actor !== this.view;
+    const name = message.actor === undefined ? "" : this.review.game.names[message.actor];
+    const text = caption(message, look, hidden);
+    this.line?.replaceChildren(make("span", {}, text), name ? isolated(name, "quiet") : "");
+  }
+
+  /** @param {number} round @param {number} event @param {number} count */
+  showTime(round, event, count) {
+    if (this.drawnRound !== round || this.drawnCount !== count) {
+      this.time?.replaceChildren(timeline(this.review, round, (position) => this.jump(position)));
+      this.drawnRound = round;
+      this.drawnCount = count;
+      this.showRound(round);
+    }
+    /** @type {HTMLElement | null | undefined} */ (this.time?.querySelector(".track"))?.style.setProperty("--now", String(event / Math.max(count - 1, 1)));
+  }
+
+  /** @param {number} round */
+  showRound(round) {
+    for (const button of /** @type {NodeListOf<HTMLElement>} */ (this.root.querySelectorAll(".rounds .round"))) {
+      const here = button.dataset.round === String(round);
+      if (here) button.setAttribute("aria-current", "true");
+      else button.removeAttribute("aria-current");
+      const bar = button.parentElement;
+      if (here && bar) bar.scrollLeft = button.offsetLeft - (bar.clientWidth - button.offsetWidth) / 2;
+    }
+  }
+
+  /** @param {import("./review.js").Decision | null} decision @param {import("./board.js").Look} look */
+  showDecision(decision, look) {
+    const all = this.review.decisions;
+    const { decision: text } = words();
+    const own = { ...look, view: this.review.seat };
+    const content = decision
+      ? decisionPanel(decision, all.indexOf(decision) + 1, all.length, own)
+      : make("div", { class: "nothing" }, make("p", {}, text.none), make("p", { class: "quiet" }, text.noneHint));
+    this.decision?.replaceChildren(content);
+    for (const button of this.root.querySelectorAll("[data-jump]")) {
+      const here = decision !== null && button.getAttribute("data-jump") === String(all.indexOf(decision));
+      if (here) button.setAttribute("aria-current", "true");
+      else button.removeAttribute("aria-current");
+    }
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Which language the page speaks, and numbers in it.
+ * @module
+ */
+
+import { english } from "./english.js";
+import { japanese } from "./japanese.js";
+
+/** @typedef {typeof english} Words */
+
+/** @type {Record<string, Words>} */
+const LANGUAGES = { en: english, ja: japanese };
+
+let current = english;
+
+/** @returns {Words} the words of the language in use */
+export function words() {
+  return current;
+}
+
+/**
+ * @param {string} language "en", "ja", or "" for what the browser asks for
+ * @returns {string} the language now in use
+ */
+export function speak(language) {
+  const asked = language || (navigator.language.startsWith("ja") ? "ja" : "en");
+  current = LANGUAGES[asked] ?? english;
+  document.documentElement.lang = current.code;
+  return current.code;
+}
+
+/** @param {number | null | undefined} share 0 to 1 @param {number} [digits] @returns {string} "12.3 %", or a dash */
+export function percent(share, digits = 1) {
+  if (share === null || share === undefined) return "–";
+  return `${number(100 * share, digits)}%`;
+}
+
+/** @param {number | null | undefined} value @param {number} [digits] @returns {string} */
+export function number(value, digits = 0) {
+  if (value === null || value === undefined) return "–";
+  return value.toLocaleString(current.code, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/** @param {number | null | undefined} value @param {number} [digits] @returns {string} with its sign, "±0" for none */
+export function signed(value, digits = 0) {
+  if (value === null || value === undefined) return "–";
+  const text = number(Math.abs(value), digits);
+  if (!/[1-9]/.test(text)) return `±${text}`;
+  return (value > 0 ? "+" : "−") + text;
+}
