@@ -155,7 +155,7 @@ function situation(decision) {
     facts.push(make("span", {}, shantenText(hand.shanten)));
     facts.push(make("span", {}, hand.riichi ? text.inRiichi : hand.is_open ? text.isOpen : text.closed));
     if (hand.furiten) facts.push(make("span", { class: "warn" }, text.furiten));
-    if (hand.waits.length) facts.push(make("span", { class: "tiles" }, `${text.waits} `, ...hand.waits.map((tile) => tileElement(tile))));
+    if (hand.waits.length) facts.push(make("span", {}, `${text.waits} `, make("span", { class: "tiles" }, ...hand.waits.map((tile) => tileElement(tile)))));
   }
   if (decision.judged && decision.judged !== decision.step) {
     facts.push(make("span", {}, text.judgedAt(steps[/** @type {"win"} */ (decision.judged)])));
@@ -195,13 +195,18 @@ function optionTable(decision, look) {
   const head = make(
     "tr", {}, make("th", { scope: "col" }, text.option), make("th", { scope: "col", class: "wide" }, text.probability),
     ...past.map((column) => make("th", { scope: "col", class: "num" }, column.name)),
-    deep ? make("th", { scope: "col", class: "num" }, text.shanten) : null,
-    deep ? make("th", { scope: "col", class: "num" }, text.ukeire) : null,
-    ...(danger ? [1, 2, 3].map((place) => make("th", { scope: "col", class: "num", "aria-label": text.dangerOf(words().seats[place]) }, make("small", {}, text.danger), words().seats[place])) : []),
+    deep ? make("th", { scope: "col", class: "num" }, ...both(text.shanten, text.shantenShort)) : null,
+    deep ? make("th", { scope: "col", class: "num" }, ...both(text.ukeire, text.ukeireShort)) : null,
+    ...(danger ? [1, 2, 3].map((place) => make("th", { scope: "col", class: "num", "aria-label": text.dangerOf(words().seats[place]) }, make("small", {}, text.danger), ...both(words().seats[place], words().seatLetters[place]))) : []),
     loss ? make("th", { scope: "col", class: "num" }, text.loss) : null,
   );
   const rows = decision.options.map((option, place) => optionRow(decision, option, place, { deep, danger, loss, past }));
   return make("div", { class: "scroll" }, make("table", { class: "options" }, make("thead", {}, head), make("tbody", {}, ...rows)));
+}
+
+/** @param {string} long @param {string} short @returns {HTMLElement[]} a heading, and what it shrinks to */
+function both(long, short) {
+  return [make("span", { class: "long" }, long), make("span", { class: "short", "aria-hidden": "true" }, short)];
 }
 
 /**

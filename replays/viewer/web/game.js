@@ -64,13 +64,14 @@ export function figures(all, definition) {
   const { game: text } = words();
   const card = (/** @type {string} */ name, /** @type {string} */ value, /** @type {string} */ hint, /** @type {string} */ key) =>
     make("div", { class: "card" }, make("dt", {}, name), make("dd", {}, make("strong", { "data-figure": key }, value), make("small", {}, hint)));
-  return make(
+  const cards = make(
     "dl", { class: "cards" },
     card(text.agreement, percent(all.agreement), text.agreed(all.agreed, all.decisions), "agreement"),
     card(text.badMoves, percent(all.bad_move_rate), text.badMovesHint, "bad_move_rate"),
-    card(text.rating, number(all.rating, 1), text.ratingHint || harmlessLine(definition), "rating"),
+    card(text.rating, number(all.rating, 1), text.ratingHint, "rating"),
     card(text.loss, number(all.loss, 1), text.lossHint(all.valued), "loss"),
   );
+  return make("div", {}, cards, make("p", { class: "quiet definition" }, text.ratingMeans(harmlessLine(definition))));
 }
 
 /** @param {string} line @returns {string} a line of ours out of the data; longer than a name may be */
@@ -102,8 +103,8 @@ function worst(review, summary, jump) {
   return make("section", {}, make("h2", {}, text.worst), items.length ? list : make("p", { class: "quiet" }, text.worstNone), more);
 }
 
-/** @param {Review} review @param {number} index @param {boolean} hidden @param {Jump} jump */
-function worstItem(review, index, hidden, jump) {
+/** @param {Review} review @param {number} index @param {boolean} hidden @param {Jump} jump @returns {HTMLElement} */
+export function worstItem(review, index, hidden, jump) {
   const decision = review.decisions[index];
   const round = review.rounds[decision.round];
   const { game: text } = words();
