@@ -17,31 +17,16 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from learning.choice import ALL_SEATS, Choice, choose
+from learning.choice import Choice
 from learning.corpus.reader import Corpus, Numbers
-from learning.positions import Count, Positions, count, positions_of
+from learning.positions import Positions, positions_of
 from policies.features.encode import HANCHAN_LAST_ROUND, TONPUU_LAST_ROUND, Planes, encode
 from policies.features.permute import PERMUTATIONS, permute_columns, permute_kinds, permute_planes
-from policies.features.table import KINDS, LITE, LITE_CALL, ORACLE, SETS, SUPHX_CALL
+from policies.features.table import KINDS, LITE, LITE_CALL, ORACLE, SETS
 from policies.slots import Slot
 
 if TYPE_CHECKING:
     import torch
-
-__all__ = [
-    "ALL_SEATS",
-    "FEATURES",
-    "Batch",
-    "Choice",
-    "Costs",
-    "Count",
-    "Facts",
-    "Loader",
-    "Positions",
-    "choose",
-    "count",
-    "positions_of",
-]
 
 FEATURES: Final = {
     Slot.DISCARD: LITE,
@@ -52,7 +37,6 @@ FEATURES: Final = {
 }
 """The feature set of each slot, if no other is asked for."""
 
-_CALL_SETS: Final = (LITE_CALL, SUPHX_CALL)
 _LAST_ROUNDS: Final = np.array((TONPUU_LAST_ROUND, HANCHAN_LAST_ROUND), np.int8)
 _POOL_GAMES: Final = {Slot.DISCARD: 256, Slot.RIICHI: 2048, Slot.CHI: 1024, Slot.PON: 1024, Slot.KAN: 2048}
 _CHUNK: Final = 64
@@ -187,8 +171,8 @@ class Loader:
         self.features = features or FEATURES[slot]
         if self.features not in SETS or self.features == ORACLE:
             raise ValueError(f"no feature set {self.features!r} to learn from")
-        self._has_calls = self.features in _CALL_SETS
-        if self._has_calls != (FEATURES[slot] in _CALL_SETS):
+        self._has_calls = SETS[self.features].of_calls
+        if self._has_calls != SETS[FEATURES[slot]].of_calls:
             raise ValueError(f"{self.features} is no feature set for {slot}: {SETS[self.features].purpose}")
         self.deep = deep
         self.batch_size = batch_size

@@ -17,8 +17,9 @@ from typing import Final
 import msgspec
 
 from game.errors import ConfigError, ReplayError
+from learning.choice import choose
 from learning.corpus.reader import Corpus
-from learning.samples import Batch, Loader, choose
+from learning.samples import Batch, Loader
 from policies.slots import Slot
 
 SLICES: Final = 10

@@ -221,3 +221,25 @@ def discard_risk(
             rate[kind] += chance * one[kind]
             cost[kind] += chance * one[kind] * price
     return threat
+
+
+@kernel
+def against_each(
+    rec: Any, player: int, visible: Any, dora34: Any, tenpai: Any, points: Any, rates: Any
+) -> None:
+    """Danger by opponent: what `discard_risk` adds up.
+
+    Args:
+        rec: the round.
+        player: who discards.
+        visible: ``[34]`` int8, copies he can see.
+        dora34: ``[34]`` int8, how often each kind counts as dora.
+        tenpai: ``[3]`` float64, by seat from his right on; receives the chance that each is tenpai.
+        points: ``[3]`` float64, receives what each one's hand would cost.
+        rates: ``[3, 34]`` float64, receives the chance of each kind to be his winning tile if he is tenpai.
+    """
+    for step in range(1, 4):
+        other = (player + step) % 4
+        tenpai[step - 1] = tenpai_chance(rec, other)
+        points[step - 1] = expected_points(rec, other, dora34)
+        rates_against(rec, player, other, visible, dora34, rates[step - 1])

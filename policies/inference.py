@@ -3,6 +3,10 @@
 A question becomes rows: one for a discard or riichi, one for each candidate meld of a call. Rows are encoded,
 looked at under so many renamings of the suits as is asked for, and their logits averaged, which is the
 geometric mean of the probabilities.
+
+On a CPU an answer depends on its question alone, to the last bit, and not on what is asked at the same time:
+products of another size are added up in another order, so networks are always given the same number of rows,
+the last ones filled up. Games are then the same however they are spread over tables and processes.
 """
 
 from __future__ import annotations
@@ -46,8 +50,8 @@ _RENAMINGS: Final[dict[Averaging, NDArray[np.int64]]] = {
 """Their numbers in `policies.features.permute`; each choice is closed under what it renames."""
 _ROWS_ENCODED: Final = 256
 """Decisions whose planes are in memory at once."""
-_ROWS_ON_CPU: Final = 24
-"""Rows that go through a network together: their numbers stay in the core's cache."""
+_ROWS_ON_CPU: Final = 4
+"""Rows a network is always given: more would be wasted on few questions and are little faster on many."""
 _ROWS_ELSEWHERE: Final = 2048
 
 
@@ -72,7 +76,8 @@ class Model:
         self._deep = looks_deep(features, without)
         self._outputs = network.architecture.outputs
         self._network = FusedNetwork(network, SETS[features].planes_of(without), device)
-        self._rows = _ROWS_ON_CPU if self._network.device.type == "cpu" else _ROWS_ELSEWHERE
+        self._pad = self._network.device.type == "cpu"
+        self._rows = _ROWS_ON_CPU if self._pad else _ROWS_ELSEWHERE
 
     @property
     def of_calls(self) -> bool:
@@ -139,10 +144,13 @@ class Model:
         return mean
 
     def _logits(self, planes: Planes) -> Logits:
+        count = len(planes)
+        if self._pad and (missing := -count % self._rows):
+            planes = np.concatenate([planes, np.zeros((missing, *planes.shape[1:]), np.uint8)])
         tensor = torch.from_numpy(planes)
         parts = [self._network(tensor[rows]) for rows in _pieces(len(planes), self._rows)]
-        whole: Logits = (parts[0] if len(parts) == 1 else torch.cat(parts)).cpu().numpy()
-        return whole
+        whole: Logits = torch.cat(parts).cpu().numpy()
+        return whole[:count]
 
 
 class NetworkPolicy:

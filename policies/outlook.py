@@ -14,6 +14,7 @@ from game.fold import bit
 from game.jit import kernel
 from game.layout import AT_HAND
 from game.settlement import LAST_ROUND, GameLength
+from game.state import row_of
 from policies.attack import (
     DRAW_RISK,
     DRAWS,
@@ -28,7 +29,7 @@ from policies.attack import (
     future_risk,
     hand_worth,
 )
-from policies.danger import discard_risk, expected_points, tenpai_chance
+from policies.danger import against_each, discard_risk, expected_points, tenpai_chance
 from policies.hand_value import (
     CLOSED,
     DEALER,
@@ -91,6 +92,69 @@ def look(record: np.void, player: int, length: GameLength) -> Outlook:
     )
 
 
+class Danger(msgspec.Struct, frozen=True):
+    """Danger by opponent, by seat from the player's right on.
+
+    Attributes:
+        tenpai: ``[3]`` float64, chance that he is tenpai.
+        points: ``[3]`` float64, what his hand would cost.
+        rates: ``[3, 34]`` float64, chance of each kind to be his winning tile if he is tenpai.
+    """
+
+    tenpai: npt.NDArray[np.float64]
+    points: npt.NDArray[np.float64]
+    rates: npt.NDArray[np.float64]
+
+    @property
+    def deal_in(self) -> npt.NDArray[np.float64]:
+        """``[3, 34]``: chance of each kind to deal in."""
+        chance: npt.NDArray[np.float64] = self.tenpai[:, None] * self.rates
+        return chance
+
+
+class Prices(msgspec.Struct, frozen=True):
+    """What the outcomes of a round are worth, in the measure of `policies.stakes`, however one comes by it.
+
+    Attributes:
+        gains: ``[HAN_MAX]`` float64, what a win would change, by han.
+        deal_in: ``[3]`` float64, what the opponents' hands would cost, by seat from the right on.
+        later: what it costs to deal into a hand that is no threat yet.
+        stick: what a riichi stick is worth.
+        tenpai: what it is worth to be tenpai when the wall runs out.
+    """
+
+    gains: npt.NDArray[np.float64]
+    deal_in: npt.NDArray[np.float64]
+    later: float
+    stick: float
+    tenpai: float
+
+
+def danger_of(record: np.void, player: int, view: Outlook) -> Danger:
+    """What `look` adds up over the opponents, one by one."""
+    tenpai, points, rates = np.empty(3), np.empty(3), np.empty((3, 34))
+    _against_each(row_of(record), player, 4 - view.unseen34, view.dora34, tenpai, points, rates)
+    return Danger(tenpai, points, rates)
+
+
+def priced(view: Outlook, danger: Danger, prices: Prices) -> Outlook:
+    """The same view with outcomes at other prices."""
+    cost = prices.deal_in @ danger.deal_in
+    moment = view.moment.copy()
+    moment[DRAW_RISK] = float(view.unseen34 @ cost) / max(1.0, float(view.unseen34.sum()))
+    moment[STICK_PRICE] = prices.stick
+    moment[LATER_RISK] = _LATER_RATE * prices.later
+    moment[TENPAI_PRICE] = prices.tenpai
+    return msgspec.structs.replace(view, gains=prices.gains, cost=cost, moment=moment)
+
+
+@kernel
+def _against_each(
+    rows: Any, player: int, visible: Any, dora34: Any, tenpai: Any, points: Any, rates: Any
+) -> None:
+    against_each(rows[0], player, visible, dora34, tenpai, points, rates)
+
+
 @kernel
 def survey(
     rec: Any,
@@ -135,7 +199,7 @@ def survey(
     moment[STICK_PRICE] = stick_price(scores, player, rounds_left)
     later = 0.0
     for step in range(1, 4):
-        later += max(0.0, loss(scores, player, (player + step) % 4, _LATER_POINTS, rounds_left)) / 3.0
+        later += max(0.0, loss(scores, player, (player + step) % 4, LATER_POINTS, rounds_left)) / 3.0
     moment[FOLDING] = 1.0 if rounds_left > 0 else _FOLDING_LAST
     moment[LATER_RISK] = _LATER_RATE * later
     moment[TENPAI_PRICE] = tenpai_price(scores, player, rounds_left)
@@ -160,7 +224,7 @@ def _spared(rec: Any, player: int, dora34: Any) -> float:
 _FOLDING_LAST: Final = 0.3
 """In the last round those behind have little left to lose."""
 _LATER_RATE: Final = 0.012
-_LATER_POINTS: Final = 5600.0
+LATER_POINTS: Final = 5600.0
 """Chance per turn to deal into a hand that is not a threat yet, and its points."""
 _TSUMO_SHARE: Final = 0.1
 """A third of the points, in about three rounds of ten."""

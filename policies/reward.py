@@ -4,8 +4,9 @@ At the start of every round it says what reward by final place a player can expe
 what that changes by, and after the last round the places are known and nothing is left to predict. A network
 reads the rounds in order: a two-layer GRU, then two dense layers.
 
-What a round is told by are 16 numbers, as it is dealt: who sat where with how many points, what the round
-before changed, dealer, honba, sticks, and how far the game is. The predicted player always comes first, so
+What a round is told by are 28 numbers, as it is dealt: who sat where with how many points, what the round
+before changed, dealer, honba, sticks, how far the game is, and how far the player is ahead of each opponent,
+coarse and fine, for at the end a hundred points decide a place. The predicted player always comes first, so
 one network serves all four. Rounds are counted from the last regular one: what is left of a hanchan at South
 1 is what is left of a tonpuu at East 1, and they learn from each other.
 
@@ -30,13 +31,13 @@ from game.settlement import LAST_ROUND, START_SCORE, GameLength
 
 Rewards: TypeAlias = tuple[float, float, float, float]
 """Of the places, first to fourth."""
-Encoding: TypeAlias = Literal["rounds-16/1"]
+Encoding: TypeAlias = Literal["rounds-28/1"]
 """Name of what `encode` makes; other numbers get another name."""
 
-INPUTS: Final = 16
+INPUTS: Final = 28
 CHANGES: Final = slice(0, 4)
 """Places of what the round before changed; zeros in the first round known."""
-ENCODING: Final[Encoding] = "rounds-16/1"
+ENCODING: Final[Encoding] = "rounds-28/1"
 HANCHAN_REWARDS: Final[Rewards] = (90.0, 45.0, 0.0, -135.0)
 """What Tenhou's Phoenix room gives and takes a 7-dan for a hanchan; the paper's reward."""
 
@@ -50,6 +51,9 @@ _ROUNDS: Final = 8
 _COUNTERS: Final = 5
 _SCORES: Final = slice(4, 8)
 _DEALER: Final = slice(8, 12)
+_AHEAD: Final = slice(16, 19)
+_GAPS: Final = ((slice(19, 22), 1_000), (slice(22, 25), 4_000), (slice(25, 28), 12_000))
+"""Places of how far the player is ahead, and the points at which each begins to saturate."""
 _PLAYERS: Final = np.arange(4)
 _BY_SEAT: Final = (_PLAYERS[:, None] + _PLAYERS) % 4
 """``[player, seat]``: who sits there, seen from the player."""
@@ -120,7 +124,7 @@ class RewardNetwork(nn.Module):
         """Expect the final reward at the start of each round.
 
         Args:
-            x: ``[B, T, 16]`` as `encode` makes it.
+            x: ``[B, T, 28]`` as `encode` makes it.
 
         Returns:
             ``[B, T]`` in units of `RewardArchitecture.scale`; each looks at its own round and those before.
@@ -159,9 +163,10 @@ def encode(games: Games) -> NDArray[np.float32]:
     """What the network reads of each player.
 
     Returns:
-        ``[G, 4, T, 16]`` by player: what the round before changed (4, seats from his own on), scores above
+        ``[G, 4, T, 28]`` by player: what the round before changed (4, seats from his own on), scores above
         the first ones (4, likewise), dealer (4 flags, likewise), rounds past the last regular one, honba,
-        sticks, whether it is a hanchan. The first round known changes nothing.
+        sticks, whether it is a hanchan, whether he is ahead of each opponent (3 flags), and by how much (3
+        each in three measures, -1 to 1). The first round known changes nothing.
     """
     starts = games.starts
     points = starts["scores"] / _POINTS
@@ -175,6 +180,11 @@ def encode(games: Games) -> NDArray[np.float32]:
         rows[..., CHANGES] = changes[..., seats]
         rows[..., _SCORES] = points[..., seats] - START_SCORE / _POINTS
         rows[..., _DEALER] = dealers[..., None] == seats
+        others = seats[1:]
+        gaps = starts["scores"][..., [player]] - starts["scores"][..., others]
+        rows[..., _AHEAD] = np.where(gaps, gaps > 0, player < others)  # who sat first is ahead of his equals
+        for places, measure in _GAPS:
+            rows[..., places] = np.tanh(gaps / measure)
     out[..., 12] = ((starts["round_index"] - last[:, None]) / _ROUNDS)[:, None]
     out[..., 13] = (starts["honba"] / _COUNTERS)[:, None]
     out[..., 14] = (starts["riichi_sticks"] / _COUNTERS)[:, None]

@@ -1,11 +1,8 @@
 """Many tables stepped side by side, their questions answered in batches.
 
 Every table goes on until it needs a decision that is no forced one; then everybody who is asked anywhere is
-put to his `Chooser` at once. A game is fixed by its seed and by who sits where. So that it is so to the last
-tile with networks too, keep in mind that a network's last bits depend on how many rows it is given at once
-(and on nothing else: not on the neighbours, not on the place in the batch). The batches of one `Rollout.play`
-follow from its games and from ``tables`` alone; whoever spreads games over processes hands out whole lists
-of games, the same ones whatever the number of processes, and lets each process think with one thread.
+put to his `Chooser` at once. A game is fixed by its seed and by who sits where, to the last tile: an answer
+depends on its position alone (`policies.inference`), whatever else is asked with it.
 """
 
 from __future__ import annotations
@@ -24,14 +21,12 @@ from game.errors import ModelError
 from game.events import Four, GameEvent
 from game.settlement import GameLength
 from game.table import Table
-from policies.decision import Flow, Verdict, fall_back, flow, reason_of
+from policies.decision import fall_back, reason_of
+from policies.flows import Case, Row, Running, run_flows
 from policies.slots import Policy, Question, Slot
 
 TABLES: Final = 64
 """Tables side by side: a network on a CPU gains little beyond some dozens of rows."""
-
-_SLOTS: Final = (Slot.CHI, Slot.PON, Slot.KAN, Slot.RIICHI, Slot.DISCARD)
-"""The order in which a flow asks: going through it once gathers each slot's questions in one batch."""
 
 Times: TypeAlias = defaultdict[str, float]
 """Seconds on a core, by what they were spent on."""
@@ -142,22 +137,24 @@ class PolicyChooser:
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
         """Decide, all flows side by side; see `Chooser`."""
         started = process_time()
-        flows = [_Flow(request) for request in requests]
         asked = 0.0
-        for slot in _SLOTS:
-            while waiting := [each for each in flows if each.question and each.question.slot is slot]:
-                before = process_time()
-                rows = self._answers(slot, [each.question for each in waiting if each.question])
-                spent = process_time() - before
-                times[f"{slot} answers"] += spent
-                asked += spent
-                for each, row in zip(waiting, rows, strict=True):
-                    each.send(row)
-        choices = [self._choice(each) for each in flows]
+
+        def answer(slot: Slot, questions: list[Question]) -> list[Row]:
+            nonlocal asked
+            before = process_time()
+            rows = self._answers(slot, questions)
+            spent = process_time() - before
+            times[f"{slot} answers"] += spent
+            asked += spent
+            return rows
+
+        cases = [Case(each.table.state, each.player, each.legal, each.table.length) for each in requests]
+        flows = run_flows(cases, answer)
+        choices = [self._choice(request, done) for request, done in zip(requests, flows, strict=True)]
         times["flow"] += process_time() - started - asked
         return choices
 
-    def _answers(self, slot: Slot, questions: list[Question]) -> list[_Row]:
+    def _answers(self, slot: Slot, questions: list[Question]) -> list[Row]:
         try:
             rows = self._policy.answer(slot, questions)
             if len(rows) != len(questions):
@@ -169,8 +166,7 @@ class PolicyChooser:
             self._log(f"a batch of {len(questions)}: {reason_of(error)}")
             return [row for question in questions for row in self._answers(slot, [question])]
 
-    def _choice(self, done: _Flow) -> Choice:
-        request = done.request
+    def _choice(self, request: Request, done: Running) -> Choice:
         if done.verdict is not None and done.verdict.action in request.legal:
             return Choice(done.verdict.action)
         reason = done.fault or f"{done.verdict} is not among the legal actions"
@@ -184,40 +180,6 @@ class PolicyChooser:
         if reason not in self._logged:
             self._logged.add(reason)
             _log.warning("decision.fallback", reason=reason)
-
-
-_Row: TypeAlias = Sequence[float] | Exception
-"""One answer, or what went wrong with it."""
-
-
-class _Flow:
-    """One decision under way: the question it waits for, then its verdict or what went wrong."""
-
-    __slots__ = ("_steps", "fault", "question", "request", "verdict")
-
-    def __init__(self, request: Request) -> None:
-        self.request = request
-        self.question: Question | None = None
-        self.verdict: Verdict | None = None
-        self.fault = ""
-        table = request.table
-        self._steps: Flow = flow(table.state, request.player, request.legal, table.length)
-        self._go_on(None)
-
-    def send(self, row: _Row) -> None:
-        """Answer the question."""
-        self.question = None
-        self._go_on(row)
-
-    def _go_on(self, row: _Row | None) -> None:
-        try:
-            if isinstance(row, Exception):
-                raise row
-            self.question = next(self._steps) if row is None else self._steps.send(row)
-        except StopIteration as done:
-            self.verdict = done.value
-        except Exception as error:
-            self.fault = reason_of(error)
 
 
 class _Game:

@@ -16,7 +16,8 @@ HAN_MAX: Final = 14
 """Length of a table of gains by han."""
 
 _PLACE_VALUE: Final = (90.0, 45.0, 0.0, -135.0)  # rank points of a 7-dan in the Phoenix room
-_POINTS_PER_VALUE: Final = 145.0  # at the start of a hanchan a point is then worth about one
+POINTS_PER_VALUE: Final = 145.0
+"""Of a rank point: at the start of a hanchan a point is then worth about one."""
 _PLACE_SHARE: Final = 0.85
 _SPREAD_NOW: Final = 600.0
 _SPREAD_ROUND: Final = 3900.0
@@ -25,20 +26,20 @@ _SPREAD_ROUND: Final = 3900.0
 _DRAW_SWING: Final = 1000.0
 """Points won or lost at the end of the wall on average, when one or two are tenpai."""
 
-# A ron of 1 to 13 han at 30 to 40 fu, the average of what such hands pay; index 0 is a win without a yaku.
-_POINTS: Final = (
+RON_POINTS: Final = (
     0.0, 1150.0, 2200.0, 4200.0, 7850.0, 8000.0, 12000.0, 12000.0,
     16000.0, 16000.0, 16000.0, 24000.0, 24000.0, 32000.0,
 )  # fmt: skip
+"""A ron of 1 to 13 han at 30 to 40 fu, as such hands pay on average; index 0 is a win without a yaku."""
 
 
 @kernel
-def standing(scores: Any, player: int, rounds_left: float) -> float:
-    """Worth of a player's standing, in points as they count at the start of a game.
+def place_chances(scores: Any, player: int, rounds_left: float) -> tuple[float, float, float, float]:
+    """Chances of first to fourth place, each opponent taken by himself.
 
     Args:
         scores: ``[4]`` float64.
-        player: whose standing.
+        player: whose.
         rounds_left: rounds still to be played.
     """
     spread = _SPREAD_NOW + _SPREAD_ROUND * math.sqrt(rounds_left)
@@ -56,10 +57,23 @@ def standing(scores: Any, player: int, rounds_left: float) -> float:
             c * (1 - behind) + b * behind,
             d * (1 - behind) + c * behind,
         )
+    return chance
+
+
+@kernel
+def standing(scores: Any, player: int, rounds_left: float) -> float:
+    """Worth of a player's standing, in points as they count at the start of a game.
+
+    Args:
+        scores: ``[4]`` float64.
+        player: whose standing.
+        rounds_left: rounds still to be played.
+    """
+    chance = place_chances(scores, player, rounds_left)
     place = 0.0
     for i in range(4):
         place += chance[i] * _PLACE_VALUE[i]
-    return float(_PLACE_SHARE * _POINTS_PER_VALUE * place + (1.0 - _PLACE_SHARE) * scores[player])
+    return float(_PLACE_SHARE * POINTS_PER_VALUE * place + (1.0 - _PLACE_SHARE) * scores[player])
 
 
 @kernel
@@ -78,7 +92,7 @@ def win_gains(scores: Any, player: int, is_dealer: bool, bonus: float, rounds_le
     after = scores.copy()
     out[0] = 0.0
     for han in range(1, HAN_MAX):
-        points = _POINTS[han] * (1.5 if is_dealer else 1.0) + bonus
+        points = RON_POINTS[han] * (1.5 if is_dealer else 1.0) + bonus
         for p in range(4):
             after[p] = scores[p] + (points if p == player else -points / 3.0)
         out[han] = standing(after, player, float(rounds_left)) - now

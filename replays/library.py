@@ -13,18 +13,43 @@ from typing import Final
 import msgspec
 import structlog
 
-from game.errors import ReplayError
+from game.errors import ReplayError, ReplayFormatError
 from game.files import replace_file
+from replays.formats import read_file
 from replays.mjlog import write
-from replays.record import GameRecord, check_game_id
+from replays.record import DecisionRecord, GameRecord, check_game_id
 
 DEFAULT_FOLDER: Final = Path("replays/games")
 RECORD_SUFFIX: Final = ".mjlog.xml"
 DECISIONS_SUFFIX: Final = ".decisions.jsonl"
+MAX_DECISIONS: Final = 32 * 1024 * 1024
+"""Bytes; those of a long game are some hundred kilobytes."""
 KEPT_IN_MEMORY: Final = 32
 """A record is some hundred kilobytes in memory."""
 
 _log = structlog.get_logger(__name__)
+
+
+def read_decisions(path: Path) -> tuple[DecisionRecord, ...]:
+    """The decisions that lie beside a record; none if there is no such file.
+
+    Raises:
+        ReplayFormatError: a line of it is no decision.
+        ReplayTooLarge: it is larger than the decisions of any game.
+        ReplayError: it cannot be read, or is a link.
+    """
+    if path.is_symlink():
+        raise ReplayError(f"{path}: a link; links are not followed")
+    if not path.exists():
+        return ()
+    lines = read_file(path, MAX_DECISIONS).splitlines()
+    found = []
+    for number, line in enumerate(lines, 1):
+        try:
+            found.append(msgspec.json.decode(line, type=DecisionRecord))
+        except msgspec.MsgspecError as exc:
+            raise ReplayFormatError(f"{path}: line {number}: {exc}") from None
+    return tuple(found)
 
 
 def save(record: GameRecord, folder: Path) -> Path:

@@ -70,6 +70,58 @@ def convert(
     return convert_record(source, out, to)
 
 
+@reported
+def review(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A record in any format, a folder of them, or a link to a game on tenhou.net.",
+            metavar="FILE|LINK|DIR",
+        ),
+    ],
+    seat: Annotated[
+        int | None, typer.Option(help="Whose decisions; 0 dealt first.", metavar="0-3", min=0, max=3)
+    ] = None,
+    player: Annotated[str, typer.Option(help="The same by name, or by how it begins.", metavar="NAME")] = "",
+    policy: Annotated[
+        str,
+        typer.Option(help="Who is asked: network, heuristic, or a folder of checkpoints.", metavar="PLAYER"),
+    ] = "network",
+    compare: Annotated[
+        str,
+        typer.Option(help="Another one beside it, or seat:N for another seat's figures.", metavar="PLAYER"),
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder of the results; reviews/ by default.", metavar="DIR")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the JSON; files are then written only with --out.")
+    ] = False,
+    anonymous: Annotated[
+        bool, typer.Option("--anonymous", help="Leave out names, ranks, ids and dates.")
+    ] = False,
+) -> int:
+    """Review games.
+
+    Every decision of a player held against what the policy would have done: a page to open in a browser, and
+    the same as JSON (docs/review.md). Of a folder every game, and an index.
+    """
+    from bot.logs import set_up_logs
+    from bot.review import review as review_source
+
+    set_up_logs()
+    return review_source(
+        source,
+        seat=seat,
+        player=player,
+        policy=policy,
+        compare=compare,
+        out=out,
+        to_json=as_json,
+        anonymous=anonymous,
+    )
+
+
 @traffic.command()
 @reported
 def verify(

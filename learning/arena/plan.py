@@ -1,7 +1,7 @@
 """What a comparison plays: duplicate sets, the same walls with the seats rotated, in blocks of fixed content.
 
-A block is what one process plays in one go. Which games are in it follows from the plan alone, so that the
-batches a network sees, and with them its last bits, are the same whatever the number of processes.
+A block is what one process plays in one go. Which games are in it follows from the plan alone, so that a run
+that goes on, on whatever number of processes, plays whole blocks again and counts no game twice.
 """
 
 from __future__ import annotations

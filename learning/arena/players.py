@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
 import msgspec
 
 from game.errors import ConfigError
-from policies.heuristic import HeuristicPolicy
-from policies.random_play import RandomPolicy
+from policies.named import NETWORK, load_named, name_of
 from policies.rollout import Chooser, PolicyChooser
-from policies.slots import Policy
 
-if TYPE_CHECKING:
-    from policies.inference import Averaging
-
-NETWORK: Final = "network"
-"""The checkpoints that come with the program."""
-
-_AVERAGING: Final[tuple[Averaging, ...]] = (6, 12)
-_RULES: Final[dict[str, Callable[[], Policy]]] = {"heuristic": HeuristicPolicy, "random": RandomPolicy}
+__all__ = ["NETWORK", "Contender", "contender", "seat_down"]
 
 
 class Contender(msgspec.Struct, frozen=True):
@@ -40,9 +26,7 @@ class Contender(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """What reports and records call him."""
-        folder, averaging = _parts(self.text)
-        name = folder if folder in (*_RULES, NETWORK) else Path(folder).resolve().name
-        return name if averaging == 1 else f"{name}:{averaging}"
+        return name_of(self.text)
 
 
 def contender(text: str) -> Contender:
@@ -52,7 +36,7 @@ def contender(text: str) -> Contender:
         ConfigError: it is neither a built-in player nor a folder.
         CheckpointError: the folder's checkpoints cannot be used.
     """
-    return _seated(text)[0]
+    return Contender(text, load_named(text).identity)
 
 
 def seat_down(who: Contender) -> Chooser:
@@ -62,32 +46,7 @@ def seat_down(who: Contender) -> Chooser:
         ConfigError: somebody else plays under that name by now.
         CheckpointError: his checkpoints cannot be used.
     """
-    found, policy = _seated(who.text)
-    if found != who:
+    found = load_named(who.text)
+    if found.identity != who.identity:
         raise ConfigError(f"{who.text}: its checkpoints have changed since the games began")
-    return PolicyChooser(policy)
-
-
-def _seated(text: str) -> tuple[Contender, Policy]:
-    if text in _RULES:
-        return Contender(text, text), _RULES[text]()
-    name, averaging = _parts(text)
-    folder = None if name == NETWORK else Path(name)
-    if folder is not None and not folder.is_dir():
-        known = ", ".join((NETWORK, *_RULES))
-        raise ConfigError(f"{text!r} is no player: neither one of {known} nor a folder of checkpoints")
-    from policies.inference import SHIPPED, load_policy  # noqa: PLC0415 - torch is for those who need it
-
-    policy = load_policy(folder or SHIPPED, averaging=averaging)
-    digest = hashlib.sha256(b"%d" % averaging)
-    for slot, card in sorted(policy.cards.items()):
-        digest.update(slot.encode() + b"\0" + msgspec.json.encode(card))
-    return Contender(text, digest.hexdigest()), policy
-
-
-def _parts(text: str) -> tuple[str, Averaging]:
-    """Who is named, and the renamings to average over."""
-    for averaging in _AVERAGING:
-        if text.endswith(f":{averaging}"):
-            return text.removesuffix(f":{averaging}"), averaging
-    return text, 1
+    return PolicyChooser(found.policy)

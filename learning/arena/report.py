@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from learning.arena.plan import CHALLENGER, CHAMPION, Plan
-from learning.arena.tally import GameRow, SeatTally
+from learning.arena.tally import GameRow
 from learning.ladder import Ladder, climb
 from learning.statistics import (
     Estimate,
@@ -24,6 +24,7 @@ from learning.statistics import (
     spread,
     stable_rank,
 )
+from replays.tally import SeatTally
 
 _COLUMNS: Final = ("n1", "n2", "n3", "n4", "games", "results", "rounds", *SeatTally.__struct_fields__)
 _AT: Final = {name: place for place, name in enumerate(_COLUMNS)}

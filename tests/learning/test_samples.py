@@ -14,9 +14,11 @@ from game.errors import ReplayError
 from game.events import PlayerLeft, PlayerReturned
 from game.tiles import KINDS
 from learning import samples
+from learning.choice import ALL_SEATS, Choice, choose
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
-from learning.samples import ALL_SEATS, FEATURES, Batch, Choice, Loader, choose, count, positions_of
+from learning.positions import count, positions_of
+from learning.samples import FEATURES, Batch, Loader
 from learning.samples_bench import slice_speeds
 from policies.features.encode import encode
 from policies.features.permute import PERMUTATIONS, permute_kinds, permute_planes

@@ -64,14 +64,25 @@ def network(**sizes: object) -> RewardNetwork:
 # --- what the network reads -------------------------------------------------------------------------------
 
 
-def test_a_round_is_told_in_sixteen_numbers_from_the_players_own_seat_on() -> None:
+def test_a_round_is_told_from_the_players_own_seat_on() -> None:
     told = encode(games())
     assert told.shape == (2, 4, 4, INPUTS)
     changes, scores, dealer = [0.0, -0.1, 0.8, -0.8], [1.2, -0.5, 0.4, -1.2], [0, 1, 0, 0]
-    assert told[0, 0, 2] == pytest.approx([*changes, *scores, *dealer, -6 / 8, 0.0, 1 / 5, 1])
+    assert told[0, 0, 2, :16] == pytest.approx([*changes, *scores, *dealer, -6 / 8, 0.0, 1 / 5, 1])
     changes, scores, dealer = [-0.8, 0.0, -0.1, 0.8], [-1.2, 1.2, -0.5, 0.4], [0, 0, 1, 0]
-    assert told[0, 3, 2] == pytest.approx([*changes, *scores, *dealer, -6 / 8, 0.0, 1 / 5, 1])
-    assert told[1, 2, 1, 12:].tolist() == pytest.approx([-6 / 8, 1 / 5, 2 / 5, 1])
+    assert told[0, 3, 2, :16] == pytest.approx([*changes, *scores, *dealer, -6 / 8, 0.0, 1 / 5, 1])
+    assert told[1, 2, 1, 12:16].tolist() == pytest.approx([-6 / 8, 1 / 5, 2 / 5, 1])
+
+
+def test_a_round_is_told_with_how_far_the_player_is_ahead() -> None:
+    last = starts([(7, 0, 0, (30_000, 25_000, 25_000, 20_000))])
+    told = encode(together([(last, "hanchan")]))[0, :, 0, 16:]
+    assert told[:, :3].tolist() == [[1, 1, 1], [1, 1, 0], [1, 0, 0], [0, 0, 0]]
+    fine, middle, coarse = told[0, 3:6], told[0, 6:9], told[0, 9:12]
+    assert fine == pytest.approx(np.tanh([5, 5, 10]))
+    assert middle == pytest.approx(np.tanh([1.25, 1.25, 2.5]))
+    assert coarse == pytest.approx(np.tanh([5 / 12, 5 / 12, 10 / 12]))
+    assert told[1, 3:6] == pytest.approx(np.tanh([0, 5, -5]))
 
 
 def test_the_first_round_known_changes_nothing() -> None:
@@ -85,7 +96,7 @@ def test_a_tonpuu_is_the_second_half_of_a_hanchan() -> None:
     later: list[Round] = [(number + 4, honba, sticks, scores) for number, honba, sticks, scores in FIRST]
     half = encode(together([(starts(later), "hanchan")]))
     whole = encode(together([(starts(FIRST), "tonpuu")]))
-    assert np.array_equal(half[..., :15], whole[..., :15])
+    assert np.array_equal(np.delete(half, 15, -1), np.delete(whole, 15, -1))
     assert half[..., 15].all()
     assert not whole[..., 15].any()
 
@@ -131,6 +142,7 @@ def test_all_players_are_answered_by_one_network() -> None:
     ]
     told, moved = (encode(together([(starts(rounds), "hanchan")])) for rounds in (FIRST, later))
     told[..., 12] = moved[..., 12] = 0.0
+    told[..., 16:19] = moved[..., 16:19] = 0.0  # among equals it matters who sat first
     assert np.array_equal(np.roll(told, 1, axis=1), moved)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from learning.arena.plan import Mode, Plan
 from learning.arena.players import Contender
-from learning.arena.tally import GameRow, SeatTally
+from learning.arena.tally import GameRow
+from replays.tally import SeatTally
 
 HEURISTIC = Contender("heuristic", "heuristic")
 RANDOM = Contender("random", "random")

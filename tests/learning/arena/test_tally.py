@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from game.events import Chi, DrawnRound, EndGame, Four, GameEvent, Pon, Riichi, StartRound, Win
 from game.settlement import placements
-from learning.arena.tally import row_of, tally
+from learning.arena.tally import row_of
 from policies.random_play import RandomPolicy
 from policies.rollout import Fault, Played, PolicyChooser, Rollout, Seating
+from replays.tally import tally
 
 
 def start() -> StartRound:

@@ -1,0 +1,103 @@
+"""Reviews as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from bot.redaction import clean_text
+from bot.tenhou.game_types import describe
+from replays.review.schema import Action, Decision, Game, Index, Judged, Rates, Review, Round
+
+_WORST: Final = 5
+_WINDS: Final = "ESWN"
+_STEP_WIDTH: Final = 14
+
+
+def review_text(review: Review, paths: Sequence[Path]) -> str:
+    """One game: its figures, the worst decisions, and where the files lie."""
+    summary, seat = review.summary, review.seat
+    name = clean_text(review.game.names[seat]) or f"seat {seat}"
+    lines = [f"{_game_text(review.game)}", f"  {name} by {review.policy.name}: {_figures_text(summary)}"]
+    lines.append(f"  {'step':<{_STEP_WIDTH}} decisions  agreement  bad moves  rating")
+    lines += [
+        f"  {each.step:<{_STEP_WIDTH}} {each.decisions:>9}  {_percent(each.agreement):>9}"
+        f"  {each.bad_moves:>9}  {_number(each.rating):>6}"
+        for each in summary.steps
+    ]
+    lines.append(f"  {_rates_text(summary.rates)}")
+    other = summary.comparison
+    if other is not None and other.seat is None:
+        alike = _percent(other.of_policies)
+        lines.append(f"  {other.name}: agreement {_percent(other.agreement)}; both policies alike {alike}")
+    elif other is not None and other.figures is not None:
+        beside = clean_text(other.name) or f"seat {other.seat}"
+        lines.append(f"  {beside}: {_figures_text(other.figures)}")
+    if summary.worst:
+        lines.append("  worst decisions:")
+    for number in summary.worst[:_WORST]:
+        lines.append(f"    {_decision_text(review, review.decisions[number])}")
+    lines += [f"  {path}" for path in paths]
+    return "\n".join(lines) + "\n"
+
+
+def index_text(index: Index, paths: Sequence[Path]) -> str:
+    """Many games: a line each, and all together."""
+    lines = []
+    for entry in index.games:
+        place = "-" if entry.game.places is None else str(entry.game.places[entry.seat])
+        name = clean_text(entry.game.names[entry.seat]) or f"seat {entry.seat}"
+        lines.append(f"{entry.game.date or '':<16}  {place}  {_figures_text(entry)}  {name}")
+    total = index.total
+    average = "" if total.average_place is None else f", average place {total.average_place:.2f}"
+    lines.append(f"{total.games} games{average}: {_figures_text(total)}")
+    lines.append(f"  {_rates_text(total.rates)}")
+    lines += [f"  {path}" for path in paths]
+    return "\n".join(lines) + "\n"
+
+
+def _game_text(game: Game) -> str:
+    names = ", ".join(clean_text(name) or f"seat {player}" for player, name in enumerate(game.names))
+    places = "" if game.places is None else f", places {' '.join(map(str, game.places))}"
+    return f"{' '.join(filter(None, (describe(game.type), game.date, clean_text(game.id))))}: {names}{places}"
+
+
+def _figures_text(figures: Judged) -> str:
+    return (
+        f"{figures.decisions} decisions, agreement {_percent(figures.agreement)}, bad moves "
+        f"{_percent(figures.bad_move_rate)}, rating {_number(figures.rating)}"
+    )
+
+
+def _rates_text(rates: Rates) -> str:
+    return (
+        f"{rates.rounds} rounds: win {_percent(rates.win)}, deal-in {_percent(rates.deal_in)}, "
+        f"riichi {_percent(rates.riichi)}, call {_percent(rates.call)}"
+    )
+
+
+def _decision_text(review: Review, decision: Decision) -> str:
+    where = _round_text(review.rounds[decision.round])
+    loss = "" if decision.loss is None else f", loss {decision.loss:.1f}"
+    return (
+        f"{where} turn {decision.turn}: {_action_text(decision.done)} rather than "
+        f"{_action_text(decision.preferred)}: {decision.category}, ratio {decision.ratio:.3f}{loss}"
+    )
+
+
+def _round_text(each: Round) -> str:
+    return f"{_WINDS[each.round_index // 4]}{each.round_index % 4 + 1}-{each.honba}"
+
+
+def _action_text(action: Action) -> str:
+    tiles = " ".join((*([action.tile] if action.tile else []), *action.consumed))
+    return f"{action.kind.replace('_', ' ')} {tiles}".strip()
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"

@@ -1,0 +1,147 @@
+"""Which decisions are good and which are not: by stated thresholds, and in figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from policies.decision import Step
+from replays.review.judging import ORDER
+from replays.review.schema import (
+    Categories,
+    Category,
+    Decision,
+    Judged,
+    Rates,
+    StepFigures,
+    Thresholds,
+)
+from replays.tally import SeatTally
+
+THRESHOLDS: Final = Thresholds(inaccuracy=0.3, mistake=0.08, blunder=0.01, softened=0.5, hardened=10.0)
+RATING: Final = (
+    "100 times the mean over all decisions of p(done) / p(preferred), the policy's probabilities at the step "
+    "where the two part; a decision like the policy's counts 1"
+)
+GRAVITY: Final[tuple[Category, ...]] = ("fine", "inaccuracy", "mistake", "blunder")
+_BAD: Final = ("mistake", "blunder")
+
+
+def category_of(ratio: float, loss: float | None, step: Step, limits: Thresholds = THRESHOLDS) -> Category:
+    """The category of a decision that is not what the policy prefers.
+
+    Args:
+        ratio: of the probabilities.
+        loss: reward it costs, None where that is not known.
+        step: the step at which both part; what only a rule of habit says is never worse than an inaccuracy.
+        limits: the thresholds.
+    """
+    if step == "nine_terminals":
+        return "inaccuracy"
+    below = (limits.inaccuracy, limits.mistake, limits.blunder)
+    grade = sum(ratio < limit for limit in below)
+    if loss is not None and loss <= limits.softened:
+        grade = max(0, grade - 1)
+    elif loss is not None and loss >= limits.hardened and grade == 1:
+        grade = 2
+    return GRAVITY[grade]
+
+
+def figures(decisions: Iterable[Decision]) -> Judged:
+    """Decisions in figures."""
+    counts: dict[Category, int] = dict.fromkeys(GRAVITY, 0)
+    agreed = valued = 0
+    ratios = loss = 0.0
+    for decision in decisions:
+        counts[decision.category] += 1
+        agreed += decision.agrees
+        ratios += decision.ratio
+        if decision.loss is not None:
+            valued += 1
+            loss += decision.loss
+    number = sum(counts.values())
+    bad = sum(counts[name] for name in _BAD)
+    return Judged(
+        decisions=number,
+        agreed=agreed,
+        agreement=_share(agreed, number),
+        bad_moves=bad,
+        bad_move_rate=_share(bad, number),
+        rating=round(100.0 * ratios / number, 2) if number else None,
+        loss=round(loss, 2),
+        valued=valued,
+        categories=Categories(**counts),
+    )
+
+
+def together(parts: Sequence[Judged]) -> Judged:
+    """Figures of several games as those of one."""
+    number = sum(part.decisions for part in parts)
+    agreed = sum(part.agreed for part in parts)
+    bad = sum(part.bad_moves for part in parts)
+    rated = sum((part.rating or 0.0) * part.decisions for part in parts)
+    return Judged(
+        decisions=number,
+        agreed=agreed,
+        agreement=_share(agreed, number),
+        bad_moves=bad,
+        bad_move_rate=_share(bad, number),
+        rating=round(rated / number, 2) if number else None,
+        loss=round(sum(part.loss for part in parts), 2),
+        valued=sum(part.valued for part in parts),
+        categories=Categories(
+            **{name: sum(getattr(part.categories, name) for part in parts) for name in GRAVITY}
+        ),
+    )
+
+
+def by_step(decisions: Sequence[Decision]) -> tuple[StepFigures, ...]:
+    """Figures of each step that decisions are judged at."""
+    rows = []
+    for step in ORDER:
+        of_step = [decision for decision in decisions if decision.judged == step]
+        if of_step:
+            rows.append(StepFigures(step=step, **fields(figures(of_step))))
+    return tuple(rows)
+
+
+def fields(judged: Judged) -> dict[str, Any]:
+    """The figures by name, to go into a row that has more."""
+    return {name: getattr(judged, name) for name in Judged.__struct_fields__}
+
+
+def worst(decisions: Sequence[Decision]) -> tuple[int, ...]:
+    """Numbers of the decisions that are not fine: by category, then by loss, then by ratio."""
+    numbers = [number for number, decision in enumerate(decisions) if decision.category != "fine"]
+
+    def gravity(number: int) -> tuple[float, float, float]:
+        decision = decisions[number]
+        return -GRAVITY.index(decision.category), -(decision.loss or 0.0), decision.ratio
+
+    return tuple(sorted(numbers, key=gravity))
+
+
+def rates_of(tally: SeatTally, rounds: int) -> Rates:
+    """A player's table from what was counted."""
+    return Rates(
+        rounds=rounds,
+        win=_share(tally.wins, rounds),
+        tsumo=_share(tally.tsumo, tally.wins),
+        deal_in=_share(tally.deal_ins, rounds),
+        riichi=_share(tally.riichi, rounds),
+        call=_share(tally.calls, rounds),
+        draw=_share(tally.draws, rounds),
+        tenpai_at_draw=_share(tally.tenpai_draws, tally.draws),
+        average_win=_share(tally.won_points, tally.wins, 0),
+        average_deal_in=_share(tally.lost_points, tally.deal_ins, 0),
+    )
+
+
+def added(tallies: Sequence[SeatTally]) -> SeatTally:
+    """Several tables as one."""
+    names = SeatTally.__struct_fields__
+    return SeatTally(**{name: sum(getattr(tally, name) for tally in tallies) for name in names})
+
+
+def _share(part: float, whole: int, digits: int = 4) -> float | None:
+    return round(part / whole, digits) if whole else None

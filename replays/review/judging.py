@@ -1,0 +1,150 @@
+"""What a policy thinks of decisions: what it prefers, what it gives each option, and how far they part.
+
+The policy is asked through the one decision flow, for all decisions at once. Where the flow ends before its
+last step, as with a riichi that is declared, it runs again without the actions of that step, so that every
+option has its probability.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from game.actions import PASS, Action, ActionKind
+from game.errors import ModelError
+from game.settlement import GameLength
+from policies.decision import Source, Step, Verdict
+from policies.flows import Case, Row, run_flows
+from policies.slots import Policy, Question, Slot
+from replays.review.moments import Moment
+
+STEPS: Final[dict[ActionKind, Step]] = {
+    ActionKind.TSUMO: "win",
+    ActionKind.RON: "win",
+    ActionKind.NINE_TERMINALS: "nine_terminals",
+    ActionKind.ANKAN: "kan",
+    ActionKind.KAKAN: "kan",
+    ActionKind.RIICHI: "riichi",
+    ActionKind.DISCARD: "discard",
+    ActionKind.CHI: "call",
+    ActionKind.PON: "call",
+    ActionKind.DAIMINKAN: "call",
+    ActionKind.PASS: "call",
+}
+"""The step of the flow that an action belongs to."""
+ORDER: Final[tuple[Step, ...]] = ("win", "nine_terminals", "kan", "riichi", "discard", "call")
+_LAST: Final = ("discard", "call", "forced")
+_HABIT_RATIO: Final = 0.2
+"""Where only the rule for nine terminals speaks, which is a habit more than knowledge."""
+
+
+class Opinion(msgspec.Struct, frozen=True):
+    """What a policy thinks of one decision.
+
+    Attributes:
+        preferred: what it would do.
+        step: the step that settled that.
+        source: a model or a rule.
+        probabilities: of every legal action, from its own step.
+        reached: the steps that the flow came to.
+    """
+
+    preferred: Action
+    step: Step
+    source: Source
+    probabilities: Mapping[Action, float]
+    reached: frozenset[Step]
+
+    def agrees(self, done: Action) -> bool:
+        """Whether an action is what the policy would do; discards of one kind are the same."""
+        return self._same(done, self.preferred)
+
+    def parted(self, done: Action) -> tuple[Step, float]:
+        """The step at which an action and what is preferred part, and the ratio of their probabilities."""
+        if self.agrees(done):
+            return self.step, 1.0
+        ours, theirs = STEPS[self.preferred.kind], STEPS[done.kind]
+        step = min(ours, theirs, key=ORDER.index)
+        if step == "nine_terminals":
+            return step, _HABIT_RATIO
+        best, his = self._of(self.preferred), self._of(done)
+        if ours != theirs:
+            # "yes" against "no" of that step
+            best, his = (best, 1.0 - best) if step == ours else (1.0 - his, his)
+        return step, min(1.0, max(0.0, his) / best) if best > 0.0 else 1.0
+
+    def _of(self, action: Action) -> float:
+        """Its probability; of a discard that of its kind, which stands at one of its copies."""
+        return max(chance for other, chance in self.probabilities.items() if self._same(other, action))
+
+    @staticmethod
+    def _same(one: Action, other: Action) -> bool:
+        if one.kind is other.kind is ActionKind.DISCARD:
+            return one.tile >> 2 == other.tile >> 2
+        return one == other
+
+
+def opinions(moments: Sequence[Moment], player: int, length: GameLength, policy: Policy) -> list[Opinion]:
+    """Ask a policy about decisions.
+
+    Args:
+        moments: the decisions.
+        player: whose, absolute.
+        length: of the game.
+        policy: what fills the five slots.
+
+    Raises:
+        ModelError: it gives no usable answer.
+    """
+
+    def answer(_slot: Slot, questions: list[Question]) -> Sequence[Row]:
+        return policy.answer(_slot, questions)
+
+    seen: list[dict[Action, float]] = [{} for _ in moments]
+    verdicts: list[list[Verdict]] = [[] for _ in moments]
+    waiting = [(place, moment.legal) for place, moment in enumerate(moments)]
+    while waiting:
+        cases = [Case(moments[place].record, player, legal, length) for place, legal in waiting]
+        later = []
+        for (place, legal), done in zip(waiting, run_flows(cases, answer), strict=True):
+            if done.verdict is None:
+                raise ModelError(done.fault)
+            verdicts[place].append(done.verdict)
+            seen[place] = {**done.verdict.probabilities, **seen[place]}
+            rest = tuple(action for action in legal if STEPS[action.kind] != done.verdict.step)
+            if done.verdict.step not in _LAST:
+                later.append((place, rest))
+        waiting = later
+    return [
+        _opinion(moment, found, chances, policy.source)
+        for moment, found, chances in zip(moments, verdicts, seen, strict=True)
+    ]
+
+
+def _opinion(
+    moment: Moment, verdicts: Sequence[Verdict], chances: Mapping[Action, float], source: Source
+) -> Opinion:
+    first = verdicts[0]
+    last = ORDER.index(first.step) if first.step in ORDER else len(ORDER)
+    return Opinion(
+        preferred=first.action,
+        step=first.step,
+        source=source if first.by_slot else "rule",
+        probabilities={action: min(1.0, chances.get(action, 0.0)) for action in moment.legal},
+        reached=frozenset(ORDER[: last + 1]),
+    )
+
+
+def ranked(opinion: Opinion) -> list[Action]:
+    """The options: the preferred one, then by step and falling probability; a pass among the calls."""
+    return sorted(
+        opinion.probabilities,
+        key=lambda action: (
+            action != opinion.preferred,
+            ORDER.index(STEPS[action.kind]),
+            -opinion.probabilities[action],
+            action == PASS,
+        ),
+    )

@@ -1,0 +1,73 @@
+"""What happened when our own seat decided in play, matched to the decisions of a review."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from typing import Final
+
+from game.actions import Action, ActionKind
+from game.tiles import face_of
+from replays.record import DecisionRecord
+from replays.review import schema
+from replays.review.moments import Moment
+from replays.review.texts import action_text
+
+_CLAIMS: Final = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN, ActionKind.RON, ActionKind.PASS)
+
+
+class LiveDecisions:
+    """Gives out each decision of the log once.
+
+    Args:
+        decisions: as they lie beside the record, in order.
+        player: the reviewed one; those of another seat are not his.
+    """
+
+    def __init__(self, decisions: Sequence[DecisionRecord], player: int) -> None:
+        self._waiting: dict[tuple[int, int, int, bool], deque[DecisionRecord]] = defaultdict(deque)
+        for each in decisions:
+            if each.player == player and each.decision.step != "forced":
+                self._waiting[each.round_index, each.honba, each.turn, _is_claim(each)].append(each)
+
+    def of(self, moment: Moment, options: Sequence[schema.Option]) -> schema.Live | None:
+        """What happened at a moment, None where nothing is known of it.
+
+        Within a turn the log may have decisions that led to nothing, as calls that others took; the one whose
+        options are those of the moment is meant.
+        """
+        record = moment.record
+        place = int(record["round_index"]), int(record["honba"]), int(record["discard_count"])
+        claim = any(action.kind in _CLAIMS for action in moment.legal)
+        queue = self._waiting[*place, claim]
+        wanted = {_face(action) for action in moment.legal}
+        while queue:
+            found = queue.popleft()
+            if wanted <= {_face(option.action) for option in found.decision.options}:
+                return _live(found, moment, options)
+        return None
+
+
+def _is_claim(each: DecisionRecord) -> bool:
+    return any(option.action.kind in _CLAIMS for option in each.decision.options)
+
+
+def _face(action: Action) -> tuple[int, int, tuple[int, ...]]:
+    """An action without the copies of its tiles."""
+    tile = face_of(action.tile) if action.tile >= 0 else -1
+    return int(action.kind), tile, tuple(sorted(map(face_of, action.consumed)))
+
+
+def _live(found: DecisionRecord, moment: Moment, options: Sequence[schema.Option]) -> schema.Live:
+    decision = found.decision
+    then = {action_text(each.action, moment.record): each.probability for each in decision.options}
+    played = action_text(decision.action, moment.record)
+    return schema.Live(
+        time_ms=round(decision.latency_ms, 1),
+        budget_ms=decision.budget_ms,
+        source=decision.source,
+        fallback=decision.fallback_reason,
+        late=found.late,
+        played=played if any(option.action == played for option in options) else None,
+        probabilities=tuple(then.get(option.action) for option in options),
+    )

@@ -1,0 +1,229 @@
+"""The decisions of one player in the events of a game: what he could do, and what he did.
+
+What he did not decide is none: forced moves, what happened while he was away, and calls that somebody with
+more right to the tile took from him, or may have: a ron hides every call, a pon or an open kan the next
+player's chi. A win hides nothing: on Tenhou everybody who may have the tile is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from game.actions import PASS, Action, ActionKind
+from game.errors import ReplayFormatError, StateMismatchError
+from game.events import (
+    Ankan,
+    Chi,
+    Daiminkan,
+    Discard,
+    DoraRevealed,
+    DrawnRound,
+    GameEvent,
+    Kakan,
+    PlayerLeft,
+    PlayerReturned,
+    Pon,
+    Riichi,
+    RiichiAccepted,
+    StartRound,
+    Win,
+)
+from game.layout import PHASE_TURN
+from game.rules import legal_actions
+from game.state import apply, clone, new_round
+from game.tiles import face_of
+from replays.mjai import Message, render
+
+WINS: Final = (ActionKind.TSUMO, ActionKind.RON)
+_KINDS: Final = {
+    Discard: ActionKind.DISCARD,
+    Riichi: ActionKind.RIICHI,
+    Chi: ActionKind.CHI,
+    Pon: ActionKind.PON,
+    Daiminkan: ActionKind.DAIMINKAN,
+    Ankan: ActionKind.ANKAN,
+    Kakan: ActionKind.KAKAN,
+}
+_IN_BETWEEN: Final = (RiichiAccepted, DoraRevealed, PlayerLeft, PlayerReturned)
+"""What may come between a tile and the claim to it."""
+
+
+class Moment(NamedTuple):
+    """One decision.
+
+    Attributes:
+        round: index of the round.
+        event: index of the last event before it among those of the round.
+        record: the round as the player sees it, nobody else's copy.
+        legal: what he could do, two actions at least; without those that may have been taken from him.
+        done: which of them he did.
+    """
+
+    round: int
+    event: int
+    record: np.void
+    legal: tuple[Action, ...]
+    done: Action
+
+
+class Dealt(NamedTuple):
+    """One round: its deal, all its events, and those of them that mjai has a message for."""
+
+    start: StartRound
+    events: list[GameEvent]
+    messages: list[Message]
+
+
+class Found(NamedTuple):
+    """A game followed: its rounds, the player's decisions, and how many the record hides."""
+
+    rounds: list[Dealt]
+    moments: list[Moment]
+    hidden: int
+
+
+class _Claim(NamedTuple):
+    event: int
+    record: np.void
+    legal: tuple[Action, ...]
+
+
+def follow(events: Sequence[GameEvent], player: int) -> Found:
+    """Follow a game through the eyes of one player.
+
+    Raises:
+        ReplayFormatError: an event does not fit, or the player does what he may not; says in which round.
+    """
+    following = _Following(player)
+    for place, event in enumerate(events):
+        try:
+            following.add(event, events[place:])
+        except (StateMismatchError, ReplayFormatError) as exc:
+            raise ReplayFormatError(f"{following.where}: {exc}") from exc
+    return Found(following.rounds, following.moments, following.hidden)
+
+
+class _Following:
+    def __init__(self, player: int) -> None:
+        self.rounds: list[Dealt] = []
+        self.moments: list[Moment] = []
+        self.hidden = 0
+        self._player = player
+        self._state = new_round()
+        self._claim: _Claim | None = None
+        self._before_dora: tuple[int, np.void] | None = None
+        self._away = False
+
+    @property
+    def where(self) -> str:
+        """The round that is under way, for messages."""
+        if not self.rounds:
+            return "before the first round"
+        start = self.rounds[-1].start
+        return f"{'ESWN'[start.round_index // 4]}{start.round_index % 4 + 1}-{start.honba}"
+
+    def add(self, event: GameEvent, onward: Sequence[GameEvent]) -> None:
+        """Follow one event; ``onward`` begins with it."""
+        if isinstance(event, StartRound):
+            self.rounds.append(Dealt(event, [], []))
+            self._claim = self._before_dora = None
+        self._note_away(event)
+        if self._claim is not None and not isinstance(event, _IN_BETWEEN):
+            self._answer(self._claim, onward)
+            self._claim = None
+        self._note_turn(event)
+        if not isinstance(event, DoraRevealed):
+            self._before_dora = None
+        elif self._state["phase"] == PHASE_TURN and self._before_dora is None:
+            # the indicator of an open or added kan shows when the player has chosen his discard
+            self._before_dora = self._last, clone(self._state)
+        apply(self._state, event)
+        if self.rounds:
+            self.rounds[-1].events.append(event)
+            message = render(event)
+            if message:
+                self.rounds[-1].messages.append(message)
+        if isinstance(event, Discard | Kakan | Ankan) and event.player != self._player and not self._away:
+            legal = tuple(legal_actions(self._state, self._player))
+            if len(legal) > 1:
+                self._claim = _Claim(self._last, clone(self._state), legal)
+
+    @property
+    def _last(self) -> int:
+        return len(self.rounds[-1].messages) - 1
+
+    def _note_away(self, event: GameEvent) -> None:
+        if isinstance(event, PlayerLeft | PlayerReturned) and event.player == self._player:
+            self._away = isinstance(event, PlayerLeft)
+            self._claim = None
+
+    def _note_turn(self, event: GameEvent) -> None:
+        """What the player does in his own turn."""
+        match event:
+            case Discard(player=player) | Riichi(player=player) | Ankan(player=player) | Kakan(player=player):
+                pass
+            case Win(player=player, from_player=from_player) if player == from_player:
+                pass
+            case DrawnRound(reason="nine_terminals"):
+                player = int(self._state["turn"])
+            case _:
+                return
+        if player != self._player or self._away:
+            return
+        at, record = self._before_dora or (self._last, clone(self._state))
+        legal = tuple(legal_actions(record, player))
+        done = _matched(event, legal)
+        kinds = {action.tile >> 2 if action.kind is ActionKind.DISCARD else action for action in legal}
+        if len(kinds) > 1:
+            self.moments.append(Moment(len(self.rounds) - 1, at, record, legal, done))
+
+    def _answer(self, claim: _Claim, onward: Sequence[GameEvent]) -> None:
+        """What the player did about somebody's tile, by what came next."""
+        event, legal = onward[0], claim.legal
+        could_win = legal[0].kind is ActionKind.RON
+        done = PASS
+        if isinstance(event, Win):
+            if any(isinstance(e, Win) and e.player == self._player for e in onward[:3]):
+                done = legal[0]
+            else:
+                legal = (legal[0], PASS) if could_win else ()
+        elif isinstance(event, DrawnRound) and event.reason == "triple_ron":
+            done, legal = (legal[0], legal) if could_win else (PASS, ())
+        elif isinstance(event, Chi | Pon | Daiminkan):
+            if event.player == self._player:
+                done = _matched(event, legal)
+            elif not isinstance(event, Chi):
+                legal = tuple(action for action in legal if action.kind is not ActionKind.CHI)
+        if len(legal) > 1:
+            self.moments.append(Moment(len(self.rounds) - 1, claim.event, claim.record, legal, done))
+        else:
+            self.hidden += 1
+
+
+def _matched(event: GameEvent, legal: Sequence[Action]) -> Action:
+    """The legal action that an event is: the same faces, whatever the copies."""
+    for action in legal:
+        if _is(event, action):
+            return action
+    raise ReplayFormatError(f"{event!r} is no legal action")
+
+
+def _is(event: GameEvent, action: Action) -> bool:
+    if isinstance(event, Win):
+        return action.kind in WINS
+    if isinstance(event, DrawnRound):
+        return action.kind is ActionKind.NINE_TERMINALS
+    if _KINDS.get(type(event)) is not action.kind:
+        return False
+    match event:
+        case Discard(tile=tile) | Kakan(tile=tile):
+            return face_of(tile) == face_of(action.tile)
+        case Ankan(consumed=consumed):
+            return consumed[0] >> 2 == action.consumed[0] >> 2
+        case Chi(consumed=consumed) | Pon(consumed=consumed) | Daiminkan(consumed=consumed):
+            return sorted(map(face_of, consumed)) == sorted(map(face_of, action.consumed))
+        case _:
+            return True

@@ -1,0 +1,217 @@
+"""Lines of explanation: keys and what goes into them; `docs/review.md` lists them, the page has the words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from game.actions import Action, ActionKind
+from game.events import Four
+from game.settlement import (
+    HONBA_POINTS,
+    LAST_ROUND,
+    RIICHI_STICK,
+    GameLength,
+    placements,
+)
+from game.shanten import shanten, waits
+from game.tiles import KINDS, RED_FIVES, mjai_text
+from replays.review.judging import Opinion
+from replays.review.moments import WINS, Moment
+from replays.review.prospects import Standing
+from replays.review.schema import Note
+from replays.review.worth import standing_of
+
+# What hands pay: a ron; a tsumo from each of the others, or from the dealer and from each of the two.
+_RON: Final = (1000, 1300, 1600, 2000, 2600, 3200, 3900, 5200, 6400, 7700, 8000, 12000, 16000, 24000, 32000)
+_DEALER_RON: Final = (
+    1500, 2000, 2400, 2900, 3900, 4800, 5800, 7700, 9600, 11600, 12000, 18000, 24000, 36000, 48000,
+)  # fmt: skip
+_TSUMO: Final = (
+    (500, 300), (700, 400), (800, 400), (1000, 500), (1300, 700), (1600, 800), (2000, 1000), (2600, 1300),
+    (3200, 1600), (3900, 2000), (4000, 2000), (6000, 3000), (8000, 4000), (12000, 6000), (16000, 8000),
+)  # fmt: skip
+_DEALER_TSUMO: Final = (
+    500, 700, 800, 1000, 1300, 1600, 2000, 2600, 3200, 3900, 4000, 6000, 8000, 12000, 16000,
+)  # fmt: skip
+
+
+class Notes:
+    """Writes notes for one player's game.
+
+    Args:
+        player: absolute.
+        length: of the game.
+    """
+
+    def __init__(self, player: int, length: GameLength) -> None:
+        self._player = player
+        self._length: GameLength = length
+        self._told: Standing | None = None
+
+    def of(self, moment: Moment, opinion: Opinion) -> tuple[Note, ...]:
+        """The notes of one decision; they are asked for in order."""
+        return (
+            *self._furiten(moment),
+            *self._riichi(moment, opinion),
+            *self._declined(moment, opinion),
+            *self._red_five(moment),
+            *self._last_round(moment),
+        )
+
+    def _furiten(self, moment: Moment) -> Iterator[Note]:
+        record, player = moment.record, self._player
+        ready, river = int(record["waits"][player]), int(record["river34"][player])
+        yield from self._furiten_after(moment)
+        if not ready:
+            return
+        if record["missed_riichi"][player]:
+            yield Note(key="furiten_riichi", params={"waits": kinds_of(ready)})
+        elif ready & river:
+            yield Note(
+                key="furiten_waits", params={"waits": kinds_of(ready), "thrown": kinds_of(ready & river)}
+            )
+        elif record["missed_turn"][player]:
+            yield Note(key="furiten_turn", params={"waits": kinds_of(ready)})
+
+    def _furiten_after(self, moment: Moment) -> Iterator[Note]:
+        if moment.done.kind is not ActionKind.DISCARD:
+            return
+        thrown = int(self._river(moment)) | 1 << (moment.done.tile >> 2)
+        ready = waits_after(moment, self._player, moment.done.tile >> 2)
+        if ready & thrown:
+            yield Note(
+                key="furiten_after", params={"waits": kinds_of(ready), "thrown": kinds_of(ready & thrown)}
+            )
+
+    def _river(self, moment: Moment) -> int:
+        return int(moment.record["river34"][self._player])
+
+    def _riichi(self, moment: Moment, opinion: Opinion) -> Iterator[Note]:
+        riichi = next((action for action in moment.legal if action.kind is ActionKind.RIICHI), None)
+        if riichi is None:
+            return
+        discards = [action for action in moment.legal if action.kind is ActionKind.DISCARD]
+        best = max(
+            (action for action in discards if waits_after(moment, self._player, action.tile >> 2)),
+            key=lambda action: opinion.probabilities[action],
+        )
+        ready = waits_after(moment, self._player, best.tile >> 2)
+        unseen = 4 - moment.record["seen34"] - moment.record["hand34"][self._player]
+        yield Note(
+            key="riichi_choice",
+            params={
+                "discard": mjai_text(best.tile),
+                "waits": kinds_of(ready),
+                "tiles": sum(int(unseen[kind]) for kind in range(KINDS) if ready >> kind & 1),
+                "probability": round(opinion.probabilities[riichi], 4),
+            },
+        )
+
+    def _declined(self, moment: Moment, opinion: Opinion) -> Iterator[Note]:
+        if moment.legal[0].kind in WINS and opinion.preferred.kind not in WINS:
+            yield Note(key="win_declined", params={"place": 4})
+
+    def _red_five(self, moment: Moment) -> Iterator[Note]:
+        done = moment.done
+        if done.kind is ActionKind.DISCARD and done.tile in RED_FIVES and _has_plain(moment.legal, done):
+            yield Note(key="red_five", params={"tile": mjai_text(done.tile)})
+
+    def _last_round(self, moment: Moment) -> Iterator[Note]:
+        standing = standing_of(moment)
+        if standing.round_index < LAST_ROUND[self._length] or standing == self._told:
+            return
+        self._told = standing
+        yield placed(standing, self._player)
+        yield from needs(standing, self._player)
+
+
+def kinds_of(mask: int) -> list[str]:
+    """The kinds whose bits are set.
+
+    >>> kinds_of(0b101)
+    ['1m', '3m']
+    """
+    return [mjai_text(4 * kind + 3) for kind in range(KINDS) if mask >> kind & 1]
+
+
+def waits_after(moment: Moment, player: int, kind: int) -> int:
+    """The waits of the hand without one tile of a kind, one bit each; 0 if it is not tenpai."""
+    hand34 = moment.record["hand34"][player].copy()
+    hand34[kind] -= 1
+    melds = int(moment.record["meld_count"][player])
+    return int(waits(hand34, melds)) if shanten(hand34, melds) == 0 else 0
+
+
+def placed(standing: Standing, player: int) -> Note:
+    """Where a player stands, and how far the others are."""
+    places = placements(standing.scores)
+    place = places[player]
+    above = places.index(place - 1) if place > 1 else -1
+    below = places.index(place + 1) if place < 4 else -1
+    own = standing.scores[player]
+    return Note(
+        key="last_round",
+        params={
+            "place": place,
+            "above": standing.scores[above] - own if above >= 0 else 0,
+            "below": own - standing.scores[below] if below >= 0 else 0,
+            "above_player": above,
+            "below_player": below,
+        },
+    )
+
+
+def needs(standing: Standing, player: int) -> Iterator[Note]:
+    """What a player must win with to end in each better place, were the game to end with that."""
+    places = placements(standing.scores)
+    for place in range(places[player] - 1, 0, -1):
+        above = places.index(place)
+        others = [other for other in range(4) if other not in (player, above)]
+        tsumo = _least(standing, player, player, place)
+        direct = _least(standing, player, above, place)
+        anybody = [_least(standing, player, other, place) for other in others]
+        ron = max(anybody) if all(anybody) else 0
+        if tsumo or direct or ron:
+            yield Note(
+                key="last_round_needs",
+                params={"place": place, "tsumo": tsumo, "ron": ron, "direct": direct, "player": above},
+            )
+
+
+def _least(standing: Standing, player: int, payer: int, place: int) -> int:
+    """Points of the least hand that leads to a place; 0 if none does."""
+    for points, changes in _hands(standing, player, payer):
+        scores: list[int] = [had + gets for had, gets in zip(standing.scores, changes, strict=True)]
+        if placements(scores)[player] <= place:
+            return points
+    return 0
+
+
+def _hands(standing: Standing, player: int, payer: int) -> Iterator[tuple[int, Four]]:
+    """Hands from the least to a yakuman: their points, and the changes of the scores."""
+    dealer = standing.dealer
+    bonus = HONBA_POINTS * standing.honba
+    sticks = RIICHI_STICK * standing.sticks
+    for row in range(len(_RON)):
+        changes = np.zeros(4, np.int64)
+        if player != payer:
+            points = (_DEALER_RON if player == dealer else _RON)[row]
+            changes[payer] -= points + bonus
+        else:
+            for other in (x for x in range(4) if x != player):
+                pays = _DEALER_TSUMO[row] if player == dealer else _TSUMO[row][0 if other == dealer else 1]
+                changes[other] -= pays + bonus // 3
+            points = int(-changes.sum()) - bonus
+        changes[player] = sticks - changes.sum()
+        first, second, third, fourth = changes.tolist()
+        yield points, (first, second, third, fourth)
+
+
+def _has_plain(legal: Sequence[Action], red: Action) -> bool:
+    return any(
+        action.kind is ActionKind.DISCARD and action.tile >> 2 == red.tile >> 2 and action != red
+        for action in legal
+    )

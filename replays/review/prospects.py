@@ -1,0 +1,148 @@
+"""What a game is worth after an outcome of the running round: by the reward predictor, or for certain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from game.events import Four
+from game.settlement import GameLength, final_scores, game_over, next_round
+from policies.checkpoint import load, network_of
+from policies.reward import (
+    ROUND_START,
+    RewardNetwork,
+    final_rewards,
+    predict,
+    together,
+)
+
+_SEQUENCES: Final = 512
+"""Games that go through the predictor at once."""
+
+
+class Standing(NamedTuple):
+    """How things stand in a round: its number in the game, and what a result is paid from."""
+
+    round: int
+    round_index: int
+    honba: int
+    sticks: int
+    scores: Four
+
+    @property
+    def dealer(self) -> int:
+        """Who deals."""
+        return self.round_index % 4
+
+
+class _Next(NamedTuple):
+    """The start of the round that would follow."""
+
+    round: int
+    round_index: int
+    honba: int
+    sticks: int
+    scores: Four
+
+
+class Prospects:
+    """Asked in two steps: `after` says which outcomes matter, `answer` has them all predicted at once.
+
+    Args:
+        network: the predictor.
+        starts: ``[T]`` of `ROUND_START`, the rounds as they were dealt.
+        length: of the game.
+    """
+
+    def __init__(self, network: RewardNetwork, starts: NDArray[np.void], length: GameLength) -> None:
+        self._network = network
+        self._starts = starts
+        self._length: GameLength = length
+        self._places: dict[_Next | Four, int] = {}
+        self._rewards: NDArray[np.float64] = np.zeros((0, 4))
+
+    def starts(self) -> NDArray[np.float64]:
+        """``[T, 4]``: what each player can expect at the start of each round."""
+        expected: NDArray[np.float64] = predict(self._network, together([(self._starts, self._length)]))[0]
+        return expected
+
+    def final(self, scores: Four) -> NDArray[np.float64]:
+        """``[4]``: what these final points bring."""
+        return final_rewards(np.array(scores), self._network.architecture.rewards)
+
+    def after(
+        self,
+        standing: Standing,
+        changes: Sequence[float],
+        winner: int | None = None,
+        *,
+        repeats: bool | None = None,
+    ) -> int:
+        """Ask what a result would lead to.
+
+        Args:
+            standing: how things stand.
+            changes: of the scores; a winner's with the sticks.
+            winner: None if the wall ran out.
+            repeats: whether the dealer then deals again, if nobody wins.
+
+        Returns:
+            The row of the answer.
+        """
+        again = winner == standing.dealer if winner is not None else bool(repeats)
+        first, second, third, fourth = (
+            100 * round((had + gets) / 100) for had, gets in zip(standing.scores, changes, strict=True)
+        )
+        scores = first, second, third, fourth
+        sticks = 0 if winner is not None else standing.sticks
+        key: _Next | Four
+        if game_over(standing.round_index, again, scores, self._length, aborted=False):
+            key = final_scores(scores, sticks)
+        else:
+            index, honba = next_round(
+                standing.round_index, standing.honba, dealer_repeats=again, won=winner is not None
+            )
+            key = _Next(standing.round, index, honba, sticks, scores)
+        return self._places.setdefault(key, len(self._places))
+
+    def answer(self) -> None:
+        """Predict everything that was asked for."""
+        self._rewards = np.zeros((len(self._places), 4))
+        coming = [(place, key) for key, place in self._places.items() if isinstance(key, _Next)]
+        for key, place in self._places.items():
+            if not isinstance(key, _Next):
+                self._rewards[place] = self.final(key)
+        coming.sort(key=lambda each: each[1].round)
+        for at in range(0, len(coming), _SEQUENCES):
+            part = coming[at : at + _SEQUENCES]
+            games = together([(self._with(key), self._length) for _, key in part])
+            expected = predict(self._network, games)
+            rows = np.arange(len(part))
+            self._rewards[[place for place, _ in part]] = expected[rows, games.counts - 1]
+
+    def _with(self, key: _Next) -> NDArray[np.void]:
+        """The rounds up to the running one, and the next."""
+        rows = np.empty(key.round + 2, ROUND_START)
+        rows[:-1] = self._starts[: key.round + 1]
+        rows[-1] = (key.round_index, key.honba, key.sticks, key.scores)
+        return rows
+
+    def reward(self, rows: Sequence[int], player: int) -> NDArray[np.float64]:
+        """What a player can expect in the outcomes of these rows."""
+        rewards: NDArray[np.float64] = self._rewards[list(rows), player]
+        return rewards
+
+
+def load_predictor(folder: Path) -> RewardNetwork:
+    """The reward predictor of a folder of checkpoints.
+
+    Raises:
+        CheckpointError: there is none, or it cannot be used.
+    """
+    network = network_of(load(folder, "reward"))
+    assert isinstance(network, RewardNetwork)
+    return network

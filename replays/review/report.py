@@ -1,0 +1,412 @@
+"""Reviews one game from one seat: puts together what the other modules find out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from game.actions import Action, ActionKind
+from game.errors import ReplayError, ReplayFormatError
+from game.events import Four
+from game.settlement import GameLength, placements
+from game.shanten import discard_table, shanten
+from game.state import is_furiten, unseen34
+from game.tiles import UNSEEN
+from policies.named import Named
+from policies.outlook import Danger, Outlook, danger_of, look
+from policies.reward import RewardNetwork, round_starts
+from replays.record import JAPAN, DecisionRecord, GameRecord, Names
+from replays.review import grading, schema
+from replays.review.judging import STEPS, Opinion, opinions, ranked
+from replays.review.live import LiveDecisions
+from replays.review.moments import Found, Moment, follow
+from replays.review.notes import Notes, kinds_of
+from replays.review.prospects import Prospects
+from replays.review.rounds import rounds_of
+from replays.review.texts import action_text
+from replays.review.worth import Pricer, worths
+from replays.tally import tally
+
+Source: TypeAlias = Literal["mjlog", "tenhou6", "link", "mjai"]
+
+_HANCHAN: Final = 8
+_WITHOUT_RED: Final = 2
+_CLOSED_TANYAO: Final = 4
+_THREE_PLAYERS: Final = 16
+
+
+class Reviewer:
+    """Reviews games with one policy.
+
+    Args:
+        program: its name and version.
+        policy: that is asked.
+        predictor: of rewards; without it no decision has a loss.
+        other: a policy to compare with.
+    """
+
+    def __init__(
+        self,
+        program: str,
+        policy: Named,
+        predictor: RewardNetwork | None,
+        other: Named | None = None,
+    ) -> None:
+        self.policy = schema.PolicyName(name=policy.name, identity=policy.identity)
+        self.program = program
+        self._policy = policy
+        self._predictor = predictor
+        self._other = other
+
+    def review(
+        self,
+        record: GameRecord,
+        seat: int,
+        *,
+        source: Source = "mjlog",
+        beside: int | None = None,
+        anonymous: bool = False,
+    ) -> schema.Review:
+        """Review a game.
+
+        Args:
+            record: the game; its decisions, if it has any of this seat, say what happened in play.
+            seat: whose decisions, absolute.
+            source: the format the record was in.
+            beside: a seat whose figures stand beside his.
+            anonymous: leave out names, id and date.
+
+        Raises:
+            ReplayFormatError: the events are no game.
+            ReplayError: the game has other rules, or does not show the seat's hand.
+            ModelError: the policy gives no usable answer.
+        """
+        _check(record, seat)
+        length = length_of(record)
+        found = follow(record.events, seat)
+        prospects = self._prospects(record, length)
+        decisions = self._decisions(found, seat, length, prospects, record.decisions)
+        rounds = rounds_of(
+            found.rounds, record.ending, length, prospects, [moment.round for moment in found.moments]
+        )
+        other = self._other
+        return schema.Review(
+            program=self.program,
+            game=_game(record, length, source, anonymous=anonymous),
+            seat=seat,
+            policy=self.policy,
+            other=schema.PolicyName(name=other.name, identity=other.identity) if other else None,
+            thresholds=grading.THRESHOLDS,
+            rounds=rounds,
+            decisions=decisions,
+            summary=self._summary(record, seat, found, decisions, rounds, beside, anonymous=anonymous),
+        )
+
+    def _prospects(self, record: GameRecord, length: GameLength) -> Prospects | None:
+        if self._predictor is None:
+            return None
+        return Prospects(self._predictor, round_starts(record.events), length)
+
+    def _decisions(
+        self,
+        found: Found,
+        seat: int,
+        length: GameLength,
+        prospects: Prospects | None,
+        live: Sequence[DecisionRecord] = (),
+    ) -> tuple[schema.Decision, ...]:
+        moments = found.moments
+        thought = opinions(moments, seat, length, self._policy.policy)
+        others: Sequence[Opinion | None] = [None] * len(moments)
+        if self._other is not None:
+            others = opinions(moments, seat, length, self._other.policy)
+        views = [look(moment.record, seat, length) for moment in moments]
+        dangers = [danger_of(m.record, seat, view) for m, view in zip(moments, views, strict=True)]
+        values = _values(moments, seat, views, dangers, prospects)
+        notes = Notes(seat, length)
+        played = LiveDecisions(live, seat)
+        return tuple(
+            _decision(seat, moment, opinion, danger, worth, other, notes, played)
+            for moment, opinion, danger, worth, other in zip(
+                moments, thought, dangers, values, others, strict=True
+            )
+        )
+
+    def _summary(
+        self,
+        record: GameRecord,
+        seat: int,
+        found: Found,
+        decisions: Sequence[schema.Decision],
+        rounds: Sequence[schema.Round],
+        beside: int | None,
+        *,
+        anonymous: bool,
+    ) -> schema.Summary:
+        tallies, count = tally(record.events)
+        comparison = None
+        if self._other is not None:
+            comparison = self._with_policy(self._other.name, decisions)
+        elif beside is not None:
+            length = length_of(record)
+            prospects = self._prospects(record, length)
+            others = self._decisions(follow(record.events, beside), beside, length, prospects)
+            his = grading.figures(others)
+            comparison = schema.Comparison(
+                name="" if anonymous else record.names[beside],
+                seat=beside,
+                agreement=his.agreement,
+                figures=his,
+                rates=grading.rates_of(tallies[beside], count),
+            )
+        return schema.Summary(
+            **grading.fields(grading.figures(decisions)),
+            rating_definition=grading.RATING,
+            worst=grading.worst(decisions),
+            steps=grading.by_step(decisions),
+            rounds=tuple(_round_figures(each, decisions, seat) for each in rounds),
+            rates=grading.rates_of(tallies[seat], count),
+            hidden=found.hidden,
+            comparison=comparison,
+        )
+
+    def _with_policy(self, name: str, decisions: Sequence[schema.Decision]) -> schema.Comparison:
+        count = len(decisions)
+        alike = sum(bool(each.other_agrees) for each in decisions)
+        both = sum(_alike(each.preferred, each.other) for each in decisions)
+        return schema.Comparison(
+            name=name,
+            seat=None,
+            agreement=round(alike / count, 4) if count else None,
+            of_policies=round(both / count, 4) if count else None,
+        )
+
+
+def length_of(record: GameRecord) -> GameLength:
+    """East and South, or East only."""
+    return "hanchan" if record.game_type & _HANCHAN else "tonpuu"
+
+
+def known_hands(record: GameRecord) -> tuple[bool, bool, bool, bool]:
+    """Whose hands the record shows."""
+    deals = [hands for hands in (getattr(event, "hands", None) for event in record.events[:2]) if hands]
+    first, second, third, fourth = (all(UNSEEN not in deal[player] for deal in deals) for player in range(4))
+    return first, second, third, fourth
+
+
+# --- parts ------------------------------------------------------------------------------------------------
+
+
+def _check(record: GameRecord, seat: int) -> None:
+    if not record.rounds:
+        raise ReplayFormatError("the record has no rounds")
+    if record.game_type & _THREE_PLAYERS:
+        raise ReplayError("a game of three players; only four-player games are reviewed")
+    if record.game_type & (_WITHOUT_RED | _CLOSED_TANYAO):
+        raise ReplayError(
+            "a game without red fives or open tanyao; only games by Tenhou's usual rules are reviewed"
+        )
+    known = known_hands(record)
+    if not known[seat]:
+        shown = [str(player) for player in range(4) if known[player]]
+        raise ReplayError(
+            f"the record does not show the hand of seat {seat}; it shows {', '.join(shown) or 'none'}"
+        )
+
+
+def _values(
+    moments: Sequence[Moment],
+    seat: int,
+    views: Sequence[Outlook],
+    dangers: Sequence[Danger],
+    prospects: Prospects | None,
+) -> list[Mapping[Action, float]]:
+    """What each option is worth, all outcomes predicted at once."""
+    if prospects is None:
+        return [{} for _ in moments]
+    pricer = Pricer(prospects)
+    asked = [pricer.ask(moment, seat, danger) for moment, danger in zip(moments, dangers, strict=True)]
+    prospects.answer()
+    return [
+        worths(moment, view, danger, each, prospects)
+        for moment, view, danger, each in zip(moments, views, dangers, asked, strict=True)
+    ]
+
+
+def _decision(
+    seat: int,
+    moment: Moment,
+    opinion: Opinion,
+    danger: Danger,
+    worth: Mapping[Action, float],
+    other: Opinion | None,
+    notes: Notes,
+    live: LiveDecisions,
+) -> schema.Decision:
+    done = moment.done
+    options = _options(seat, moment, opinion, danger, worth)
+    agrees = opinion.agrees(done)
+    judged, ratio = opinion.parted(done)
+    text = action_text(done, moment.record)
+    loss = next(option.loss for option in options if option.action == text)
+    if agrees and loss is not None:
+        loss = 0.0
+    return schema.Decision(
+        round=moment.round,
+        event=moment.event,
+        turn=int(moment.record["river_size"][seat]) + 1,
+        step=opinion.step,
+        judged=judged,
+        source="rule" if opinion.source == "rule" else "model",
+        hand=_hand(moment, seat, options),
+        opponents=_opponents(seat, danger),
+        done=text,
+        preferred=action_text(opinion.preferred, moment.record),
+        options=options,
+        agrees=agrees,
+        ratio=round(ratio, 6),
+        loss=loss,
+        category="fine" if agrees else grading.category_of(ratio, loss, judged),
+        notes=notes.of(moment, opinion),
+        other=action_text(other.preferred, moment.record) if other else None,
+        other_agrees=other.agrees(done) if other else None,
+        live=live.of(moment, options),
+    )
+
+
+def _options(
+    seat: int, moment: Moment, opinion: Opinion, danger: Danger, worth: Mapping[Action, float]
+) -> tuple[schema.Option, ...]:
+    record = moment.record
+    deal_in = danger.deal_in
+    after = _after_discards(record, seat) if moment.legal[-1].kind is ActionKind.DISCARD else {}
+    best = worth.get(opinion.preferred)
+    rows = []
+    for action in ranked(opinion):
+        step = STEPS[action.kind]
+        own = worth.get(action)
+        kind = action.tile >> 2
+        is_discard = action.kind is ActionKind.DISCARD
+        distance, ukeire = after[kind] if is_discard else (None, None)
+        first, second, third = (round(float(chance), 5) for chance in deal_in[:, kind])
+        rows.append(
+            schema.Option(
+                action=action_text(action, record),
+                probability=round(opinion.probabilities[action], 6),
+                step=step,
+                reached=step in opinion.reached,
+                shanten=distance,
+                ukeire=ukeire,
+                danger=(first, second, third) if is_discard else None,
+                loss=None if best is None or own is None else round(best - own, 3) + 0.0,
+            )
+        )
+    return tuple(rows)
+
+
+def _after_discards(record: np.void, seat: int) -> dict[int, tuple[int, schema.Ukeire]]:
+    """Shanten and ukeire by the kind thrown."""
+    distances, masks = np.empty(34, np.int8), np.empty(34, np.uint64)
+    copies = np.empty(34, np.int16)
+    hand34: NDArray[np.int8] = record["hand34"][seat]
+    discard_table(hand34, int(record["meld_count"][seat]), unseen34(record, seat), distances, masks, copies)
+    return {
+        kind: (
+            int(distances[kind]),
+            schema.Ukeire(
+                kinds=int(masks[kind]).bit_count(),
+                tiles=int(copies[kind]),
+                which=tuple(kinds_of(int(masks[kind]))),
+            ),
+        )
+        for kind in np.flatnonzero(hand34).tolist()
+    }
+
+
+def _hand(moment: Moment, seat: int, options: Sequence[schema.Option]) -> schema.Hand:
+    record = moment.record
+    distances = [option.shanten for option in options if option.shanten is not None]
+    own = int(shanten(record["hand34"][seat], int(record["meld_count"][seat])))
+    return schema.Hand(
+        shanten=own if own < 0 or not distances else min(distances),
+        waits=tuple(kinds_of(int(record["waits"][seat]))),
+        furiten=is_furiten(record, seat),
+        riichi=bool(record["riichi"][seat]),
+        is_open=bool(record["is_open"][seat]),
+    )
+
+
+def _opponents(seat: int, danger: Danger) -> tuple[schema.Opponent, schema.Opponent, schema.Opponent]:
+    first, second, third = (
+        schema.Opponent(
+            player=(seat + step) % 4,
+            tenpai=round(float(danger.tenpai[step - 1]), 4),
+            points=round(float(danger.points[step - 1])),
+        )
+        for step in (1, 2, 3)
+    )
+    return first, second, third
+
+
+def _alike(one: schema.Action, other: schema.Action | None) -> bool:
+    if other is not None and one.kind == other.kind == "discard":
+        return one.tile[:2] == other.tile[:2]
+    return one == other
+
+
+def _round_figures(
+    each: schema.Round, decisions: Sequence[schema.Decision], seat: int
+) -> schema.RoundFigures:
+    before, after = each.expected, each.after
+    reward = placement = None
+    if after is not None:
+        if before.reward is not None and after.reward is not None:
+            reward = round(after.reward[seat] - before.reward[seat], 3)
+        if before.placement is not None and after.placement is not None:
+            placement = round(after.placement[seat] - before.placement[seat], 3)
+    first, end = each.decisions
+    return schema.RoundFigures(
+        **grading.fields(grading.figures(decisions[first:end])),
+        round=each.index,
+        delta=each.result.scores[seat] - each.scores[seat],
+        reward=reward,
+        placement=placement,
+    )
+
+
+def _game(record: GameRecord, length: GameLength, source: Source, *, anonymous: bool) -> schema.Game:
+    ending = record.ending
+    names: Names = ("", "", "", "") if anonymous else record.names
+    ranks: Four | None = record.ranks if any(record.ranks) and not anonymous else None
+    tenths = [result / 10 for result in ending.results] if ending else []
+    return schema.Game(
+        id="" if anonymous else record.game_id,
+        date=None if anonymous else _date(record.game_id),
+        type=record.game_type,
+        length=length,
+        names=names,
+        ranks=ranks,
+        rates=record.rates if ranks else None,
+        scores=ending.scores if ending else None,
+        results=(tenths[0], tenths[1], tenths[2], tenths[3]) if tenths else None,
+        places=placements(ending.scores) if ending else None,
+        source=source,
+        known=known_hands(record),
+    )
+
+
+def _date(game_id: str) -> str | None:
+    try:
+        return datetime.strptime(game_id[:10], "%Y%m%d%H").replace(tzinfo=JAPAN).strftime("%Y-%m-%d %H:00")
+    except ValueError:
+        return None
+
+
+def as_json(document: schema.Review | schema.Index) -> bytes:
+    """The document as it is written to a file."""
+    return msgspec.json.encode(document) + b"\n"

@@ -1,0 +1,128 @@
+"""The rounds of a game as a review shows them: how each ended, and what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from game.events import DrawnRound, EndGame, Four, RiichiAccepted, Win
+from game.settlement import LAST_ROUND, RIICHI_STICK, GameLength, placements
+from game.tiles import UNSEEN, mjai_text
+from policies.stakes import place_chances
+from replays.review.moments import Dealt
+from replays.review.prospects import Prospects
+from replays.review.schema import Expected, Result, Rewards, Round, Winner, Yaku
+from replays.yaku_names import YAKU_NAMES
+
+
+def rounds_of(
+    dealt: Sequence[Dealt],
+    ending: EndGame | None,
+    length: GameLength,
+    prospects: Prospects | None,
+    decisions: Sequence[int],
+) -> tuple[Round, ...]:
+    """Rounds with their results and what could be expected before and after each.
+
+    Args:
+        dealt: the rounds.
+        ending: of the game, None if it was cut short.
+        length: of the game.
+        prospects: the reward predictor, if there is one.
+        decisions: of each decision its round, ascending.
+    """
+    rewards = prospects.starts() if prospects is not None else None
+    expected = [
+        Expected(
+            reward=None if rewards is None else _four(rewards[number]),
+            placement=places_expected(each.start.scores, each.start.round_index, length),
+        )
+        for number, each in enumerate(dealt)
+    ]
+    last = None
+    if ending is not None:
+        last = Expected(
+            reward=None if prospects is None else _four(prospects.final(ending.scores)),
+            placement=_four(np.array(placements(ending.scores))),
+        )
+    of_round = np.searchsorted(decisions, range(len(dealt) + 1)).tolist()
+    return tuple(
+        Round(
+            index=number,
+            round_index=each.start.round_index,
+            honba=each.start.honba,
+            sticks=each.start.riichi_sticks,
+            dealer=each.start.dealer,
+            scores=each.start.scores,
+            events=tuple(each.messages),
+            result=_result(each),
+            expected=expected[number],
+            after=expected[number + 1] if number + 1 < len(dealt) else last,
+            decisions=(of_round[number], of_round[number + 1]),
+        )
+        for number, each in enumerate(dealt)
+    )
+
+
+def places_expected(scores: Four, round_index: int, length: GameLength) -> Rewards:
+    """The mean place of each player by the rule that `policies.stakes` values places with."""
+    left = max(0, LAST_ROUND[length] - round_index) + 1.0
+    points = np.array(scores, np.float64)
+    chances = np.array([place_chances(points, player, left) for player in range(4)])
+    return _four(chances @ np.arange(1.0, 5.0))
+
+
+def _result(dealt: Dealt) -> Result:
+    wins = [event for event in dealt.events if isinstance(event, Win)]
+    drawn = next((event for event in dealt.events if isinstance(event, DrawnRound)), None)
+    sticks = [0, 0, 0, 0]
+    for event in dealt.events:
+        if isinstance(event, RiichiAccepted):
+            sticks[event.player] += RIICHI_STICK
+    ends: list[Win | DrawnRound] = [*wins, *([drawn] if drawn else [])]
+    deltas = [sum(end.deltas[player] for end in ends) for player in range(4)]
+    scores = [had + gets - paid for had, gets, paid in zip(dealt.start.scores, deltas, sticks, strict=True)]
+    return Result(
+        kind="win" if wins else "draw" if drawn else "cut",
+        wins=tuple(map(_winner, wins)),
+        reason=drawn.reason if drawn else None,
+        tenpai=_ready(drawn) if drawn and drawn.reason in ("exhaustive", "nagashi_mangan") else None,
+        deltas=_four_ints(deltas),
+        scores=_four_ints(scores),
+    )
+
+
+def _ready(drawn: DrawnRound) -> tuple[bool, bool, bool, bool]:
+    first, second, third, fourth = (hand is not None for hand in drawn.hands)
+    return first, second, third, fourth
+
+
+def _winner(win: Win) -> Winner:
+    yaku = [*win.yaku, *((number, 0) for number in win.yakuman)]
+    return Winner(
+        player=win.player,
+        from_player=win.from_player,
+        tile=mjai_text(win.tile),
+        hand=tuple(mjai_text(tile) for tile in win.hand),
+        ura=tuple(mjai_text(tile) for tile in win.ura_indicators if tile != UNSEEN),
+        han=sum(han for _, han in win.yaku),
+        fu=win.fu,
+        limit=win.limit,
+        points=win.points,
+        yaku=tuple(
+            Yaku(id=number, name=YAKU_NAMES[number] if 0 <= number < len(YAKU_NAMES) else "", han=han)
+            for number, han in yaku
+        ),
+    )
+
+
+def _four(values: NDArray[np.generic]) -> Rewards:
+    first, second, third, fourth = (round(float(value), 3) for value in values.tolist())
+    return first, second, third, fourth
+
+
+def _four_ints(values: Sequence[int]) -> Four:
+    first, second, third, fourth = map(int, values)
+    return first, second, third, fourth

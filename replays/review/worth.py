@@ -1,0 +1,275 @@
+"""What an option is worth in final reward: the rules' own chances, with outcomes as the predictor sees them.
+
+The rule-based player values a hand as a race: how likely it wins and with how many han, how likely its tiles
+deal in and for how many points. Here the same search runs with other prices: what an outcome changes is the
+reward to be expected at the start of the round that would follow, or what the game brings if it would end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from game.actions import PASS, Action, ActionKind
+from game.events import Four
+from game.scoring import context_of, evaluate
+from game.settlement import HONBA_POINTS, RIICHI_STICK, deltas, draw_deltas, liable_player
+from game.shanten import shanten
+from policies.attack import tenpai_value
+from policies.calls import worth_of_discards, worth_of_pass
+from policies.hand_value import MELDS
+from policies.outlook import LATER_POINTS, Danger, Outlook, Prices, priced
+from policies.stakes import HAN_MAX, POINTS_PER_VALUE, RON_POINTS
+from replays.review.moments import Moment
+from replays.review.prospects import Prospects, Standing
+
+TSUMO_SHARE: Final = 0.4
+"""Of all wins; the others are taken from each opponent alike."""
+DRAWN_SHARE: Final = 0.3
+"""Of the rounds in which a player neither wins nor deals in: nobody wins. Else each of the three does."""
+USUAL_POINTS: Final = 5200.0
+"""What somebody else then wins, a dealer half as much again."""
+
+
+class Weighed(msgspec.Struct, frozen=True):
+    """Outcomes with their chances: rows of `Prospects`."""
+
+    rows: tuple[int, ...]
+    chances: tuple[float, ...]
+
+    def reward(self, prospects: Prospects, player: int) -> float:
+        """What a player can expect."""
+        return float(prospects.reward(self.rows, player) @ np.array(self.chances))
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """All outcomes that the prices of one decision are made of.
+
+    Attributes:
+        player: who decides.
+        wins: by han from 1.
+        deal_in: into each opponent's hand, by seat from the right on.
+        later: into a hand that is no threat yet, likewise.
+        neither: if he neither wins nor deals in.
+        with_stick: the same with his riichi stick on the table.
+        tenpai: if the wall runs out with him tenpai.
+        noten: and with him not.
+        offered: if he takes the win that is offered.
+    """
+
+    player: int
+    wins: tuple[Weighed, ...]
+    deal_in: tuple[int, ...]
+    later: tuple[int, ...]
+    neither: Weighed
+    with_stick: Weighed
+    tenpai: Weighed
+    noten: Weighed
+    offered: int | None
+
+
+class Pricer:
+    """Asks for the outcomes that matter; what decisions of one round share is made once."""
+
+    def __init__(self, prospects: Prospects) -> None:
+        self._prospects = prospects
+        self._known: dict[tuple[Standing, int], Asked] = {}
+
+    def ask(self, moment: Moment, player: int, danger: Danger) -> Asked:
+        """The outcomes of one decision; `Prospects.answer` comes before their prices."""
+        standing = standing_of(moment)
+        shared = self._known.get((standing, player))
+        if shared is None:
+            shared = self._known[standing, player] = self._shared(standing, player)
+        others = [(player + step) % 4 for step in (1, 2, 3)]
+        rows = [
+            self._deal_in(standing, player, other, points)
+            for other, points in zip(others, danger.points.tolist(), strict=True)
+        ]
+        return msgspec.structs.replace(shared, deal_in=tuple(rows), offered=self._offered(moment, player))
+
+    def _shared(self, standing: Standing, player: int) -> Asked:
+        points = [RON_POINTS[han] * (1.5 if player == standing.dealer else 1.0) for han in range(1, HAN_MAX)]
+        others = [(player + step) % 4 for step in (1, 2, 3)]
+        return Asked(
+            player=player,
+            wins=tuple(self._win(standing, player, each) for each in points),
+            deal_in=(),
+            later=tuple(self._deal_in(standing, player, other, LATER_POINTS) for other in others),
+            neither=self._neither(standing, player),
+            with_stick=self._neither(_declared(standing, player), player),
+            tenpai=self._drawn(standing, [(player, other) for other in others]),
+            noten=self._drawn(standing, [(other,) for other in others]),
+            offered=None,
+        )
+
+    def _win(self, standing: Standing, player: int, points: float) -> Weighed:
+        others = [other for other in range(4) if other != player]
+        rows = [self._prospects.after(standing, _won(standing, player, player, points), player)]
+        rows += [self._prospects.after(standing, _won(standing, player, x, points), player) for x in others]
+        return Weighed(tuple(rows), (TSUMO_SHARE, *((1.0 - TSUMO_SHARE) / 3.0,) * 3))
+
+    def _deal_in(self, standing: Standing, player: int, other: int, points: float) -> int:
+        """Honba are in the points already."""
+        changes = [0.0] * 4
+        changes[player] -= points
+        changes[other] += points + RIICHI_STICK * standing.sticks
+        return self._prospects.after(standing, changes, other)
+
+    def _neither(self, standing: Standing, player: int) -> Weighed:
+        rows, chances = [], []
+        for repeats in (True, False):
+            rows.append(self._prospects.after(standing, (0, 0, 0, 0), repeats=repeats))
+            chances.append(DRAWN_SHARE / 2.0)
+        for other in (x for x in range(4) if x != player):
+            points = USUAL_POINTS * (1.5 if other == standing.dealer else 1.0)
+            payers = [other, *(x for x in range(4) if x not in (player, other))]
+            for payer, share in zip(payers, (0.5, 0.25, 0.25), strict=True):
+                changes = _won(standing, other, payer, points)
+                rows.append(self._prospects.after(standing, changes, other))
+                chances.append((1.0 - DRAWN_SHARE) / 3.0 * share)
+        return Weighed(tuple(rows), tuple(chances))
+
+    def _drawn(self, standing: Standing, ready: Sequence[tuple[int, ...]]) -> Weighed:
+        rows = [
+            self._prospects.after(
+                standing, draw_deltas([p in players for p in range(4)]), repeats=standing.dealer in players
+            )
+            for players in ready
+        ]
+        return Weighed(tuple(rows), (1.0 / len(rows),) * len(rows))
+
+    def _offered(self, moment: Moment, player: int) -> int | None:
+        action = moment.legal[0]
+        if action.kind not in (ActionKind.TSUMO, ActionKind.RON):
+            return None
+        record = moment.record
+        payer = player if action.kind is ActionKind.TSUMO else int(record["last_player"])
+        value = evaluate(context_of(record, player, action.tile, payer))
+        if value is None:
+            return None
+        standing = standing_of(moment)
+        changes = deltas(
+            value,
+            player,
+            payer,
+            standing.dealer,
+            honba=standing.honba,
+            riichi_sticks=standing.sticks,
+            liable=liable_player(record, player, value),
+        )
+        return self._prospects.after(standing, changes, player)
+
+
+def standing_of(moment: Moment) -> Standing:
+    """How things stand when a decision is made."""
+    record = moment.record
+    first, second, third, fourth = (int(score) for score in record["scores"])
+    return Standing(
+        moment.round,
+        int(record["round_index"]),
+        int(record["honba"]),
+        int(record["riichi_sticks"]),
+        (first, second, third, fourth),
+    )
+
+
+def prices_of(asked: Asked, prospects: Prospects) -> Prices:
+    """The prices of one decision, in the measure of `policies.stakes`."""
+    player = asked.player
+    neither = asked.neither.reward(prospects, player)
+    gains = np.zeros(HAN_MAX)
+    gains[1:] = [each.reward(prospects, player) - neither for each in asked.wins]
+    deal_in = neither - prospects.reward(asked.deal_in, player)
+    later = neither - prospects.reward(asked.later, player)
+    return Prices(
+        gains=POINTS_PER_VALUE * gains,
+        deal_in=POINTS_PER_VALUE * np.maximum(0.0, deal_in),
+        later=POINTS_PER_VALUE * max(0.0, float(later.mean())),
+        stick=POINTS_PER_VALUE * (neither - asked.with_stick.reward(prospects, player)),
+        tenpai=POINTS_PER_VALUE
+        * (asked.tenpai.reward(prospects, player) - asked.noten.reward(prospects, player)),
+    )
+
+
+def worths(
+    moment: Moment, view: Outlook, danger: Danger, asked: Asked, prospects: Prospects
+) -> Mapping[Action, float]:
+    """Reward that each option adds to what the player can expect if he neither wins nor deals in.
+
+    Kans and calls are left out: what the rules say about calls has nothing to do with what is lost by them
+    (`docs/review.md`). A win that is offered has its value, and so has letting it pass.
+    """
+    seen = priced(view, danger, prices_of(asked, prospects))
+    found: dict[Action, float] = {}
+    discards = [action for action in moment.legal if action.kind is ActionKind.DISCARD]
+    if discards:
+        found |= _of_discards(moment, seen, discards)
+    if asked.offered is not None and PASS in moment.legal:
+        found[PASS] = worth_of_pass(seen)
+    rewards = {action: worth / POINTS_PER_VALUE for action, worth in found.items()}
+    if asked.offered is not None:
+        (won,) = prospects.reward([asked.offered], asked.player).tolist()
+        rewards[moment.legal[0]] = won - asked.neither.reward(prospects, asked.player)
+    return rewards
+
+
+def _of_discards(moment: Moment, view: Outlook, discards: Sequence[Action]) -> dict[Action, float]:
+    """The discards; where riichi may be declared they stay silent, and it is worth its best discard."""
+    allowed = np.zeros(34, np.bool_)
+    allowed[[action.tile >> 2 for action in discards]] = True
+    worth = worth_of_discards(view, allowed)
+    found = {action: float(worth[action.tile >> 2]) for action in discards}
+    riichi = next((action for action in moment.legal if action.kind is ActionKind.RIICHI), None)
+    if riichi is None:
+        return found
+    declared = []
+    for action in discards:
+        more = _more_by_riichi(view, action.tile >> 2)
+        if more is not None:
+            declared.append(found[action] + min(0.0, more))
+            found[action] -= max(0.0, more)
+    if declared:
+        found[riichi] = max(declared)
+    return found
+
+
+def _more_by_riichi(view: Outlook, kind: int) -> float | None:
+    """How much more a hand is worth declared than silent after a discard; None if it is not tenpai."""
+    hand34: NDArray[np.int8] = view.hand34.copy()
+    hand34[kind] -= 1
+    if shanten(hand34, int(view.side[MELDS])) != 0:
+        return None
+    out = np.empty(2)
+    thrown = view.thrown34 | np.uint64(1 << kind)
+    tenpai_value(hand34, view.side, view.unseen34, view.dora34, view.gains, view.moment, thrown, out)
+    return (1.0 - float(view.rate[kind])) * float(out[0] - out[1])
+
+
+def _won(standing: Standing, winner: int, payer: int, points: float) -> list[float]:
+    """Changes of the scores by a win of so many points, as a ron pays them."""
+    changes = [0.0] * 4
+    honba = HONBA_POINTS * standing.honba
+    if winner == payer:
+        for other in range(4):
+            if other != winner:
+                dealers = other == standing.dealer
+                share = 1 / 3 if winner == standing.dealer else (0.5 if dealers else 0.25)
+                changes[other] -= points * share + honba / 3
+    else:
+        changes[payer] -= points + honba
+    changes[winner] = -sum(changes) + RIICHI_STICK * standing.sticks
+    return changes
+
+
+def _declared(standing: Standing, player: int) -> Standing:
+    """The same with a riichi stick of the player's on the table."""
+    first, second, third, fourth = (
+        score - RIICHI_STICK * (p == player) for p, score in enumerate(standing.scores)
+    )
+    scores: Four = first, second, third, fourth
+    return standing._replace(sticks=standing.sticks + 1, scores=scores)

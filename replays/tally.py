@@ -1,0 +1,83 @@
+"""What rounds come to for each player: wins, deal-ins, riichi, calls, counted from the events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+import msgspec
+
+from game.events import Chi, Daiminkan, DrawnRound, GameEvent, Pon, Riichi, StartRound, Win
+
+
+class SeatTally(msgspec.Struct):
+    """One player's game, in numbers.
+
+    Attributes:
+        decisions: that were asked of him; forced moves are not.
+        faults: decisions that had to be replaced.
+        wins: rounds won.
+        tsumo: those of them by self-draw.
+        won_points: gained by these, honba and sticks included.
+        deal_ins: rounds in which he threw somebody's winning tile.
+        lost_points: paid for these.
+        riichi: rounds in which he declared riichi.
+        calls: rounds in which he called chi, pon or an open kan.
+        tenpai_draws: rounds that ran out of tiles with him tenpai.
+        draws: rounds that ran out of tiles.
+    """
+
+    decisions: int = 0
+    faults: int = 0
+    wins: int = 0
+    tsumo: int = 0
+    won_points: int = 0
+    deal_ins: int = 0
+    lost_points: int = 0
+    riichi: int = 0
+    calls: int = 0
+    tenpai_draws: int = 0
+    draws: int = 0
+
+
+Seats: TypeAlias = tuple[SeatTally, SeatTally, SeatTally, SeatTally]
+
+
+def tally(events: Iterable[GameEvent]) -> tuple[Seats, int]:
+    """Each player's numbers (without decisions and faults), and how many rounds were dealt."""
+    seats = (SeatTally(), SeatTally(), SeatTally(), SeatTally())
+    rounds = 0
+    called: set[int] = set()
+    dealt_in: set[int] = set()
+    for event in events:
+        match event:
+            case StartRound():
+                rounds += 1
+                called.clear()
+                dealt_in.clear()
+            case Chi() | Pon() | Daiminkan():
+                seats[event.player].calls += event.player not in called
+                called.add(event.player)
+            case Riichi():
+                seats[event.player].riichi += 1
+            case Win():
+                _win(seats, event, dealt_in)
+            case DrawnRound(reason="exhaustive" | "nagashi_mangan"):
+                for seat, hand in zip(seats, event.hands, strict=True):
+                    seat.draws += 1
+                    seat.tenpai_draws += hand is not None
+    return seats, rounds
+
+
+def _win(seats: Seats, event: Win, dealt_in: set[int]) -> None:
+    winner = seats[event.player]
+    winner.wins += 1
+    winner.won_points += event.deltas[event.player]
+    if event.player == event.from_player:
+        winner.tsumo += 1
+        return
+    loser = seats[event.from_player]
+    # two who win on the same tile are one mistake
+    loser.deal_ins += event.from_player not in dealt_in
+    loser.lost_points -= event.deltas[event.from_player]
+    dealt_in.add(event.from_player)
