@@ -179,8 +179,8 @@ function notes(decision) {
 function noteLine(note) {
   const write = /** @type {Record<string, (params: any) => any[]>} */ (words().notes)[note.key];
   if (!write) return null;
-  const parts = write(note.params).flatMap((part) =>
-    typeof part === "string" ? [part] : [make("span", { class: "tiles" }, ...part.tiles.map((/** @type {string} */ tile) => tileElement(tile)))],
+  const parts = write(note.params).map((part) =>
+    typeof part === "string" ? part : make("span", { class: "tiles" }, ...part.tiles.map((/** @type {string} */ tile) => tileElement(tile))),
   );
   return make("li", {}, ...parts);
 }
@@ -224,7 +224,7 @@ function optionRow(decision, option, place, shown) {
   const danger = option.danger ?? [null, null, null];
   return make(
     "tr", { class: classes.join(" ").trim() },
-    make("th", { scope: "row" }, make("span", { class: "sign", role: "img", "aria-label": spoken(sign) }, sign), actionElement(option.action)),
+    make("th", { scope: "row" }, signElement(sign), actionElement(option.action)),
     make(
       "td", { class: "wide", title: unreached ? text.unreached : "" },
       make("span", { class: "meter", vars: { share: option.probability } }),
@@ -243,6 +243,11 @@ function dangerCell(value) {
   if (value === null) return make("td", { class: "num", "data-value": "danger" });
   const level = value >= 0.1 ? "high" : value >= 0.04 ? "some" : "low";
   return make("td", { class: `num danger danger-${level}`, "data-value": "danger", vars: { share: Math.min(1, 5 * value) } }, percent(value));
+}
+
+/** @param {string} sign @returns {HTMLElement} signs, with what they mean */
+function signElement(sign) {
+  return make("span", { class: "sign", role: sign && "img", "aria-label": spoken(sign) }, sign);
 }
 
 /** @param {string} sign @returns {string} what the signs mean */
@@ -270,7 +275,7 @@ function acceptance(decision) {
   if (!shown.length) return null;
   const lines = shown.map((option) =>
     make(
-      "li", {}, make("span", { class: "sign", role: "img", "aria-label": spoken(signs(decision, /** @type {Option} */ (option))) }, signs(decision, /** @type {Option} */ (option))),
+      "li", {}, signElement(signs(decision, /** @type {Option} */ (option))),
       actionElement(/** @type {Option} */ (option).action), make("span", { class: "arrow", "aria-hidden": "true" }, "→"),
       make("span", { class: "tiles" }, ...(option?.ukeire?.which ?? []).map((tile) => tileElement(tile))),
     ),

@@ -225,17 +225,17 @@ function comparison(other) {
 /** @param {Review} review */
 function about(review) {
   const { game: text, categories } = words();
-  const pair = (/** @type {string} */ name, /** @type {...(Node | string | null)} */ ...value) => [make("dt", {}, name), make("dd", {}, ...value)];
+  const pair = (/** @type {string} */ name, /** @type {(Node | string)[]} */ value) => [make("dt", {}, name), make("dd", {}, ...value)];
   const limits = /** @type {const} */ (["inaccuracy", "mistake", "blunder"]).filter((name) => name in review.thresholds).flatMap((name) =>
-    pair(`${SIGNS[name]} ${categories[name]}`, text.threshold(percent(review.thresholds[name], 0))),
+    pair(`${SIGNS[name]} ${categories[name]}`, [text.threshold(percent(review.thresholds[name], 0))]),
   );
   const { softened, hardened } = review.thresholds;
   return make(
     "section", { class: "about" }, make("h2", {}, text.about),
     make(
-      "dl", { class: "pairs pairs-wide" }, ...pair(text.policy, isolated(review.policy.name), " ", make("small", {}, isolated(review.policy.identity))),
-      ...limits, ...pair(text.source, isolated([review.game.source, review.game.id].filter(Boolean).join(" · "))),
-      ...pair(text.program, isolated(review.program)),
+      "dl", { class: "pairs pairs-wide" }, ...pair(text.policy, [isolated(review.policy.name), " ", make("small", {}, isolated(review.policy.identity))]),
+      ...limits, ...pair(text.source, [isolated([review.game.source, review.game.id].filter(Boolean).join(" · "))]),
+      ...pair(text.program, [isolated(review.program)]),
     ),
     make("p", { class: "quiet" }, text.ratio, softened === undefined ? "" : ` ${text.softened(number(softened, 1))}${words().comma}${text.hardened(number(hardened, 1))}.`),
     review.summary?.hidden ? make("p", { class: "quiet" }, text.hidden(review.summary.hidden)) : null,

@@ -36,6 +36,10 @@ export class Viewer {
     /** @type {Position} */
     this.position = clamp(review.rounds, parseHash(location.hash) ?? { round: 0, event: 0 });
     this.following = false;
+    /** @type {number} */
+    this.drawnRound = -1;
+    /** @type {number} */
+    this.drawnCount = 0;
     this.build();
     document.addEventListener("keydown", (event) => this.onKey(event));
     window.addEventListener("hashchange", () => this.onHash());
