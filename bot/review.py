@@ -41,6 +41,12 @@ AVERAGING: Final[Averaging] = 12
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _SEAT: Final = re.compile("seat:([0-3])")
 _FETCHED: Final = "logs"
+_SHOWN: Final = 100
+"""Characters of a link that a message repeats: one with the whole game in it is long."""
+
+
+class NotThereError(ReplayError):
+    """Nobody of that name plays in this game."""
 
 
 class Wanted(NamedTuple):
@@ -106,8 +112,11 @@ def review(
     folder = out or (None if to_json else OUT)
     if Path(source).is_dir():
         return _review_folder(Path(source), reviewer, wanted, folder, to_json)
-    loaded = load(source)
-    made = _reviewed(reviewer, loaded, wanted, tell=True)
+    try:
+        loaded = load(source)
+        made = _reviewed(reviewer, loaded, wanted, tell=True)
+    except ReplayError as exc:
+        raise ReplayError(f"{source[:_SHOWN]}: {exc}") from exc
     paths = _write(made, file_name(loaded, made), folder) if folder else []
     if to_json:
         sys.stdout.write(as_json(made).decode())
@@ -155,7 +164,8 @@ def seat_of(loaded: Loaded, wanted: Wanted) -> tuple[int, str]:
     """Whose decisions are meant, and why if nobody said so.
 
     Raises:
-        ReplayError: there is no such player, or more than one.
+        NotThereError: there is no such player.
+        ReplayError: there is more than one.
     """
     record = loaded.record
     if wanted.seat is not None:
@@ -231,8 +241,9 @@ def _seat_named(record: GameRecord, wanted: str) -> int:
     if len(fitting) == 1:
         return fitting[0]
     names = ", ".join(clean_text(name) or "?" for name in record.names)
-    what = "more than one player is called so" if fitting else "nobody is called so"
-    raise ReplayError(f"--player {clean_text(wanted)!r}: {what}; the players are {names}")
+    if not fitting:
+        raise NotThereError(f"nobody is called {clean_text(wanted)!r}; the players are {names}")
+    raise ReplayError(f"more than one is called {clean_text(wanted)!r}: {names}; --seat says which")
 
 
 # --- a folder ---------------------------------------------------------------------------------------------
@@ -250,8 +261,11 @@ def _review_folder(path: Path, reviewer: Reviewer, wanted: Wanted, out: Path | N
         try:
             loaded = load(str(file))
             made = _reviewed(reviewer, loaded, wanted, tell=False)
-        except (ReplayError, ModelError, UnicodeDecodeError) as exc:
-            skipped.append(Skipped(file=clean_text(file.name), reason=clean_text(str(exc))))
+        except NotThereError:
+            continue
+        except (ReplayError, ModelError) as exc:
+            name = f"record {number}" if wanted.anonymous else clean_text(file.name)
+            skipped.append(Skipped(file=name, reason=clean_text(str(exc))))
             continue
         name = f"game-{number:04d}" if wanted.anonymous else file_name(loaded, made)
         if out:
@@ -260,7 +274,8 @@ def _review_folder(path: Path, reviewer: Reviewer, wanted: Wanted, out: Path | N
         tallies.append(tally(loaded.record.events)[0][made.seat])
     _progress("")
     if not entries:
-        raise ReplayError(f"{path}: none of {len(files)} records can be reviewed; {skipped[0].reason}")
+        why = skipped[0].reason if skipped else f"nobody is called {clean_text(wanted.player)!r}"
+        raise ReplayError(f"{path}: none of {len(files)} records can be reviewed: {why}")
     index = index_of(entries, tallies, skipped, reviewer)
     paths = []
     if out:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from game.actions import Action, ActionKind
 from game.errors import ReplayError, ReplayFormatError
-from game.events import Four
+from game.events import Four, StartRound
 from game.settlement import GameLength, placements
 from game.shanten import discard_table, shanten
 from game.state import is_furiten, unseen34
@@ -20,7 +20,7 @@ from game.tiles import UNSEEN
 from policies.named import Named
 from policies.outlook import Danger, Outlook, danger_of, look
 from policies.reward import RewardNetwork, round_starts
-from replays.record import JAPAN, DecisionRecord, GameRecord, Names
+from replays.record import JAPAN, DecisionRecord, GameRecord
 from replays.review import grading, schema
 from replays.review.judging import STEPS, Opinion, opinions, ranked
 from replays.review.live import LiveDecisions
@@ -38,6 +38,7 @@ _HANCHAN: Final = 8
 _WITHOUT_RED: Final = 2
 _CLOSED_TANYAO: Final = 4
 _THREE_PLAYERS: Final = 16
+_LONGEST_NAME: Final = 60
 
 
 class Reviewer:
@@ -158,7 +159,7 @@ class Reviewer:
             others = self._decisions(follow(record.events, beside), beside, length, prospects)
             his = grading.figures(others)
             comparison = schema.Comparison(
-                name="" if anonymous else record.names[beside],
+                name="" if anonymous else _shown(record.names[beside]),
                 seat=beside,
                 agreement=his.agreement,
                 figures=his,
@@ -194,7 +195,7 @@ def length_of(record: GameRecord) -> GameLength:
 
 def known_hands(record: GameRecord) -> tuple[bool, bool, bool, bool]:
     """Whose hands the record shows."""
-    deals = [hands for hands in (getattr(event, "hands", None) for event in record.events[:2]) if hands]
+    deals = [event.hands for event in record.events if isinstance(event, StartRound)]
     first, second, third, fourth = (all(UNSEEN not in deal[player] for deal in deals) for player in range(4))
     return first, second, third, fourth
 
@@ -381,7 +382,7 @@ def _round_figures(
 
 def _game(record: GameRecord, length: GameLength, source: Source, *, anonymous: bool) -> schema.Game:
     ending = record.ending
-    names: Names = ("", "", "", "") if anonymous else record.names
+    first, second, third, fourth = ("" if anonymous else _shown(name) for name in record.names)
     ranks: Four | None = record.ranks if any(record.ranks) and not anonymous else None
     tenths = [result / 10 for result in ending.results] if ending else []
     return schema.Game(
@@ -389,7 +390,7 @@ def _game(record: GameRecord, length: GameLength, source: Source, *, anonymous: 
         date=None if anonymous else _date(record.game_id),
         type=record.game_type,
         length=length,
-        names=names,
+        names=(first, second, third, fourth),
         ranks=ranks,
         rates=record.rates if ranks else None,
         scores=ending.scores if ending else None,
@@ -398,6 +399,11 @@ def _game(record: GameRecord, length: GameLength, source: Source, *, anonymous: 
         source=source,
         known=known_hands(record),
     )
+
+
+def _shown(name: str) -> str:
+    """A name as JSON can hold it; on Tenhou none has more than eight characters."""
+    return name[:_LONGEST_NAME].encode("utf-8", "replace").decode()
 
 
 def _date(game_id: str) -> str | None:
