@@ -344,7 +344,7 @@ export const english = {
     signs: [
       ["shaded", "thrown as drawn (tsumogiri)"],
       ["turned", "riichi was declared with it; in a meld, the called tile, towards the player it came from"],
-      ["gone", "called away; the corner points to the caller"],
+      ["gone", "called away; the triangle points to the caller"],
       ["▲", "what was played"],
       ["★", "what the policy prefers"],
     ],
