@@ -20,7 +20,7 @@ import msgspec
 from game.errors import BotError
 
 WEB: Final = files("replays.viewer") / "web"
-TILES: Final = tuple(f"{n}{s}" for s in "mps" for n in range(1, 10)) + ("5mr", "5pr", "5sr", *"ESWNPFC")
+TILES: Final = (*(f"{n}{s}" for s in "mps" for n in range(1, 10)), "5mr", "5pr", "5sr", *"ESWNPFC")
 STYLES: Final = ("theme.css", "board.css", "panels.css")
 
 _IMPORT: Final = re.compile(r'^import (\{[^}]*\}) from "\./([a-z]+\.js)";\n', re.MULTILINE)

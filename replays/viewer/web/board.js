@@ -28,7 +28,7 @@ export function drawBoard(board, table, look) {
   const felt = make("div", { class: "felt" });
   for (const player of [0, 1, 2, 3]) felt.append(...seat(table, look, player));
   felt.append(centre(table, look));
-  if (look.chips.length) felt.append(make("div", { class: "chips" }, ...look.chips));
+  if (look.chips.length) felt.append(make("div", { class: look.bars?.size ? "chips" : "chips chips-wide" }, ...look.chips));
   board.replaceChildren(felt);
   fit(felt);
 }
@@ -153,7 +153,7 @@ function meldElement(meld, look, player) {
 
 /** @param {Table} table @param {Look} look @param {number} player @param {number} place @returns {HTMLElement} */
 function plate(table, look, player, place) {
-  const turn = table.turn === player && !table.over;
+  const turn = table.turn === player && !table.over && !table.wins.length;
   const name = look.names[player];
   return make(
     "div", { class: turn ? "plate plate-turn" : "plate", "data-place": place },
@@ -175,13 +175,19 @@ function centre(table, look) {
       make("strong", { class: "heart-round" }, words().round(look.roundIndex, 0)),
       make(
         "span", { class: "heart-counts" },
-        make("span", { title: words().honba(table.honba), role: "img", "aria-label": words().honba(table.honba) }, `◆${table.honba}`),
-        make("span", { title: words().sticks(table.sticks), role: "img", "aria-label": words().sticks(table.sticks) }, `▬${table.sticks}`),
-        make("span", { title: words().wallLeft(table.wallLeft), role: "img", "aria-label": words().wallLeft(table.wallLeft), "data-zone": "wall" }, `▯${table.wallLeft}`),
+        count("honba", words().honba(table.honba), table.honba),
+        count("sticks", words().sticks(table.sticks), table.sticks),
+        count("wall", words().wallLeft(table.wallLeft), table.wallLeft),
       ),
       make("span", { class: "heart-dora", "data-zone": "dora", role: "group", "aria-label": words().dora }, ...dora),
     ),
   );
+}
+
+/** @param {string} zone @param {string} label @param {number} value @returns {HTMLElement} a small picture and a number */
+function count(zone, label, value) {
+  const picture = make("i", { class: `picture picture-${zone}`, "aria-hidden": "true" });
+  return make("span", { class: "count", title: label, role: "img", "aria-label": label, "data-zone": zone }, picture, String(value));
 }
 
 /** @param {Table} table @param {Look} look @param {number} player @returns {HTMLElement} */
@@ -189,7 +195,7 @@ function side(table, look, player) {
   const wind = (player - table.dealer + 4) % 4;
   const classes = ["side"];
   if (wind === 0) classes.push("side-dealer");
-  if (table.turn === player && !table.over) classes.push("side-turn");
+  if (table.turn === player && !table.over && !table.wins.length) classes.push("side-turn");
   const label = `${seatName(look, player)}: ${words().winds[wind]}, ${words().points(number(table.scores[player]))}`;
   return make(
     "div", { class: classes.join(" "), "data-place": placeOf(player, look.view), role: "img", "aria-label": label },

@@ -155,7 +155,7 @@ function situation(decision) {
     facts.push(make("span", {}, shantenText(hand.shanten)));
     facts.push(make("span", {}, hand.riichi ? text.inRiichi : hand.is_open ? text.isOpen : text.closed));
     if (hand.furiten) facts.push(make("span", { class: "warn" }, text.furiten));
-    if (hand.waits.length) facts.push(make("span", { class: "tiles" }, `${text.waits} `, ...hand.waits.map((tile) => tileElement(tile))));
+    if (hand.waits.length) facts.push(make("span", {}, `${text.waits} `, make("span", { class: "tiles" }, ...hand.waits.map((tile) => tileElement(tile)))));
   }
   if (decision.judged && decision.judged !== decision.step) {
     facts.push(make("span", {}, text.judgedAt(steps[/** @type {"win"} */ (decision.judged)])));
@@ -179,8 +179,8 @@ function notes(decision) {
 function noteLine(note) {
   const write = /** @type {Record<string, (params: any) => any[]>} */ (words().notes)[note.key];
   if (!write) return null;
-  const parts = write(note.params).flatMap((part) =>
-    typeof part === "string" ? [part] : [make("span", { class: "tiles" }, ...part.tiles.map((/** @type {string} */ tile) => tileElement(tile)))],
+  const parts = write(note.params).map((part) =>
+    typeof part === "string" ? part : make("span", { class: "tiles" }, ...part.tiles.map((/** @type {string} */ tile) => tileElement(tile))),
   );
   return make("li", {}, ...parts);
 }
@@ -195,13 +195,18 @@ function optionTable(decision, look) {
   const head = make(
     "tr", {}, make("th", { scope: "col" }, text.option), make("th", { scope: "col", class: "wide" }, text.probability),
     ...past.map((column) => make("th", { scope: "col", class: "num" }, column.name)),
-    deep ? make("th", { scope: "col", class: "num" }, text.shanten) : null,
-    deep ? make("th", { scope: "col", class: "num" }, text.ukeire) : null,
-    ...(danger ? [1, 2, 3].map((place) => make("th", { scope: "col", class: "num", "aria-label": text.dangerOf(words().seats[place]) }, make("small", {}, text.danger), words().seats[place])) : []),
+    deep ? make("th", { scope: "col", class: "num" }, ...both(text.shanten, text.shantenShort)) : null,
+    deep ? make("th", { scope: "col", class: "num" }, ...both(text.ukeire, text.ukeireShort)) : null,
+    ...(danger ? [1, 2, 3].map((place) => make("th", { scope: "col", class: "num", "aria-label": text.dangerOf(words().seats[place]) }, make("small", {}, text.danger), ...both(words().seats[place], words().seatLetters[place]))) : []),
     loss ? make("th", { scope: "col", class: "num" }, text.loss) : null,
   );
   const rows = decision.options.map((option, place) => optionRow(decision, option, place, { deep, danger, loss, past }));
   return make("div", { class: "scroll" }, make("table", { class: "options" }, make("thead", {}, head), make("tbody", {}, ...rows)));
+}
+
+/** @param {string} long @param {string} short @returns {HTMLElement[]} a heading, and what it shrinks to */
+function both(long, short) {
+  return [make("span", { class: "long" }, long), make("span", { class: "short", "aria-hidden": "true" }, short)];
 }
 
 /**
@@ -219,7 +224,7 @@ function optionRow(decision, option, place, shown) {
   const danger = option.danger ?? [null, null, null];
   return make(
     "tr", { class: classes.join(" ").trim() },
-    make("th", { scope: "row" }, make("span", { class: "sign", role: "img", "aria-label": spoken(sign) }, sign), actionElement(option.action)),
+    make("th", { scope: "row" }, signElement(sign), actionElement(option.action)),
     make(
       "td", { class: "wide", title: unreached ? text.unreached : "" },
       make("span", { class: "meter", vars: { share: option.probability } }),
@@ -238,6 +243,11 @@ function dangerCell(value) {
   if (value === null) return make("td", { class: "num", "data-value": "danger" });
   const level = value >= 0.1 ? "high" : value >= 0.04 ? "some" : "low";
   return make("td", { class: `num danger danger-${level}`, "data-value": "danger", vars: { share: Math.min(1, 5 * value) } }, percent(value));
+}
+
+/** @param {string} sign @returns {HTMLElement} signs, with what they mean */
+function signElement(sign) {
+  return make("span", { class: "sign", role: sign && "img", "aria-label": spoken(sign) }, sign);
 }
 
 /** @param {string} sign @returns {string} what the signs mean */
@@ -265,7 +275,7 @@ function acceptance(decision) {
   if (!shown.length) return null;
   const lines = shown.map((option) =>
     make(
-      "li", {}, make("span", { class: "sign", role: "img", "aria-label": spoken(signs(decision, /** @type {Option} */ (option))) }, signs(decision, /** @type {Option} */ (option))),
+      "li", {}, signElement(signs(decision, /** @type {Option} */ (option))),
       actionElement(/** @type {Option} */ (option).action), make("span", { class: "arrow", "aria-hidden": "true" }, "→"),
       make("span", { class: "tiles" }, ...(option?.ukeire?.which ?? []).map((tile) => tileElement(tile))),
     ),

@@ -33,6 +33,7 @@ export const english = {
   },
 
   seats: ["Self", "Right", "Across", "Left"],
+  seatLetters: ["S", "R", "A", "L"],
   winds: WINDS,
   windLetters: ["E", "S", "W", "N"],
   round: (/** @type {number} */ index, /** @type {number} */ honba) =>
@@ -116,9 +117,9 @@ export const english = {
     showHands: "Show the other hands",
     hideHands: "Hide the other hands",
     theme: "Theme",
-    themes: { "": "System colours", light: "Light", dark: "Dark" },
+    themes: { "": "◐ Auto", light: "☀ Light", dark: "☾ Dark" },
     language: "Language",
-    languages: { "": "System language", en: "English", ja: "日本語" },
+    languages: { "": "A/あ Auto", en: "English", ja: "日本語" },
     help: "Help",
     close: "Close",
     follow: "Follow the game",
@@ -127,6 +128,7 @@ export const english = {
 
   decision: {
     none: "No decision of the reviewed player here.",
+    here: "Where the player and the policy part in this round",
     noneHint: "Shift and an arrow key go to the previous or next one, E to the next disagreement.",
     heading: (/** @type {number} */ turn, /** @type {string} */ step) => `Turn ${turn} · ${step}`,
     number: (/** @type {number} */ index, /** @type {number} */ all) => `Decision ${index} of ${all}`,
@@ -142,7 +144,9 @@ export const english = {
     option: "Option",
     probability: "Probability",
     shanten: "Shanten",
+    shantenShort: "Sh.",
     ukeire: "Ukeire",
+    ukeireShort: "Uke.",
     ukeireCell: (/** @type {number} */ tiles, /** @type {number} */ kinds) => `${tiles} in ${counted(kinds, "kind")}`,
     danger: "Danger",
     dangerOf: (/** @type {string} */ seat) => `Danger to ${seat}`,
@@ -259,7 +263,8 @@ export const english = {
     badMoves: "Bad moves",
     badMovesHint: "mistakes and blunders",
     rating: "Rating",
-    ratingHint: "",
+    ratingHint: "of 100",
+    ratingMeans: (/** @type {string} */ definition) => `Rating: ${definition}.`,
     loss: "Loss",
     lossHint: (/** @type {number} */ valued) => `rank points, ${counted(valued, "decision")} valued`,
     worst: "Worst decisions",
@@ -339,7 +344,7 @@ export const english = {
     signs: [
       ["shaded", "thrown as drawn (tsumogiri)"],
       ["turned", "riichi was declared with it; in a meld, the called tile, towards the player it came from"],
-      ["gone", "called away; the corner points to the caller"],
+      ["gone", "called away; the triangle points to the caller"],
       ["▲", "what was played"],
       ["★", "what the policy prefers"],
     ],

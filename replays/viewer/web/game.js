@@ -64,13 +64,14 @@ export function figures(all, definition) {
   const { game: text } = words();
   const card = (/** @type {string} */ name, /** @type {string} */ value, /** @type {string} */ hint, /** @type {string} */ key) =>
     make("div", { class: "card" }, make("dt", {}, name), make("dd", {}, make("strong", { "data-figure": key }, value), make("small", {}, hint)));
-  return make(
+  const cards = make(
     "dl", { class: "cards" },
     card(text.agreement, percent(all.agreement), text.agreed(all.agreed, all.decisions), "agreement"),
     card(text.badMoves, percent(all.bad_move_rate), text.badMovesHint, "bad_move_rate"),
-    card(text.rating, number(all.rating, 1), text.ratingHint || harmlessLine(definition), "rating"),
+    card(text.rating, number(all.rating, 1), text.ratingHint, "rating"),
     card(text.loss, number(all.loss, 1), text.lossHint(all.valued), "loss"),
   );
+  return make("div", {}, cards, make("p", { class: "quiet definition" }, text.ratingMeans(harmlessLine(definition))));
 }
 
 /** @param {string} line @returns {string} a line of ours out of the data; longer than a name may be */
@@ -102,8 +103,8 @@ function worst(review, summary, jump) {
   return make("section", {}, make("h2", {}, text.worst), items.length ? list : make("p", { class: "quiet" }, text.worstNone), more);
 }
 
-/** @param {Review} review @param {number} index @param {boolean} hidden @param {Jump} jump */
-function worstItem(review, index, hidden, jump) {
+/** @param {Review} review @param {number} index @param {boolean} hidden @param {Jump} jump @returns {HTMLElement} */
+export function worstItem(review, index, hidden, jump) {
   const decision = review.decisions[index];
   const round = review.rounds[decision.round];
   const { game: text } = words();
@@ -224,17 +225,17 @@ function comparison(other) {
 /** @param {Review} review */
 function about(review) {
   const { game: text, categories } = words();
-  const pair = (/** @type {string} */ name, /** @type {...(Node | string | null)} */ ...value) => [make("dt", {}, name), make("dd", {}, ...value)];
+  const pair = (/** @type {string} */ name, /** @type {(Node | string)[]} */ value) => [make("dt", {}, name), make("dd", {}, ...value)];
   const limits = /** @type {const} */ (["inaccuracy", "mistake", "blunder"]).filter((name) => name in review.thresholds).flatMap((name) =>
-    pair(`${SIGNS[name]} ${categories[name]}`, text.threshold(percent(review.thresholds[name], 0))),
+    pair(`${SIGNS[name]} ${categories[name]}`, [text.threshold(percent(review.thresholds[name], 0))]),
   );
   const { softened, hardened } = review.thresholds;
   return make(
     "section", { class: "about" }, make("h2", {}, text.about),
     make(
-      "dl", { class: "pairs pairs-wide" }, ...pair(text.policy, isolated(review.policy.name), " ", make("small", {}, isolated(review.policy.identity))),
-      ...limits, ...pair(text.source, isolated([review.game.source, review.game.id].filter(Boolean).join(" · "))),
-      ...pair(text.program, isolated(review.program)),
+      "dl", { class: "pairs pairs-wide" }, ...pair(text.policy, [isolated(review.policy.name), " ", make("small", {}, isolated(review.policy.identity))]),
+      ...limits, ...pair(text.source, [isolated([review.game.source, review.game.id].filter(Boolean).join(" · "))]),
+      ...pair(text.program, [isolated(review.program)]),
     ),
     make("p", { class: "quiet" }, text.ratio, softened === undefined ? "" : ` ${text.softened(number(softened, 1))}${words().comma}${text.hardened(number(hardened, 1))}.`),
     review.summary?.hidden ? make("p", { class: "quiet" }, text.hidden(review.summary.hidden)) : null,

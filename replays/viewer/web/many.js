@@ -31,7 +31,7 @@ const KEYS = {
 };
 const NUMBERS = ["place", "score", "agreement", "rating", "badMoves"];
 
-class Index {
+class Overview {
   /** @param {HTMLElement} root @param {Index} index */
   constructor(root, index) {
     this.root = root;
@@ -165,7 +165,7 @@ function skipped(files) {
 
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 try {
-  new Index(root, JSON.parse(document.getElementById("index")?.textContent ?? ""));
+  new Overview(root, JSON.parse(document.getElementById("index")?.textContent ?? ""));
 } catch (error) {
   restore();
   root.replaceChildren(make("p", { class: "broken", role: "alert" }, words().broken));

@@ -10,7 +10,7 @@ import { caption, drawBoard } from "./board.js";
 import { commandOf, helpDialog, roundBar, switches, timeline, toolbar, viewButtons } from "./controls.js";
 import { decisionPanel, handBars, handChips } from "./decision.js";
 import { harmless, isolated, make } from "./dom.js";
-import { gamePanel } from "./game.js";
+import { gamePanel, worstItem } from "./game.js";
 import { resultCard } from "./result.js";
 import { byDecision, byEvent, byRound, clamp, compare, decisionAt, disagrees, parseHash, toHash } from "./review.js";
 import { choose, restore } from "./settings.js";
@@ -36,6 +36,10 @@ export class Viewer {
     /** @type {Position} */
     this.position = clamp(review.rounds, parseHash(location.hash) ?? { round: 0, event: 0 });
     this.following = false;
+    /** @type {number} */
+    this.drawnRound = -1;
+    /** @type {number} */
+    this.drawnCount = 0;
     this.build();
     document.addEventListener("keydown", (event) => this.onKey(event));
     window.addEventListener("hashchange", () => this.onHash());
@@ -305,12 +309,20 @@ export class Viewer {
     const own = { ...look, view: this.review.seat };
     const content = decision
       ? decisionPanel(decision, all.indexOf(decision) + 1, all.length, own)
-      : make("div", { class: "nothing" }, make("p", {}, text.none), make("p", { class: "quiet" }, text.noneHint));
+      : make("div", {}, make("div", { class: "nothing" }, make("p", {}, text.none), make("p", { class: "quiet" }, text.noneHint)), this.partings());
     this.decision?.replaceChildren(content);
-    for (const button of this.root.querySelectorAll("[data-jump]")) {
+    for (const button of this.game?.querySelectorAll("[data-jump]") ?? []) {
       const here = decision !== null && button.getAttribute("data-jump") === String(all.indexOf(decision));
       if (here) button.setAttribute("aria-current", "true");
       else button.removeAttribute("aria-current");
     }
+  }
+  /** Where the player and the policy part in this round. @returns {HTMLElement | null} */
+  partings() {
+    const { decisions } = this.review;
+    const here = decisions.filter((one) => one.round === this.position.round && disagrees(one));
+    const items = here.map((one) => worstItem(this.review, decisions.indexOf(one), false, (position) => this.jump(position)));
+    if (!items.length) return null;
+    return make("section", {}, make("h3", {}, words().decision.here), make("ol", { class: "worst" }, ...items));
   }
 }

@@ -1,0 +1,436 @@
+"""The page in a real browser, from disk: Playwright drives the system's Chromium."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replays.viewer import index_page, page
+from tests.replays.viewer.samples import KANS, OPEN_KAN, index_of, laid, real_game, review_of, rounds_of
+
+sync_api = pytest.importorskip(
+    "playwright.sync_api", reason="NO BROWSER TESTS: Playwright for Python is missing; pip install playwright"
+)
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="NO BROWSER TESTS: Chromium is missing; apt-get install chromium"
+)
+
+HOSTILE = (
+    "<img src=x onerror=alert(1)>",
+    "</script><script>alert(1)</script>",
+    "\u202e\u2066evil\u202c\u200f\x07\u0000name",
+    "a\u0300" + "\u0301" * 30 + "W" * 90,
+)
+READ_TABLE = """(positions) => positions.map(([round, event]) => {
+  const viewer = globalThis.suzakuViewer;
+  viewer.go({ round, event });
+  const faces = (root) => [...root.querySelectorAll(".tile")].map((tile) => tile.dataset.tile);
+  const open = (tiles) => tiles.filter((tile) => tile && tile !== "?").sort();
+  const players = [0, 1, 2, 3].map((player) => {
+    const row = viewer.board.querySelector(`.row[data-player="${player}"]`);
+    const seat = viewer.board.querySelector(`.seat[data-player="${player}"]`);
+    return {
+      hand: faces(row.querySelector("[data-zone=hand]")).sort(),
+      river: [...seat.querySelectorAll("[data-zone=river] .tile")].map((tile) => [tile.dataset.tile,
+        1 * tile.classList.contains("tile-shaded") + 2 * tile.classList.contains("tile-turned") +
+        4 * tile.classList.contains("tile-gone")]),
+      melds: [...row.querySelectorAll(".meld")].reverse().map((meld) => [meld.dataset.kind,
+        open([...faces(meld), ...(meld.dataset.hidden ?? "").split(" ")])]),
+      score: Number(viewer.board.querySelector(`[data-zone=score][data-player="${player}"]`).textContent),
+    };
+  });
+  return {
+    players, wall: Number(viewer.board.querySelector("[data-zone=wall]").textContent),
+    sticks: Number(viewer.board.querySelector("[data-zone=sticks]").textContent),
+    dora: faces(viewer.board.querySelector("[data-zone=dora]")).filter((tile) => tile !== "?"),
+  };
+})"""
+READ_DECISIONS = """() => globalThis.suzakuViewer.review.decisions.map((decision, index) => {
+  const viewer = globalThis.suzakuViewer;
+  viewer.go(decision);
+  const cells = (row, name) => [...row.querySelectorAll(`[data-value=${name}]`)].map((td) => td.textContent);
+  return {
+    shown: Number(viewer.decision.querySelector("[data-decision]").dataset.decision), index,
+    loss: viewer.decision.querySelector(".verdict [data-value=loss]").textContent,
+    badge: viewer.decision.querySelector(".decision-head .badge").className,
+    rows: [...viewer.decision.querySelectorAll(".options tbody tr")].map((row) => ({
+      tile: row.querySelector(".tile").dataset.tile, probability: cells(row, "probability")[0],
+      shanten: cells(row, "shanten")[0], ukeire: cells(row, "ukeire")[0], danger: cells(row, "danger"),
+      loss: cells(row, "loss")[0], past: cells(row, "past"),
+    })),
+  };
+})"""
+
+
+class Opened:
+    """A page, and what went wrong on it or left it."""
+
+    def __init__(self, tab: Any) -> None:
+        self.tab = tab
+        self.faults: list[str] = []
+        self.requests: list[str] = []
+        tab.on("console", lambda message: self.faults.append(message.text))
+        tab.on("pageerror", lambda error: self.faults.append(str(error)))
+        tab.on("dialog", lambda dialog: self.faults.append(dialog.message))
+        tab.on("request", lambda request: self.requests.append(request.url))
+
+    @property
+    def place(self) -> list[int]:
+        """Round and event in the address."""
+        return [int(part) for part in self.tab.evaluate("location.hash").removeprefix("#").split(".")]
+
+    def check(self) -> None:
+        """Nothing went wrong, and nothing was asked of the network."""
+        assert self.faults == []
+        assert [url for url in self.requests if not url.startswith(("file:", "data:"))] == []
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def review() -> dict[str, Any]:
+    return review_of(real_game(KANS))
+
+
+@pytest.fixture(scope="module")
+def file(review: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "review.html"
+    path.write_text(page(review), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Any]:
+    contexts = []
+
+    def open_it(path: Path, where: str = "", width: int = 1440, **options: Any) -> Opened:
+        options = {"locale": "en-GB", "reduced_motion": "reduce"} | options
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        opened = Opened(context.new_page())
+        opened.tab.goto(path.as_uri() + where)
+        return opened
+
+    yield open_it
+    for context in contexts:
+        context.close()
+
+
+def folded(events: list[tuple[dict[str, Any], Any]], place: int) -> dict[str, Any]:
+    record = events[place][1]
+    return {
+        "players": [laid(record, player) for player in range(4)],
+        "wall": int(record["wall_left"]),
+        "sticks": int(record["riichi_sticks"]),
+        "dora": [message["dora_marker"] for message, _ in events[: place + 1] if "dora_marker" in message],
+    }
+
+
+def scores(table: dict[str, Any]) -> list[int]:
+    return [player["score"] for player in table["players"]]
+
+
+def is_over(message: dict[str, Any]) -> bool:
+    return message["type"] in ("hora", "ryukyoku", "end_kyoku")
+
+
+@pytest.mark.parametrize(("number", "every"), [(KANS, 7), (OPEN_KAN, 9)])
+def test_table_is_our_fold_at_every_moment(number: int, every: int, open_page: Any, tmp_path: Path) -> None:
+    game = real_game(number)
+    rounds = list(rounds_of(game.events))
+    path = tmp_path / "review.html"
+    path.write_text(page(review_of(game)), encoding="utf-8")
+    kans = {
+        (r, e) for r, part in enumerate(rounds) for e, (m, _) in enumerate(part) if m["type"].endswith("kan")
+    }
+    wanted = sorted(
+        kans
+        | {
+            (r, e)
+            for r, part in enumerate(rounds)
+            for e in range(len(part))
+            if e % every == 0 or e + 2 > len(part)
+        }
+    )
+    opened = open_page(path)
+    for (place, event), drawn in zip(wanted, opened.tab.evaluate(READ_TABLE, wanted), strict=True):
+        expected = folded(rounds[place], event)
+        assert scores(drawn) == scores(expected), (place, event)
+        if not is_over(
+            rounds[place][event][0]
+        ):  # what lies on the table after a result, the two may count apart
+            assert drawn == expected, (place, event)
+    assert kans
+    opened.check()
+
+
+def test_every_number_of_every_decision_is_that_of_the_data(
+    review: dict[str, Any], file: Path, open_page: Any
+) -> None:
+    opened = open_page(file)
+    read = opened.tab.evaluate(READ_DECISIONS)
+    assert len(read) == len(review["decisions"]) > 40
+    for decision, shown in zip(review["decisions"], read, strict=True):
+        assert shown["shown"] == shown["index"]
+        assert decision["category"] in shown["badge"]
+        assert shown["loss"] == _signed(-decision["loss"])
+        assert [row["tile"] for row in shown["rows"]] == [
+            option["action"]["tile"] for option in decision["options"]
+        ]
+        for option, row in zip(decision["options"], shown["rows"], strict=True):
+            assert row["probability"] == _percent(option["probability"])
+            assert row["shanten"] == str(option["shanten"])
+            assert row["ukeire"] == f"{option['ukeire']['tiles']} /{option['ukeire']['kinds']}"
+            assert row["danger"] == [_percent(share) for share in option["danger"]]
+            assert row["loss"] == _signed(-option["loss"])
+            assert row["past"] == ["50.0%", "25.0%"]
+    opened.check()
+
+
+def _percent(share: float) -> str:
+    return f"{_rounded(100 * share, '0.1')}%"
+
+
+def _rounded(value: float, unit: str) -> str:
+    return str(Decimal(str(value)).quantize(Decimal(unit), ROUND_HALF_UP))
+
+
+def _signed(value: float) -> str:
+    text = _rounded(abs(value), "0.01")
+    return f"±{text}" if float(text) == 0 else ("+" if value > 0 else "−") + text
+
+
+def test_keys_and_buttons_do_the_same(review: dict[str, Any], file: Path, open_page: Any) -> None:
+    opened = open_page(file)
+    decisions, lengths = review["decisions"], [len(each["events"]) for each in review["rounds"]]
+    first, second = ([each["round"], each["event"]] for each in decisions[:2])
+    wrong = next([each["round"], each["event"]] for each in decisions if not each["agrees"])
+    steps = [
+        ("End", "last", [len(lengths) - 1, lengths[-1] - 1]),
+        ("Home", "first", [0, 0]),
+        ("ArrowRight", "nextEvent", [0, 1]),
+        ("ArrowLeft", "previousEvent", [0, 0]),
+        ("Shift+ArrowRight", "nextDecision", first),
+        ("Shift+ArrowRight", "nextDecision", second),
+        ("Shift+ArrowLeft", "previousDecision", first),
+        ("ArrowDown", "nextRound", [1, 0]),
+        ("ArrowLeft", "previousEvent", [0, lengths[0] - 1]),
+        ("ArrowUp", "previousRound", [0, 0]),
+        ("e", "nextDisagreement", wrong),
+        ("Home", "first", [0, 0]),
+    ]
+    for key, _, place in steps:
+        opened.tab.keyboard.press(key)
+        assert opened.place == place, key
+    for _, command, place in steps:
+        opened.tab.click(f"[data-command={command}]")
+        assert opened.place == place, command
+    opened.check()
+
+
+def test_rounds_timeline_worst_and_address_lead_to_their_places(
+    review: dict[str, Any], file: Path, open_page: Any
+) -> None:
+    opened = open_page(file, "#2.7")
+    assert opened.tab.get_attribute(".round[aria-current]", "data-round") == "2"
+    opened.tab.click(".rounds [data-round='1']")
+    assert opened.place == [1, 0]
+    worst = review["summary"]["worst"][0]
+    opened.tab.click("[data-tab=game]")
+    opened.tab.click(f"#pane-game [data-jump='{worst}']")
+    decision = review["decisions"][worst]
+    assert opened.place == [decision["round"], decision["event"]]
+    assert opened.tab.get_attribute(".decision", "data-decision") == str(worst)
+    opened.tab.click(".track", position={"x": 2, "y": 3})
+    assert opened.place == [decision["round"], 0]
+    opened.tab.evaluate("location.hash = '#0.3'")
+    opened.tab.wait_for_function("document.querySelector('.round[aria-current]').dataset.round === '0'")
+    opened.check()
+
+
+def test_table_turns_and_other_hands_hide(file: Path, open_page: Any) -> None:
+    opened = open_page(file, "#0.4")
+    bottom = "() => document.querySelector('.row[data-place=\"0\"]').dataset.player"
+    turned = []
+    for _ in range(4):
+        opened.tab.keyboard.press("r")
+        turned.append(opened.tab.evaluate(bottom))
+    assert turned == ["1", "2", "3", "0"]
+    backs = """() => [0, 1, 2, 3].map((place) =>
+      document.querySelectorAll(`.row[data-place='${place}'] .tile-back`).length)"""
+    opened.tab.click("[data-command=hands]")
+    assert opened.tab.evaluate(backs) == [0, 13, 13, 13]
+    opened.tab.keyboard.press("h")
+    assert opened.tab.evaluate(backs) == [0, 0, 0, 0]
+    opened.check()
+
+
+def test_help_opens_by_key_and_button_and_keeps_keys_to_itself(file: Path, open_page: Any) -> None:
+    opened = open_page(file, "#0.5")
+    for open_help in (
+        lambda: opened.tab.keyboard.press("?"),
+        lambda: opened.tab.click("[data-command=help]"),
+    ):
+        open_help()
+        assert opened.tab.locator("dialog[open] kbd").count() > 8
+        opened.tab.keyboard.press("ArrowRight")
+        assert opened.place == [0, 5]
+        opened.tab.keyboard.press("Escape")
+        opened.tab.wait_for_selector("dialog", state="detached")
+    opened.check()
+
+
+@pytest.mark.parametrize(
+    ("locale", "language", "word"), [("ja-JP", "ja", "判断"), ("de-DE", "en", "Decision")]
+)
+def test_language_and_theme_are_the_systems_until_chosen(
+    locale: str, language: str, word: str, file: Path, open_page: Any
+) -> None:
+    paper = "() => getComputedStyle(document.body).backgroundColor"
+    opened = open_page(file, "#0.5", locale=locale, color_scheme="dark")
+    assert opened.tab.get_attribute("html", "lang") == language
+    assert opened.tab.text_content("#tab-decision") == word
+    dark = opened.tab.evaluate(paper)
+    opened.tab.select_option("[data-switch=theme]", "light")
+    assert opened.tab.evaluate(paper) != dark
+    other = {"ja": "en", "en": "ja"}[language]
+    opened.tab.select_option("[data-switch=language]", other)
+    assert opened.tab.get_attribute("html", "lang") == other
+    opened.tab.reload()
+    assert opened.tab.get_attribute("html", "lang") == other
+    assert opened.tab.evaluate(paper) != dark
+    opened.tab.select_option("[data-switch=theme]", "system")
+    assert opened.tab.evaluate(paper) == dark
+    opened.check()
+
+
+@pytest.mark.parametrize("locale", ["ja", "en"])
+def test_narrow_screen_needs_no_sideways_scrolling(
+    locale: str, review: dict[str, Any], file: Path, open_page: Any
+) -> None:
+    opened = open_page(file, width=360, locale=locale)
+    wide = "() => document.documentElement.scrollWidth"
+    decision = review["decisions"][0]
+    for place in ("#0.0", f"#{decision['round']}.{decision['event']}", "#0.9999"):
+        opened.tab.evaluate(f"location.hash = '{place}'")
+        opened.tab.wait_for_timeout(20)
+        for tab in ("decision", "game"):
+            opened.tab.click(f"[data-tab={tab}]")
+            assert opened.tab.evaluate(wide) <= 360, (place, tab)
+    small = """() => [...document.querySelectorAll(".toolbar button")]
+      .filter((button) => button.offsetWidth < 32 || button.offsetHeight < 40).length"""
+    assert opened.tab.evaluate(small) == 0
+    opened.check()
+
+
+def test_everything_has_a_name_for_those_who_hear_it(
+    review: dict[str, Any], file: Path, open_page: Any
+) -> None:
+    decision = review["decisions"][3]
+    opened = open_page(file, f"#{decision['round']}.{decision['event']}")
+    nameless = """() => [...document.querySelectorAll("[role=img], button, select, [role=region]")]
+      .filter((e) => !(e.getAttribute("aria-label") || e.textContent || "").trim())
+      .map((e) => e.outerHTML.slice(0, 80))"""
+    for language in ("en", "ja"):
+        opened.tab.select_option("[data-switch=language]", language)
+        assert opened.tab.evaluate(nameless) == []
+    opened.tab.select_option("[data-switch=language]", "en")
+    names = opened.tab.locator(".river .tile").evaluate_all("(tiles) => tiles.map((t) => t.ariaLabel)")
+    assert names
+    assert all(
+        name.split(",")[0].split()[-1] in ("man", "pin", "sou", "East", "South", "West", "North", "dragon")
+        for name in names
+    )
+
+
+def test_hostile_names_are_text_and_nothing_else(
+    review: dict[str, Any], open_page: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "review.html"
+    path.write_text(page(review | {"game": review["game"] | {"names": list(HOSTILE)}}), encoding="utf-8")
+    opened = open_page(path, "#1.20")
+    for tab in ("game", "decision"):
+        opened.tab.click(f"[data-tab={tab}]")
+    opened.tab.keyboard.press("End")
+    text = opened.tab.text_content("#app") + opened.tab.title()
+    assert HOSTILE[0] in text
+    assert HOSTILE[1] in text
+    assert "evilname" in text
+    assert not set(text) & set("\u202e\u2066\u202c\u200f\x07\x00")
+    assert "W" * 60 not in text
+    assert opened.tab.locator("img").count() == 0
+    assert opened.tab.locator("script").count() == 2
+    assert opened.tab.locator("bdi[dir=auto]").count() >= 4
+    opened.check()
+
+
+def test_a_game_can_be_followed_as_it_goes_on(review: dict[str, Any], open_page: Any, tmp_path: Path) -> None:
+    start = review["rounds"][0]
+    begun = review | {
+        "rounds": [start | {"events": start["events"][:5], "result": None}],
+        "decisions": [],
+        "summary": None,
+    }
+    path = tmp_path / "live.html"
+    path.write_text(page(begun), encoding="utf-8")
+    opened = open_page(path)
+    viewer = "globalThis.suzakuViewer"
+    opened.tab.evaluate(f"{viewer}.follow()")
+    opened.tab.evaluate(f"(events) => {viewer}.appendEvents(events)", start["events"][5:9])
+    assert opened.place == [0, 8]
+    opened.tab.keyboard.press("ArrowLeft")
+    opened.tab.evaluate(f"(events) => {viewer}.appendEvents(events)", start["events"][9:12])
+    assert opened.place == [0, 7]
+    opened.tab.evaluate(f"(round) => {viewer}.appendRound(round)", review["rounds"][1])
+    assert opened.tab.locator(".rounds .round").count() == 2
+    opened.tab.evaluate(f"(decisions) => {viewer}.setDecisions(decisions)", review["decisions"][:3])
+    opened.tab.keyboard.press("Home")
+    opened.tab.keyboard.press("Shift+ArrowRight")
+    assert opened.tab.get_attribute(".decision", "data-decision") == "0"
+    opened.check()
+
+
+def test_broken_data_is_said_and_not_drawn(open_page: Any, tmp_path: Path) -> None:
+    path = tmp_path / "broken.html"
+    path.write_text(page({"format": "suzaku-review/1"}), encoding="utf-8")
+    opened = open_page(path)
+    assert opened.tab.text_content("[role=alert]") == "This page's data cannot be read."
+
+
+def test_index_lists_sorts_and_filters_games(review: dict[str, Any], open_page: Any, tmp_path: Path) -> None:
+    other = review | {
+        "game": review["game"] | {"names": ["Genbu", *HOSTILE[1:]], "date": "2009-01-01T00"},
+        "seat": 1,
+    }
+    index = index_of([review, other])
+    index["games"].append(index["games"][0] | {"page": "javascript:alert(1)"})
+    path = tmp_path / "index.html"
+    path.write_text(index_page(index), encoding="utf-8")
+    opened = open_page(path, width=360)
+    rows = opened.tab.locator("tbody tr")
+    assert rows.count() == 3
+    assert rows.locator("a").evaluate_all("(links) => links.map((a) => a.getAttribute('href'))") == [
+        "./game-1.html",
+        "./game-0.html",
+    ]
+    opened.tab.click("[data-sort=date]")
+    assert rows.first.locator("a").get_attribute("href") == "./game-0.html"
+    opened.tab.fill("input[type=search]", "genbu")
+    assert rows.count() == 1
+    assert opened.tab.text_content("[data-figure=average_place]") == "1.50"
+    assert opened.tab.evaluate("document.documentElement.scrollWidth") <= 360
+    opened.tab.select_option("[data-switch=language]", "ja")
+    assert opened.tab.text_content("h1") == "検討した対局"
+    opened.check()

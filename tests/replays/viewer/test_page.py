@@ -1,0 +1,125 @@
+"""One file with everything in it, in which nothing from a record can become markup."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+
+import msgspec
+import pytest
+
+from replays.review import schema
+from replays.viewer import PageError, index_page, page
+from replays.viewer.page import STYLES, TILES, WEB, embed, script, styles
+from tests.replays.viewer.samples import KANS, index_of, real_game, review_of
+
+SMALL = {
+    "format": "suzaku-review/1",
+    "game": {"names": ["</script><script>alert(1)</script>", "<!--", "&lt;", "\u2028\u2029"]},
+}
+HTML_LIMIT = 1_000_000
+
+
+def data_of(html: str) -> str:
+    found = re.search(r'<script type="application/json" id="\w+">(.*?)</script>', html, re.DOTALL)
+    assert found
+    return found[1]
+
+
+def test_data_survives_being_embedded() -> None:
+    assert json.loads(data_of(page(SMALL))) == SMALL
+    assert page(json.dumps(SMALL).encode()) == page(SMALL)
+
+
+def test_no_character_of_the_data_can_be_markup_or_end_a_line() -> None:
+    assert not set(embed(SMALL)) & set("<>&\u2028\u2029")
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"3", b"\xff", b'{"a":NaN}', {"a": object()}])
+def test_what_is_no_json_object_is_refused(data: bytes) -> None:
+    with pytest.raises(PageError):
+        page(data)
+
+
+@pytest.mark.parametrize("html", [page(SMALL), index_page(SMALL)], ids=["game", "index"])
+def test_policy_names_exactly_the_style_and_the_script_there_are(html: str) -> None:
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)
+    assert policy
+    style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)
+    module = re.search(r'<script type="module">(.*?)</script>', html, re.DOTALL)
+    assert style
+    assert module
+    for name, text in (("style-src", style[1]), ("script-src", module[1])):
+        assert f"{name} 'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" in policy[1]
+    assert policy[1].startswith("default-src 'none';")
+    assert "unsafe" not in policy[1]
+
+
+def test_page_names_no_other_place() -> None:
+    html = page(SMALL)
+    assert set(re.findall(r"(?:https?:)?//[a-z][\w.-]*\.[a-z]{2,}[^\s\"'%]*", html)) <= {
+        "http://www.w3.org/2000/svg"
+    }
+    assert not re.findall(
+        r"<(?:img|link|iframe|object|embed)\b|@import|\b(?:fetch|XMLHttpRequest|eval|Function)\(", html
+    )
+    assert not re.findall(r'\son[a-z]+="', html)
+
+
+def test_modules_never_turn_text_into_markup() -> None:
+    for module in (script("main.js"), script("many.js")):
+        assert not re.findall(
+            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|new Function|setTimeout\(\"", module
+        )
+
+
+def test_every_module_stands_before_those_that_use_it() -> None:
+    for entry in ("main.js", "many.js"):
+        seen = set()
+        for name, body in re.findall(
+            r'modules\["([a-z]+\.js)"\] = \(\(\) => \{\n(.*?)\n\}\)\(\);', script(entry), re.DOTALL
+        ):
+            assert set(re.findall(r'modules\["([a-z]+\.js)"\];', body)) <= seen
+            assert "\nimport " not in body
+            assert "\nexport " not in body
+            seen.add(name)
+        assert entry in seen
+
+
+def test_every_file_of_the_page_is_used() -> None:
+    used = {
+        *STYLES,
+        "page.html",
+        *re.findall(r'modules\["([a-z]+\.js)"\] =', script("main.js") + script("many.js")),
+    }
+    assert {entry.name for entry in WEB.iterdir() if entry.is_file()} == used
+
+
+def test_every_tile_has_a_drawing_and_the_drawings_their_licence() -> None:
+    names = {entry.name for entry in (WEB / "tiles").iterdir()}
+    assert names == {f"{tile}.svg" for tile in TILES} | {"LICENSE.txt"}
+    assert styles().count("data:image/svg+xml,") == len(TILES)
+    assert "CC0 1.0 Universal" in (WEB / "tiles" / "LICENSE.txt").read_text(encoding="utf-8")
+
+
+def test_both_languages_have_the_same_words() -> None:
+    english, japanese = (
+        _keys((WEB / name).read_text(encoding="utf-8")) for name in ("english.js", "japanese.js")
+    )
+    assert english == japanese
+    assert len(english) > 150
+
+
+def _keys(text: str) -> list[str]:
+    body = text[text.index("export const") :]
+    lines = [re.match(r" +(\w+):", line) for line in body.splitlines()]
+    return [line[1] for line in lines if line]
+
+
+def test_samples_are_reviews_and_a_page_is_small() -> None:
+    review = review_of(real_game(KANS))
+    msgspec.convert(review, schema.Review)
+    msgspec.convert(index_of([review]), schema.Index)
+    assert len(page(review).encode()) < HTML_LIMIT
