@@ -15,7 +15,7 @@ from game.errors import ConfigError, ReplayError
 from game.events import Four
 from game.settlement import GameLength
 from learning.arena.figures import Side, crashes_in, faults_in, lines_of, side_of, speed_line
-from learning.arena.players import Contender, contender
+from learning.arena.players import Contender, contender, tables_for
 from learning.arena.records import RECORDS_FOLDER, RecordForm
 from learning.arena.series import Series, wall_seed
 from learning.arena.session import Session, Tell
@@ -197,7 +197,8 @@ def selfplay(
         ReplayError: results cannot be read or written.
         WorkerFailed: a process could not go on.
     """
-    plan = SelfPlay(players=players_of(players), games=games, seed=seed, length=length, form=form)
+    four = players_of(players)
+    plan = SelfPlay(players=four, games=games, seed=seed, length=length, form=form, tables=tables_for(*four))
     prepare()
     try:
         with Progress("selfplay.progress", "selfplay", "games", done=None) as progress:
