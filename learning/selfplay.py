@@ -197,8 +197,8 @@ def selfplay(
         ReplayError: results cannot be read or written.
         WorkerFailed: a process could not go on.
     """
-    who = players_of(players)
-    plan = SelfPlay(players=who, games=games, seed=seed, length=length, form=form, tables=tables_for(*who))
+    four = players_of(players)
+    plan = SelfPlay(players=four, games=games, seed=seed, length=length, form=form, tables=tables_for(*four))
     prepare()
     try:
         with Progress("selfplay.progress", "selfplay", "games", done=None) as progress:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from time import process_time
 from typing import Final, Protocol, TypeAlias
 
@@ -289,7 +289,7 @@ class Rollout:
         self._length: GameLength = length
         self.times: Times = defaultdict(float)
 
-    def play(self, seatings: Iterable[Seating]) -> Iterator[Played]:
+    def play(self, seatings: Iterable[Seating]) -> Generator[Played, None, None]:
         """Play games to their ends, in the order in which they end."""
         try:
             yield from self._play(iter(seatings))
