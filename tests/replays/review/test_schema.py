@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema
 import msgspec
-import pytest
 
 from replays.review.report import as_json
 from replays.review.schema import Review, json_schema
@@ -25,7 +25,6 @@ def test_a_review_is_read_again_as_it_was() -> None:
 
 
 def test_a_review_is_what_its_schema_says() -> None:
-    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed: schema not tried out")
     document = json.loads(as_json(of_whole(1)))
     validator = jsonschema.Draft202012Validator(json.loads(json_schema()))
     validator.validate(document)
