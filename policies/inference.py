@@ -39,8 +39,10 @@ Averaging: TypeAlias = Literal[1, 6, 12]
 
 Logits: TypeAlias = NDArray[np.float32]
 
-SHIPPED: Final = Path(__file__).parent / "checkpoints" / "small"
-"""The folder of the checkpoints that come with the program."""
+PHOENIX: Final = Path(__file__).parent / "checkpoints" / "small-phoenix"
+"""The folder of the checkpoints that learned from people, the players of the Phoenix room."""
+SHIPPED: Final = PHOENIX.with_name("small-ai")
+"""The same, continued on the seats of strong programs: what plays unless something else is asked for."""
 
 _RENAMINGS: Final[dict[Averaging, NDArray[np.int64]]] = {
     1: np.array([0]),

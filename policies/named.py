@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from policies.inference import Averaging
 
 NETWORK: Final = "network"
-"""The checkpoints that come with the program."""
+"""The checkpoints that play unless something else is asked for."""
+_PHOENIX: Final = "phoenix"
+"""Those that they were continued from."""
 
 Files: TypeAlias = dict[str, bytes]
 """The checkpoints of a folder, by file name."""
@@ -60,7 +62,7 @@ def load_named(text: str, usual: Averaging = 1, files: Files | None = None) -> N
     averaging = said or usual
     folder = _folder(name)
     if files is None and not folder.is_dir():
-        known = ", ".join((NETWORK, *_RULES))
+        known = ", ".join((NETWORK, _PHOENIX, *_RULES))
         raise ConfigError(f"{text!r} is no player: neither one of {known} nor a folder of checkpoints")
     from policies.checkpoint.files import read_file, reader_of  # noqa: PLC0415 - torch is for those who need it
     from policies.inference import load_policy  # noqa: PLC0415
@@ -90,16 +92,16 @@ def files_of_named(text: str) -> Files | None:
 def name_of(text: str) -> str:
     """What reports call the policy that a text means."""
     folder, averaging = _parts(text)
-    name = folder if folder in (*_RULES, NETWORK) else Path(folder).resolve().name
+    name = folder if folder in (*_RULES, NETWORK, _PHOENIX) else Path(folder).resolve().name
     return f"{name}:{averaging}" if averaging else name
 
 
 def _folder(name: str) -> Path:
-    if name != NETWORK:
+    if name not in (NETWORK, _PHOENIX):
         return Path(name)
-    from policies.inference import SHIPPED  # noqa: PLC0415 - torch is for those who need it
+    from policies.inference import PHOENIX, SHIPPED  # noqa: PLC0415 - torch is for those who need it
 
-    return SHIPPED
+    return SHIPPED if name == NETWORK else PHOENIX
 
 
 def _parts(text: str) -> tuple[str, Averaging | None]:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from policies.checkpoint import MODELS, load, network_of
-from policies.inference import SHIPPED, load_policy
+from policies.inference import PHOENIX, SHIPPED, load_policy
 from policies.known_hand import known_questions
 from policies.slots import Slot
 
 LARGEST_BYTES = 20 * 1024 * 1024
 
+both = pytest.mark.parametrize("folder", [SHIPPED, PHOENIX])
 
-def test_the_five_models_answer_a_known_hand() -> None:
-    policy = load_policy()
+
+@both
+def test_the_five_models_answer_a_known_hand(folder: Path) -> None:
+    policy = load_policy(folder)
     for question in known_questions():
         (row,) = policy.answer(question.slot, [question])
         assert len(row) == len(question.options)
@@ -19,18 +26,25 @@ def test_the_five_models_answer_a_known_hand() -> None:
         assert question.slot is not Slot.DISCARD or abs(sum(row) - 1.0) < 1e-6
 
 
-def test_all_six_are_whole_and_say_what_they_learned_from() -> None:
+@both
+def test_all_six_are_whole_and_say_what_they_learned_from(folder: Path) -> None:
     for model in MODELS:
-        checkpoint = load(SHIPPED, model)
+        checkpoint = load(folder, model)
         network_of(checkpoint)
         assert checkpoint.card.data.corpus
         assert checkpoint.card.training.samples > 0
         assert checkpoint.card.metrics
 
 
-def test_they_are_small_and_nothing_else_lies_beside_them() -> None:
-    files = sorted(path for path in SHIPPED.rglob("*") if path.is_file())
-    cards = [SHIPPED / f"{model}.json" for model in MODELS]
-    weights = [SHIPPED / load(SHIPPED, model).card.tensors.file for model in MODELS]
+@both
+def test_they_are_small_and_nothing_else_lies_beside_them(folder: Path) -> None:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    cards = [folder / f"{model}.json" for model in MODELS]
+    weights = [folder / load(folder, model).card.tensors.file for model in MODELS]
     assert files == sorted(cards + weights)
     assert sum(path.stat().st_size for path in files) <= LARGEST_BYTES
+
+
+def test_what_plays_was_continued_from_the_other_set() -> None:
+    for slot in Slot:
+        assert load(PHOENIX, slot).card.tensors.sha256 in load(SHIPPED, slot).card.parents

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from game.errors import CheckpointCorrupt, CheckpointError, ConfigError
-from learning.arena.players import NETWORK, Contender, contender, packed, seat_down
+from learning.arena.players import Contender, contender, packed, seat_down
+from policies.named import NETWORK
 from policies.rollout import PolicyChooser
 from tests.policies.models import save_models
 
@@ -21,7 +22,7 @@ def test_built_in_players() -> None:
 
 def test_who_is_nobody(tmp_path: Path) -> None:
     with pytest.raises(
-        ConfigError, match="'heuristik' is no player: neither one of network, heuristic, random"
+        ConfigError, match="'heuristik' is no player: neither one of network, phoenix, heuristic, random"
     ):
         contender("heuristik")
     with pytest.raises(CheckpointError, match=r"discard\.json"):
