@@ -353,9 +353,9 @@ def arena(
     challenger: Annotated[
         str,
         typer.Option(
-            help="network, phoenix (the networks before they learned from strong programs), heuristic, random, "
-            "or a folder of checkpoints; with :6 or :12 behind it, networks "
-            "average over so many renamings of the suits. engine:COMMAND is a program that speaks mjai and "
+            help="network, phoenix (the same before it learned from strong programs), heuristic, random, or "
+            "a folder of checkpoints; with :6 or :12 behind it, networks average over so many renamings of "
+            "the suits. engine:COMMAND is a program that speaks mjai and "
             "answers arrays of messages, engine-lines:COMMAND one that answers every message.",
             metavar="PLAYER",
         ),
