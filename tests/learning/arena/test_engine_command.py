@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot import cli
+from learning.arena.plan import Plan
 from learning.arena.store import RESULTS_FILE, read_results
 from tests.learning.arena.engine_players import alive, engine_text, started
 
@@ -27,7 +28,7 @@ def test_the_report_says_what_an_engine_did(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli.app, ["arena", "--challenger", text, *FLAGS, *flags])
     assert result.exit_code == 0
     assert "died with exit code 1, saying 'no tiles left'" in result.stdout
-    plan, rows = read_results(tmp_path / "out")
+    plan, rows = read_results(tmp_path / "out", Plan)
     assert (plan.tables, plan.challenger.answer_s, plan.champions.answer_s) == (4, 5.0, None)
     for row in rows:
         seat = row.seats[row.players.index(0)]
