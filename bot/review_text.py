@@ -8,6 +8,7 @@ from typing import Final
 
 from bot.redaction import clean_text
 from bot.tenhou.game_types import describe
+from game.ranking import rank_name
 from replays.review.schema import Action, Decision, Game, Index, Judged, Rates, Review, Round
 
 _WORST: Final = 5
@@ -53,6 +54,7 @@ def index_text(index: Index, paths: Sequence[Path]) -> str:
     average = "" if total.average_place is None else f", average place {total.average_place:.2f}"
     lines.append(f"{total.games} games{average}: {_figures_text(total)}")
     lines.append(f"  {_rates_text(total.rates)}")
+    lines += [f"  {rank_name(each.rank)}, {each.games} games: {_figures_text(each)}" for each in index.ranks]
     lines += [f"  {path}" for path in paths]
     return "\n".join(lines) + "\n"
 

@@ -33,6 +33,19 @@ _SAFE_RANKS: Final = 7
 """Up to 3-kyu a last place costs nothing; from there on 10 more for each rank in an East game."""
 
 
+def rank_name(rank: int) -> str:
+    """What a rank is called.
+
+    >>> rank_name(0), rank_name(1), rank_name(16), rank_name(TENHOUI)
+    ('newcomer', '9-kyu', '7-dan', 'Tenhoui')
+    """
+    if rank == TENHOUI:
+        return "Tenhoui"
+    if rank == 0:
+        return "newcomer"
+    return f"{rank - 9}-dan" if rank > 9 else f"{10 - rank}-kyu"
+
+
 def rank_points(place: int, rank: int, room: Room, length: GameLength) -> int:
     """Rank points of a place 1–4.
 

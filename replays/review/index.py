@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from replays.review import grading, schema
 from replays.review.report import Reviewer
@@ -48,8 +48,18 @@ def index_of(
         rating_definition=grading.RATING,
         games=tuple(ordered),
         skipped=tuple(skipped),
+        ranks=tuple(_by_rank(entries)),
         total=_total(entries, tallies),
     )
+
+
+def _by_rank(entries: Sequence[schema.IndexEntry]) -> Iterator[schema.RankFigures]:
+    held: dict[int, list[schema.IndexEntry]] = {}
+    for entry in entries:
+        if entry.game.ranks is not None:
+            held.setdefault(entry.game.ranks[entry.seat], []).append(entry)
+    for rank, games in sorted(held.items()):
+        yield schema.RankFigures(**grading.fields(grading.together(games)), rank=rank, games=len(games))
 
 
 def _total(entries: Sequence[schema.IndexEntry], tallies: Sequence[SeatTally]) -> schema.Total:

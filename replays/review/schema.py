@@ -534,6 +534,13 @@ class Total(Judged, frozen=True, kw_only=True):
     average_place: float | None
 
 
+class RankFigures(Judged, frozen=True, kw_only=True):
+    """Figures of all games in which the reviewed player had one rank: dan index 0-20, 16 for 7-dan."""
+
+    rank: int
+    games: int
+
+
 class Index(_Part, frozen=True, kw_only=True):
     """Reviews of many games.
 
@@ -545,6 +552,7 @@ class Index(_Part, frozen=True, kw_only=True):
         rating_definition: what the rating is, in a line.
         games: in the order of their dates.
         skipped: what could not be reviewed.
+        ranks: by the rank of the reviewed player, lowest first; games that tell none are left out.
         total: all of them together.
     """
 
@@ -555,6 +563,7 @@ class Index(_Part, frozen=True, kw_only=True):
     rating_definition: str
     games: tuple[IndexEntry, ...]
     skipped: tuple[Skipped, ...]
+    ranks: tuple[RankFigures, ...] = ()
     total: Total
 
 

@@ -186,6 +186,19 @@ def test_an_index_adds_up() -> None:
     assert [entry.page for entry in index.games] == ["game-0.html", "game-1.html"]
 
 
+def test_an_index_tells_ranks_apart() -> None:
+    entries = [made_entry(of_whole(seat), f"game-{seat}") for seat in (0, 1, 2)]
+    ranked = [
+        msgspec.structs.replace(entry, game=msgspec.structs.replace(entry.game, ranks=ranks))
+        for entry, ranks in zip(entries, [(16, 0, 0, 0), (0, 16, 0, 0), (0, 0, 18, 0)], strict=True)
+    ]
+    tallies = [tally(whole().events)[0][seat] for seat in (0, 1, 2)]
+    seventh, ninth = index_of(ranked, tallies, [], reviewer()).ranks
+    assert (seventh.rank, seventh.games, ninth.rank, ninth.games) == (16, 2, 18, 1)
+    assert seventh.decisions == entries[0].decisions + entries[1].decisions
+    assert ninth.decisions == entries[2].decisions
+
+
 @pytest.mark.parametrize("shard", ["houou-00", "strongbot-00"])
 def test_real_games_are_reviewed(shard: str) -> None:
     for number, (_, text) in enumerate(shard_texts(shard, 3)):
