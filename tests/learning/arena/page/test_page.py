@@ -66,7 +66,7 @@ def test_everything_is_there() -> None:
     for part in (
         "heuristic against random",
         "heuristic 1 v 3 random: 160 tonpuu games, 40 duplicate sets, seed 0",
-        "suzaku arena --challenger heuristic --champion random --games 160 --seed 0 --tonpuu",
+        "suzaku arena --challenger heuristic --champion random --games 160 --seed 0 --tables 8 --tonpuu",
         "heuristic is stronger",
         "Places",
         "Average placement as games went on",
