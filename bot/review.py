@@ -106,11 +106,12 @@ def review(
     """
     beside = _SEAT.fullmatch(compare)
     wanted = Wanted(seat, player, int(beside.group(1)) if beside else None, anonymous)
-    if not source.startswith(("http:", "https:", "tenhou.net/")) and not Path(source).exists():
+    linked = source.startswith(("http:", "https:", "tenhou.net/"))
+    if not linked and not Path(source).exists():
         raise ReplayError(f"{source}: there is no such file or folder")
     reviewer = make_reviewer(policy, "" if beside else compare)
     folder = out or (None if to_json else OUT)
-    if Path(source).is_dir():
+    if not linked and Path(source).is_dir():
         return _review_folder(Path(source), reviewer, wanted, folder, to_json)
     try:
         loaded = load(source)

@@ -11,6 +11,7 @@ import urllib.request
 from http.client import HTTPException
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
+from urllib.error import HTTPError
 from urllib.parse import parse_qs, urlsplit
 
 import structlog
@@ -78,6 +79,8 @@ def fetched(game_id: str, folder: Path, address: str = ADDRESS) -> Path:
         data = _get(url)
         parse(data, game_id)
     except (OSError, HTTPException, ReplayError) as exc:
+        if isinstance(exc, HTTPError):
+            exc.close()  # it holds the connection
         raise ReplayError(_by_hand(url, game_id, exc)) from exc
     try:
         folder.mkdir(parents=True, exist_ok=True)

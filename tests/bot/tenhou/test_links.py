@@ -1,0 +1,119 @@
+"""Links to games on Tenhou: what they say; one request for each game, to one place, and nothing too large."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from bot.tenhou.links import GameLink, fetched, parse_link
+from game.errors import ReplayError, ReplayFormatError
+from replays.formats import MAX_FILE, read_game
+from replays.mjlog import write
+from tests.replays.games import whole_game
+
+GAME = "2026010203gm-0001-0000-0123abcd"
+
+
+@pytest.mark.parametrize(
+    ("text", "link"),
+    [
+        (f"http://tenhou.net/0/?log={GAME}&tw=2", GameLink(GAME, 2)),
+        (f"https://tenhou.net/4/?log={GAME}", GameLink(GAME, None)),
+        (f"tenhou.net/0/?log={GAME}&tw=0", GameLink(GAME, 0)),
+        (f"https://tenhou.net/0/log/?{GAME}", GameLink(GAME, None)),
+        (f"https://tenhou.net/3/?log={GAME}&tw=7", GameLink(GAME, None)),
+        ("https://example.com/0/?log=x", None),
+        (f"https://tenhou.net:8080/0/?log={GAME}", None),
+        (f"https://tenhou.net@example.com/0/?log={GAME}", None),
+        ("game.xml", None),
+    ],
+)
+def test_links_say_game_and_seat(text: str, link: GameLink | None) -> None:
+    assert parse_link(text) == link
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://tenhou.net/0/?log=../../etc/passwd",
+        "https://tenhou.net/",
+        f"https://tenhou.net/evil/?log={GAME}",
+    ],
+)
+def test_other_links_to_tenhou_are_refused(text: str) -> None:
+    with pytest.raises(ReplayFormatError):
+        parse_link(text)
+
+
+class _Server(BaseHTTPRequestHandler):
+    answers: ClassVar[list[tuple[int, dict[str, str], bytes]]] = []
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        status, headers, body = self.answers.pop(0)
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Quietly."""
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    _Server.answers.clear()
+    _Server.asked.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Server) as httpd:
+        thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{httpd.server_port}/0/log/?"
+        httpd.shutdown()
+        thread.join()
+
+
+def test_a_game_is_asked_for_once(server: str, tmp_path: Path) -> None:
+    record = whole_game()
+    _Server.answers.append((200, {}, gzip.compress(write(record).encode())))
+    path = fetched(GAME, tmp_path / "logs", server)
+    assert fetched(GAME, tmp_path / "logs", server) == path
+    assert _Server.asked == [f"/0/log/?{GAME}"]
+    assert read_game(path).events == record.events
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ((404, {}, b""), "404|Not Found"),
+        ((302, {"Location": "http://127.0.0.1:1/"}, b""), "302|Found"),
+        ((200, {}, b"<html>no such log</html>"), "could not be fetched"),
+        ((200, {}, b"x" * (MAX_FILE + 1)), "bytes"),
+    ],
+)
+def test_what_is_no_record_is_not_kept(
+    server: str, answer: tuple[int, dict[str, str], bytes], said: str, tmp_path: Path
+) -> None:
+    _Server.answers.append(answer)
+    with pytest.raises(ReplayError, match=said) as error:
+        fetched(GAME, tmp_path / "logs", server)
+    assert "by hand" in str(error.value)
+    assert len(_Server.asked) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_nobody_there(tmp_path: Path) -> None:
+    with pytest.raises(ReplayError, match="by hand"):
+        fetched(GAME, tmp_path, "http://127.0.0.1:1/0/log/?")
+
+
+def test_only_ids_become_files(tmp_path: Path) -> None:
+    with pytest.raises(ReplayFormatError):
+        fetched("../x", tmp_path, "http://127.0.0.1:1/")

@@ -1,0 +1,76 @@
+"""Reviews of made-up rounds and of whole games, by policies that do as told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from game.events import DrawnRound, EndRound, GameEvent, StartGame
+from policies.heuristic import HeuristicPolicy
+from policies.inference import SHIPPED
+from policies.named import Named
+from policies.reward import RewardNetwork
+from policies.slots import Policy
+from replays.record import GameRecord
+from replays.review.moments import Found, follow
+from replays.review.prospects import load_predictor
+from replays.review.report import Reviewer
+from replays.review.schema import Decision, Review
+from tests.replays.games import whole_game
+from tests.scene import Scene
+
+HANCHAN = 9
+
+
+@cache
+def whole() -> GameRecord:
+    return whole_game()
+
+
+@cache
+def predictor() -> RewardNetwork:
+    return load_predictor(SHIPPED)
+
+
+def named(policy: Policy | None = None) -> Named:
+    return Named("heuristic", "heuristic", policy or HeuristicPolicy())
+
+
+def reviewer(policy: Policy | None = None, other: Policy | None = None) -> Reviewer:
+    return Reviewer("suzaku test", named(policy), predictor(), named(other) if other else None)
+
+
+def reviewed(record: GameRecord, seat: int, policy: Policy | None = None) -> Review:
+    return reviewer(policy).review(record, seat)
+
+
+@cache
+def of_whole(seat: int) -> Review:
+    """The whole game, by the very policy that played it."""
+    return reviewed(whole(), seat)
+
+
+def events_of(scene: Scene, *onward: GameEvent) -> list[GameEvent]:
+    return [StartGame(), *scene.events, *onward]
+
+
+def drawn(reason: str = "exhaustive") -> Sequence[GameEvent]:
+    return DrawnRound(reason, (0, 0, 0, 0)), EndRound()  # type: ignore[arg-type]
+
+
+def record_of(scene: Scene, *onward: GameEvent) -> GameRecord:
+    return GameRecord(
+        game_id="2026010203gm-0009-0000-0123abcd",
+        game_type=HANCHAN,
+        names=("a", "b", "c", "d"),
+        events=tuple(events_of(scene, *onward)),
+    )
+
+
+def followed(scene: Scene, *onward: GameEvent) -> Found:
+    return follow(events_of(scene, *onward), 0)
+
+
+def decided(scene: Scene, policy: Policy | None = None) -> Decision:
+    """The last decision of player 0 in a scene."""
+    return reviewed(record_of(scene), 0, policy).decisions[-1]

@@ -1,0 +1,111 @@
+"""What a policy prefers and gives each option, and where an action parts from it."""
+
+from __future__ import annotations
+
+import pytest
+
+from game.actions import PASS, RIICHI, Action, ActionKind
+from game.errors import ModelError
+from policies.slots import Slot
+from replays.review.grading import THRESHOLDS, category_of
+from replays.review.judging import Opinion, opinions, ranked
+from replays.review.schema import Category
+from tests.policies.fakes import Broken, Scripted
+from tests.replays.review.made import decided, followed
+from tests.scene import Scene
+
+READY = "123m456p78s11222z"
+
+
+def opinion(scene: Scene, policy: Scripted) -> tuple[Opinion, Action]:
+    moment = followed(scene).moments[-1]
+    return opinions([moment], 0, "hanchan", policy)[0], moment.done
+
+
+def discard(scene: Scene, text: str) -> Action:
+    return next(
+        action
+        for action in scene.legal()
+        if action.kind is ActionKind.DISCARD and str(action) == f"discard {text}"
+    )
+
+
+def test_every_discard_has_its_probability_though_the_flow_ends_with_riichi() -> None:
+    scene = Scene(READY).draw("9p")
+    wanted, other = discard(scene, "9p"), discard(scene, "1z")
+    policy = Scripted({RIICHI: 0.8, wanted: 0.75, other: 0.25})
+    scene.discard("9p")
+    found, done = opinion(scene, policy)
+    assert found.preferred == RIICHI
+    assert found.step == "riichi"
+    assert found.reached == {"win", "nine_terminals", "kan", "riichi"}
+    assert found.probabilities[wanted] == pytest.approx(0.75, abs=1e-6)
+    assert sum(p for a, p in found.probabilities.items() if a.kind is ActionKind.DISCARD) == pytest.approx(1)
+    assert found.parted(done) == ("riichi", pytest.approx(0.25))  # no riichi: 0.2 of 0.8
+    assert ranked(found)[:3] == [RIICHI, wanted, other]
+
+
+def test_an_unwanted_riichi_parts_at_riichi() -> None:
+    scene = Scene(READY).draw("9p")
+    policy = Scripted({RIICHI: 0.1, discard(scene, "9p"): 1.0})
+    scene.riichi("9p")
+    moment = followed(scene).moments[0]
+    found = opinions([moment], 0, "hanchan", policy)[0]
+    assert not found.agrees(moment.done)
+    assert found.parted(moment.done) == ("riichi", pytest.approx(0.1 / 0.9))
+
+
+def test_discards_part_by_their_own_probabilities() -> None:
+    scene = Scene("147m258p369s1234z").draw("5z")
+    policy = Scripted({discard(scene, "1z"): 0.6, discard(scene, "2z"): 0.3, discard(scene, "5z"): 0.1})
+    scene.discard("2z")
+    found, done = opinion(scene, policy)
+    assert found.parted(done) == ("discard", pytest.approx(0.5))
+    assert policy.asked == [Slot.DISCARD]
+
+
+def test_a_red_five_is_a_five() -> None:
+    scene = Scene("05m147p258s12345z").draw("6z")
+    policy = Scripted({discard(scene, "5m"): 1.0})
+    scene.discard("0m")
+    found, done = opinion(scene, policy)
+    assert found.agrees(done)
+
+
+def test_a_win_let_pass_is_as_bad_as_it_gets() -> None:
+    scene = Scene(READY, round_index=3, dora="1z").turn("9p").own("9p", "9p").turn("6s").turn("1p")
+    found, done = opinion(scene, Scripted())
+    assert done == PASS
+    assert found.preferred.kind is ActionKind.RON
+    assert found.parted(done) == ("win", 0.0)
+    worst = decided(scene)
+    assert worst.category == "blunder"
+    assert worst.loss is not None
+    assert worst.loss > 1.0
+
+
+def test_a_policy_without_an_answer_is_an_error() -> None:
+    moments = followed(Scene("147m258p369s1234z").own("5z", "5z")).moments
+    with pytest.raises(ModelError):
+        opinions(moments, 0, "hanchan", Broken(lambda count: [[float("nan")] * count]))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "loss", "category"),
+    [
+        (THRESHOLDS.inaccuracy, None, "fine"),
+        (THRESHOLDS.inaccuracy - 0.01, None, "inaccuracy"),
+        (THRESHOLDS.mistake - 0.01, None, "mistake"),
+        (THRESHOLDS.blunder - 0.001, None, "blunder"),
+        (THRESHOLDS.blunder - 0.001, THRESHOLDS.softened, "mistake"),
+        (THRESHOLDS.inaccuracy - 0.01, -3.0, "fine"),
+        (THRESHOLDS.inaccuracy - 0.01, THRESHOLDS.hardened, "mistake"),
+        (THRESHOLDS.inaccuracy, THRESHOLDS.hardened, "fine"),
+    ],
+)
+def test_categories_by_the_thresholds(ratio: float, loss: float | None, category: Category) -> None:
+    assert category_of(ratio, loss, "discard") == category
+
+
+def test_nine_terminals_are_a_habit() -> None:
+    assert category_of(0.0, None, "nine_terminals") == "inaccuracy"

@@ -1,0 +1,120 @@
+"""Notes where the right words are known by hand."""
+
+from __future__ import annotations
+
+from game.events import Four
+from game.settlement import placements
+from replays.review.notes import needs, placed
+from replays.review.prospects import Standing
+from replays.review.schema import Decision, Note
+from tests.replays.review.made import decided, record_of, reviewed
+from tests.scene import Scene
+
+READY = "123m456p78s11222z"
+
+
+def note(decision: Decision, key: str) -> Note | None:
+    return next((each for each in decision.notes if each.key == key), None)
+
+
+def needed(scores: Four, player: int, *, round_index: int = 7, honba: int = 0, sticks: int = 0) -> list[Note]:
+    return list(needs(Standing(12, round_index, honba, sticks, scores), player))
+
+
+def test_a_wait_in_the_own_river() -> None:
+    scene = Scene("123m456p789s1122z", others={}).own("6s", "6s")
+    scene.turn("9p").turn("9p").turn("9p").own("1z", "9s")
+    after = note(decided(scene), "furiten_after")
+    assert after is not None
+    assert after.params == {"waits": ["6s", "9s"], "thrown": ["6s", "9s"]}
+    scene.turn("8p").turn("8p").turn("8p").own("8p", "8p")
+    before = decided(scene)
+    found = note(before, "furiten_waits")
+    assert found is not None
+    assert found.params == {"waits": ["6s", "9s"], "thrown": ["6s", "9s"]}
+    assert before.hand.furiten
+
+
+def test_a_winning_tile_let_pass() -> None:
+    scene = Scene(READY, round_index=3).turn("9p").own("9p", "9p").turn("6s").turn("1z").draw()
+    found = decided(scene)
+    assert [option.action.kind for option in found.options] == ["pass", "pon"]
+    told = note(found, "furiten_turn")
+    assert told is not None
+    assert told.params == {"waits": ["6s", "9s"]}
+
+
+def test_riichi_is_explained() -> None:
+    scene = Scene(READY).draw("9p").riichi("9p")
+    found = note(reviewed(record_of(scene), 0).decisions[0], "riichi_choice")
+    assert found is not None
+    assert found.params["waits"] == ["6s", "9s"]
+    assert found.params["tiles"] == 7  # four and four, less the indicator, which is a 9s
+    assert found.params["discard"] == "9p"
+
+
+def test_a_red_five_thrown_for_nothing() -> None:
+    found = note(decided(Scene("05m147p258s12345z").own("6z", "0m")), "red_five")
+    assert found is not None
+    assert found.params == {"tile": "5mr"}
+    assert note(decided(Scene("0m147p258s123456z").own("6z", "0m")), "red_five") is None
+
+
+def test_where_one_stands_in_the_last_round() -> None:
+    standing = Standing(9, 7, 0, 0, (30000, 31000, 20000, 19000))
+    assert placed(standing, 0).params == {
+        "place": 2,
+        "above": 1000,
+        "below": 10000,
+        "above_player": 1,
+        "below_player": 2,
+    }
+
+
+def test_what_it_takes_to_be_first() -> None:
+    # 1000 behind with the dealer elsewhere: on equal points seat 0 is ahead of seat 1
+    (first,) = needed((30000, 31000, 20000, 19000), 0)
+    assert first.params == {"place": 1, "tsumo": 1100, "ron": 1000, "direct": 1000, "player": 1}
+    # seat 1 behind seat 0 has to be ahead of it
+    (first,) = needed((31000, 30000, 20000, 19000), 1)
+    assert first.params == {"place": 1, "tsumo": 1100, "ron": 1300, "direct": 1000, "player": 0}
+
+
+def test_a_self_draw_for_second_place() -> None:
+    # 9,000 behind the dealer: he pays 3,200 of 1,600 and 3,200, which is 9,600 in all
+    notes = needed((21000, 30500, 18500, 30000), 0)
+    second = notes[0]
+    assert second.params["place"] == 2
+    assert second.params["player"] == 3
+    assert second.params["tsumo"] == 6400
+    assert second.params["direct"] == 5200
+    assert second.params["ron"] == 12000
+
+
+def test_honba_and_sticks_count() -> None:
+    (first,) = needed((30000, 33300, 18000, 18700), 0, honba=1, sticks=1)
+    # 3,300 behind; a ron brings 300 and 1,000 more
+    assert first.params["ron"] == 2000
+    assert first.params["direct"] == 1000
+
+
+def test_each_need_is_enough_and_no_more() -> None:
+    scores: Four = (12300, 41200, 17800, 28700)
+    for found in needed(scores, 0):
+        assert found.params["place"] in (1, 2, 3)
+    assert placements(scores)[0] == 4
+    assert [found.params["place"] for found in needed(scores, 0)] == [3, 2, 1]
+
+
+def test_the_last_round_is_told_once_and_again_when_points_change() -> None:
+    scores = (20000, 30000, 25000, 25000)
+    scene = Scene("147m258p369s1234z", round_index=7, scores=scores)
+    scene.turn("9p").own("5z", "5z").turn("9p").turn("9p").turn("9p").own("6z", "6z")
+    keys = [[each.key for each in decision.notes] for decision in reviewed(record_of(scene), 0).decisions]
+    assert keys[0][0] == "last_round"
+    assert keys[0][1:] == ["last_round_needs"] * 3
+    assert keys[1] == []
+    assert not any(
+        each.key.startswith("last_round")
+        for each in decided(Scene("147m258p369s1234z", round_index=4).own("5z", "5z")).notes
+    )

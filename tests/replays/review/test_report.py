@@ -1,0 +1,192 @@
+"""Whole games: what is written agrees with itself and with the game."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import msgspec
+import pytest
+
+from game.errors import ReplayError
+from game.settlement import placements
+from policies.decision import decide
+from policies.heuristic import HeuristicPolicy
+from policies.random_play import RandomPolicy
+from replays.formats import read_game
+from replays.record import DecisionRecord
+from replays.review.index import index_of, made_entry
+from replays.review.moments import follow
+from replays.review.report import as_json
+from replays.review.schema import Review
+from replays.tally import tally
+from tests.policies.fakes import Scripted
+from tests.replays.games import seen_from
+from tests.replays.review.made import of_whole, reviewed, reviewer, whole
+from tests.shared import shard_texts
+
+
+def check(made: Review) -> None:
+    """Everything that must hold of any review."""
+    summary, decisions = made.summary, made.decisions
+    count = len(decisions)
+    assert summary.decisions == count
+    assert summary.agreement == pytest.approx(sum(each.agrees for each in decisions) / count, abs=1e-4)
+    counted = Counter(each.category for each in decisions)
+    assert msgspec.structs.asdict(summary.categories) == {
+        name: counted[name]
+        for name in ("fine", "inaccuracy", "mistake", "blunder")  # type: ignore[index]
+    }
+    bad = counted["mistake"] + counted["blunder"]
+    assert summary.bad_move_rate == pytest.approx(bad / count, abs=1e-4)
+    assert summary.rating == pytest.approx(100 * sum(each.ratio for each in decisions) / count, abs=0.01)
+    assert sorted(summary.worst) == [n for n, each in enumerate(decisions) if each.category != "fine"]
+    assert sum(each.decisions for each in summary.steps) == count
+    assert sum(each.decisions for each in summary.rounds) == count
+    for number, each in enumerate(decisions):
+        first, end = made.rounds[each.round].decisions
+        assert first <= number < end
+        assert 0 <= each.event < len(made.rounds[each.round].events)
+        assert each.options[0].action == each.preferred
+        (done,) = (option for option in each.options if option.action == each.done)
+        assert each.loss == done.loss or each.agrees
+        assert (each.ratio == 1.0) or not each.agrees
+        thrown = [option.probability for option in each.options if option.action.kind == "discard"]
+        assert not thrown or sum(thrown) == pytest.approx(1.0, abs=0.01)
+        assert all(
+            (option.shanten is not None) == (option.action.kind == "discard") for option in each.options
+        )
+    for each, following in zip(made.rounds, made.rounds[1:], strict=False):
+        assert each.result.scores == following.scores
+        assert each.after == following.expected
+        assert each.expected.reward is not None
+        assert sum(each.expected.reward) == pytest.approx(0.0, abs=0.01)
+        assert each.expected.placement is not None
+        assert sum(each.expected.placement) == pytest.approx(10.0, abs=0.05)
+    total = sum(each.reward or 0.0 for each in summary.rounds)
+    last, start = made.rounds[-1].after, made.rounds[0].expected.reward
+    if last is not None and last.reward is not None and start is not None:
+        assert total == pytest.approx(last.reward[made.seat] - start[made.seat], abs=0.05)
+
+
+@pytest.mark.parametrize("seat", range(4))
+def test_a_player_agrees_with_himself(seat: int) -> None:
+    made = of_whole(seat)
+    check(made)
+    assert made.summary.agreement == 1.0
+    assert made.summary.rating == 100.0
+    assert made.summary.worst == ()
+
+
+def test_another_policy_disagrees() -> None:
+    made = reviewer(RandomPolicy(), HeuristicPolicy()).review(whole(), 0)
+    check(made)
+    assert made.summary.agreement is not None
+    assert made.summary.agreement < 0.9
+    assert made.summary.worst
+    comparison = made.summary.comparison
+    assert comparison is not None
+    assert comparison.agreement == 1.0
+    assert comparison.of_policies == made.summary.agreement
+    assert all(each.other_agrees for each in made.decisions)
+
+
+def test_another_seat_stands_beside() -> None:
+    made = reviewer(Scripted()).review(whole(), 0, beside=3)
+    beside = made.summary.comparison
+    assert beside is not None
+    alone = reviewer(Scripted()).review(whole(), 3)
+    assert beside.figures is not None
+    assert alone.summary.agreement not in (None, 1.0)
+    assert beside.figures.agreement == beside.agreement == alone.summary.agreement
+    assert beside.rates == alone.summary.rates
+
+
+def test_the_view_of_one_seat_is_enough_for_it() -> None:
+    full, own = of_whole(1), reviewed(seen_from(whole(), 1), 1)
+    assert own.game.known == (False, True, False, False)
+    assert own.decisions == full.decisions
+    with pytest.raises(ReplayError, match="does not show the hand of seat 0; it shows 1"):
+        reviewed(seen_from(whole(), 1), 0)
+
+
+def test_names_are_text_and_stay_out_of_anonymous_reviews() -> None:
+    hostile = ("</script><b>", "\u202eabc\u0000", "\ud800" * 100, "x" * 10_000)
+    record = msgspec.structs.replace(whole(), names=hostile)
+    made = reviewed(record, 0)
+    document = json.loads(as_json(made))
+    assert document["game"]["names"][:2] == list(hostile[:2])
+    assert all(len(name) <= 60 for name in document["game"]["names"])
+    hidden = reviewer().review(record, 0, anonymous=True)
+    text = as_json(hidden).decode()
+    assert hidden.game.names == ("", "", "", "")
+    assert hidden.game.ranks is None
+    assert record.game_id not in text
+    assert "script" not in text
+    assert hidden.decisions == made.decisions
+
+
+def test_games_by_other_rules_are_refused() -> None:
+    for game_type, said in ((16, "three players"), (2, "red fives"), (4, "open tanyao")):
+        with pytest.raises(ReplayError, match=said):
+            reviewed(msgspec.structs.replace(whole(), game_type=1 | game_type), 0)
+    with pytest.raises(ReplayError, match="no rounds"):
+        reviewed(msgspec.structs.replace(whole(), events=whole().events[:1]), 0)
+
+
+def test_a_game_cut_short_is_reviewed_as_far_as_it_goes() -> None:
+    cut = msgspec.structs.replace(whole(), events=whole().events[:60])
+    made = reviewed(cut, 0)
+    assert made.rounds[-1].result.kind == "cut"
+    assert made.rounds[-1].after is None
+    assert made.game.places is None
+    assert 0 < len(made.decisions) < len(of_whole(0).decisions)
+
+
+def test_what_happened_in_play_stands_beside_the_decisions() -> None:
+    seat = 0
+    moments = follow(whole().events, seat).moments
+    log = [
+        DecisionRecord(
+            time=0.0,
+            round_index=int(moment.record["round_index"]),
+            honba=int(moment.record["honba"]),
+            turn=int(moment.record["discard_count"]),
+            player=seat,
+            decision=decide(moment.record, seat, moment.legal, HeuristicPolicy(), "tonpuu", budget_ms=3000.0),
+            late=number == 5,
+        )
+        for number, moment in enumerate(moments)
+    ]
+    made = reviewed(msgspec.structs.replace(whole(), decisions=tuple(log)), seat)
+    assert all(each.live is not None and each.live.played == each.done for each in made.decisions)
+    assert [each.live.late for each in made.decisions if each.live] == [n == 5 for n in range(len(log))]
+    live = made.decisions[0].live
+    assert live is not None
+    assert live.budget_ms == 3000.0
+    assert live.probabilities is not None
+    assert len(live.probabilities) == len(made.decisions[0].options)
+    assert all(each.live is None for each in of_whole(seat).decisions)
+
+
+def test_an_index_adds_up() -> None:
+    reviews = [of_whole(seat) for seat in (0, 1)]
+    tallies = [tally(whole().events)[0][seat] for seat in (0, 1)]
+    entries = [made_entry(made, f"game-{made.seat}") for made in reviews]
+    index = index_of(entries, tallies, [], reviewer())
+    total = index.total
+    assert total.games == 2
+    assert total.decisions == sum(made.summary.decisions for made in reviews)
+    assert total.agreement == 1.0
+    assert total.rates.rounds == 2 * whole().rounds
+    ending = whole().ending
+    assert ending is not None
+    places = placements(ending.scores)
+    assert total.average_place == pytest.approx((places[0] + places[1]) / 2)
+    assert [entry.page for entry in index.games] == ["game-0.html", "game-1.html"]
+
+
+@pytest.mark.parametrize("shard", ["houou-00", "strongbot-00"])
+def test_real_games_are_reviewed(shard: str) -> None:
+    for number, (_, text) in enumerate(shard_texts(shard, 3)):
+        check(reviewed(read_game(text), number % 4))

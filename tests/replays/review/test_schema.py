@@ -1,0 +1,40 @@
+"""The document and its schema: docs and structs are one, and what is written is what the schema says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from replays.review.report import as_json
+from replays.review.schema import Review, json_schema
+from tests.replays.review.made import of_whole
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def test_the_docs_hold_the_schema_of_the_structs() -> None:
+    assert (DOCS / "review-schema.json").read_text() == json_schema()
+
+
+def test_a_review_is_read_again_as_it_was() -> None:
+    made = of_whole(1)
+    assert msgspec.json.decode(as_json(made), type=Review) == made
+
+
+def test_a_review_is_what_its_schema_says() -> None:
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed: schema not tried out")
+    document = json.loads(as_json(of_whole(1)))
+    validator = jsonschema.Draft202012Validator(json.loads(json_schema()))
+    validator.validate(document)
+    del document["rounds"][0]["events"]
+    assert not validator.is_valid(document)
+
+
+def test_each_note_is_explained() -> None:
+    text = (DOCS / "review.md").read_text()
+    schema = json.loads(json_schema())
+    for key in schema["$defs"]["Note"]["properties"]["key"]["enum"]:
+        assert f"| `{key}` |" in text
