@@ -55,6 +55,12 @@ def _host(value: object) -> str:
     return value
 
 
+def _own_host(value: object) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9.-]+|[0-9A-Fa-f:.]+", value):
+        raise ValueError
+    return value
+
+
 def _folder(value: object) -> Path:
     if not isinstance(value, str | Path) or not str(value).strip() or "\0" in str(value):
         raise ValueError
@@ -71,6 +77,9 @@ Lobby = Annotated[
 ]
 Url = Annotated[str, BeforeValidator(_url), Expected('a WebSocket address like "ws://127.0.0.1:4000", or ""')]
 Host = Annotated[str, BeforeValidator(_host), Expected("a host name")]
+OwnHost = Annotated[
+    str, BeforeValidator(_own_host), Expected("an address of this machine, without a port; it has a key of its own")
+]
 Hosts = Annotated[
     tuple[Host, ...],
     BeforeValidator(_hosts),
@@ -156,6 +165,15 @@ class Logs(Section):
     format: Literal["auto", "console", "json"] = "auto"
 
 
+class Dashboard(Section):
+    """The page that shows the game as it is played."""
+
+    enabled: bool = False
+    host: OwnHost = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8765
+    token_env: EnvName = ""
+
+
 class Config(Section):
     """Everything that can be set."""
 
@@ -165,6 +183,7 @@ class Config(Section):
     decision: DecisionSection = DecisionSection()
     connection: Connection = Connection()
     records: Records = Records()
+    dashboard: Dashboard = Dashboard()
     logs: Logs = Logs()
 
     @property

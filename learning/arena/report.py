@@ -12,6 +12,7 @@ import numpy as np
 from learning.arena.plan import CHALLENGER, CHAMPION, Plan
 from learning.arena.tally import GameRow
 from learning.ladder import Ladder, climb
+from game.ranking import stable_rank
 from learning.statistics import (
     Estimate,
     Floats,
@@ -22,7 +23,6 @@ from learning.statistics import (
     ratio,
     resample,
     spread,
-    stable_rank,
 )
 from replays.tally import SeatTally
 

@@ -96,6 +96,11 @@ export class Viewer {
     this.position = clamp(this.review.rounds, { round: position.round, event: position.event });
     this.following = this.following && compare(this.position, this.end) === 0;
     this.show();
+    this.remember();
+  }
+
+  /** Puts the position into the address. */
+  remember() {
     const hash = toHash(this.position);
     if (location.hash !== hash) history.replaceState(null, "", hash);
   }
