@@ -38,7 +38,7 @@ def played_decision(
     opinion = _opinion(made)
     danger = danger_of(moment.record, seat, look(moment.record, seat, length))
     shown = decision_of(seat, moment, opinion, danger, {}, None, notes, LiveDecisions([made], seat))
-    live = shown.live and msgspec.structs.replace(shown.live, probabilities=None)
+    live = shown.live and msgspec.structs.replace(shown.live, played=None, probabilities=None)
     kept = tuple(note for note in shown.notes if note.key != "riichi_choice" or "discard" in opinion.reached)
     options = tuple(option for option in shown.options if option.reached)
     return msgspec.structs.replace(shown, options=options, notes=kept, live=live)

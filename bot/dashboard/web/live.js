@@ -27,6 +27,7 @@ class LiveViewer extends Viewer {
   /** @param {HTMLElement} root */
   constructor(root) {
     history.replaceState(null, "", location.pathname);
+    root.classList.add("live-page");
     super(root, nothing());
     this.latest = this.review;
     this.following = true;
@@ -36,6 +37,7 @@ class LiveViewer extends Viewer {
     this.wire = { state: "opening", seconds: 0 };
     this.due = 0;
     this.grew = false;
+    this.ended = false;
     this.line_ = new Line((messages) => this.hear(messages), (wire) => this.onWire(wire));
     this.build();
   }
@@ -57,9 +59,9 @@ class LiveViewer extends Viewer {
   /** Draws what has come in since the last time. */
   catchUp() {
     this.due = 0;
-    if (this.following && this.review !== this.latest) this.switchTo();
+    if (this.following && (this.ended || this.review !== this.latest)) this.switchTo();
     else if (this.grew && this.review === this.latest) this.showRounds();
-    this.grew = false;
+    this.grew = this.ended = false;
     if (this.following) this.go(this.end);
     this.showStatus();
     this.showSession();
@@ -150,7 +152,7 @@ class LiveViewer extends Viewer {
     const facts = good && this.session ? [line[/** @type {"open"} */ (this.session.line)], last ? latency(number(last.time_ms)) : ""] : [];
     this.status.dataset.wire = state;
     this.status.replaceChildren(
-      make("span", { class: "live-dot", "aria-hidden": "true" }), make("strong", {}, good && this.following ? texts().live : word),
+      make("strong", {}, make("span", { class: "live-dot", "aria-hidden": "true" }), good && this.following ? texts().live : word),
       ...facts.filter(Boolean).map((fact) => make("span", { class: "quiet" }, fact)),
     );
     this.back.hidden = this.following;
@@ -196,7 +198,7 @@ const HANDLERS = {
   },
   over(viewer, message) {
     Object.assign(viewer.latest.game, { scores: message.scores, results: message.results, places: message.places });
-    viewer.grew = true;
+    viewer.ended = viewer.grew = true;
   },
 };
 

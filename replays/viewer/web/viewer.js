@@ -287,13 +287,14 @@ export class Viewer {
 
   /** @param {number} round @param {number} event @param {number} count */
   showTime(round, event, count) {
-    if (this.drawnRound !== round || this.drawnCount !== count) {
+    const anew = this.drawnRound !== round || this.drawnCount !== count;
+    if (anew) {
       this.time?.replaceChildren(timeline(this.review, round, (position) => this.jump(position)));
       this.drawnRound = round;
       this.drawnCount = count;
-      this.showRound(round);
     }
     /** @type {HTMLElement | null | undefined} */ (this.time?.querySelector(".track"))?.style.setProperty("--now", String(event / Math.max(count - 1, 1)));
+    if (anew) this.showRound(round);
   }
 
   /** @param {number} round */
