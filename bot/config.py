@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -56,9 +57,9 @@ def _host(value: object) -> str:
 
 
 def _own_host(value: object) -> str:
-    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9.-]+|[0-9A-Fa-f:.]+", value):
-        raise ValueError
-    return value
+    if not isinstance(value, str):
+        raise ValueError  # noqa: TRY004 - pydantic collects ValueErrors only
+    return value if re.fullmatch(r"[A-Za-z0-9.-]+", value) else str(ip_address(value))
 
 
 def _folder(value: object) -> Path:
@@ -78,7 +79,9 @@ Lobby = Annotated[
 Url = Annotated[str, BeforeValidator(_url), Expected('a WebSocket address like "ws://127.0.0.1:4000", or ""')]
 Host = Annotated[str, BeforeValidator(_host), Expected("a host name")]
 OwnHost = Annotated[
-    str, BeforeValidator(_own_host), Expected("an address of this machine, without a port; it has a key of its own")
+    str,
+    BeforeValidator(_own_host),
+    Expected("an address of this machine, without a port; it has a key of its own"),
 ]
 Hosts = Annotated[
     tuple[Host, ...],

@@ -1,4 +1,4 @@
-"""The command line: `suzaku play | lobby | dashboard | check | games | convert | review | traffic | corpus | train | …`.
+"""The command line: `suzaku play | lobby | dashboard | check | games | convert | review | train | …`.
 
 Results go to stdout, logs to stderr. Exit codes: 0 done, 1 failed while running, 2 usage or configuration,
 130 interrupted. Whatever is heavy is imported by the command that needs it, so that ``--help`` is quick.

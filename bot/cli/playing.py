@@ -23,14 +23,16 @@ from bot.cli.options import (
 DashboardHost = Annotated[
     str | None,
     typer.Option(
-        help="Where the dashboard listens; other than on this machine alone it demands a token.", metavar="HOST"
+        help="Where the dashboard listens; other than on this machine alone it demands a token.",
+        metavar="HOST",
     ),
 ]
 DashboardPort = Annotated[
     int | None, typer.Option(help="Its port; 0 takes a free one.", metavar="PORT", min=0, max=65535)
 ]
 DashboardTokenEnv = Annotated[
-    str | None, typer.Option(help="Environment variable that holds a token of your own for it.", metavar="NAME")
+    str | None,
+    typer.Option(help="Environment variable that holds a token of your own for it.", metavar="NAME"),
 ]
 
 STARTED: Final = time.monotonic()
@@ -57,7 +59,8 @@ def play(
         str | None, typer.Option(help="Write every frame both ways to this file, redacted.", metavar="FILE")
     ] = None,
     dashboard: Annotated[
-        bool | None, typer.Option("--dashboard/--no-dashboard", help="Show the game on a page in the browser.")
+        bool | None,
+        typer.Option("--dashboard/--no-dashboard", help="Show the game on a page in the browser."),
     ] = None,
     dashboard_host: DashboardHost = None,
     dashboard_port: DashboardPort = None,

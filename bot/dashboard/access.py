@@ -107,7 +107,7 @@ class Gate:
         if len(hosts) != 1 or not self._access.knows_host(hosts[0]):
             return False
         if not origins:  # browsers leave it out of plain requests, never where a WebSocket is opened
-            return scope["type"] == "http"
+            return bool(scope["type"] == "http")
         return len(origins) == 1 and self._access.knows_origin(origins[0], hosts[0])
 
     def _has_token(self, headers: Headers) -> bool:
@@ -117,7 +117,7 @@ class Gate:
             cookie = SimpleCookie(headers.get("cookie", "")).get(self._access.cookie)
         except CookieError:
             return False
-        return cookie is not None and self._access.admits(cookie.value)
+        return self._access.admits(cookie.value) if cookie is not None else False
 
     def _let_in(self, scope: Scope) -> Response | None:
         """For the link with the token: the page without it in its address, and a cookie in its place."""
@@ -148,7 +148,7 @@ def is_loopback(host: str) -> bool:
 
 
 def content_policy(host: str) -> str:
-    """The content security policy of every page: our own files, our own socket, tiles from the style sheet."""
+    """The content security policy of every page: our own files and socket, tiles from the style sheet."""
     return "; ".join(
         (
             "default-src 'none'",

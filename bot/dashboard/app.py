@@ -50,6 +50,7 @@ class Watching:
         self._show = show
         self._send_s = send_s
         self._watching: dict[WebSocket, Place] = {}
+        self._moved = asyncio.Event()
 
     async def watch(self, socket: WebSocket) -> None:
         """Serve one browser until it goes, is too slow, or there is no more to see."""
@@ -64,6 +65,7 @@ class Watching:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             del self._watching[socket]
+            self._moved.set()
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -71,7 +73,8 @@ class Watching:
     async def all_have_seen(self) -> None:
         """Wait until everybody has got everything."""
         while any(not self._show.is_past(place) for place in self._watching.values()):
-            await asyncio.sleep(0.02)
+            self._moved.clear()
+            await self._moved.wait()
 
     async def _tell(self, socket: WebSocket) -> None:
         try:
@@ -82,6 +85,7 @@ class Watching:
                 if text:
                     await self._send(socket, text)
                     self._watching[socket] = place
+                    self._moved.set()
                 elif over:
                     await socket.close(_GOING_AWAY)
                     return

@@ -31,7 +31,8 @@ def games_shown(folder: Path, program: str) -> dict[str, Any]:
     """
     entries, problems = games(folder)
     days = [
-        {"day": day, **_standing(list(of_day))} for day, of_day in groupby(entries, lambda entry: entry.date[:10])
+        {"day": day, **_standing(list(of_day))}
+        for day, of_day in groupby(entries, lambda entry: entry.date[:10])
     ]
     return {
         "program": program,
@@ -67,7 +68,7 @@ def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
         length=length_of(record),
         names=record.names,
         player=player,
-        policy="",
+        policy="Suzaku" if made else "–",
         program=program,
         source="mjlog",
         known=known_hands(record),

@@ -170,7 +170,9 @@ class _Line(WebSocketsSansIOProtocol):
         self.loop.call_later(CLOSE_S, self.transport.abort)
 
 
-def open_dashboard(config: Config, environment: Mapping[str, str], about: About, feed: Feed | None) -> Dashboard:
+def open_dashboard(
+    config: Config, environment: Mapping[str, str], about: About, feed: Feed | None
+) -> Dashboard:
     """The dashboard as configured; its link is printed, the only time that a token is shown.
 
     Raises:

@@ -87,7 +87,7 @@ class Story:
             self._end(event)
             return
         if isinstance(event, StartRound):
-            self._folds = True
+            self._state, self._folds = new_round(), True
             self._rounds.append(Dealt(event, [], []))
         if not self._rounds:
             return

@@ -9,10 +9,10 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from game.ranking import stable_rank
 from learning.arena.plan import CHALLENGER, CHAMPION, Plan
 from learning.arena.tally import GameRow
 from learning.ladder import Ladder, climb
-from game.ranking import stable_rank
 from learning.statistics import (
     Estimate,
     Floats,

@@ -5,7 +5,7 @@
 
 import { switches } from "/web/controls.js";
 import { isolated, make } from "/web/dom.js";
-import { card, gameLink, placesStrip } from "/web/session.js";
+import { card, gameLink, placesStrip, rank } from "/web/session.js";
 import { choose, restore } from "/web/settings.js";
 import { texts } from "/web/texts.js";
 import { number, signed, words } from "/web/words.js";
@@ -56,17 +56,18 @@ function totals() {
       make("td", { class: day.result > 0 ? "num gain" : day.result < 0 ? "num pain" : "num" }, signed(day.result, 1)),
     ),
   );
-  const heads = [text.day, ...[1, 2, 3, 4].map((place) => words().place(place)), text.average, text.result];
+  const figures = [...[1, 2, 3, 4].map((place) => words().place(place)), text.average, text.result];
+  const heads = /** @type {[string, boolean][]} */ ([[text.day, false], ...figures.map((head) => [head, true])]);
   return make(
-    "section", { class: "box game" },
+    "section", { class: "box game session" },
     make(
       "dl", { class: "cards" }, card(text.games, number(past.games.length), "", "games"),
       card(text.average, number(total.average_place, 2), "", "average_place"),
       card(text.result, signed(played ? total.result : null, 1), text.resultHint, "result"),
-      card(text.stable, number(total.stable_rank, 1), text.stableHint, "stable_rank"),
+      card(text.stable, rank(total.stable_rank), text.stableHint, "stable_rank"),
     ),
     played ? placesStrip(total.places) : null,
-    days.length ? make("section", {}, make("h2", {}, text.days), grid(heads, days, 1)) : null,
+    days.length ? make("section", {}, make("h2", {}, text.days), grid(heads, days)) : null,
     past.unreadable ? make("p", { class: "quiet" }, text.unreadable(past.unreadable)) : null,
   );
 }
@@ -84,8 +85,9 @@ function table() {
       make("td", {}, make("small", { class: "others" }, ...others(game))),
     ),
   );
-  const heads = [text.game, text.date, text.place, text.score, text.result, text.rounds, text.opponents];
-  return make("section", { class: "box" }, make("h2", {}, text.games), grid(heads, rows, 2));
+  const figures = [text.place, text.score, text.result, text.rounds];
+  const heads = /** @type {[string, boolean][]} */ ([[text.game, false], [text.date, false], ...figures.map((head) => [head, true]), [text.opponents, false]]);
+  return make("section", { class: "box" }, make("h2", {}, text.games), grid(heads, rows));
 }
 
 /** @param {Entry} game */
@@ -94,9 +96,9 @@ function others(game) {
   return names.flatMap((name, index) => [index ? words().comma : "", isolated(name)]);
 }
 
-/** @param {string[]} heads @param {HTMLElement[]} rows @param {number} texts how many columns are no numbers */
-function grid(heads, rows, texts) {
-  const cells = heads.map((head, index) => make("th", { scope: "col", class: index >= texts && head !== heads[6] ? "num" : "" }, head));
+/** @param {[string, boolean][]} heads with whether numbers stand below @param {HTMLElement[]} rows */
+function grid(heads, rows) {
+  const cells = heads.map(([head, counts]) => make("th", { scope: "col", class: counts ? "num" : "" }, head));
   return make("div", { class: "scroll" }, make("table", { class: "figures" }, make("thead", {}, make("tr", {}, ...cells)), make("tbody", {}, ...rows)));
 }
 

@@ -11,6 +11,7 @@ import { words } from "/web/words.js";
 
 class ReplayViewer extends Viewer {
   build() {
+    this.root.classList.add("live-page");
     super.build();
     const bar = make("div", { class: "live-bar" }, make("span", { class: "quiet" }, texts().replay), make("nav", { class: "live-links" }, make("a", { href: "/games" }, texts().past)));
     this.root.querySelector("header.top")?.after(bar);

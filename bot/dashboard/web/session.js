@@ -27,7 +27,7 @@ export function sessionPanel(session) {
       card(text.games, number(session.played), session.wanted ? text.of(session.wanted) : "", "played"),
       card(text.average, number(session.average_place, 2), "", "average_place"),
       card(text.result, signed(session.played ? session.result : null, 1), text.resultHint, "result"),
-      card(text.stable, number(session.stable_rank, 1), text.stableHint, "stable_rank"),
+      card(text.stable, rank(session.stable_rank), text.stableHint, "stable_rank"),
     ),
     session.played ? placesStrip(session.places) : null,
     make(
@@ -43,6 +43,11 @@ export function sessionPanel(session) {
     ),
     games(session),
   );
+}
+
+/** @param {number | null} value @returns {string} a rank, which may lie below 0 */
+export function rank(value) {
+  return value !== null && value < 0 ? signed(value, 1) : number(value, 1);
 }
 
 /** @param {string} name @param {string} value @param {string} hint @param {string} key */
