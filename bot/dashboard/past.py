@@ -84,7 +84,8 @@ def gathered(messages: list[Message]) -> dict[str, Any]:
     for message in messages:
         match message["type"]:
             case "game":
-                shown = message["game"]
+                head = message["game"]
+                shown = head | {"game": dict(head["game"]), "rounds": [], "decisions": []}
             case "round":
                 shown["rounds"].append(message["round"] | {"events": list(message["round"]["events"])})
             case "events":

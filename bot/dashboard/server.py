@@ -35,6 +35,8 @@ STOP_S: Final = 5.0
 PACE_S: Final = 0.03
 """What happens within this time is shown at once."""
 CLOSE_S: Final = 2.0
+SEND_BUFFER: Final = 256 * 1024
+"""Bytes that the system holds for one browser; by itself it would take megabytes."""
 MAX_CONNECTIONS: Final = 128
 
 log = structlog.get_logger(__name__)
@@ -223,6 +225,7 @@ def _listen(settings: Settings) -> socket.socket:
     try:
         if os.name == "posix":  # elsewhere it would let two servers share a port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)  # of every connection to come
         listening.bind(address)
         listening.listen()
     except OSError as exc:

@@ -42,8 +42,8 @@ class Show:
         self._first = 1
         self._messages: list[bytes] = []
         self._size = 0
-        self._session = b""
-        self._version = 0
+        self._session = b'{"type":"session"}'
+        self._version = -1
 
     def tell(self, message: dict[str, Any]) -> None:
         """Add a message; one that begins a game takes the place of all before it."""
@@ -87,9 +87,11 @@ class Show:
             lines.append(self._messages[at])
             size += len(self._messages[at])
             at += 1
-        if place.session != self._version and self._session:
+        version = place.session
+        if at == len(self._messages) and version != self._version:
             lines.append(self._session)
-        after = Place(self._first + at - 1, self._version)
+            version = self._version
+        after = Place(self._first + at - 1, version)
         return (f"[{b','.join(lines).decode()}]" if lines else ""), after
 
     def is_past(self, place: Place) -> bool:
