@@ -70,6 +70,22 @@ class IllegalActionError(DecisionError):
     """An action outside the legal set."""
 
 
+class EngineError(DecisionError):
+    """An external engine gave no answer; nothing it says later can be trusted to belong to a question."""
+
+
+class EngineDied(EngineError):  # noqa: N818
+    """It ended, closed its output, or could not be started."""
+
+
+class EngineLate(EngineError):  # noqa: N818
+    """It did not answer in time."""
+
+
+class EngineGarbled(EngineError):  # noqa: N818
+    """What it said is no answer: no JSON, too long, or said without being asked."""
+
+
 class CheckpointError(BotError):
     """A model's files cannot be used.
 

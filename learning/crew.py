@@ -28,10 +28,14 @@ R = TypeVar("R")
 Work: TypeAlias = Callable[[int], Iterable[R]]
 """One task, by its number, to its results."""
 
-_TRIES: Final = 3
+TRIES: Final = 3
 """A task that has taken so many workers with it is at fault itself."""
+ONE_THREAD: Final = dict.fromkeys(
+    ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+)
+"""Environment of a process that computes with one thread, so that sums are added up in one order."""
+
 _STOP_S: Final = 5.0
-_THREADS: Final = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 _log = structlog.get_logger(__name__)
 
@@ -130,8 +134,8 @@ class _Crew(Generic[S, R]):
         process.join(_STOP_S)
         self._lost[task] += 1
         _log.warning("worker.lost", task=task, exit_code=process.exitcode, times=self._lost[task])
-        if self._lost[task] >= _TRIES:
-            raise WorkerFailed(f"task {task}: its process died {_TRIES} times (exit code {process.exitcode})")
+        if self._lost[task] >= TRIES:
+            raise WorkerFailed(f"task {task}: its process died {TRIES} times (exit code {process.exitcode})")
         self._waiting.appendleft(task)
         self.hire()
 
@@ -148,9 +152,9 @@ class _Crew(Generic[S, R]):
 
 @contextlib.contextmanager
 def _single_threaded() -> Iterator[None]:
-    """Processes started here compute with one thread each, so that sums are added up in one order."""
-    before = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    """Processes started here compute with one thread each."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(ONE_THREAD)
     try:
         yield
     finally:
@@ -172,10 +176,13 @@ def _serve(connection: Connection, prepare: Callable[[Any], Work[Any]], setup: A
             connection.send(("done", None))
     except (EOFError, ConnectionError):
         return
-    except BotError as error:
-        connection.send(("failed", str(error)))
-    except Exception:
-        connection.send(("failed", traceback.format_exc(limit=-6)))
+    except Exception as error:
+        connection.send(("failed", told(error)))
+
+
+def told(error: Exception) -> str:
+    """What a worker says of an error: one of ours speaks for itself, others bring their trace."""
+    return str(error) if isinstance(error, BotError) else "".join(traceback.format_exception(error, limit=-6))
 
 
 def leave_with_the_parent() -> None:

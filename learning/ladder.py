@@ -40,6 +40,7 @@ class Ladder(msgspec.Struct, frozen=True):
         first_quartile: a quarter of the climbers stands here or lower.
         third_quartile: a quarter stands here or higher.
         tenhoui: share of those who got above 10-dan.
+        shares: of the climbers at each rank, from 1-dan to 10-dan, then Tenhoui.
     """
 
     room: Room
@@ -48,6 +49,7 @@ class Ladder(msgspec.Struct, frozen=True):
     first_quartile: float
     third_quartile: float
     tenhoui: float
+    shares: tuple[float, ...]
 
 
 def climb(
@@ -83,7 +85,16 @@ def climb(
         _move(ranks, points)
     dans = ranks - FIRST_DAN + 1
     low, high = np.quantile(dans, (0.25, 0.75))
-    return Ladder(room, games, float(dans.mean()), float(low), float(high), float((ranks == TENHOUI).mean()))
+    shares = np.bincount(dans, minlength=TENHOUI - FIRST_DAN + 2)[1:] / climbers
+    return Ladder(
+        room=room,
+        games=games,
+        dan=float(dans.mean()),
+        first_quartile=float(low),
+        third_quartile=float(high),
+        tenhoui=float(shares[-1]),
+        shares=tuple(shares.tolist()),
+    )
 
 
 def _move(ranks: npt.NDArray[np.int64], points: npt.NDArray[np.int64]) -> None:

@@ -1,56 +1,66 @@
-"""A line on the terminal that says how far a training run is, how fast, and how long it will take."""
+"""How far something is and how long it will take: a bar on a terminal, now and then a log line elsewhere."""
 
 from __future__ import annotations
 
 import sys
 import time
-from typing import Final, Self
+from typing import Final, Self, TextIO
 
+import structlog
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+EVERY_S: Final = 10.0
+"""Between two log lines."""
+
 _SMOOTHING: Final = 0.02
-_LINE_EVERY_S: Final = 30.0
-"""Where there is no terminal a bar is of no use; a line now and then is."""
+
+_log = structlog.get_logger(__name__)
 
 
 class Progress:
-    """A bar on a terminal, lines in a log.
+    """Counts what is done.
 
     Args:
-        title: what is trained.
-        total: samples in all.
-        done: of them before this start.
+        event: what its log lines are called.
+        title: what is done.
+        unit: what is counted.
+        total: of it; None where `reach` says so.
+        done: of it before this start; None where the first `reach` says so.
         quiet: show nothing.
+        stream: where a bar is drawn if it is a terminal, else stderr.
     """
 
-    def __init__(self, title: str, total: int, done: int, *, quiet: bool = False) -> None:
-        self._title, self._total, self._done, self._first = title, total, done, done
-        self._quiet = quiet
-        self._console = Console(stderr=True)
-        self._loss = 0.0
-        self._validation = ""
+    def __init__(
+        self,
+        event: str,
+        title: str,
+        unit: str,
+        *,
+        total: int | None = None,
+        done: int | None = 0,
+        quiet: bool = False,
+        stream: TextIO | None = None,
+    ) -> None:
+        self._event, self._title, self._unit, self._total = event, title, unit, total
+        self._first, self._done = done, done or 0
+        self._notes: dict[str, str] = {}
         self._begun = self._said = time.monotonic()
+        console = Console(file=stream or sys.stderr)
+        self._lines = not quiet and not console.is_terminal
         self._bar = Bar(
             SpinnerColumn(),
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[speed]}/s"),
-            TimeElapsedColumn(),
+            TextColumn(f"{unit}, {{task.fields[speed]}}/s"),
             TimeRemainingColumn(),
-            console=self._console,
-            disable=quiet or not self._console.is_terminal,
+            console=console,
+            transient=True,
+            disable=quiet or not console.is_terminal,
         )
-        self._task = self._bar.add_task(title, total=total, completed=done, speed="-")
+        self._task = self._bar.add_task(title, total=total, completed=self._done, speed="-")
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -61,36 +71,85 @@ class Progress:
 
     @property
     def speed(self) -> float:
-        """Samples per second since this start."""
-        return (self._done - self._first) / max(1e-9, time.monotonic() - self._begun)
+        """So many a second since this start."""
+        return (self._done - (self._first or 0)) / max(1e-9, time.monotonic() - self._begun)
 
-    def advance(self, samples: int, loss: float) -> None:
-        """Count samples learned from.
+    def advance(self, count: int) -> None:
+        """Count so many more."""
+        self.reach(self._done + count)
+
+    def reach(self, done: int, total: int | None = None) -> None:
+        """Say how many are done in all.
 
         Args:
-            samples: of the last step.
+            done: those of earlier starts included.
+            total: if it is known by now.
+        """
+        if self._first is None:
+            self._first, self._begun = done, time.monotonic()
+        self._done, self._total = done, total or self._total
+        self._show()
+        if time.monotonic() - self._said >= EVERY_S:
+            self.say()
+
+    def note(self, **notes: str) -> None:
+        """Show something beside the count, until another of the same name takes its place."""
+        self._notes |= notes
+        self._show()
+
+    def say(self) -> None:
+        """Write a log line now, if there is no terminal."""
+        self._said = time.monotonic()
+        if not self._lines:
+            return
+        left = max(0, (self._total or self._done) - self._done)
+        _log.info(
+            self._event,
+            what=self._title,
+            done=self._done,
+            total=self._total,
+            unit=self._unit,
+            per_s=float(f"{self.speed:.3g}"),
+            left_s=round(left / self.speed) if self.speed else None,
+            **self._notes,
+        )
+
+    def _show(self) -> None:
+        self._bar.update(
+            self._task,
+            description="  ".join((self._title, *(f"{name} {text}" for name, text in self._notes.items()))),
+            completed=self._done,
+            total=self._total,
+            speed=f"{self.speed:,.{0 if self.speed >= 100 else 2}f}",
+        )
+
+
+class TrainingProgress(Progress):
+    """Counts samples learned from, and shows the loss.
+
+    Args:
+        title: what is trained.
+        total: samples in all.
+        done: of them before this start.
+        quiet: show nothing.
+    """
+
+    def __init__(self, title: str, total: int, done: int, *, quiet: bool = False) -> None:
+        super().__init__("train.progress", title, "samples", total=total, done=done, quiet=quiet)
+        self._loss = 0.0
+
+    def learned(self, samples: int, loss: float) -> None:
+        """Count the samples of a step.
+
+        Args:
+            samples: of the step.
             loss: its mean.
         """
-        self._done += samples
         self._loss = loss if not self._loss else self._loss + _SMOOTHING * (loss - self._loss)
-        text = f"{self._title}  loss {self._loss:.4f}{self._validation}"
-        self._bar.update(self._task, completed=self._done, description=text, speed=f"{self.speed:,.0f}")
-        if time.monotonic() - self._said > _LINE_EVERY_S:
-            self._line(text)
+        self.note(loss=f"{self._loss:.4f}")
+        self.advance(samples)
 
-    def validated(self, accuracy: float, loss: float) -> None:
-        """Show a validation of one of the five models."""
-        self.found(f"{accuracy:.2%}, loss {loss:.4f}")
-
-    def found(self, text: str) -> None:
+    def validated(self, text: str) -> None:
         """Show what a validation gave."""
-        self._validation = f"  validation {text}"
-        self._line(f"{self._title}  loss {self._loss:.4f}{self._validation}")
-
-    def _line(self, text: str) -> None:
-        self._said = time.monotonic()
-        if self._quiet or self._console.is_terminal:
-            return
-        left = max(0, self._total - self._done) / max(1e-9, self.speed)
-        part = f"{self._done:,} of {self._total:,}"
-        print(f"{text}  {part}  {self.speed:,.0f}/s  {left / 60:.0f} min left", file=sys.stderr, flush=True)
+        self.note(validation=text)
+        self.say()

@@ -26,7 +26,7 @@ from torch import Tensor
 from game.errors import ConfigError
 from learning.corpus.layout import ROOMS, SPLIT_RULE, Split
 from learning.corpus.reader import Corpus
-from learning.progress import Progress
+from learning.progress import TrainingProgress
 from learning.reward_games import Played, played_games
 from learning.reward_report import RewardReport, mean_square_error, report_on
 from learning.run_state import RunFolder
@@ -212,17 +212,17 @@ class _Run:
         """Go on to the end of the plan."""
         standing, plan = self.standing, self.plan
         each = 4 * int(self.lesson.counts.sum())
-        with Progress(MODEL, plan.epochs * each, standing.epoch * each, quiet=quiet) as progress:
+        with TrainingProgress(MODEL, plan.epochs * each, standing.epoch * each, quiet=quiet) as progress:
             while standing.epoch < plan.epochs and not 0 < plan.patience <= standing.worse:
                 begun = time.monotonic()
                 for games, shown in self._batches():
                     loss = self._step(shown)
                     standing.samples += 4 * int(shown.counts.sum())
-                    progress.advance(4 * int(self.lesson.counts[games].sum()), loss)
+                    progress.learned(4 * int(self.lesson.counts[games].sum()), loss)
                 standing.epoch += 1
                 standing.seconds += time.monotonic() - begun
                 error = mean_square_error(self.network, self.validation)
-                progress.found(f"root mean square error {math.sqrt(error):.3f}")
+                progress.validated(f"root mean square error {math.sqrt(error):.3f}")
                 self._keep_if_best(error)
                 self._save()
 

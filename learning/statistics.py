@@ -24,6 +24,8 @@ LEAST_SETS: Final = 32
 """Before so many sets nothing is called clear: the intervals lean on many values being averaged."""
 
 _LOW, _HIGH = 0.025, 0.975
+NORMAL: Final = 1.959964
+"""Deviations of a normal distribution on both sides of its mean that hold 95 %."""
 _NARROWEST: Final = 500.0
 """Sets at which an interval that holds at every look is at its best."""
 _AT_ONCE: Final = 250
@@ -39,11 +41,13 @@ class Estimate(msgspec.Struct, frozen=True):
 
 
 class Spread(msgspec.Struct, frozen=True):
-    """A number and the middle half of its resamplings; None where it is not defined, or not finite."""
+    """A number, the middle half of its resamplings, and 95 % of them; None where not defined or finite."""
 
     value: float | None
     first_quartile: float | None
     third_quartile: float | None
+    low: float | None
+    high: float | None
 
 
 def resample(sums: Floats, count: int = RESAMPLES, seed: int = 0) -> Floats:
@@ -81,10 +85,29 @@ def estimate(sums: Floats, drawn: Floats, statistic: Statistic) -> Estimate:
 
 
 def spread(sums: Floats, drawn: Floats, statistic: Statistic) -> Spread:
-    """A statistic over all sets, with its interquartile range over the resamplings."""
+    """A statistic over all sets, with its interquartile range over the resamplings, and where 95 % lie."""
     value, of_drawn = _values(sums, drawn, statistic)
-    low, high = _quantiles(of_drawn, 0.25, 0.75)
-    return Spread(value, low, high)
+    return Spread(value, *_quantiles(of_drawn, 0.25, 0.75), *_quantiles(of_drawn, _LOW, _HIGH))
+
+
+def share(part: int, whole: int) -> Estimate:
+    """How often something happened, with its 95 % interval.
+
+    Args:
+        part: times it did.
+        whole: times it could have, independently; 1 or more.
+
+    Source: Wilson, 1927: where the share would have to lie for what was seen to be within 95 %.
+
+    >>> found = share(190, 200)
+    >>> [round(each, 3) for each in (found.value, found.low, found.high)]
+    [0.95, 0.91, 0.973]
+    """
+    seen = part / whole
+    shrink = 1.0 + NORMAL**2 / whole
+    middle = seen + NORMAL**2 / (2 * whole)
+    reach = NORMAL * math.sqrt(seen * (1.0 - seen) / whole + NORMAL**2 / (4 * whole**2))
+    return Estimate(seen, (middle - reach) / shrink, (middle + reach) / shrink)
 
 
 def ratio(part: int, whole: int, scale: float = 1.0) -> Statistic:

@@ -30,7 +30,7 @@ from learning.first_weights import first_network
 from learning.learner import Learner, learning_rate_at
 from learning.plan import Plan, Selection
 from learning.positions import count
-from learning.progress import Progress
+from learning.progress import TrainingProgress
 from learning.run_state import RunFolder
 from learning.samples import Batch, Loader
 from policies.checkpoint import Card, Data, Training, load, save
@@ -213,15 +213,17 @@ class _Run:
         plan, standing = self.plan, self.standing
         begun = saved = time.monotonic()
         before = standing.seconds
-        progress = Progress(str(plan.model), self.steps * plan.batch_size, standing.samples, quiet=quiet)
+        progress = TrainingProgress(
+            str(plan.model), self.steps * plan.batch_size, standing.samples, quiet=quiet
+        )
         with _noticing_signals() as stopped, progress, self.folder.curves(standing.step) as curves:
             for batch in self._batches():
                 rate, loss = self._step(batch)
                 standing.seconds = before + time.monotonic() - begun
-                progress.advance(len(batch.labels), loss)
+                progress.learned(len(batch.labels), loss)
                 if self._is_due(len(batch.labels)):
                     scores = self._validate()
-                    progress.validated(scores.accuracy, scores.loss)
+                    progress.validated(f"{scores.accuracy:.2%}, loss {scores.loss:.4f}")
                     curves.add(standing.step, _curves(loss, rate, progress.speed, scores))
                     self._keep_if_best(scores)
                 if stopped.is_set() or time.monotonic() - saved > SAVE_EVERY_S:

@@ -26,6 +26,7 @@ from game.rules import action_row
 from game.settlement import LAST_ROUND, GameLength
 from game.tiles import RED_FIVES
 from policies.checkpoint import Card, load, network_of
+from policies.checkpoint.files import Reader, read_file
 from policies.features.encode import Planes, encode
 from policies.features.permute import KIND_MAPS, permute_planes
 from policies.features.table import KINDS, SETS, looks_deep
@@ -210,7 +211,11 @@ class NetworkPolicy:
 
 
 def load_policy(
-    folder: Path = SHIPPED, *, averaging: Averaging = 1, device: torch.device | str = "cpu"
+    folder: Path = SHIPPED,
+    *,
+    averaging: Averaging = 1,
+    device: torch.device | str = "cpu",
+    read: Reader = read_file,
 ) -> NetworkPolicy:
     """The policy of the five checkpoints in a folder.
 
@@ -218,13 +223,14 @@ def load_policy(
         folder: where they lie; the shipped ones if not given.
         averaging: renamings that every position is looked at under.
         device: where to compute.
+        read: reads a file of the folder.
 
     Raises:
         CheckpointError: one is missing, not whole, or does not fit.
     """
     models, cards = {}, {}
     for slot in Slot:
-        checkpoint = load(folder, slot)
+        checkpoint = load(folder, slot, read=read)
         network = network_of(checkpoint)
         assert isinstance(network, Network)
         card = cards[slot] = checkpoint.card

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from time import process_time
 from typing import Final, Protocol, TypeAlias
 
@@ -82,6 +82,9 @@ class Chooser(Protocol):
             times: to be added to.
         """
 
+    def close(self) -> None:
+        """Let go of what only the games under way needed; he may be asked to play others."""
+
 
 class Fault(msgspec.Struct, frozen=True):
     """A decision that had to be replaced.
@@ -153,6 +156,9 @@ class PolicyChooser:
         choices = [self._choice(request, done) for request, done in zip(requests, flows, strict=True)]
         times["flow"] += process_time() - started - asked
         return choices
+
+    def close(self) -> None:
+        """Nothing to do; see `Chooser`."""
 
     def _answers(self, slot: Slot, questions: list[Question]) -> list[Row]:
         try:
@@ -283,9 +289,15 @@ class Rollout:
         self._length: GameLength = length
         self.times: Times = defaultdict(float)
 
-    def play(self, seatings: Iterable[Seating]) -> Iterator[Played]:
+    def play(self, seatings: Iterable[Seating]) -> Generator[Played, None, None]:
         """Play games to their ends, in the order in which they end."""
-        coming = iter(seatings)
+        try:
+            yield from self._play(iter(seatings))
+        finally:
+            for chooser in self._choosers:
+                chooser.close()
+
+    def _play(self, coming: Iterator[Seating]) -> Iterator[Played]:
         games = [self._sit_down(seating) for seating in itertools.islice(coming, self._tables)]
         while games:
             asked = [(game, request) for game in games for request in game.advance(self.times)]

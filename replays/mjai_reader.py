@@ -38,6 +38,9 @@ from replays.copies import copies_of, free_copy
 
 WINDS: Final = "ESWN"
 
+SILENT: Final = ("none", "hello", "error")
+"""Types of messages that say nothing about the table."""
+
 _COPIES: Final = {mjai_text(tile): copies_of(face_of(tile)) for tile in range(TILES)}
 _CALLS: Final = {"chi": Chi, "pon": Pon, "daiminkan": Daiminkan}
 
@@ -49,18 +52,29 @@ class MjaiReader:
         self._state = new_round()
         self._wins = 0
 
+    @property
+    def state(self) -> np.void:
+        """The round as far as it has been told; the reader's own, to be read only."""
+        return self._state
+
+    @staticmethod
+    def knows(message: Mapping[str, Any]) -> bool:
+        """Whether a message is of a type that `read` takes."""
+        kind = message.get("type")
+        return isinstance(kind, str) and (kind in SILENT or kind in _READERS)
+
     def read(self, message: Mapping[str, Any]) -> list[GameEvent]:
         """The events a message stands for; none for one that says nothing about the table.
 
         Raises:
             ReplayFormatError: it is no mjai message, or does not fit those before it.
         """
-        kind = message.get("type")
-        if kind in ("none", "hello", "error"):
-            return []
-        reader = _READERS.get(kind) if isinstance(kind, str) else None
-        if reader is None:
+        kind: Any = message.get("type")
+        if not self.knows(message):
             raise ReplayFormatError(f"unknown message type {str(kind)[:40]!r}")
+        if kind in SILENT:
+            return []
+        reader = _READERS[kind]
         try:
             event = reader(self, message)
             apply(self._state, event)
@@ -172,6 +186,8 @@ class MjaiReader:
         player, source = _player(m["actor"]), _player(m["target"])
         last = int(self._state["drawn"] if player == source else self._state["last_tile"])
         stated = [int(tile) for tile in m.get("tiles136", ())]
+        if last == UNSEEN and not stated:
+            last = self._copy(m["pai"], AT_UNSEEN, [])  # drawn unseen, and shown now
         first = self._wins == 0
         self._wins += 1
         return Win(

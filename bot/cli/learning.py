@@ -10,6 +10,7 @@ import typer
 from bot.cli.options import (
     AsJson,
     CorpusFolder,
+    Ray,
     Records,
     Workers,
     reported,
@@ -353,7 +354,8 @@ def arena(
         str,
         typer.Option(
             help="network, heuristic, random, or a folder of checkpoints; with :6 or :12 behind it, networks "
-            "average over so many renamings of the suits.",
+            "average over so many renamings of the suits. engine:COMMAND is a program that speaks mjai and "
+            "answers arrays of messages, engine-lines:COMMAND one that answers every message.",
             metavar="PLAYER",
         ),
     ] = "network",
@@ -369,23 +371,64 @@ def arena(
     sequential: Annotated[
         bool, typer.Option("--sequential", help="Stop as soon as one is clearly better.")
     ] = False,
+    independent: Annotated[
+        bool,
+        typer.Option("--independent", help="New walls for every game; for a player against himself."),
+    ] = False,
+    coverage: Annotated[
+        int,
+        typer.Option(
+            help="Draw so many runs of 400 games from those played, and say in how many of them the interval "
+            "holds 2.5: about 95 % if the sides are equal.",
+            metavar="NUMBER",
+            min=0,
+        ),
+    ] = 0,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for the results; a run that was stopped goes on there.", metavar="FOLDER"),
     ] = None,
     records: Annotated[bool, typer.Option("--records", help="Keep every game's record in it too.")] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(help="Write the comparison as one page that needs nothing else.", metavar="FILE"),
+    ] = None,
+    report: Annotated[
+        bool,
+        typer.Option("--report", help="Play nothing: report on the games in --out, finished or not."),
+    ] = False,
     workers: Workers = None,
+    ray: Ray = None,
+    tables: Annotated[
+        int | None,
+        typer.Option(
+            help="Played side by side in each process: 64, or 4 with an external engine, which is a process "
+            "for each of its seats.",
+            metavar="NUMBER",
+            min=1,
+        ),
+    ] = None,
+    answer_timeout: Annotated[
+        float,
+        typer.Option(
+            help="For each answer of an external engine; the first of a process has a minute more.",
+            metavar="SECONDS",
+            min=0.01,
+        ),
+    ] = 10.0,
     as_json: AsJson = False,
 ) -> int:
     """Compare two players.
 
-    The same walls are played with the seats rotated. Says who placed how, with 95 % intervals.
+    The seats rotate over the same walls. Says who placed how, with 95 % intervals.
     """
     from bot.logs import set_up_logs
     from bot.warm import warm_up_visibly
-    from learning.arena.command import compare
+    from learning.arena.command import compare, compare_played
 
     set_up_logs()
+    if report:
+        return compare_played(out, sequential=sequential, coverage_runs=coverage, html=html, as_json=as_json)
     return compare(
         challenger,
         champions,
@@ -396,7 +439,13 @@ def arena(
         folder=out,
         records=records,
         sequential=sequential,
+        independent=independent,
+        coverage_runs=coverage,
+        html=html,
         workers=workers,
+        ray=ray,
+        tables=tables,
+        answer_timeout_s=answer_timeout,
         as_json=as_json,
         prepare=warm_up_visibly,
     )

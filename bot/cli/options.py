@@ -51,7 +51,8 @@ DryRun = Annotated[
 Records = Annotated[
     list[Path],
     typer.Argument(
-        help="Records (mjlog, also gzipped), folders of them, shards (.jsonl.zst).", metavar="PATH..."
+        help="Records (mjlog, also gzipped, or mjai), folders of them, shards (.jsonl.zst).",
+        metavar="PATH...",
     ),
 ]
 CorpusFolder = Annotated[
@@ -60,6 +61,15 @@ CorpusFolder = Annotated[
 Workers = Annotated[
     int | None,
     typer.Option("--workers", help="Processes; one for each core if not given.", metavar="NUMBER", min=1),
+]
+
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        help="Play on a Ray cluster: local, auto (the one this machine is part of) or HOST:PORT of its head.",
+        metavar="ADDRESS",
+    ),
 ]
 
 

@@ -6,7 +6,7 @@ import platform
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, Final, NamedTuple, get_args
 
 import msgspec
 import numpy as np
@@ -15,7 +15,6 @@ import torch
 from game.errors import CheckpointMissing, ConfigError
 from learning.accuracy.answers import answers_of, heuristic_answers
 from learning.accuracy.data import PARTS, Players, measured, opened, players_of
-from learning.accuracy.progress import Progress
 from learning.accuracy.report import AccuracyReport, Baseline, Difference, ModelReport
 from learning.accuracy.scores import RESAMPLES, Answers, Mask, cuts_of, interval_of, part_of, scores_of
 from learning.corpus.layout import ROOMS
@@ -23,12 +22,15 @@ from learning.corpus.reader import Corpus
 from learning.corpus.workers import default_workers
 from learning.plan import Selection
 from learning.positions import count
+from learning.progress import Progress
 from learning.supervised import device_name
 from policies.checkpoint import Card, describe, load, models_in, network_of
 from policies.features.table import looks_deep
 from policies.inference import SHIPPED, Averaging, Model
 from policies.networks import Network, parameters_of
 from policies.slots import Slot
+
+_EVENT: Final = "eval.progress"
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -182,7 +184,7 @@ class _Evaluation:
         card = loaded.card
         model = Model(loaded.network, card.features, card.without, _device())
         title = f"{self.slot} {loaded.folder.name}"
-        with Progress(title, self.rows, "positions", quiet=self.quiet) as progress:
+        with Progress(_EVENT, title, "positions", total=self.rows, quiet=self.quiet) as progress:
             answers = answers_of(
                 self.corpus,
                 self.players,
@@ -206,7 +208,8 @@ class _Evaluation:
 
     def _heuristic_answers(self, answers: Answers, chosen: Mask) -> Answers:
         total = int(chosen.sum())
-        with Progress(f"{self.slot} heuristic", total, "decisions", quiet=self.quiet) as progress:
+        title = f"{self.slot} heuristic"
+        with Progress(_EVENT, title, "decisions", total=total, quiet=self.quiet) as progress:
             return heuristic_answers(
                 self.corpus, self.players, self.slot, answers, chosen, tell=progress.advance
             )

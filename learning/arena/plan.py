@@ -1,20 +1,15 @@
-"""What a comparison plays: duplicate sets, the same walls with the seats rotated, in blocks of fixed content.
-
-A block is what one process plays in one go. Which games are in it follows from the plan alone, so that a run
-that goes on, on whatever number of processes, plays whole blocks again and counts no game twice.
-"""
+"""What a comparison plays: the seats rotated over the same walls (duplicate sets), or over new ones."""
 
 from __future__ import annotations
 
-import hashlib
+import shlex
 from typing import Final, Literal, TypeAlias
 
-import msgspec
-
 from game.events import Four
-from game.settlement import GameLength
-from learning.arena.players import Contender
-from policies.rollout import TABLES, Seating
+from learning.arena.engines import ANSWER_S
+from learning.arena.players import Contender, tables_for
+from learning.arena.series import Series, wall_seed
+from policies.rollout import Seating
 
 FORMAT: Final = "suzaku-arena/1"
 
@@ -29,37 +24,40 @@ SEATS: Final[dict[Mode, tuple[Four, ...]]] = {
 }
 """Who sits where in each game of a set: every way to seat the two sides, once."""
 
-_BLOCK_GAMES: Final = 64
-"""Games in a block, unless more are played side by side: few enough to share out, enough for full batches."""
 
-
-class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Plan(Series, frozen=True, kw_only=True):
     """Everything the games of a comparison follow from.
 
     Attributes:
         challenger: the player compared.
         champions: the player he is compared with.
-        sets: duplicate sets.
-        seed: every wall follows from it.
+        sets: duplicate sets; single games where each has walls of its own.
         mode: one against three, or two against two.
-        length: of the games.
-        tables: played side by side.
+        independent: each game has walls of its own.
         format: of the results.
     """
 
     challenger: Contender
     champions: Contender
     sets: int
-    seed: int = 0
     mode: Mode = "1v3"
-    length: GameLength = "hanchan"
-    tables: int = TABLES
+    independent: bool = False
     format: str = FORMAT
 
     @property
+    def contenders(self) -> tuple[Contender, ...]:
+        """The challenger and the champions."""
+        return self.challenger, self.champions
+
+    @property
     def set_games(self) -> int:
-        """Games in a set."""
-        return len(SEATS[self.mode])
+        """Games that share their walls; what is resampled together."""
+        return 1 if self.independent else len(SEATS[self.mode])
+
+    @property
+    def together(self) -> int:
+        """A set is played by one process."""
+        return self.set_games
 
     @property
     def games(self) -> int:
@@ -67,36 +65,51 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return self.sets * self.set_games
 
     @property
-    def block_sets(self) -> int:
-        """Sets in a block."""
-        return max(_BLOCK_GAMES, self.tables) // self.set_games
+    def identity(self) -> str:
+        """What tells these games from those of other plans."""
+        text = f"{self.seed} {self.challenger.identity} {self.champions.identity} {self.mode} {self.length}"
+        return f"{text} independent" if self.independent else text
 
     @property
-    def blocks(self) -> int:
-        """How many blocks there are."""
-        return -(-self.sets // self.block_sets)
+    def command(self) -> str:
+        """What plays these games again."""
+        words = ["suzaku", "arena", "--challenger", self.challenger.text, "--champion", self.champions.text]
+        words += ["--games", str(self.games), "--seed", str(self.seed)]
+        if self.tables != tables_for(*self.contenders):
+            words += ["--tables", str(self.tables)]
+        limits = {who.answer_s for who in self.contenders} - {None, ANSWER_S}
+        words += [word for limit in limits for word in ("--answer-timeout", f"{limit:g}")]
+        flags = {
+            "--two": self.mode == "2v2",
+            "--tonpuu": self.length == "tonpuu",
+            "--independent": self.independent,
+        }
+        return shlex.join([*words, *(flag for flag, given in flags.items() if given)])
 
-    def numbers(self, block: int) -> range:
-        """The numbers of a block's games."""
-        size = self.block_sets * self.set_games
-        return range(block * size, min((block + 1) * size, self.games))
+    @property
+    def caution(self) -> str:
+        """What to keep in mind about the result, "" for nothing."""
+        if self.challenger != self.champions or self.independent:
+            return ""
+        return (
+            "both sides are the same player: if he answers a position always alike, the games over the same "
+            "walls are all one game and his 2.5 says nothing; --independent gives each game walls of its own"
+        )
 
     def seating(self, number: int) -> Seating:
         """Game ``number``: its walls and who sits where."""
-        of_set, rotation = divmod(number, self.set_games)
-        return Seating(number, set_seed(self.seed, of_set), SEATS[self.mode][rotation])
+        seats = SEATS[self.mode]
+        walls = wall_seed("arena", self.seed, number // self.set_games)
+        return Seating(number, walls, seats[number % len(seats)])
 
 
-def sets_for(games: int, mode: Mode) -> int:
-    """The sets that make up at least so many games.
+def sets_for(games: int, mode: Mode, *, independent: bool = False) -> int:
+    """The sets that make up at least so many games, everybody in every seat equally often.
 
     >>> sets_for(400, "1v3"), sets_for(401, "1v3"), sets_for(12, "2v2")
     (100, 101, 2)
+    >>> sets_for(401, "1v3", independent=True)
+    404
     """
-    return -(-games // len(SEATS[mode]))
-
-
-def set_seed(seed: int, of_set: int) -> int:
-    """The seed of all walls of a set."""
-    digest = hashlib.blake2b(f"arena {seed} {of_set}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little") >> 1
+    rotations = -(-games // len(SEATS[mode]))
+    return rotations * len(SEATS[mode]) if independent else rotations

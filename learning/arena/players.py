@@ -2,51 +2,89 @@
 
 from __future__ import annotations
 
+import hashlib
+from typing import Final
+
 import msgspec
 
 from game.errors import ConfigError
-from policies.named import NETWORK, load_named, name_of
-from policies.rollout import Chooser, PolicyChooser
+from learning.arena.engines import ANSWER_S, EngineChooser, check_engine, engine_of
+from policies.named import Files, files_of_named, load_named, name_of
+from policies.rollout import TABLES, Chooser, PolicyChooser
 
-__all__ = ["NETWORK", "Contender", "contender", "seat_down"]
+ENGINE_TABLES: Final = 4
+"""Tables side by side where an external engine plays: it is a process for each of its seats."""
 
 
-class Contender(msgspec.Struct, frozen=True):
+class Contender(msgspec.Struct, frozen=True, omit_defaults=True):
     """One of the players compared.
 
     Attributes:
         text: as given: a built-in player, or a folder of checkpoints; networks with ``:6`` or ``:12`` behind
-            it average over so many renamings of the suits.
+            it average over so many renamings of the suits. Or an external engine, as
+            `learning.arena.engines.engine_of` reads it.
         identity: changes when who plays under that name changes.
+        answer_s: seconds for each answer of an external engine, None for others.
     """
 
     text: str
     identity: str
+    answer_s: float | None = None
 
     @property
     def name(self) -> str:
         """What reports and records call him."""
-        return name_of(self.text)
+        engine = engine_of(self.text)
+        return engine.name if engine else name_of(self.text)
 
 
-def contender(text: str) -> Contender:
+def contender(text: str, answer_s: float = ANSWER_S) -> Contender:
     """Who is meant by a text; whatever he needs has been loaded once, and found good.
 
+    Args:
+        text: as `Contender` has it.
+        answer_s: seconds for each answer, if he is an external engine.
+
     Raises:
-        ConfigError: it is neither a built-in player nor a folder.
+        ConfigError: it is neither a built-in player nor a folder, or there is no such engine.
         CheckpointError: the folder's checkpoints cannot be used.
     """
+    if engine := engine_of(text):
+        check_engine(engine)
+        return Contender(text, hashlib.sha256(text.encode()).hexdigest(), answer_s)
     return Contender(text, load_named(text).identity)
 
 
-def seat_down(who: Contender) -> Chooser:
-    """Load a contender, ready to play.
+def tables_for(*players: Contender) -> int:
+    """How many tables these should play at side by side in a process."""
+    return ENGINE_TABLES if any(engine_of(player.text) for player in players) else TABLES
+
+
+def packed(*contenders: Contender) -> dict[str, Files]:
+    """What contenders need to be seated where their folders are not, by their texts.
 
     Raises:
-        ConfigError: somebody else plays under that name by now.
+        CheckpointError: somebody's checkpoints cannot be used.
+    """
+    wanted = [who.text for who in contenders if not engine_of(who.text)]
+    return {text: files for text in wanted if (files := files_of_named(text)) is not None}
+
+
+def seat_down(who: Contender, files: Files | None = None) -> Chooser:
+    """Load a contender, ready to play.
+
+    Args:
+        who: he.
+        files: of his folder, if it may not be here.
+
+    Raises:
+        ConfigError: somebody else plays under that name by now, or the engine is not on this machine.
         CheckpointError: his checkpoints cannot be used.
     """
-    found = load_named(who.text)
+    if engine := engine_of(who.text):
+        check_engine(engine)
+        return EngineChooser(engine, ANSWER_S if who.answer_s is None else who.answer_s)
+    found = load_named(who.text, files=files)
     if found.identity != who.identity:
         raise ConfigError(f"{who.text}: its checkpoints have changed since the games began")
     return PolicyChooser(found.policy)

@@ -1,30 +1,67 @@
-"""Games of the arena as records, like any other game's."""
+"""Games as files: records like any other game's, and all that is known of one that crashed."""
 
 from __future__ import annotations
 
 import hashlib
 from datetime import datetime
-from typing import Final
+from typing import Final, Literal, TypeAlias
+
+import msgspec
 
 from game.settlement import GameLength
-from learning.arena.plan import Plan
+from learning.arena.series import Series
 from policies.rollout import Played
+from replays.formats import write_game
+from replays.library import RECORD_SUFFIX
 from replays.record import JAPAN, GameRecord, Names, game_id
 
+RecordForm: TypeAlias = Literal["mjlog", "mjai"]
+
+RECORDS_FOLDER: Final = "games"
+CRASHES_FOLDER: Final = "crashed"
+
+_SUFFIXES: Final[dict[RecordForm, str]] = {"mjlog": RECORD_SUFFIX, "mjai": ".mjson"}
 _GAME_TYPES: Final[dict[GameLength, int]] = {"hanchan": 9, "tonpuu": 1}
 _DAY: Final = datetime(2000, 1, 1, tzinfo=JAPAN)
 """The same games get the same ids whenever they are played."""
 
 
-def record_of(plan: Plan, played: Played) -> GameRecord:
+class GameFile(msgspec.Struct, frozen=True):
+    """A file that holds a game.
+
+    Attributes:
+        folder: below that of the results.
+        name: of the file; the same game always has the same.
+        data: what is in it.
+    """
+
+    folder: str
+    name: str
+    data: bytes
+
+
+def file_of(series: Series, played: Played, form: RecordForm | None) -> GameFile | None:
+    """The file a game is kept in.
+
+    Args:
+        series: it was played in.
+        played: the game.
+        form: of records; if None only a game that crashed is kept.
+    """
+    if played.crash:
+        return GameFile(CRASHES_FOLDER, f"game-{played.seating.number}.json", msgspec.json.encode(played))
+    if form is None:
+        return None
+    record = record_of(series, played)
+    return GameFile(RECORDS_FOLDER, record.game_id + _SUFFIXES[form], write_game(record, form).encode())
+
+
+def record_of(series: Series, played: Played) -> GameRecord:
     """A game's record; its id follows from the plan and the game's number."""
-    first, second, third, fourth = (
-        (plan.challenger, plan.champions)[player].name for player in played.seating.players
-    )
+    first, second, third, fourth = (series.contenders[player].name for player in played.seating.players)
     names: Names = (first, second, third, fourth)
-    kind = _GAME_TYPES[plan.length]
-    text = f"{plan.seed} {plan.challenger.identity} {plan.champions.identity} {plan.mode} {plan.length}"
-    base = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "little")
+    kind = _GAME_TYPES[series.length]
+    base = int.from_bytes(hashlib.blake2b(series.identity.encode(), digest_size=4).digest(), "little")
     return GameRecord(
         game_id=game_id(_DAY, kind, 0, base + played.seating.number),
         game_type=kind,

@@ -1,187 +1,124 @@
-"""`suzaku arena`: the games of a plan, played in processes, kept as they end."""
+"""`suzaku arena`: the games of a comparison, until all are played or one side is clearly better."""
 
 from __future__ import annotations
 
 import contextlib
-import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, TypeAlias
 
-import msgspec
-
-from game.files import replace_file
-from game.warmup import warm_up
+from learning.arena.coverage import EQUAL
 from learning.arena.plan import Plan
-from learning.arena.players import seat_down
-from learning.arena.records import record_of
 from learning.arena.report import Report, placements_of, report, whole_sets
-from learning.arena.store import Store
-from learning.arena.tally import GameRow, row_of
-from learning.crew import Done, Work, results
+from learning.arena.session import Session, Tell
+from learning.arena.store import read_results
+from learning.arena.tally import GameRow
 from learning.statistics import first_clear
-from policies.rollout import Played, Rollout, Times
-from replays.library import save
-
-Tell: TypeAlias = Callable[[int, int], None]
-"""Is told how many games there are now, and how many there are to be."""
-
-RECORDS_FOLDER: Final = "games"
-CRASHES_FOLDER: Final = "crashed"
-
-_EQUAL: Final = 2.5
-"""Average placement of players of the same strength."""
-
-
-class Setup(msgspec.Struct, frozen=True):
-    """What a worker needs to know.
-
-    Attributes:
-        plan: what is played.
-        folder: of the results, None for nowhere.
-        records: whether each game's record is kept there; one that crashes is in any case.
-    """
-
-    plan: Plan
-    folder: Path | None = None
-    records: bool = False
-
-
-class Ended(msgspec.Struct, frozen=True):
-    """A game that ended, and the seconds on a core since the one before it, by what they were spent on."""
-
-    row: GameRow
-    times: dict[str, float]
-
-
-def player_of_blocks(setup: Setup) -> Work[Ended]:
-    """Load both sides; returns what plays a block of the plan."""
-    warm_up()
-    plan = setup.plan
-    challenger = seat_down(plan.challenger)
-    same = plan.champions == plan.challenger
-    rollout = Rollout(
-        [challenger, challenger if same else seat_down(plan.champions)],
-        tables=plan.tables,
-        length=plan.length,
-    )
-
-    def play(block: int) -> Iterator[Ended]:
-        for played in rollout.play(map(plan.seating, plan.numbers(block))):
-            _keep(setup, played)
-            times, rollout.times = rollout.times, defaultdict(float)
-            yield Ended(row_of(played), dict(times))
-
-    return play
-
-
-def _keep(setup: Setup, played: Played) -> None:
-    if setup.folder is None:
-        return
-    if played.crash:
-        folder = setup.folder / CRASHES_FOLDER
-        folder.mkdir(exist_ok=True)
-        replace_file(folder / f"game-{played.seating.number}.json", msgspec.json.encode(played))
-    elif setup.records:
-        save(record_of(setup.plan, played), setup.folder / RECORDS_FOLDER)
 
 
 def run(
     plan: Plan,
     *,
-    workers: int,
+    workers: int | None = None,
+    ray: str | None = None,
     folder: Path | None = None,
     records: bool = False,
     sequential: bool = False,
+    coverage_runs: int = 0,
     tell: Tell = lambda _games, _of: None,
 ) -> Report | None:
     """Play what is not played yet, and report.
 
     Args:
         plan: what to play.
-        workers: processes.
+        workers: processes; one for each core if None.
+        ray: a cluster's address, to play there; see `learning.spread.spread`.
         folder: where results are kept and found again, None for nowhere.
         records: keep every game's record too, in the folder.
         sequential: stop as soon as one side is clearly better.
+        coverage_runs: draw so many small runs from the games, and see how many intervals hold 2.5.
         tell: is told of the progress.
 
     Returns:
         None if not one duplicate set was complete.
 
     Raises:
-        ConfigError: another comparison lies in the folder.
+        ConfigError: another run lies in the folder, or there is no such cluster.
         WorkerFailed: a process could not go on.
+        OSError: the disk does not take it.
     """
-    with Store(plan, folder) as store:
-        running = _Run(Setup(plan, folder, records), store, tell, sequential=sequential)
-        if running.clear is None:
-            running.play(workers)
-        return running.report()
-
-
-class _Run:
-    """One run of the arena."""
-
-    def __init__(self, setup: Setup, store: Store, tell: Tell, *, sequential: bool) -> None:
-        self._setup = setup
-        self._plan = setup.plan
-        self._store = store
-        self._tell = tell
-        self._sequential = sequential
-        self._started = time.monotonic()
-        self._before = len(store.rows)
-        self._times: Times = defaultdict(float)
-        self.clear: int | None = None
-        self._look()
-
-    def play(self, workers: int) -> None:
-        """Play the blocks that are not whole yet, until all are or the difference is clear."""
-        missing = [block for block in range(self._plan.blocks) if not self._is_whole(block)]
-        self._tell(self._before, self._plan.games)
-        with contextlib.closing(results(player_of_blocks, self._setup, missing, workers)) as ended:
-            for _, one in ended:
-                if isinstance(one, Done):
-                    self._look()
-                else:
-                    self._take(one)
-                if self.clear is not None:
-                    return
-
-    def report(self) -> Report | None:
-        """What the games say; those past the point where the difference was clear do not count."""
-        played = len(self._store.rows) - self._before
-        end = self._plan.games if self.clear is None else self.clear
-        return report(
-            self._plan,
-            [row for row in self._store.rows.values() if row.number < end],
-            clear=self.clear is not None,
-            seconds=time.monotonic() - self._started,
-            played=played,
-            times={what: spent / played for what, spent in sorted(self._times.items())},
+    with Session(plan, folder, "mjlog" if records else None, tell) as session:
+        if not sequential or clear_after(plan, session.rows) is None:
+            with contextlib.closing(session.blocks(workers, ray)) as blocks:
+                for _ in blocks:
+                    if sequential and clear_after(plan, session.rows) is not None:
+                        break
+        return report_of(
+            plan,
+            session.rows,
+            sequential=sequential,
+            coverage_runs=coverage_runs,
+            seconds=session.seconds,
+            played=session.played,
+            times=session.times,
         )
 
-    def _take(self, ended: Ended) -> None:
-        if self._store.add(ended.row):
-            for what, spent in ended.times.items():
-                self._times[what] += spent
-            self._tell(len(self._store.rows), self._plan.games)
 
-    def _is_whole(self, block: int) -> bool:
-        return all(number in self._store.rows for number in self._plan.numbers(block))
+def look(folder: Path, *, sequential: bool = False, coverage_runs: int = 0) -> Report | None:
+    """Report on what lies in a folder, finished or not, and play nothing.
 
-    def _look(self) -> None:
-        """Note the first whole blocks after which the difference is clear, whichever were played first."""
-        if not self._sequential:
-            return
-        looks, rows = {}, []
-        for block in range(self._plan.blocks):
-            if not self._is_whole(block):
-                break
-            numbers = self._plan.numbers(block)
-            rows += [self._store.rows[number] for number in numbers]
-            looks[len(whole_sets(self._plan, rows))] = numbers.stop
-        if looks:
-            sets = whole_sets(self._plan, rows)
-            count = first_clear(placements_of(sets), _EQUAL, sorted(looks))
-            self.clear = None if count is None else looks[count]
+    Args:
+        folder: of the results.
+        sequential: count no game past the point where one side was clearly better.
+        coverage_runs: draw so many small runs from the games, and see how many intervals hold 2.5.
+
+    Returns:
+        None if not one duplicate set is complete.
+
+    Raises:
+        ReplayError: no results lie there, or they cannot be read.
+    """
+    plan, rows = read_results(folder, Plan)
+    return report_of(
+        plan, {row.number: row for row in rows}, sequential=sequential, coverage_runs=coverage_runs
+    )
+
+
+def report_of(
+    plan: Plan,
+    rows: Mapping[int, GameRow],
+    *,
+    sequential: bool,
+    coverage_runs: int,
+    seconds: float = 0.0,
+    played: int = 0,
+    times: dict[str, float] | None = None,
+) -> Report | None:
+    """The report on games by their numbers; see `run` and `learning.arena.report.report`."""
+    clear = clear_after(plan, rows) if sequential else None
+    # games past the point where the difference was clear do not count
+    end = plan.games if clear is None else clear
+    return report(
+        plan,
+        [row for row in rows.values() if row.number < end],
+        clear=clear is not None,
+        coverage_runs=coverage_runs,
+        seconds=seconds,
+        played=played,
+        times=times,
+    )
+
+
+def clear_after(plan: Plan, rows: Mapping[int, GameRow]) -> int | None:
+    """How many games the first whole blocks have, whichever were played first, after which it is clear."""
+    looks: dict[int, int] = {}
+    seen: list[GameRow] = []
+    for block in range(plan.blocks):
+        numbers = plan.numbers(block)
+        if not all(number in rows for number in numbers):
+            break
+        seen += [rows[number] for number in numbers]
+        looks[len(whole_sets(plan, seen))] = numbers.stop
+    if not looks:
+        return None
+    count = first_clear(placements_of(whole_sets(plan, seen)), EQUAL, sorted(looks))
+    return None if count is None else looks[count]

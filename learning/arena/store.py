@@ -9,36 +9,37 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import Final, Generic, Self, TypeVar
 
 import msgspec
 
 from game.errors import ConfigError, ReplayError
-from learning.arena.plan import Plan
+from learning.arena.series import Series
 from learning.arena.tally import GameRow
 
-T = TypeVar("T", Plan, GameRow)
+P = TypeVar("P", bound=Series)
+T = TypeVar("T")
 
 RESULTS_FILE: Final = "results.jsonl"
 
 
-class Store:
+class Store(Generic[P]):
     """The results of one run; without a folder they are only in memory.
 
     Args:
-        plan: what is played.
+        series: what is played.
         folder: where the results lie; made if it is missing. A run that was stopped goes on there.
 
     Attributes:
         rows: games so far, by number.
 
     Raises:
-        ConfigError: another comparison lies in the folder.
+        ConfigError: another run lies in the folder.
         ReplayError: what lies there cannot be read.
         OSError: the disk does not take it.
     """
 
-    def __init__(self, plan: Plan, folder: Path | None = None) -> None:
+    def __init__(self, series: P, folder: Path | None = None) -> None:
         self.rows: dict[int, GameRow] = {}
         self._file = None
         if folder is None:
@@ -46,10 +47,10 @@ class Store:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / RESULTS_FILE
         if path.exists():
-            self._read(path, plan)
+            self._read(path, series)
         self._file = path.open("ab")
         if self._file.tell() == 0:
-            self._write(plan)
+            self._write(series)
 
     def __enter__(self) -> Self:
         return self
@@ -57,6 +58,10 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Keep no more."""
         if self._file is not None:
             self._file.close()
 
@@ -68,13 +73,13 @@ class Store:
         self._write(row)
         return True
 
-    def _write(self, line: Plan | GameRow) -> None:
+    def _write(self, line: P | GameRow) -> None:
         if self._file is not None:
             self._file.write(msgspec.json.encode(line) + b"\n")
             self._file.flush()
             os.fsync(self._file.fileno())
 
-    def _read(self, path: Path, plan: Plan) -> None:
+    def _read(self, path: Path, series: P) -> None:
         data = path.read_bytes()
         whole = data.rfind(b"\n") + 1
         if whole < len(data):
@@ -82,14 +87,18 @@ class Store:
                 file.truncate(whole)
         lines = data[:whole].splitlines()
         if lines:
-            _check(plan, _decode(path, 1, lines[0], Plan), path)
+            _check(series, _decode(path, 1, lines[0], type(series)), path)
         for number, line in enumerate(lines[1:], 2):
             row = _decode(path, number, line, GameRow)
             self.rows.setdefault(row.number, row)
 
 
-def read_results(folder: Path) -> tuple[Plan, list[GameRow]]:
+def read_results(folder: Path, kind: type[P]) -> tuple[P, list[GameRow]]:
     """The plan and the games of a run, finished or not, by number.
+
+    Args:
+        folder: where the results lie.
+        kind: of its plan.
 
     Raises:
         ReplayError: there is none, or it cannot be read.
@@ -106,7 +115,7 @@ def read_results(folder: Path) -> tuple[Plan, list[GameRow]]:
         if line.endswith(b"\n"):
             row = _decode(path, number, line, GameRow)
             rows.setdefault(row.number, row)
-    return _decode(path, 1, lines[0], Plan), [rows[number] for number in sorted(rows)]
+    return _decode(path, 1, lines[0], kind), [rows[number] for number in sorted(rows)]
 
 
 def _decode(path: Path, number: int, line: bytes, kind: type[T]) -> T:
@@ -116,8 +125,9 @@ def _decode(path: Path, number: int, line: bytes, kind: type[T]) -> T:
         raise ReplayError(f"{path}: line {number}: {exc}; move the file away to begin anew") from exc
 
 
-def _check(plan: Plan, found: Plan, path: Path) -> None:
-    fields = [name for name in Plan.__struct_fields__ if getattr(plan, name) != getattr(found, name)]
+def _check(series: Series, found: Series, path: Path) -> None:
+    names = series.__struct_fields__
+    fields = [name for name in names if getattr(series, name) != getattr(found, name)]
     if fields:
-        what = ", ".join(f"{name} {getattr(found, name)}, not {getattr(plan, name)}" for name in fields)
-        raise ConfigError(f"{path}: another comparison lies there ({what}); choose another --out")
+        what = ", ".join(f"{name} {getattr(found, name)}, not {getattr(series, name)}" for name in fields)
+        raise ConfigError(f"{path}: another run lies there ({what}); choose another --out")

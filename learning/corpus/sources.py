@@ -14,10 +14,11 @@ from typing import Final
 import msgspec
 
 from game.errors import ReplayError, ReplayFormatError
-from replays.formats import MAX_FILE, expand_gzip, read_file
+from replays import mjai, mjlog
+from replays.formats import MAX_FILE, detect, expand_gzip, read_file
 from replays.shards import SHARD_SUFFIX, parse_line, shard_lines
 
-RECORD_SUFFIXES: Final = (".xml", ".mjlog", ".gz")
+RECORD_SUFFIXES: Final = (".xml", ".mjlog", ".mjson", ".gz")
 """What is read of a folder, beside shards."""
 _FILE_ID: Final = re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-[0-9]{4,5}-(?:[0-9a-f]{8}|x[0-9a-f]{12})")
 _GAME_TYPE: Final = re.compile(r'<GO\s[^<>]*?type="([0-9]{1,4})"')
@@ -43,7 +44,7 @@ class Loaded(msgspec.Struct, frozen=True):
     Attributes:
         game_id: Tenhou's, or ``nolog-`` and a hash.
         source: where it came from.
-        text: the mjlog text.
+        text: as mjlog.
     """
 
     game_id: str
@@ -105,6 +106,8 @@ def load(stored: Stored) -> Loaded:
         text = data.decode("utf-8")
     except UnicodeDecodeError as exc:
         raise ReplayFormatError(f"not UTF-8: {exc.reason}") from None
+    if detect(text) == "mjai":
+        text = mjlog.write(mjai.read_record(text))
     found = _FILE_ID.match(stored.place)
     return Loaded(found[0] if found else f"nolog-{hashlib.sha256(data).hexdigest()[:16]}", stored.place, text)
 

@@ -11,7 +11,7 @@ the disk; `store` puts them together.
 
 from policies.checkpoint.architectures import AnyArchitecture
 from policies.checkpoint.card import MODELS, Card, Data, Model, Stored, Training, describe
-from policies.checkpoint.store import Checkpoint, load, models_in, network_of, save
+from policies.checkpoint.store import Checkpoint, files_of, load, models_in, network_of, save
 
 __all__ = [
     "MODELS",
@@ -23,6 +23,7 @@ __all__ = [
     "Stored",
     "Training",
     "describe",
+    "files_of",
     "load",
     "models_in",
     "network_of",

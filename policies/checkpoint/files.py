@@ -5,10 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from game.errors import CheckpointCorrupt, CheckpointMissing
+
+Reader: TypeAlias = Callable[[Path, int, int], bytes]
+"""What reads a file as `read_file` does, from wherever it lies."""
 
 _READ: Final = (
     os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -43,6 +47,19 @@ def read_file(path: Path, least: int, most: int) -> bytes:
         raise CheckpointCorrupt(path, "file", problem) from None
     _check_size(path, len(data), least, most)
     return data
+
+
+def reader_of(files: Mapping[str, bytes]) -> Reader:
+    """What reads files of another machine, here by name, as `read_file` would from their folder."""
+
+    def read(path: Path, least: int, most: int) -> bytes:
+        if path.name not in files:
+            raise CheckpointMissing(path, "file", "not among those that came with it")
+        data = files[path.name]
+        _check_size(path, len(data), least, most)
+        return data
+
+    return read
 
 
 def _check_size(path: Path, size: int, least: int, most: int) -> None:

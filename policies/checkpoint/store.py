@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +29,7 @@ from policies.checkpoint.card import (
     sealed,
     tensors_file,
 )
-from policies.checkpoint.files import read_file
+from policies.checkpoint.files import Reader, read_file
 from policies.checkpoint.tensors import largest_size, pack, unpack
 from policies.slots import Slot
 
@@ -77,13 +77,16 @@ def save(folder: Path, card: Card, tensors: Mapping[str, Tensor]) -> Card:
     return card
 
 
-def load(folder: Path, model: Model | Slot, largest: int = LARGEST_FILE) -> Checkpoint:
+def load(
+    folder: Path, model: Model | Slot, largest: int = LARGEST_FILE, read: Reader = read_file
+) -> Checkpoint:
     """Read and check a checkpoint.
 
     Args:
         folder: where it lies.
         model: which one.
         largest: bytes its file of weights may have.
+        read: reads a file of the folder.
 
     Raises:
         CheckpointMissing: there is none of the model.
@@ -92,10 +95,27 @@ def load(folder: Path, model: Model | Slot, largest: int = LARGEST_FILE) -> Chec
     """
     name = _known(model)
     try:
-        return _load(folder, name, _card_path(folder, name), largest)
+        return _load(folder, name, _card_path(folder, name), largest, read)
     except CheckpointError as exc:
-        advice = _advice(folder, name, largest)
+        advice = _advice(folder, name, largest, read)
         raise type(exc)(exc.file, exc.field, exc.problem, advice) from None
+
+
+def files_of(folder: Path, models: Iterable[Model | Slot]) -> dict[str, bytes]:
+    """The files of checkpoints, by name, each checked as by `load`: what is needed to load them elsewhere.
+
+    Raises:
+        CheckpointError: one cannot be used.
+    """
+    files: dict[str, bytes] = {}
+
+    def read(path: Path, least: int, most: int) -> bytes:
+        files[path.name] = read_file(path, least, most)
+        return files[path.name]
+
+    for model in models:
+        load(folder, model, read=read)
+    return files
 
 
 def network_of(checkpoint: Checkpoint) -> nn.Module:
@@ -115,8 +135,8 @@ def models_in(folder: Path) -> tuple[Model, ...]:
 # --- loading ----------------------------------------------------------------------------------------------
 
 
-def _load(folder: Path, model: Model, path: Path, largest: int) -> Checkpoint:
-    card = decode_card(read_file(path, 1, LARGEST_CARD), path)
+def _load(folder: Path, model: Model, path: Path, largest: int, read: Reader) -> Checkpoint:
+    card = decode_card(read(path, 1, LARGEST_CARD), path)
     shapes = _shapes(card, model, path)
     stored = card.tensors
     if not re.fullmatch("[0-9a-f]{64}", stored.sha256):
@@ -129,7 +149,7 @@ def _load(folder: Path, model: Model, path: Path, largest: int) -> Checkpoint:
         raise CheckpointCorrupt(path, "tensors.bytes", f"{stored.bytes}, but {most} are the most")
     weights = folder / stored.file
     try:
-        data = read_file(weights, stored.bytes, stored.bytes)
+        data = read(weights, stored.bytes, stored.bytes)
     except CheckpointMissing as exc:
         raise CheckpointCorrupt(weights, exc.field, f"{exc.problem}, but {path.name} names it") from None
     if hashlib.sha256(data).hexdigest() != stored.sha256:
@@ -146,10 +166,10 @@ def _shapes(card: Card, model: Model, path: Path) -> Shapes:
         raise CheckpointMismatch(path, "architecture", str(exc)) from None
 
 
-def _advice(folder: Path, model: Model, largest: int) -> str:
+def _advice(folder: Path, model: Model, largest: int, read: Reader) -> str:
     previous, current = _previous_path(folder, model), _card_path(folder, model)
     try:
-        _load(folder, model, previous, largest)
+        _load(folder, model, previous, largest, read)
     except CheckpointError:
         return f"copy it here again or run `suzaku train {model}`"
     return f"the one saved before it is whole: to use that, rename {previous.name} to {current.name}"
@@ -176,7 +196,7 @@ def _previous_path(folder: Path, model: Model) -> Path:
 def _keep_previous(folder: Path, card: Card) -> None:
     """Keep the checkpoint that is to be replaced, if it is a good one and another."""
     try:
-        old = _load(folder, card.model, _card_path(folder, card.model), LARGEST_FILE).card
+        old = _load(folder, card.model, _card_path(folder, card.model), LARGEST_FILE, read_file).card
     except CheckpointError:
         return
     if old.tensors != card.tensors:

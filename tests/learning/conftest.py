@@ -1,5 +1,28 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
+
+import learning.arena.session
+from learning.arena.session import Ended, Setup, player_of_blocks
+from learning.crew import DONE, Done
 from tests.bot.conftest import restore_logs
 
-__all__ = ["restore_logs"]
+__all__ = ["here", "restore_logs"]
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Play in this process."""
+
+    def spread(
+        prepare: object, setup: Setup, tasks: list[int], *, workers: int | None, ray: str | None
+    ) -> Iterator[tuple[int, Ended | Done]]:
+        work = player_of_blocks(setup)
+        for task in tasks:
+            for ended in work(task):
+                yield task, ended
+            yield task, DONE
+
+    monkeypatch.setattr(learning.arena.session, "spread", spread)

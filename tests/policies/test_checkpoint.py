@@ -16,8 +16,19 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from game.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, CheckpointMissing
-from policies.checkpoint import MODELS, Card, Model, describe, load, models_in, network_of, save
+from policies.checkpoint import (
+    MODELS,
+    Card,
+    Model,
+    describe,
+    files_of,
+    load,
+    models_in,
+    network_of,
+    save,
+)
 from policies.checkpoint.architectures import NETWORKS, shapes_of
+from policies.checkpoint.files import reader_of
 from policies.features.table import LITE, LITE_CALL, SETS
 from policies.networks import Architecture, Network
 from policies.reward import INPUTS, RewardArchitecture, RewardNetwork
@@ -36,6 +47,27 @@ def test_what_is_saved_is_loaded(tmp_path: Path, model: Model) -> None:
     assert found.tensors.keys() == state.keys()
     assert all(torch.equal(found.tensors[name], state[name]) for name in state)
     assert models_in(tmp_path) == (model,)
+
+
+def test_files_of_a_checkpoint_are_loaded_from_memory_as_from_their_folder(tmp_path: Path) -> None:
+    saved(tmp_path)
+    found = load(tmp_path, "discard")
+    files = files_of(tmp_path, ["discard"])
+    assert sorted(files) == sorted(["discard.json", found.card.tensors.file])
+    again = load(tmp_path / "nowhere", "discard", read=reader_of(files))
+    assert again.card == found.card
+    assert all(torch.equal(again.tensors[name], found.tensors[name]) for name in found.tensors)
+    with pytest.raises(CheckpointMissing, match="not among those that came with it"):
+        load(tmp_path, "pon", read=reader_of(files))
+    with pytest.raises(CheckpointCorrupt, match="size"):
+        load(tmp_path, "discard", read=reader_of(files | {found.card.tensors.file: b""}))
+
+
+def test_files_of_a_broken_checkpoint_are_not_handed_on(tmp_path: Path) -> None:
+    card = saved(tmp_path)
+    (tmp_path / card.tensors.file).write_bytes(b"")
+    with pytest.raises(CheckpointCorrupt):
+        files_of(tmp_path, ["discard"])
 
 
 def test_the_network_answers_as_the_one_that_was_saved(tmp_path: Path) -> None:

@@ -110,6 +110,27 @@ def test_a_chooser_that_plays_both_sides_is_asked_once() -> None:
     assert len(shared.sizes) < len(apart.sizes)
 
 
+class Closing(PolicyChooser):
+    """Counts how often it was closed."""
+
+    closed = 0
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def test_choosers_are_closed_when_no_more_is_played() -> None:
+    chooser = Closing(RandomPolicy())
+    run = Rollout([chooser], tables=2, length="tonpuu")
+    playing = run.play(seatings(3))
+    next(playing)
+    assert chooser.closed == 0
+    playing.close()
+    assert chooser.closed == 1
+    games(run, 1)
+    assert chooser.closed == 2
+
+
 def test_networks_play_as_if_they_saw_only_what_their_seat_sees() -> None:
     policy = a_policy()
     compared = 0

@@ -57,6 +57,17 @@ def test_a_win_without_our_own_keys_still_settles() -> None:
     assert len(win.hand) == 14
 
 
+def test_the_winning_tile_of_a_hidden_hand_is_the_one_the_message_names() -> None:
+    table = Scene("123m456p789s1122z").own("9p", "9p").draw()
+    line = {"type": "hora", "actor": 1, "target": 1, "pai": "5mr", "deltas": [-4000, 8000, -2000, -2000]}
+    *_, win = mjai.read(mjai.write(table.events, exact=False) + json.dumps(line))
+    assert isinstance(win, Win)
+    assert (win.tile, win.hand) == (16, ())
+    del line["pai"]
+    with pytest.raises(ReplayFormatError, match="pai"):
+        mjai.read(mjai.write(table.events, exact=False) + json.dumps(line))
+
+
 @pytest.mark.parametrize(
     ("turns", "reason"),
     [(("4z", "4z", "4z"), "four_winds"), ((), "nine_terminals")],

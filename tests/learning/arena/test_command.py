@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from bot import cli
 from learning.arena.bench import bench_selfplay, print_bench
+from learning.arena.plan import Plan
 from learning.arena.store import RESULTS_FILE, read_results
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
@@ -36,14 +37,40 @@ def test_arena_prints_json_and_keeps_what_it_played(tmp_path: Path) -> None:
     code, out, _ = arena("--games", "4", "--workers", "1", "--out", str(tmp_path))
     assert code == 0
     assert "random 1 v 3 random: 4 tonpuu games, 1 duplicate sets, seed 5" in out
+    assert "caution: both sides are the same player" in out
     code, _, err = arena("--games", "8", "--workers", "1", "--out", str(tmp_path))
     assert code == cli.EXIT_USAGE
-    assert "another comparison lies there (sets 1, not 2)" in err
+    assert "another run lies there (sets 1, not 2)" in err
+
+
+def test_a_page_comes_with_the_games_or_later_without_playing(tmp_path: Path) -> None:
+    page, folder = tmp_path / "page.html", str(tmp_path / "run")
+    code, out, _ = arena("--games", "4", "--workers", "1", "--out", folder, "--html", str(page))
+    assert code == 0
+    assert "random against random" in page.read_text(encoding="utf-8")
+    page.unlink()
+    before = (tmp_path / "run" / RESULTS_FILE).read_bytes()
+    # whoever played is not asked for again
+    code, again, _ = arena("--challenger", "nobody", "--report", "--out", folder, "--html", str(page))
+    assert (code, again) == (0, "".join(out.splitlines(keepends=True)[:-1]))
+    assert "random against random" in page.read_text(encoding="utf-8")
+    assert (tmp_path / "run" / RESULTS_FILE).read_bytes() == before
+    (tmp_path / "run" / RESULTS_FILE).write_bytes(b"".join(before.splitlines(keepends=True)[:4]))
+    code, _, err = arena("--report", "--out", folder)
+    assert (code, "not one set of games is complete yet" in err) == (cli.EXIT_FAILED, True)
 
 
 def test_wrong_use_is_said_before_anything_is_played(tmp_path: Path) -> None:
     code, _, err = arena("--records")
     assert (code, "--records needs --out" in err) == (cli.EXIT_USAGE, True)
+    code, _, err = arena("--coverage", "200", "--games", "396", "--independent")
+    assert (code, "--coverage needs --games 400 or more" in err) == (cli.EXIT_USAGE, True)
+    code, _, err = arena("--html", str(tmp_path / "nowhere" / "page.html"))
+    assert (code, "--html: there is no folder" in err) == (cli.EXIT_USAGE, True)
+    code, _, err = arena("--report")
+    assert (code, "--report needs --out" in err) == (cli.EXIT_USAGE, True)
+    code, _, err = arena("--report", "--out", str(tmp_path / "nowhere"))
+    assert (code, "No such file" in err) == (cli.EXIT_FAILED, True)
     code, _, err = arena("--challenger", str(tmp_path / "nowhere"))
     assert (code, "is no player" in err) == (cli.EXIT_USAGE, True)
 
@@ -57,11 +84,11 @@ def test_a_run_killed_in_the_middle_goes_on_to_the_same_results(tmp_path: Path) 
         while process.poll() is None and (not results.exists() or results.read_bytes().count(b"\n") < 12):
             pass
         process.kill()
-    before = read_results(killed)[1]
+    before = read_results(killed, Plan)[1]
     assert 11 <= len(before) < 80
     for folder in (killed, tmp_path / "whole"):
         subprocess.run([*command, "--out", str(folder)], stdout=subprocess.DEVNULL, check=True)
-    assert read_results(killed) == read_results(tmp_path / "whole")
+    assert read_results(killed, Plan) == read_results(tmp_path / "whole", Plan)
     assert len((killed / RESULTS_FILE).read_bytes().splitlines()) == 81
 
 

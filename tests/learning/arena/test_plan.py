@@ -5,8 +5,10 @@ from collections import Counter
 import msgspec
 import pytest
 
-from learning.arena.plan import Plan, set_seed, sets_for
-from tests.learning.arena.made_up import a_plan
+from learning.arena.plan import SEATS, Mode, Plan, sets_for
+from learning.arena.players import ENGINE_TABLES, Contender
+from learning.arena.series import wall_seed
+from tests.learning.arena.made_up import HEURISTIC, a_plan
 
 
 def test_the_games_of_a_set_share_their_walls_and_seat_everybody_everywhere_once() -> None:
@@ -29,6 +31,27 @@ def test_two_against_two_sit_in_every_way_there_is() -> None:
 
 
 @pytest.mark.parametrize("mode", ["1v3", "2v2"])
+def test_independent_games_have_walls_of_their_own_and_seat_everybody_everywhere(mode: Mode) -> None:
+    sets = sets_for(95, mode, independent=True)
+    plan = msgspec.structs.replace(a_plan(sets, mode=mode), independent=True)
+    assert plan.games == sets == 96
+    games = [plan.seating(number) for number in range(96)]
+    assert len({game.seed for game in games}) == 96
+    seated = Counter(game.players for game in games)
+    assert dict.fromkeys(SEATS[mode], 96 // len(SEATS[mode])) == seated
+    assert [number for block in range(plan.blocks) for number in plan.numbers(block)] == list(range(96))
+    assert plan.identity != a_plan(sets, mode=mode).identity
+
+
+def test_a_player_against_himself_is_cautioned_unless_walls_are_independent() -> None:
+    plan = a_plan()
+    assert not plan.caution
+    same = msgspec.structs.replace(plan, champions=plan.challenger)
+    assert "--independent" in same.caution
+    assert not msgspec.structs.replace(same, independent=True).caution
+
+
+@pytest.mark.parametrize("mode", ["1v3", "2v2"])
 def test_every_game_is_in_one_block_with_its_whole_set(mode: str) -> None:
     plan = msgspec.structs.replace(a_plan(sets=37), mode=mode)
     numbers = [number for block in range(plan.blocks) for number in plan.numbers(block)]
@@ -39,11 +62,21 @@ def test_every_game_is_in_one_block_with_its_whole_set(mode: str) -> None:
 
 
 def test_seeds_differ_between_sets_and_runs_and_stay_the_same() -> None:
-    assert len({set_seed(seed, number) for seed in range(20) for number in range(20)}) == 400
-    assert set_seed(0, 0) == set_seed(0, 0) == 2146288834269637816
+    assert len({wall_seed("arena", seed, number) for seed in range(20) for number in range(20)}) == 400
+    assert wall_seed("arena", 0, 0) == wall_seed("arena", 0, 0) == 2146288834269637816
+    assert wall_seed("selfplay", 0, 0) != wall_seed("arena", 0, 0)
 
 
 def test_a_plan_comes_back_from_its_line() -> None:
     plan = a_plan(sets_for(7, "1v3"), seed=3)
     assert plan.games == 8
     assert msgspec.json.decode(msgspec.json.encode(plan), type=Plan) == plan
+
+
+def test_the_command_says_everything_that_was_chosen() -> None:
+    plain = "suzaku arena --challenger heuristic --champion random --games 8 --seed 0"
+    assert a_plan().command == f"{plain} --tables 8 --tonpuu"
+    engine = Contender("engine:node e.js", "e", answer_s=2.5)
+    plan = Plan(challenger=HEURISTIC, champions=engine, sets=3, seed=4, mode="2v2", tables=ENGINE_TABLES)
+    wanted = "suzaku arena --challenger heuristic --champion 'engine:node e.js' --games 18 --seed 4"
+    assert plan.command == f"{wanted} --answer-timeout 2.5 --two"

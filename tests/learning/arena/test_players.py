@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from game.errors import CheckpointError, ConfigError
-from learning.arena.players import Contender, contender, seat_down
+from game.errors import CheckpointCorrupt, CheckpointError, ConfigError
+from learning.arena.players import NETWORK, Contender, contender, packed, seat_down
 from policies.rollout import PolicyChooser
 from tests.policies.models import save_models
 
@@ -39,3 +40,29 @@ def test_a_folder_of_checkpoints_is_known_by_what_is_in_it(tmp_path: Path) -> No
     save_models(one, seed=1)
     with pytest.raises(ConfigError, match="have changed since the games began"):
         seat_down(first)
+
+
+def test_packed_checkpoints_play_where_their_folder_is_not(tmp_path: Path) -> None:
+    who = contender(str(save_models(tmp_path / "models")))
+    files = packed(who, contender("heuristic"))
+    assert files.keys() == {who.text}
+    shutil.rmtree(who.text)
+    with pytest.raises(ConfigError, match="is no player"):
+        seat_down(who)
+    assert isinstance(seat_down(who, files[who.text]), PolicyChooser)
+
+
+def test_packed_checkpoints_are_checked_where_they_arrive(tmp_path: Path) -> None:
+    who = contender(str(save_models(tmp_path / "models")))
+    files = packed(who)[who.text]
+    weights = next(name for name in files if name.startswith("pon-"))
+    broken = files | {weights: files[weights][:-1] + b"\0"}
+    with pytest.raises(CheckpointCorrupt, match=r"pon-.*content: not what pon\.json states"):
+        seat_down(who, broken)
+    others = packed(contender(str(save_models(tmp_path / "others", seed=1))))
+    with pytest.raises(ConfigError, match="have changed since the games began"):
+        seat_down(who, next(iter(others.values())))
+
+
+def test_the_shipped_networks_travel_too() -> None:
+    assert len(packed(contender(NETWORK))[NETWORK]) == 10

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import json
 
+import msgspec
+import numpy as np
 import pytest
 
 from learning.arena.report import Report, placements_of, print_report, report, whole_sets
+from learning.statistics import Estimate
 from tests.learning.arena.made_up import a_plan, a_row
 
 
@@ -56,6 +59,22 @@ def test_a_set_with_a_crash_does_not_count_and_is_named() -> None:
     assert (found.games, found.sets) == (4, 1)
     assert found.crashes == (f"game 5, seed {rows[5].seed}: it broke",)
     assert print_report(found, as_json=True) == 1
+
+
+def test_independent_games_are_resampled_one_by_one() -> None:
+    places = [1, 2, 4, 1] * 8
+    together = a_report(places).challenger.placement
+    plan = msgspec.structs.replace(a_plan(sets=32), independent=True)
+    apart = report(plan, (a_row(plan, number, place) for number, place in enumerate(places)))
+    assert apart is not None
+    assert (apart.games, apart.sets) == (32, 32)
+    # every set is the same, its games are not
+    assert together == Estimate(2.0, 2.0, 2.0)
+    found = apart.challenger.placement
+    assert found.value == 2.0
+    assert found.low is not None
+    assert found.high is not None
+    assert found.high - found.low == pytest.approx(2 * 1.96 * np.std([1, 2, 4, 1]) / np.sqrt(32), rel=0.1)
 
 
 def test_an_unfinished_set_does_not_count() -> None:

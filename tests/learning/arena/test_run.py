@@ -9,12 +9,14 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-import learning.arena.run
+import learning.arena.session
 from game.table import Table
 from learning.arena.plan import Plan
 from learning.arena.players import contender
+from learning.arena.records import CRASHES_FOLDER, RECORDS_FOLDER
 from learning.arena.report import Report
-from learning.arena.run import CRASHES_FOLDER, RECORDS_FOLDER, Ended, Setup, player_of_blocks, run
+from learning.arena.run import run
+from learning.arena.session import Ended, Setup
 from learning.arena.store import RESULTS_FILE, read_results
 from learning.arena.tally import GameRow
 from learning.crew import DONE, Done
@@ -28,24 +30,8 @@ def a_quick_plan(sets: int, seed: int = 0) -> Plan:
     return msgspec.structs.replace(a_plan(sets, seed=seed), challenger=RANDOM)
 
 
-@pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Play in this process."""
-
-    def results(
-        prepare: object, setup: Setup, tasks: list[int], workers: int
-    ) -> Iterator[tuple[int, Ended | Done]]:
-        work = player_of_blocks(setup)
-        for task in tasks:
-            for ended in work(task):
-                yield task, ended
-            yield task, DONE
-
-    monkeypatch.setattr(learning.arena.run, "results", results)
-
-
 def rows_in(folder: Path) -> list[GameRow]:
-    return read_results(folder)[1]
+    return read_results(folder, Plan)[1]
 
 
 @pytest.mark.usefixtures("here")
@@ -111,15 +97,17 @@ def test_a_game_that_crashes_is_kept_with_its_seed(tmp_path: Path, monkeypatch: 
 def play_rows(monkeypatch: pytest.MonkeyPatch, places: list[int], order: list[int]) -> None:
     """Let blocks end in some order, games as told."""
 
-    def results(
-        prepare: object, setup: Setup, tasks: list[int], workers: int
+    def spread(
+        prepare: object, setup: Setup, tasks: list[int], *, workers: int | None, ray: str | None
     ) -> Iterator[tuple[int, Ended | Done]]:
+        plan = setup.series
+        assert isinstance(plan, Plan)
         for block in sorted(tasks, key=order.index):
-            for number in setup.plan.numbers(block):
-                yield block, Ended(a_row(setup.plan, number, places[number % len(places)]), {})
+            for number in plan.numbers(block):
+                yield block, Ended(a_row(plan, number, places[number % len(places)]), {})
             yield block, DONE
 
-    monkeypatch.setattr(learning.arena.run, "results", results)
+    monkeypatch.setattr(learning.arena.session, "spread", spread)
 
 
 def of_games(found: Report | None) -> tuple[int, bool, object]:

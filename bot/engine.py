@@ -1,0 +1,231 @@
+"""The bot as an mjai engine: what its seat is told goes in, what it does comes out.
+
+The seat's own reading of the messages, our rules and our decision flow decide, as in live play; what an arena
+says about possible actions is not looked at. `bot.pipe` puts this on stdin and stdout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import structlog
+
+from game.actions import Action, ActionKind
+from game.errors import ReplayFormatError
+from game.events import DoraRevealed, PlayerLeft, PlayerReturned, Riichi, RiichiAccepted
+from game.rules import legal_actions
+from game.settlement import START_SCORE, GameLength
+from game.state import apply, clone
+from game.tiles import TILES, mjai_text
+from policies.decision import PolicyGuard
+from policies.slots import Policy
+from replays.mjai import Message
+from replays.mjai_reader import SILENT, MjaiReader
+from replays.mjai_seat import NONE, write_action
+
+_ASIDES: Final = (DoraRevealed, RiichiAccepted, PlayerLeft, PlayerReturned)
+"""Events that put no new choice to anybody: what was asked before them has been answered."""
+_NO_SEAT: Final = -1
+_START_SCORES: Final = (START_SCORE,) * 4
+"""Where nobody says them: the first mjai leaves them out of the deal, and tells them with every change."""
+_FACES: Final = frozenset(mjai_text(tile) for tile in range(TILES))
+_REASON: Final = 200
+"""Characters of an error that are logged: what came in may be endless."""
+
+log = structlog.get_logger(__name__)
+
+
+class EngineSettings(msgspec.Struct, frozen=True):
+    """How an engine plays.
+
+    Attributes:
+        length: of the games; no message says it.
+        seat: whose seat it is where ``start_game`` does not say, absolute; None where it always does.
+        failures: after so many failed decisions the rules play the rest of the game.
+        riichi_at_once: declare riichi and name the discard in one answer.
+    """
+
+    length: GameLength = "hanchan"
+    seat: int | None = None
+    failures: int = 3
+    riichi_at_once: bool = False
+
+
+class _Round(Enum):
+    """Where we stand in a round."""
+
+    NONE = "none"
+    FOLLOWED = "followed"
+    LOST = "lost"  # something in it did not fit, so that we no longer know what is legal
+
+
+class Engine:
+    """One seat, in one game after another.
+
+    Args:
+        policy: who decides.
+        settings: how.
+    """
+
+    def __init__(self, policy: Policy, settings: EngineSettings | None = None) -> None:
+        self._settings = settings or EngineSettings()
+        self._guard = PolicyGuard(policy, self._settings.failures)
+        self._reader = MjaiReader()
+        self._seat = _NO_SEAT if self._settings.seat is None else self._settings.seat
+        self._round = _Round.NONE
+        self._asked = False
+        self._scores: object = _START_SCORES
+
+    def tell(self, messages: Sequence[object]) -> list[Message]:
+        """Take in what has happened, and decide if it leaves a choice to our seat. Never raises.
+
+        A message that cannot be understood is logged. An event that does not fit the round loses it: up to
+        the next deal we then only throw what we draw.
+
+        Args:
+            messages: JSON values, as they come from the wire.
+
+        Returns:
+            The answer: one action, ``none`` for a pass or where a message was wrong; riichi with its discard
+            where that is wanted; empty where nothing was asked.
+        """
+        self._asked = False
+        understood = True
+        for message in messages:
+            understood = self._understands(message) and understood
+        answer = self._answer() if self._asked else []
+        if not answer and not understood:
+            return [dict(NONE)]
+        if not answer and self._round is _Round.LOST and messages:
+            return self._throw_back(messages[-1])
+        return answer
+
+    def _understands(self, message: object) -> bool:
+        if not isinstance(message, Mapping):  # where an event is lost with it, the next one will not fit
+            log.error("engine.misunderstood", reason=f"not a JSON object but a {type(message).__name__}")
+            return False
+        try:
+            self._hear(message)
+        except Exception as error:  # decision fallback: whatever comes in, the next round is played
+            trace = None if isinstance(error, ReplayFormatError) else error
+            log.exception("engine.misunderstood", reason=str(error)[:_REASON], exc_info=trace)
+            self._lose()
+            return False
+        return True
+
+    def _lose(self) -> None:
+        self._asked = False
+        if self._round is _Round.FOLLOWED:
+            self._round = _Round.LOST
+
+    def _hear(self, message: Mapping[str, Any]) -> None:
+        if not MjaiReader.knows(message):
+            log.warning("engine.ignored", type=str(message.get("type"))[:40])
+            return
+        kind = message["type"]
+        self._scores = message.get("scores", self._scores)
+        if kind in _HEARD:
+            _HEARD[kind](self, message)
+        elif self._round is _Round.FOLLOWED:
+            self._follow(message)
+        elif self._round is _Round.NONE and kind not in SILENT:
+            raise ReplayFormatError(f"{kind} where no round is under way")
+
+    # --- what is heard ---
+
+    def _start_game(self, message: Mapping[str, Any]) -> None:
+        self._round = _Round.NONE
+        self._guard.new_game()
+        self._scores = message.get("scores", _START_SCORES)
+        seat = message.get("id", self._settings.seat)
+        if seat not in range(4) or isinstance(seat, bool):
+            self._seat = _NO_SEAT
+            raise ReplayFormatError("start_game without an id from 0 to 3; --seat says whose seat it is")
+        self._seat = int(seat)
+
+    def _start_round(self, message: Mapping[str, Any]) -> None:
+        self._round = _Round.LOST
+        self._asked = False
+        self._reader = MjaiReader()  # whatever came of the last round, scores and sticks stand in the deal
+        self._reader.read({"scores": self._scores, **message})
+        if self._seat == _NO_SEAT:
+            raise ReplayFormatError("start_kyoku before a start_game that says whose seat this is")
+        if not self._reader.state["hand_known"][self._seat]:
+            raise ReplayFormatError(f"start_kyoku does not show the hand of player {self._seat}, who we are")
+        self._round = _Round.FOLLOWED
+
+    def _end_round(self, _: Mapping[str, Any]) -> None:
+        self._round = _Round.NONE
+        self._asked = False
+
+    def _follow(self, message: Mapping[str, Any]) -> None:
+        for event in self._reader.read(message):
+            if isinstance(event, Riichi) and event.player == self._seat and self._settings.riichi_at_once:
+                self._asked = False  # the discard has been named
+            elif not isinstance(event, _ASIDES):
+                self._asked = True
+
+    # --- what is said ---
+
+    def _answer(self) -> list[Message]:
+        state = self._reader.state
+        try:
+            action = self._decide(state)
+            if action is None:
+                return []
+            said = [write_action(action, state, self._seat)]
+            if action.kind is ActionKind.RIICHI and self._settings.riichi_at_once:
+                said.append(self._riichi_discard(state))
+        except Exception as error:  # decision fallback: an arena waits for an answer
+            log.exception("engine.failed", reason=str(error))
+            self._lose()
+            return [dict(NONE)]
+        return said
+
+    def _decide(self, state: np.void) -> Action | None:
+        legal = legal_actions(state, self._seat)
+        if not legal:
+            return None
+        decision = self._guard.decide(state, self._seat, legal, self._settings.length)
+        log.info(
+            "decision.made",
+            round=int(state["round_index"]),
+            turn=int(state["discard_count"]),
+            seat=self._seat,
+            action=str(decision.action),
+            source=decision.source,
+            probability=round(decision.probability, 4),
+            latency_ms=round(decision.latency_ms, 2),
+        )
+        return decision.action
+
+    def _riichi_discard(self, state: np.void) -> Message:
+        declared = clone(state)
+        apply(declared, Riichi(self._seat))
+        action = self._decide(declared)
+        assert action is not None, "riichi leaves a discard"
+        return write_action(action, declared, self._seat)
+
+    def _throw_back(self, message: object) -> list[Message]:
+        """In a lost round, throw what we draw: that is always legal, and better than no answer."""
+        if not isinstance(message, Mapping) or message.get("type") != "tsumo":
+            return []
+        pai = message.get("pai")
+        if message.get("actor") != self._seat or not isinstance(pai, str) or pai not in _FACES:
+            return []
+        return [{"type": "dahai", "actor": self._seat, "pai": pai, "tsumogiri": True}]
+
+
+_HEARD: Final[dict[str, Callable[[Engine, Mapping[str, Any]], None]]] = {
+    "start_game": Engine._start_game,
+    "start_kyoku": Engine._start_round,
+    "hora": Engine._end_round,
+    "ryukyoku": Engine._end_round,
+    "end_kyoku": Engine._end_round,
+    "end_game": Engine._end_round,
+}
+"""The messages that begin and end; the reader does not see the ends, for arenas write them in many ways."""

@@ -1,0 +1,71 @@
+"""Whether 95 % intervals hold the truth as often as they say, by small runs drawn from a large one."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from learning.statistics import Estimate, Floats, estimate, mean_place, resample, share
+
+EQUAL: Final = 2.5
+"""Average placement of players of the same strength."""
+GAMES: Final = 400
+"""Of each run, or a little less where sets do not fit."""
+
+
+class Coverage(msgspec.Struct, frozen=True):
+    """How often the intervals hold the average placement of equals.
+
+    Attributes:
+        runs: drawn.
+        games: of each.
+        inside: runs whose interval holds 2.5.
+        share: of them, with the 95 % interval that so many runs leave.
+    """
+
+    runs: int
+    games: int
+    inside: int
+    share: Estimate
+
+    def __str__(self) -> str:
+        """A line for people."""
+        value, low, high = (100.0 * (part or 0.0) for part in msgspec.structs.astuple(self.share))
+        runs = f"{self.inside} of {self.runs} runs of {self.games} of these games"
+        return f"2.5 is in the 95 % interval of {runs}: {value:.1f} %  [{low:.1f}, {high:.1f}]"
+
+
+def coverage(
+    counts: Floats, set_games: int, runs: int, *, games: int = GAMES, seed: int = 0
+) -> Coverage | None:
+    """Draw runs, and make each one's interval as the report does.
+
+    A run takes each set once at most, so that by itself it is what so many games would have been. The runs
+    share sets, so they all lean a little to the side to which the average of all games leans.
+
+    Args:
+        counts: ``[S, 4]``: how often the challenger took each place in each set.
+        set_games: games of a set.
+        runs: how many to draw; 1 or more.
+        games: of each.
+        seed: of the drawing.
+
+    Returns:
+        None where there are fewer games than a run needs.
+    """
+    sets = games // set_games
+    if sets > len(counts):
+        return None
+    rng = np.random.default_rng(seed)
+    drawn = np.stack([counts[rng.choice(len(counts), sets, replace=False)] for _ in range(runs)], axis=1)
+    # side by side: a report's weights depend on the number of its sets alone
+    resampled = resample(drawn.reshape(sets, -1)).reshape(-1, runs, 4)
+    inside = 0
+    for run in range(runs):
+        found = estimate(drawn[:, run], resampled[:, run], mean_place)
+        assert found.low is not None
+        assert found.high is not None
+        inside += found.low <= EQUAL <= found.high
+    return Coverage(runs, sets * set_games, inside, share(inside, runs))

@@ -1,0 +1,214 @@
+"""A player's figures over many games, with their intervals, and the table they stand in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+import numpy as np
+
+from game.ranking import stable_rank
+from game.settlement import GameLength
+from learning.arena.players import Contender
+from learning.arena.tally import GameRow
+from learning.ladder import Ladder, climb
+from learning.statistics import (
+    Estimate,
+    Floats,
+    Spread,
+    Statistic,
+    estimate,
+    mean_place,
+    ratio,
+    resample,
+    spread,
+)
+from replays.tally import SeatTally
+
+_COLUMNS: Final = ("n1", "n2", "n3", "n4", "games", "results", "rounds", *SeatTally.__struct_fields__)
+_AT: Final = {name: place for place, name in enumerate(_COLUMNS)}
+_LISTED: Final = 20
+
+
+class Side(msgspec.Struct, frozen=True):
+    """How one side did, over every seat it had; numbers with their 95 % intervals.
+
+    Attributes:
+        name: of the player.
+        identity: which one exactly.
+        games: seats played, several a game where the side has several.
+        placement: average, 1–4; 2.5 is equal to the others.
+        first, second, third, fourth: shares of the places.
+        points: results with Tenhou's uma and oka, per game.
+        stable_rank: with the quartiles of its resamplings.
+        ladder: the dan he could expect on Tenhou.
+        wins, deal_ins, riichi, calls, tsumo: shares of the rounds (tsumo: of the wins).
+        tenpai_draws: share of the rounds run out of tiles.
+        won_points, lost_points: per win and per deal-in, honba and sticks included.
+        decisions: asked for; forced moves are not.
+        faults: decisions that had to be replaced.
+    """
+
+    name: str
+    identity: str
+    games: int
+    placement: Estimate
+    first: Estimate
+    second: Estimate
+    third: Estimate
+    fourth: Estimate
+    points: Estimate
+    stable_rank: Spread
+    ladder: Ladder
+    wins: Estimate
+    tsumo: Estimate
+    deal_ins: Estimate
+    riichi: Estimate
+    calls: Estimate
+    tenpai_draws: Estimate
+    won_points: Estimate
+    lost_points: Estimate
+    decisions: int
+    faults: int
+
+
+def side_of(
+    who: Contender, members: Collection[int], sets: Sequence[Sequence[GameRow]], length: GameLength
+) -> Side:
+    """How a player did.
+
+    Args:
+        who: he is.
+        members: what rows call him.
+        sets: games played to their ends; those of one set may depend on each other, sets do not.
+        length: of the games.
+    """
+    sums = sums_of(members, sets)
+    drawn = resample(sums)
+    total = sums.sum(axis=0)
+
+    def of(statistic: Statistic) -> Estimate:
+        return estimate(sums, drawn, statistic)
+
+    def share(part: str, whole: str, scale: float = 1.0) -> Estimate:
+        return of(ratio(_AT[part], _AT[whole], scale))
+
+    return Side(
+        name=who.name,
+        identity=who.identity,
+        games=int(total[_AT["games"]]),
+        placement=of(lambda sums: mean_place(sums[..., :4])),
+        first=share("n1", "games"),
+        second=share("n2", "games"),
+        third=share("n3", "games"),
+        fourth=share("n4", "games"),
+        points=share("results", "games", 0.1),
+        stable_rank=spread(sums, drawn, lambda sums: stable_rank(sums[..., :4])),
+        ladder=climb(drawn[:, :4], length),
+        wins=share("wins", "rounds"),
+        tsumo=share("tsumo", "wins"),
+        deal_ins=share("deal_ins", "rounds"),
+        riichi=share("riichi", "rounds"),
+        calls=share("calls", "rounds"),
+        tenpai_draws=share("tenpai_draws", "draws"),
+        won_points=share("won_points", "wins"),
+        lost_points=share("lost_points", "deal_ins"),
+        decisions=int(total[_AT["decisions"]]),
+        faults=int(total[_AT["faults"]]),
+    )
+
+
+def sums_of(members: Collection[int], sets: Sequence[Sequence[GameRow]]) -> Floats:
+    """``[S, K]``: what the seats of a player add up to in each set; the first four count the places."""
+    sums = np.zeros((len(sets), len(_COLUMNS)), dtype=np.float64)
+    for place, rows in enumerate(sets):
+        for row in rows:
+            for seat in range(4):
+                if row.players[seat] in members:
+                    _add(sums[place], row, seat)
+    return sums
+
+
+def _add(sums: Floats, row: GameRow, seat: int) -> None:
+    sums[row.places[seat] - 1] += 1
+    sums[4:7] += (1, row.results[seat], row.rounds)
+    sums[7:] += msgspec.structs.astuple(row.seats[seat])
+
+
+def faults_in(rows: Iterable[GameRow]) -> tuple[str, ...]:
+    """Some decisions that had to be replaced, by game."""
+    return tuple(f"game {row.number}: {row.fault}" for row in rows if row.fault)[:_LISTED]
+
+
+def crashes_in(rows: Iterable[GameRow]) -> tuple[str, ...]:
+    """Games that could not be played to their end, with seed and reason."""
+    return tuple(f"game {row.number}, seed {row.seed}: {row.crash}" for row in rows if row.crash)
+
+
+# --- for people -------------------------------------------------------------------------------------------
+
+
+class Cell(NamedTuple):
+    """A number as text, and where it lies, "" for a plain count."""
+
+    value: str
+    interval: str
+
+
+def table_of(sides: Sequence[Side]) -> Iterator[tuple[str, list[Cell]]]:
+    """The table: each figure's name, and a cell for each player."""
+    for label, field, scale, digits in _TABLE:
+        yield label, [_cell(getattr(side, field), scale, digits) for side in sides]
+    yield "expected dan (IQR)", [_climbed(side) for side in sides]
+    yield "decisions", [Cell(f"{side.decisions}", "") for side in sides]
+    yield "faults", [Cell(f"{side.faults}", "") for side in sides]
+
+
+def lines_of(sides: Sequence[Side]) -> Iterator[str]:
+    """The table as text: a line for each figure, a column for each player."""
+    yield _line("", (side.name[:28] for side in sides))
+    for label, cells in table_of(sides):
+        yield _line(label, ("  ".join(filter(None, cell)) for cell in cells))
+
+
+def speed_line(played: int, seconds: float, times: Mapping[str, float]) -> str:
+    """How quickly games were played, and what the time was spent on."""
+    parts = ", ".join(f"{what} {1000 * spent:.0f}" for what, spent in times.items())
+    speed = f"{played} games in {seconds:.1f} s, {played / seconds:.2f} games/s"
+    return f"{speed}; ms on a core for each game: {parts}"
+
+
+def _line(label: str, cells: Iterable[str]) -> str:
+    return f"{label:<22}" + "".join(f"{cell:>30}" for cell in cells)
+
+
+_TABLE: Final = (
+    ("average placement", "placement", 1, 3),
+    ("first %", "first", 100, 1),
+    ("second %", "second", 100, 1),
+    ("third %", "third", 100, 1),
+    ("fourth %", "fourth", 100, 1),
+    ("points a game", "points", 1, 2),
+    ("stable rank (IQR)", "stable_rank", 1, 2),
+    ("wins % of rounds", "wins", 100, 1),
+    ("tsumo % of wins", "tsumo", 100, 1),
+    ("deal-ins %", "deal_ins", 100, 1),
+    ("riichi %", "riichi", 100, 1),
+    ("calls %", "calls", 100, 1),
+    ("tenpai % of draws", "tenpai_draws", 100, 1),
+    ("points a win", "won_points", 1, 0),
+    ("points a deal-in", "lost_points", 1, 0),
+)
+
+
+def _cell(number: Estimate | Spread, scale: float, digits: int) -> Cell:
+    value, low, high, *_ = (
+        "–" if part is None else f"{scale * part:.{digits}f}" for part in msgspec.structs.astuple(number)
+    )
+    return Cell(value, f"[{low}, {high}]")
+
+
+def _climbed(side: Side) -> Cell:
+    ladder = side.ladder
+    return Cell(f"{ladder.dan:.2f}", f"[{ladder.first_quartile:.0f}, {ladder.third_quartile:.0f}]")

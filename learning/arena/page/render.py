@@ -1,0 +1,74 @@
+"""From a report to its page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from game.files import replace_file
+from learning.arena.coverage import EQUAL
+from learning.arena.figures import table_of
+from learning.arena.page import plots
+from learning.arena.report import Report, headline
+from learning.statistics import LEAST_SETS
+
+_TEMPLATE: Final = "page.html"
+
+
+def write_page(found: Report, path: Path) -> None:
+    """Write the page of a comparison.
+
+    Raises:
+        OSError: the disk does not take it.
+    """
+    replace_file(path, page_of(found).encode())
+
+
+def page_of(found: Report) -> str:
+    """The page of a comparison; it needs nothing else, and whatever a name holds is only text in it."""
+    sides = (found.challenger, found.champions)
+    templates = Environment(
+        loader=PackageLoader("learning.arena.page", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return templates.get_template(_TEMPLATE).render(
+        found=found,
+        headline=headline(found),
+        verdict=verdict(found),
+        sides=sides,
+        table=list(table_of(sides)),
+        placements=plots.placements_plot(sides),
+        course=plots.course_plot(found.course) if found.course else None,
+        stable_rank=plots.stable_rank_plot(sides),
+        ladder=plots.ladder_plot(sides),
+        times=list(_times(found)),
+    )
+
+
+def verdict(found: Report) -> str:
+    """What the challenger's average placement says, in a sentence."""
+    placement = found.challenger.placement
+    if placement.value is None or placement.low is None or placement.high is None:
+        return "nothing can be said yet"
+    if placement.low == placement.high:
+        return "every set ended alike, so there is no telling how sure this is"
+    if found.sets < LEAST_SETS:
+        return "too few games to say more"
+    if placement.high < EQUAL:
+        return f"{found.challenger.name} is stronger"
+    if placement.low > EQUAL:
+        return f"{found.champions.name} is stronger"
+    return "no difference that these games could show"
+
+
+def _times(found: Report) -> Iterator[tuple[str, float, float]]:
+    """What a game's time on a core was spent on: what, milliseconds, and their share; most first."""
+    whole = sum(found.times.values()) or 1.0
+    for what, spent in sorted(found.times.items(), key=lambda part: -part[1]):
+        yield what, 1000.0 * spent, spent / whole

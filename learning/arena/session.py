@@ -1,0 +1,175 @@
+"""The games of a plan, played in processes and kept as they end, each once."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Generic, Self, TypeAlias, TypeVar
+
+import msgspec
+
+from game.files import replace_file
+from game.warmup import warm_up
+from learning.arena.players import packed, seat_down
+from learning.arena.records import GameFile, RecordForm, file_of
+from learning.arena.series import Series
+from learning.arena.store import Store
+from learning.arena.tally import GameRow, row_of
+from learning.crew import Done, Work
+from learning.spread import spread
+from policies.named import Files
+from policies.rollout import Rollout, Times
+
+P = TypeVar("P", bound=Series)
+
+Tell: TypeAlias = Callable[[int, int], None]
+"""Is told how many games there are now, and how many there are to be."""
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """What a worker needs to know.
+
+    Attributes:
+        series: what is played.
+        form: in which each game's record is made; None for no records.
+        files: of the contenders' checkpoints, by their texts; those who are not there find their folders.
+    """
+
+    series: Series
+    form: RecordForm | None = None
+    files: dict[str, Files] = {}
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """A game that ended.
+
+    Attributes:
+        row: what it came to.
+        times: seconds on a core since the one before it, by what they were spent on.
+        file: to keep; a worker may be where the folder is not.
+    """
+
+    row: GameRow
+    times: dict[str, float]
+    file: GameFile | None = None
+
+
+def player_of_blocks(setup: Setup) -> Work[Ended]:
+    """Load everybody; returns what plays a block."""
+    warm_up()
+    series = setup.series
+    loaded = {who: seat_down(who, setup.files.get(who.text)) for who in dict.fromkeys(series.contenders)}
+    rollout = Rollout([loaded[who] for who in series.contenders], tables=series.tables, length=series.length)
+
+    def play(block: int) -> Iterator[Ended]:
+        for played in rollout.play(map(series.seating, series.numbers(block))):
+            times, rollout.times = rollout.times, defaultdict(float)
+            yield Ended(row_of(played), dict(times), file_of(series, played, setup.form))
+
+    return play
+
+
+class Session(Generic[P]):
+    """Plays what is not played yet.
+
+    Args:
+        series: what to play.
+        folder: where results are kept and found again, None for nowhere.
+        form: of records to keep in it too; None for no records.
+        tell: is told of the progress.
+
+    Attributes:
+        series: what is played.
+        rows: games so far, by number, those of earlier starts included.
+
+    Raises:
+        ConfigError: another plan's games lie in the folder.
+        ReplayError: what lies there cannot be read.
+        OSError: the disk does not take it.
+    """
+
+    def __init__(
+        self,
+        series: P,
+        folder: Path | None = None,
+        form: RecordForm | None = None,
+        tell: Tell = lambda _games, _of: None,
+    ) -> None:
+        self.series = series
+        self._folder = folder
+        self._form = form
+        self._tell = tell
+        self._store = Store(series, folder)
+        self.rows = self._store.rows
+        self._before = len(self.rows)
+        self._started = time.monotonic()
+        self._times: Times = defaultdict(float)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._store.close()
+
+    @property
+    def seconds(self) -> float:
+        """Since this start."""
+        return time.monotonic() - self._started
+
+    @property
+    def played(self) -> int:
+        """Games of this start."""
+        return len(self.rows) - self._before
+
+    @property
+    def times(self) -> dict[str, float]:
+        """Seconds on a core per game of this start, by what they were spent on."""
+        return {what: spent / self.played for what, spent in sorted(self._times.items())}
+
+    def blocks(self, workers: int | None = None, ray: str | None = None) -> Generator[int, None, None]:
+        """Play the blocks that are not whole yet; the number of each as it becomes so.
+
+        Args:
+            workers: processes; one for each core if None.
+            ray: a cluster's address, to play there; see `learning.spread.spread`.
+
+        Raises:
+            ConfigError: there is no such cluster.
+            WorkerFailed: a process could not go on.
+            OSError: the disk does not take it.
+        """
+        series, rows = self.series, self.rows
+        missing = [
+            block
+            for block in range(series.blocks)
+            if any(number not in rows for number in series.numbers(block))
+        ]
+        self._tell(self._before, series.games)
+        files = {} if ray is None else packed(*dict.fromkeys(series.contenders))
+        setup = Setup(series, self._form, files)
+        ended = spread(player_of_blocks, setup, missing, workers=workers, ray=ray)
+        with contextlib.closing(ended):
+            for block, one in ended:
+                if isinstance(one, Done):
+                    yield block
+                else:
+                    self._take(one)
+
+    def _take(self, ended: Ended) -> None:
+        if ended.row.number in self.rows:
+            return
+        if ended.file is not None and self._folder is not None:
+            # before its row: a game that is in the results is never without its record
+            folder = self._folder / ended.file.folder
+            folder.mkdir(exist_ok=True)
+            replace_file(folder / ended.file.name, ended.file.data)
+        self._store.add(ended.row)
+        for what, spent in ended.times.items():
+            self._times[what] += spent
+        self._tell(len(self.rows), self.series.games)

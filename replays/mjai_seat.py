@@ -1,0 +1,193 @@
+"""What one seat at a table sees and says in mjai: the wire between an arena and an engine.
+
+The arena shows a seat the messages of a `SeatFeed` and reads its answers with `read_action`; an engine reads
+what it is shown with `replays.mjai_reader` and answers with `write_action`. Riichi is two steps, as in
+`game.actions`: ``reach``, and after the seat has been shown its own ``reach`` the discard.
+
+Source: the mjai protocol as Mortal and mjai.app speak it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from game.actions import Action, ActionKind
+from game.errors import IllegalActionError
+from game.events import GameEvent
+from game.layout import AT_HAND
+from game.table import masked
+from game.tiles import face_of, mjai_text
+from replays.copies import copies_of, free_copy
+from replays.mjai import Message, render
+
+NONE: Final[Message] = {"type": "none"}
+"""The answer of a seat that passes, or of which nothing was asked."""
+
+_WORDS: Final = {
+    ActionKind.DISCARD: "dahai",
+    ActionKind.RIICHI: "reach",
+    ActionKind.CHI: "chi",
+    ActionKind.PON: "pon",
+    ActionKind.DAIMINKAN: "daiminkan",
+    ActionKind.ANKAN: "ankan",
+    ActionKind.KAKAN: "kakan",
+    ActionKind.TSUMO: "hora",
+    ActionKind.RON: "hora",
+    ActionKind.NINE_TERMINALS: "ryukyoku",
+}
+
+_SHOWN: Final = 120
+"""Characters of a wrong answer that its error repeats."""
+
+_IN_RIICHI: Final = 2
+"""`game.layout`: the riichi stands."""
+
+
+def seen_by(event: GameEvent, player: int) -> Message | None:
+    """An event as a player is told of it: others' hands and draws are ``"?"``, ``start_game`` has his ``id``.
+
+    Returns:
+        None for an event that mjai has no form for.
+    """
+    return render(masked(event, player))
+
+
+class SeatFeed:
+    """What one seat is told of a game, each event once.
+
+    Args:
+        player: whose seat, absolute.
+    """
+
+    def __init__(self, player: int) -> None:
+        self._player = player
+        self._told = 0
+
+    def messages(self, events: Sequence[GameEvent]) -> list[Message]:
+        """What has happened since the last call, as this seat sees it.
+
+        Args:
+            events: everything that happened in the game so far, as `game.table.Table.events` has it.
+        """
+        new = events[self._told :]
+        self._told = len(events)
+        return [message for event in new if (message := seen_by(event, self._player)) is not None]
+
+
+# --- saying -----------------------------------------------------------------------------------------------
+
+
+def write_action(action: Action, record: np.void, player: int) -> Message:
+    """A choice as the answer an arena expects.
+
+    Args:
+        action: one of the player's legal actions.
+        record: the round in which he is asked, his hand known.
+        player: whose choice it is, absolute.
+    """
+    if action.kind is ActionKind.PASS:
+        return dict(NONE)
+    return {"type": _WORDS[action.kind], "actor": player, **_details(action, record, player)}
+
+
+def _details(action: Action, record: np.void, player: int) -> Message:
+    """What is said of an action beside its name."""
+    pai = {"pai": mjai_text(action.tile)}
+    consumed = {"consumed": [mjai_text(tile) for tile in action.consumed]}
+    source = {"target": int(record["last_player"])}
+    match action.kind:
+        case ActionKind.DISCARD:
+            return {**pai, "tsumogiri": action.tile == int(record["drawn"])}
+        case ActionKind.CHI | ActionKind.PON | ActionKind.DAIMINKAN:
+            return {**source, **pai, **consumed}
+        case ActionKind.ANKAN:
+            return consumed
+        case ActionKind.KAKAN:
+            return {**pai, **consumed}
+        case ActionKind.TSUMO:
+            return {"target": player, **pai}
+        case ActionKind.RON:
+            return {**source, **pai}
+        case ActionKind.NINE_TERMINALS:
+            return {"reason": "kyushukyuhai"}
+        case _:
+            return {}
+
+
+# --- being told -------------------------------------------------------------------------------------------
+
+
+def read_action(message: object, legal: Sequence[Action], record: np.void, player: int) -> Action:
+    """The choice that an engine's answer means.
+
+    What an answer leaves out is taken from the legal actions, as long as only one of them fits it; keys of
+    the engine's own are ignored.
+
+    Args:
+        message: the answer, one JSON value.
+        legal: what the player may do.
+        record: the round in which he is asked, his hand known.
+        player: whose answer it is, absolute.
+
+    Returns:
+        One of ``legal``; or, for a tile that has a twin in the hand and was just drawn but is to be thrown
+        from the hand, the discard of that twin, which `game.table.Table.step` takes as well.
+
+    Raises:
+        IllegalActionError: it is no mjai, means none of the legal actions, or does not say which.
+    """
+    if not isinstance(message, Mapping):
+        raise IllegalActionError(f"player {player} answered {_excerpt(message)}, which is no mjai message")
+    meant = [action for action in legal if _fits(message, write_action(action, record, player))]
+    meant = meant or [
+        twin for twin in _twins(legal, record, player) if _fits(message, _tedashi(twin, player))
+    ]
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        several = ", ".join(map(str, meant))
+        raise IllegalActionError(
+            f"player {player} answered {_excerpt(message)}, which may mean each of: {several}"
+        )
+    allowed = ", ".join(map(str, legal)) or "nothing"
+    raise IllegalActionError(f"player {player} answered {_excerpt(message)}, but may only: {allowed}")
+
+
+def _fits(answer: Mapping[Any, Any], written: Message) -> bool:
+    """Whether an answer says the same as a message, where it says anything."""
+    if answer.get("type") != written["type"] or (written["type"] == "dahai" and "pai" not in answer):
+        return False
+    return all(
+        _same_tiles(answer[key], value) if key == "consumed" else answer[key] == value
+        for key, value in written.items()
+        if key in answer and key != "reason"
+    )
+
+
+def _same_tiles(answered: object, written: list[str]) -> bool:
+    return isinstance(answered, list) and sorted(map(str, answered)) == sorted(written)
+
+
+def _twins(legal: Sequence[Action], record: np.void, player: int) -> list[Action]:
+    """Discards from the hand of the face just drawn, which legal actions list as tsumogiri only."""
+    drawn = int(record["drawn"])
+    if Action(ActionKind.DISCARD, drawn) not in legal or record["riichi"][player] == _IN_RIICHI:
+        return []
+    twin = free_copy(record, copies_of(face_of(drawn)), AT_HAND + player, (drawn,))
+    return [] if twin is None else [Action(ActionKind.DISCARD, twin)]
+
+
+def _tedashi(twin: Action, player: int) -> Message:
+    return {"type": "dahai", "actor": player, "pai": mjai_text(twin.tile), "tsumogiri": False}
+
+
+def _excerpt(message: object) -> str:
+    try:
+        text = json.dumps(message, ensure_ascii=True, default=str)
+    except (ValueError, RecursionError):
+        text = f"a {type(message).__name__}"
+    return text[:_SHOWN]

@@ -1,0 +1,40 @@
+"""Engines for tests, as players, and what is left of them."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+from tests.learning.arena import engine_program
+
+_PROGRAM = engine_program.__file__
+
+
+def engine_text(folder: Path, *way: str, dialect: str = "engine") -> str:
+    """An engine that behaves in this way, as the arena takes it."""
+    folder.mkdir(exist_ok=True)
+    return f"{dialect}:{shlex.join([sys.executable, '-I', '-S', _PROGRAM, str(folder), *way])}"
+
+
+def started(folder: Path) -> list[int]:
+    """The processes that an engine has been."""
+    return [int(path.name) for path in folder.iterdir()]
+
+
+def games_ended(folder: Path) -> list[int]:
+    """Of how many games each was told the end."""
+    return [len(path.read_text()) for path in folder.iterdir()]
+
+
+def alive(folder: Path) -> list[int]:
+    """Those that still run."""
+    return [pid for pid in started(folder) if _runs(pid)]
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"

@@ -1,0 +1,172 @@
+"""Child processes that answer lines with lines, or do anything else."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from game.errors import EngineDied, EngineError, EngineGarbled, EngineLate
+from learning.arena.child import MAX_LINE, Child, Question, ask, dismiss
+from learning.arena.warden import Warden
+from tests.learning.arena.engine_players import alive, engine_text, started
+
+ECHO = "import sys\nfor line in sys.stdin: print(len(line), flush=True)"
+SLEEP = "import time; time.sleep(600)"
+PATIENT_S = 10.0
+
+
+@pytest.fixture
+def warden() -> Iterator[Warden]:
+    warden = Warden()
+    yield warden
+    warden.dismiss()
+
+
+class Family:
+    """Children that run Python, ended after the test."""
+
+    def __init__(self, warden: Warden) -> None:
+        self._warden = warden
+        self.children: list[Child] = []
+
+    def child(self, code: str) -> Child:
+        self.children.append(Child([sys.executable, "-I", "-S", "-c", code], self._warden))
+        return self.children[-1]
+
+
+@pytest.fixture
+def family(warden: Warden) -> Iterator[Family]:
+    family = Family(warden)
+    yield family
+    for child in family.children:
+        child.kill()
+
+
+def fault(child: Child, *lines: bytes, within_s: float = PATIENT_S) -> EngineError:
+    (answer,) = ask([Question(child, lines or (b"?\n",), within_s)])
+    assert isinstance(answer, EngineError)
+    return answer
+
+
+def test_each_line_is_answered(family: Family) -> None:
+    child = family.child(ECHO)
+    assert not child.has_answered
+    assert ask([Question(child, (b"1\n", b"22\n", b"\n"), PATIENT_S)]) == [[b"2", b"3", b"1"]]
+    assert child.has_answered
+    assert ask([Question(child, (b"x" * 1_000_000 + b"\n",), PATIENT_S)]) == [[b"1000001"]]
+
+
+def test_all_are_asked_at_once(family: Family) -> None:
+    slow = "import sys, time\nfor line in sys.stdin: time.sleep(0.3); print(1, flush=True)"
+    children = [family.child(slow) for _ in range(8)]
+    questions = [Question(child, (b"\n",), PATIENT_S) for child in children]
+    ask(questions)  # who has answered has started
+    began = time.monotonic()
+    assert ask(questions) == [[b"1"]] * 8
+    assert time.monotonic() - began < 8 * 0.3
+
+
+def test_one_who_fails_takes_no_answer_from_the_others(family: Family) -> None:
+    codes = [ECHO, SLEEP, "raise SystemExit(3)", ECHO]
+    children = [family.child(code) for code in codes]
+    limits = [0.5 if code == SLEEP else PATIENT_S for code in codes]
+    good, late, died, last = ask(
+        [Question(child, (b"\n",), limit) for child, limit in zip(children, limits, strict=True)]
+    )
+    assert good == last == [b"1"]
+    assert isinstance(late, EngineLate)
+    assert isinstance(died, EngineDied)
+    assert ask([]) == []
+
+
+def test_one_who_does_not_read_is_late(family: Family) -> None:
+    assert isinstance(fault(family.child(SLEEP), b"x" * 1_000_000 + b"\n", within_s=0.1), EngineLate)
+
+
+def test_how_it_died_is_told_without_control_characters(family: Family) -> None:
+    died = fault(family.child("raise ValueError('no \\x1b[1m tile \\x07')"))
+    assert isinstance(died, EngineDied)
+    assert str(died) == "died with exit code 1, saying 'ValueError: no [1m tile'"
+    assert str(fault(family.child("import os; os.kill(os.getpid(), 9)"))) == "died with exit code -9"
+
+
+def test_of_its_words_only_the_last_are_kept(family: Family) -> None:
+    child = family.child("import sys; sys.stderr.write('a' * 1_000_000 + 'z')")
+    assert isinstance(fault(child), EngineDied)
+    assert set(child.last_words[:-1]) == {"a"}
+    assert child.last_words[-1] == "z"
+    assert len(child.last_words) == 2048
+
+
+def test_a_line_has_a_greatest_length(family: Family) -> None:
+    code = "import sys; sys.stdin.readline(); print('x' * %d, flush=True); sys.stdin.readline()"
+    assert ask([Question(family.child(code % MAX_LINE), (b"\n",), PATIENT_S)]) == [[b"x" * MAX_LINE]]
+    assert isinstance(fault(family.child(code % (MAX_LINE + 1))), EngineGarbled)
+    endless = "while True: print('x' * 10_000, end='')"
+    assert isinstance(fault(family.child(endless)), EngineGarbled)
+
+
+def test_what_was_said_unasked_is_no_answer(family: Family) -> None:
+    child = family.child("print('hello', flush=True)\n" + ECHO)
+    select.select([child.stdout], [], [], PATIENT_S)
+    assert isinstance(fault(child), EngineGarbled)
+
+
+def test_a_program_that_cannot_be_started(warden: Warden, tmp_path: Path) -> None:
+    with pytest.raises(EngineDied, match="cannot be started: No such file"):
+        Child([str(tmp_path / "nothing")], warden)
+    with pytest.raises(EngineDied, match="cannot be started: Permission denied"):
+        Child([str(tmp_path)], warden)
+
+
+def test_children_may_leave_by_themselves(warden: Warden, tmp_path: Path) -> None:
+    code = "import sys, pathlib\nsys.stdin.read()\npathlib.Path(sys.argv[1]).touch()"
+    child = Child([sys.executable, "-I", "-S", "-c", code, str(tmp_path / "left")], warden)
+    stubborn = Child([sys.executable, "-I", "-S", "-c", SLEEP], warden)
+    dismiss([child, stubborn])
+    assert (tmp_path / "left").exists()
+    with pytest.raises(ProcessLookupError):
+        os.killpg(stubborn.group, 0)
+
+
+STARTS = """
+import shlex, sys, time
+from learning.arena.child import Child
+from learning.arena.warden import Warden
+
+warden = Warden()
+children = [Child(shlex.split(command), warden) for command in sys.argv[1:]]
+print("started", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_nobody_outlives_the_one_who_started_him(tmp_path: Path, how: signal.Signals) -> None:
+    ways = {way: tmp_path / way for way in ("cheat", "hang", "launch")}
+    commands = [engine_text(folder, way).partition(":")[2] for way, folder in ways.items()]
+    with subprocess.Popen(
+        [sys.executable, "-c", STARTS, *commands], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == b"started\n"
+        try:
+            _until(lambda: [len(started(folder)) for folder in ways.values()] == [1, 1, 2])
+        finally:
+            parent.send_signal(how)
+    _until(lambda: not any(alive(folder) for folder in ways.values()))
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENT_S
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)

@@ -1,0 +1,58 @@
+"""`suzaku arena` with external engines, as a program of its own that may be stopped at any time."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bot import cli
+from learning.arena.store import RESULTS_FILE, read_results
+from tests.learning.arena.engine_players import alive, engine_text, started
+
+pytestmark = [pytest.mark.usefixtures("restore_logs"), pytest.mark.slow]
+
+FLAGS = ("--champion", "random", "--tonpuu", "--workers", "1")
+END_S = 60.0
+
+
+def test_the_report_says_what_an_engine_did(tmp_path: Path) -> None:
+    text = engine_text(tmp_path / "e", "die")
+    flags = ("--games", "4", "--answer-timeout", "5", "--out", str(tmp_path / "out"))
+    result = CliRunner().invoke(cli.app, ["arena", "--challenger", text, *FLAGS, *flags])
+    assert result.exit_code == 0
+    assert "died with exit code 1, saying 'no tiles left'" in result.stdout
+    plan, rows = read_results(tmp_path / "out")
+    assert (plan.tables, plan.challenger.answer_s, plan.champions.answer_s) == (4, 5.0, None)
+    for row in rows:
+        seat = row.seats[row.players.index(0)]
+        assert seat.faults == seat.decisions
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("way", ["", "hang"])
+def test_a_run_that_is_stopped_leaves_no_engine_behind(tmp_path: Path, how: signal.Signals, way: str) -> None:
+    text = engine_text(tmp_path / "e", way, "20")
+    command = [sys.executable, "-m", "bot.cli", "arena", "--challenger", text, *FLAGS, "--games", "4000"]
+    with subprocess.Popen(
+        [*command, "--out", str(tmp_path / "out")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        results = tmp_path / "out" / RESULTS_FILE
+        end = time.monotonic() + END_S
+        # with an engine that hangs no game ends before its time
+        while not (
+            started(tmp_path / "e") if way else results.exists() and results.read_bytes().count(b"\n") > 2
+        ):
+            assert process.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        process.send_signal(how)
+    end = time.monotonic() + END_S
+    while alive(tmp_path / "e"):
+        assert time.monotonic() < end
+        time.sleep(0.01)

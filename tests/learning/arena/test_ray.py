@@ -1,0 +1,103 @@
+"""The arena on a Ray cluster: the same games, whoever plays them and whoever is lost."""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+import learning.arena.session
+from learning import selfplay
+from learning.arena.plan import Plan
+from learning.arena.players import contender
+from learning.arena.records import RECORDS_FOLDER
+from learning.arena.run import run
+from learning.arena.session import Ended, Setup, player_of_blocks
+from learning.arena.store import RESULTS_FILE, read_results
+from learning.crew import Work
+from learning.selfplay import SelfPlay
+from tests.learning.arena.made_up import HEURISTIC, RANDOM, a_plan
+from tests.learning.clusters import address, machines
+from tests.policies.models import save_models
+
+__all__ = ["address", "machines"]
+
+pytestmark = pytest.mark.slow
+
+
+def dying_player(folder: Path, setup: Setup) -> Work[Ended]:
+    """The first process that has ended three games is killed."""
+    play = player_of_blocks(setup)
+
+    def work(block: int) -> Iterator[Ended]:
+        for number, ended in enumerate(play(block)):
+            yield ended
+            mark = folder / "dead"
+            if number == 2 and not mark.exists():
+                mark.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    return work
+
+
+def records_in(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (folder / RECORDS_FOLDER).iterdir()}
+
+
+def test_the_same_games_here_and_on_a_cluster(address: str, tmp_path: Path) -> None:
+    networks = contender(str(save_models(tmp_path / "models")))
+    plan = msgspec.structs.replace(a_plan(sets=17), challenger=networks)
+    assert plan.blocks == 2
+    run(plan, workers=1, folder=tmp_path / "here", records=True)
+    run(plan, ray=address, folder=tmp_path / "there", records=True)
+    assert read_results(tmp_path / "here", Plan) == read_results(tmp_path / "there", Plan)
+    assert records_in(tmp_path / "here") == records_in(tmp_path / "there")
+
+
+def test_self_play_is_the_same_on_a_cluster(address: str, tmp_path: Path) -> None:
+    networks = contender(str(save_models(tmp_path / "models")))
+    plan = SelfPlay(players=(networks, HEURISTIC, RANDOM, networks), games=70, length="tonpuu")
+    here = selfplay.run(plan, tmp_path / "here", workers=1)
+    there = selfplay.run(plan, tmp_path / "there", ray=address)
+    assert here.players == there.players
+    assert read_results(tmp_path / "here", SelfPlay) == read_results(tmp_path / "there", SelfPlay)
+    assert records_in(tmp_path / "here") == records_in(tmp_path / "there")
+
+
+def test_a_process_killed_in_the_middle_costs_no_game(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = msgspec.structs.replace(a_plan(sets=17), challenger=RANDOM)
+    monkeypatch.setattr(learning.arena.session, "player_of_blocks", functools.partial(dying_player, tmp_path))
+    with capture_logs() as logs:
+        found = run(plan, ray=address, folder=tmp_path / "results")
+    assert [entry["event"] for entry in logs] == ["worker.lost"]
+    assert found is not None
+    assert (found.sets, found.played) == (17, 68)
+    lines = (tmp_path / "results" / RESULTS_FILE).read_bytes().splitlines()
+    assert len(lines) == 1 + 68
+    monkeypatch.undo()
+    run(plan, workers=1, folder=tmp_path / "here")
+    assert read_results(tmp_path / "results", Plan) == read_results(tmp_path / "here", Plan)
+
+
+def test_ctrl_c_ends_a_run_with_its_cluster(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "bot.cli", "arena", "--challenger", "random", "--champion", "random"]
+    command += ["--games", "10000", "--ray", "local", "--workers", "1", "--out", str(tmp_path)]
+    results = tmp_path / RESULTS_FILE
+    with subprocess.Popen(command, start_new_session=True) as process:
+        while process.poll() is None and (not results.exists() or results.read_bytes().count(b"\n") < 3):
+            pass
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(60) == 130
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+    assert len(read_results(tmp_path, Plan)[1]) >= 2
