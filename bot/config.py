@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -55,6 +56,12 @@ def _host(value: object) -> str:
     return value
 
 
+def _own_host(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError  # noqa: TRY004 - pydantic collects ValueErrors only
+    return value if re.fullmatch(r"[A-Za-z0-9.-]+", value) else str(ip_address(value))
+
+
 def _folder(value: object) -> Path:
     if not isinstance(value, str | Path) or not str(value).strip() or "\0" in str(value):
         raise ValueError
@@ -71,6 +78,11 @@ Lobby = Annotated[
 ]
 Url = Annotated[str, BeforeValidator(_url), Expected('a WebSocket address like "ws://127.0.0.1:4000", or ""')]
 Host = Annotated[str, BeforeValidator(_host), Expected("a host name")]
+OwnHost = Annotated[
+    str,
+    BeforeValidator(_own_host),
+    Expected("an address of this machine, without a port; it has a key of its own"),
+]
 Hosts = Annotated[
     tuple[Host, ...],
     BeforeValidator(_hosts),
@@ -156,6 +168,15 @@ class Logs(Section):
     format: Literal["auto", "console", "json"] = "auto"
 
 
+class Dashboard(Section):
+    """The page that shows the game as it is played."""
+
+    enabled: bool = False
+    host: OwnHost = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8765
+    token_env: EnvName = ""
+
+
 class Config(Section):
     """Everything that can be set."""
 
@@ -165,6 +186,7 @@ class Config(Section):
     decision: DecisionSection = DecisionSection()
     connection: Connection = Connection()
     records: Records = Records()
+    dashboard: Dashboard = Dashboard()
     logs: Logs = Logs()
 
     @property

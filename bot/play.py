@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 import platformdirs
@@ -18,6 +18,7 @@ import structlog
 from bot.capture import Capture
 from bot.clock import MonotonicClock
 from bot.config import GUEST, Config, login_name
+from bot.dashboard.feed import Decided, Feed, Line
 from bot.live import LiveTable
 from bot.lock import id_lock
 from bot.logs import hidden
@@ -76,8 +77,9 @@ def play_games(
         # An account comes back by its id, and the built-in lobby ends with us.
         has_code = login == GUEST and bool(config.local.url or config.play.server == "tenhou")
         store = stack.enter_context(_resume_store(config)) if has_code else None
+        feed = stack.enter_context(_dashboard(config, environment))
         models = PolicyLoader(config.decision)
-        run = Run(config, login, capture, models, started, store)
+        run = Run(config, login, capture, models, started, store, feed)
         warm_up_visibly(policy=models.policy)
         code = asyncio.run(run.play())
     result = run.result()
@@ -100,6 +102,7 @@ def plan_text(config: Config) -> str:
             f"  decisions by {policy_text(config.decision)}",
             f"  records to {config.records.folder}"
             + (f", frames to {config.records.capture}" if config.records.capture else ""),
+            *([f"  dashboard on {config.dashboard.host}"] if config.dashboard.enabled else []),
         ]
     )
 
@@ -115,8 +118,10 @@ class Run:
         models: Callable[[], Policy],
         started: float,
         store: ResumeStore | None = None,
+        feed: Feed | None = None,
     ) -> None:
         self._started = started
+        self._feed = feed
         self._store = store
         self._config = config
         self._login = login
@@ -166,6 +171,7 @@ class Run:
                     on_frame=self._on_frame,
                     on_event=self._on_event,
                     on_resume_code=self._store.save if self._store else None,
+                    on_line=self._on_line,
                 ),
             )
             with self._picture():
@@ -248,7 +254,13 @@ class Run:
         if self._capture is not None:
             self._capture.frame(direction, text)
 
+    def _on_line(self, state: Literal["open", "lost"]) -> None:
+        if self._feed is not None:
+            self._feed.put(Line(state))
+
     def _on_event(self, event: SessionEvent) -> None:
+        if self._feed is not None:
+            self._feed.hear(event, self._session.log, self._journal.game_id, self._session.player)
         match event:
             case GameStarted():
                 self._names = event.names
@@ -262,6 +274,9 @@ class Run:
         if self._first_move_s is None:
             self._first_move_s = round(time.monotonic() - self._started, 2)
         self._decision = made.decision
+        if self._feed is not None:
+            tally = self._player.tally
+            self._feed.put(Decided(made, tally.latest_ms, tally.late))
         self._show()
 
     def _show(self) -> None:
@@ -287,6 +302,27 @@ def _open_capture(config: Config) -> contextlib.AbstractContextManager[Capture |
         raise ConfigError(
             f"records.capture: cannot write {config.records.capture!r} ({exc.strerror}); name another file"
         ) from exc
+
+
+@contextlib.contextmanager
+def _dashboard(config: Config, environment: Mapping[str, str]) -> Iterator[Feed | None]:
+    """Where the game leaves what the dashboard shows, while there is one."""
+    if not config.dashboard.enabled:
+        yield None
+        return
+    # a web server, and the review of games: only who watches needs them
+    from bot.dashboard.pump import About  # noqa: PLC0415
+    from bot.dashboard.server import open_dashboard, program_name  # noqa: PLC0415
+
+    about = About(
+        program=program_name(),
+        policy=config.decision.policy,
+        budget_ms=config.decision.budget_ms,
+        wanted=config.play.games,
+    )
+    feed = Feed()
+    with open_dashboard(config, environment, about, feed):
+        yield feed
 
 
 def _resume_store(config: Config) -> contextlib.AbstractContextManager[ResumeStore | None]:

@@ -28,6 +28,11 @@ class Tally:
         self.fallbacks += fallback
         self._latencies_ms.append(latency_ms)
 
+    @property
+    def latest_ms(self) -> float:
+        """The latency of the last answer; 0 before the first."""
+        return self._latencies_ms[-1] if self._latencies_ms else 0.0
+
     def percentile_ms(self, percent: float) -> float:
         """The latency not exceeded by ``percent`` of the answers; 0 before the first."""
         return float(np.percentile(self._latencies_ms, percent)) if self._latencies_ms else 0.0

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 if TYPE_CHECKING:
     from game.settlement import GameLength
 
@@ -64,3 +67,17 @@ def rank_points(place: int, rank: int, room: Room, length: GameLength) -> int:
     last = -10 * max(0, rank - _SAFE_RANKS)
     points = (first, second, 0, last)[place - 1]
     return points * 3 // 2 if length == "hanchan" else points
+
+
+def stable_rank(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """``[..., 4]`` counts of the places to the rank a player stays at, as Tenhou's players reckon it.
+
+    Source: Suphx, arXiv:2003.13590, section 4.1: ``(5 n1 + 2 n2) / n4 - 2``, from the rank points of the room
+    where the paper's games were played.
+
+    >>> float(stable_rank(np.array([30.0, 25.0, 25.0, 20.0])))
+    8.0
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rank: npt.NDArray[np.float64] = (5.0 * counts[..., 0] + 2.0 * counts[..., 1]) / counts[..., 3] - 2.0
+    return rank

@@ -131,20 +131,6 @@ def mean_place(counts: Floats) -> Floats:
     return mean
 
 
-def stable_rank(counts: Floats) -> Floats:
-    """``[..., 4]`` counts of the places to the rank a player stays at, as Tenhou's players reckon it.
-
-    Source: Suphx, arXiv:2003.13590, section 4.1: ``(5 n1 + 2 n2) / n4 - 2``, from the rank points of the room
-    where the paper's games were played.
-
-    >>> float(stable_rank(np.array([30.0, 25.0, 25.0, 20.0])))
-    8.0
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rank: Floats = (5.0 * counts[..., 0] + 2.0 * counts[..., 1]) / counts[..., 3] - 2.0
-    return rank
-
-
 def _values(sums: Floats, drawn: Floats, statistic: Statistic) -> tuple[float | None, Floats]:
     return _finite(statistic(sums.sum(axis=0))), statistic(drawn)
 

@@ -1,4 +1,4 @@
-"""The command line: `suzaku play | lobby | engine | check | games | convert | review | corpus | train | …`.
+"""The command line: `suzaku play | lobby | dashboard | engine | check | games | review | train | …`.
 
 Results go to stdout, logs to stderr. Exit codes: 0 done, 1 failed while running, 2 usage or configuration,
 130 interrupted. Whatever is heavy is imported by the command that needs it, so that ``--help`` is quick.
@@ -12,7 +12,7 @@ from bot.cli.bench import bench
 from bot.cli.engine import engine
 from bot.cli.learning import arena, corpus, evaluation, training
 from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, reported
-from bot.cli.playing import check, lobby, play
+from bot.cli.playing import check, dashboard, lobby, play
 from bot.cli.records import convert, games, review, traffic
 from bot.cli.selfplay import selfplay
 
@@ -26,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # they print local variables, and one of those is a secret
     rich_markup_mode=None,
 )
-for _command in (play, lobby, engine, check, games, convert, review, arena, selfplay):
+for _command in (play, lobby, dashboard, engine, check, games, convert, review, arena, selfplay):
     app.command()(_command)
 for _name, _group in (
     ("traffic", traffic),

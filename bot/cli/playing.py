@@ -20,6 +20,21 @@ from bot.cli.options import (
     reported,
 )
 
+DashboardHost = Annotated[
+    str | None,
+    typer.Option(
+        help="Where the dashboard listens; other than on this machine alone it demands a token.",
+        metavar="HOST",
+    ),
+]
+DashboardPort = Annotated[
+    int | None, typer.Option(help="Its port; 0 takes a free one.", metavar="PORT", min=0, max=65535)
+]
+DashboardTokenEnv = Annotated[
+    str | None,
+    typer.Option(help="Environment variable that holds a token of your own for it.", metavar="NAME"),
+]
+
 STARTED: Final = time.monotonic()
 
 
@@ -43,6 +58,13 @@ def play(
     capture: Annotated[
         str | None, typer.Option(help="Write every frame both ways to this file, redacted.", metavar="FILE")
     ] = None,
+    dashboard: Annotated[
+        bool | None,
+        typer.Option("--dashboard/--no-dashboard", help="Show the game on a page in the browser."),
+    ] = None,
+    dashboard_host: DashboardHost = None,
+    dashboard_port: DashboardPort = None,
+    dashboard_token_env: DashboardTokenEnv = None,
     config_file: ConfigFile = None,
     log_level: LogLevel = None,
     log_format: LogFormat = None,
@@ -62,6 +84,10 @@ def play(
             "play.seed": seed,
             "records.capture": capture,
             "records.folder": out,
+            "dashboard.enabled": dashboard,
+            "dashboard.host": dashboard_host,
+            "dashboard.port": dashboard_port,
+            "dashboard.token_env": dashboard_token_env,
             "logs.level": log_level,
             "logs.format": log_format,
         },
@@ -103,6 +129,38 @@ def lobby(
     from bot.serve import run_lobby
 
     return run_lobby(config, dry_run=dry_run)
+
+
+@reported
+def dashboard(
+    folder: Annotated[
+        str | None, typer.Option(help="Folder of the records, if not the configured one.", metavar="FOLDER")
+    ] = None,
+    host: DashboardHost = None,
+    port: DashboardPort = None,
+    token_env: DashboardTokenEnv = None,
+    config_file: ConfigFile = None,
+    log_level: LogLevel = None,
+    log_format: LogFormat = None,
+) -> int:
+    """Show past games on a page in the browser.
+
+    It runs until Ctrl-C; `suzaku play --dashboard` shows the running one too.
+    """
+    config = load_settings(
+        config_file,
+        {
+            "records.folder": folder,
+            "dashboard.host": host,
+            "dashboard.port": port,
+            "dashboard.token_env": token_env,
+            "logs.level": log_level,
+            "logs.format": log_format,
+        },
+    )
+    from bot.dashboard.command import show_past
+
+    return show_past(config, os.environ)
 
 
 @reported

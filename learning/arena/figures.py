@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 import msgspec
 import numpy as np
 
+from game.ranking import stable_rank
 from game.settlement import GameLength
 from learning.arena.players import Contender
 from learning.arena.tally import GameRow
@@ -22,7 +23,6 @@ from learning.statistics import (
     ratio,
     resample,
     spread,
-    stable_rank,
 )
 from replays.tally import SeatTally
 

@@ -132,7 +132,7 @@ class Reviewer:
         notes = Notes(seat, length)
         played = LiveDecisions(live, seat)
         return tuple(
-            _decision(seat, moment, opinion, danger, worth, other, notes, played)
+            decision_of(seat, moment, opinion, danger, worth, other, notes, played)
             for moment, opinion, danger, worth, other in zip(
                 moments, thought, dangers, values, others, strict=True
             )
@@ -239,7 +239,7 @@ def _values(
     ]
 
 
-def _decision(
+def decision_of(
     seat: int,
     moment: Moment,
     opinion: Opinion,
@@ -249,6 +249,7 @@ def _decision(
     notes: Notes,
     live: LiveDecisions,
 ) -> schema.Decision:
+    """One decision, put together from what was found out about it."""
     done = moment.done
     options = _options(seat, moment, opinion, danger, worth)
     agrees = opinion.agrees(done)

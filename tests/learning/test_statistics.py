@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from game.ranking import stable_rank
 from learning.statistics import (
     LEAST_SETS,
     Floats,
@@ -13,7 +14,6 @@ from learning.statistics import (
     ratio,
     resample,
     spread,
-    stable_rank,
 )
 
 EVEN = np.full(4, 0.25)

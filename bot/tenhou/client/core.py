@@ -157,6 +157,8 @@ class TenhouClient:
         self._moved_at = None
         wire = await self._connect()
         self._journal.log.info("conn.opened", host=self._host_name(), in_game=self._session.in_game)
+        if self._hooks.on_line is not None:
+            self._hooks.on_line("open")
         self._line = Line(
             wire, self._clock, self._settings.keepalive_s, self._say_we_are_there, self._patience_s
         )
@@ -350,6 +352,8 @@ class TenhouClient:
         """Wait for the next try, or raise what ends the run."""
         why = explain(exc)
         log = self._journal.log
+        if self._hooks.on_line is not None:
+            self._hooks.on_line("lost")
         if isinstance(exc, ConnectionLost | ConnectionClosed | StateMismatchError):
             log.warning("conn.lost", reason=why, in_game=self._session.in_game)
         if isinstance(exc, LoginRejected):

@@ -61,8 +61,10 @@ class Hooks(msgspec.Struct, frozen=True):
         on_frame: every frame both ways as it is on the wire; redacting is up to the listener.
         on_event: every event of the session.
         on_resume_code: the code that takes our seat back has changed; a secret, empty when no game runs.
+        on_line: a connection has been opened, or one has failed.
     """
 
     on_frame: Callable[[Direction, str], None] | None = None
     on_event: Callable[[SessionEvent], None] | None = None
     on_resume_code: Callable[[str], None] | None = None
+    on_line: Callable[[Literal["open", "lost"]], None] | None = None

@@ -96,6 +96,11 @@ export class Viewer {
     this.position = clamp(this.review.rounds, { round: position.round, event: position.event });
     this.following = this.following && compare(this.position, this.end) === 0;
     this.show();
+    this.remember();
+  }
+
+  /** Puts the position into the address. */
+  remember() {
     const hash = toHash(this.position);
     if (location.hash !== hash) history.replaceState(null, "", hash);
   }
@@ -282,13 +287,14 @@ export class Viewer {
 
   /** @param {number} round @param {number} event @param {number} count */
   showTime(round, event, count) {
-    if (this.drawnRound !== round || this.drawnCount !== count) {
+    const anew = this.drawnRound !== round || this.drawnCount !== count;
+    if (anew) {
       this.time?.replaceChildren(timeline(this.review, round, (position) => this.jump(position)));
       this.drawnRound = round;
       this.drawnCount = count;
-      this.showRound(round);
     }
     /** @type {HTMLElement | null | undefined} */ (this.time?.querySelector(".track"))?.style.setProperty("--now", String(event / Math.max(count - 1, 1)));
+    if (anew) this.showRound(round);
   }
 
   /** @param {number} round */

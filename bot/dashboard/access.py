@@ -1,0 +1,208 @@
+"""Who may look: the right host, the right origin, and, where the network can reach us, the right token.
+
+A page of a stranger in the same browser can send us requests too, under a name that it made lead here (DNS
+rebinding) or under our own. It is told by what browsers write into them themselves: ``Host`` and ``Origin``.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+import socket
+from http.cookies import CookieError, SimpleCookie
+from typing import Final
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+POLICY_VIOLATION: Final = 1008
+TOKEN: Final = "token"  # noqa: S105 - the name of the parameter
+TOKEN_BYTES: Final = 24
+HTTP: Final = 80
+
+SECURITY: Final = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+class Access:
+    """The rules for one address.
+
+    Args:
+        host: where the server listens, an address or a name.
+        port: on which port.
+        token: what must be shown, "" for nothing.
+    """
+
+    def __init__(self, host: str, port: int, token: str = "") -> None:
+        self.port = port
+        self.cookie = f"suzaku_{port}"
+        self._token = token
+        self._any_address = _is_wildcard(host)
+        names = {host.lower()}
+        if is_loopback(host) or self._any_address:
+            names.add("localhost")
+        if self._any_address:
+            names.add(socket.gethostname().lower())
+        self._names = names
+
+    def knows_host(self, host: str) -> bool:
+        """Whether a ``Host`` is this server's."""
+        name, port = _split(host.strip().lower())
+        if name is None or port != self.port:
+            return False
+        # an address cannot be made to lead elsewhere, as a name can
+        return name in self._names or (self._any_address and _is_address(name))
+
+    def knows_origin(self, origin: str, host: str) -> bool:
+        """Whether an ``Origin`` is that of our own pages, as seen under this ``Host``."""
+        scheme, _, rest = origin.strip().lower().partition("://")
+        return scheme == "http" and _split(rest) == _split(host.strip().lower())
+
+    def admits(self, shown: str) -> bool:
+        """Whether this is the token; where there is none everything is."""
+        return not self._token or hmac.compare_digest(shown.encode(), self._token.encode())
+
+    @property
+    def demands_token(self) -> bool:
+        """Whether a token must be shown."""
+        return bool(self._token)
+
+
+class Gate:
+    """ASGI middleware: turns away whom the rules do not admit, and gives answers their security headers."""
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app = app
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or refuse it."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        if not self._is_ours(scope, headers):
+            await _refuse(scope, receive, send, "not from this page")
+        elif not self._has_token(headers):
+            if scope["type"] == "http" and (answer := self._let_in(scope)):
+                await answer(scope, receive, _secured(send, headers["host"]))
+            else:
+                await _refuse(scope, receive, send, "open the link with the token that Suzaku printed")
+        elif scope["type"] == "http":
+            await self._app(scope, receive, _secured(send, headers["host"]))
+        else:
+            await self._app(scope, receive, send)
+
+    def _is_ours(self, scope: Scope, headers: Headers) -> bool:
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        if len(hosts) != 1 or not self._access.knows_host(hosts[0]):
+            return False
+        if not origins:  # browsers leave it out of plain requests, never where a WebSocket is opened
+            return bool(scope["type"] == "http")
+        return len(origins) == 1 and self._access.knows_origin(origins[0], hosts[0])
+
+    def _has_token(self, headers: Headers) -> bool:
+        if not self._access.demands_token:
+            return True
+        try:
+            cookie = SimpleCookie(headers.get("cookie", "")).get(self._access.cookie)
+        except CookieError:
+            return False
+        return self._access.admits(cookie.value) if cookie is not None else False
+
+    def _let_in(self, scope: Scope) -> Response | None:
+        """For the link with the token: the page without it in its address, and a cookie in its place."""
+        given = parse_qsl(scope["query_string"].decode("latin-1"))
+        shown = dict(given).get(TOKEN, "")
+        if scope["method"] != "GET" or not shown or not self._access.admits(shown):
+            return None
+        rest = urlencode([pair for pair in given if pair[0] != TOKEN])
+        answer = RedirectResponse("/" + (f"?{rest}" if rest else ""), status_code=303)
+        answer.set_cookie(self._access.cookie, shown, httponly=True, samesite="strict", path="/")
+        return answer
+
+
+def new_token() -> str:
+    """A token nobody guesses."""
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches a server that listens there.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, True, False)
+    """
+    if host.lower() == "localhost":
+        return True
+    return _is_address(host) and ipaddress.ip_address(host).is_loopback
+
+
+def content_policy(host: str) -> str:
+    """The content security policy of every page: our own files and socket, tiles from the style sheet."""
+    return "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            "img-src 'self' data:",
+            f"connect-src 'self' ws://{host}",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+        )
+    )
+
+
+def _secured(send: Send, host: str) -> Send:
+    async def secured(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.update(SECURITY)
+            headers["content-security-policy"] = content_policy(host)
+        await send(message)
+
+    return secured
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, why: str) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": why})
+    else:
+        await PlainTextResponse(f"Refused: {why}.\n", 403, SECURITY)(scope, receive, send)
+
+
+def _split(host: str) -> tuple[str | None, int]:
+    """Name and port of a ``Host``; no name if it is none."""
+    name, colon, port = host.rpartition(":")
+    if not colon or host.endswith("]"):
+        name, port = host, str(HTTP)
+    if name.startswith("[") and name.endswith("]"):
+        name = name[1:-1]
+    elif ":" in name:
+        return None, 0
+    if not name or not (port.isascii() and port.isdecimal() and len(port) <= 5):
+        return None, 0
+    return name, int(port)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_wildcard(host: str) -> bool:
+    return _is_address(host) and ipaddress.ip_address(host).is_unspecified

@@ -1,0 +1,131 @@
+"""Games that were played: the list of them, and each as the page draws it."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from bot.dashboard.session import standing
+from bot.dashboard.story import Head, Message, Story
+from bot.redaction import REDACTOR
+from game.errors import ReplayError
+from replays.formats import read_game
+from replays.index import GameEntry, games
+from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX, read_decisions
+from replays.record import check_game_id
+from replays.review.report import known_hands, length_of
+
+
+def games_shown(folder: Path, program: str) -> dict[str, Any]:
+    """The list of games, and results day by day.
+
+    Args:
+        folder: of the library.
+        program: that shows it.
+
+    Raises:
+        ReplayError: the folder cannot be looked into.
+    """
+    entries, problems = games(folder)
+    days = [
+        {"day": day, **_standing(list(of_day))}
+        for day, of_day in groupby(entries, lambda entry: entry.date[:10])
+    ]
+    return {
+        "program": program,
+        "games": [_game(entry) for entry in entries],
+        "days": [day for day in days if sum(day["places"])],
+        "total": _standing(entries),
+        "unreadable": len(problems),
+    }
+
+
+def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
+    """A game of the library in the shape of a review, with what was thought when it was played.
+
+    Args:
+        folder: of the library.
+        game_id: of the game.
+        program: that shows it.
+
+    Raises:
+        ReplayError: there is no such game, or it cannot be read.
+    """
+    name = check_game_id(game_id)
+    path = folder / (name + RECORD_SUFFIX)
+    if path.is_symlink() or not path.is_file():
+        raise ReplayError(f"{name}: there is no such game")
+    record = read_game(path)
+    made = read_decisions(folder / (name + DECISIONS_SUFFIX))
+    player = made[0].player if made else 0
+    head = Head(
+        game_id=name,
+        date=_date(name),
+        game_type=record.game_type,
+        length=length_of(record),
+        names=record.names,
+        player=player,
+        policy="Suzaku" if made else "–",
+        program=program,
+        source="mjlog",
+        known=known_hands(record),
+    )
+    told: list[Message] = []
+    Story(head, told.append).replay(record.events, made)
+    return gathered(told)
+
+
+def gathered(messages: list[Message]) -> dict[str, Any]:
+    """What the messages of one game add up to, as the page adds them up."""
+    shown: dict[str, Any] = {}
+    for message in messages:
+        match message["type"]:
+            case "game":
+                head = message["game"]
+                shown = head | {"game": dict(head["game"]), "rounds": [], "decisions": []}
+            case "round":
+                shown["rounds"].append(message["round"] | {"events": list(message["round"]["events"])})
+            case "events":
+                shown["rounds"][message["round"]]["events"].extend(message["events"])
+            case "patch":
+                shown["rounds"][message["round"]].update(message["fields"])
+            case "decision":
+                shown["decisions"].append(message["decision"])
+            case "over":
+                shown["game"].update({key: message[key] for key in ("scores", "results", "places")})
+    return shown
+
+
+def _game(entry: GameEntry) -> dict[str, Any]:
+    player = max(entry.player, 0)
+    return {
+        "id": entry.game_id,
+        "date": entry.date,
+        "type": entry.game_type,
+        "names": [REDACTOR.value(name) for name in entry.names],
+        "player": entry.player,
+        "rounds": entry.rounds,
+        "place": entry.placement,
+        "score": entry.scores[player] if entry.scores and entry.player >= 0 else None,
+        "result": entry.results[player] / 10 if entry.results and entry.player >= 0 else None,
+    }
+
+
+def _standing(entries: list[GameEntry]) -> dict[str, Any]:
+    ours = [entry for entry in entries if entry.placement is not None and entry.results is not None]
+    places = [sum(entry.placement == place for entry in ours) for place in (1, 2, 3, 4)]
+    tenths = sum(entry.results[entry.player] for entry in ours if entry.results)
+    return standing(places, tenths / 10)
+
+
+def _date(game_id: str) -> str:
+    """Japan's day and hour that a game's id begins with."""
+    return f"{game_id[:4]}-{game_id[4:6]}-{game_id[6:8]} {game_id[8:10]}:00"
+
+
+def as_json(shown: dict[str, Any]) -> bytes:
+    """The data as it goes into a page."""
+    return msgspec.json.encode(shown)

@@ -1,0 +1,131 @@
+"""From the feed to the show: the one task of the dashboard that follows the game."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import msgspec
+import structlog
+
+from bot.dashboard.feed import (
+    Began,
+    Decided,
+    Feed,
+    Finished,
+    Happened,
+    Item,
+    Line,
+    Lost,
+    Missed,
+    Restated,
+)
+from bot.dashboard.session import SessionFacts
+from bot.dashboard.show import Show
+from bot.dashboard.story import Head, Story
+
+log = structlog.get_logger(__name__)
+
+
+class About(msgspec.Struct, frozen=True):
+    """What does not change while a session runs.
+
+    Attributes:
+        program: name and version.
+        policy: who decides, in a word.
+        budget_ms: for a decision.
+        wanted: how many games are to be played.
+        has_past: whether finished games can be looked at.
+    """
+
+    program: str
+    policy: str = ""
+    budget_ms: int = 0
+    wanted: int = 0
+    has_past: bool = True
+
+
+class Pump:
+    """Takes what the game left, and shows it.
+
+    Args:
+        feed: where the game leaves things.
+        show: where browsers look.
+        about: the session.
+    """
+
+    def __init__(self, feed: Feed, show: Show, about: About) -> None:
+        self._feed = feed
+        self._show = show
+        self._about = about
+        fixed: dict[str, Any] = {
+            "policy": about.policy,
+            "budget_ms": about.budget_ms,
+            "wanted": about.wanted,
+            "past": about.has_past,
+        }
+        self._facts = SessionFacts(fixed)
+        self._story: Story | None = None
+        self._show.session(self._facts.facts())
+
+    def work(self) -> None:
+        """Show all that has been left."""
+        items = self._feed.take()
+        for item in items:
+            try:
+                self._take(item)
+            except Exception:  # worker loop: what cannot be shown is left out, up to the next game
+                log.exception("dashboard.failed", until="the next game nothing is shown")
+                self._story = None
+        if items:
+            self._show.session(self._facts.facts())
+
+    def end(self) -> None:
+        """The session is over."""
+        self.work()
+        self._facts.line = "over"
+        self._show.session(self._facts.facts())
+        self._show.end()
+
+    def _take(self, item: Item) -> None:
+        story = self._story
+        match item:
+            case Began():
+                self._facts.line = "playing"
+                self._story = Story(self._head(item), self._show.tell)
+            case Happened(event):
+                if story is not None:
+                    story.replay((event,), ())
+            case Restated(events):
+                if story is not None:
+                    story.restated(events)
+            case Decided(made):
+                self._facts.decided(item)
+                if story is not None:
+                    story.decided(made)
+            case Finished():
+                self._facts.line = "waiting"
+                self._facts.finished(item)
+            case Missed():
+                self._facts.missed += 1
+                self._story = None
+            case Lost():
+                self._story = None
+            case Line(state):
+                self._facts.line = "playing" if state == "open" and story is not None else state
+
+    def _head(self, began: Began) -> Head:
+        game = began.game
+        own = [player == game.player for player in range(4)]
+        return Head(
+            game_id=began.game_id,
+            date=time.strftime("%Y-%m-%d %H:%M"),
+            game_type=game.game_type,
+            length=game.length,
+            names=game.names,
+            player=game.player,
+            policy=self._about.policy,
+            program=self._about.program,
+            source="live",
+            known=(own[0], own[1], own[2], own[3]),
+        )

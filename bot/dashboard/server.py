@@ -1,0 +1,257 @@
+"""The dashboard's thread: a web server with an event loop of its own, which the game never waits for."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import sys
+import threading
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import structlog
+import uvicorn
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from bot.config import Config
+from bot.config import Dashboard as Settings
+from bot.dashboard.access import TOKEN, Access, is_loopback, new_token
+from bot.dashboard.app import SEND_S, Watching, make_app
+from bot.dashboard.feed import Feed
+from bot.dashboard.pump import About, Pump
+from bot.dashboard.show import Show
+from bot.redaction import REDACTOR
+from game.errors import ConfigError
+
+LEAST_TOKEN: Final = 16
+FAREWELL_S: Final = 1.5
+"""How long at the end of a run browsers may take for the last of it."""
+STOP_S: Final = 5.0
+PACE_S: Final = 0.03
+"""What happens within this time is shown at once."""
+CLOSE_S: Final = 2.0
+SEND_BUFFER: Final = 256 * 1024
+"""Bytes that the system holds for one browser; by itself it would take megabytes."""
+MAX_CONNECTIONS: Final = 128
+
+log = structlog.get_logger(__name__)
+
+
+class Dashboard:
+    """A web server in a thread of its own; a context manager that holds its port.
+
+    Args:
+        settings: where it listens.
+        folder: of the games that were played.
+        about: the session.
+        feed: what the running game leaves; None where no game is played.
+        token: of those who may look, "" for everybody who reaches the address.
+        send_s: how long a browser may take for what it is sent.
+
+    Raises:
+        ConfigError: it cannot listen there.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        folder: Path,
+        about: About,
+        feed: Feed | None = None,
+        *,
+        token: str = "",
+        send_s: float = SEND_S,
+    ) -> None:
+        self._folder = folder
+        self._about = about
+        self._feed = feed
+        self._token = token
+        self._send_s = send_s
+        self._host = settings.host
+        self._socket = _listen(settings)
+        self.port: int = self._socket.getsockname()[1]
+        self._thread = threading.Thread(target=self._run, name="dashboard", daemon=True)
+        self._stop: asyncio.Event | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ready = threading.Event()
+
+    @property
+    def url(self) -> str:
+        """Where to look, without the token."""
+        host = "localhost" if self._host in ("0.0.0.0", "::") else self._host  # noqa: S104 - compared
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
+
+    @property
+    def link(self) -> str:
+        """Where to look, with the token if there is one: a secret then."""
+        return self.url + (f"?{TOKEN}={self._token}" if self._token else "")
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._ready.wait(STOP_S)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._loop is not None and self._stop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended already
+                self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(STOP_S)
+        self._socket.close()
+
+    def wait(self) -> None:
+        """Come back when the server has ended, which it does by itself only after a fault."""
+        while self._thread.is_alive():
+            self._thread.join(0.5)
+
+    # --- on the thread ----------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        except Exception:  # task root: without a dashboard the game goes on
+            log.exception("dashboard.failed", until="the end of the run nothing is shown")
+        finally:
+            self._ready.set()
+
+    async def _serve(self) -> None:
+        self._stop, self._loop = asyncio.Event(), asyncio.get_running_loop()
+        show = Show(self._about.program)
+        watching = Watching(show, self._send_s) if self._feed else None
+        access = Access(self._host, self.port, self._token)
+        server = uvicorn.Server(_server_config(make_app(access, self._folder, self._about.program, watching)))
+        serving = asyncio.create_task(server.serve(sockets=[self._socket]))
+        following = asyncio.create_task(self._follow(self._feed, show)) if self._feed else None
+        self._ready.set()
+        stopping = asyncio.create_task(self._stop.wait())
+        await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if following is not None and watching is not None:
+            await following
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(FAREWELL_S):
+                    await watching.all_have_seen()
+        server.should_exit = True
+        await serving
+
+    async def _follow(self, feed: Feed, show: Show) -> None:
+        """Show what the game leaves, until the end."""
+        assert self._stop is not None
+        assert self._loop is not None
+        pump, loop, news = Pump(feed, show, self._about), self._loop, asyncio.Event()
+
+        def wake() -> None:
+            with contextlib.suppress(RuntimeError):  # a game that outlives its dashboard
+                loop.call_soon_threadsafe(news.set)
+
+        feed.on_put(wake)
+        stopping = asyncio.create_task(self._stop.wait())
+        try:
+            while not self._stop.is_set():
+                pump.work()
+                coming = asyncio.create_task(news.wait())
+                await asyncio.wait({coming, stopping}, return_when=asyncio.FIRST_COMPLETED)
+                coming.cancel()
+                news.clear()
+                await asyncio.sleep(PACE_S)
+        finally:
+            feed.on_put(None)
+            pump.end()
+
+
+class _Line(WebSocketsSansIOProtocol):
+    """A WebSocket whose end does not wait for a peer that takes nothing any more."""
+
+    async def run_asgi(self) -> None:
+        await super().run_asgi()
+        self.loop.call_later(CLOSE_S, self.transport.abort)
+
+
+def open_dashboard(
+    config: Config, environment: Mapping[str, str], about: About, feed: Feed | None
+) -> Dashboard:
+    """The dashboard as configured; its link is printed, the only time that a token is shown.
+
+    Raises:
+        ConfigError: it cannot listen there, or the token is none.
+    """
+    settings = config.dashboard
+    token = _token(settings, environment)
+    dashboard = Dashboard(settings, config.records.folder, about, feed, token=token)
+    shown = dashboard.url if settings.token_env else dashboard.link
+    sys.stderr.write(f"dashboard: {shown}\n")
+    return dashboard
+
+
+def program_name() -> str:
+    """Name and version."""
+    return f"suzaku {version('suzaku')}"
+
+
+def _token(settings: Settings, environment: Mapping[str, str]) -> str:
+    if settings.token_env:
+        token = environment.get(settings.token_env, "")
+        if len(token) < LEAST_TOKEN or not token.isascii() or not token.isalnum():
+            raise ConfigError(
+                f"dashboard.token_env: the environment variable {settings.token_env} must hold at least "
+                f"{LEAST_TOKEN} letters and digits (its value is not shown here)"
+            )
+    elif is_loopback(settings.host):
+        return ""
+    else:
+        token = new_token()
+    REDACTOR.register(token)
+    return token
+
+
+def _listen(settings: Settings) -> socket.socket:
+    """A socket that listens where it is told to.
+
+    Raises:
+        ConfigError: it cannot.
+    """
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except OSError as exc:
+        raise ConfigError(f"dashboard.host: {settings.host!r} is no address of this machine: {exc}") from exc
+    listening = socket.socket(family, kind)
+    try:
+        if os.name == "posix":  # elsewhere it would let two servers share a port
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)  # of every connection to come
+        listening.bind(address)
+        listening.listen()
+    except OSError as exc:
+        listening.close()
+        raise ConfigError(
+            f"dashboard.port: cannot listen on {settings.host} port {settings.port} ({exc.strerror}); "
+            "set another dashboard.port, or 0 for a free one"
+        ) from exc
+    listening.setblocking(False)
+    return listening
+
+
+def _server_config(app: object) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,  # type: ignore[arg-type] # an ASGI application, as Starlette types them
+        loop="asyncio",
+        http="h11",
+        ws=_Line,
+        ws_max_size=4096,
+        ws_per_message_deflate=False,
+        lifespan="off",
+        log_config=None,
+        log_level="warning",
+        access_log=False,  # addresses may hold a token
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_graceful_shutdown=2,
+    )

@@ -1,0 +1,107 @@
+"""What browsers are sent: the running game as numbered messages, and how the session stands.
+
+There is one list for everybody. A browser is a place in it; one that is slow, or was away, goes on from its
+place, or starts anew where that is gone. So nobody has a queue of his own, and nobody can make one grow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+MAX_BATCH: Final = 128 * 1024
+"""Bytes of messages that are sent at once, at least one."""
+MAX_GAME: Final = 32 * 1024 * 1024
+"""Bytes of messages kept of one game; a hanchan has about a megabyte."""
+
+
+class Place(NamedTuple):
+    """How far a browser is: the last message it has, and which version of the session."""
+
+    number: int
+    session: int
+
+
+class Show:
+    """The messages, on the dashboard's own event loop.
+
+    Attributes:
+        run: tells this list from that of another run of the program.
+        bell: set when there is something new; then another one takes its place.
+        over: no more will come.
+    """
+
+    def __init__(self, program: str) -> None:
+        self.run = secrets.token_hex(8)
+        self.bell = asyncio.Event()
+        self.over = False
+        self._hello = _json({"type": "hello", "format": "suzaku-live/1", "run": self.run, "program": program})
+        self._first = 1
+        self._messages: list[bytes] = []
+        self._size = 0
+        self._session = b'{"type":"session"}'
+        self._version = -1
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Add a message; one that begins a game takes the place of all before it."""
+        number = self._first + len(self._messages)
+        if message["type"] == "game":
+            self._first, self._messages, self._size = number, [], 0
+        if self._size > MAX_GAME:
+            return
+        line = _json({"seq": number} | message)
+        self._size += len(line)
+        self._messages.append(line)
+        self._ring()
+
+    def session(self, facts: dict[str, Any]) -> None:
+        """How the session stands now."""
+        self._session = _json({"type": "session"} | facts)
+        self._version += 1
+        self._ring()
+
+    def end(self) -> None:
+        """Nothing more will come."""
+        self.over = True
+        self._ring()
+
+    def place(self, run: str, number: str) -> Place:
+        """Where somebody goes on who says that he has this message of this run."""
+        known = run == self.run and number.isdecimal() and len(number) < 10
+        return Place(int(number) if known else -1, -1)
+
+    def greeting(self) -> str:
+        """The first message on every connection."""
+        return self._hello.decode()
+
+    def since(self, place: Place) -> tuple[str, Place]:
+        """What comes after a place as one JSON list, "" if nothing does, and the place after that."""
+        lines = []
+        at, size = place.number - self._first + 1, 0
+        if not 0 <= at <= len(self._messages):
+            lines, at = [b'{"type":"reset"}'], 0
+        while at < len(self._messages) and (not size or size + len(self._messages[at]) <= MAX_BATCH):
+            lines.append(self._messages[at])
+            size += len(self._messages[at])
+            at += 1
+        version = place.session
+        if at == len(self._messages) and version != self._version:
+            lines.append(self._session)
+            version = self._version
+        after = Place(self._first + at - 1, version)
+        return (f"[{b','.join(lines).decode()}]" if lines else ""), after
+
+    def is_past(self, place: Place) -> bool:
+        """Whether somebody at this place has everything."""
+        return place == Place(self._first + len(self._messages) - 1, self._version)
+
+    def _ring(self) -> None:
+        self.bell.set()
+        self.bell = asyncio.Event()
+
+
+def _json(message: dict[str, Any]) -> bytes:
+    return msgspec.json.encode(message)

@@ -1,0 +1,243 @@
+"""A game as the page is told it: a fold over events and decisions, as messages that each add a little.
+
+What the messages add up to has the shape of a review (`replays.review.schema`), with less in it: rounds
+without a result while they run, decisions without a verdict, no summary.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+import structlog
+
+from bot.redaction import REDACTOR
+from game.errors import BotError
+from game.events import EndGame, EndRound, GameEvent, StartGame, StartRound
+from game.rules import legal_actions
+from game.settlement import GameLength, placements
+from game.state import apply, clone, new_round
+from replays.mjai import render
+from replays.record import DecisionRecord, Names
+from replays.review.moments import Dealt, Moment
+from replays.review.notes import Notes
+from replays.review.played import played_decision
+from replays.review.rounds import rounds_of
+from replays.review.schema import Round
+
+Message: TypeAlias = dict[str, Any]
+Place: TypeAlias = tuple[int, int, int]
+Source: TypeAlias = Literal["live", "mjlog"]
+
+UNTOLD: Final = ("forced",)
+"""Steps that decide nothing."""
+
+log = structlog.get_logger(__name__)
+
+
+class Head(msgspec.Struct, frozen=True):
+    """What is known of a game when it begins.
+
+    Attributes:
+        game_id: of its record.
+        date: of its start, for people; "" if unknown.
+        game_type: Tenhou's type bits.
+        length: of the game.
+        names: public names by player.
+        player: whose decisions are shown, absolute.
+        policy: who decides, in a word.
+        program: that shows it.
+        source: live, or from a record.
+        known: whose hands are shown, by player.
+    """
+
+    game_id: str
+    date: str
+    game_type: int
+    length: GameLength
+    names: Names
+    player: int
+    policy: str
+    program: str
+    source: Source
+    known: tuple[bool, bool, bool, bool]
+
+
+class Story:
+    """One game.
+
+    Args:
+        head: what is known when it begins.
+        tell: takes every message, in order.
+    """
+
+    def __init__(self, head: Head, tell: Callable[[Message], None]) -> None:
+        self._head = head
+        self._tell = tell
+        self._begin()
+        self._tell_head()
+
+    def happened(self, event: GameEvent) -> None:
+        """One more event."""
+        if isinstance(event, StartGame):
+            return
+        if isinstance(event, EndGame):
+            self._end(event)
+            return
+        if isinstance(event, StartRound):
+            self._state, self._folds = new_round(), True
+            self._rounds.append(Dealt(event, [], []))
+        if not self._rounds:
+            return
+        self._fold(event)
+        dealt = self._rounds[-1]
+        dealt.events.append(event)
+        message = render(event)
+        if message is None:
+            return
+        dealt.messages.append(message)
+        if isinstance(event, StartRound):
+            self._deal()
+        else:
+            self._tell({"type": "events", "round": self._index, "events": [message]})
+        if isinstance(event, EndRound):
+            self._patch(self._shown()[-1], "result")
+
+    def decided(self, made: DecisionRecord) -> None:
+        """The decision that was made after what has happened; one that does not fit is left out."""
+        if not self.expects(made):
+            return
+        record = clone(self._state)
+        moment = Moment(
+            self._index, len(self._rounds[-1].messages) - 1, record, self._legal(made), made.decision.action
+        )
+        decision = played_decision(moment, self._head.player, self._head.length, made, self._notes)
+        shown: Message = msgspec.to_builtins(decision) | {"done": None}
+        # a fault's own words may hold anything
+        shown["live"] = REDACTOR.value(shown["live"])
+        self._made.append(made)
+        if not self._decisions or self._decisions[-1] != (moment.round, moment.event):
+            self._decisions.append((moment.round, moment.event))
+        self._tell({"type": "decision", "decision": shown})
+
+    def expects(self, made: DecisionRecord) -> bool:
+        """Whether a decision was made in the situation that the game is in."""
+        return (
+            self._folds
+            and made.player == self._head.player
+            and made.decision.step not in UNTOLD
+            and self._place == (made.round_index, made.honba, made.turn)
+            and bool(self._legal(made))
+        )
+
+    def replay(self, events: Sequence[GameEvent], made: Sequence[DecisionRecord]) -> None:
+        """Further events, with decisions that were made among them, each told where it fits."""
+        waiting: defaultdict[Place, list[DecisionRecord]] = defaultdict(list)
+        for each in made:
+            waiting[each.round_index, each.honba, each.turn].append(each)
+        for event in events:
+            self.happened(event)
+            here = waiting[self._place]
+            for each in [each for each in here if self.expects(each)]:
+                here.remove(each)
+                self.decided(each)
+
+    def restated(self, events: Sequence[GameEvent]) -> None:
+        """The whole game anew, with the decisions told so far."""
+        made = self._made
+        self._begin()
+        self._tell_head()
+        self.replay(events, made)
+
+    # --- parts ------------------------------------------------------------------------------------------
+
+    @property
+    def _index(self) -> int:
+        return len(self._rounds) - 1
+
+    @property
+    def _place(self) -> Place:
+        """Round, honba and discards so far."""
+        state = self._state
+        return int(state["round_index"]), int(state["honba"]), int(state["discard_count"])
+
+    def _begin(self) -> None:
+        self._rounds: list[Dealt] = []
+        self._decisions: list[tuple[int, int]] = []
+        self._made: list[DecisionRecord] = []
+        self._notes = Notes(self._head.player, self._head.length)
+        self._state = new_round()
+        self._folds = False
+
+    def _tell_head(self) -> None:
+        self._tell({"type": "game", "game": game_of(self._head)})
+
+    def _fold(self, event: GameEvent) -> None:
+        if not self._folds:
+            return
+        try:
+            apply(self._state, event)
+        except BotError as exc:
+            self._folds = False  # up to the next deal the table is drawn, and decisions are not
+            log.warning("dashboard.confused", reason=str(exc))
+
+    def _legal(self, made: DecisionRecord) -> tuple[Any, ...]:
+        """What could be done, in our order; nothing if the decision was about something else."""
+        legal = tuple(legal_actions(self._state, self._head.player))
+        return legal if set(legal) == {option.action for option in made.decision.options} else ()
+
+    def _shown(self, ending: EndGame | None = None) -> tuple[Round, ...]:
+        counted = [place for place, _ in self._decisions]
+        return rounds_of(self._rounds, ending, self._head.length, None, counted)
+
+    def _deal(self) -> None:
+        shown = self._shown()
+        if len(shown) > 1:
+            self._patch(shown[-2], "after")
+        self._tell({"type": "round", "round": msgspec.to_builtins(shown[-1]) | {"result": None}})
+
+    def _patch(self, changed: Round, field: Literal["after", "result"]) -> None:
+        value = msgspec.to_builtins(getattr(changed, field))
+        self._tell({"type": "patch", "round": changed.index, "fields": {field: value}})
+
+    def _end(self, ending: EndGame) -> None:
+        if self._rounds:
+            self._patch(self._shown(ending)[-1], "after")
+        self._tell(
+            {
+                "type": "over",
+                "scores": list(ending.scores),
+                "results": [tenths / 10 for tenths in ending.results],
+                "places": list(placements(ending.scores)),
+            }
+        )
+
+
+def game_of(head: Head) -> Message:
+    """The frame of a review, empty: what the page starts with."""
+    return {
+        "format": "suzaku-review/1",
+        "program": head.program,
+        "game": {
+            "id": head.game_id,
+            "date": head.date or None,
+            "type": head.game_type,
+            "length": head.length,
+            "names": [REDACTOR.value(name) for name in head.names],
+            "ranks": None,
+            "rates": None,
+            "scores": None,
+            "results": None,
+            "places": None,
+            "source": head.source,
+            "known": list(head.known),
+        },
+        "seat": head.player,
+        "policy": {"name": head.policy, "identity": ""},
+        "thresholds": {},
+        "rounds": [],
+        "decisions": [],
+        "summary": None,
+    }

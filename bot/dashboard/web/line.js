@@ -1,0 +1,73 @@
+/**
+ * The line to the program: comes back after every cut, and asks only for what is missing.
+ * @module
+ */
+
+const FIRST_MS = 500;
+const LONGEST_MS = 15000;
+const TRY_LATER = 1013;
+const GOING_AWAY = 1001;
+
+/** @typedef {{state: "opening" | "open" | "lost" | "full" | "over", seconds: number}} Wire */
+
+export class Line {
+  /**
+   * @param {(messages: any[]) => void} take is given what comes in
+   * @param {(wire: Wire) => void} say is told how the line stands
+   */
+  constructor(take, say) {
+    this.take = take;
+    this.say = say;
+    this.run = "";
+    this.number = 0;
+    this.waitMs = FIRST_MS;
+    this.timer = 0;
+    this.over = false;
+    this.open();
+    window.addEventListener("online", () => this.hurry());
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden) this.hurry();
+    });
+  }
+
+  open() {
+    this.timer = 0;
+    if (!this.over) this.say({ state: "opening", seconds: 0 });
+    const address = `ws://${location.host}/live?run=${this.run}&seq=${this.number}`;
+    const socket = new WebSocket(address);
+    socket.onmessage = (event) => this.heard(JSON.parse(event.data));
+    socket.onclose = (event) => this.closed(event.code);
+  }
+
+  /** @param {any} said a greeting, or a list of messages */
+  heard(said) {
+    this.waitMs = FIRST_MS;
+    if (!Array.isArray(said)) {
+      if (said.run !== this.run) this.number = 0;
+      this.run = said.run;
+      this.over = false;
+      this.say({ state: "open", seconds: 0 });
+      return;
+    }
+    for (const message of said) if (message.seq) this.number = message.seq;
+    this.take(said);
+  }
+
+  /** @param {number} code why the line was closed */
+  closed(code) {
+    this.over ||= code === GOING_AWAY;
+    const state = this.over ? "over" : code === TRY_LATER ? "full" : "lost";
+    // spread, so that a whole room of browsers does not come back at once
+    const wait = this.waitMs * (0.75 + Math.random() / 2);
+    this.waitMs = Math.min(2 * this.waitMs, LONGEST_MS);
+    this.say({ state, seconds: Math.ceil(wait / 1000) });
+    this.timer = window.setTimeout(() => this.open(), wait);
+  }
+
+  /** Tries at once where it would have waited. */
+  hurry() {
+    if (!this.timer) return;
+    window.clearTimeout(this.timer);
+    this.open();
+  }
+}

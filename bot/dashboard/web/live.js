@@ -1,0 +1,206 @@
+/**
+ * The running game: the viewer, fed over a socket.
+ * @module
+ */
+
+import { roundBar } from "/web/controls.js";
+import { make } from "/web/dom.js";
+import { gamePanel } from "/web/game.js";
+import { Line } from "/web/line.js";
+import { sessionPanel } from "/web/session.js";
+import { texts } from "/web/texts.js";
+import { Viewer } from "/web/viewer.js";
+import { number } from "/web/words.js";
+
+/** @typedef {import("/web/review.js").Review} Review */
+
+/** @returns {Review} a game of which nothing is known */
+function nothing() {
+  return /** @type {Review} */ (/** @type {unknown} */ ({
+    format: "suzaku-review/1", program: "", seat: 0, policy: { name: "", identity: "" }, thresholds: {},
+    game: { id: "", date: null, type: 0, length: "", names: ["", "", "", ""], ranks: null, rates: null, scores: null, places: null, source: "live" },
+    rounds: [], decisions: [], summary: null,
+  }));
+}
+
+class LiveViewer extends Viewer {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    history.replaceState(null, "", location.pathname);
+    root.classList.add("live-page");
+    super(root, nothing());
+    this.latest = this.review;
+    this.following = true;
+    /** @type {any} */
+    this.session = null;
+    /** @type {import("/web/line.js").Wire} */
+    this.wire = { state: "opening", seconds: 0 };
+    this.due = 0;
+    this.grew = false;
+    this.ended = false;
+    this.line_ = new Line((messages) => this.hear(messages), (wire) => this.onWire(wire));
+    this.build();
+  }
+
+  // --- what comes in ------------------------------------------------------------------------------------
+
+  /** @param {any[]} messages */
+  hear(messages) {
+    for (const message of messages) HANDLERS[message.type]?.(this, message);
+    this.due ||= requestAnimationFrame(() => this.catchUp());
+  }
+
+  /** @param {import("/web/line.js").Wire} wire */
+  onWire(wire) {
+    this.wire = wire;
+    this.showStatus();
+  }
+
+  /** Draws what has come in since the last time. */
+  catchUp() {
+    this.due = 0;
+    if (this.following && (this.ended || this.review !== this.latest)) this.switchTo();
+    else if (this.grew && this.review === this.latest) this.showRounds();
+    this.grew = this.ended = false;
+    if (this.following) this.go(this.end);
+    this.showStatus();
+    this.showSession();
+  }
+
+  /** Shows the newest game in place of the one on the page. */
+  switchTo() {
+    this.review = this.latest;
+    this.view = this.review.seat;
+    this.build();
+  }
+
+  showRounds() {
+    const jump = (/** @type {import("/web/review.js").Position} */ position) => this.jump(position);
+    this.root.querySelector(".rounds")?.replaceWith(roundBar(this.review, jump));
+    this.game?.replaceChildren(gamePanel(this.review, jump));
+    this.drawnRound = -1;
+    if (!this.following) this.show();
+  }
+
+  // --- where we are -------------------------------------------------------------------------------------
+
+  follow() {
+    this.following = true;
+    if (this.review !== this.latest) this.switchTo();
+    super.follow();
+  }
+
+  /** @param {import("/web/review.js").Position} position */
+  go(position) {
+    super.go(position);
+    this.showStatus();
+  }
+
+  /** The address says where one has stepped back to; of what goes on it says nothing. */
+  remember() {
+    if (!this.following) super.remember();
+    else if (location.hash) history.replaceState(null, "", location.pathname);
+  }
+
+  /** @param {import("/web/controls.js").Command} command */
+  run(command) {
+    if (command === "last") this.follow();
+    else super.run(command);
+  }
+
+  // --- drawing ------------------------------------------------------------------------------------------
+
+  build() {
+    super.build();
+    this.status = make("div", { class: "live-status", role: "status" });
+    this.back = make("button", { type: "button", class: "live-back", "data-command": "follow", onclick: () => this.follow() });
+    this.links = make("nav", { class: "live-links" });
+    this.root.querySelector("header.top")?.after(make("div", { class: "live-bar" }, this.status, this.back, this.links));
+    this.sessionPane = make("div", { class: "pane", id: "pane-session", role: "tabpanel", "aria-labelledby": "tab-session" });
+    const tab = make("button", { type: "button", role: "tab", id: "tab-session", "data-tab": "session", "aria-controls": "pane-session", onclick: () => this.openTab("session") }, texts().session);
+    this.root.querySelector(".tabs")?.append(tab);
+    this.root.querySelector(".side-panel")?.append(this.sessionPane);
+    this.empty = make("p", { class: "live-empty" }, texts().waiting);
+    this.root.querySelector(".board-place")?.append(this.empty);
+    this.openTab(this.tab);
+    this.showStatus();
+    this.showSession();
+  }
+
+  /** @param {string} name */
+  openTab(name) {
+    super.openTab(name);
+    if (this.sessionPane) this.sessionPane.hidden = name !== "session";
+  }
+
+  /**
+   * @param {import("/web/review.js").Decision | null} decision
+   * @param {import("/web/board.js").Look} look
+   */
+  showDecision(decision, look) {
+    // what goes on moves past a decision at once; the panel keeps the last
+    super.showDecision(decision ?? (this.following ? this.review.decisions.at(-1) ?? null : null), look);
+  }
+
+  showStatus() {
+    if (!this.status || !this.back || !this.links || !this.empty || !this.wire) return;
+    const { wire: text, line, latency } = texts();
+    const { state, seconds } = this.wire;
+    const good = state === "open";
+    const word = state === "lost" ? text.lost(seconds) : text[state];
+    const last = this.latest.decisions.at(-1)?.live;
+    const facts = good && this.session ? [line[/** @type {"open"} */ (this.session.line)], last ? latency(number(last.time_ms)) : ""] : [];
+    this.status.dataset.wire = state;
+    this.status.replaceChildren(
+      make("strong", {}, make("span", { class: "live-dot", "aria-hidden": "true" }), good && this.following ? texts().live : word),
+      ...facts.filter(Boolean).map((fact) => make("span", { class: "quiet" }, fact)),
+    );
+    this.back.hidden = this.following;
+    this.back.textContent = this.review === this.latest ? texts().follow : texts().newGame;
+    this.links.replaceChildren(...(this.session?.past ? [make("a", { href: "/games" }, texts().past)] : []));
+    this.empty.hidden = this.review.rounds.length > 0;
+  }
+
+  showSession() {
+    if (this.session) this.sessionPane?.replaceChildren(sessionPanel(this.session));
+  }
+}
+
+/** @type {Record<string, (viewer: LiveViewer, message: any) => void>} */
+const HANDLERS = {
+  reset(viewer) {
+    viewer.latest = nothing();
+  },
+  session(viewer, message) {
+    viewer.session = message;
+  },
+  game(viewer, message) {
+    viewer.latest = message.game;
+  },
+  round(viewer, message) {
+    viewer.latest.rounds.push(message.round);
+    viewer.grew = true;
+  },
+  events(viewer, message) {
+    viewer.latest.rounds[message.round]?.events.push(...message.events);
+  },
+  patch(viewer, message) {
+    Object.assign(viewer.latest.rounds[message.round] ?? {}, message.fields);
+    viewer.grew = true;
+  },
+  decision(viewer, message) {
+    const { decisions } = viewer.latest;
+    const { decision } = message;
+    const last = decisions.at(-1);
+    // asked anew after a cut: the last answer is the one that was taken
+    if (last && last.round === decision.round && last.event === decision.event) decisions.pop();
+    decisions.push(decision);
+  },
+  over(viewer, message) {
+    Object.assign(viewer.latest.game, { scores: message.scores, results: message.results, places: message.places });
+    viewer.ended = viewer.grew = true;
+  },
+};
+
+const root = /** @type {HTMLElement} */ (document.getElementById("app"));
+Object.assign(globalThis, { suzakuViewer: new LiveViewer(root) });

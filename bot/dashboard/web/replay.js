@@ -1,0 +1,29 @@
+/**
+ * A past game, with what was thought when it was played.
+ * @module
+ */
+
+import { make } from "/web/dom.js";
+import { restore } from "/web/settings.js";
+import { texts } from "/web/texts.js";
+import { Viewer } from "/web/viewer.js";
+import { words } from "/web/words.js";
+
+class ReplayViewer extends Viewer {
+  build() {
+    this.root.classList.add("live-page");
+    super.build();
+    const bar = make("div", { class: "live-bar" }, make("span", { class: "quiet" }, texts().replay), make("nav", { class: "live-links" }, make("a", { href: "/games" }, texts().past)));
+    this.root.querySelector("header.top")?.after(bar);
+  }
+}
+
+const root = /** @type {HTMLElement} */ (document.getElementById("app"));
+try {
+  const review = JSON.parse(document.getElementById("review")?.textContent ?? "");
+  Object.assign(globalThis, { suzakuViewer: new ReplayViewer(root, review) });
+} catch (error) {
+  restore();
+  root.replaceChildren(make("p", { class: "broken", role: "alert" }, words().broken));
+  throw error;
+}

@@ -1,0 +1,105 @@
+/**
+ * How the session stands: games, places, latencies.
+ * @module
+ */
+
+import { isolated, make } from "/web/dom.js";
+import { texts } from "/web/texts.js";
+import { number, percent, signed, words } from "/web/words.js";
+
+/**
+ * @typedef {{id: string, player: number, placement: number, scores: number[], result: number}} Played
+ * @typedef {{done: number, of: number, note?: string}} Adaptation
+ * @typedef {{policy: string, budget_ms: number, wanted: number, past: boolean, line: string, games: Played[],
+ *   played: number, missed: number, places: number[], average_place: number | null, result: number,
+ *   stable_rank: number | null, decisions: {count: number, p50_ms: number, p99_ms: number, fallbacks: number,
+ *   late: number}, seconds: number, games_per_hour: number | null, adaptation?: Adaptation | null}} Session
+ */
+
+/** @param {Session} session @returns {HTMLElement} */
+export function sessionPanel(session) {
+  const text = texts();
+  return make(
+    "article", { class: "game session" },
+    session.adaptation ? adaptation(session.adaptation) : null,
+    make(
+      "dl", { class: "cards" },
+      card(text.games, number(session.played), session.wanted ? text.of(session.wanted) : "", "played"),
+      card(text.average, number(session.average_place, 2), "", "average_place"),
+      card(text.result, signed(session.played ? session.result : null, 1), text.resultHint, "result"),
+      card(text.stable, rank(session.stable_rank), text.stableHint, "stable_rank"),
+    ),
+    session.played ? placesStrip(session.places) : null,
+    make(
+      "dl", { class: "pairs" },
+      ...pair(text.decisions, number(session.decisions.count), "count"),
+      ...pair(text.p50, text.ms(number(session.decisions.p50_ms, 1)), "p50_ms"),
+      ...pair(text.p99, text.ms(number(session.decisions.p99_ms, 1)), "p99_ms"),
+      ...pair(text.budget, text.ms(number(session.budget_ms)), "budget_ms"),
+      ...pair(text.fallbacks, number(session.decisions.fallbacks), "fallbacks"),
+      ...pair(text.late, number(session.decisions.late), "late"),
+      ...(session.games_per_hour === null ? [] : pair(text.speed, number(session.games_per_hour, 1), "games_per_hour")),
+      ...(session.missed ? pair(text.missed, number(session.missed), "missed") : []),
+    ),
+    games(session),
+  );
+}
+
+/** @param {number | null} value @returns {string} a rank, which may lie below 0 */
+export function rank(value) {
+  return value !== null && value < 0 ? signed(value, 1) : number(value, 1);
+}
+
+/** @param {string} name @param {string} value @param {string} hint @param {string} key */
+export function card(name, value, hint, key) {
+  return make("div", { class: "card" }, make("dt", {}, name), make("dd", {}, make("strong", { "data-figure": key }, value), make("small", {}, hint)));
+}
+
+/** @param {string} name @param {string} value @param {string} key */
+function pair(name, value, key) {
+  return [make("dt", {}, name), make("dd", { "data-figure": key }, value)];
+}
+
+/** How often which place, as one strip. @param {number[]} places */
+export function placesStrip(places) {
+  const all = places.reduce((sum, count) => sum + count, 0);
+  const parts = places.map((count, index) => make("span", { class: `strip-part place-${index + 1}`, vars: { grow: count } }));
+  const labels = places.map((count, index) =>
+    make("li", { class: `strip-label place-label-${index + 1}` }, `${words().place(index + 1)} `, make("strong", {}, number(count)), make("small", {}, ` ${percent(all ? count / all : null, 0)}`)),
+  );
+  return make("div", { class: "strip places", role: "group", "aria-label": texts().places }, make("div", { class: "strip-bar", "aria-hidden": "true" }, ...parts), make("ul", {}, ...labels));
+}
+
+/** @param {Session} session */
+function games(session) {
+  const text = texts();
+  if (!session.games.length) return make("p", { class: "quiet" }, text.none);
+  const rows = [...session.games].reverse().map((game) =>
+    make(
+      "tr", {},
+      make("th", { scope: "row" }, gameLink(game.id, session.past)),
+      make("td", { class: "num" }, words().place(game.placement)),
+      make("td", { class: "num" }, number(game.scores[game.player])),
+      make("td", { class: game.result > 0 ? "num gain" : game.result < 0 ? "num pain" : "num" }, signed(game.result, 1)),
+    ),
+  );
+  const heads = [text.game, text.place, text.score, text.result].map((head, index) => make("th", { scope: "col", class: index ? "num" : "" }, head));
+  return make("section", {}, make("h2", {}, text.games), make("div", { class: "scroll" }, make("table", { class: "figures" }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows))));
+}
+
+/** @param {string} id @param {boolean} linked @returns {HTMLElement} a game's name, short; a link where it can be looked at */
+export function gameLink(id, linked) {
+  const name = isolated(id.slice(-8));
+  if (!linked || !/^[0-9a-z-]+$/.test(id)) return name;
+  return make("a", { href: `/games/${id}`, title: id }, name);
+}
+
+/** @param {Adaptation} at */
+function adaptation(at) {
+  const { adaptation: title, step } = texts();
+  const share = at.of ? at.done / at.of : 0;
+  return make(
+    "section", { class: "adaptation" }, make("h2", {}, title),
+    make("span", { class: "meter", vars: { share } }), make("p", { class: "quiet" }, `${step} ${number(at.done)} / ${number(at.of)} `, at.note ? isolated(at.note) : ""),
+  );
+}

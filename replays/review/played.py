@@ -1,0 +1,58 @@
+"""A decision of our own as it was made, in the shape of a review: what was thought, and no verdict on it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from game.settlement import GameLength
+from policies.outlook import danger_of, look
+from replays.record import DecisionRecord
+from replays.review import schema
+from replays.review.judging import ORDER, Opinion
+from replays.review.live import LiveDecisions
+from replays.review.moments import Moment
+from replays.review.notes import Notes
+from replays.review.report import decision_of
+
+_BEFORE_DISCARD: Final = ("win", "nine_terminals", "kan", "riichi")
+
+
+def played_decision(
+    moment: Moment, seat: int, length: GameLength, made: DecisionRecord, notes: Notes
+) -> schema.Decision:
+    """What the policy thought when it decided, with the same figures beside it that a review has.
+
+    Args:
+        moment: the decision, ``done`` what was decided.
+        seat: whose, absolute.
+        length: of the game.
+        made: as it was logged; its options are those of the moment.
+        notes: of this game; asked for in order.
+
+    Returns:
+        A decision that agrees with itself, without losses. Options of steps that the flow did not come to
+        are left out: nothing was thought about them.
+    """
+    opinion = _opinion(made)
+    danger = danger_of(moment.record, seat, look(moment.record, seat, length))
+    shown = decision_of(seat, moment, opinion, danger, {}, None, notes, LiveDecisions([made], seat))
+    live = shown.live and msgspec.structs.replace(shown.live, played=None, probabilities=None)
+    kept = tuple(note for note in shown.notes if note.key != "riichi_choice" or "discard" in opinion.reached)
+    options = tuple(option for option in shown.options if option.reached)
+    return msgspec.structs.replace(shown, options=options, notes=kept, live=live)
+
+
+def _opinion(made: DecisionRecord) -> Opinion:
+    decision = made.decision
+    reached = ORDER
+    if decision.step in _BEFORE_DISCARD:
+        reached = ORDER[: ORDER.index(decision.step) + 1]
+    return Opinion(
+        preferred=decision.action,
+        step=decision.step,
+        source=decision.source,
+        probabilities={option.action: option.probability for option in decision.options},
+        reached=frozenset(reached),
+    )

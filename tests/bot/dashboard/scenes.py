@@ -1,0 +1,139 @@
+"""A game that was played once for all tests, and dashboards to show it on."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from websockets.sync.client import ClientConnection, connect
+
+from bot.config import GUEST, Config, Dashboard, Local, Play, Records
+from bot.dashboard.feed import Decided, Feed, Happened, Item
+from bot.dashboard.past import gathered
+from bot.dashboard.pump import About
+from bot.dashboard.server import Dashboard as Server
+from bot.play import Run
+from policies.heuristic import HeuristicPolicy
+from replays.index import games
+
+ABOUT = About(program="suzaku 0.0", policy="heuristic", budget_ms=3000, wanted=1)
+TOKEN = "0123456789abcdefTOKEN"
+
+
+def config_of(folder: Path, games_wanted: int = 1) -> Config:
+    """A tonpuu in the built-in lobby, the walls always the same."""
+    return Config(
+        play=Play(games=games_wanted, seed=7, pace="instant"),
+        local=Local(type=1),
+        records=Records(folder=folder),
+    )
+
+
+@cache
+def played() -> tuple[Item, ...]:
+    """All that a game of our own leaves in the feed."""
+    with TemporaryDirectory() as folder:
+        return play(Path(folder))
+
+
+def play(folder: Path) -> tuple[Item, ...]:
+    """Play a game, keep its record, and give what it left in the feed."""
+    feed = Feed()
+    run = Run(config_of(folder), GUEST, None, HeuristicPolicy, time.monotonic(), None, feed)
+    assert asyncio.run(run.play()) == 0
+    return tuple(feed.take())
+
+
+@cache
+def library() -> Path:
+    """A folder with that game in it."""
+    folder = Path(_KEPT.name)
+    play(folder)
+    assert games(folder)[0]
+    return folder
+
+
+_KEPT = TemporaryDirectory()
+
+
+def server(feed: Feed | None, folder: Path, port: int = 0, **options: Any) -> Server:
+    """A dashboard on this machine."""
+    host = options.pop("host", "127.0.0.1")
+    return Server(Dashboard(host=host, port=port), folder, ABOUT, feed, **options)
+
+
+def put(feed: Feed, items: Sequence[Item]) -> None:
+    """Leave things as a game does."""
+    for item in items:
+        feed.put(item)
+
+
+class Watcher:
+    """A browser without a screen: what it has been told, and what that adds up to."""
+
+    def __init__(self, served: Server, run: str = "", seq: int = 0, **options: Any) -> None:
+        address = f"ws://127.0.0.1:{served.port}/live?run={run}&seq={seq}"
+        options = {"origin": f"http://127.0.0.1:{served.port}", "max_size": None} | options
+        self._opened = connect(address, **options)
+        self.line: ClientConnection = self._opened.__enter__()
+        self.hello = json.loads(self.line.recv(10))
+        self.messages: list[dict[str, Any]] = []
+
+    def hear(self, until: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
+        """Everything up to a message."""
+        while True:
+            new = json.loads(self.line.recv(10))
+            self.messages += new
+            if any(until(message) for message in new):
+                return self.messages
+
+    @property
+    def game(self) -> dict[str, Any]:
+        """What the game adds up to."""
+        return gathered([message for message in self.messages if "seq" in message])
+
+    def close(self) -> None:
+        """Go."""
+        self._opened.__exit__(None, None, None)
+
+
+def is_over(message: dict[str, Any]) -> bool:
+    """Whether a message ends the game."""
+    return message["type"] == "over"
+
+
+def ask(served: Server, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    """Status, headers and body of an answer."""
+    line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=10)
+    given = {"host": f"127.0.0.1:{served.port}"} | headers
+    line.putrequest("GET", path, skip_host=True)
+    for name, value in given.items():
+        line.putheader(name, value)
+    line.endheaders()
+    answer = line.getresponse()
+    body = answer.read()
+    line.close()
+    return answer.status, {name.lower(): value for name, value in answer.getheaders()}, body
+
+
+def decided(items: Sequence[Item]) -> int:
+    """How many decisions had a choice."""
+    return sum(isinstance(item, Decided) and item.made.decision.step != "forced" for item in items)
+
+
+def happened(items: Sequence[Item]) -> int:
+    """How many events there were."""
+    return sum(isinstance(item, Happened) for item in items)
+
+
+def threads(name: str) -> int:
+    """How many threads of this name run."""
+    return sum(thread.name == name for thread in threading.enumerate())

@@ -1,0 +1,213 @@
+"""The dashboard in a real browser: Playwright drives the system's Chromium."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.dashboard.feed import Feed
+from tests.bot.dashboard.scenes import decided, library, played, put, server
+
+sync_api = pytest.importorskip(
+    "playwright.sync_api", reason="NO BROWSER TESTS: Playwright for Python is missing; pip install playwright"
+)
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="NO BROWSER TESTS: Chromium is missing; apt-get install chromium"
+)
+PATIENCE_S = 60.0
+GONE = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "Connection closed", "ERR_EMPTY_RESPONSE")
+"""What a browser itself writes to its console where nobody listens; no page can keep it from that."""
+SEEN = """() => {
+  const { latest, review, following, position, wire, session } = globalThis.suzakuViewer;
+  return { rounds: latest.rounds, decisions: latest.decisions, game: latest.game, shown: review === latest,
+    following, position, wire, session };
+}"""
+
+
+class Opened:
+    """A page, and what went wrong on it or left the machine."""
+
+    def __init__(self, tab: Any, url: str) -> None:
+        self.tab = tab
+        self.faults: list[str] = []
+        self.requests: list[str] = []
+        self.url = url
+        tab.on("console", lambda message: self.faults.append(message.text))
+        tab.on("pageerror", lambda error: self.faults.append(str(error)))
+        tab.on("request", lambda request: self.requests.append(request.url))
+        tab.on("websocket", lambda line: self.requests.append(line.url.replace("ws:", "http:")))
+        tab.goto(url)
+
+    @property
+    def seen(self) -> dict[str, Any]:
+        """What the page knows."""
+        known: dict[str, Any] = self.tab.evaluate(SEEN)
+        return known
+
+    def until(self, true: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """Wait; the page's policy lets no test put a condition into it."""
+        end = time.monotonic() + PATIENCE_S
+        while not true(seen := self.seen):
+            assert time.monotonic() < end, seen
+            self.tab.wait_for_timeout(50)
+        return seen
+
+    def check(self) -> None:
+        """Nothing went wrong, and nothing was asked of another machine."""
+        assert [fault for fault in self.faults if not any(word in fault for word in GONE)] == []
+        assert [url for url in self.requests if not url.startswith((self.url, "data:"))] == []
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    assert library().is_dir()
+    assert played()  # before Playwright, which has an event loop of its own running on this thread
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Any]:
+    contexts = []
+
+    def open_it(url: str, width: int = 1280, **options: Any) -> Opened:
+        options = {"locale": "en-GB", "reduced_motion": "reduce"} | options
+        context = browser.new_context(viewport={"width": width, "height": 800}, **options)
+        contexts.append(context)
+        return Opened(context.new_page(), url)
+
+    yield open_it
+    for context in contexts:
+        context.close()
+
+
+def test_a_game_is_followed_to_its_end_by_two(open_page: Any, tmp_path: Path) -> None:
+    flags = [
+        "--dashboard",
+        "--dashboard-port",
+        "0",
+        "--seed",
+        "7",
+        "--type",
+        "tonpuu",
+        "--out",
+        str(tmp_path),
+    ]
+    environment = os.environ | {"SUZAKU_DECISION__POLICY": "heuristic"}
+    program = subprocess.Popen(
+        [sys.executable, "-m", "bot.cli", "play", *flags, "--log-level", "error"],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    with program:
+        assert program.stderr is not None
+        url = program.stderr.readline().removeprefix("dashboard: ").strip()
+        wide, narrow = open_page(url), open_page(url, 360, locale="ja-JP", color_scheme="dark")
+        ends = [page.until(lambda seen: seen["game"]["places"] is not None) for page in (wide, narrow)]
+        assert program.wait(PATIENCE_S) == 0
+    assert ends[0]["game"] == ends[1]["game"]
+    assert ends[0]["rounds"] == ends[1]["rounds"]
+    assert ends[0]["decisions"] == ends[1]["decisions"]
+    assert len(ends[0]["rounds"]) == 4
+    assert len(ends[0]["decisions"]) > 40
+    for page in (wide, narrow):
+        seen = page.until(lambda seen: seen["session"]["line"] == "over" and seen["wire"]["state"] == "over")
+        assert seen["following"]
+        assert seen["position"] == {"round": 3, "event": len(seen["rounds"][3]["events"]) - 1}
+        assert page.tab.locator(".result").count() == 1
+        page.tab.click("[data-tab=session]")
+        assert page.tab.text_content("[data-figure=played]") == "1"
+        assert page.tab.text_content("[data-figure=count]") == str(seen["session"]["decisions"]["count"])
+        assert page.tab.locator("#pane-session tbody tr").count() == 1
+        page.check()
+    assert narrow.tab.evaluate("document.documentElement.scrollWidth") <= 360
+    assert narrow.tab.text_content("#tab-session") == "成績"
+
+
+def test_stepping_back_stays_back_until_one_goes_live(open_page: Any) -> None:
+    feed, items = Feed(), played()
+    with server(feed, library()) as served:
+        page = open_page(served.url)
+        assert page.tab.is_visible(".live-empty")
+        put(feed, items[:70])
+        page.until(lambda seen: len(seen["decisions"]) > 5)
+        page.tab.wait_for_selector(".decision [data-value=probability]")
+        page.tab.keyboard.press("ArrowLeft")
+        page.tab.keyboard.press("ArrowLeft")
+        before = page.seen
+        assert not before["following"]
+        put(feed, items[70:])
+        after = page.until(lambda seen: seen["game"]["places"] is not None)
+        assert after["position"] == before["position"]
+        assert page.tab.evaluate("location.hash") == "#{round}.{event}".format(**before["position"])
+        put(feed, items)  # the next game does not push this one aside
+        page.until(lambda seen: not seen["shown"] and seen["game"]["places"] is not None)
+        assert page.seen["position"] == before["position"]
+        page.tab.click("[data-command=follow]")
+        live = page.until(lambda seen: seen["shown"] and seen["following"])
+        assert live["position"]["round"] == len(live["rounds"]) - 1
+        assert page.tab.is_hidden("[data-command=follow]")
+        assert page.tab.evaluate("location.hash") == ""
+        page.check()
+
+
+def test_the_page_comes_back_after_the_server_does(open_page: Any) -> None:
+    feed, items = Feed(), played()
+    with server(feed, library()) as served:
+        port = served.port
+        page = open_page(served.url)
+        put(feed, items[:70])
+        page.until(lambda seen: len(seen["decisions"]) > 5)
+    gone = page.until(lambda seen: seen["wire"]["state"] == "over")
+    assert len(gone["decisions"]) > 5  # what was seen stays
+    assert "stopped" in page.tab.text_content(".live-status")
+    with server(feed, library(), port):
+        put(feed, items)
+        back = page.until(lambda seen: seen["game"]["places"] is not None)
+        assert back["wire"]["state"] == "open"
+        assert len(back["decisions"]) == decided(items)
+        page.check()
+
+
+def test_past_games_are_listed_and_replayed(open_page: Any) -> None:
+    with server(None, library()) as served:
+        page = open_page(served.url, 360)
+        page.tab.wait_for_selector("[data-figure=games]")
+        assert page.tab.text_content("[data-figure=games]") == "1"
+        assert page.tab.evaluate("document.documentElement.scrollWidth") <= 360
+        page.tab.click("tbody a")
+        page.tab.wait_for_selector(".rounds .round")
+        assert page.tab.locator(".rounds .round").count() == 4
+        page.tab.keyboard.press("Shift+ArrowRight")
+        assert page.tab.locator(".decision").count() == 1
+        page.tab.click(".live-links a")
+        page.tab.wait_for_selector("[data-figure=games]")
+        page.check()
+
+
+def test_room_for_adaptation_is_taken_when_there_is_any(open_page: Any) -> None:
+    feed = Feed()
+    with server(feed, library()) as served:
+        page = open_page(served.url)
+        put(feed, played()[:40])
+        page.until(lambda seen: seen["session"] is not None and len(seen["rounds"]) > 0)
+        page.tab.click("[data-tab=session]")
+        assert page.tab.locator(".adaptation").count() == 0
+        page.tab.evaluate(
+            "suzakuViewer.hear([{ ...suzakuViewer.session, adaptation: { done: 30, of: 120 } }])"
+        )
+        page.tab.wait_for_selector(".adaptation .meter")
+        page.check()

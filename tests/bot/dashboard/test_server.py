@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from itertools import pairwise
+
+import pytest
+
+from bot.dashboard.feed import Feed
+from bot.dashboard.pump import Pump
+from bot.dashboard.show import MAX_BATCH, Place, Show
+from game.errors import ConfigError
+from tests.bot.dashboard.scenes import Watcher, ask, decided, is_over, library, played, put, server, threads
+
+
+def test_one_who_comes_late_gets_the_whole_game() -> None:
+    feed = Feed()
+    with server(feed, library()) as served:
+        first = Watcher(served)
+        put(feed, played())
+        first.hear(is_over)
+        late = Watcher(served)
+        late.hear(is_over)
+        assert late.game == first.game
+        assert len(late.game["decisions"]) == decided(played())
+        first.close()
+        late.close()
+
+
+def test_two_see_the_same_messages_in_order() -> None:
+    feed = Feed()
+    with server(feed, library()) as served:
+        watchers = [Watcher(served), Watcher(served)]
+        put(feed, played())
+        heard = [[m for m in watcher.hear(is_over) if "seq" in m] for watcher in watchers]
+        assert heard[0] == heard[1]
+        assert [m["seq"] for m in heard[0]] == list(range(1, len(heard[0]) + 1))
+        for watcher in watchers:
+            watcher.close()
+
+
+def test_one_who_comes_back_is_sent_only_what_he_missed() -> None:
+    feed, items = Feed(), played()
+    with server(feed, library()) as served:
+        watcher = Watcher(served)
+        put(feed, items[:100])
+        watcher.hear(lambda message: message.get("seq", 0) > 60)
+        watcher.close()
+        seen = max(message.get("seq", 0) for message in watcher.messages)
+        put(feed, items[100:])
+        back = Watcher(served, run=watcher.hello["run"], seq=seen)
+        numbers = [m["seq"] for m in back.hear(is_over) if "seq" in m]
+        assert numbers[0] == seen + 1
+        assert all(after == before + 1 for before, after in pairwise(numbers))
+        assert not any(m["type"] == "reset" for m in back.messages)
+        back.close()
+
+
+def test_one_who_comes_back_after_a_restart_starts_anew() -> None:
+    feed = Feed()
+    with server(feed, library()) as served:
+        watcher = Watcher(served)
+        put(feed, played()[:50])
+        watcher.hear(lambda message: message.get("seq", 0) > 30)
+        port = served.port
+    with server(feed, library(), port) as again:
+        put(feed, played())
+        back = Watcher(again, run=watcher.hello["run"], seq=31)
+        back.hear(is_over)
+        assert back.messages[0] == {"type": "reset"}
+        assert len(back.game["decisions"]) == decided(played())
+        back.close()
+
+
+def test_at_the_end_everybody_is_told_before_the_line_closes() -> None:
+    feed = Feed()
+    with server(feed, library()) as served:
+        watcher = Watcher(served)
+        put(feed, played())
+    watcher.hear(lambda message: message["type"] == "session" and message["line"] == "over")
+    assert watcher.game["game"]["places"]
+    watcher.close()
+    assert threads("dashboard") == 0
+
+
+def test_one_who_reads_nothing_is_dropped_and_holds_nobody_up() -> None:
+    feed, items = Feed(), played()
+    with server(feed, library(), send_s=0.4) as served:
+        slow, quick = _deaf(served.port), Watcher(served)
+        slowest = 0.0
+        for _ in range(14):  # some megabytes: more than the buffers in between hold
+            for item in items:
+                began = time.perf_counter()
+                feed.put(item)
+                slowest = max(slowest, time.perf_counter() - began)
+            quick.hear(is_over)
+            quick.messages.clear()
+        assert slowest < 0.25
+        assert _is_dropped(slow)
+        quick.close()
+
+
+def _deaf(port: int) -> socket.socket:
+    """A browser that asks and never reads."""
+    line = socket.socket()
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    line.connect(("127.0.0.1", port))
+    line.sendall(
+        (
+            f"GET /live?run=&seq=0 HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
+            "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        ).encode()
+    )
+    return line
+
+
+def _is_dropped(line: socket.socket) -> bool:
+    """Whether the other side gives up within a few seconds: what is sent to it is answered by a reset."""
+    until = time.monotonic() + 6
+    ping = b"\x89\x80" + struct.pack("!I", 0)
+    while time.monotonic() < until:
+        try:
+            line.sendall(ping)
+        except OSError:
+            line.close()
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_a_port_in_use_is_said_before_anything_begins() -> None:
+    with server(None, library()) as served, pytest.raises(ConfigError, match=r"dashboard\.port"):
+        server(None, library(), served.port)
+
+
+def test_without_a_game_past_ones_are_shown() -> None:
+    with server(None, library()) as served:
+        status, headers, _ = ask(served, "/")
+        assert (status, headers["location"]) == (303, "/games")
+        assert ask(served, "/live")[0] == 404
+        body = ask(served, "/games")[2].decode()
+        game_id = body.partition('"id":"')[2].partition('"')[0]
+        status, _, body_of_game = ask(served, f"/games/{game_id}")
+        assert status == 200
+        assert b'"decisions":[{' in body_of_game
+
+
+def test_a_folder_without_games_is_no_error() -> None:
+    with server(None, library() / "nothing") as served:
+        assert ask(served, "/games")[0] == 200
+
+
+def test_a_dashboard_that_fails_leaves_the_game_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: Pump) -> None:
+        raise MemoryError
+
+    feed = Feed(limit=100)
+    monkeypatch.setattr(Pump, "work", fail)
+    with server(feed, library()) as served:
+        put(feed, played())
+        assert ask(served, "/")[0] in (200, 500)
+    assert len(feed.take()) <= 101
+
+
+# --- the list everybody reads from ------------------------------------------------------------------------
+
+
+async def test_a_batch_is_bounded_and_the_rest_follows() -> None:
+    show = Show("test")
+    show.tell({"type": "game"})
+    for _ in range(40):
+        show.tell({"type": "events", "text": "x" * 10_000})
+    place, batches = show.place("", ""), []
+    while True:
+        text, place = show.since(place)
+        if not text:
+            break
+        batches.append(text)
+    assert len(batches) > 2
+    assert max(map(len, batches)) < MAX_BATCH + 1000
+    assert "".join(batches).count('"seq"') == 41
+    assert show.is_past(place)
+
+
+async def test_a_new_game_takes_the_place_of_the_old() -> None:
+    show = Show("test")
+    for _ in range(2):
+        show.tell({"type": "game"})
+        show.tell({"type": "events"})
+    assert show.since(Place(1, -1))[0].startswith('[{"type":"reset"},{"seq":3,')
+    assert show.since(Place(2, -1))[0].startswith('[{"seq":3,')
+    assert show.since(Place(4, -1))[0] == ""
+    assert show.since(Place(9, -1))[0].startswith('[{"type":"reset"}')
+
+
+@pytest.mark.parametrize("number", ["-1", "x", "1e3", "9" * 30, "٣", ""])
+async def test_a_place_that_is_none_is_the_beginning(number: str) -> None:
+    show = Show("test")
+    show.tell({"type": "game"})
+    assert show.since(show.place(show.run, number))[0].startswith('[{"type":"reset"},{"seq":1')
+
+
+async def test_a_game_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.dashboard.show.MAX_GAME", 1000)
+    show = Show("test")
+    show.tell({"type": "game"})
+    for _ in range(100):
+        show.tell({"type": "events", "text": "x" * 90})
+    assert show.since(Place(0, -1))[0].count('"seq"') < 15

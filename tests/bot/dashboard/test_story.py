@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from bot.config import GUEST
+from bot.dashboard.feed import Began, Decided, Feed, Happened, Item, Lost, Restated
+from bot.dashboard.past import games_shown, gathered, replay_of
+from bot.dashboard.pump import Pump
+from bot.dashboard.show import Show
+from bot.redaction import REDACTOR
+from game.errors import ReplayError
+from game.events import EndGame, StartRound
+from policies.decision import Decision
+from replays.library import RECORD_SUFFIX
+from replays.mjai import render
+from tests.bot.dashboard.scenes import ABOUT, decided, library, played, put
+
+
+class Listener(Show):
+    """A show that keeps all it is told."""
+
+    def __init__(self) -> None:
+        super().__init__("test")
+        self.told: list[dict[str, Any]] = []
+        self.facts: dict[str, Any] = {}
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Keep it."""
+        self.told.append(message)
+
+    def session(self, facts: dict[str, Any]) -> None:
+        """Keep it."""
+        self.facts = facts
+
+
+def shown(*items: Item) -> Listener:
+    feed, show = Feed(), Listener()
+    pump = Pump(feed, show, ABOUT)
+    put(feed, items)
+    pump.work()
+    return show
+
+
+def begun() -> Began:
+    return next(item for item in played() if isinstance(item, Began))
+
+
+def test_the_messages_add_up_to_the_game_from_our_seat() -> None:
+    items = played()
+    game = gathered(shown(*items).told)
+    events = [item.event for item in items if isinstance(item, Happened)]
+    starts = [event for event in events if isinstance(event, StartRound)]
+    ending = next(event for event in events if isinstance(event, EndGame))
+    assert [each["round_index"] for each in game["rounds"]] == [start.round_index for start in starts]
+    messages = [message for event in events if (message := render(event))]
+    told = [message for each in game["rounds"] for message in each["events"]]
+    assert told == [m for m in messages if m["type"] not in ("start_game", "end_game")]
+    for each in game["rounds"]:
+        hands = each["events"][0]["tehais"]
+        assert ["?" in hand for hand in hands] == [player != game["seat"] for player in range(4)]
+        assert each["result"]["kind"] in ("win", "draw")
+    assert game["game"]["scores"] == list(ending.scores)
+    assert list(game["rounds"][-1]["after"]["placement"]) == game["game"]["places"]
+
+
+def test_every_decision_with_a_choice_is_told_with_its_figures() -> None:
+    items = played()
+    told = gathered(shown(*items).told)["decisions"]
+    made = [item.made for item in items if isinstance(item, Decided) and item.made.decision.step != "forced"]
+    assert len(told) == len(made)
+    for each, one in zip(told, made, strict=True):
+        assert each["done"] is None
+        assert each["loss"] is None
+        assert each["live"]["time_ms"] == round(one.decision.latency_ms, 1)
+        assert each["options"][0]["action"] == each["preferred"]
+        assert each["options"][0]["probability"] == pytest.approx(
+            one.decision.options[0].probability, abs=1e-6
+        )
+        for option in each["options"]:
+            assert (option["shanten"] is None) == (option["action"]["kind"] != "discard")
+            assert (option["danger"] is None) == (option["action"]["kind"] != "discard")
+
+
+def test_a_decision_stands_at_the_event_it_answers() -> None:
+    game = gathered(shown(*played()).told)
+    for each in game["decisions"]:
+        events = game["rounds"][each["round"]]["events"]
+        if each["step"] == "discard":
+            # what was chosen is what came next
+            thrown = next(e for e in events[each["event"] + 1 :] if e["type"] == "dahai")
+            assert (thrown["actor"], thrown["pai"]) == (game["seat"], each["preferred"]["tile"])
+
+
+def test_a_game_told_anew_keeps_its_decisions() -> None:
+    items = played()
+    middle = next(n for n, item in enumerate(items) if n > 150 and isinstance(item, Happened)) + 1
+    log = tuple(item.event for item in items[:middle] if isinstance(item, Happened))
+    straight = gathered(shown(*items).told)
+    bent = gathered(shown(*items[:middle], Restated(log), *items[middle:]).told)
+    assert bent == straight
+
+
+def test_a_game_that_is_joined_in_its_middle_is_shown_as_far_as_it_is_known() -> None:
+    items = [item for item in played() if isinstance(item, Happened | Decided)]
+    starts = [
+        n for n, item in enumerate(items) if isinstance(item, Happened) and isinstance(item.event, StartRound)
+    ]
+    show = shown(begun(), *items[starts[0] + 9 : starts[1]], *items[starts[1] :])
+    game = gathered(show.told)
+    assert [each["round_index"] for each in game["rounds"]] == [1, 2, 3]
+
+
+def test_events_that_do_not_fit_cost_decisions_and_nothing_else() -> None:
+    items = played()
+    events = [n for n, item in enumerate(items) if isinstance(item, Happened)]
+    broken = [item for n, item in enumerate(items) if n != events[12]]
+    game, whole = gathered(shown(*broken).told), gathered(shown(*items).told)
+    assert len(game["rounds"]) == len(whole["rounds"])
+    later = [each for each in whole["decisions"] if each["round"] > 0]
+    assert [each for each in game["decisions"] if each["round"] > 0] == later
+
+
+def test_after_a_loss_the_next_game_is_shown() -> None:
+    items = played()
+    show = shown(*items[:60], Lost(), *items[60:])
+    assert not any(message["type"] == "over" for message in show.told)
+    again = shown(*items[:60], Lost(), *items[60:], *items)
+    assert gathered(again.told) == gathered(shown(*items).told)
+
+
+def test_a_fault_in_the_dashboard_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("a fault of ours")
+
+    items = played()
+    monkeypatch.setattr("bot.dashboard.story.played_decision", fail)
+    show = shown(*items)
+    assert show.facts["played"] == 1
+    monkeypatch.undo()
+    assert gathered(shown(*items).told)["game"]["places"]
+
+
+def test_the_session_counts_places_and_latencies() -> None:
+    items = played()
+    facts = shown(*items).facts
+    place = facts["games"][0]["placement"]
+    assert facts["places"] == [int(place == n) for n in (1, 2, 3, 4)]
+    assert facts["average_place"] == place
+    assert facts["decisions"]["count"] == sum(isinstance(item, Decided) for item in items) >= decided(items)
+    assert facts["decisions"]["p50_ms"] <= facts["decisions"]["p99_ms"]
+    assert facts["stable_rank"] == (-2.0 if place == 4 else None)
+    twice = shown(*items, *items).facts
+    assert (twice["played"], twice["result"]) == (2, 2 * facts["result"])
+
+
+def test_secrets_are_not_told() -> None:
+    secret = "ID0123ABCD-aBcD5678"
+    REDACTOR.register(secret)
+    items = list(played())
+    at = next(
+        n
+        for n, item in enumerate(items)
+        if isinstance(item, Decided) and item.made.decision.step == "discard"
+    )
+    item = items[at]
+    assert isinstance(item, Decided)
+    decision: Decision = msgspec.structs.replace(
+        item.made.decision, fallback_reason=f"\x1b[31m{secret} failed", source="fallback"
+    )
+    items[at] = msgspec.structs.replace(item, made=msgspec.structs.replace(item.made, decision=decision))
+    game = begun().game
+    named = msgspec.structs.replace(game, names=(secret, *game.names[1:]))
+    items = [Began(named, "x") if isinstance(one, Began) else one for one in items]
+    told = msgspec.json.encode(shown(*items).told).decode()
+    assert "hidden failed" in told
+    assert secret not in told
+    assert "\\u001b" not in told
+
+
+def test_a_kept_game_is_replayed_with_what_was_thought() -> None:
+    listed = games_shown(library(), "test")
+    (entry,) = listed["games"]
+    assert entry["place"] == listed["total"]["average_place"]
+    assert listed["days"][0]["places"] == listed["total"]["places"]
+    replay = replay_of(library(), entry["id"], "test")
+    live = gathered(shown(*played()).told)
+    assert replay["game"]["places"] == live["game"]["places"]
+    assert GUEST in replay["game"]["names"]
+    assert [each["preferred"] for each in replay["decisions"]] == [
+        each["preferred"] for each in live["decisions"]
+    ]
+    assert all("?" not in hand for each in replay["rounds"] for hand in each["events"][0]["tehais"])
+
+
+@pytest.mark.parametrize("name", ["../secrets", "2026010203gm-0009-0000-0123abcd", "x" * 200, ""])
+def test_a_game_that_is_not_there_is_said(name: str) -> None:
+    with pytest.raises(ReplayError):
+        replay_of(library(), name, "test")
+
+
+def test_a_link_in_the_library_is_not_followed(tmp_path: Any) -> None:
+    target = next(library().glob(f"*{RECORD_SUFFIX}"))
+    (tmp_path / target.name).symlink_to(target)
+    with pytest.raises(ReplayError):
+        replay_of(tmp_path, target.name.removesuffix(RECORD_SUFFIX), "test")
