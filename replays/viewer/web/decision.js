@@ -7,7 +7,7 @@ import { seatName } from "./board.js";
 import { harmless, isolated, make } from "./dom.js";
 import { SIGNS, sameAction } from "./review.js";
 import { tileElement, tileName } from "./tiles.js";
-import { number, percent, signed, words } from "./words.js";
+import { number, percent, words } from "./words.js";
 
 /** @typedef {import("./review.js").Decision} Decision */
 /** @typedef {import("./review.js").Option} Option */
@@ -134,7 +134,7 @@ function verdict(decision) {
     );
   const loss = make(
     "div", { class: "choice choice-loss" }, make("span", { class: "choice-label" }, text.loss),
-    make("strong", { "data-value": "loss" }, decision.loss === null ? "–" : signed(-decision.loss, 2)),
+    make("strong", { "data-value": "loss" }, decision.loss === null ? "–" : number(decision.loss, 2)),
     make("span", { class: "quiet" }, decision.loss === null ? text.unvalued : text.lossUnit),
   );
   return make(
@@ -234,7 +234,7 @@ function optionRow(decision, option, place, shown) {
     shown.deep ? cell(option.shanten === null ? "" : String(option.shanten), "shanten") : null,
     shown.deep ? make("td", { class: "num", "data-value": "ukeire", title: option.ukeire ? text.ukeireCell(option.ukeire.tiles, option.ukeire.kinds) : "" }, option.ukeire ? make("span", {}, String(option.ukeire.tiles), make("small", {}, ` /${option.ukeire.kinds}`)) : null) : null,
     ...(shown.danger ? danger.map((value) => dangerCell(value)) : []),
-    shown.loss ? cell(option.loss === null ? "–" : signed(-option.loss, 2), "loss") : null,
+    shown.loss ? cell(option.loss === null ? "–" : number(option.loss, 2), "loss") : null,
   );
 }
 

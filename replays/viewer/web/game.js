@@ -115,7 +115,7 @@ export function worstItem(review, index, hidden, jump) {
       make("span", { class: "worst-where" }, words().roundShort(round.round_index, round.honba), " ", make("small", {}, text.turn(decision.turn))),
       categoryBadge(decision.category),
       make("span", { class: "worst-what" }, decision.done ? actionElement(decision.done) : null, make("span", { class: "arrow", "aria-hidden": "true" }, "→"), actionElement(decision.preferred)),
-      make("span", { class: "worst-loss" }, decision.loss === null ? percent(decision.ratio, 0) : signed(-decision.loss, 2)),
+      make("span", { class: "worst-loss" }, decision.loss === null ? percent(decision.ratio, 0) : number(decision.loss, 2)),
     ),
   );
 }

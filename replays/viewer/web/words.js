@@ -38,7 +38,7 @@ export function percent(share, digits = 1) {
 /** @param {number | null | undefined} value @param {number} [digits] @returns {string} */
 export function number(value, digits = 0) {
   if (value === null || value === undefined) return "–";
-  return value.toLocaleString(current.code, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return value.toLocaleString(current.code, { minimumFractionDigits: digits, maximumFractionDigits: digits, signDisplay: "negative" });
 }
 
 /** @param {number | null | undefined} value @param {number} [digits] @returns {string} with its sign, "±0" for none */

@@ -185,7 +185,7 @@ def test_every_number_of_every_decision_is_that_of_the_data(
     for decision, shown in zip(review["decisions"], read, strict=True):
         assert shown["shown"] == shown["index"]
         assert decision["category"] in shown["badge"]
-        assert shown["loss"] == _signed(-decision["loss"])
+        assert shown["loss"] == _lost(decision["loss"])
         assert [row["tile"] for row in shown["rows"]] == [
             option["action"]["tile"] for option in decision["options"]
         ]
@@ -194,7 +194,7 @@ def test_every_number_of_every_decision_is_that_of_the_data(
             assert row["shanten"] == str(option["shanten"])
             assert row["ukeire"] == f"{option['ukeire']['tiles']} /{option['ukeire']['kinds']}"
             assert row["danger"] == [_percent(share) for share in option["danger"]]
-            assert row["loss"] == _signed(-option["loss"])
+            assert row["loss"] == _lost(option["loss"])
             assert row["past"] == ["50.0%", "25.0%"]
     opened.check()
 
@@ -207,9 +207,9 @@ def _rounded(value: float, unit: str) -> str:
     return str(Decimal(str(value)).quantize(Decimal(unit), ROUND_HALF_UP))
 
 
-def _signed(value: float) -> str:
+def _lost(value: float) -> str:
     text = _rounded(abs(value), "0.01")
-    return f"±{text}" if float(text) == 0 else ("+" if value > 0 else "−") + text
+    return f"-{text}" if value < 0 and float(text) else text
 
 
 def test_keys_and_buttons_do_the_same(review: dict[str, Any], file: Path, open_page: Any) -> None:
