@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
@@ -10,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from replays.review.report import as_json
 from replays.viewer import index_page, page
+from tests.replays.review.made import reviewed
 from tests.replays.viewer.samples import KANS, OPEN_KAN, index_of, laid, real_game, review_of, rounds_of
 
 sync_api = pytest.importorskip(
@@ -60,7 +63,7 @@ READ_DECISIONS = """() => globalThis.suzakuViewer.review.decisions.map((decision
     loss: viewer.decision.querySelector(".verdict [data-value=loss]").textContent,
     badge: viewer.decision.querySelector(".decision-head .badge").className,
     rows: [...viewer.decision.querySelectorAll(".options tbody tr")].map((row) => ({
-      tile: row.querySelector(".tile").dataset.tile, probability: cells(row, "probability")[0],
+      tile: row.querySelector(".tile")?.dataset.tile ?? "", probability: cells(row, "probability")[0],
       shanten: cells(row, "shanten")[0], ukeire: cells(row, "ukeire")[0], danger: cells(row, "danger"),
       loss: cells(row, "loss")[0], past: cells(row, "past"),
     })),
@@ -196,6 +199,40 @@ def test_every_number_of_every_decision_is_that_of_the_data(
             assert row["danger"] == [_percent(share) for share in option["danger"]]
             assert row["loss"] == _lost(option["loss"])
             assert row["past"] == ["50.0%", "25.0%"]
+    opened.check()
+
+
+def test_a_review_of_a_real_game_shows_its_own_numbers(open_page: Any, tmp_path: Path) -> None:
+    made = json.loads(as_json(reviewed(real_game(KANS), 0)))
+    path = tmp_path / "review.html"
+    path.write_text(page(made), encoding="utf-8")
+    opened = open_page(path)
+    read = opened.tab.evaluate(READ_DECISIONS)
+    assert len(read) == len(made["decisions"]) > 40
+    for decision, shown in zip(made["decisions"], read, strict=True):
+        assert shown["shown"] == shown["index"]
+        assert decision["category"] in shown["badge"]
+        assert shown["loss"] == ("–" if decision["loss"] is None else _lost(decision["loss"]))
+        options = decision["options"]
+        deep, valued, risky = (
+            any(option[what] is not None for option in options) for what in ("shanten", "loss", "danger")
+        )
+        for option, row in zip(options, shown["rows"], strict=True):
+            assert row["tile"] == (option["action"].get("tile") or row["tile"])
+            assert row["probability"] == _percent(option["probability"])
+            if deep:
+                reached, ukeire = option["shanten"], option["ukeire"]
+                assert row["shanten"] == ("" if reached is None else str(reached))
+                assert row["ukeire"] == ("" if ukeire is None else f"{ukeire['tiles']} /{ukeire['kinds']}")
+            if valued:
+                assert row["loss"] == ("–" if option["loss"] is None else _lost(option["loss"]))
+            if risky:
+                chances = option["danger"]
+                assert row["danger"] == (["", "", ""] if chances is None else list(map(_percent, chances)))
+    kinds = {option["action"]["kind"] for decision in made["decisions"] for option in decision["options"]}
+    assert {"discard", "pass"} < kinds
+    opened.tab.get_by_role("tab", name="Game").click()
+    assert _percent(made["summary"]["agreement"]) in opened.tab.locator("body").inner_text()
     opened.check()
 
 
