@@ -15,6 +15,7 @@ from game.engine import play_bare
 from learning.arena.plan import Plan, sets_for
 from learning.arena.players import contender
 from learning.arena.run import run
+from learning.arena.series import BLOCK_GAMES
 
 PLAYERS: Final = ("network", "heuristic", "random")
 TABLES: Final = (1, 8, 16, 32, 64, 128)
@@ -67,7 +68,7 @@ def bench_selfplay(
 
     Args:
         players: as the arena takes them.
-        games: hanchan for each line.
+        games: hanchan for each line of one process; each of several plays as many, a whole block at least.
         workers: processes at most.
         tables: numbers of tables for one process.
         seed: of all walls.
@@ -76,7 +77,9 @@ def bench_selfplay(
     speeds = []
     for player in players:
         speeds += [_speed(player, games, 1, side_by_side, seed) for side_by_side in tables]
-        speeds += [_speed(player, games, processes, max(tables), seed) for processes in range(2, workers + 1)]
+        for processes in range(2, workers + 1):
+            shared = processes * max(games, BLOCK_GAMES)
+            speeds.append(_speed(player, shared, processes, min(max(tables), BLOCK_GAMES), seed))
     return SelfPlayBench(platform.processor() or platform.machine(), seed, bare_ms, tuple(speeds))
 
 

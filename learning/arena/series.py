@@ -15,7 +15,7 @@ from game.settlement import GameLength
 from learning.arena.players import Contender
 from policies.rollout import TABLES, Seating
 
-_BLOCK_GAMES: Final = 64
+BLOCK_GAMES: Final = 64
 """Games in a block, unless more are played side by side: few enough to share out, enough for full batches."""
 
 
@@ -68,7 +68,7 @@ class Series(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def _block_games(self) -> int:
-        return max(_BLOCK_GAMES, self.tables) // self.together * self.together
+        return max(BLOCK_GAMES, self.tables) // self.together * self.together
 
 
 def wall_seed(purpose: str, seed: int, number: int) -> int:
