@@ -80,6 +80,7 @@ def play_games(
         feed = stack.enter_context(_dashboard(config, environment))
         models = PolicyLoader(config.decision)
         run = Run(config, login, capture, models, started, store, feed)
+        stack.callback(run.close)
         warm_up_visibly(policy=models.policy)
         code = asyncio.run(run.play())
     result = run.result()
@@ -176,6 +177,11 @@ class Run:
             )
             with self._picture():
                 return await self._until_done(client)
+
+    def close(self) -> None:
+        """Let the threads that think end; only then may the program."""
+        if not self._player.join():
+            log.warning("decision.worker_hung", until="the program's end")
 
     def result(self) -> RunResult:
         """What came of it."""

@@ -31,6 +31,8 @@ log = structlog.get_logger(__name__)
 RULES_RESERVE_MS: Final = 300
 """Kept back from the budget for the rule-based answer."""
 TOP_OPTIONS: Final = 3
+JOIN_S: Final = 2.0
+"""Longer than any decision that is not hung takes."""
 
 Reply: TypeAlias = Callable[[int, Action], None]
 """Sends the answer to a prompt; raises LocalProtocolError when the prompt is over."""
@@ -110,6 +112,7 @@ class SeatPlayer:
         self._on_decision = on_decision
         self._thinker = Worker("decision")
         self._rules = Worker("rules")
+        self._left_behind: list[Worker] = []
         self._unwanted: dict[asyncio.Future[Decision], _Job] = {}
         self._prompt: SeatPrompt | None = None
         self._task: asyncio.Task[None] | None = None
@@ -144,7 +147,7 @@ class SeatPlayer:
             self._task = None
 
     async def close(self) -> None:
-        """Drop the open prompt and let the workers end; a hung one is left behind, it is a daemon."""
+        """Drop the open prompt and let the workers end, without waiting for them."""
         task = self._task
         self.withdraw()
         if task is not None:
@@ -153,6 +156,19 @@ class SeatPlayer:
             future.cancel()
         self._thinker.close()
         self._rules.close()
+
+    def join(self, timeout_s: float = JOIN_S) -> bool:
+        """Let the workers end and wait for it; whether all have.
+
+        The program must not exit while a network computes on one of them: the interpreter ends a daemon
+        thread where it next takes the lock, and in the midst of C++ that aborts the process. A hung one is
+        given up.
+        """
+        until = time.monotonic() + timeout_s  # threads run by the world's time, whatever the clock says
+        workers = (*self._left_behind, self._thinker, self._rules)
+        for worker in workers:
+            worker.close()
+        return all(worker.join(max(0.0, until - time.monotonic())) for worker in workers)
 
     async def _answer(self, prompt: SeatPrompt, reply: Reply) -> None:
         self._was_late = False
@@ -247,6 +263,7 @@ class SeatPlayer:
         self._restarted = True
         self._guard = None  # a hung thread may still hold the old policy
         self._thinker.close()
+        self._left_behind = [worker for worker in (*self._left_behind, self._thinker) if worker.alive]
         self._thinker = Worker("decision")
         return self._thinker
 

@@ -283,6 +283,21 @@ async def test_fault_15_a_hung_worker_is_restarted_once_then_the_rules_play() ->
     await bench.player.close()
 
 
+async def test_fault_15_what_still_computes_is_waited_for_before_the_program_ends() -> None:
+    gate = Gate()
+    bench = Bench(Stub(gate))
+    bench.ask()
+    await until(lambda: gate.entered == 1)
+    await bench.clock.advance(2.71)  # left behind
+    await bench.answered()
+    bench.ask()
+    await until(lambda: gate.entered == 2)
+    await bench.player.close()
+    assert not bench.player.join(timeout_s=0.05)
+    gate.event.set()
+    assert bench.player.join(timeout_s=5.0)
+
+
 async def test_fault_15_a_dead_worker_is_restarted_once_then_the_rules_play() -> None:
     def die(_: object) -> None:
         raise SystemExit(1)
