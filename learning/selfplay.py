@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -22,14 +22,21 @@ from learning.arena.session import Session, Tell
 from learning.arena.tally import GameRow
 from learning.progress import Progress
 from policies.rollout import Seating
+from replays.standing import Standing
 
 FORMAT: Final = "suzaku-selfplay/1"
 
 Players: TypeAlias = tuple[Contender, Contender, Contender, Contender]
+Watch: TypeAlias = Callable[[Standing], None]
+"""Is told how the run stands: when it starts, and after every game."""
 
 _ENGINE: Final = re.compile(r"engine[a-z-]*:")
 _GROUPS: Final = 1_000
 """Games are resampled in so many groups at most: as independent as single ones, and quicker to draw."""
+
+
+def unwatched(_: Standing) -> None:
+    """Nobody is told."""
 
 
 class SelfPlay(Series, frozen=True, kw_only=True):
@@ -129,6 +136,7 @@ def run(
     workers: int | None = None,
     ray: str | None = None,
     tell: Tell = lambda _games, _of: None,
+    watch: Watch = unwatched,
 ) -> Summary:
     """Play what is not played yet, and sum up.
 
@@ -138,6 +146,7 @@ def run(
         workers: processes; one for each core if None.
         ray: a cluster's address, to play there; see `learning.spread.spread`.
         tell: is told of the progress.
+        watch: is told how it stands.
 
     Raises:
         ConfigError: another run lies in the folder, or there is no such cluster.
@@ -145,7 +154,9 @@ def run(
         WorkerFailed: a process could not go on.
         OSError: the disk does not take it.
     """
-    with Session(plan, folder, plan.form, tell) as session:
+    count = _Count(plan, watch)
+    with Session(plan, folder, plan.form, tell, count.played) as session:
+        count.begin(session.rows.values())
         for _ in session.blocks(workers, ray):
             pass
         rows = [session.rows[number] for number in sorted(session.rows)]
@@ -177,6 +188,7 @@ def selfplay(
     ray: str | None,
     as_json: bool,
     prepare: Callable[[], object] = lambda: None,
+    watch: Watch = unwatched,
 ) -> int:
     """Play, and print the summary; the exit code.
 
@@ -191,6 +203,7 @@ def selfplay(
         ray: a cluster's address, to play there; see `learning.spread.spread`.
         as_json: print one JSON object.
         prepare: called once the players are loaded, before anybody plays.
+        watch: is told how it stands.
 
     Raises:
         ConfigError: a player, the folder or the cluster is not what it must be.
@@ -202,7 +215,7 @@ def selfplay(
     prepare()
     try:
         with Progress("selfplay.progress", "selfplay", "games", done=None) as progress:
-            found = run(plan, folder, workers=workers, ray=ray, tell=progress.reach)
+            found = run(plan, folder, workers=workers, ray=ray, tell=progress.reach, watch=watch)
     except OSError as exc:
         raise ReplayError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc
     return print_summary(found, as_json=as_json)
@@ -229,13 +242,60 @@ def _lines(found: Summary) -> Iterator[str]:
         yield speed_line(found.played, found.seconds, found.times)
 
 
+class _Count:
+    """Counts the games as they come."""
+
+    def __init__(self, plan: SelfPlay, watch: Watch) -> None:
+        self._plan = plan
+        self._watch = watch
+        self._members = _members(plan)
+        self._places = {who: [0, 0, 0, 0] for who in self._members}
+        self._games = self._played = self._crashes = self._faults = 0
+
+    def begin(self, rows: Iterable[GameRow]) -> None:
+        """Those of earlier starts."""
+        for row in rows:
+            self._add(row)
+        self._watch(self._standing())
+
+    def played(self, row: GameRow) -> None:
+        """One more."""
+        self._played += 1
+        self._add(row)
+        self._watch(self._standing())
+
+    def _add(self, row: GameRow) -> None:
+        self._games += 1
+        self._crashes += bool(row.crash)
+        self._faults += bool(row.fault)
+        if row.crash:
+            return
+        for who, members in self._members.items():
+            for player, place in zip(row.players, row.places, strict=True):
+                self._places[who][place - 1] += player in members
+
+    def _standing(self) -> Standing:
+        return Standing(
+            length=self._plan.length,
+            games=self._games,
+            of=self._plan.games,
+            played=self._played,
+            crashes=self._crashes,
+            faults=self._faults,
+            players=tuple(who.name for who in self._members),
+            places=tuple((a, b, c, d) for a, b, c, d in self._places.values()),
+        )
+
+
+def _members(plan: SelfPlay) -> dict[Contender, Collection[int]]:
+    """Everybody once, with what rows call him."""
+    return {who: [seat for seat, other in enumerate(plan.players) if other == who] for who in plan.players}
+
+
 def _sides(plan: SelfPlay, rows: Sequence[GameRow]) -> Iterator[Side]:
     if not rows:
         return
     size = -(-len(rows) // _GROUPS)
     groups = [rows[start : start + size] for start in range(0, len(rows), size)]
-    seats: dict[Contender, Collection[int]] = {
-        who: [seat for seat, other in enumerate(plan.players) if other == who] for who in plan.players
-    }
-    for who, members in seats.items():
+    for who, members in _members(plan).items():
         yield side_of(who, members, groups, plan.length)

@@ -48,6 +48,21 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Check everything, say what would be done, and stop.")
 ]
 
+DashboardHost = Annotated[
+    str | None,
+    typer.Option(
+        help="Where the dashboard listens; other than on this machine alone it demands a token.",
+        metavar="HOST",
+    ),
+]
+DashboardPort = Annotated[
+    int | None, typer.Option(help="Its port; 0 takes a free one.", metavar="PORT", min=0, max=65535)
+]
+DashboardTokenEnv = Annotated[
+    str | None,
+    typer.Option(help="Environment variable that holds a token of your own for it.", metavar="NAME"),
+]
+
 Records = Annotated[
     list[Path],
     typer.Argument(

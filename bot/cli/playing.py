@@ -11,6 +11,9 @@ import typer
 from bot.cli.options import (
     AsJson,
     ConfigFile,
+    DashboardHost,
+    DashboardPort,
+    DashboardTokenEnv,
     DryRun,
     LogFormat,
     LogLevel,
@@ -19,21 +22,6 @@ from bot.cli.options import (
     load_settings,
     reported,
 )
-
-DashboardHost = Annotated[
-    str | None,
-    typer.Option(
-        help="Where the dashboard listens; other than on this machine alone it demands a token.",
-        metavar="HOST",
-    ),
-]
-DashboardPort = Annotated[
-    int | None, typer.Option(help="Its port; 0 takes a free one.", metavar="PORT", min=0, max=65535)
-]
-DashboardTokenEnv = Annotated[
-    str | None,
-    typer.Option(help="Environment variable that holds a token of your own for it.", metavar="NAME"),
-]
 
 STARTED: Final = time.monotonic()
 

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bot.cli.options import AsJson, Ray, Workers, reported
+from bot.cli.options import (
+    AsJson,
+    DashboardHost,
+    DashboardPort,
+    DashboardTokenEnv,
+    Ray,
+    Workers,
+    load_settings,
+    reported,
+)
+
+if TYPE_CHECKING:
+    from replays.standing import Standing
 
 
 @reported
@@ -38,6 +52,12 @@ def selfplay(
     workers: Workers = None,
     ray: Ray = None,
     as_json: AsJson = False,
+    dashboard: Annotated[
+        bool, typer.Option("--dashboard", help="Show on a page in the browser how it goes.")
+    ] = False,
+    dashboard_host: DashboardHost = None,
+    dashboard_port: DashboardPort = None,
+    dashboard_token_env: DashboardTokenEnv = None,
 ) -> int:
     """Let players play, and keep the games to learn from.
 
@@ -49,15 +69,40 @@ def selfplay(
     from learning import selfplay as playing
 
     set_up_logs()
-    return playing.selfplay(
-        players or ["network"],
-        out,
-        games=games,
-        seed=seed,
-        length="tonpuu" if tonpuu else "hanchan",
-        form=form,
-        workers=workers,
-        ray=ray,
-        as_json=as_json,
-        prepare=warm_up_visibly,
-    )
+    with contextlib.ExitStack() as stack:
+        watch: playing.Watch = playing.unwatched
+        if dashboard:
+            shown = {"host": dashboard_host, "port": dashboard_port, "token_env": dashboard_token_env}
+            watch = stack.enter_context(_dashboard(out, form, shown))
+        return playing.selfplay(
+            players or ["network"],
+            out,
+            games=games,
+            seed=seed,
+            length="tonpuu" if tonpuu else "hanchan",
+            form=form,
+            workers=workers,
+            ray=ray,
+            as_json=as_json,
+            prepare=warm_up_visibly,
+            watch=watch,
+        )
+
+
+@contextlib.contextmanager
+def _dashboard(out: Path, form: str, shown: dict[str, Any]) -> Iterator[Callable[[Standing], None]]:
+    """The page, and where to say how the run stands."""
+    import os
+
+    from bot.dashboard.feed import Feed, Reached
+    from bot.dashboard.pump import About
+    from bot.dashboard.server import open_dashboard, program_name
+    from learning.arena.records import RECORDS_FOLDER
+
+    flags = {f"dashboard.{name}": value for name, value in shown.items()}
+    config = load_settings(None, flags | {"records.folder": str(out / RECORDS_FOLDER)})
+    feed = Feed()
+    with open_dashboard(
+        config, os.environ, About(program=program_name(), has_past=form == "mjlog", shows="series"), feed
+    ):
+        yield lambda standing: feed.put(Reached(standing))

@@ -22,13 +22,15 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from bot.dashboard.access import Access, Gate
 from bot.dashboard.past import as_json, games_shown, replay_of
+from bot.dashboard.pump import About
 from bot.dashboard.show import Place, Show
 from bot.redaction import clean_text
 from game.errors import ReplayError
 from replays.viewer.page import WEB, embed, styles
 
 OWN: Final = files("bot.dashboard") / "web"
-MODULES: Final = ("live.js", "line.js", "session.js", "past.js", "replay.js", "texts.js")
+PAGES: Final = ("live.js", "series.js", "past.js", "replay.js")
+MODULES: Final = (*PAGES, "line.js", "status.js", "session.js", "ladder.js", "texts.js")
 SEND_S: Final = 10.0
 """A browser that does not take what it is sent within this time is dropped."""
 MAX_WATCHING: Final = 32
@@ -106,17 +108,19 @@ async def _until_gone(socket: WebSocket) -> None:
         pass
 
 
-def make_app(access: Access, folder: Path, program: str, watching: Watching | None) -> ASGIApp:
+def make_app(access: Access, folder: Path, about: About, watching: Watching | None) -> ASGIApp:
     """The application.
 
     Args:
         access: who may look.
         folder: of the games that were played.
-        program: name and version, for the pages.
+        about: what is shown.
         watching: serves the socket; None where no game is played.
     """
+    program = about.program
+    home = _page("live", "series.js" if about.shows == "series" else "live.js")
     routes = [
-        Route("/", _page("live", "live.js") if watching else _to_games),
+        Route("/", home if watching else _to_games),
         Route("/games", _listing(folder, program, live=watching is not None)),
         Route("/games/{game_id}", _replay(folder, program)),
         Route("/web/{name}", _file),

@@ -25,6 +25,7 @@ from bot.tenhou.session.events import (
 )
 from game.events import Four, GameEvent
 from replays.record import DecisionRecord
+from replays.standing import Standing
 
 MAX_WAITING: Final = 50_000
 """Things that may wait for a dashboard that does not come round to them; a long game has some thousands."""
@@ -97,7 +98,13 @@ class Lost(msgspec.Struct, frozen=True):
     """Too much waited and was thrown away: what follows up to the next game makes no sense."""
 
 
-Item: TypeAlias = Began | Happened | Restated | Decided | Finished | Missed | Line | Lost
+class Reached(msgspec.Struct, frozen=True):
+    """A run of many games has come so far."""
+
+    standing: Standing
+
+
+Item: TypeAlias = Began | Happened | Restated | Decided | Finished | Missed | Line | Lost | Reached
 
 
 class Feed:

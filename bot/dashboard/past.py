@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from bot.dashboard.session import standing
+from bot.dashboard.session import ladder, standing
 from bot.dashboard.story import Head, Message, Story
 from bot.redaction import REDACTOR
 from game.errors import ReplayError
+from game.events import Four
 from replays.formats import read_game
 from replays.index import GameEntry, games
 from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX, read_decisions
@@ -31,14 +33,15 @@ def games_shown(folder: Path, program: str) -> dict[str, Any]:
     """
     entries, problems = games(folder)
     days = [
-        {"day": day, **_standing(list(of_day))}
+        {"day": day, **_standing(_ours(of_day))}
         for day, of_day in groupby(entries, lambda entry: entry.date[:10])
     ]
     return {
         "program": program,
         "games": [_game(entry) for entry in entries],
         "days": [day for day in days if sum(day["places"])],
-        "total": _standing(entries),
+        "total": _standing(_ours(entries)),
+        "ladder": _ladder(_ours(entries)),
         "unreadable": len(problems),
     }
 
@@ -65,13 +68,15 @@ def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
         game_id=name,
         date=_date(name),
         game_type=record.game_type,
-        length=length_of(record),
+        length=length_of(record.game_type),
         names=record.names,
         player=player,
         policy="Suzaku" if made else "–",
         program=program,
         source="mjlog",
         known=known_hands(record),
+        ranks=record.ranks if any(record.ranks) else None,
+        rates=record.rates if any(record.ranks) else None,
     )
     told: list[Message] = []
     Story(head, told.append).replay(record.events, made)
@@ -114,11 +119,25 @@ def _game(entry: GameEntry) -> dict[str, Any]:
     }
 
 
-def _standing(entries: list[GameEntry]) -> dict[str, Any]:
-    ours = [entry for entry in entries if entry.placement is not None and entry.results is not None]
-    places = [sum(entry.placement == place for entry in ours) for place in (1, 2, 3, 4)]
+def _ours(entries: Iterable[GameEntry]) -> list[GameEntry]:
+    """Games that we played to their end."""
+    return [entry for entry in entries if entry.placement is not None and entry.results is not None]
+
+
+def _standing(ours: list[GameEntry]) -> dict[str, Any]:
     tenths = sum(entry.results[entry.player] for entry in ours if entry.results)
-    return standing(places, tenths / 10)
+    return {**standing(list(_places(ours))), "result": round(tenths / 10, 1)}
+
+
+def _ladder(ours: list[GameEntry]) -> dict[str, Any] | None:
+    """Of games of both lengths, as if all were of the commoner one."""
+    hanchan = sum(length_of(entry.game_type) == "hanchan" for entry in ours)
+    return ladder(_places(ours), "hanchan" if 2 * hanchan >= len(ours) else "tonpuu")
+
+
+def _places(ours: list[GameEntry]) -> Four:
+    first, second, third, fourth = (sum(entry.placement == place for entry in ours) for place in (1, 2, 3, 4))
+    return first, second, third, fourth
 
 
 def _date(game_id: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import structlog
@@ -36,6 +36,7 @@ class About(msgspec.Struct, frozen=True):
         budget_ms: for a decision.
         wanted: how many games are to be played.
         has_past: whether finished games can be looked at.
+        shows: one game after the other from a seat, or a run of many at once.
     """
 
     program: str
@@ -43,6 +44,7 @@ class About(msgspec.Struct, frozen=True):
     budget_ms: int = 0
     wanted: int = 0
     has_past: bool = True
+    shows: Literal["game", "series"] = "game"
 
 
 class Pump:
@@ -92,6 +94,7 @@ class Pump:
         match item:
             case Began():
                 self._facts.line = "playing"
+                self._facts.began(item)
                 self._story = Story(self._head(item), self._show.tell)
             case Happened(event):
                 if story is not None:
@@ -128,4 +131,6 @@ class Pump:
             program=self._about.program,
             source="live",
             known=(own[0], own[1], own[2], own[3]),
+            ranks=game.ranks if any(game.ranks) else None,
+            rates=game.rates if any(game.ranks) else None,
         )

@@ -24,6 +24,7 @@ from bot.dashboard.access import TOKEN, Access, is_loopback, new_token
 from bot.dashboard.app import SEND_S, Watching, make_app
 from bot.dashboard.feed import Feed
 from bot.dashboard.pump import About, Pump
+from bot.dashboard.series import SeriesPump
 from bot.dashboard.show import Show
 from bot.redaction import REDACTOR
 from game.errors import ConfigError
@@ -125,7 +126,7 @@ class Dashboard:
         show = Show(self._about.program)
         watching = Watching(show, self._send_s) if self._feed else None
         access = Access(self._host, self.port, self._token)
-        server = uvicorn.Server(_server_config(make_app(access, self._folder, self._about.program, watching)))
+        server = uvicorn.Server(_server_config(make_app(access, self._folder, self._about, watching)))
         serving = asyncio.create_task(server.serve(sockets=[self._socket]))
         following = asyncio.create_task(self._follow(self._feed, show)) if self._feed else None
         self._ready.set()
@@ -143,7 +144,7 @@ class Dashboard:
         """Show what the game leaves, until the end."""
         assert self._stop is not None
         assert self._loop is not None
-        pump, loop, news = Pump(feed, show, self._about), self._loop, asyncio.Event()
+        pump, loop, news = self._pump(feed, show), self._loop, asyncio.Event()
 
         def wake() -> None:
             with contextlib.suppress(RuntimeError):  # a game that outlives its dashboard
@@ -162,6 +163,12 @@ class Dashboard:
         finally:
             feed.on_put(None)
             pump.end()
+
+    def _pump(self, feed: Feed, show: Show) -> Pump | SeriesPump:
+        about = self._about
+        if about.shows == "series":
+            return SeriesPump(feed, show, has_past=about.has_past)
+        return Pump(feed, show, about)
 
 
 class _Line(WebSocketsSansIOProtocol):

@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 import numpy as np
 
-from bot.dashboard.feed import Decided, Finished, LineState
+from bot.dashboard.feed import Began, Decided, Finished, LineState
 from bot.result import decisions_of
 from bot.tally import Tally
+from game.events import Four
+from game.ladder import climb_from
 from game.ranking import stable_rank
+from game.settlement import GameLength
 
 LISTED: Final = 200
 """Games that are listed one by one, the newest; all are counted."""
@@ -37,7 +41,16 @@ class SessionFacts:
         self._tally = Tally()
         self._places = [0, 0, 0, 0]
         self._results = 0
+        self._length: GameLength = "hanchan"
+        self._rank: dict[str, Any] | None = None
         self._games: list[dict[str, Any]] = []
+
+    def began(self, item: Began) -> None:
+        """A game begins."""
+        game = item.game
+        self._length = game.length
+        if any(game.ranks):
+            self._rank = {"rank": game.ranks[game.player], "rate": game.rates[game.player]}
 
     def decided(self, item: Decided) -> None:
         """Count a decision."""
@@ -61,31 +74,44 @@ class SessionFacts:
     def facts(self) -> dict[str, Any]:
         """All of it."""
         played = sum(self._places)
+        first, second, third, fourth = self._places
         seconds = self._now() - self._began
         return self._fixed | {
             "line": self.line,
             "games": self._games,
             "played": played,
             "missed": self.missed,
-            **standing(self._places, self._results / 10),
+            **standing(self._places),
+            "result": round(self._results / 10, 1),
+            "rank": self._rank,
+            "ladder": ladder((first, second, third, fourth), self._length),
             "decisions": msgspec.to_builtins(decisions_of(self._tally)),
             "seconds": round(seconds),
             "games_per_hour": round(played * _HOUR_S / seconds, 1) if played and seconds else None,
         }
 
 
-def standing(places: list[int], results: float) -> dict[str, Any]:
-    """What follows from places.
-
-    Args:
-        places: how often first to fourth.
-        results: their sum, uma and oka included.
-    """
+def standing(places: list[int]) -> dict[str, Any]:
+    """What follows from places: how often first to fourth."""
     played = sum(places)
     rank = float(stable_rank(np.array(places, np.float64)))
     return {
         "places": places,
         "average_place": round(sum(n * p for n, p in enumerate(places, 1)) / played, 4) if played else None,
-        "result": round(results, 1),
         "stable_rank": round(rank, 2) if math.isfinite(rank) else None,
+    }
+
+
+@lru_cache(maxsize=64)
+def ladder(places: Four, length: GameLength) -> dict[str, Any] | None:
+    """Where on Tenhou's ladder players with these places can expect to stand; None before the first game."""
+    if not any(places):
+        return None
+    climbed = climb_from(places, length)
+    return {
+        "games": climbed.games,
+        "dan": round(climbed.dan, 2),
+        "low": round(climbed.first_quartile),
+        "high": round(climbed.third_quartile),
+        "shares": [round(share, 4) for share in climbed.shares],
     }

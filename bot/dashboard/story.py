@@ -15,7 +15,7 @@ import structlog
 
 from bot.redaction import REDACTOR
 from game.errors import BotError
-from game.events import EndGame, EndRound, GameEvent, StartGame, StartRound
+from game.events import EndGame, EndRound, Four, GameEvent, StartGame, StartRound
 from game.rules import legal_actions
 from game.settlement import GameLength, placements
 from game.state import apply, clone, new_round
@@ -51,6 +51,8 @@ class Head(msgspec.Struct, frozen=True):
         program: that shows it.
         source: live, or from a record.
         known: whose hands are shown, by player.
+        ranks: rank index by player, None where unknown.
+        rates: rating by player, None where unknown.
     """
 
     game_id: str
@@ -63,6 +65,8 @@ class Head(msgspec.Struct, frozen=True):
     program: str
     source: Source
     known: tuple[bool, bool, bool, bool]
+    ranks: Four | None = None
+    rates: tuple[float, float, float, float] | None = None
 
 
 class Story:
@@ -226,8 +230,8 @@ def game_of(head: Head) -> Message:
             "type": head.game_type,
             "length": head.length,
             "names": [REDACTOR.value(name) for name in head.names],
-            "ranks": None,
-            "rates": None,
+            "ranks": head.ranks,
+            "rates": head.rates,
             "scores": None,
             "results": None,
             "places": None,

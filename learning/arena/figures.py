@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 import msgspec
 import numpy as np
 
+from game.ladder import Ladder, climb
 from game.ranking import stable_rank
 from game.settlement import GameLength
 from learning.arena.players import Contender
 from learning.arena.tally import GameRow
-from learning.ladder import Ladder, climb
 from learning.statistics import (
     Estimate,
     Floats,

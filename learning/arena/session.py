@@ -28,6 +28,8 @@ P = TypeVar("P", bound=Series)
 
 Tell: TypeAlias = Callable[[int, int], None]
 """Is told how many games there are now, and how many there are to be."""
+Hear: TypeAlias = Callable[[GameRow], None]
+"""Is given every game of this start as it ends."""
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -81,6 +83,7 @@ class Session(Generic[P]):
         folder: where results are kept and found again, None for nowhere.
         form: of records to keep in it too; None for no records.
         tell: is told of the progress.
+        hear: is given the games.
 
     Attributes:
         series: what is played.
@@ -98,11 +101,13 @@ class Session(Generic[P]):
         folder: Path | None = None,
         form: RecordForm | None = None,
         tell: Tell = lambda _games, _of: None,
+        hear: Hear = lambda _row: None,
     ) -> None:
         self.series = series
         self._folder = folder
         self._form = form
         self._tell = tell
+        self._hear = hear
         self._store = Store(series, folder)
         self.rows = self._store.rows
         self._before = len(self.rows)
@@ -172,4 +177,5 @@ class Session(Generic[P]):
         self._store.add(ended.row)
         for what, spent in ended.times.items():
             self._times[what] += spent
+        self._hear(ended.row)
         self._tell(len(self.rows), self.series.games)

@@ -88,7 +88,7 @@ class Reviewer:
             ModelError: the policy gives no usable answer.
         """
         _check(record, seat)
-        length = length_of(record)
+        length = length_of(record.game_type)
         found = follow(record.events, seat)
         prospects = self._prospects(record, length)
         decisions = self._decisions(found, seat, length, prospects, record.decisions)
@@ -154,7 +154,7 @@ class Reviewer:
         if self._other is not None:
             comparison = self._with_policy(self._other.name, decisions)
         elif beside is not None:
-            length = length_of(record)
+            length = length_of(record.game_type)
             prospects = self._prospects(record, length)
             others = self._decisions(follow(record.events, beside), beside, length, prospects)
             his = grading.figures(others)
@@ -188,9 +188,9 @@ class Reviewer:
         )
 
 
-def length_of(record: GameRecord) -> GameLength:
-    """East and South, or East only."""
-    return "hanchan" if record.game_type & _HANCHAN else "tonpuu"
+def length_of(game_type: int) -> GameLength:
+    """East and South, or East only, by Tenhou's type bits."""
+    return "hanchan" if game_type & _HANCHAN else "tonpuu"
 
 
 def known_hands(record: GameRecord) -> tuple[bool, bool, bool, bool]:

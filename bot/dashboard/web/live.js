@@ -8,6 +8,7 @@ import { make } from "/web/dom.js";
 import { gamePanel } from "/web/game.js";
 import { Line } from "/web/line.js";
 import { sessionPanel } from "/web/session.js";
+import { showWire } from "/web/status.js";
 import { texts } from "/web/texts.js";
 import { Viewer } from "/web/viewer.js";
 import { number } from "/web/words.js";
@@ -144,17 +145,10 @@ class LiveViewer extends Viewer {
 
   showStatus() {
     if (!this.status || !this.back || !this.links || !this.empty || !this.wire) return;
-    const { wire: text, line, latency } = texts();
-    const { state, seconds } = this.wire;
-    const good = state === "open";
-    const word = state === "lost" ? text.lost(seconds) : text[state];
+    const { line, latency } = texts();
     const last = this.latest.decisions.at(-1)?.live;
-    const facts = good && this.session ? [line[/** @type {"open"} */ (this.session.line)], last ? latency(number(last.time_ms)) : ""] : [];
-    this.status.dataset.wire = state;
-    this.status.replaceChildren(
-      make("strong", {}, make("span", { class: "live-dot", "aria-hidden": "true" }), good && this.following ? texts().live : word),
-      ...facts.filter(Boolean).map((fact) => make("span", { class: "quiet" }, fact)),
-    );
+    const facts = this.session ? [line[/** @type {"open"} */ (this.session.line)], last ? latency(number(last.time_ms)) : ""] : [];
+    showWire(this.status, this.wire, this.following ? texts().live : "", facts);
     this.back.hidden = this.following;
     this.back.textContent = this.review === this.latest ? texts().follow : texts().newGame;
     this.links.replaceChildren(...(this.session?.past ? [make("a", { href: "/games" }, texts().past)] : []));

@@ -5,6 +5,7 @@
 
 import { switches } from "/web/controls.js";
 import { isolated, make } from "/web/dom.js";
+import { ladderFigure } from "/web/ladder.js";
 import { card, gameLink, placesStrip, rank } from "/web/session.js";
 import { choose, restore } from "/web/settings.js";
 import { texts } from "/web/texts.js";
@@ -15,7 +16,7 @@ import { number, signed, words } from "/web/words.js";
  * @typedef {{id: string, date: string, type: number, names: string[], player: number, rounds: number,
  *   place: number | null, score: number | null, result: number | null}} Entry
  * @typedef {{program: string, games: Entry[], days: (Standing & {day: string})[], total: Standing,
- *   unreadable: number, live: boolean}} Past
+ *   ladder: import("/web/ladder.js").Ladder | null, unreadable: number, live: boolean}} Past
  */
 
 const chosen = restore();
@@ -67,6 +68,7 @@ function totals() {
       card(text.stable, rank(total.stable_rank), text.stableHint, "stable_rank"),
     ),
     played ? placesStrip(total.places) : null,
+    ladderFigure(past.ladder),
     days.length ? make("section", {}, make("h2", {}, text.days), grid(heads, days)) : null,
     past.unreadable ? make("p", { class: "quiet" }, text.unreadable(past.unreadable)) : null,
   );

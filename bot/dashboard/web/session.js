@@ -4,6 +4,7 @@
  */
 
 import { isolated, make } from "/web/dom.js";
+import { ladderFigure } from "/web/ladder.js";
 import { texts } from "/web/texts.js";
 import { number, percent, signed, words } from "/web/words.js";
 
@@ -12,7 +13,8 @@ import { number, percent, signed, words } from "/web/words.js";
  * @typedef {{done: number, of: number, note?: string}} Adaptation
  * @typedef {{policy: string, budget_ms: number, wanted: number, past: boolean, line: string, games: Played[],
  *   played: number, missed: number, places: number[], average_place: number | null, result: number,
- *   stable_rank: number | null, decisions: {count: number, p50_ms: number, p99_ms: number, fallbacks: number,
+ *   stable_rank: number | null, rank: {rank: number, rate: number} | null,
+ *   ladder: import("/web/ladder.js").Ladder | null, decisions: {count: number, p50_ms: number, p99_ms: number, fallbacks: number,
  *   late: number}, seconds: number, games_per_hour: number | null, adaptation?: Adaptation | null}} Session
  */
 
@@ -30,6 +32,7 @@ export function sessionPanel(session) {
       card(text.stable, rank(session.stable_rank), text.stableHint, "stable_rank"),
     ),
     session.played ? placesStrip(session.places) : null,
+    ladderFigure(session.ladder),
     make(
       "dl", { class: "pairs" },
       ...pair(text.decisions, number(session.decisions.count), "count"),
@@ -56,7 +59,7 @@ export function card(name, value, hint, key) {
 }
 
 /** @param {string} name @param {string} value @param {string} key */
-function pair(name, value, key) {
+export function pair(name, value, key) {
   return [make("dt", {}, name), make("dd", { "data-figure": key }, value)];
 }
 
@@ -97,9 +100,8 @@ export function gameLink(id, linked) {
 /** @param {Adaptation} at */
 function adaptation(at) {
   const { adaptation: title, step } = texts();
-  const share = at.of ? at.done / at.of : 0;
   return make(
     "section", { class: "adaptation" }, make("h2", {}, title),
-    make("span", { class: "meter", vars: { share } }), make("p", { class: "quiet" }, `${step} ${number(at.done)} / ${number(at.of)} `, at.note ? isolated(at.note) : ""),
+    make("progress", { "aria-label": title, max: at.of, value: `${at.done}` }), make("p", { class: "quiet" }, `${step} ${number(at.done)} / ${number(at.of)} `, at.note ? isolated(at.note) : ""),
   );
 }

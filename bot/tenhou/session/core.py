@@ -344,7 +344,7 @@ class Session:
     def _players(self, message: m.Players) -> list[SessionEvent]:
         if self.seat is None:
             raise StateMismatchError("players without a game")
-        if self._returning is not None and self.seat.names != message.names:
+        if self._returning is not None and self.seat.people.names != message.names:
             # Another game than the one we left.
             self.seat = Seat(self._returning, self._numbers, self._send)
             self.seat.come_back()
@@ -356,9 +356,9 @@ class Session:
             raise StateMismatchError("a game begins without a match")
         if len(self.seat.log) > 1 and self.seat.is_returning:
             # Another game with the same people.
-            names, match = self.seat.names, self.seat.match
+            people, match = self.seat.people, self.seat.match
             self.seat = Seat(match, self._numbers, self._send)
-            self.seat.seated(m.Players(names))
+            self.seat.seated(people)
         events = self.seat.receive(message)
         self._send(c.Ready())
         return events

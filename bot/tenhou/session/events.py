@@ -71,6 +71,9 @@ class GameStarted(SessionEvent, frozen=True):
         game_type: number of the type.
         lobby: number of the lobby.
         player: who we are, absolute.
+        ranks: rank index by absolute player.
+        rates: rating by absolute player.
+        sexes: ``M``, ``F`` or ``C`` for a computer, by absolute player.
     """
 
     game_id: str
@@ -79,6 +82,9 @@ class GameStarted(SessionEvent, frozen=True):
     game_type: int
     lobby: str
     player: int
+    ranks: Four = (0, 0, 0, 0)
+    rates: tuple[float, float, float, float] = (1500.0, 1500.0, 1500.0, 1500.0)
+    sexes: tuple[str, str, str, str] = ("M", "M", "M", "M")
 
 
 class TableEvent(SessionEvent, frozen=True):

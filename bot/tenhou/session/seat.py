@@ -57,7 +57,7 @@ class Seat:
         prompt: the open choice, or None.
         over: the final scores have come.
         game_id: id of the server's record, empty if none.
-        names: by seat, ours first.
+        people: who sits where, by seat, ours first.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Seat:
         self.prompt: Prompt | None = None
         self.over = False
         self.game_id = ""
-        self.names: m.Names = ("", "", "", "")
+        self.people = m.Players(("", "", "", ""))
         self._numbers = numbers
         self._send = send
         self._round_start = 0  # index into the log
@@ -105,8 +105,8 @@ class Seat:
         return events
 
     def seated(self, message: m.Players) -> list[SessionEvent]:
-        """Everybody's name."""
-        self.names = message.names
+        """Everybody's name and rank."""
+        self.people = message
         return []
 
     def begin(self, message: m.GameBegins) -> list[SessionEvent]:
@@ -131,12 +131,23 @@ class Seat:
         return self._blind
 
     def _open_log(self) -> list[SessionEvent]:
-        names = by_player(self.names, self.player)
-        start = StartGame(names, self.player)
+        people, player = self.people, self.player
+        names = by_player(people.names, player)
+        start = StartGame(names, player)
         self.log = [start]
         self._round_start = 1
         match = self.match
-        started = GameStarted(self.game_id, names, self.length, match.game_type, match.lobby, self.player)
+        started = GameStarted(
+            self.game_id,
+            names,
+            self.length,
+            match.game_type,
+            match.lobby,
+            player,
+            ranks=by_player(people.dans, player),
+            rates=by_player(people.rates, player),
+            sexes=by_player(people.sexes, player),
+        )
         return [started, TableEvent(start)]
 
     def _table(self, message: m.ServerMessage) -> list[SessionEvent]:

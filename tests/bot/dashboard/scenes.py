@@ -67,7 +67,8 @@ _KEPT = TemporaryDirectory()
 def server(feed: Feed | None, folder: Path, port: int = 0, **options: Any) -> Server:
     """A dashboard on this machine."""
     host = options.pop("host", "127.0.0.1")
-    return Server(Dashboard(host=host, port=port), folder, ABOUT, feed, **options)
+    about = options.pop("about", ABOUT)
+    return Server(Dashboard(host=host, port=port), folder, about, feed, **options)
 
 
 def put(feed: Feed, items: Sequence[Item]) -> None:
@@ -79,9 +80,9 @@ def put(feed: Feed, items: Sequence[Item]) -> None:
 class Watcher:
     """A browser without a screen: what it has been told, and what that adds up to."""
 
-    def __init__(self, served: Server, run: str = "", seq: int = 0, **options: Any) -> None:
-        address = f"ws://127.0.0.1:{served.port}/live?run={run}&seq={seq}"
-        options = {"origin": f"http://127.0.0.1:{served.port}", "max_size": None} | options
+    def __init__(self, port: int, run: str = "", seq: int = 0, **options: Any) -> None:
+        address = f"ws://127.0.0.1:{port}/live?run={run}&seq={seq}"
+        options = {"origin": f"http://127.0.0.1:{port}", "max_size": None} | options
         self._opened = connect(address, **options)
         self.line: ClientConnection = self._opened.__enter__()
         self.hello = json.loads(self.line.recv(10))

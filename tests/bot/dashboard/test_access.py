@@ -92,9 +92,9 @@ def test_strangers_are_refused_on_every_path() -> None:
 def test_the_socket_is_opened_for_our_own_page_only(given: dict[str, object]) -> None:
     with server(Feed(), library()) as served:
         with pytest.raises(InvalidStatus) as refused:
-            Watcher(served, **given)
+            Watcher(served.port, **given)
         assert refused.value.response.status_code in (400, 403)
-        Watcher(served).close()
+        Watcher(served.port).close()
 
 
 def test_pages_carry_a_strict_policy() -> None:
@@ -122,7 +122,7 @@ def test_other_files_are_not_there(path: str) -> None:
 
 def test_nothing_can_be_sent() -> None:
     with server(Feed(), library()) as served:
-        watcher = Watcher(served)
+        watcher = Watcher(served.port)
         watcher.line.send("hello" * 100)
         watcher.hear(lambda message: message["type"] == "session")
         watcher.close()
@@ -134,7 +134,7 @@ def test_a_token_is_demanded_and_leaves_the_address() -> None:
         for path in ("/", "/web/live.js", "/games", "/?token=wrong", f"/?token={TOKEN}x", "/?token="):
             assert ask(served, path)[0] == 403
         with pytest.raises(InvalidStatus):
-            Watcher(served)
+            Watcher(served.port)
         status, headers, _ = ask(served, "/" + served.link.partition("/?")[2].join(("?", "")))
         assert (status, headers["location"]) == (303, "/")
         cookie = headers["set-cookie"]
@@ -144,7 +144,7 @@ def test_a_token_is_demanded_and_leaves_the_address() -> None:
         assert ask(served, "/", cookie=shown)[0] == 200
         assert ask(served, "/", cookie=shown + "x")[0] == 403
         assert ask(served, "/", cookie=shown, host="evil.example")[0] == 403
-        Watcher(served, additional_headers={"Cookie": shown}).close()
+        Watcher(served.port, additional_headers={"Cookie": shown}).close()
 
 
 def test_beyond_this_machine_a_token_is_made_and_shown_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from bot.dashboard.feed import Feed
+from bot.dashboard.feed import Feed, Reached
+from bot.dashboard.pump import About
+from replays.standing import Standing
 from tests.bot.dashboard.scenes import decided, library, played, put, server
 
 sync_api = pytest.importorskip(
@@ -41,6 +44,7 @@ class Opened:
         self.faults: list[str] = []
         self.requests: list[str] = []
         self.url = url
+        self.width = tab.viewport_size["width"]
         tab.on("console", lambda message: self.faults.append(message.text))
         tab.on("pageerror", lambda error: self.faults.append(str(error)))
         tab.on("request", lambda request: self.requests.append(request.url))
@@ -130,6 +134,12 @@ def test_a_game_is_followed_to_its_end_by_two(open_page: Any, tmp_path: Path) ->
         assert page.tab.locator(".result").count() == 1
         page.tab.click("[data-tab=session]")
         assert page.tab.text_content("[data-figure=played]") == "1"
+        shares = page.tab.locator(".ladder [data-share]").evaluate_all(
+            "all => all.map((one) => +one.dataset.share)"
+        )
+        assert shares == seen["session"]["ladder"]["shares"]
+        dan = float(page.tab.text_content("[data-figure=dan]"))
+        assert dan == pytest.approx(seen["session"]["ladder"]["dan"], abs=0.051)
         assert page.tab.text_content("[data-figure=count]") == str(seen["session"]["decisions"]["count"])
         assert page.tab.locator("#pane-session tbody tr").count() == 1
         page.check()
@@ -182,6 +192,38 @@ def test_the_page_comes_back_after_the_server_does(open_page: Any) -> None:
         page.check()
 
 
+def test_a_run_of_many_games_is_followed(open_page: Any) -> None:
+    feed = Feed()
+    standing = Standing(
+        length="hanchan",
+        games=30,
+        of=200,
+        played=0,
+        crashes=1,
+        faults=0,
+        players=("network", "<b>\u202eevil"),
+        places=((8, 8, 7, 6), (22, 22, 22, 24)),
+    )
+    about = About(program="suzaku 0.0", shows="series")
+    with server(feed, library(), about=about) as served:
+        pages = [open_page(served.url), open_page(served.url, 360, locale="ja-JP", color_scheme="dark")]
+        for page in pages:
+            page.tab.wait_for_selector(".nothing")
+        feed.put(Reached(standing))
+        feed.put(Reached(msgspec.structs.replace(standing, games=90, played=60)))
+        for page in pages:
+            page.tab.wait_for_selector(".ladder")
+            assert page.tab.text_content("[data-figure=games]") == "90"
+            assert page.tab.text_content("[data-figure=crashes]") == "1"
+            assert page.tab.locator("progress").evaluate("one => one.value / one.max") == 0.45
+            assert page.tab.locator("main h2").all_text_contents() == ["network", "<b>evil"]
+            averages = page.tab.locator("[data-figure=average_place]").all_text_contents()
+            assert averages == ["2.379", "2.533"]
+            assert page.tab.locator(".ladder-dan").count() == 22
+            assert page.tab.evaluate("document.documentElement.scrollWidth") <= page.width
+            page.check()
+
+
 def test_past_games_are_listed_and_replayed(open_page: Any) -> None:
     with server(None, library()) as served:
         page = open_page(served.url, 360)
@@ -209,5 +251,5 @@ def test_room_for_adaptation_is_taken_when_there_is_any(open_page: Any) -> None:
         page.tab.evaluate(
             "suzakuViewer.hear([{ ...suzakuViewer.session, adaptation: { done: 30, of: 120 } }])"
         )
-        page.tab.wait_for_selector(".adaptation .meter")
+        page.tab.wait_for_selector(".adaptation progress")
         page.check()

@@ -17,10 +17,10 @@ from tests.bot.dashboard.scenes import Watcher, ask, decided, is_over, library, 
 def test_one_who_comes_late_gets_the_whole_game() -> None:
     feed = Feed()
     with server(feed, library()) as served:
-        first = Watcher(served)
+        first = Watcher(served.port)
         put(feed, played())
         first.hear(is_over)
-        late = Watcher(served)
+        late = Watcher(served.port)
         late.hear(is_over)
         assert late.game == first.game
         assert len(late.game["decisions"]) == decided(played())
@@ -31,7 +31,7 @@ def test_one_who_comes_late_gets_the_whole_game() -> None:
 def test_two_see_the_same_messages_in_order() -> None:
     feed = Feed()
     with server(feed, library()) as served:
-        watchers = [Watcher(served), Watcher(served)]
+        watchers = [Watcher(served.port), Watcher(served.port)]
         put(feed, played())
         heard = [[m for m in watcher.hear(is_over) if "seq" in m] for watcher in watchers]
         assert heard[0] == heard[1]
@@ -43,13 +43,13 @@ def test_two_see_the_same_messages_in_order() -> None:
 def test_one_who_comes_back_is_sent_only_what_he_missed() -> None:
     feed, items = Feed(), played()
     with server(feed, library()) as served:
-        watcher = Watcher(served)
+        watcher = Watcher(served.port)
         put(feed, items[:100])
         watcher.hear(lambda message: message.get("seq", 0) > 60)
         watcher.close()
         seen = max(message.get("seq", 0) for message in watcher.messages)
         put(feed, items[100:])
-        back = Watcher(served, run=watcher.hello["run"], seq=seen)
+        back = Watcher(served.port, run=watcher.hello["run"], seq=seen)
         numbers = [m["seq"] for m in back.hear(is_over) if "seq" in m]
         assert numbers[0] == seen + 1
         assert all(after == before + 1 for before, after in pairwise(numbers))
@@ -60,13 +60,13 @@ def test_one_who_comes_back_is_sent_only_what_he_missed() -> None:
 def test_one_who_comes_back_after_a_restart_starts_anew() -> None:
     feed = Feed()
     with server(feed, library()) as served:
-        watcher = Watcher(served)
+        watcher = Watcher(served.port)
         put(feed, played()[:50])
         watcher.hear(lambda message: message.get("seq", 0) > 30)
         port = served.port
     with server(feed, library(), port) as again:
         put(feed, played())
-        back = Watcher(again, run=watcher.hello["run"], seq=31)
+        back = Watcher(again.port, run=watcher.hello["run"], seq=31)
         back.hear(is_over)
         assert back.messages[0] == {"type": "reset"}
         assert len(back.game["decisions"]) == decided(played())
@@ -76,7 +76,7 @@ def test_one_who_comes_back_after_a_restart_starts_anew() -> None:
 def test_at_the_end_everybody_is_told_before_the_line_closes() -> None:
     feed = Feed()
     with server(feed, library()) as served:
-        watcher = Watcher(served)
+        watcher = Watcher(served.port)
         put(feed, played())
     watcher.hear(lambda message: message["type"] == "session" and message["line"] == "over")
     assert watcher.game["game"]["places"]
@@ -87,7 +87,7 @@ def test_at_the_end_everybody_is_told_before_the_line_closes() -> None:
 def test_one_who_reads_nothing_is_dropped_and_holds_nobody_up() -> None:
     feed, items = Feed(), played()
     with server(feed, library(), send_s=0.4) as served:
-        slow, quick = _deaf(served.port), Watcher(served)
+        slow, quick = _deaf(served.port), Watcher(served.port)
         slowest = 0.0
         for _ in range(14):  # some megabytes: more than the buffers in between hold
             for item in items:

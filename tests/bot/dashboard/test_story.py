@@ -9,6 +9,7 @@ from bot.config import GUEST
 from bot.dashboard.feed import Began, Decided, Feed, Happened, Item, Lost, Restated
 from bot.dashboard.past import games_shown, gathered, replay_of
 from bot.dashboard.pump import Pump
+from bot.dashboard.session import ladder
 from bot.dashboard.show import Show
 from bot.redaction import REDACTOR
 from game.errors import ReplayError
@@ -152,6 +153,14 @@ def test_the_session_counts_places_and_latencies() -> None:
     assert facts["decisions"]["count"] == sum(isinstance(item, Decided) for item in items) >= decided(items)
     assert facts["decisions"]["p50_ms"] <= facts["decisions"]["p99_ms"]
     assert facts["stable_rank"] == (-2.0 if place == 4 else None)
+    assert facts["ladder"] == ladder(tuple(facts["places"]), "tonpuu")
+    assert facts["rank"] is None  # nobody has one in the built-in lobby
+    ranked = msgspec.structs.replace(
+        begun(),
+        game=msgspec.structs.replace(begun().game, ranks=(15, 16, 17, 18), rates=(1.0, 2.0, 3.0, 4.0)),
+    )
+    player = begun().game.player
+    assert shown(ranked).facts["rank"] == {"rank": 15 + player, "rate": 1.0 + player}
     twice = shown(*items, *items).facts
     assert (twice["played"], twice["result"]) == (2, 2 * facts["result"])
 

@@ -65,7 +65,7 @@ def moments(frames: list[m.ServerMessage]) -> Iterator[Moment]:
         seat = session.seat
         running = session.in_game and session.state["phase"] not in (PHASE_IDLE, PHASE_ENDED)
         if seat is not None and before is not None and running:
-            yield Moment(index, clone(session.state), session.player, seat.names, before, tuple(since))
+            yield Moment(index, clone(session.state), session.player, seat.people.names, before, tuple(since))
 
 
 def snapshot(record: np.void, player: int) -> m.RoundSnapshot:

@@ -6,13 +6,15 @@ import pytest
 
 from bot.player import PlayerSettings
 from bot.tenhou.client import is_loopback
+from bot.tenhou.client.journal import Journal
 from game.errors import TransportError
 from policies.slots import Question, Slot
+from replays.record import GameRecord
 from tests.bot.bench import Stub
 from tests.bot.client_bench import ClientBench
 from tests.bot.fake_clock import until
 from tests.bot.fake_server import Hang, Hear, Refuse, Say, fake_server, free_port, tag_of
-from tests.bot.scripts import DEAL, DRAWN, END, GAME, INIT, LN, LOGIN, SEAT, TURN
+from tests.bot.scripts import DEAL, DRAWN, END, GAME, INIT, LN, LOGIN, SEAT, TURN, UN
 
 
 async def test_it_plays_a_game_and_takes_its_leave() -> None:
@@ -33,6 +35,24 @@ async def test_it_plays_a_game_and_takes_its_leave() -> None:
         "game.ended",
     ]
     assert (bench.player.tally.decisions, bench.player.tally.fallbacks, bench.player.tally.late) == (1, 0, 0)
+
+
+async def test_the_record_says_who_sat_there() -> None:
+    kept: list[GameRecord] = []
+
+    def keep(record: GameRecord) -> None:
+        kept.append(record)
+
+    people = UN.replace('"0,0,0,0"', '"16,17,18,19"').replace("1500.00,1500.00", "2101.50,1999.00", 1)
+    people = people.replace('"M,M,M,M"', '"C,M,F,M"')
+    game = [Say(people) if step == Say(UN) else step for step in GAME]
+    journal = Journal(keep=keep)
+    async with fake_server(game) as server, ClientBench(server.url, journal=journal) as bench:
+        await bench.ended()
+    assert kept[0].names == ("NoName", "A", "B", "C")
+    assert kept[0].ranks == (16, 17, 18, 19)
+    assert kept[0].rates == (2101.5, 1999.0, 1500.0, 1500.0)
+    assert kept[0].sexes == ("C", "M", "F", "M")
 
 
 async def test_the_handshake_looks_like_the_official_client() -> None:

@@ -207,12 +207,25 @@ def test_a_game_begins() -> None:
     session.outbox()
     assert session.take(m.MatchFound(9, resume_code=CODE)) == []
     assert session.outbox() == ['{"tag":"GOK"}']
-    assert session.take(m.Players(NAMES)) == []
+    people = m.Players(
+        NAMES, dans=(16, 17, 18, 19), rates=(2000.0, 2001.0, 2002.0, 2003.0), sexes=("C", "M", "F", "M")
+    )
+    assert session.take(people) == []
     events = session.take(m.GameBegins(1, "2018012012gm-0009-0000-66fafd38"))
     assert session.outbox() == ['{"tag":"NEXTREADY"}']
     names = ("right", "across", "left", "us")
     assert session.player == 3
-    assert events[0] == GameStarted("2018012012gm-0009-0000-66fafd38", names, "hanchan", 9, "0", 3)
+    assert events[0] == GameStarted(
+        "2018012012gm-0009-0000-66fafd38",
+        names,
+        "hanchan",
+        9,
+        "0",
+        3,
+        ranks=(17, 18, 19, 16),
+        rates=(2001.0, 2002.0, 2003.0, 2000.0),
+        sexes=("M", "F", "M", "C"),
+    )
     assert events[1] == TableEvent(StartGame(names, 3))
     assert session.resume_code == CODE
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from game.ladder import FIRST_DAN, START, Ladder, climb, climb_from
 from game.ranking import Room
-from learning.ladder import FIRST_DAN, START, Ladder, climb
 
 
 def counts(*numbers: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
@@ -52,3 +52,18 @@ def test_rooms_pay_differently_and_luck_repeats() -> None:
     assert climbed("houou").dan > one.dan
     assert climbed("tokujou") == one
     assert climbed("tokujou", seed=1) != one
+
+
+def test_few_games_leave_the_climbers_far_apart() -> None:
+    few, many = (climb_from((3 * n, 2 * n, 2 * n, 3 * n), "hanchan", climbers=500) for n in (1, 100))
+    assert few.third_quartile - few.first_quartile >= 4
+    assert many.third_quartile - many.first_quartile <= 2
+    assert many == climb_from((300, 200, 200, 300), "hanchan", climbers=500)
+
+
+def test_before_the_first_game_every_chance_is_as_likely() -> None:
+    ladder = climb_from((0, 0, 0, 0), "hanchan", climbers=2_000)
+    assert ladder.shares[0] > 0.1
+    assert ladder.tenhoui > 0.1
+    # first and last as often, those in between always: more is lost than won
+    assert climb_from((500, 0, 0, 500), "hanchan", climbers=500).dan < ladder.dan

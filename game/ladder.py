@@ -6,6 +6,7 @@ below 1-dan here is a simplification: who could would not be compared by his dan
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -14,7 +15,6 @@ import numpy.typing as npt
 
 from game.ranking import PROMOTION_POINTS, TENHOUI, Room, rank_points
 from game.settlement import GameLength
-from learning.statistics import Floats
 
 FIRST_DAN: Final = 10
 """Index of 1-dan."""
@@ -53,7 +53,7 @@ class Ladder(msgspec.Struct, frozen=True):
 
 
 def climb(
-    counts: Floats,
+    counts: npt.NDArray[np.float64],
     length: GameLength,
     room: Room = "tokujou",
     *,
@@ -95,6 +95,25 @@ def climb(
         tenhoui=float(shares[-1]),
         shares=tuple(shares.tolist()),
     )
+
+
+def climb_from(
+    places: Sequence[int], length: GameLength, *, games: int = GAMES, climbers: int = CLIMBERS, seed: int = 0
+) -> Ladder:
+    """Let players climb of whom one has seen only these places.
+
+    Each climber's chances are drawn from those that the places leave open, all having been equally likely
+    before the first game (a Dirichlet distribution): a few games say little, and the climbers lie far apart.
+
+    Args:
+        places: how often first to fourth.
+        length: of the games.
+        games: each plays.
+        climbers: how many there are.
+        seed: of what is drawn, and of their luck.
+    """
+    drawn = np.random.default_rng((seed, *places)).dirichlet(np.add(places, 1.0), climbers)
+    return climb(drawn, length, games=games, climbers=climbers, seed=seed)
 
 
 def _move(ranks: npt.NDArray[np.int64], points: npt.NDArray[np.int64]) -> None:

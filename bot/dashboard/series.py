@@ -1,0 +1,102 @@
+"""A run of many games as the page is told of it: how far it is, how fast, and who is how good."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final
+
+from bot.dashboard.feed import Feed, LineState, Reached
+from bot.dashboard.session import ladder, standing
+from bot.dashboard.show import Show
+from replays.standing import Standing
+
+LATELY_S: Final = 60.0
+"""What "now" means in games a second."""
+LADDER_S: Final = 5.0
+"""Between two climbs of the ladder, which take some hundredths of a second each."""
+
+
+class SeriesPump:
+    """Takes what the run left, and shows it.
+
+    Args:
+        feed: where the run leaves how it stands.
+        show: where browsers look.
+        has_past: whether finished games can be looked at.
+        now: seconds on a clock.
+    """
+
+    def __init__(
+        self, feed: Feed, show: Show, *, has_past: bool, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._feed = feed
+        self._show = show
+        self._fixed: dict[str, Any] = {"past": has_past}
+        self._now = now
+        self._began = now()
+        self._lately: deque[tuple[float, int]] = deque([(self._began, 0)])
+        self._latest: Standing | None = None
+        self._line: LineState = "connecting"
+        self._ladders: list[dict[str, Any] | None] = []
+        self._climbed_at = -LADDER_S
+        self._tell()
+
+    def work(self) -> None:
+        """Show all that has been left."""
+        reached = [item.standing for item in self._feed.take() if isinstance(item, Reached)]
+        if reached:
+            self._take(reached[-1])
+
+    def end(self) -> None:
+        """The run is over."""
+        self.work()
+        self._line = "over"
+        self._climb()
+        self._tell()
+        self._show.end()
+
+    def _take(self, latest: Standing) -> None:
+        now = self._now()
+        if self._latest is None:  # loading everybody is no playing
+            self._began = now
+            self._lately = deque([(now, latest.played)])
+        self._latest, self._line = latest, "playing"
+        self._lately.append((now, latest.played))
+        while len(self._lately) > 2 and self._lately[1][0] <= now - LATELY_S:
+            self._lately.popleft()
+        if now - self._climbed_at >= LADDER_S or latest.games == latest.of:
+            self._climb()
+        self._tell()
+
+    def _climb(self) -> None:
+        if self._latest is not None:
+            self._climbed_at = self._now()
+            self._ladders = [ladder(places, self._latest.length) for places in self._latest.places]
+
+    def _tell(self) -> None:
+        self._show.session(self._fixed | {"line": self._line, "series": self._facts()})
+
+    def _facts(self) -> dict[str, Any] | None:
+        latest = self._latest
+        if latest is None:
+            return None
+        (then, before), (now, played) = self._lately[0], self._lately[-1]
+        speed = (played - before) / (now - then) if now > then else 0.0
+        seconds = now - self._began
+        return {
+            "length": latest.length,
+            "games": latest.games,
+            "of": latest.of,
+            "crashes": latest.crashes,
+            "faults": latest.faults,
+            "seconds": round(seconds),
+            "games_per_s": round(speed, 3) if played else None,
+            "games_per_s_overall": round(played / seconds, 3) if played and seconds else None,
+            "left_s": round((latest.of - latest.games) / speed) if speed else None,
+            "players": [
+                {"name": name, "places": list(places), **standing(list(places)), "ladder": climbed}
+                for name, places, climbed in zip(latest.players, latest.places, self._ladders, strict=True)
+            ],
+        }

@@ -1,0 +1,24 @@
+/**
+ * How the line to the program stands, in a word and a coloured dot.
+ * @module
+ */
+
+import { make } from "/web/dom.js";
+import { texts } from "/web/texts.js";
+
+/**
+ * @param {HTMLElement} place where it is shown
+ * @param {import("/web/line.js").Wire} wire
+ * @param {string} word in place of "connected" while all is well; "" for that
+ * @param {string[]} facts shown beside it while all is well; empty ones are left out
+ */
+export function showWire(place, wire, word, facts) {
+  const { wire: text } = texts();
+  const good = wire.state === "open";
+  const said = wire.state === "lost" ? text.lost(wire.seconds) : text[wire.state];
+  place.dataset.wire = wire.state;
+  place.replaceChildren(
+    make("strong", {}, make("span", { class: "live-dot", "aria-hidden": "true" }), (good && word) || said),
+    ...(good ? facts.filter(Boolean).map((fact) => make("span", { class: "quiet" }, fact)) : []),
+  );
+}
