@@ -135,8 +135,16 @@ def index_of(reviews: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "rating_definition": "100 times the mean ratio",
         "games": games,
         "skipped": [{"file": "broken<b>.xml", "reason": "cut short"}],
+        "ranks": list(_by_rank(reviews)),
         "total": {**total, "games": len(games), "rates": RATES, "places": [1, 1, 0, 0], "average_place": 1.5},
     }
+
+
+def _by_rank(reviews: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for rank in sorted({review["game"]["ranks"][review["seat"]] for review in reviews}):
+        held = [review for review in reviews if review["game"]["ranks"][review["seat"]] == rank]
+        made = [one for review in held for one in review["decisions"]]
+        yield {**_judged(made), "rank": rank, "games": len(held)}
 
 
 def decision(index: int, place: int, folded: Sequence[Folded], seat: int) -> dict[str, Any]:

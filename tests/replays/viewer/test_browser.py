@@ -513,7 +513,7 @@ def test_index_lists_sorts_and_filters_games(review: dict[str, Any], open_page: 
     path = tmp_path / "index.html"
     path.write_text(index_page(index), encoding="utf-8")
     opened = open_page(path, width=360)
-    rows = opened.tab.locator("tbody tr")
+    rows = opened.tab.locator(".games tbody tr")
     assert rows.count() == 3
     assert rows.locator("a").evaluate_all("(links) => links.map((a) => a.getAttribute('href'))") == [
         "./game-1.html",
@@ -527,4 +527,35 @@ def test_index_lists_sorts_and_filters_games(review: dict[str, Any], open_page: 
     assert opened.tab.evaluate("document.documentElement.scrollWidth") <= 360
     opened.tab.select_option("[data-switch=language]", "ja")
     assert opened.tab.text_content("h1") == "検討した対局"
+    opened.check()
+
+
+def test_figures_by_rank_are_those_of_the_index(
+    review: dict[str, Any], open_page: Any, tmp_path: Path
+) -> None:
+    other = review | {"seat": 2, "decisions": review["decisions"][5:]}
+    index = index_of([review, other, review])
+    path = tmp_path / "index.html"
+    path.write_text(index_page(index), encoding="utf-8")
+    opened = open_page(path)
+    table = opened.tab.get_by_role("table", name="By rank")
+    heads = ["Rank", "Games", "Decisions", "Agreement", "Rating", "Bad moves"]
+    assert table.get_by_role("columnheader").all_inner_texts() == heads
+    shown = [row.locator("th, td").all_inner_texts() for row in table.locator("tbody tr").all()]
+    assert [one["rank"] for one in index["ranks"]] == [16, 17]
+    assert [row[0] for row in shown] == ["7-dan", "8-dan"]
+    for one, row in zip(index["ranks"], shown, strict=True):
+        assert row[1:] == [
+            str(one["games"]),
+            str(one["decisions"]),
+            _percent(one["agreement"]),
+            _rounded(one["rating"], "0.1"),
+            _percent(one["bad_move_rate"]),
+        ]
+    opened.tab.select_option("[data-switch=language]", "ja")
+    ranks = opened.tab.get_by_role("table", name="段位ごと").get_by_role("rowheader")
+    assert ranks.all_inner_texts() == ["七段", "八段"]
+    path.write_text(index_page(index | {"ranks": []}), encoding="utf-8")
+    opened.tab.reload()
+    assert opened.tab.get_by_role("table").count() == 1
     opened.check()
