@@ -13,7 +13,7 @@ from game.tiles import UNSEEN, mjai_text
 from policies.stakes import place_chances
 from replays.review.moments import Dealt
 from replays.review.prospects import Prospects
-from replays.review.schema import Expected, Result, Rewards, Round, Winner, Yaku
+from replays.review.schema import Expected, Result, Rewards, Round, ShownHands, Winner, Yaku
 from replays.yaku_names import YAKU_NAMES
 
 
@@ -89,9 +89,17 @@ def _result(dealt: Dealt) -> Result:
         wins=tuple(map(_winner, wins)),
         reason=drawn.reason if drawn else None,
         tenpai=_ready(drawn) if drawn and drawn.reason in ("exhaustive", "nagashi_mangan") else None,
+        hands=_shown(drawn) if drawn else None,
         deltas=_four_ints(deltas),
         scores=_four_ints(scores),
     )
+
+
+def _shown(drawn: DrawnRound) -> ShownHands:
+    first, second, third, fourth = (
+        None if hand is None else tuple(mjai_text(tile) for tile in hand) for hand in drawn.hands
+    )
+    return first, second, third, fourth
 
 
 def _ready(drawn: DrawnRound) -> tuple[bool, bool, bool, bool]:

@@ -53,6 +53,8 @@ Seat: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=3)]
 Three: TypeAlias = tuple[float, float, float]
 Rewards: TypeAlias = tuple[float, float, float, float]
 Message: TypeAlias = dict[str, Any]
+ShownHand: TypeAlias = tuple[str, ...] | None
+ShownHands: TypeAlias = tuple[ShownHand, ShownHand, ShownHand, ShownHand]
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -247,6 +249,7 @@ class Result(_Part, frozen=True, kw_only=True):
         wins: one, or two on the same tile.
         reason: why it was drawn.
         tenpai: who showed a tenpai hand, where the wall ran out.
+        hands: where the round was drawn, the concealed tiles each player showed; null for who showed none.
         deltas: change of every score, sticks paid for riichi not counted.
         scores: after it.
     """
@@ -255,6 +258,7 @@ class Result(_Part, frozen=True, kw_only=True):
     wins: tuple[Winner, ...] = ()
     reason: DrawReason | None = None
     tenpai: tuple[bool, bool, bool, bool] | None = None
+    hands: ShownHands | None = None
     deltas: Four
     scores: Four
 

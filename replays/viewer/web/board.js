@@ -53,8 +53,7 @@ function seat(table, look, player) {
 
 /** @param {Table} table @param {Look} look @param {number} player @param {number} place @returns {HTMLElement} */
 function hand(table, look, player, place) {
-  const won = table.wins.some((win) => win.player === player);
-  const back = place !== 0 && look.hideOthers && !won;
+  const back = place !== 0 && look.hideOthers && !table.shown[player];
   const drawn = table.drawn?.player === player ? table.drawn.tile : null;
   const space = HAND - 3 * table.melds[player].length;
   const items = table.hands[player].map((tile) => held(tile, back, place, look, false));

@@ -11,6 +11,10 @@ const counted = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one 
 /** @param {number} place */
 const ordinal = (place) => ["1st", "2nd", "3rd", "4th"][place - 1];
 
+/** @param {number} rank 0 to 20, as Tenhou counts them */
+const rankName = (rank) =>
+  rank === 0 ? "newcomer" : rank < 10 ? `${10 - rank}-kyu` : rank < 20 ? `${rank - 9}-dan` : "Tenhoui";
+
 export const english = {
   code: "en",
   comma: ", ",
@@ -49,6 +53,7 @@ export const english = {
   turn: "to move",
   inRiichi: "riichi",
   place: ordinal,
+  rank: rankName,
   points: (/** @type {string} */ points) => `${points} points`,
   board: "Table",
   hand: (/** @type {string} */ player) => `Hand of ${player}`,
@@ -322,6 +327,8 @@ export const english = {
     score: "Score",
     average: "Average place",
     places: "Places",
+    rank: "Rank",
+    ranks: "By rank",
     open: "Open",
     skipped: "Left out",
     sort: (/** @type {string} */ column) => `Sort by ${column}`,

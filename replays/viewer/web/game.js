@@ -164,13 +164,18 @@ function rounds(review, jump) {
     );
   });
   const heads = [text.round, text.result, text.delta, text.agreement, text.bad, text.reward, text.placement];
-  return make("section", {}, make("h2", {}, text.rounds), table(heads, rows, 2));
+  return make("section", {}, make("h2", {}, text.rounds), figureTable(text.rounds, heads, rows, 2));
 }
 
-/** @param {string[]} heads @param {HTMLElement[]} rows @param {number} texts how many columns are no numbers */
-function table(heads, rows, texts) {
+/**
+ * @param {string} name of the whole, for those who hear it
+ * @param {string[]} heads
+ * @param {HTMLElement[]} rows
+ * @param {number} texts how many columns are no numbers
+ */
+export function figureTable(name, heads, rows, texts) {
   const cells = heads.map((head, index) => make("th", { scope: "col", class: index >= texts ? "num" : "" }, head));
-  return make("div", { class: "scroll" }, make("table", { class: "figures" }, make("thead", {}, make("tr", {}, ...cells)), make("tbody", {}, ...rows)));
+  return make("div", { class: "scroll" }, make("table", { class: "figures", "aria-label": name }, make("thead", {}, make("tr", {}, ...cells)), make("tbody", {}, ...rows)));
 }
 
 /** How a round went for the player, in a word or two. @param {import("./review.js").Round} round @param {number} seat */
@@ -204,7 +209,7 @@ function steps(summary) {
       make("td", { class: "num" }, number(one.bad_moves)), make("td", { class: "num" }, number(one.rating, 1)),
     ),
   );
-  return make("section", {}, make("h2", {}, text.steps), table([text.step, text.decisions, text.agreement, text.bad, text.rating], rows, 1));
+  return make("section", {}, make("h2", {}, text.steps), figureTable(text.steps, [text.step, text.decisions, text.agreement, text.bad, text.rating], rows, 1));
 }
 
 /** @param {any} other */

@@ -7,6 +7,11 @@ const WINDS = ["東", "南", "西", "北"];
 const SUITS = ["萬", "筒", "索"];
 const DIGITS = ["〇", "一", "二", "三", "四", "五", "六", "七", "八", "九"];
 
+const RANKS = [
+  "新人", "9級", "8級", "7級", "6級", "5級", "4級", "3級", "2級", "1級",
+  "初段", "二段", "三段", "四段", "五段", "六段", "七段", "八段", "九段", "十段", "天鳳位",
+];
+
 /** @type {typeof import("./english.js").english} */
 export const japanese = {
   code: "ja",
@@ -44,6 +49,7 @@ export const japanese = {
   turn: "手番",
   inRiichi: "リーチ",
   place: (place) => `${place}位`,
+  rank: (rank) => RANKS[rank] ?? "",
   points: (points) => `${points}点`,
   board: "卓",
   hand: (player) => `${player}の手牌`,
@@ -300,6 +306,8 @@ export const japanese = {
     score: "持ち点",
     average: "平均順位",
     places: "順位の内訳",
+    rank: "段位",
+    ranks: "段位ごと",
     open: "開く",
     skipped: "除いたもの",
     sort: (column) => `${column}で並べ替え`,

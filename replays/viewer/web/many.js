@@ -5,7 +5,7 @@
 
 import { switches } from "./controls.js";
 import { harmless, isolated, make } from "./dom.js";
-import { categoryStrip, figures, ratesSection } from "./game.js";
+import { categoryStrip, figureTable, figures, ratesSection } from "./game.js";
 import { choose, restore } from "./settings.js";
 import { number, percent, words } from "./words.js";
 
@@ -14,6 +14,7 @@ import { number, percent, words } from "./words.js";
 /**
  * @typedef {{program: string, policy: {name: string, identity: string}, rating_definition: string,
  *   games: Entry[], skipped: {file: string, reason: string}[],
+ *   ranks?: (Figures & {rank: number, games: number})[],
  *   total: Figures & {games: number, rates: Record<string, number | null>, places: number[],
  *   average_place: number | null}}} Index
  */
@@ -61,6 +62,7 @@ class Overview {
       make(
         "main", { class: "many" },
         make("section", { class: "box totals" }, standing(total), figures(total, definition), categoryStrip(total), ratesSection(total.rates)),
+        byRank(this.index.ranks ?? []),
         make("section", { class: "box" }, search, this.place),
         skipped(this.index.skipped),
       ),
@@ -154,6 +156,22 @@ function standing(total) {
     make("p", {}, make("span", { class: "quiet" }, text.average), make("strong", { "data-figure": "average_place" }, number(total.average_place, 2))),
     make("ul", { "aria-label": text.places }, ...places),
   );
+}
+
+/** Figures by the rank the reviewed player then had. @param {NonNullable<Index["ranks"]>} ranks */
+function byRank(ranks) {
+  if (!ranks.length) return null;
+  const { game: text, index } = words();
+  const cell = (/** @type {string} */ value, /** @type {string} */ name) => make("td", { class: "num", "data-value": name }, value);
+  const rows = ranks.map((one) =>
+    make(
+      "tr", { "data-rank": one.rank }, make("th", { scope: "row" }, words().rank(one.rank)),
+      cell(number(one.games), "games"), cell(number(one.decisions), "decisions"), cell(percent(one.agreement), "agreement"),
+      cell(number(one.rating, 1), "rating"), cell(percent(one.bad_move_rate), "bad_move_rate"),
+    ),
+  );
+  const heads = [index.rank, index.games, text.decisions, text.agreement, text.rating, text.badMoves];
+  return make("section", { class: "box ranks" }, make("h2", {}, index.ranks), figureTable(index.ranks, heads, rows, 1));
 }
 
 /** @param {{file: string, reason: string}[]} files */

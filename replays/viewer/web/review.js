@@ -20,10 +20,10 @@
  *   notes: {key: string, params: any}[], other?: Action | null, other_agrees?: boolean | null,
  *   live?: Live | null}} Decision
  * @typedef {{id: number, name: string, han: number}} Yaku
- * @typedef {{player: number, from_player: number, han: number, fu: number, limit: number, points: number,
- *   yaku: Yaku[]}} Winner
- * @typedef {{kind: string, wins: Winner[], reason: string | null, tenpai: boolean[] | null, deltas: number[],
- *   scores: number[]}} Result
+ * @typedef {{player: number, from_player: number, tile: string, hand: string[], han: number, fu: number,
+ *   limit: number, points: number, yaku: Yaku[]}} Winner
+ * @typedef {{kind: string, wins: Winner[], reason: string | null, tenpai: boolean[] | null,
+ *   hands?: (string[] | null)[] | null, deltas: number[], scores: number[]}} Result
  * @typedef {{reward: number[] | null, placement: number[] | null}} Expected
  * @typedef {{index: number, round_index: number, honba: number, sticks: number, dealer: number,
  *   scores: number[], events: Message[], result: Result | null, expected: Expected | null,

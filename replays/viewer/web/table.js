@@ -19,9 +19,11 @@ import { inOrder } from "./tiles.js";
  *   indicators: string[], wallLeft: number, hands: string[][], drawn: {player: number, tile: string} | null,
  *   rivers: Thrown[][], melds: Meld[][], riichi: number[], turn: number,
  *   last: {player: number, kind: string} | null, wins: Won[], drawnRound: Message | null, over: boolean,
- * }} Table
+ *   shown: boolean[],
+ * }} Table `shown` is who has laid his hand open
  */
 
+const UNSEEN = "?";
 const WALL = 70;
 const STICK = 1000;
 
@@ -31,6 +33,7 @@ export function emptyTable() {
     wind: "E", number: 1, honba: 0, sticks: 0, dealer: 0, scores: [0, 0, 0, 0], indicators: [],
     wallLeft: WALL, hands: [[], [], [], []], drawn: null, rivers: [[], [], [], []], melds: [[], [], [], []],
     riichi: [0, 0, 0, 0], turn: -1, last: null, wins: [], drawnRound: null, over: false,
+    shown: [false, false, false, false],
   };
 }
 
@@ -148,10 +151,42 @@ function take(table, player, tiles) {
     table.drawn = null;
   }
   for (const tile of tiles) {
-    const place = hand.includes(tile) ? hand.indexOf(tile) : hand.indexOf("?");
+    const place = hand.includes(tile) ? hand.indexOf(tile) : hand.indexOf(UNSEEN);
     if (place >= 0) hand.splice(place, 1);
   }
   table.hands[player] = inOrder(hand);
+}
+
+/**
+ * Lays the hands open that a round ended with, once it has: the winners', and at a draw those that were shown.
+ * Where the hand was followed it stays as it is; where it was not, the result says what it was.
+ * @param {Table} table
+ * @param {import("./review.js").Result | null} result
+ */
+export function layOpen(table, result) {
+  for (const { player, from } of table.wins) {
+    table.shown[player] = true;
+    const won = result?.wins.find((one) => one.player === player);
+    if (!won || !isUnseen(table, player)) continue;
+    const rest = [...won.hand];
+    rest.splice(rest.indexOf(won.tile), 1);
+    table.hands[player] = inOrder(rest);
+    if (from === player) table.drawn = { player, tile: won.tile };
+  }
+  if (!table.drawnRound) return;
+  result?.hands?.forEach((hand, player) => {
+    if (!hand) return;
+    table.shown[player] = true;
+    if (!isUnseen(table, player)) return;
+    table.hands[player] = inOrder(hand);
+    if (table.drawn?.player === player) table.drawn = null;
+  });
+}
+
+/** @param {Table} table @param {number} player @returns {boolean} whether some of the hand is not known */
+function isUnseen(table, player) {
+  const drawn = table.drawn?.player === player ? table.drawn.tile : "";
+  return drawn === UNSEEN || table.hands[player].includes(UNSEEN);
 }
 
 /** @param {Table} table @param {number[] | undefined} deltas */

@@ -14,7 +14,7 @@ import { gamePanel, worstItem } from "./game.js";
 import { resultCard } from "./result.js";
 import { byDecision, byEvent, byRound, clamp, compare, decisionAt, disagrees, parseHash, toHash } from "./review.js";
 import { choose, restore } from "./settings.js";
-import { tableAt } from "./table.js";
+import { layOpen, tableAt } from "./table.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./review.js").Review} Review */
@@ -262,6 +262,7 @@ export class Viewer {
     const current = this.review.rounds[round];
     if (!current || !this.board) return;
     const table = tableAt(current.events, event);
+    layOpen(table, current.result);
     const decision = decisionAt(this.review.decisions, this.position);
     const ours = decision !== null && this.view === this.review.seat;
     const look = {

@@ -20,6 +20,8 @@ KANS = 4
 """A tonpuu with an added and a closed kan."""
 OPEN_KAN = 19
 """A game with an open kan."""
+DRAWN = 11
+"""A tonpuu with rounds that end by ron, by tsumo and with two hands shown at a draw."""
 CATEGORIES = ("fine", "inaccuracy", "mistake", "blunder")
 ZERO = {"decisions": 0, "agreed": 0, "agreement": None, "bad_moves": 0, "bad_move_rate": None, "rating": None}
 RATES = {
@@ -80,6 +82,23 @@ def review_of(game: GameRecord, seat: int = 0, *, names: Sequence[str] = ()) -> 
     }  # fmt: skip
 
 
+def seen_from(review: dict[str, Any], seat: int) -> dict[str, Any]:
+    """The same game as a player at the table sees it: the others' hands and draws are not known."""
+    return review | {"rounds": [each | {"events": _seen(each["events"], seat)} for each in review["rounds"]]}
+
+
+def _seen(events: Sequence[dict[str, Any]], seat: int) -> list[dict[str, Any]]:
+    dealt, *rest = events
+    hands = [hand if player == seat else ["?"] * 13 for player, hand in enumerate(dealt["tehais"])]
+    return [
+        dealt | {"tehais": hands},
+        *(
+            each | {"pai": "?"} if each["type"] == "tsumo" and each["actor"] != seat else each
+            for each in rest
+        ),
+    ]
+
+
 def summary_of(decisions: Sequence[dict[str, Any]], rounds: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Figures that go with made-up decisions."""
     judged = _judged(decisions)
@@ -116,8 +135,16 @@ def index_of(reviews: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "rating_definition": "100 times the mean ratio",
         "games": games,
         "skipped": [{"file": "broken<b>.xml", "reason": "cut short"}],
+        "ranks": list(_by_rank(reviews)),
         "total": {**total, "games": len(games), "rates": RATES, "places": [1, 1, 0, 0], "average_place": 1.5},
     }
+
+
+def _by_rank(reviews: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for rank in sorted({review["game"]["ranks"][review["seat"]] for review in reviews}):
+        held = [review for review in reviews if review["game"]["ranks"][review["seat"]] == rank]
+        made = [one for review in held for one in review["decisions"]]
+        yield {**_judged(made), "rank": rank, "games": len(held)}
 
 
 def decision(index: int, place: int, folded: Sequence[Folded], seat: int) -> dict[str, Any]:
@@ -209,12 +236,17 @@ def _round(
         "result": {
             "kind": "win" if wins else "draw", "wins": [_winner(win) for win in wins],
             "reason": None if wins else results[0].reason, "tenpai": None,  # type: ignore[union-attr]
+            "hands": None if wins else _shown(results[0]),  # type: ignore[arg-type]
             "deltas": deltas, "scores": [int(n) for n in end["scores"]],
         },
         "expected": {"reward": [10.0 - index, 5.0, -5.0, -10.0 + index], "placement": [2.4, 2.5, 2.5, 2.6]},
         "after": {"reward": [90.0, 45.0, 0.0, -135.0], "placement": [1.0, 2.0, 3.0, 4.0]},
         "decisions": list(span),
     }  # fmt: skip
+
+
+def _shown(drawn: DrawnRound) -> list[list[str] | None]:
+    return [None if hand is None else [mjai_text(tile) for tile in hand] for hand in drawn.hands]
 
 
 def _winner(win: Win) -> dict[str, Any]:

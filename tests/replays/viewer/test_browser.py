@@ -14,7 +14,17 @@ import pytest
 from replays.review.report import as_json
 from replays.viewer import index_page, page
 from tests.replays.review.made import reviewed
-from tests.replays.viewer.samples import KANS, OPEN_KAN, index_of, laid, real_game, review_of, rounds_of
+from tests.replays.viewer.samples import (
+    DRAWN,
+    KANS,
+    OPEN_KAN,
+    index_of,
+    laid,
+    real_game,
+    review_of,
+    rounds_of,
+    seen_from,
+)
 
 sync_api = pytest.importorskip(
     "playwright.sync_api", reason="NO BROWSER TESTS: Playwright for Python is missing; pip install playwright"
@@ -177,6 +187,53 @@ def test_table_is_our_fold_at_every_moment(number: int, every: int, open_page: A
             assert drawn == expected, (place, event)
     assert kans
     opened.check()
+
+
+def test_hands_that_a_round_ends_with_lie_open_where_one_hand_is_known(
+    open_page: Any, tmp_path: Path
+) -> None:
+    review = review_of(real_game(DRAWN), 2)
+    path = tmp_path / "seen.html"
+    path.write_text(page(seen_from(review, 2)), encoding="utf-8")
+    opened = open_page(path)
+    ends = [(each["index"], len(each["events"]) - 1) for each in review["rounds"]]
+    before = [
+        (place, next(e for e, m in enumerate(review["rounds"][place]["events"]) if is_over(m)) - 1)
+        for place, _ in ends
+    ]
+    for table in opened.tab.evaluate(READ_TABLE, before):
+        assert [set(each["hand"]) == {"?"} for each in table["players"]] == [True, True, False, True]
+    seen = set()
+    for each, table in zip(review["rounds"], opened.tab.evaluate(READ_TABLE, ends), strict=True):
+        shown = ended_with(each["result"])
+        seen |= {how_it_ended(each["result"])} if set(shown) - {2} else set()
+        for player in (0, 1, 3):
+            hand = table["players"][player]["hand"]
+            assert hand == sorted(shown[player]) if player in shown else set(hand) == {"?"}
+    assert seen == {"tsumo", "ron", "draw"}
+    win = next(each for each in review["rounds"] if any(one["player"] != 2 for one in each["result"]["wins"]))
+    opened.tab.evaluate(
+        "(place) => globalThis.suzakuViewer.go(place)", {"round": win["index"], "event": 9999}
+    )
+    laid_out = opened.tab.locator(".result-hand .tile")
+    assert "?" not in laid_out.evaluate_all("(tiles) => tiles.map((tile) => tile.dataset.tile)")
+    opened.check()
+
+
+def how_it_ended(result: dict[str, Any]) -> str:
+    tsumo = any(win["player"] == win["from_player"] for win in result["wins"])
+    return "tsumo" if tsumo else "ron" if result["wins"] else "draw"
+
+
+def ended_with(result: dict[str, Any]) -> dict[int, list[str]]:
+    """Concealed tiles by player, of those who laid them open; of a ron without the winning tile."""
+    shown = {player: hand for player, hand in enumerate(result["hands"] or ()) if hand}
+    for win in result["wins"]:
+        hand = list(win["hand"])
+        if win["from_player"] != win["player"]:
+            hand.remove(win["tile"])
+        shown[win["player"]] = hand
+    return shown
 
 
 def test_every_number_of_every_decision_is_that_of_the_data(
@@ -456,7 +513,7 @@ def test_index_lists_sorts_and_filters_games(review: dict[str, Any], open_page: 
     path = tmp_path / "index.html"
     path.write_text(index_page(index), encoding="utf-8")
     opened = open_page(path, width=360)
-    rows = opened.tab.locator("tbody tr")
+    rows = opened.tab.locator(".games tbody tr")
     assert rows.count() == 3
     assert rows.locator("a").evaluate_all("(links) => links.map((a) => a.getAttribute('href'))") == [
         "./game-1.html",
@@ -470,4 +527,35 @@ def test_index_lists_sorts_and_filters_games(review: dict[str, Any], open_page: 
     assert opened.tab.evaluate("document.documentElement.scrollWidth") <= 360
     opened.tab.select_option("[data-switch=language]", "ja")
     assert opened.tab.text_content("h1") == "検討した対局"
+    opened.check()
+
+
+def test_figures_by_rank_are_those_of_the_index(
+    review: dict[str, Any], open_page: Any, tmp_path: Path
+) -> None:
+    other = review | {"seat": 2, "decisions": review["decisions"][5:]}
+    index = index_of([review, other, review])
+    path = tmp_path / "index.html"
+    path.write_text(index_page(index), encoding="utf-8")
+    opened = open_page(path)
+    table = opened.tab.get_by_role("table", name="By rank")
+    heads = ["Rank", "Games", "Decisions", "Agreement", "Rating", "Bad moves"]
+    assert table.get_by_role("columnheader").all_inner_texts() == heads
+    shown = [row.locator("th, td").all_inner_texts() for row in table.locator("tbody tr").all()]
+    assert [one["rank"] for one in index["ranks"]] == [16, 17]
+    assert [row[0] for row in shown] == ["7-dan", "8-dan"]
+    for one, row in zip(index["ranks"], shown, strict=True):
+        assert row[1:] == [
+            str(one["games"]),
+            str(one["decisions"]),
+            _percent(one["agreement"]),
+            _rounded(one["rating"], "0.1"),
+            _percent(one["bad_move_rate"]),
+        ]
+    opened.tab.select_option("[data-switch=language]", "ja")
+    ranks = opened.tab.get_by_role("table", name="段位ごと").get_by_role("rowheader")
+    assert ranks.all_inner_texts() == ["七段", "八段"]
+    path.write_text(index_page(index | {"ranks": []}), encoding="utf-8")
+    opened.tab.reload()
+    assert opened.tab.get_by_role("table").count() == 1
     opened.check()
