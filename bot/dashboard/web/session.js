@@ -35,6 +35,7 @@ export function sessionPanel(session) {
     ladderFigure(session.ladder),
     make(
       "dl", { class: "pairs" },
+      ...(session.rank ? pair(text.rank, `${words().rank(session.rank.rank)} R${session.rank.rate.toFixed(0)}`, "rank") : []),
       ...pair(text.decisions, number(session.decisions.count), "count"),
       ...pair(text.p50, text.ms(number(session.decisions.p50_ms, 1)), "p50_ms"),
       ...pair(text.p99, text.ms(number(session.decisions.p99_ms, 1)), "p99_ms"),

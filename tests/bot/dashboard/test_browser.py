@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bot.dashboard.feed import Feed, Reached
+from bot.dashboard.feed import Began, Feed, Reached
 from bot.dashboard.pump import About
 from replays.standing import Standing
 from tests.bot.dashboard.scenes import decided, library, played, put, server
@@ -252,4 +252,20 @@ def test_room_for_adaptation_is_taken_when_there_is_any(open_page: Any) -> None:
             "suzakuViewer.hear([{ ...suzakuViewer.session, adaptation: { done: 30, of: 120 } }])"
         )
         page.tab.wait_for_selector(".adaptation progress")
+        page.check()
+
+
+def test_our_rank_is_shown_where_the_server_says_one(open_page: Any) -> None:
+    feed = Feed()
+    began = next(item for item in played() if isinstance(item, Began))
+    with server(feed, library()) as served:
+        page = open_page(served.url)
+        put(feed, [began])
+        page.until(lambda seen: (seen["session"] or {}).get("line") == "playing")
+        page.tab.click("[data-tab=session]")
+        assert page.tab.locator("[data-figure=rank]").count() == 0
+        ranks, rates = (16, 16, 16, 16), (2112.4, 2112.4, 2112.4, 2112.4)
+        put(feed, [Began(msgspec.structs.replace(began.game, ranks=ranks, rates=rates), began.game_id)])
+        page.tab.wait_for_selector("[data-figure=rank]")
+        assert page.tab.text_content("[data-figure=rank]") == "7-dan R2112"
         page.check()
