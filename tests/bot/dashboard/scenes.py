@@ -26,6 +26,8 @@ from replays.index import games
 
 ABOUT = About(program="suzaku 0.0", policy="heuristic", budget_ms=3000, wanted=1)
 TOKEN = "0123456789abcdefTOKEN"
+PATIENCE_S = 60.0
+"""A busy machine may take long over what is over at once on an idle one."""
 
 
 def config_of(folder: Path, games_wanted: int = 1) -> Config:
@@ -85,13 +87,13 @@ class Watcher:
         options = {"origin": f"http://127.0.0.1:{port}", "max_size": None} | options
         self._opened = connect(address, **options)
         self.line: ClientConnection = self._opened.__enter__()
-        self.hello = json.loads(self.line.recv(10))
+        self.hello = json.loads(self.line.recv(PATIENCE_S))
         self.messages: list[dict[str, Any]] = []
 
     def hear(self, until: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
         """Everything up to a message."""
         while True:
-            new = json.loads(self.line.recv(10))
+            new = json.loads(self.line.recv(PATIENCE_S))
             self.messages += new
             if any(until(message) for message in new):
                 return self.messages
