@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,14 +78,12 @@ def test_help_names_every_command_and_flag(command: list[str], words: list[str])
     assert [word for word in words if word not in out] == []
 
 
-def test_help_answers_in_half_a_second() -> None:
-    def seconds() -> float:
-        began = time.perf_counter()
-        with start("--help") as process:
-            assert process.communicate()[0].startswith("Usage")
-            return time.perf_counter() - began
-
-    assert min(seconds() for _ in range(3)) < 0.5
+def test_help_waits_for_nothing_heavy() -> None:
+    """What takes long to import is left to the commands that need it."""
+    heavy = ("torch", "numba", "numpy", "websockets", "starlette", "msgspec", "mahjong", "riichienv")
+    says = f"import sys, bot.cli; print([name for name in {heavy} if name in sys.modules])"
+    ran = subprocess.run([sys.executable, "-c", says], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize(

@@ -229,14 +229,14 @@ def test_fault_20_deep_and_endless_texts_are_refused_at_once(text: str) -> None:
 
 def _refused_cheaply(read: Any, error: type[ReplayError]) -> None:
     tracemalloc.start()
-    begun = time.perf_counter()
+    begun = time.process_time()
     try:
         with pytest.raises(error):
             read()
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert time.perf_counter() - begun < 5.0
+    assert time.process_time() - begun < 5.0
     assert peak < 100 * 1024 * 1024
 
 
@@ -380,14 +380,14 @@ def _mutated(text: str, dice: random.Random) -> str:
 
 
 def _is_read_or_refused(text: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     try:
         record = read_game(text)
     except ReplayError as exc:
         assert str(exc)
     else:
         assert isinstance(record, GameRecord)
-    assert time.perf_counter() - begun < 5.0
+    assert time.process_time() - begun < 5.0
 
 
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -258,10 +258,10 @@ def test_what_is_no_record_is_refused_with_the_reason(text: str, reason: str) ->
     ],
 )
 def test_fault_20_a_hostile_text_is_refused_in_no_time(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises((ReplayTooLarge, ReplayFormatError)):
         read(text)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_a_mutated_record_gives_a_record_or_a_replay_error(game: GameRecord) -> None:

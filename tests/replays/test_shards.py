@@ -107,10 +107,10 @@ def test_what_is_no_shard_is_one_problem(data: bytes, tmp_path: Path) -> None:
 def test_fault_21_a_bomb_is_read_in_bounded_memory(tmp_path: Path) -> None:
     path = shard(tmp_path, bytes(400_000_000), line("a"))
     tracemalloc.start()
-    begun = time.perf_counter()
+    begun = time.process_time()
     found = list(shard_lines(path))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert [item.problem for item in found] == [f"more than {MAX_LINE} bytes"]
     assert peak < 150_000_000
-    assert time.perf_counter() - begun < 10
+    assert time.process_time() - begun < 10

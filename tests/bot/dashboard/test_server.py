@@ -86,7 +86,7 @@ def test_at_the_end_everybody_is_told_before_the_line_closes() -> None:
 
 def test_one_who_reads_nothing_is_dropped_and_holds_nobody_up() -> None:
     feed, items = Feed(), played()
-    with server(feed, library(), send_s=0.4) as served:
+    with server(feed, library(), send_s=1.5) as served:
         slow, quick = _deaf(served.port), Watcher(served.port)
         slowest = 0.0
         for _ in range(14):  # some megabytes: more than the buffers in between hold
@@ -96,7 +96,7 @@ def test_one_who_reads_nothing_is_dropped_and_holds_nobody_up() -> None:
                 slowest = max(slowest, time.perf_counter() - began)
             quick.hear(is_over)
             quick.messages.clear()
-        assert slowest < 0.25
+        assert slowest < 1.2
         assert _is_dropped(slow)
         quick.close()
 
