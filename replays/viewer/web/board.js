@@ -4,7 +4,8 @@
  */
 
 import { isolated, make } from "./dom.js";
-import { inOrder, tileElement, tileName } from "./tiles.js";
+import { alike } from "./table.js";
+import { inOrder, isTile, tileElement, tileName } from "./tiles.js";
 import { number, words } from "./words.js";
 
 /** @typedef {import("./table.js").Table} Table */
@@ -165,7 +166,7 @@ function plate(table, look, player, place) {
 /** @param {Table} table @param {Look} look @returns {HTMLElement} */
 function centre(table, look) {
   const dora = table.indicators.map((tile) => tileElement(tile));
-  while (dora.length < INDICATORS) dora.push(tileElement("?", { back: true }));
+  while (dora.length < INDICATORS) dora.push(make("span", { "aria-hidden": "true" }, tileElement("?", { back: true })));
   return make(
     "div", { class: "centre" },
     ...[0, 1, 2, 3].map((player) => side(table, look, player)),
@@ -206,6 +207,17 @@ function side(table, look, player) {
 /** @param {Look} look @param {number} player @returns {string} the seat, seen from the bottom */
 export function seatName(look, player) {
   return words().seats[placeOf(player, look.view)];
+}
+
+/**
+ * Marks all tiles on the table that are of one kind, as one does who counts them.
+ * @param {HTMLElement} board
+ * @param {string} tile "" for none
+ */
+export function markAlike(board, tile) {
+  for (const one of /** @type {NodeListOf<HTMLElement>} */ (board.querySelectorAll(".tile"))) {
+    one.classList.toggle("tile-alike", isTile(tile) && alike(one.dataset.tile ?? "", tile));
+  }
 }
 
 /** Makes rows with many melds small enough for their side. @param {HTMLElement} felt */

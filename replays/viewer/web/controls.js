@@ -11,7 +11,7 @@ import { words } from "./words.js";
 /** @typedef {import("./review.js").Review} Review */
 /**
  * @typedef {"first" | "last" | "previousRound" | "nextRound" | "previousEvent" | "nextEvent" | "previousDecision"
- *   | "nextDecision" | "nextDisagreement" | "rotate" | "hands" | "help"} Command
+ *   | "nextDecision" | "nextDisagreement" | "previousDisagreement" | "rotate" | "hands" | "help"} Command
  */
 
 /** @type {[Command, string, string][]} the buttons, what stands on them, and their keys */
@@ -30,7 +30,7 @@ const BUTTONS = [
 const KEYS = {
   Home: "first", End: "last", ArrowUp: "previousRound", ArrowDown: "nextRound", ArrowLeft: "previousEvent",
   ArrowRight: "nextEvent", "Shift+ArrowLeft": "previousDecision", "Shift+ArrowRight": "nextDecision",
-  e: "nextDisagreement", r: "rotate", h: "hands", "?": "help",
+  e: "nextDisagreement", "Shift+e": "previousDisagreement", r: "rotate", h: "hands", "?": "help",
 };
 
 /**
@@ -43,7 +43,7 @@ export function commandOf(event) {
   const target = /** @type {HTMLElement} */ (event.target);
   if (target.closest?.("input, select, textarea, dialog[open]")) return null;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  return KEYS[event.shiftKey && key.startsWith("Arrow") ? `Shift+${key}` : key] ?? null;
+  return (event.shiftKey && KEYS[`Shift+${key}`]) || KEYS[key] || null;
 }
 
 /** @param {(command: Command) => void} run @returns {HTMLElement} the bar of buttons */
@@ -123,7 +123,7 @@ export function timeline(review, round, jump) {
   const marks = review.decisions.filter((one) => one.round === round && disagrees(one)).map((one) =>
     make(
       "button",
-      { type: "button", class: `mark mark-${one.category}`, tabindex: -1, "aria-label": `${words().game.turn(one.turn)}: ${words().categories[/** @type {"fine"} */ (one.category)]}`, title: words().game.turn(one.turn), vars: { at: one.event / count }, onclick: (/** @type {Event} */ event) => { event.stopPropagation(); jump(one); } },
+      { type: "button", class: `mark mark-${one.category}`, "data-event": one.event, tabindex: -1, "aria-label": `${words().game.turn(one.turn)}: ${words().categories[/** @type {"fine"} */ (one.category)]}`, title: words().game.turn(one.turn), vars: { at: one.event / count }, onclick: (/** @type {Event} */ event) => { event.stopPropagation(); jump(one); } },
       SIGNS[/** @type {"fine"} */ (one.category)],
     ),
   );

@@ -31,7 +31,7 @@ export function curve(plan) {
   ]);
   const every = Math.ceil(plan.labels.length / 9);
   const names = plan.labels.map((label, index) =>
-    index % every && index !== plan.labels.length - 1 ? null : draw("text", { x: x(index), y: HEIGHT - 8, class: "tick tick-x" }, label),
+    index !== steps && (index % every || steps - index < every) ? null : draw("text", { x: x(index), y: HEIGHT - 8, class: "tick tick-x" }, label),
   );
   const order = [0, 1, 2, 3].sort((one, other) => Number(one === plan.seat) - Number(other === plan.seat));
   const lines = order.map((player) => {

@@ -193,7 +193,7 @@ function optionTable(decision, look) {
   const loss = decision.options.some((option) => option.loss !== null && option.loss !== undefined);
   const past = earlier(decision);
   const head = make(
-    "tr", {}, make("th", { scope: "col" }, text.option), make("th", { scope: "col", class: "wide" }, text.probability),
+    "tr", {}, make("th", { scope: "col" }, text.option), make("th", { scope: "col", class: "wide" }, ...both(text.probability, text.probabilityShort)),
     ...past.map((column) => make("th", { scope: "col", class: "num" }, column.name)),
     deep ? make("th", { scope: "col", class: "num" }, ...both(text.shanten, text.shantenShort)) : null,
     deep ? make("th", { scope: "col", class: "num" }, ...both(text.ukeire, text.ukeireShort)) : null,
@@ -201,11 +201,11 @@ function optionTable(decision, look) {
     loss ? make("th", { scope: "col", class: "num" }, text.loss) : null,
   );
   const rows = decision.options.map((option, place) => optionRow(decision, option, place, { deep, danger, loss, past }));
-  return make("div", { class: "scroll" }, make("table", { class: "options" }, make("thead", {}, head), make("tbody", {}, ...rows)));
+  return make("div", { class: "scroll" }, make("table", { class: "options", "aria-label": text.options }, make("thead", {}, head), make("tbody", {}, ...rows)));
 }
 
 /** @param {string} long @param {string} short @returns {HTMLElement[]} a heading, and what it shrinks to */
-function both(long, short) {
+export function both(long, short) {
   return [make("span", { class: "long" }, long), make("span", { class: "short", "aria-hidden": "true" }, short)];
 }
 

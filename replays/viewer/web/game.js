@@ -4,7 +4,7 @@
  */
 
 import { curve } from "./curve.js";
-import { actionElement, categoryBadge } from "./decision.js";
+import { actionElement, both, categoryBadge } from "./decision.js";
 import { harmless, isolated, make } from "./dom.js";
 import { SIGNS } from "./review.js";
 import { number, percent, signed, words } from "./words.js";
@@ -47,10 +47,17 @@ function players(review) {
       "li", { class: player === seat ? "own" : "" },
       make("span", { class: "player-place" }, game.places ? words().place(game.places[player]) : words().windLetters[player]),
       make("span", { class: "player-name" }, playerName(review, player), player === seat ? make("small", { class: "tag" }, text.reviewed) : null),
+      make("small", { class: "player-rank" }, standingOf(game, player)),
       make("strong", {}, game.scores ? number(game.scores[player]) : ""),
     ),
   );
   return make("ol", { class: "players", "aria-label": text.players }, ...items);
+}
+
+/** @param {import("./review.js").Game} game @param {number} player @returns {string} rank and rate, as far as known */
+function standingOf(game, player) {
+  const rank = game.ranks ? words().rank(game.ranks[player]) : "";
+  return [rank, game.rates ? `R${Math.round(game.rates[player])}` : ""].filter(Boolean).join(" ");
 }
 
 /** @param {Review} review @param {number} player @returns {Node} the name, or the seat where it is hidden */
@@ -115,7 +122,7 @@ export function worstItem(review, index, hidden, jump) {
       make("span", { class: "worst-where" }, words().roundShort(round.round_index, round.honba), " ", make("small", {}, text.turn(decision.turn))),
       categoryBadge(decision.category),
       make("span", { class: "worst-what" }, decision.done ? actionElement(decision.done) : null, make("span", { class: "arrow", "aria-hidden": "true" }, "→"), actionElement(decision.preferred)),
-      make("span", { class: "worst-loss" }, decision.loss === null ? percent(decision.ratio, 0) : number(decision.loss, 2)),
+      make("span", { class: "worst-loss" }, make("small", {}, decision.loss === null ? words().decision.ratio : words().decision.loss), " ", decision.loss === null ? percent(decision.ratio, 0) : number(decision.loss, 2)),
     ),
   );
 }
@@ -163,18 +170,18 @@ function rounds(review, jump) {
       make("td", { class: "num" }, signed(judged?.placement, 2)),
     );
   });
-  const heads = [text.round, text.result, text.delta, text.agreement, text.bad, text.reward, text.placement];
+  const heads = [text.round, text.result, text.delta, both(text.agreement, text.agreementShort), text.bad, text.reward, text.placement];
   return make("section", {}, make("h2", {}, text.rounds), figureTable(text.rounds, heads, rows, 2));
 }
 
 /**
  * @param {string} name of the whole, for those who hear it
- * @param {string[]} heads
+ * @param {(string | Node[])[]} heads
  * @param {HTMLElement[]} rows
  * @param {number} texts how many columns are no numbers
  */
 export function figureTable(name, heads, rows, texts) {
-  const cells = heads.map((head, index) => make("th", { scope: "col", class: index >= texts ? "num" : "" }, head));
+  const cells = heads.map((head, index) => make("th", { scope: "col", class: index >= texts ? "num" : "" }, ...[head].flat()));
   return make("div", { class: "scroll" }, make("table", { class: "figures", "aria-label": name }, make("thead", {}, make("tr", {}, ...cells)), make("tbody", {}, ...rows)));
 }
 
@@ -192,11 +199,10 @@ function outcome(round, seat) {
 export function ratesSection(all) {
   const { game: text } = words();
   const names = /** @type {(keyof typeof text.rate)[]} */ (Object.keys(text.rate));
-  const items = names.filter((name) => name in all).flatMap((name) => [
-    make("dt", {}, text.rate[name]),
-    make("dd", { "data-rate": name }, SHARES.includes(name) ? percent(all[name]) : number(all[name])),
-  ]);
-  return make("section", {}, make("h2", {}, text.rates), make("dl", { class: "pairs" }, ...items));
+  const items = names.filter((name) => name in all).map((name) =>
+    make("div", {}, make("dt", {}, text.rate[name]), make("dd", { "data-rate": name }, SHARES.includes(name) ? percent(all[name]) : number(all[name]))),
+  );
+  return make("section", {}, make("h2", {}, text.rates), make("dl", { class: "rates" }, ...items));
 }
 
 /** @param {import("./review.js").Summary} summary */

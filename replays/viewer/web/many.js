@@ -96,7 +96,7 @@ class Overview {
     const head = make("tr", {}, ...Object.keys(KEYS).map((column) => this.head(column)));
     const body = make("tbody", {}, ...shown.map(row));
     const none = shown.length ? null : make("p", { class: "quiet nothing" }, text.none);
-    this.place?.replaceChildren(make("table", { class: "figures games" }, make("thead", {}, head), body), none ?? "");
+    this.place?.replaceChildren(make("table", { class: "figures games", "aria-label": words().indexTitle }, make("thead", {}, head), body), none ?? "");
   }
 
   /** @param {string} column */
@@ -126,16 +126,16 @@ function order(one, other) {
 /** @param {Entry} entry @returns {HTMLElement} */
 function row(entry) {
   const { game, seat } = entry;
-  const cell = (/** @type {string} */ text, /** @type {string} */ name) => make("td", { class: "num", "data-value": name }, text);
+  const cell = (/** @type {string} */ text, /** @type {string} */ name, column = name) => make("td", { class: "num", "data-value": name, "data-label": columnName(column) }, text);
   const others = game.names.filter((_, player) => player !== seat).map(harmless).filter(Boolean);
   return make(
     "tr", {},
     make("th", { scope: "row" }, link(entry)),
-    make("td", {}, game.date ? isolated(game.date) : "–"),
-    make("td", {}, isolated(game.names[seat] || words().winds[seat], "strong"), make("small", { class: "others" }, ...others.flatMap((name, index) => [index ? words().comma : "", isolated(name)]))),
+    make("td", { class: "when" }, game.date ? isolated(game.date) : "–"),
+    make("td", { class: "who" }, isolated(game.names[seat] || words().winds[seat], "strong"), make("small", { class: "others" }, ...others.flatMap((name, index) => [index ? words().comma : "", isolated(name)]))),
     cell(game.places ? words().place(game.places[seat]) : "–", "place"),
     cell(game.scores ? number(game.scores[seat]) : "–", "score"),
-    cell(percent(entry.agreement), "agreement"), cell(number(entry.rating, 1), "rating"), cell(percent(entry.bad_move_rate), "bad_move_rate"),
+    cell(percent(entry.agreement), "agreement"), cell(number(entry.rating, 1), "rating"), cell(percent(entry.bad_move_rate), "bad_move_rate", "badMoves"),
   );
 }
 

@@ -22,7 +22,7 @@ export function resultCard(table, result, look) {
   if (!table.wins.length && !table.drawnRound && !(table.over && result)) return null;
   const parts = table.wins.map((win) => winPart(table, win, result, look));
   if (!table.wins.length) parts.push(drawPart(table, result));
-  return make("div", { class: "result", role: "group" }, ...parts, scoreTable(table, look));
+  return make("div", { class: "result", role: "group" }, ...parts, scoreTable(table, result, look));
 }
 
 /**
@@ -46,7 +46,7 @@ function winPart(table, win, result, look) {
     ...table.melds[win.player].map((meld) => make("span", { class: "result-meld" }, ...shownTiles(meld))),
     make("span", { class: "result-tile" }, tileElement(win.tile, { fresh: true, marks: [words().tiles.winning] })),
   );
-  return make("div", { class: "result-win" }, heading, tiles, indicators(table, win), given ? value(given) : null);
+  return make("div", { class: "result-win" }, heading, tiles, indicators(table, win), given ? value(given, win) : null);
 }
 
 /** @param {import("./table.js").Meld} meld @returns {HTMLElement[]} */
@@ -65,17 +65,19 @@ function indicators(table, win) {
   );
 }
 
-/** @param {import("./review.js").Winner} win */
-function value(win) {
+/** @param {import("./review.js").Winner} win @param {import("./table.js").Won} won */
+function value(win, won) {
   const { result: text } = words();
   const limit = text.limits[win.limit];
   const yaku = win.yaku.map((one) =>
     make("li", {}, make("span", {}, yakuName(one)), make("span", {}, one.han ? text.han(one.han) : text.yakuman)),
   );
+  const extras = [won.honba ? words().honba(won.honba) : "", won.sticks ? words().sticks(won.sticks) : ""].filter(Boolean);
   const han = win.han ? text.value(win.han, win.fu) : "";
   return make(
     "div", { class: "result-value" }, make("ul", { class: "result-yaku" }, ...yaku),
     make("p", { class: "result-points" }, make("span", {}, [limit, win.limit >= 5 ? "" : han].filter(Boolean).join(" · ")), make("strong", {}, words().points(number(win.points)))),
+    extras.length ? make("p", { class: "result-extras" }, `+ ${extras.join(words().comma)}`) : null,
   );
 }
 
@@ -93,8 +95,9 @@ function drawPart(table, result) {
   return make("h3", {}, title);
 }
 
-/** @param {Table} table @param {Look} look */
-function scoreTable(table, look) {
+/** @param {Table} table @param {import("./review.js").Result | null} result @param {Look} look */
+function scoreTable(table, result, look) {
+  const ready = table.drawnRound ? result?.tenpai : null;
   const deltas = [0, 0, 0, 0];
   for (const win of table.wins) win.deltas.forEach((delta, player) => (deltas[player] += delta));
   (table.drawnRound?.deltas ?? []).forEach((delta, player) => (deltas[player] += delta));
@@ -103,6 +106,7 @@ function scoreTable(table, look) {
     const sign = Math.sign(deltas[player]);
     return make(
       "li", {}, make("span", { class: "result-seat" }, words().seats[place]),
+      ready ? make("span", { class: ready[player] ? "result-ready" : "result-seat" }, ready[player] ? words().result.tenpai : words().result.noten) : null,
       make("strong", {}, number(table.scores[player])),
       make("span", { class: sign > 0 ? "gain" : sign < 0 ? "pain" : "even" }, signed(deltas[player])),
     );

@@ -13,7 +13,8 @@ import { inOrder } from "./tiles.js";
  *   tehais?: string[][]}} Message
  * @typedef {{tile: string, tsumogiri: boolean, riichi: boolean, calledBy: number}} Thrown
  * @typedef {{kind: string, tiles: string[], called: string, from: number, added: string}} Meld
- * @typedef {{player: number, from: number, tile: string, deltas: number[], ura: string[]}} Won
+ * @typedef {{player: number, from: number, tile: string, deltas: number[], ura: string[],
+ *   honba: number, sticks: number}} Won
  * @typedef {{
  *   wind: string, number: number, honba: number, sticks: number, dealer: number, scores: number[],
  *   indicators: string[], wallLeft: number, hands: string[][], drawn: {player: number, tile: string} | null,
@@ -115,7 +116,10 @@ const HANDLERS = {
     table.sticks += 1;
   },
   hora(table, m, actor) {
-    table.wins.push({ player: actor, from: m.target, tile: m.pai, deltas: m.deltas, ura: m.ura_markers ?? [] });
+    // of two winners the first is paid for honba and sticks
+    const honba = table.wins.length ? 0 : table.honba;
+    const { deltas, ura_markers: ura = [] } = m;
+    table.wins.push({ player: actor, from: m.target, tile: m.pai, deltas, ura, honba, sticks: table.sticks });
     settle(table, m.deltas);
     table.sticks = 0;
   },

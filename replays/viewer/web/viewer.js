@@ -6,7 +6,7 @@
  * @module
  */
 
-import { caption, drawBoard } from "./board.js";
+import { caption, drawBoard, markAlike } from "./board.js";
 import { commandOf, helpDialog, roundBar, switches, timeline, toolbar, viewButtons } from "./controls.js";
 import { decisionPanel, handBars, handChips } from "./decision.js";
 import { harmless, isolated, make } from "./dom.js";
@@ -43,6 +43,7 @@ export class Viewer {
     this.build();
     document.addEventListener("keydown", (event) => this.onKey(event));
     window.addEventListener("hashchange", () => this.onHash());
+    root.addEventListener("pointerover", (event) => this.onPoint(/** @type {Element} */ (event.target)));
   }
 
   // --- what a live page calls ---------------------------------------------------------------------------
@@ -124,6 +125,12 @@ export class Viewer {
     this.run(command);
   }
 
+  /** @param {Element} target what is pointed at; tiles like it are marked on the table */
+  onPoint(target) {
+    const tile = /** @type {HTMLElement | null} */ (target.closest(".tile"))?.dataset.tile;
+    if (this.board) markAlike(this.board, tile ?? "");
+  }
+
   /** @param {Command} command */
   run(command) {
     const { rounds, decisions } = this.review;
@@ -142,6 +149,7 @@ export class Viewer {
       previousDecision: () => decide(-1),
       nextDecision: () => decide(1),
       nextDisagreement: () => decide(1, disagrees),
+      previousDisagreement: () => decide(-1, disagrees),
       rotate: () => this.rotate(),
       hands: () => this.toggleHands(),
       help: () => this.help(),
@@ -178,8 +186,8 @@ export class Viewer {
     this.line = make("p", { class: "caption", "aria-live": "polite" });
     this.time = make("div", { class: "time" });
     this.views = make("div", { class: "views-place" });
-    this.decision = make("div", { class: "pane", id: "pane-decision", role: "tabpanel", "aria-labelledby": "tab-decision" });
-    this.game = make("div", { class: "pane", id: "pane-game", role: "tabpanel", "aria-labelledby": "tab-game" }, gamePanel(this.review, jump));
+    this.decision = make("div", { class: "pane", id: "pane-decision", role: "tabpanel", tabindex: 0, "aria-labelledby": "tab-decision" });
+    this.game = make("div", { class: "pane", id: "pane-game", role: "tabpanel", tabindex: 0, "aria-labelledby": "tab-game" }, gamePanel(this.review, jump));
     this.root.replaceChildren(
       this.header(),
       make(
@@ -187,8 +195,8 @@ export class Viewer {
         make(
           "div", { class: "stage" }, roundBar(this.review, jump),
           make("div", { class: "board-place" }, this.board, this.overlay),
-          make("div", { class: "under" }, this.line, this.views),
           make("div", { class: "steer" }, this.time, toolbar(run)),
+          make("div", { class: "under" }, this.line, this.views),
         ),
         make("aside", { class: "side-panel" }, this.tabs(), this.decision, this.game),
       ),
@@ -295,6 +303,9 @@ export class Viewer {
       this.drawnCount = count;
     }
     /** @type {HTMLElement | null | undefined} */ (this.time?.querySelector(".track"))?.style.setProperty("--now", String(event / Math.max(count - 1, 1)));
+    for (const mark of this.time?.querySelectorAll(".mark") ?? []) {
+      mark.classList.toggle("mark-here", mark.getAttribute("data-event") === String(event));
+    }
     if (anew) this.showRound(round);
   }
 
@@ -316,7 +327,7 @@ export class Viewer {
     const own = { ...look, view: this.review.seat };
     const content = decision
       ? decisionPanel(decision, all.indexOf(decision) + 1, all.length, own)
-      : make("div", {}, make("div", { class: "nothing" }, make("p", {}, text.none), make("p", { class: "quiet" }, text.noneHint)), this.partings());
+      : make("div", {}, make("div", { class: "nothing" }, make("p", {}, text.none), make("p", { class: "quiet keys-hint" }, text.noneHint)), this.partings());
     this.decision?.replaceChildren(content);
     for (const button of this.game?.querySelectorAll("[data-jump]") ?? []) {
       const here = decision !== null && button.getAttribute("data-jump") === String(all.indexOf(decision));

@@ -38,7 +38,8 @@ export function percent(share, digits = 1) {
 /** @param {number | null | undefined} value @param {number} [digits] @returns {string} */
 export function number(value, digits = 0) {
   if (value === null || value === undefined) return "–";
-  return value.toLocaleString(current.code, { minimumFractionDigits: digits, maximumFractionDigits: digits, signDisplay: "negative" });
+  const options = /** @type {const} */ ({ minimumFractionDigits: digits, maximumFractionDigits: digits, signDisplay: "negative" });
+  return value.toLocaleString(current.code, options).replace("-", "−");
 }
 
 /** @param {number | null | undefined} value @param {number} [digits] @returns {string} with its sign, "±0" for none */

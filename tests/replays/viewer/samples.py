@@ -235,8 +235,9 @@ def _round(
         "events": [message for message, _ in folded],
         "result": {
             "kind": "win" if wins else "draw", "wins": [_winner(win) for win in wins],
-            "reason": None if wins else results[0].reason, "tenpai": None,  # type: ignore[union-attr]
+            "reason": None if wins else results[0].reason,  # type: ignore[union-attr]
             "hands": None if wins else _shown(results[0]),  # type: ignore[arg-type]
+            "tenpai": None if wins else [hand is not None for hand in _shown(results[0])],  # type: ignore[arg-type]
             "deltas": deltas, "scores": [int(n) for n in end["scores"]],
         },
         "expected": {"reward": [10.0 - index, 5.0, -5.0, -10.0 + index], "placement": [2.4, 2.5, 2.5, 2.6]},

@@ -303,7 +303,7 @@ def _rounded(value: float, unit: str) -> str:
 
 def _lost(value: float) -> str:
     text = _rounded(abs(value), "0.01")
-    return f"-{text}" if value < 0 and float(text) else text
+    return f"−{text}" if value < 0 and float(text) else text
 
 
 def test_keys_and_buttons_do_the_same(review: dict[str, Any], file: Path, open_page: Any) -> None:
@@ -325,12 +325,16 @@ def test_keys_and_buttons_do_the_same(review: dict[str, Any], file: Path, open_p
         ("e", "nextDisagreement", wrong),
         ("Home", "first", [0, 0]),
     ]
+    back = next([each["round"], each["event"]] for each in reversed(decisions) if not each["agrees"])
     for key, _, place in steps:
         opened.tab.keyboard.press(key)
         assert opened.place == place, key
     for _, command, place in steps:
         opened.tab.click(f"[data-command={command}]")
         assert opened.place == place, command
+    opened.tab.keyboard.press("End")
+    opened.tab.keyboard.press("Shift+E")
+    assert opened.place == back
     opened.check()
 
 
@@ -347,6 +351,7 @@ def test_rounds_timeline_worst_and_address_lead_to_their_places(
     decision = review["decisions"][worst]
     assert opened.place == [decision["round"], decision["event"]]
     assert opened.tab.get_attribute(".decision", "data-decision") == str(worst)
+    assert opened.tab.get_attribute(".mark-here", "data-event") == str(decision["event"])
     opened.tab.click(".track", position={"x": 2, "y": 3})
     assert opened.place == [decision["round"], 0]
     opened.tab.evaluate("location.hash = '#0.3'")
@@ -368,6 +373,89 @@ def test_table_turns_and_other_hands_hide(file: Path, open_page: Any) -> None:
     assert opened.tab.evaluate(backs) == [0, 13, 13, 13]
     opened.tab.keyboard.press("h")
     assert opened.tab.evaluate(backs) == [0, 0, 0, 0]
+    opened.check()
+
+
+def test_tiles_like_the_one_pointed_at_are_marked_on_the_table(
+    review: dict[str, Any], file: Path, open_page: Any
+) -> None:
+    decision = review["decisions"][6]
+    opened = open_page(file, f"#{decision['round']}.{decision['event']}")
+    tile = decision["options"][1]["action"]["tile"]
+    faces = "(tiles) => tiles.map((tile) => tile.dataset.tile.slice(0, 2))"
+    alike = opened.tab.locator(".board .tile").evaluate_all(faces).count(tile[:2])
+    opened.tab.hover(".options tbody tr:nth-child(2) .tile")
+    assert opened.tab.locator(".tile-alike").evaluate_all(faces) == [tile[:2]] * alike
+    assert alike > 0
+    opened.tab.hover(".caption")
+    assert opened.tab.locator(".tile-alike").count() == 0
+    opened.check()
+
+
+def test_result_says_who_was_tenpai_and_what_lay_on_the_table(open_page: Any, tmp_path: Path) -> None:
+    review = review_of(real_game(DRAWN))
+    path = tmp_path / "review.html"
+    path.write_text(page(review), encoding="utf-8")
+    opened = open_page(path)
+    for each in review["rounds"]:
+        opened.tab.evaluate(
+            "(round) => globalThis.suzakuViewer.go({ round, event: Infinity })", each["index"]
+        )
+        said = [line.split("\n")[1] for line in opened.tab.locator(".result-scores li").all_inner_texts()]
+        if each["result"]["kind"] == "draw":
+            assert said == ["tenpai" if ready else "noten" for ready in each["result"]["tenpai"]]
+        else:
+            assert not {"tenpai", "noten"} & set(said)
+            change = sum(1 for message in each["events"] if message["type"] == "reach_accepted")
+            sticks = each["sticks"] + change
+            extras = "".join(opened.tab.locator(".result-extras").all_inner_texts())
+            assert (f"{each['honba']} honba" in extras) == (each["honba"] > 0)
+            assert (f"{sticks} riichi stick" in extras) == (sticks > 0)
+    opened.check()
+
+
+@pytest.mark.parametrize("size", [(360, 740), (820, 1180), (1024, 768), (1440, 900), (720, 450)])
+def test_nothing_is_cut_off_at_any_size(
+    size: tuple[int, int], review: dict[str, Any], open_page: Any, tmp_path: Path
+) -> None:
+    live = {"time_ms": 12.5, "budget_ms": 3000.0, "source": "model", "fallback": "", "late": False}
+    made = [
+        each | {"live": live | {"probabilities": [0.5] * len(each["options"])}}
+        for each in review["decisions"]
+    ]
+    path = tmp_path / "review.html"
+    path.write_text(page(review | {"decisions": made}), encoding="utf-8")
+    opened = open_page(path, width=size[0])
+    opened.tab.set_viewport_size({"width": size[0], "height": size[1]})
+    cut = """() => [...document.querySelectorAll("#app :is(div, p, button, h1, h2, h3, li, table, dd, dt)")]
+      .filter((e) => e.clientWidth && !e.closest(".board, .rounds, .timeline, .hidden")
+        && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).textOverflow !== "ellipsis")
+      .map((e) => `${e.className} ${e.scrollWidth} > ${e.clientWidth}`)"""
+    decision = review["decisions"][3]
+    for place in ({"round": 0, "event": 0}, decision, {"round": 1, "event": 9999}):
+        opened.tab.evaluate(
+            "({ round, event }) => globalThis.suzakuViewer.go({ round, event })",
+            {"round": place["round"], "event": place["event"]},
+        )
+        for tab in ("decision", "game"):
+            opened.tab.click(f"[data-tab={tab}]")
+            assert opened.tab.evaluate(cut) == [], (place, tab)
+    hand = opened.tab.locator(".row[data-place='0'] .hand").bounding_box()
+    assert hand["y"] + hand["height"] <= size[1]
+    opened.check()
+
+
+def test_print_shows_the_whole_panel_dark_on_light(file: Path, open_page: Any) -> None:
+    opened = open_page(file, "#0.9", color_scheme="dark")
+    opened.tab.click("[data-tab=game]")
+    opened.tab.emulate_media(media="print")
+    panel = opened.tab.locator(".side-panel")
+    assert panel.evaluate("(e) => e.scrollHeight <= e.clientHeight + 1 && getComputedStyle(e).overflowY")
+    assert panel.evaluate("(e) => getComputedStyle(e).overflowY") == "visible"
+    ink = opened.tab.evaluate("getComputedStyle(document.body).color")
+    assert max(int(part) for part in ink[4:-1].split(",")) < 80
+    for hidden in (".steer", ".tabs", ".switches"):
+        assert opened.tab.is_hidden(hidden)
     opened.check()
 
 
@@ -525,6 +613,8 @@ def test_index_lists_sorts_and_filters_games(review: dict[str, Any], open_page: 
     assert rows.count() == 1
     assert opened.tab.text_content("[data-figure=average_place]") == "1.50"
     assert opened.tab.evaluate("document.documentElement.scrollWidth") <= 360
+    inner = "(e) => e.scrollWidth <= e.clientWidth"
+    assert opened.tab.locator(".scroll:has(.games)").evaluate(inner)
     opened.tab.select_option("[data-switch=language]", "ja")
     assert opened.tab.text_content("h1") == "検討した対局"
     opened.check()
