@@ -183,8 +183,8 @@ export function helpDialog() {
   });
   const dialog = /** @type {HTMLDialogElement} */ (make("dialog", { class: "help", "aria-label": help.title }));
   dialog.append(
-    make("h2", {}, help.title), make("dl", { class: "keys" }, ...keys), make("dl", { class: "keys signs" }, ...signs),
-    make("button", { type: "button", class: "plain", onclick: () => dialog.close() }, controls.close),
+    make("div", { class: "help-head" }, make("h2", {}, help.title), make("button", { type: "button", class: "plain", onclick: () => dialog.close() }, controls.close)),
+    make("dl", { class: "keys" }, ...keys), make("dl", { class: "keys signs" }, ...signs),
   );
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close();

@@ -440,6 +440,11 @@ def test_nothing_is_cut_off_at_any_size(
         for tab in ("decision", "game"):
             opened.tab.click(f"[data-tab={tab}]")
             assert opened.tab.evaluate(cut) == [], (place, tab)
+    tops = """() => [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((event) => {
+      globalThis.suzakuViewer.go({ round: 0, event });
+      return document.querySelector(".side-panel").getBoundingClientRect().top + scrollY;
+    })"""
+    assert len(set(opened.tab.evaluate(tops))) == 1
     hand = opened.tab.locator(".row[data-place='0'] .hand").bounding_box()
     assert hand["y"] + hand["height"] <= size[1]
     opened.check()
@@ -460,13 +465,14 @@ def test_print_shows_the_whole_panel_dark_on_light(file: Path, open_page: Any) -
 
 
 def test_help_opens_by_key_and_button_and_keeps_keys_to_itself(file: Path, open_page: Any) -> None:
-    opened = open_page(file, "#0.5")
+    opened = open_page(file, "#0.5", width=360)
     for open_help in (
         lambda: opened.tab.keyboard.press("?"),
         lambda: opened.tab.click("[data-command=help]"),
     ):
         open_help()
         assert opened.tab.locator("dialog[open] kbd").count() > 8
+        assert opened.tab.evaluate("document.querySelector('dialog').scrollTop") == 0
         opened.tab.keyboard.press("ArrowRight")
         assert opened.place == [0, 5]
         opened.tab.keyboard.press("Escape")
