@@ -110,7 +110,7 @@ def summary_of(decisions: Sequence[dict[str, Any]], rounds: Sequence[dict[str, A
         "steps": [{**judged, "step": "discard"}],
         "rounds": [
             {**_judged([one for one in decisions if one["round"] == each["index"]]), "round": each["index"],
-             "delta": each["result"]["deltas"][0], "reward": 1.25, "placement": -0.1}
+             "delta": each["result"]["deltas"][0], "reward": -121.9, "placement": -0.1}
             for each in rounds
         ],
         "rates": RATES,
