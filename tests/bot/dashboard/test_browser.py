@@ -159,6 +159,8 @@ def test_stepping_back_stays_back_until_one_goes_live(open_page: Any) -> None:
         page.tab.keyboard.press("ArrowLeft")
         before = page.seen
         assert not before["following"]
+        hand = page.tab.locator(".row[data-place='0'] .hand").bounding_box()
+        assert hand["y"] + hand["height"] <= 800
         put(feed, items[70:])
         after = page.until(lambda seen: seen["game"]["places"] is not None)
         assert after["position"] == before["position"]
