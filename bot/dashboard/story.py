@@ -15,7 +15,7 @@ import structlog
 
 from bot.redaction import REDACTOR
 from game.errors import BotError
-from game.events import EndGame, EndRound, Four, GameEvent, StartGame, StartRound
+from game.events import DrawnRound, EndGame, Four, GameEvent, StartGame, StartRound, Win
 from game.rules import legal_actions
 from game.settlement import GameLength, placements
 from game.state import apply, clone, new_round
@@ -106,7 +106,7 @@ class Story:
             self._deal()
         else:
             self._tell({"type": "events", "round": self._index, "events": [message]})
-        if isinstance(event, EndRound):
+        if isinstance(event, (Win, DrawnRound)):  # its end is said only with the next deal
             self._patch(self._shown()[-1], "result")
 
     def decided(self, made: DecisionRecord) -> None:

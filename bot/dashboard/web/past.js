@@ -5,8 +5,9 @@
 
 import { switches } from "/web/controls.js";
 import { isolated, make } from "/web/dom.js";
+import { card } from "/web/game.js";
 import { ladderFigure } from "/web/ladder.js";
-import { card, gameLink, placesStrip, rank } from "/web/session.js";
+import { gameLink, placesStrip, rank } from "/web/session.js";
 import { choose, restore } from "/web/settings.js";
 import { texts } from "/web/texts.js";
 import { number, signed, words } from "/web/words.js";

@@ -5,9 +5,10 @@
 
 import { switches } from "/web/controls.js";
 import { isolated, make } from "/web/dom.js";
+import { card } from "/web/game.js";
 import { ladderFigure } from "/web/ladder.js";
 import { Line } from "/web/line.js";
-import { card, pair, placesStrip, rank } from "/web/session.js";
+import { pair, placesStrip, rank } from "/web/session.js";
 import { choose, restore } from "/web/settings.js";
 import { showWire } from "/web/status.js";
 import { texts } from "/web/texts.js";

@@ -4,6 +4,7 @@
  */
 
 import { isolated, make } from "/web/dom.js";
+import { card } from "/web/game.js";
 import { ladderFigure } from "/web/ladder.js";
 import { texts } from "/web/texts.js";
 import { number, percent, signed, words } from "/web/words.js";
@@ -52,11 +53,6 @@ export function sessionPanel(session) {
 /** @param {number | null} value @returns {string} a rank, which may lie below 0 */
 export function rank(value) {
   return value !== null && value < 0 ? signed(value, 1) : number(value, 1);
-}
-
-/** @param {string} name @param {string} value @param {string} hint @param {string} key */
-export function card(name, value, hint, key) {
-  return make("div", { class: "card" }, make("dt", {}, name), make("dd", {}, make("strong", { "data-figure": key }, value), make("small", {}, hint)));
 }
 
 /** @param {string} name @param {string} value @param {string} key */

@@ -172,10 +172,13 @@ export function viewButtons(hidden, run) {
   );
 }
 
-/** @returns {HTMLDialogElement} the help */
-export function helpDialog() {
+/**
+ * @param {boolean} judged whether there are verdicts to go to
+ * @returns {HTMLDialogElement} the help
+ */
+export function helpDialog(judged) {
   const { help, controls } = words();
-  const keys = help.keys.flatMap(([key, text]) => [make("dt", {}, ...key.split(" ").map((one) => make("kbd", {}, one))), make("dd", {}, text)]);
+  const keys = help.keys.filter(([key]) => judged || key !== "E").flatMap(([key, text]) => [make("dt", {}, ...key.split(" ").map((one) => make("kbd", {}, one))), make("dd", {}, text)]);
   const samples = { shaded: { shaded: true }, turned: { turned: true }, gone: { gone: true } };
   const signs = help.signs.flatMap(([sign, text]) => {
     const look = samples[/** @type {"gone"} */ (sign)];

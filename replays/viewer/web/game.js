@@ -46,7 +46,7 @@ function players(review) {
     make(
       "li", { class: player === seat ? "own" : "" },
       make("span", { class: "player-place" }, game.places ? words().place(game.places[player]) : words().windLetters[player]),
-      make("span", { class: "player-name" }, playerName(review, player), player === seat ? make("small", { class: "tag" }, text.reviewed) : null),
+      make("span", { class: "player-name" }, playerName(review, player), player === seat ? make("small", { class: "tag" }, review.summary ? text.reviewed : words().seats[0]) : null),
       make("small", { class: "player-rank" }, standingOf(game, player)),
       make("strong", {}, game.scores ? number(game.scores[player]) : ""),
     ),
@@ -66,11 +66,14 @@ function playerName(review, player) {
   return name ? isolated(name) : document.createTextNode(words().seats[(player - review.seat + 4) % 4]);
 }
 
+/** @param {string} name @param {string} value @param {string} hint @param {string} key @returns {HTMLElement} a figure in large */
+export function card(name, value, hint, key) {
+  return make("div", { class: "card" }, make("dt", {}, name), make("dd", {}, make("strong", { "data-figure": key }, value), make("small", {}, hint)));
+}
+
 /** @param {Figures} all @param {string} definition */
 export function figures(all, definition) {
   const { game: text } = words();
-  const card = (/** @type {string} */ name, /** @type {string} */ value, /** @type {string} */ hint, /** @type {string} */ key) =>
-    make("div", { class: "card" }, make("dt", {}, name), make("dd", {}, make("strong", { "data-figure": key }, value), make("small", {}, hint)));
   const cards = make(
     "dl", { class: "cards" },
     card(text.agreement, percent(all.agreement), text.agreed(all.agreed, all.decisions), "agreement"),

@@ -169,7 +169,7 @@ export class Viewer {
   }
 
   help() {
-    const dialog = helpDialog();
+    const dialog = helpDialog(this.review.summary !== null);
     dialog.addEventListener("close", () => dialog.remove());
     document.body.append(dialog);
     dialog.showModal();

@@ -13,7 +13,7 @@ from bot.dashboard.session import ladder
 from bot.dashboard.show import Show
 from bot.redaction import REDACTOR
 from game.errors import ReplayError
-from game.events import EndGame, StartRound
+from game.events import EndGame, StartRound, Win
 from policies.decision import Decision
 from replays.library import RECORD_SUFFIX
 from replays.mjai import render
@@ -65,6 +65,15 @@ def test_the_messages_add_up_to_the_game_from_our_seat() -> None:
         assert each["result"]["kind"] in ("win", "draw")
     assert game["game"]["scores"] == list(ending.scores)
     assert list(game["rounds"][-1]["after"]["placement"]) == game["game"]["places"]
+
+
+def test_a_win_is_told_with_its_hand_before_the_round_is_over() -> None:
+    items = played()
+    at = next(n for n, item in enumerate(items) if isinstance(item, Happened) and isinstance(item.event, Win))
+    *before, last = gathered(shown(*items[: at + 1]).told)["rounds"]
+    assert all(each["result"]["kind"] in ("win", "draw") for each in before)
+    assert last["result"]["kind"] == "win"
+    assert len(last["result"]["wins"][0]["hand"]) % 3 == 2
 
 
 def test_every_decision_with_a_choice_is_told_with_its_figures() -> None:
