@@ -16,7 +16,8 @@ from game.settlement import (
     GameLength,
     placements,
 )
-from game.shanten import shanten, waits
+from game.shanten import waits
+from game.state import unseen34
 from game.tiles import KINDS, RED_FIVES, mjai_text
 from replays.review.judging import Opinion
 from replays.review.moments import WINS, Moment
@@ -99,7 +100,7 @@ class Notes:
             key=lambda action: opinion.probabilities[action],
         )
         ready = waits_after(moment, self._player, best.tile >> 2)
-        unseen = 4 - moment.record["seen34"] - moment.record["hand34"][self._player]
+        unseen = unseen34(moment.record, self._player)
         yield Note(
             key="riichi_choice",
             params={
@@ -142,7 +143,7 @@ def waits_after(moment: Moment, player: int, kind: int) -> int:
     hand34 = moment.record["hand34"][player].copy()
     hand34[kind] -= 1
     melds = int(moment.record["meld_count"][player])
-    return int(waits(hand34, melds)) if shanten(hand34, melds) == 0 else 0
+    return int(waits(hand34, melds))
 
 
 def placed(standing: Standing, player: int) -> Note:

@@ -65,6 +65,12 @@ def test_somebody_elses_ron_hides_a_call_but_not_a_ron_let_pass() -> None:
     assert both.moments[-1].done.kind is ActionKind.RON
 
 
+def test_a_ron_that_no_rule_allows_is_no_call() -> None:
+    scene = Scene("45m11p369s147s123z").own("9p", "9p").turn("9s").turn("8s").turn("3m")
+    with pytest.raises(ReplayFormatError, match="is no legal action"):
+        followed(scene, win(0, 3, int(scene.record["last_tile"])))
+
+
 def test_in_riichi_nothing_is_left_to_decide() -> None:
     scene = Scene(WAITING).draw("9p").riichi("9p").turn("1p").turn("9m").turn("8m").own("4z", "4z")
     kinds = [moment.done.kind for moment in followed(scene).moments]
