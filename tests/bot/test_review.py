@@ -318,7 +318,7 @@ def test_results_may_lie_among_the_records(file: Path) -> None:
     for _ in range(2):
         result = run(file.parent, "--out", file.parent)
         assert result.exit_code == 0, result.output
-        assert "1 games" in result.stdout
+        assert "\n1 game, average place" in result.stdout
 
 
 def test_a_skipped_record_says_nothing_in_an_anonymous_index(
