@@ -49,6 +49,26 @@ def test_a_winning_tile_let_pass() -> None:
     assert told.params == {"waits": ["6s", "9s"]}
 
 
+def test_a_winning_tile_let_pass_in_riichi() -> None:
+    scene = Scene("123m456p78s11122z").draw("9p").riichi("9p").turn("6s").turn("9m").turn("8m")
+    found = decided(scene.draw("1z").ankan("1z"))
+    assert [option.action.kind for option in found.options] == ["ankan", "discard"]
+    assert [each.key for each in found.notes] == ["furiten_riichi"]
+    assert found.hand.furiten
+
+
+def test_a_win_that_would_end_the_game_in_fourth_place() -> None:
+    scores = (1000, 40000, 30000, 29000)
+    scene = (
+        Scene(READY, round_index=7, scores=scores, dora="1z").turn("9p").own("9p", "9p").turn("6s").turn("1p")
+    )
+    found = decided(scene)
+    assert found.agrees
+    told = note(found, "win_declined")
+    assert told is not None
+    assert told.params == {"place": 4}
+
+
 def test_riichi_is_explained() -> None:
     scene = Scene(READY).draw("9p").riichi("9p")
     found = note(reviewed(record_of(scene), 0).decisions[0], "riichi_choice")
@@ -109,7 +129,9 @@ def test_places_out_of_reach_are_left_out_and_the_others_told_from_the_nearest()
 
 
 @pytest.mark.parametrize("player", range(4))
-@pytest.mark.parametrize("scores", [(12300, 41200, 17800, 28700), (24000, 25900, 26000, 24100)])
+@pytest.mark.parametrize(
+    "scores", [(12300, 41200, 17800, 28700), (24000, 25900, 26000, 24100), (0, 40000, 36000, 24000)]
+)
 @pytest.mark.parametrize(("honba", "sticks"), [(0, 0), (2, 1)])
 def test_each_need_is_enough_and_no_more(scores: Four, player: int, honba: int, sticks: int) -> None:
     def place_with(base: int, payer: int) -> int:
@@ -117,20 +139,21 @@ def test_each_need_is_enough_and_no_more(scores: Four, player: int, honba: int, 
         changes = deltas(value, player, payer, 3, honba=honba, riichi_sticks=sticks)
         return placements([had + gets for had, gets in zip(scores, changes, strict=True)])[player]
 
-    told = needed(scores, player, honba=honba, sticks=sticks)
-    assert len(told) == placements(scores)[player] - 1
-    for params in (found.params for found in told):
-        place, above = params["place"], params["player"]
-        assert isinstance(above, int)
+    expected = []
+    for place in range(placements(scores)[player] - 1, 0, -1):
+        above = placements(scores).index(place)
         payers = {
             "tsumo": [player],
-            "direct": [above],
             "ron": [other for other in range(4) if other not in (player, above)],
+            "direct": [above],
         }
+        params = {"place": place, "player": above}
         for way, those in payers.items():
             enough = [base for base in BASES if all(place_with(base, payer) <= place for payer in those)]
-            least = enough[0] if enough else None
-            assert params[way] == (0 if least is None else _points(least, player, tsumo=way == "tsumo"))
+            params[way] = _points(enough[0], player, tsumo=way == "tsumo") if enough else 0
+        if any(params[way] for way in payers):
+            expected.append(params)
+    assert [found.params for found in needed(scores, player, honba=honba, sticks=sticks)] == expected
 
 
 def _points(base: int, player: int, *, tsumo: bool) -> int:
