@@ -219,7 +219,7 @@ class _Games:
             reason = clean_text(_reason(exc, path))
             self._skip(shown, _without_words(exc) if self._wanted.anonymous else reason, path, reason)
             return
-        game = made.seat, hashlib.sha256(msgspec.json.encode([each.events for each in made.rounds])).digest()
+        game = made.seat, _course(made)
         if game in self._known:
             reason = f"the same game as {self._known[game]}"
             self._skip(shown, reason, path, reason)
@@ -288,6 +288,15 @@ def _write_index(index: Index, out: Path | None, *, to_json: bool) -> None:
         paths = [_put(out, "index.html", index_page(data).encode("utf-8", "replace"))]
         paths.append(_put(out, "index.json", data))
     sys.stdout.write(as_json(index).decode() if to_json else index_text(index, paths))
+
+
+def _course(made: Review) -> bytes:
+    """What tells a game from others in any format: formats differ in the order of a hand and the like."""
+    discards = [
+        (each.scores, [(event["actor"], event["pai"]) for event in each.events if event["type"] == "dahai"])
+        for each in made.rounds
+    ]
+    return hashlib.sha256(msgspec.json.encode(discards)).digest()
 
 
 def _without_words(error: ReplayError | ModelError) -> str:
