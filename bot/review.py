@@ -3,75 +3,39 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from bot.models import use_threads
 from bot.redaction import clean_text
+from bot.review_source import Loaded, NotThereError, Wanted, load, records_in, seat_of
 from bot.review_text import index_text, review_text
-from bot.tenhou.links import fetched, parse_link
-from game.errors import ModelError, ReplayError
+from bot.tenhou.links import full_link
+from game.errors import ConfigError, ModelError, ReplayError, ReplayFormatError, ReplayTooLarge
 from game.files import replace_file
-from game.jit import cache_folder
 from policies.named import Named, load_named
-from replays.formats import SUFFIXES, detect, expand_gzip, read_file, read_game
-from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX, read_decisions
-from replays.record import GameRecord
 from replays.review.index import index_of, made_entry
-from replays.review.report import Reviewer, as_json, known_hands
-from replays.review.schema import IndexEntry, Review, Skipped
+from replays.review.report import Reviewer, as_json
+from replays.review.schema import Index, IndexEntry, Review, Skipped
 from replays.tally import SeatTally, tally
-from replays.tenhou6 import is_link
 from replays.viewer.page import index_page, page
 
 if TYPE_CHECKING:
     from policies.inference import Averaging
-    from replays.review.report import Source
 
 OUT: Final = Path("reviews")
-AVERAGING: Final[Averaging] = 12
-"""As in play where nothing else is configured."""
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _SEAT: Final = re.compile("seat:([0-3])")
-_FETCHED: Final = "logs"
+_LONGEST_STEM: Final = 60
 _SHOWN: Final = 100
 """Characters of a link that a message repeats: one with the whole game in it is long."""
-
-
-class NotThereError(ReplayError):
-    """Nobody of that name plays in this game."""
-
-
-class Wanted(NamedTuple):
-    """Whose decisions, and what the reports hold.
-
-    Attributes:
-        seat: absolute, None if not said.
-        player: a name or how it begins, "" if not said.
-        beside: a seat to compare with, None for none.
-        anonymous: leave out names, ids and dates.
-    """
-
-    seat: int | None = None
-    player: str = ""
-    beside: int | None = None
-    anonymous: bool = False
-
-
-class Loaded(NamedTuple):
-    """A record with where it is from, and the seat that its link or its decisions are about."""
-
-    record: GameRecord
-    name: str
-    source: Source
-    seat: int | None
 
 
 def review(
@@ -81,6 +45,7 @@ def review(
     player: str,
     policy: str,
     compare: str,
+    averaging: Averaging,
     out: Path | None,
     to_json: bool,
     anonymous: bool,
@@ -93,6 +58,7 @@ def review(
         player: the same by name, or by how it begins.
         policy: a built-in one, or a folder of checkpoints.
         compare: another one, or ``seat:N``; "" for none.
+        averaging: renamings of the tiles that networks average over where their names do not say.
         out: folder of the results.
         to_json: print the JSON; files are then written only where ``out`` is given.
         anonymous: leave out names, ids and dates.
@@ -101,24 +67,24 @@ def review(
         The exit code.
 
     Raises:
-        ConfigError: something is asked for that is not there.
+        ConfigError: something is asked for that is not there, or that does not go together.
         ReplayError: a record cannot be read or reviewed.
     """
-    beside = _SEAT.fullmatch(compare)
-    wanted = Wanted(seat, player, int(beside.group(1)) if beside else None, anonymous)
-    linked = source.startswith(("http:", "https:", "tenhou.net/"))
-    if not linked and not Path(source).exists():
-        raise ReplayError(f"{source}: there is no such file or folder")
-    reviewer = make_reviewer(policy, "" if beside else compare)
+    wanted = _wanted(seat, player, compare, anonymous=anonymous)
     folder = out or (None if to_json else OUT)
-    if not linked and Path(source).is_dir():
-        return _review_folder(Path(source), reviewer, wanted, folder, to_json)
+    if folder is not None:
+        _check_folder(folder)
+    link = full_link(source)
+    is_folder = link is None and _is_folder(source)
+    reviewer = make_reviewer(policy, "" if wanted.beside is not None else compare, averaging)
+    if is_folder:
+        return _review_folder(Path(source), reviewer, wanted, folder, to_json=to_json)
     try:
-        loaded = load(source)
+        loaded = load(link or source)
         made = _reviewed(reviewer, loaded, wanted, tell=True)
     except ReplayError as exc:
-        raise ReplayError(f"{source[:_SHOWN]}: {exc}") from exc
-    paths = _write(made, file_name(loaded, made), folder) if folder else []
+        raise ReplayError(f"{source[:_SHOWN]}: {_reason(exc, source)}") from exc
+    paths = _write(made, file_name(loaded, made, anonymous=anonymous), folder) if folder else []
     if to_json:
         sys.stdout.write(as_json(made).decode())
     else:
@@ -126,7 +92,7 @@ def review(
     return 0
 
 
-def make_reviewer(policy: str, compare: str) -> Reviewer:
+def make_reviewer(policy: str, compare: str, averaging: Averaging) -> Reviewer:
     """Load the policies and the reward predictor.
 
     Raises:
@@ -137,56 +103,54 @@ def make_reviewer(policy: str, compare: str) -> Reviewer:
     from policies.inference import SHIPPED  # noqa: PLC0415 - torch comes with it
     from replays.review.prospects import load_predictor  # noqa: PLC0415 - likewise
 
-    named = load_named(policy, AVERAGING)
-    other: Named | None = load_named(compare, AVERAGING) if compare else None
+    named = load_named(policy, averaging)
+    other: Named | None = load_named(compare, averaging) if compare else None
     return Reviewer(f"suzaku {version('suzaku')}", named, load_predictor(SHIPPED), other)
 
 
-def load(source: str) -> Loaded:
-    """A record from a file or a link; a link to Tenhou is fetched.
-
-    Raises:
-        ReplayError: it cannot be read or fetched.
-    """
-    if is_link(source):
-        return Loaded(read_game(source), "link", "link", None)
-    link = parse_link(source)
-    if link is not None:
-        path = fetched(link.game_id, cache_folder() / _FETCHED)
-        return Loaded(_of_file(path), path.name, "mjlog", link.seat)
-    if "://" in source:
-        raise ReplayError("only links to games on tenhou.net are followed; save the record and name the file")
-    path = Path(source)
-    record = _of_file(path)
-    return Loaded(record, path.name, _format(path), record.decisions[0].player if record.decisions else None)
-
-
-def seat_of(loaded: Loaded, wanted: Wanted) -> tuple[int, str]:
-    """Whose decisions are meant, and why if nobody said so.
-
-    Raises:
-        NotThereError: there is no such player.
-        ReplayError: there is more than one.
-    """
-    record = loaded.record
-    if wanted.seat is not None:
-        return wanted.seat, ""
-    if wanted.player:
-        return _seat_named(record, wanted.player), ""
-    if loaded.seat is not None:
-        return loaded.seat, ""
-    known = [player for player, shown in enumerate(known_hands(record)) if shown]
-    seat = known[0] if len(known) == 1 else 0
-    names = ", ".join(f"{player} {clean_text(name) or '?'}" for player, name in enumerate(record.names))
-    return seat, f"reviewing seat {seat}; --seat or --player chooses another of {names}"
-
-
-def file_name(loaded: Loaded, made: Review) -> str:
+def file_name(loaded: Loaded, made: Review, *, anonymous: bool) -> str:
     """A name for the files of a review, without its suffix; of an anonymous one it says nothing."""
-    if not any(made.game.names):
+    if anonymous:
         return f"review-{hashlib.sha256(as_json(made)).hexdigest()[:12]}"
-    stem = made.game.id or _UNSAFE.sub("_", loaded.name.split(".")[0])[:60] or "game"
-    return f"{_UNSAFE.sub('_', stem)}-{made.seat}"
+    stem = made.game.id or loaded.name.split(".")[0] or "game"
+    return f"{_UNSAFE.sub('_', stem)[:_LONGEST_STEM]}-{made.seat}"
+
+
+def _wanted(seat: int | None, player: str, compare: str, *, anonymous: bool) -> Wanted:
+    if seat is not None and player:
+        raise ConfigError("--seat and --player both say whose decisions; give one of them")
+    beside = _SEAT.fullmatch(compare)
+    if beside is None and compare.startswith("seat:"):
+        raise ConfigError(f"--compare {compare}: there is no such seat; seat:0 to seat:3 are")
+    return Wanted(seat, player, int(beside.group(1)) if beside else None, anonymous)
+
+
+def _check_folder(folder: Path) -> None:
+    """Before anything is reviewed: whether results can go there."""
+    there = folder
+    while not os.path.lexists(there) and there != there.parent:
+        there = there.parent
+    if not there.is_dir():
+        raise ConfigError(f"--out {folder}: {there} is no folder; name one, or one that can be made")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise ConfigError(f"--out {folder}: {there} cannot be written to; name another folder")
+
+
+def _is_folder(source: str) -> bool:
+    path = Path(source)
+    try:
+        path.stat()
+    except FileNotFoundError:
+        raise ReplayError(f"{source}: there is no such file or folder") from None
+    except (OSError, ValueError) as exc:
+        why = exc.strerror if isinstance(exc, OSError) else exc
+        raise ReplayError(f"{source[:_SHOWN]}: cannot be read: {why}") from exc
+    return path.is_dir()
+
+
+def _reason(error: Exception, path: Path | str) -> str:
+    """What went wrong, without the path that the message is about anyway."""
+    return str(error).removeprefix(f"{path}: ")
 
 
 # --- one game ---------------------------------------------------------------------------------------------
@@ -219,86 +183,133 @@ def _put(folder: Path, name: str, data: bytes) -> Path:
     return path
 
 
-def _of_file(path: Path) -> GameRecord:
-    record = read_game(path)
-    if not path.name.endswith(RECORD_SUFFIX):
-        return record
-    beside = path.with_name(path.name.removesuffix(RECORD_SUFFIX) + DECISIONS_SUFFIX)
-    try:
-        return msgspec.structs.replace(record, decisions=read_decisions(beside))
-    except ReplayError as exc:
-        sys.stderr.write(f"note: {clean_text(str(exc))}; what happened in play is left out\n")
-        return record
-
-
-def _format(path: Path) -> Source:
-    data = read_file(path)
-    return detect((expand_gzip(data) if data.startswith(b"\x1f\x8b") else data).decode("utf-8"))
-
-
-def _seat_named(record: GameRecord, wanted: str) -> int:
-    exact = [player for player, name in enumerate(record.names) if name == wanted]
-    fitting = exact or [player for player, name in enumerate(record.names) if name.startswith(wanted)]
-    if len(fitting) == 1:
-        return fitting[0]
-    names = ", ".join(clean_text(name) or "?" for name in record.names)
-    if not fitting:
-        raise NotThereError(f"nobody is called {clean_text(wanted)!r}; the players are {names}")
-    raise ReplayError(f"more than one is called {clean_text(wanted)!r}: {names}; --seat says which")
-
-
 # --- a folder ---------------------------------------------------------------------------------------------
 
 
-def _review_folder(path: Path, reviewer: Reviewer, wanted: Wanted, out: Path | None, to_json: bool) -> int:
-    entries: list[IndexEntry] = []
-    tallies: list[SeatTally] = []
-    skipped: list[Skipped] = []
-    files = list(_records(path))
-    if not files:
-        raise ReplayError(f"{path}: no records in it")
-    for number, file in enumerate(files, 1):
-        _progress(f"{number} of {len(files)}, {len(skipped)} skipped: {clean_text(file.name)}")
+class _Games:
+    """What the records of a folder come to, one after another.
+
+    Args:
+        reviewer: who reviews them.
+        wanted: whose decisions, and how.
+        out: folder of the results, None where none are written.
+    """
+
+    def __init__(self, reviewer: Reviewer, wanted: Wanted, out: Path | None) -> None:
+        self.entries: list[IndexEntry] = []
+        self.skipped: list[Skipped] = []
+        self.told: list[str] = []
+        """Of each skipped record its name and what is wrong, for its owner to read in any case."""
+        self._reviewer = reviewer
+        self._wanted = wanted
+        self._out = out
+        self._tallies: list[SeatTally] = []
+        self._names: set[str] = set()
+        self._known: dict[tuple[int, bytes], str] = {}
+
+    def add(self, number: int, path: Path) -> None:
+        """Review one record, or note why that cannot be done."""
+        shown = f"record {number}" if self._wanted.anonymous else clean_text(path.name)
         try:
-            loaded = load(str(file))
-            made = _reviewed(reviewer, loaded, wanted, tell=False)
+            loaded = load(str(path))
+            made = _reviewed(self._reviewer, loaded, self._wanted, tell=False)
         except NotThereError:
-            continue
+            return
         except (ReplayError, ModelError) as exc:
-            name = f"record {number}" if wanted.anonymous else clean_text(file.name)
-            skipped.append(Skipped(file=name, reason=clean_text(str(exc))))
-            continue
-        name = f"game-{number:04d}" if wanted.anonymous else file_name(loaded, made)
-        if out:
-            _write(made, name, out)
-        entries.append(made_entry(made, name))
-        tallies.append(tally(loaded.record.events)[0][made.seat])
+            reason = clean_text(_reason(exc, path))
+            self._skip(shown, _without_words(exc) if self._wanted.anonymous else reason, path, reason)
+            return
+        game = made.seat, _course(made)
+        if game in self._known:
+            reason = f"the same game as {self._known[game]}"
+            self._skip(shown, reason, path, reason)
+            return
+        self._known[game] = shown
+        self._keep(number, loaded, made)
+
+    def _keep(self, number: int, loaded: Loaded, made: Review) -> None:
+        anonymous = self._wanted.anonymous
+        wanted = f"game-{number:04d}" if anonymous else file_name(loaded, made, anonymous=False)
+        name = self._free(wanted)
+        if self._out:
+            _write(made, name, self._out)
+        self.entries.append(made_entry(made, name))
+        self._tallies.append(tally(loaded.record.events)[0][made.seat])
+
+    def index(self) -> Index:
+        """All of them together."""
+        return index_of(self.entries, self._tallies, self.skipped, self._reviewer)
+
+    def _skip(self, shown: str, said: str, path: Path, reason: str) -> None:
+        self.skipped.append(Skipped(file=shown, reason=said))
+        self.told.append(f"{clean_text(path.name)}: {reason}")
+
+    def _free(self, wanted: str) -> str:
+        """A name that no other game of the index has, on a disk that knows no capitals either."""
+        name, copies = wanted, 1
+        while name.casefold() in self._names:
+            copies += 1
+            name = f"{wanted}-{copies}"
+        self._names.add(name.casefold())
+        return name
+
+
+def _review_folder(path: Path, reviewer: Reviewer, wanted: Wanted, out: Path | None, *, to_json: bool) -> int:
+    files = list(records_in(path))
+    if not files:
+        raise ReplayError(f"{path}: no records in it; the names of records end with .xml, .mjlog, .json, …")
+    games = _Games(reviewer, wanted, out)
+    interrupted = False
+    try:
+        for number, file in enumerate(files, 1):
+            _progress(f"{number} of {len(files)}, {len(games.skipped)} skipped: {clean_text(file.name)}")
+            games.add(number, file)
+    except KeyboardInterrupt:
+        interrupted = True
     _progress("")
-    if not entries:
-        why = skipped[0].reason if skipped else f"nobody is called {clean_text(wanted.player)!r}"
-        raise ReplayError(f"{path}: none of {len(files)} records can be reviewed: {why}")
-    index = index_of(entries, tallies, skipped, reviewer)
+    if games.entries:
+        _write_index(games.index(), out, to_json=to_json)
+    for each in games.told:
+        sys.stderr.write(f"skipped: {each}\n")
+    if interrupted:
+        raise KeyboardInterrupt
+    if not games.entries:
+        why = f"nobody is called {clean_text(wanted.player)!r}"
+        raise ReplayError(
+            f"{path}: none of {len(files)} records can be reviewed" + ("" if games.told else f": {why}")
+        )
+    return 1 if games.told else 0
+
+
+def _write_index(index: Index, out: Path | None, *, to_json: bool) -> None:
     paths = []
     if out:
         data = as_json(index)
         paths = [_put(out, "index.html", index_page(data).encode("utf-8", "replace"))]
         paths.append(_put(out, "index.json", data))
     sys.stdout.write(as_json(index).decode() if to_json else index_text(index, paths))
-    for each in skipped:
-        sys.stderr.write(f"skipped: {each.file}: {each.reason}\n")
-    return 1 if skipped else 0
 
 
-def _records(folder: Path) -> Iterator[Path]:
-    """Files whose names say that they are records, by name; what lies beside them is none."""
-    try:
-        found: Sequence[Path] = sorted(folder.iterdir())
-    except OSError as exc:
-        raise ReplayError(f"{folder}: cannot be looked into: {exc.strerror}") from exc
-    for path in found:
-        suffix = Path(path.name.removesuffix(".gz")).suffix
-        if suffix in SUFFIXES and path.name != "index.json" and not path.name.endswith(DECISIONS_SUFFIX):
-            yield path
+def _course(made: Review) -> bytes:
+    """What tells a game from others in any format: formats differ in the order of a hand and the like."""
+    discards = [
+        (each.scores, [(event["actor"], event["pai"]) for event in each.events if event["type"] == "dahai"])
+        for each in made.rounds
+    ]
+    return hashlib.sha256(msgspec.json.encode(discards)).digest()
+
+
+def _without_words(error: ReplayError | ModelError) -> str:
+    """What went wrong, in words that are none of the record's: those may be names."""
+    match error:
+        case ReplayTooLarge():
+            return "too large"
+        case ReplayFormatError():
+            return "no record that can be read"
+        case ModelError():
+            return "the policy gave no answer"
+        case _:
+            return "cannot be reviewed"
 
 
 def _progress(text: str) -> None:

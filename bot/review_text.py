@@ -52,9 +52,12 @@ def index_text(index: Index, paths: Sequence[Path]) -> str:
         lines.append(f"{entry.game.date or '':<16}  {place}  {_figures_text(entry)}  {name}")
     total = index.total
     average = "" if total.average_place is None else f", average place {total.average_place:.2f}"
-    lines.append(f"{total.games} games{average}: {_figures_text(total)}")
+    lines.append(f"{_counted(total.games, 'game')}{average}: {_figures_text(total)}")
     lines.append(f"  {_rates_text(total.rates)}")
-    lines += [f"  {rank_name(each.rank)}, {each.games} games: {_figures_text(each)}" for each in index.ranks]
+    lines += [
+        f"  {rank_name(each.rank)}, {_counted(each.games, 'game')}: {_figures_text(each)}"
+        for each in index.ranks
+    ]
     lines += [f"  {path}" for path in paths]
     return "\n".join(lines) + "\n"
 
@@ -67,14 +70,14 @@ def _game_text(game: Game) -> str:
 
 def _figures_text(figures: Judged) -> str:
     return (
-        f"{figures.decisions} decisions, agreement {_percent(figures.agreement)}, bad moves "
+        f"{_counted(figures.decisions, 'decision')}, agreement {_percent(figures.agreement)}, bad moves "
         f"{_percent(figures.bad_move_rate)}, rating {_number(figures.rating)}"
     )
 
 
 def _rates_text(rates: Rates) -> str:
     return (
-        f"{rates.rounds} rounds: win {_percent(rates.win)}, deal-in {_percent(rates.deal_in)}, "
+        f"{_counted(rates.rounds, 'round')}: win {_percent(rates.win)}, deal-in {_percent(rates.deal_in)}, "
         f"riichi {_percent(rates.riichi)}, call {_percent(rates.call)}"
     )
 
@@ -95,6 +98,10 @@ def _round_text(each: Round) -> str:
 def _action_text(action: Action) -> str:
     tiles = " ".join((*([action.tile] if action.tile else []), *action.consumed))
     return f"{action.kind.replace('_', ' ')} {tiles}".strip()
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _percent(share: float | None) -> str:

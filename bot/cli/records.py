@@ -85,7 +85,11 @@ def review(
     player: Annotated[str, typer.Option(help="The same by name, or by how it begins.", metavar="NAME")] = "",
     policy: Annotated[
         str,
-        typer.Option(help="Who is asked: network, heuristic, or a folder of checkpoints.", metavar="PLAYER"),
+        typer.Option(
+            help="Who is asked: network, phoenix, heuristic, random, or a folder of checkpoints; :6 or :12 "
+            "behind it averages over so many renamings of the tiles.",
+            metavar="PLAYER",
+        ),
     ] = "network",
     compare: Annotated[
         str,
@@ -100,22 +104,23 @@ def review(
     anonymous: Annotated[
         bool, typer.Option("--anonymous", help="Leave out names, ranks, ids and dates.")
     ] = False,
+    config_file: ConfigFile = None,
 ) -> int:
     """Review games.
 
     Every decision of a player held against what the policy would have done: a page to open in a browser, and
     the same as JSON (docs/review.md). Of a folder every game, and an index.
     """
-    from bot.logs import set_up_logs
+    config = load_settings(config_file, {})
     from bot.review import review as review_source
 
-    set_up_logs()
     return review_source(
         source,
         seat=seat,
         player=player,
         policy=policy,
         compare=compare,
+        averaging=config.decision.permutations,
         out=out,
         to_json=as_json,
         anonymous=anonymous,

@@ -16,8 +16,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import structlog
 
-from game.errors import ReplayError
+from game.errors import ReplayError, ReplayFormatError
 from game.files import replace_file
+from game.jit import CACHE_VARIABLE
 from replays.formats import MAX_FILE, parse
 from replays.library import RECORD_SUFFIX
 from replays.record import check_game_id
@@ -26,9 +27,12 @@ HOST: Final = "tenhou.net"
 ADDRESS: Final = "https://tenhou.net/0/log/?"
 TIMEOUT_S: Final = 15.0
 
+_EXAMPLE: Final = "https://tenhou.net/0/?log=2026010203gm-0009-0000-0123abcd&tw=0"
 _HEADERS: Final = {"User-Agent": "Mozilla/5.0 (suzaku review)", "Accept-Encoding": "gzip"}
-_LINK: Final = re.compile(r"(?:https?://)?tenhou\.net/\S*", re.IGNORECASE)
+_TENHOU: Final = re.compile(r"(?:https?://)?tenhou\.net/", re.IGNORECASE)
 _VIEWERS: Final = re.compile(r"/[0-9]+/?(?:log/?)?")
+_SETTINGS: Final = re.compile(r"(?:&[a-z]{1,8}=[0-9]{0,6}){1,8}$")
+"""What a link with the record in it may end with, as the reader of such links has it."""
 
 _log = structlog.get_logger(__name__)
 
@@ -40,23 +44,49 @@ class GameLink(NamedTuple):
     seat: int | None
 
 
+def full_link(text: str) -> str | None:
+    """A link as browsers have it, None for what is no link; one to Tenhou needs no scheme to be one.
+
+    >>> full_link(" Tenhou.net/0/?log=ID "), full_link("game.xml")
+    ('https://tenhou.net/0/?log=ID', None)
+    """
+    text = text.strip()
+    begins = _TENHOU.match(text)
+    if begins is None:
+        return text if "://" in text else None
+    return f"https://{HOST}/{text[begins.end() :]}"
+
+
 def parse_link(text: str) -> GameLink | None:
     """What a link like ``http://tenhou.net/0/?log=ID&tw=2`` says, None for any other text.
 
     Raises:
         ReplayFormatError: it is a link to Tenhou, but names no game.
     """
-    if not _LINK.fullmatch(text.strip()):
+    link = full_link(text)
+    if link is None or not _TENHOU.match(link):
         return None
-    parts = urlsplit(text.strip() if "://" in text else f"https://{text.strip()}")
+    parts = urlsplit(link)
     query = parse_qs(parts.query, keep_blank_values=True)
-    known = (
-        _VIEWERS.fullmatch(parts.path) and (parts.hostname or "") == HOST and parts.port in (None, 80, 443)
-    )
-    game_id = query.get("log", [parts.query.split("&")[0]])[0] if known else ""
+    game_id = query.get("log", [parts.query.split("&")[0]])[0]
+    if not game_id or not _VIEWERS.fullmatch(parts.path):
+        raise ReplayFormatError(f"the link names no game; one that does looks like {_EXAMPLE}")
+    return GameLink(check_game_id(game_id), _seat(query))
+
+
+def viewed_seat(link: str) -> int | None:
+    """The seat from which a link with the record in it looks at the game, None where it does not say.
+
+    >>> viewed_seat("https://tenhou.net/6#json=%7B%7D&ts=3&tw=2")
+    2
+    """
+    settings = _SETTINGS.search(link)
+    return _seat(parse_qs(settings[0])) if settings else None
+
+
+def _seat(query: dict[str, list[str]]) -> int | None:
     seats = query.get("tw", [])
-    seat = int(seats[0]) if seats and re.fullmatch("[0-3]", seats[0]) else None
-    return GameLink(check_game_id(game_id), seat)
+    return int(seats[0]) if seats and re.fullmatch("[0-3]", seats[0]) else None
 
 
 def fetched(game_id: str, folder: Path, address: str = ADDRESS) -> Path:
@@ -86,7 +116,10 @@ def fetched(game_id: str, folder: Path, address: str = ADDRESS) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         replace_file(path, data)
     except OSError as exc:
-        raise ReplayError(f"{path}: the game was fetched but cannot be kept: {exc.strerror}") from exc
+        raise ReplayError(
+            f"{path}: the game was fetched but cannot be kept: {exc.strerror}; make room there, or set "
+            f"{CACHE_VARIABLE} to another folder"
+        ) from exc
     _log.info("review.fetched", url=url, path=str(path))
     return path
 

@@ -8,11 +8,14 @@ from typing import Final
 
 from game.actions import Action, ActionKind
 from game.tiles import face_of
+from policies.decision import Decision, Step
 from replays.record import DecisionRecord
 from replays.review import schema
+from replays.review.judging import ORDER, STEPS
 from replays.review.moments import Moment
 from replays.review.texts import action_text
 
+_BEFORE_DISCARD: Final = ("win", "nine_terminals", "kan", "riichi")
 _CLAIMS: Final = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN, ActionKind.RON, ActionKind.PASS)
 
 
@@ -48,6 +51,13 @@ class LiveDecisions:
         return None
 
 
+def steps_reached(decision: Decision) -> Sequence[Step]:
+    """The steps that a decision in play came to; of the others' options it knows nothing."""
+    if decision.step in _BEFORE_DISCARD:
+        return ORDER[: ORDER.index(decision.step) + 1]
+    return ORDER
+
+
 def _is_claim(each: DecisionRecord) -> bool:
     return any(option.action.kind in _CLAIMS for option in each.decision.options)
 
@@ -60,7 +70,12 @@ def _face(action: Action) -> tuple[int, int, tuple[int, ...]]:
 
 def _live(found: DecisionRecord, moment: Moment, options: Sequence[schema.Option]) -> schema.Live:
     decision = found.decision
-    then = {action_text(each.action, moment.record): each.probability for each in decision.options}
+    reached = steps_reached(decision)
+    then = {
+        action_text(each.action, moment.record): each.probability
+        for each in decision.options
+        if STEPS[each.action.kind] in reached
+    }
     played = action_text(decision.action, moment.record)
     return schema.Live(
         time_ms=round(decision.latency_ms, 1),

@@ -186,8 +186,9 @@ class _Following:
         could_win = legal[0].kind is ActionKind.RON
         done = PASS
         if isinstance(event, Win):
-            if any(isinstance(e, Win) and e.player == self._player for e in onward[:3]):
-                done = legal[0]
+            won = next((e for e in onward[:3] if isinstance(e, Win) and e.player == self._player), None)
+            if won is not None:
+                done = _matched(won, legal)
             else:
                 legal = (legal[0], PASS) if could_win else ()
         elif isinstance(event, DrawnRound) and event.reason == "triple_ron":

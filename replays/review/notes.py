@@ -9,6 +9,7 @@ import numpy as np
 
 from game.actions import Action, ActionKind
 from game.events import Four
+from game.scoring import ron_points, tsumo_payments
 from game.settlement import (
     HONBA_POINTS,
     LAST_ROUND,
@@ -16,7 +17,8 @@ from game.settlement import (
     GameLength,
     placements,
 )
-from game.shanten import shanten, waits
+from game.shanten import waits
+from game.state import unseen34
 from game.tiles import KINDS, RED_FIVES, mjai_text
 from replays.review.judging import Opinion
 from replays.review.moments import WINS, Moment
@@ -24,18 +26,8 @@ from replays.review.prospects import Standing
 from replays.review.schema import Note
 from replays.review.worth import standing_of
 
-# What hands pay: a ron; a tsumo from each of the others, or from the dealer and from each of the two.
-_RON: Final = (1000, 1300, 1600, 2000, 2600, 3200, 3900, 5200, 6400, 7700, 8000, 12000, 16000, 24000, 32000)
-_DEALER_RON: Final = (
-    1500, 2000, 2400, 2900, 3900, 4800, 5800, 7700, 9600, 11600, 12000, 18000, 24000, 36000, 48000,
-)  # fmt: skip
-_TSUMO: Final = (
-    (500, 300), (700, 400), (800, 400), (1000, 500), (1300, 700), (1600, 800), (2000, 1000), (2600, 1300),
-    (3200, 1600), (3900, 2000), (4000, 2000), (6000, 3000), (8000, 4000), (12000, 6000), (16000, 8000),
-)  # fmt: skip
-_DEALER_TSUMO: Final = (
-    500, 700, 800, 1000, 1300, 1600, 2000, 2600, 3200, 3900, 4000, 6000, 8000, 12000, 16000,
-)  # fmt: skip
+_BASES: Final = (240, 320, 400, 480, 640, 800, 960, 1280, 1600, 1920, 2000, 3000, 4000, 6000, 8000)
+"""Basic points of the hands one counts on: 30 to 50 fu, then mangan to yakuman; 70 fu lie in between."""
 
 
 class Notes:
@@ -99,7 +91,7 @@ class Notes:
             key=lambda action: opinion.probabilities[action],
         )
         ready = waits_after(moment, self._player, best.tile >> 2)
-        unseen = 4 - moment.record["seen34"] - moment.record["hand34"][self._player]
+        unseen = unseen34(moment.record, self._player)
         yield Note(
             key="riichi_choice",
             params={
@@ -142,7 +134,7 @@ def waits_after(moment: Moment, player: int, kind: int) -> int:
     hand34 = moment.record["hand34"][player].copy()
     hand34[kind] -= 1
     melds = int(moment.record["meld_count"][player])
-    return int(waits(hand34, melds)) if shanten(hand34, melds) == 0 else 0
+    return int(waits(hand34, melds))
 
 
 def placed(standing: Standing, player: int) -> Note:
@@ -195,15 +187,15 @@ def _hands(standing: Standing, player: int, payer: int) -> Iterator[tuple[int, F
     dealer = standing.dealer
     bonus = HONBA_POINTS * standing.honba
     sticks = RIICHI_STICK * standing.sticks
-    for row in range(len(_RON)):
+    for base in _BASES:
         changes = np.zeros(4, np.int64)
         if player != payer:
-            points = (_DEALER_RON if player == dealer else _RON)[row]
+            points = ron_points(base, player == dealer)
             changes[payer] -= points + bonus
         else:
+            from_dealer, from_other = tsumo_payments(base, player == dealer)
             for other in (x for x in range(4) if x != player):
-                pays = _DEALER_TSUMO[row] if player == dealer else _TSUMO[row][0 if other == dealer else 1]
-                changes[other] -= pays + bonus // 3
+                changes[other] -= (from_dealer if other == dealer else from_other) + bonus // 3
             points = int(-changes.sum()) - bonus
         changes[player] = sticks - changes.sum()
         first, second, third, fourth = changes.tolist()

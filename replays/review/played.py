@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import msgspec
 
 from game.settlement import GameLength
 from policies.outlook import danger_of, look
 from replays.record import DecisionRecord
 from replays.review import schema
-from replays.review.judging import ORDER, Opinion
-from replays.review.live import LiveDecisions
+from replays.review.judging import Opinion
+from replays.review.live import LiveDecisions, steps_reached
 from replays.review.moments import Moment
 from replays.review.notes import Notes
 from replays.review.report import decision_of
-
-_BEFORE_DISCARD: Final = ("win", "nine_terminals", "kan", "riichi")
 
 
 def played_decision(
@@ -46,13 +42,10 @@ def played_decision(
 
 def _opinion(made: DecisionRecord) -> Opinion:
     decision = made.decision
-    reached = ORDER
-    if decision.step in _BEFORE_DISCARD:
-        reached = ORDER[: ORDER.index(decision.step) + 1]
     return Opinion(
         preferred=decision.action,
         step=decision.step,
         source=decision.source,
         probabilities={option.action: option.probability for option in decision.options},
-        reached=frozenset(reached),
+        reached=frozenset(steps_reached(decision)),
     )

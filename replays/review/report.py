@@ -58,7 +58,7 @@ class Reviewer:
         predictor: RewardNetwork | None,
         other: Named | None = None,
     ) -> None:
-        self.policy = schema.PolicyName(name=policy.name, identity=policy.identity)
+        self.policy = _policy_name(policy)
         self.program = program
         self._policy = policy
         self._predictor = predictor
@@ -88,6 +88,8 @@ class Reviewer:
             ModelError: the policy gives no usable answer.
         """
         _check(record, seat)
+        if beside is not None:
+            _check(record, beside)
         length = length_of(record.game_type)
         found = follow(record.events, seat)
         prospects = self._prospects(record, length)
@@ -101,7 +103,7 @@ class Reviewer:
             game=_game(record, length, source, anonymous=anonymous),
             seat=seat,
             policy=self.policy,
-            other=schema.PolicyName(name=other.name, identity=other.identity) if other else None,
+            other=_policy_name(other) if other else None,
             thresholds=grading.THRESHOLDS,
             rounds=rounds,
             decisions=decisions,
@@ -152,7 +154,7 @@ class Reviewer:
         tallies, count = tally(record.events)
         comparison = None
         if self._other is not None:
-            comparison = self._with_policy(self._other.name, decisions)
+            comparison = self._with_policy(_shown(self._other.name), decisions)
         elif beside is not None:
             length = length_of(record.game_type)
             prospects = self._prospects(record, length)
@@ -400,6 +402,10 @@ def _game(record: GameRecord, length: GameLength, source: Source, *, anonymous: 
         source=source,
         known=known_hands(record),
     )
+
+
+def _policy_name(policy: Named) -> schema.PolicyName:
+    return schema.PolicyName(name=_shown(policy.name), identity=policy.identity)
 
 
 def _shown(name: str) -> str:

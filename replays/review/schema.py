@@ -155,7 +155,8 @@ class Live(_Part, frozen=True, kw_only=True):
         fallback: what went wrong, "" if nothing did.
         late: whether it came after its budget.
         played: what was decided then, null where it cannot be matched.
-        probabilities: by option, as they were then; null where that option was not among them.
+        probabilities: by option, as they were then; null where that option was not among them, or its step
+            not come to.
         base: by option, from the policy before it adapted to the round; null while there is no adaptation.
         adapted: by option, after it.
     """

@@ -10,9 +10,12 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot import cli
+from bot.review_source import Loaded, load
 from game.events import EndGame, StartRound
 from game.settlement import final_results, final_scores
-from replays.formats import write_game
+from policies.heuristic import HeuristicPolicy
+from policies.named import Named
+from replays.formats import MAX_FILE, write_game
 from replays.library import save
 from replays.record import GameRecord
 from replays.review.schema import Index, Review
@@ -22,16 +25,25 @@ from tests.replays.test_library import decided
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
 
-@pytest.fixture(scope="module")
-def game() -> GameRecord:
-    """The first round of a game, as if it had ended with it."""
+def ended_early(rounds: int) -> GameRecord:
+    """The first rounds of a game, as if it had ended with them."""
     whole = whole_game()
-    second = [place for place, event in enumerate(whole.events) if isinstance(event, StartRound)][1]
-    start = whole.events[second]
+    following = [place for place, event in enumerate(whole.events) if isinstance(event, StartRound)][rounds]
+    start = whole.events[following]
     assert isinstance(start, StartRound)
     scores = final_scores(start.scores, start.riichi_sticks)
     end = EndGame(scores, final_results(scores))
-    return msgspec.structs.replace(whole, events=(*whole.events[:second], end), dice=())
+    return msgspec.structs.replace(whole, events=(*whole.events[:following], end), dice=())
+
+
+@pytest.fixture(scope="module")
+def game() -> GameRecord:
+    return ended_early(1)
+
+
+@pytest.fixture(scope="module")
+def longer() -> GameRecord:
+    return ended_early(2)
 
 
 @pytest.fixture
@@ -78,6 +90,22 @@ def test_a_link_with_the_game_in_it(game: GameRecord) -> None:
     assert (made["game"]["source"], made["seat"]) == ("link", 2)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "seat"), [("https://", "&ts=1&tw=3", 3), ("", "&tw=1", 1), (" HTTPS://", " ", 0)]
+)
+def test_a_link_as_it_was_pasted(game: GameRecord, before: str, after: str, seat: int) -> None:
+    bare = write_game(game, "link").strip().removeprefix("https://")
+    result = run(before + bare + after, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["seat"] == seat
+
+
+def test_a_link_without_a_game_says_what_one_looks_like() -> None:
+    result = run("tenhou.net/0/")
+    assert result.exit_code == 1
+    assert "names no game; one that does looks like https://tenhou.net/0/?log=" in result.stderr
+
+
 def test_json_alone_writes_no_files(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(file, "--json").exit_code == 0
@@ -104,7 +132,12 @@ def test_whose_game_it_is_if_nobody_says(game: GameRecord, file: Path, tmp_path:
     assert not result.stderr
     seen = tmp_path / "seen.jsonl"
     seen.write_text(write_game(seen_from(game, 3), "mjai"))
-    assert json.loads(run(seen, "--json").stdout)["seat"] == 3
+    result = run(seen, "--json")
+    assert json.loads(result.stdout)["seat"] == 3
+    assert not result.stderr  # nobody else's game can be reviewed from it
+    refused = run(seen, "--compare", "seat:1")
+    assert refused.exit_code == 1
+    assert "does not show the hand of seat 1; it shows 3" in refused.stderr
 
 
 def test_broken_decisions_cost_only_what_happened_in_play(file: Path) -> None:
@@ -145,6 +178,61 @@ def test_what_is_not_there(tmp_path: Path, file: Path) -> None:
     assert "'nobody' is no player" in unknown.stderr
 
 
+def test_a_name_no_file_can_have_is_no_fault_of_the_program() -> None:
+    result = run("x" * 5000)
+    assert result.exit_code == 1
+    assert "name too long" in result.stderr
+    assert len(result.stderr) < 300
+
+
+def test_what_does_not_go_together(file: Path, tmp_path: Path) -> None:
+    both = run(file, "--seat", 1, "--player", "Genbu")
+    assert both.exit_code == 2
+    assert "give one of them" in both.stderr
+    seat = run(file, "--compare", "seat:4")
+    assert seat.exit_code == 2
+    assert "seat:0 to seat:3" in seat.stderr
+    for out in (file, file / "below"):
+        no_folder = run(file, "--out", out)
+        assert no_folder.exit_code == 2
+        assert f"{file} is no folder" in no_folder.stderr
+    assert file.read_text().startswith("<mjloggm")
+    assert not (tmp_path / "reviews").exists()
+
+
+def test_what_lies_beside_records_is_no_record(file: Path, tmp_path: Path) -> None:
+    decisions = file.with_name(f"{GAME_ID}.decisions.jsonl")
+    decisions.write_text("{}\n")
+    assert f"review {file.name}, which lies beside them" in run(decisions).stderr
+    run(file, "--seat", 0, "--out", tmp_path / "out")
+    result = run(tmp_path / "out" / f"{GAME_ID}-0.json")
+    assert result.exit_code == 1
+    assert "a review, not a record" in result.stderr
+
+
+def test_networks_average_as_configured(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, int]] = []
+
+    def load_named(text: str, usual: int) -> Named:
+        asked.append((text, usual))
+        return Named(text, text, HeuristicPolicy())
+
+    monkeypatch.setattr("bot.review.load_named", load_named)
+    config = tmp_path / "other.yaml"
+    config.write_text("decision:\n  permutations: 6\n")
+    assert run(file, "--json", "--compare", "random").exit_code == 0
+    assert run(file, "--json", "--config", config).exit_code == 0
+    assert asked == [("heuristic", 12), ("random", 12), ("heuristic", 6)]
+
+
+def test_a_policy_with_any_name(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = Named("folder\udcff", "", HeuristicPolicy())
+    monkeypatch.setattr("bot.review.load_named", lambda *_: named)
+    result = run(file, "--json", "--compare", "another")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["policy"]["name"] == "folder?"
+
+
 def test_another_policy_and_another_seat(file: Path) -> None:
     beside = json.loads(run(file, "--json", "--compare", "heuristic").stdout)
     assert beside["summary"]["comparison"]["of_policies"] == 1.0
@@ -179,10 +267,13 @@ def test_an_anonymous_review_says_nothing_of_the_players(
     assert not any(name in result.stdout for name in game.names if name)
 
 
-def test_a_folder_gets_an_index_and_broken_ones_are_named(file: Path, tmp_path: Path) -> None:
+def test_a_folder_gets_an_index_and_broken_ones_are_named(
+    file: Path, longer: GameRecord, tmp_path: Path
+) -> None:
     (file.parent / "broken.xml").write_text("<mjloggm")
-    (file.parent / "second.json").write_text(run_convert(file))
+    (file.parent / "second.json").write_text(write_game(longer, "tenhou6"))
     (file.parent / "readme.txt").write_text("no record")
+    (file.parent / "folder.xml").mkdir()
     result = run(file.parent, "--out", tmp_path / "out")
     assert result.exit_code == 1
     assert "skipped: broken.xml" in result.stderr
@@ -195,6 +286,87 @@ def test_a_folder_gets_an_index_and_broken_ones_are_named(file: Path, tmp_path: 
         assert made.summary.decisions == entry.decisions
     assert (tmp_path / "out" / "index.html").is_file()
     assert "2 games" in result.stdout
+
+
+def test_games_of_one_name_have_pages_of_their_own(
+    game: GameRecord, longer: GameRecord, tmp_path: Path
+) -> None:
+    games, out = tmp_path / "games", tmp_path / "out"
+    games.mkdir()
+    for name, record in (("a.json", game), ("A.jsonl", longer)):
+        nameless = msgspec.structs.replace(record, game_id="")
+        (games / name).write_text(write_game(nameless, "mjai" if name == "A.jsonl" else "tenhou6"))
+    assert run(games, "--out", out).exit_code == 0
+    index = msgspec.json.decode((out / "index.json").read_bytes(), type=Index)
+    assert sorted(entry.page for entry in index.games) == ["A-0.html", "a-0-2.html"]
+    for entry in index.games:
+        made = msgspec.json.decode((out / entry.data).read_bytes(), type=Review)
+        assert made.summary.decisions == entry.decisions
+
+
+def test_a_game_that_is_there_twice_counts_once(file: Path, game: GameRecord) -> None:
+    (file.parent / "again.json").write_text(write_game(game, "tenhou6"))
+    dealt = [
+        msgspec.structs.replace(event, hands=tuple(hand[::-1] for hand in event.hands))
+        if isinstance(event, StartRound)
+        else event
+        for event in game.events
+    ]
+    file.write_text(write_game(msgspec.structs.replace(game, events=tuple(dealt)), "mjlog"))
+    result = run(file.parent, "--json")
+    assert result.exit_code == 1
+    index = msgspec.json.decode(result.stdout, type=Index)
+    assert index.total.games == 1
+    (skipped,) = index.skipped
+    assert {skipped.file, skipped.reason.removeprefix("the same game as ")} == {file.name, "again.json"}
+
+
+def test_results_may_lie_among_the_records(file: Path) -> None:
+    for _ in range(2):
+        result = run(file.parent, "--out", file.parent)
+        assert result.exit_code == 0, result.output
+        assert "\n1 game, average place" in result.stdout
+
+
+def test_a_skipped_record_says_nothing_in_an_anonymous_index(
+    file: Path, game: GameRecord, tmp_path: Path
+) -> None:
+    (file.parent / "Genbu.xml").write_text("<Genbu")
+    (file.parent / "Genbu.json").write_bytes(b" " * (MAX_FILE + 1))
+    (file.parent / "twins.jsonl").write_text(
+        write_game(msgspec.structs.replace(game, names=("Genbu", "Genbu", "", "")), "mjai")
+    )
+    result = run(file.parent, "--anonymous", "--player", "Genbu", "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    text = (tmp_path / "out" / "index.json").read_text()
+    assert [each["reason"] for each in json.loads(text)["skipped"]] == [
+        "too large",
+        "no record that can be read",
+        "cannot be reviewed",
+    ]
+    for path in (tmp_path / "out").iterdir():
+        assert "Genbu" not in path.read_text()
+        assert str(tmp_path) not in path.read_text()
+    # he who has the records is told which it is
+    assert "skipped: Genbu.xml: " in result.stderr
+    assert "skipped: twins.jsonl: more than one is called 'Genbu'" in result.stderr
+
+
+def test_stopped_half_way_there_is_an_index_of_what_is_done(
+    file: Path, longer: GameRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (file.parent / "z.json").write_text(write_game(longer, "tenhou6"))
+
+    def load_until_stopped(source: str) -> Loaded:
+        if source.endswith("z.json"):
+            raise KeyboardInterrupt
+        return load(source)
+
+    monkeypatch.setattr("bot.review.load", load_until_stopped)
+    result = run(file.parent, "--out", tmp_path / "out")
+    assert result.exit_code == 130
+    index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=Index)
+    assert index.total.games == 1
 
 
 def test_a_folder_without_trouble_ends_well(file: Path, tmp_path: Path) -> None:
@@ -215,7 +387,3 @@ def test_a_link_in_the_place_of_a_result_is_not_written_through(file: Path, tmp_
     (out / f"{GAME_ID}-0.html").symlink_to(tmp_path / "mine")
     assert run(file, "--seat", 0, "--out", out).exit_code == 1
     assert (tmp_path / "mine").read_text() == "kept"
-
-
-def run_convert(file: Path) -> str:
-    return CliRunner().invoke(cli.app, ["convert", str(file), "-", "--to", "tenhou6"]).stdout

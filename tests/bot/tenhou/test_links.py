@@ -28,6 +28,8 @@ GAME = "2026010203gm-0001-0000-0123abcd"
         (f"tenhou.net/0/?log={GAME}&tw=0", GameLink(GAME, 0)),
         (f"https://tenhou.net/0/log/?{GAME}", GameLink(GAME, None)),
         (f"https://tenhou.net/3/?log={GAME}&tw=7", GameLink(GAME, None)),
+        (f"https://tenhou.net/6/?log={GAME}&ts=4&tw=3#", GameLink(GAME, 3)),
+        (f" HTTP://Tenhou.NET/0/?log={GAME}\n", GameLink(GAME, None)),
         ("https://example.com/0/?log=x", None),
         (f"https://tenhou.net:8080/0/?log={GAME}", None),
         (f"https://tenhou.net@example.com/0/?log={GAME}", None),
@@ -107,6 +109,13 @@ def test_what_is_no_record_is_not_kept(
     assert "by hand" in str(error.value)
     assert len(_Server.asked) == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_a_game_that_cannot_be_kept_says_what_to_do(server: str, tmp_path: Path) -> None:
+    _Server.answers.append((200, {}, write(whole_game()).encode()))
+    (tmp_path / "logs").write_text("a file")
+    with pytest.raises(ReplayError, match="SUZAKU_CACHE_DIR"):
+        fetched(GAME, tmp_path / "logs", server)
 
 
 def test_nobody_there(tmp_path: Path) -> None:

@@ -108,4 +108,8 @@ def test_categories_by_the_thresholds(ratio: float, loss: float | None, category
 
 
 def test_nine_terminals_are_a_habit() -> None:
+    scene = Scene("1459m159p159s123z").draw("6s")
+    found, done = opinion(scene.discard("5p"), Scripted())
+    assert found.preferred.kind is ActionKind.NINE_TERMINALS
+    assert found.parted(done) == ("nine_terminals", 0.2)
     assert category_of(0.0, None, "nine_terminals") == "inaccuracy"

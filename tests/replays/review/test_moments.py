@@ -8,7 +8,7 @@ from game.actions import PASS, ActionKind
 from game.errors import ReplayFormatError
 from game.events import Discard, Draw, PlayerLeft, PlayerReturned, Win
 from game.tiles import mjai_text
-from tests.replays.review.made import followed
+from tests.replays.review.made import drawn, followed
 from tests.scene import Scene
 
 WAITING = "123m456p78s11222z"
@@ -63,6 +63,47 @@ def test_somebody_elses_ron_hides_a_call_but_not_a_ron_let_pass() -> None:
     assert followed(scene, win(2, 1, tile)).moments[-1].done is PASS
     both = followed(scene, win(2, 1, tile), win(0, 1, tile))
     assert both.moments[-1].done.kind is ActionKind.RON
+
+
+def test_a_ron_that_no_rule_allows_is_no_call() -> None:
+    scene = Scene("45m11p369s147s123z").own("9p", "9p").turn("9s").turn("8s").turn("3m")
+    with pytest.raises(ReplayFormatError, match="is no legal action"):
+        followed(scene, win(0, 3, int(scene.record["last_tile"])))
+
+
+def test_a_riichi_paid_comes_between_a_tile_and_its_claim() -> None:
+    scene = Scene("45m11p369s147s123z").own("9p", "9p").turn("9s").turn("8s").draw().riichi("3m")
+    scene.chi("4m", "5m", player=0).discard("1z")
+    kinds = [moment.done.kind for moment in followed(scene).moments[1:]]
+    assert kinds == [ActionKind.CHI, ActionKind.DISCARD]
+
+
+def test_the_tile_of_an_added_kan_may_be_won_on() -> None:
+    scene = Scene("12m456p789s11222z").own("9p", "9p").turn("9s").turn("8s").turn("3m").pon(1)
+    scene.discard("9s").turn("8s").turn("1p").own("9m", "9m").draw().kakan("3m")
+    tile = scene.events[-1].tile  # type: ignore[union-attr]
+    robbed = followed(scene, win(0, 1, tile)).moments[-1]
+    assert robbed.done.kind is ActionKind.RON
+    assert [action.kind for action in robbed.legal] == [ActionKind.RON, ActionKind.PASS]
+
+
+def test_three_who_win_at_once_have_all_won() -> None:
+    scene = Scene(WAITING, round_index=3).turn("9p").own("9p", "9p").turn("6s")
+    assert followed(scene, *drawn("triple_ron")).moments[-1].done.kind is ActionKind.RON
+
+
+def test_nine_terminals_are_a_decision() -> None:
+    scene = Scene("19m19p19s123456z5p").draw("7z")
+    found = followed(scene, *drawn("nine_terminals"))
+    assert [moment.done.kind for moment in found.moments] == [ActionKind.NINE_TERMINALS]
+
+
+def test_a_red_five_and_a_plain_one_alone_are_no_choice() -> None:
+    scene = Scene("05m11223344p567z").own("9s", "9s")
+    for called, thrown in (("1p", "5z"), ("2p", "6z"), ("3p", "7z"), ("4p", "5m")):
+        scene.turn(called).pon(0).discard(thrown)
+    thrown = [moment.done.kind for moment in followed(scene).moments]
+    assert thrown[-2:] == [ActionKind.DISCARD, ActionKind.PON]
 
 
 def test_in_riichi_nothing_is_left_to_decide() -> None:

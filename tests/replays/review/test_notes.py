@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from game.events import Four
-from game.settlement import placements
+from game.scoring import WinValue, ron_points, tsumo_payments
+from game.settlement import deltas, placements
 from replays.review.notes import needs, placed
 from replays.review.prospects import Standing
 from replays.review.schema import Decision, Note
@@ -11,6 +14,8 @@ from tests.replays.review.made import decided, record_of, reviewed
 from tests.scene import Scene
 
 READY = "123m456p78s11222z"
+BELOW_MANGAN = {fu << han + 2 for fu in (30, 40, 50) for han in (1, 2, 3, 4) if fu << han + 2 < 2000}
+BASES = sorted(BELOW_MANGAN | {2000, 3000, 4000, 6000, 8000})
 
 
 def note(decision: Decision, key: str) -> Note | None:
@@ -42,6 +47,26 @@ def test_a_winning_tile_let_pass() -> None:
     told = note(found, "furiten_turn")
     assert told is not None
     assert told.params == {"waits": ["6s", "9s"]}
+
+
+def test_a_winning_tile_let_pass_in_riichi() -> None:
+    scene = Scene("123m456p78s11122z").draw("9p").riichi("9p").turn("6s").turn("9m").turn("8m")
+    found = decided(scene.draw("1z").ankan("1z"))
+    assert [option.action.kind for option in found.options] == ["ankan", "discard"]
+    assert [each.key for each in found.notes] == ["furiten_riichi"]
+    assert found.hand.furiten
+
+
+def test_a_win_that_would_end_the_game_in_fourth_place() -> None:
+    scores = (1000, 40000, 30000, 29000)
+    scene = (
+        Scene(READY, round_index=7, scores=scores, dora="1z").turn("9p").own("9p", "9p").turn("6s").turn("1p")
+    )
+    found = decided(scene)
+    assert found.agrees
+    told = note(found, "win_declined")
+    assert told is not None
+    assert told.params == {"place": 4}
 
 
 def test_riichi_is_explained() -> None:
@@ -98,12 +123,44 @@ def test_honba_and_sticks_count() -> None:
     assert first.params["direct"] == 1000
 
 
-def test_each_need_is_enough_and_no_more() -> None:
-    scores: Four = (12300, 41200, 17800, 28700)
-    for found in needed(scores, 0):
-        assert found.params["place"] in (1, 2, 3)
-    assert placements(scores)[0] == 4
-    assert [found.params["place"] for found in needed(scores, 0)] == [3, 2, 1]
+def test_places_out_of_reach_are_left_out_and_the_others_told_from_the_nearest() -> None:
+    assert [found.params["place"] for found in needed((12300, 41200, 17800, 28700), 0)] == [3, 2, 1]
+    assert [found.params["place"] for found in needed((-60000, 100000, 35000, 25000), 0)] == []
+
+
+@pytest.mark.parametrize("player", range(4))
+@pytest.mark.parametrize(
+    "scores", [(12300, 41200, 17800, 28700), (24000, 25900, 26000, 24100), (0, 40000, 36000, 24000)]
+)
+@pytest.mark.parametrize(("honba", "sticks"), [(0, 0), (2, 1)])
+def test_each_need_is_enough_and_no_more(scores: Four, player: int, honba: int, sticks: int) -> None:
+    def place_with(base: int, payer: int) -> int:
+        value = WinValue(30, 1, 0, 0, (), (), base)
+        changes = deltas(value, player, payer, 3, honba=honba, riichi_sticks=sticks)
+        return placements([had + gets for had, gets in zip(scores, changes, strict=True)])[player]
+
+    expected = []
+    for place in range(placements(scores)[player] - 1, 0, -1):
+        above = placements(scores).index(place)
+        payers = {
+            "tsumo": [player],
+            "ron": [other for other in range(4) if other not in (player, above)],
+            "direct": [above],
+        }
+        params = {"place": place, "player": above}
+        for way, those in payers.items():
+            enough = [base for base in BASES if all(place_with(base, payer) <= place for payer in those)]
+            params[way] = _points(enough[0], player, tsumo=way == "tsumo") if enough else 0
+        if any(params[way] for way in payers):
+            expected.append(params)
+    assert [found.params for found in needed(scores, player, honba=honba, sticks=sticks)] == expected
+
+
+def _points(base: int, player: int, *, tsumo: bool) -> int:
+    if not tsumo:
+        return ron_points(base, is_dealer=player == 3)
+    from_dealer, from_other = tsumo_payments(base, is_dealer=player == 3)
+    return 3 * from_other if player == 3 else from_dealer + 2 * from_other
 
 
 def test_the_last_round_is_told_once_and_again_when_points_change() -> None:

@@ -166,6 +166,14 @@ def test_what_happened_in_play_stands_beside_the_decisions() -> None:
     assert live.budget_ms == 3000.0
     assert live.probabilities is not None
     assert len(live.probabilities) == len(made.decisions[0].options)
+    later = [
+        (option, then)
+        for each in made.decisions
+        if each.live and each.live.probabilities
+        for option, then in zip(each.options, each.live.probabilities, strict=True)
+    ]
+    assert {option.action.kind for option, _ in later if not option.reached} >= {"discard"}
+    assert all((then is None) == (not option.reached) for option, then in later)
     assert all(each.live is None for each in of_whole(seat).decisions)
 
 

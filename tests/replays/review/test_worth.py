@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from game.actions import RIICHI
 from game.events import EndGame
 from game.settlement import final_results, final_scores
+from policies.outlook import danger_of, look
 from policies.reward import round_starts
 from replays.review.prospects import Prospects, Standing
 from replays.review.schema import Decision, Option
+from replays.review.worth import Pricer, prices_of
 from tests.policies.fakes import Scripted
-from tests.replays.review.made import decided, predictor, record_of, reviewed
+from tests.replays.review.made import decided, followed, predictor, record_of, reviewed
 from tests.scene import Scene
 
 FAR = "147m258p369s1234z"
@@ -40,6 +43,42 @@ def test_a_game_that_ends_brings_what_its_places_bring() -> None:
     row = asked.after(standing, (0, 9000, 0, -8000), 1)
     asked.answer()
     assert [asked.reward([row], player)[0] for player in range(4)] == [45.0, 90.0, 0.0, -135.0]
+
+
+def test_a_dealer_who_wins_without_being_first_plays_on() -> None:
+    asked = prospects(Scene(round_index=7))
+    standing = Standing(0, 7, 0, 0, (40000, 22000, 19000, 19000))
+    by_dealer = asked.after(standing, (0, -1500, 0, 1500), 3)
+    by_other = asked.after(standing, (0, -1500, 1500, 0), 2)
+    asked.answer()
+    assert asked.reward([by_other], 0)[0] == 90.0
+    assert asked.reward([by_dealer], 0)[0] < 90.0
+
+
+def test_sticks_are_gone_once_somebody_has_won() -> None:
+    asked = prospects(Scene())
+    standing = Standing(0, 0, 0, 2, (24000, 24000, 25000, 25000))
+    won = asked.after(standing, (4000, -2000, 0, 0), 0)
+    assert won == asked.after(standing._replace(sticks=0), (4000, -2000, 0, 0), 0)
+    assert asked.after(standing, (0,) * 4) != asked.after(standing._replace(sticks=0), (0,) * 4)
+
+
+def test_riichi_is_worth_more_than_the_same_hand_silent() -> None:
+    scene = Scene("123m456p78s11222z").draw("9p")
+    decision = decided(scene.discard("9p"), Scripted({RIICHI: 1.0}))
+    assert decision.preferred.kind == "riichi"
+    assert decision.loss is not None
+    assert decision.loss > 0.5
+
+
+def test_a_stick_that_is_not_won_back_costs_reward() -> None:
+    scene = Scene("123m456p78s11222z").draw("9p")
+    moment = followed(scene.discard("9p")).moments[-1]
+    asked = prospects(scene)
+    outlook = look(moment.record, 0, "hanchan")
+    wanted = Pricer(asked).ask(moment, 0, danger_of(moment.record, 0, outlook))
+    asked.answer()
+    assert 200.0 < prices_of(wanted, asked).stick < 3000.0
 
 
 def test_the_same_outcome_is_predicted_once() -> None:
