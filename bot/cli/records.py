@@ -112,7 +112,7 @@ def review(
     the same as JSON (docs/review.md). Of a folder every game, and an index.
     """
     config = load_settings(config_file, {})
-    from bot.review import review as review_source
+    from bot.review.command import review as review_source
 
     return review_source(
         source,

@@ -1,0 +1,1 @@
+"""`suzaku review`: records held against what a policy would have done."""

@@ -1,0 +1,82 @@
+"""One game: reviewed, and written as a page and JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from pathlib import Path
+from typing import Final
+
+from bot.review.source import Loaded, Wanted, seat_of
+from game.errors import ReplayError
+from game.files import replace_file
+from replays.review.report import Reviewer, as_json
+from replays.review.schema import Review
+from replays.viewer.page import page
+
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
+_LONGEST_STEM: Final = 60
+
+
+def file_name(loaded: Loaded, made: Review, *, anonymous: bool) -> str:
+    """A name for the files of a review, without its suffix; of an anonymous one it says nothing."""
+    if anonymous:
+        return f"review-{hashlib.sha256(as_json(made)).hexdigest()[:12]}"
+    stem = made.game.id or loaded.name.split(".")[0] or "game"
+    return f"{_UNSAFE.sub('_', stem)[:_LONGEST_STEM]}-{made.seat}"
+
+
+def reason_of(error: Exception, path: Path | str) -> str:
+    """What went wrong, without the path that the message is about anyway."""
+    return str(error).removeprefix(f"{path}: ")
+
+
+def reviewed(reviewer: Reviewer, loaded: Loaded, wanted: Wanted, *, tell: bool) -> Review:
+    """The review of a record.
+
+    Args:
+        reviewer: who makes it.
+        loaded: the record.
+        wanted: whose decisions, and how.
+        tell: say on stderr whose, where nobody said so.
+
+    Raises:
+        NotThereError: there is no such player.
+        ReplayError: it cannot be reviewed.
+        ModelError: the policy gives no usable answer.
+    """
+    seat, notice = seat_of(loaded, wanted)
+    if notice and tell:
+        sys.stderr.write(f"note: {notice}\n")
+    return reviewer.review(
+        loaded.record, seat, source=loaded.source, beside=wanted.beside, anonymous=wanted.anonymous
+    )
+
+
+def write_review(made: Review, name: str, folder: Path) -> list[Path]:
+    """Write a review as a page and as JSON; the files.
+
+    Raises:
+        ReplayError: the folder does not take them.
+    """
+    data = as_json(made)
+    files = {f"{name}.html": page(data).encode("utf-8", "replace"), f"{name}.json": data}
+    return [put(folder, file, content) for file, content in files.items()]
+
+
+def put(folder: Path, name: str, data: bytes) -> Path:
+    """Write a file of the results, which appears whole or not at all.
+
+    Raises:
+        ReplayError: the folder does not take it.
+    """
+    path = folder / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if path.is_symlink():
+            raise ReplayError(f"{path}: a link; links are not written to")
+        replace_file(path, data)
+    except OSError as exc:
+        raise ReplayError(f"{path}: cannot be written: {exc.strerror}") from exc
+    return path
