@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Final
 
@@ -51,7 +52,7 @@ def index_text(index: Index, paths: Sequence[Path]) -> str:
         name = clean_text(entry.game.names[entry.seat]) or f"seat {entry.seat}"
         lines.append(f"{entry.game.date or '':<16}  {place}  {_figures_text(entry)}  {name}")
     total = index.total
-    average = "" if total.average_place is None else f", average place {total.average_place:.2f}"
+    average = "" if total.average_place is None else f", average place {_fixed(total.average_place, 2)}"
     lines.append(f"{_counted(total.games, 'game')}{average}: {_figures_text(total)}")
     lines.append(f"  {_rates_text(total.rates)}")
     lines += [
@@ -84,7 +85,7 @@ def _rates_text(rates: Rates) -> str:
 
 def _decision_text(review: Review, decision: Decision) -> str:
     where = _round_text(review.rounds[decision.round])
-    loss = "" if decision.loss is None else f", loss {decision.loss:.1f}"
+    loss = "" if decision.loss is None else f", loss {_fixed(decision.loss, 1)}"
     return (
         f"{where} turn {decision.turn}: {_action_text(decision.done)} rather than "
         f"{_action_text(decision.preferred)}: {decision.category}, ratio {decision.ratio:.3f}{loss}"
@@ -105,8 +106,13 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f} %"
+    return "-" if share is None else f"{_fixed(100 * share, 1)} %"
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1f}"
+    return "-" if value is None else _fixed(value, 1)
+
+
+def _fixed(value: float, digits: int) -> str:
+    """A number as the page has it: of the digits that the JSON has, halves rounded away from zero."""
+    return str(Decimal(repr(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))

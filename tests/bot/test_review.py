@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from bot import cli
 from bot.review.source import Loaded, load
+from bot.review.text import review_text
 from game.events import EndGame, StartRound
 from game.settlement import final_results, final_scores
 from policies.heuristic import HeuristicPolicy
@@ -72,6 +73,13 @@ def test_a_page_and_its_json_are_written(file: Path, tmp_path: Path) -> None:
     assert f"{GAME_ID}-1.html" in result.stdout
     page = (tmp_path / "out" / f"{GAME_ID}-1.html").read_text()
     assert GAME_ID in page
+
+
+def test_the_terminal_rounds_as_the_page_does(file: Path) -> None:
+    made = msgspec.json.decode(run(file, "--json").stdout, type=Review)
+    summary = msgspec.structs.replace(made.summary, rating=91.85, agreement=0.8175, bad_move_rate=0.0005)
+    text = review_text(msgspec.structs.replace(made, summary=summary), ())
+    assert "agreement 81.8 %, bad moves 0.1 %, rating 91.9" in text
 
 
 @pytest.mark.parametrize("form", ["mjlog", "tenhou6", "mjai"])
