@@ -59,6 +59,31 @@ def build_corpus(
     return print_build(build(paths, out, workers), as_json=as_json)
 
 
+@corpus.command("extract")
+@reported
+def extract_records(
+    paths: Records,
+    out: Annotated[Path, typer.Option("--out", help="Folder to write to.", metavar="FOLDER")],
+    part: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only games of this part: train, validation or test; may be repeated.", metavar="PART"
+        ),
+    ] = None,
+    games: Annotated[int | None, typer.Option(help="So many at most.", metavar="NUMBER", min=1)] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Write single records out of shards, as `suzaku review` reads them.
+
+    A game belongs to train, validation or test by its id alone, for ever.
+    """
+    from bot.logs import set_up_logs
+    from learning.corpus.extract import extract, print_extracted
+
+    set_up_logs()
+    return print_extracted(extract(paths, out, parts=part or None, games=games), as_json=as_json)
+
+
 def add_training_command(model: str) -> None:
     """Add `suzaku train MODEL`: the five take the same options."""
 

@@ -1,0 +1,82 @@
+"""`suzaku corpus extract`: single records out of shards, to look at, review or convert."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import msgspec
+
+from game.errors import ConfigError, ReplayError
+from game.files import replace_file
+from learning.corpus.layout import SPLITS, split_of
+from learning.corpus.sources import load, stored_games
+from replays.library import RECORD_SUFFIX
+
+
+class Extracted(msgspec.Struct, frozen=True):
+    """What came out.
+
+    Attributes:
+        folder: the records lie in, each under its id.
+        games: how many.
+        unreadable: records that are none, with their places and what is wrong.
+    """
+
+    folder: str
+    games: int
+    unreadable: tuple[str, ...]
+
+
+def extract(
+    paths: Sequence[Path], out: Path, *, parts: Collection[str] | None = None, games: int | None = None
+) -> Extracted:
+    """Write records as files of their own, in the order they stand in.
+
+    Args:
+        paths: shards, records and folders of them.
+        out: folder to write to.
+        parts: of the corpus that games must belong to one of, None for any.
+        games: so many at most, None for all.
+
+    Raises:
+        ConfigError: there is no such part.
+        ReplayError: there are no records, or the folder does not take them.
+    """
+    wanted = set(SPLITS if parts is None else parts)
+    if unknown := wanted.difference(SPLITS):
+        raise ConfigError(f"--part {', '.join(sorted(unknown))}: the parts are {', '.join(SPLITS)}")
+    written: set[str] = set()
+    unreadable: list[str] = []
+    for stored in stored_games(paths):
+        if games is not None and len(written) >= games:
+            break
+        try:
+            loaded = load(stored)
+        except ReplayError as exc:
+            unreadable.append(f"{stored.place}: {exc}")
+            continue
+        if SPLITS[split_of(loaded.game_id)] in wanted:
+            _write(out / (loaded.game_id + RECORD_SUFFIX), loaded.text)
+            written.add(loaded.game_id)
+    return Extracted(str(out), len(written), tuple(unreadable))
+
+
+def print_extracted(found: Extracted, *, as_json: bool) -> int:
+    """Write what came out to stdout; 1 if a record could not be read."""
+    if as_json:
+        text = msgspec.json.format(msgspec.json.encode(found), indent=2).decode()
+    else:
+        text = f"{found.games} games in {found.folder}, {len(found.unreadable)} unreadable"
+    sys.stdout.write(text + "\n")
+    sys.stderr.writelines(f"unreadable: {each}\n" for each in found.unreadable)
+    return 1 if found.unreadable else 0
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, text.encode("utf-8", "replace"))
+    except OSError as exc:
+        raise ReplayError(f"{path}: cannot be written: {exc.strerror}; name another folder") from exc
