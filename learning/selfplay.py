@@ -14,6 +14,7 @@ import msgspec
 from game.errors import ConfigError, ReplayError
 from game.events import Four
 from game.settlement import GameLength
+from learning.arena.engines import ANSWER_S
 from learning.arena.figures import Side, crashes_in, faults_in, lines_of, side_of, speed_line
 from learning.arena.players import Contender, contender, tables_for
 from learning.arena.records import RECORDS_FOLDER, RecordForm
@@ -109,11 +110,12 @@ class Summary(msgspec.Struct, frozen=True):
     times: dict[str, float]
 
 
-def players_of(texts: Sequence[str]) -> Players:
+def players_of(texts: Sequence[str], answer_s: float = ANSWER_S) -> Players:
     """Who is meant: one player for all seats, or four.
 
     Args:
         texts: names with commas between them; an engine, whose command may hold commas, stands alone.
+        answer_s: seconds for each answer of those who are external engines.
 
     Raises:
         ConfigError: they are neither one nor four, or one of them is no player.
@@ -124,7 +126,7 @@ def players_of(texts: Sequence[str]) -> Players:
         names += [text] if _ENGINE.match(text) else [name.strip() for name in text.split(",")]
     if len(names) not in {1, 4}:
         raise ConfigError(f"--players: {len(names)} ({', '.join(names)}); give one for all seats, or four")
-    found = {name: contender(name) for name in dict.fromkeys(names)}
+    found = {name: contender(name, answer_s) for name in dict.fromkeys(names)}
     first, second, third, fourth = (found[name] for name in (names * 4)[:4])
     return first, second, third, fourth
 
@@ -184,6 +186,7 @@ def selfplay(
     seed: int,
     length: GameLength,
     form: RecordForm,
+    answer_timeout_s: float,
     workers: int | None,
     ray: str | None,
     as_json: bool,
@@ -199,6 +202,7 @@ def selfplay(
         seed: every wall follows from it.
         length: of the games.
         form: of the records.
+        answer_timeout_s: for each answer of an external engine.
         workers: processes; one for each core if None.
         ray: a cluster's address, to play there; see `learning.spread.spread`.
         as_json: print one JSON object.
@@ -210,7 +214,7 @@ def selfplay(
         ReplayError: results cannot be read or written.
         WorkerFailed: a process could not go on.
     """
-    four = players_of(players)
+    four = players_of(players, answer_timeout_s)
     plan = SelfPlay(players=four, games=games, seed=seed, length=length, form=form, tables=tables_for(*four))
     prepare()
     try:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from bot.cli.options import (
+    AnswerTimeout,
     AsJson,
     CorpusFolder,
     Ray,
@@ -434,14 +435,7 @@ def arena(
             min=1,
         ),
     ] = None,
-    answer_timeout: Annotated[
-        float,
-        typer.Option(
-            help="For each answer of an external engine; the first of a process has a minute more.",
-            metavar="SECONDS",
-            min=0.01,
-        ),
-    ] = 10.0,
+    answer_timeout: AnswerTimeout = 10.0,
     as_json: AsJson = False,
 ) -> int:
     """Compare two players.

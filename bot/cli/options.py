@@ -78,6 +78,14 @@ Workers = Annotated[
     typer.Option("--workers", help="Processes; one for each core if not given.", metavar="NUMBER", min=1),
 ]
 
+AnswerTimeout = Annotated[
+    float,
+    typer.Option(
+        help="For each answer of an external engine; the first of a process has a minute more.",
+        metavar="SECONDS",
+        min=0.01,
+    ),
+]
 Ray = Annotated[
     str | None,
     typer.Option(

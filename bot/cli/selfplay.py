@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bot.cli.options import (
+    AnswerTimeout,
     AsJson,
     DashboardHost,
     DashboardPort,
@@ -49,6 +50,7 @@ def selfplay(
     form: Annotated[
         Literal["mjlog", "mjai"], typer.Option("--format", help="Of the records.", metavar="mjlog|mjai")
     ] = "mjlog",
+    answer_timeout: AnswerTimeout = 10.0,
     workers: Workers = None,
     ray: Ray = None,
     as_json: AsJson = False,
@@ -81,6 +83,7 @@ def selfplay(
             seed=seed,
             length="tonpuu" if tonpuu else "hanchan",
             form=form,
+            answer_timeout_s=answer_timeout,
             workers=workers,
             ray=ray,
             as_json=as_json,

@@ -72,6 +72,8 @@ def test_who_plays() -> None:
     assert players_of(["random"]) == (RANDOM,) * 4
     assert players_of(["random,heuristic, heuristic,random"]) == (RANDOM, HEURISTIC, HEURISTIC, RANDOM)
     assert players_of(["random", "heuristic,heuristic,random"]) == (RANDOM, HEURISTIC, HEURISTIC, RANDOM)
+    engines = players_of(["random", "engine:cat -", "engine:cat -", "random"], 2.5)
+    assert [who.answer_s for who in engines] == [None, 2.5, 2.5, None]
     with pytest.raises(ConfigError, match=r"2 \(random, heuristic\); give one for all seats, or four"):
         players_of(["random,heuristic"])
     with pytest.raises(ConfigError, match="'heuristik' is no player"):
