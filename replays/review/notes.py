@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from game.settlement import (
     LAST_ROUND,
     RIICHI_STICK,
     GameLength,
+    game_over,
     placements,
 )
 from game.shanten import waits
@@ -117,7 +118,7 @@ class Notes:
             return
         self._told = standing
         yield placed(standing, self._player)
-        yield from needs(standing, self._player)
+        yield from needs(standing, self._player, self._length)
 
 
 def kinds_of(mask: int) -> list[str]:
@@ -156,8 +157,8 @@ def placed(standing: Standing, player: int) -> Note:
     )
 
 
-def needs(standing: Standing, player: int) -> Iterator[Note]:
-    """What a player must win with to end in each better place, were the game to end with that."""
+def needs(standing: Standing, player: int, length: GameLength) -> Iterator[Note]:
+    """What a player must win with to stand in each better place, and whether the game may go on even so."""
     places = placements(standing.scores)
     for place in range(places[player] - 1, 0, -1):
         above = places.index(place)
@@ -165,21 +166,47 @@ def needs(standing: Standing, player: int) -> Iterator[Note]:
         tsumo = _least(standing, player, player, place)
         direct = _least(standing, player, above, place)
         anybody = [_least(standing, player, other, place) for other in others]
-        ron = max(anybody) if all(anybody) else 0
+        ron = max(anybody) if all(anybody) else _NO_HAND
         if tsumo or direct or ron:
             yield Note(
                 key="last_round_needs",
-                params={"place": place, "tsumo": tsumo, "ron": ron, "direct": direct, "player": above},
+                params={
+                    "place": place,
+                    "tsumo": tsumo.points,
+                    "ron": ron.points,
+                    "direct": direct.points,
+                    "player": above,
+                    "goes_on": any(
+                        not _ends(standing, player, way.scores, length) for way in (tsumo, ron, direct) if way
+                    ),
+                },
             )
 
 
-def _least(standing: Standing, player: int, payer: int, place: int) -> int:
-    """Points of the least hand that leads to a place; 0 if none does."""
+class _Hand(NamedTuple):
+    """A hand to win with: its points, and everybody's after it."""
+
+    points: int
+    scores: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.points > 0
+
+
+_NO_HAND: Final = _Hand(0)
+
+
+def _least(standing: Standing, player: int, payer: int, place: int) -> _Hand:
+    """The least hand that leads to a place."""
     for points, changes in _hands(standing, player, payer):
-        scores: list[int] = [had + gets for had, gets in zip(standing.scores, changes, strict=True)]
+        scores = tuple(had + gets for had, gets in zip(standing.scores, changes, strict=True))
         if placements(scores)[player] <= place:
-            return points
-    return 0
+            return _Hand(points, scores)
+    return _NO_HAND
+
+
+def _ends(standing: Standing, winner: int, scores: Sequence[int], length: GameLength) -> bool:
+    return game_over(standing.round_index, winner == standing.dealer, scores, length, aborted=False)
 
 
 def _hands(standing: Standing, player: int, payer: int) -> Iterator[tuple[int, Four]]:

@@ -142,7 +142,7 @@ class Note(_Part, frozen=True, kw_only=True):
     """A line of explanation: a key the page has words for, and what goes into them."""
 
     key: NoteKey
-    params: dict[str, str | int | float | list[str]] = {}
+    params: dict[str, str | bool | int | float | list[str]] = {}
 
 
 class Live(_Part, frozen=True, kw_only=True):

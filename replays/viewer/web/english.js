@@ -218,7 +218,7 @@ export const english = {
         p.tsumo ? `tsumo of ${p.tsumo}` : "",
         p.ron ? `ron of ${p.ron}` : "",
         p.direct ? `ron of ${p.direct} from that player` : "",
-      ].filter(Boolean).join(", "), " or more.",
+      ].filter(Boolean).join(", "), p.goes_on ? " or more; the game may go on even so." : " or more.",
     ],
   },
 

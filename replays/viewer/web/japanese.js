@@ -207,7 +207,7 @@ export const japanese = {
         p.tsumo ? `ツモ${p.tsumo}点` : "",
         p.ron ? `出和了り${p.ron}点` : "",
         p.direct ? `直撃${p.direct}点` : "",
-      ].filter(Boolean).join("、"), "以上。",
+      ].filter(Boolean).join("、"), p.goes_on ? "以上（ただし終局しない場合あり）。" : "以上。",
     ],
   },
 

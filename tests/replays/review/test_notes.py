@@ -23,7 +23,19 @@ def note(decision: Decision, key: str) -> Note | None:
 
 
 def needed(scores: Four, player: int, *, round_index: int = 7, honba: int = 0, sticks: int = 0) -> list[Note]:
-    return list(needs(Standing(12, round_index, honba, sticks, scores), player))
+    return list(needs(Standing(12, round_index, honba, sticks, scores), player, "hanchan"))
+
+
+def test_a_win_after_which_the_game_goes_on() -> None:
+    def goes_on(scores: Four, player: int, **at: int) -> dict[int, bool]:
+        return {found.params["place"]: found.params["goes_on"] for found in needed(scores, player, **at)}
+
+    # nobody would have 30,000: a West round follows, but not after the last one
+    assert goes_on((26000, 27000, 24000, 23000), 0) == {1: True}
+    assert goes_on((26000, 27000, 24000, 23000), 0, round_index=11) == {1: False}
+    assert goes_on((29000, 30000, 21000, 20000), 0) == {1: False}
+    # the dealer plays on unless he is first
+    assert goes_on((40000, 25000, 11000, 24000), 3) == {2: True, 1: False}
 
 
 def test_a_wait_in_the_own_river() -> None:
@@ -99,10 +111,24 @@ def test_where_one_stands_in_the_last_round() -> None:
 def test_what_it_takes_to_be_first() -> None:
     # 1000 behind with the dealer elsewhere: on equal points seat 0 is ahead of seat 1
     (first,) = needed((30000, 31000, 20000, 19000), 0)
-    assert first.params == {"place": 1, "tsumo": 1100, "ron": 1000, "direct": 1000, "player": 1}
+    assert first.params == {
+        "place": 1,
+        "tsumo": 1100,
+        "ron": 1000,
+        "direct": 1000,
+        "player": 1,
+        "goes_on": False,
+    }
     # seat 1 behind seat 0 has to be ahead of it
     (first,) = needed((31000, 30000, 20000, 19000), 1)
-    assert first.params == {"place": 1, "tsumo": 1100, "ron": 1300, "direct": 1000, "player": 0}
+    assert first.params == {
+        "place": 1,
+        "tsumo": 1100,
+        "ron": 1300,
+        "direct": 1000,
+        "player": 0,
+        "goes_on": False,
+    }
 
 
 def test_a_self_draw_for_second_place() -> None:
@@ -153,7 +179,10 @@ def test_each_need_is_enough_and_no_more(scores: Four, player: int, honba: int, 
             params[way] = _points(enough[0], player, tsumo=way == "tsumo") if enough else 0
         if any(params[way] for way in payers):
             expected.append(params)
-    assert [found.params for found in needed(scores, player, honba=honba, sticks=sticks)] == expected
+    found = [each.params.copy() for each in needed(scores, player, honba=honba, sticks=sticks)]
+    for params in found:
+        del params["goes_on"]
+    assert found == expected
 
 
 def _points(base: int, player: int, *, tsumo: bool) -> int:
