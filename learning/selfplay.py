@@ -15,7 +15,7 @@ from game.errors import ConfigError, ReplayError
 from game.events import Four
 from game.settlement import GameLength
 from learning.arena.engines import ANSWER_S
-from learning.arena.figures import Side, crashes_in, faults_in, lines_of, side_of, speed_line
+from learning.arena.figures import Played, Side, crashes_in, faults_in, lines_of, side_of, speed_line
 from learning.arena.players import Contender, contender, tables_for
 from learning.arena.records import RECORDS_FOLDER, RecordForm
 from learning.arena.series import Series, wall_seed
@@ -80,7 +80,7 @@ class SelfPlay(Series, frozen=True, kw_only=True):
         return tuple(orders)
 
 
-class Summary(msgspec.Struct, frozen=True):
+class Summary(Played, frozen=True):
     """What came of it.
 
     Attributes:
@@ -89,12 +89,6 @@ class Summary(msgspec.Struct, frozen=True):
         games: played to their ends.
         rounds: in these.
         players: the figures of each, those in several seats once.
-        faults: some decisions that had to be replaced, by game.
-        crashes: games that could not be played to their end, with seed and reason; they have no record.
-        seconds: this start took.
-        played: games of this start; the others were there before.
-        games_per_s: of this start.
-        times: seconds on a core per game of this start, by what they were spent on.
     """
 
     plan: SelfPlay
@@ -102,12 +96,6 @@ class Summary(msgspec.Struct, frozen=True):
     games: int
     rounds: int
     players: tuple[Side, ...]
-    faults: tuple[str, ...]
-    crashes: tuple[str, ...]
-    seconds: float
-    played: int
-    games_per_s: float
-    times: dict[str, float]
 
 
 def players_of(texts: Sequence[str], answer_s: float = ANSWER_S) -> Players:

@@ -31,6 +31,26 @@ _AT: Final = {name: place for place, name in enumerate(_COLUMNS)}
 _LISTED: Final = 20
 
 
+class Played(msgspec.Struct, frozen=True, kw_only=True):
+    """What the playing itself came to, whatever the games were for.
+
+    Attributes:
+        faults: some decisions that had to be replaced, by game.
+        crashes: games that could not be played to their end, with seed and reason; they count nowhere else.
+        seconds: this start took.
+        played: games of this start; the others were there before.
+        games_per_s: of this start.
+        times: seconds on a core per game of this start, by what they were spent on.
+    """
+
+    faults: tuple[str, ...]
+    crashes: tuple[str, ...]
+    seconds: float
+    played: int
+    games_per_s: float
+    times: dict[str, float]
+
+
 class Side(msgspec.Struct, frozen=True):
     """How one side did, over every seat it had; numbers with their 95 % intervals.
 

@@ -9,13 +9,13 @@ import msgspec
 
 from learning.arena.course import Stand, course
 from learning.arena.coverage import Coverage, coverage
-from learning.arena.figures import Side, crashes_in, faults_in, lines_of, side_of, speed_line, sums_of
+from learning.arena.figures import Played, Side, crashes_in, faults_in, lines_of, side_of, speed_line, sums_of
 from learning.arena.plan import CHALLENGER, CHAMPION, Plan
 from learning.arena.tally import GameRow
 from learning.statistics import Floats, mean_place
 
 
-class Report(msgspec.Struct, frozen=True):
+class Report(Played, frozen=True):
     """One comparison.
 
     Attributes:
@@ -25,12 +25,6 @@ class Report(msgspec.Struct, frozen=True):
         clear: why it ended before its plan did: the difference was clear; only asked for in a sequential run.
         challenger: his figures.
         champions: theirs.
-        faults: some decisions that had to be replaced, by game.
-        crashes: games that could not be played to their end, with seed and reason; their sets do not count.
-        seconds: this run took.
-        played: games this run played; the others were there before.
-        games_per_s: of this run.
-        times: seconds on a core per game of this run, by what they were spent on.
         course: how the challenger's average placement settled.
         coverage: how often the interval of a small run, drawn from these games, holds 2.5; if asked for.
     """
@@ -41,12 +35,6 @@ class Report(msgspec.Struct, frozen=True):
     clear: bool
     challenger: Side
     champions: Side
-    faults: tuple[str, ...]
-    crashes: tuple[str, ...]
-    seconds: float
-    played: int
-    games_per_s: float
-    times: dict[str, float]
     course: tuple[Stand, ...] = ()
     coverage: Coverage | None = None
 
