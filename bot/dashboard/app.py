@@ -21,6 +21,7 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from bot.dashboard.access import Access, Gate
+from bot.dashboard.connections import Limits, Seldom
 from bot.dashboard.past import as_json, games_shown, replay_of
 from bot.dashboard.pump import About
 from bot.dashboard.show import Place, Show
@@ -31,9 +32,6 @@ from replays.viewer.page import WEB, embed, styles
 OWN: Final = files("bot.dashboard") / "web"
 PAGES: Final = ("live.js", "series.js", "past.js", "replay.js")
 MODULES: Final = (*PAGES, "line.js", "status.js", "session.js", "ladder.js", "texts.js")
-SEND_S: Final = 10.0
-"""A browser that does not take what it is sent within this time is dropped."""
-MAX_WATCHING: Final = 32
 _TRY_LATER: Final = 1013
 _GOING_AWAY: Final = 1001
 
@@ -45,19 +43,20 @@ class Watching:
 
     Args:
         show: what there is to see.
-        send_s: how long a browser may take for what it is sent.
+        limits: of browsers, and of the time they may take.
     """
 
-    def __init__(self, show: Show, send_s: float = SEND_S) -> None:
+    def __init__(self, show: Show, limits: Limits) -> None:
         self._show = show
-        self._send_s = send_s
+        self._limits = limits
+        self._slow = Seldom()
         self._watching: dict[WebSocket, Place] = {}
         self._moved = asyncio.Event()
 
     async def watch(self, socket: WebSocket) -> None:
         """Serve one browser until it goes, is too slow, or there is no more to see."""
         await socket.accept()
-        if len(self._watching) >= MAX_WATCHING:
+        if len(self._watching) >= self._limits.watching:
             await socket.close(_TRY_LATER)
             return
         asked = socket.query_params
@@ -94,12 +93,13 @@ class Watching:
                 else:
                     await bell.wait()
         except TimeoutError:
-            log.info("dashboard.dropped", why="too slow")
+            if dropped := self._slow.due():
+                log.info("dashboard.dropped", browsers=dropped, why="too slow")
         except WebSocketDisconnect:
             pass
 
     async def _send(self, socket: WebSocket, text: str) -> None:
-        async with asyncio.timeout(self._send_s):
+        async with asyncio.timeout(self._limits.message_s):
             await socket.send_text(text)
 
 

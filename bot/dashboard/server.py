@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import socket
 import sys
@@ -16,13 +17,15 @@ from typing import Final, Self
 
 import structlog
 import uvicorn
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from anyio.to_thread import current_default_thread_limiter
 
 from bot.config import Config
 from bot.config import Dashboard as Settings
 from bot.dashboard.access import TOKEN, Access, is_loopback, new_token
-from bot.dashboard.app import SEND_S, Watching, make_app
+from bot.dashboard.app import Watching, make_app
+from bot.dashboard.connections import Connections, Limits, SeldomLogged
 from bot.dashboard.feed import Feed
+from bot.dashboard.protocols import CLOSE_S, HttpConnection, WebSocketConnection
 from bot.dashboard.pump import About, Pump
 from bot.dashboard.series import SeriesPump
 from bot.dashboard.show import Show
@@ -35,10 +38,14 @@ FAREWELL_S: Final = 1.5
 STOP_S: Final = 5.0
 PACE_S: Final = 0.03
 """What happens within this time is shown at once."""
-CLOSE_S: Final = 2.0
 SEND_BUFFER: Final = 256 * 1024
 """Bytes that the system holds for one browser; by itself it would take megabytes."""
-MAX_CONNECTIONS: Final = 128
+BACKLOG: Final = 32
+"""Connections that wait in the system until they are accepted; a page asks for six at a time."""
+ANSWERING: Final = 4
+"""Requests that are answered at a time; each reads files, and takes time from the game."""
+
+_UVICORN_LOGS: Final = SeldomLogged()
 
 log = structlog.get_logger(__name__)
 
@@ -52,7 +59,7 @@ class Dashboard:
         about: the session.
         feed: what the running game leaves; None where no game is played.
         token: of those who may look, "" for everybody who reaches the address.
-        send_s: how long a browser may take for what it is sent.
+        limits: what browsers may take.
 
     Raises:
         ConfigError: it cannot listen there.
@@ -66,13 +73,13 @@ class Dashboard:
         feed: Feed | None = None,
         *,
         token: str = "",
-        send_s: float = SEND_S,
+        limits: Limits | None = None,
     ) -> None:
         self._folder = folder
         self._about = about
         self._feed = feed
         self._token = token
-        self._send_s = send_s
+        self._limits = limits or Limits()
         self._host = settings.host
         self._socket = _listen(settings)
         self.port: int = self._socket.getsockname()[1]
@@ -124,21 +131,32 @@ class Dashboard:
     async def _serve(self) -> None:
         self._stop, self._loop = asyncio.Event(), asyncio.get_running_loop()
         show = Show(self._about.program)
-        watching = Watching(show, self._send_s) if self._feed else None
+        watching = Watching(show, self._limits) if self._feed else None
         access = Access(self._host, self.port, self._token)
-        server = uvicorn.Server(_server_config(make_app(access, self._folder, self._about, watching)))
-        serving = asyncio.create_task(server.serve(sockets=[self._socket]))
+        config = _server_config(make_app(access, self._folder, self._about, watching), self._limits)
+        server, connections = uvicorn.Server(config), Connections(self._limits)
+        current_default_thread_limiter().total_tokens = ANSWERING
+        serving = asyncio.create_task(server.serve(sockets=[]))  # it is handed what we accept
+        accepting = asyncio.create_task(
+            connections.serve(
+                self._socket, lambda: HttpConnection(connections, config, server.server_state)
+            )
+        )
         following = asyncio.create_task(self._follow(self._feed, show)) if self._feed else None
         self._ready.set()
         stopping = asyncio.create_task(self._stop.wait())
-        await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({serving, accepting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if following is not None and watching is not None:
             await following
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(FAREWELL_S):
                     await watching.all_have_seen()
+        accepting.cancel()
         server.should_exit = True
+        self._loop.call_later(CLOSE_S / 2, connections.abort)
         await serving
+        with contextlib.suppress(asyncio.CancelledError):
+            await accepting
 
     async def _follow(self, feed: Feed, show: Show) -> None:
         """Show what the game leaves, until the end."""
@@ -169,14 +187,6 @@ class Dashboard:
         if about.shows == "series":
             return SeriesPump(feed, show, has_past=about.has_past)
         return Pump(feed, show, about)
-
-
-class _Line(WebSocketsSansIOProtocol):
-    """A WebSocket whose end does not wait for a peer that takes nothing any more."""
-
-    async def run_asgi(self) -> None:
-        await super().run_asgi()
-        self.loop.call_later(CLOSE_S, self.transport.abort)
 
 
 def open_dashboard(
@@ -234,7 +244,7 @@ def _listen(settings: Settings) -> socket.socket:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)  # of every connection to come
         listening.bind(address)
-        listening.listen()
+        listening.listen(BACKLOG)
     except OSError as exc:
         listening.close()
         raise ConfigError(
@@ -245,13 +255,16 @@ def _listen(settings: Settings) -> socket.socket:
     return listening
 
 
-def _server_config(app: object) -> uvicorn.Config:
-    return uvicorn.Config(
+def _server_config(app: object, limits: Limits) -> uvicorn.Config:
+    logging.getLogger("uvicorn.error").addFilter(_UVICORN_LOGS)
+    config = uvicorn.Config(
         app,  # type: ignore[arg-type] # an ASGI application, as Starlette types them
         loop="asyncio",
         http="h11",
-        ws=_Line,
+        ws=WebSocketConnection,
         ws_max_size=4096,
+        ws_ping_interval=limits.ping_s,
+        ws_ping_timeout=limits.ping_s,
         ws_per_message_deflate=False,
         lifespan="off",
         log_config=None,
@@ -259,6 +272,7 @@ def _server_config(app: object) -> uvicorn.Config:
         access_log=False,  # addresses may hold a token
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=MAX_CONNECTIONS,
         timeout_graceful_shutdown=2,
     )
+    config.load()
+    return config

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+from bot.dashboard.connections import Limits
 from bot.dashboard.feed import Feed
 from bot.dashboard.pump import Pump
 from bot.dashboard.show import MAX_BATCH, Place, Show
@@ -86,7 +87,7 @@ def test_at_the_end_everybody_is_told_before_the_line_closes() -> None:
 
 def test_one_who_reads_nothing_is_dropped_and_holds_nobody_up() -> None:
     feed, items = Feed(), played()
-    with server(feed, library(), send_s=1.5) as served:
+    with server(feed, library(), limits=Limits(message_s=1.5)) as served:
         slow, quick = _deaf(served.port), Watcher(served.port)
         slowest = 0.0
         for _ in range(14):  # some megabytes: more than the buffers in between hold
