@@ -6,6 +6,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+from bot.descriptors import SpareDescriptors
 from game.errors import ConfigError
 from replays.library import Library
 from replays.record import GameRecord
@@ -17,6 +18,7 @@ class Records:
     def __init__(self, folder: Path) -> None:
         self._library = Library(folder)
         self._lock = threading.Lock()
+        self._spare = SpareDescriptors()
 
     def check(self) -> None:
         """Make sure, before a game begins, that its record can be written.
@@ -36,5 +38,5 @@ class Records:
 
     def keep(self, record: GameRecord) -> Path | None:
         """Save a game; where it lies, or None if only in memory. Never raises for a disk that refuses."""
-        with self._lock:
+        with self._lock, self._spare.given_back():
             return self._library.keep(record)

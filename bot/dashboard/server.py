@@ -138,9 +138,7 @@ class Dashboard:
         current_default_thread_limiter().total_tokens = ANSWERING
         serving = asyncio.create_task(server.serve(sockets=[]))  # it is handed what we accept
         accepting = asyncio.create_task(
-            connections.serve(
-                self._socket, lambda: HttpConnection(connections, config, server.server_state)
-            )
+            connections.serve(self._socket, lambda: HttpConnection(connections, config, server.server_state))
         )
         following = asyncio.create_task(self._follow(self._feed, show)) if self._feed else None
         self._ready.set()

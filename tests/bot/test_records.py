@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
+import os
+import resource
 from pathlib import Path
 
 import msgspec
@@ -55,6 +58,26 @@ def test_two_threads_keep_games_without_loss(records: tuple[GameRecord, GameReco
     asyncio.run(keep_all())
     assert len(list(tmp_path.glob("*.mjlog.xml"))) == 6
     assert len(list(tmp_path.glob("*.decisions.jsonl"))) == 6
+
+
+def test_a_game_is_kept_although_no_descriptor_is_left(
+    records: tuple[GameRecord, GameRecord], tmp_path: Path
+) -> None:
+    library = Records(tmp_path)
+    taken = [os.open(os.devnull, os.O_RDONLY)]
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (taken[0] + 20, hard))
+    try:
+        with contextlib.suppress(OSError):
+            while True:
+                taken.append(os.open(os.devnull, os.O_RDONLY))
+        assert library.keep(records[1]) is not None
+        with pytest.raises(OSError, match="Too many open files"):  # the spare ones are taken again
+            taken.append(os.open(os.devnull, os.O_RDONLY))
+    finally:
+        for each in taken:
+            os.close(each)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_only_a_game_with_all_hands_open_is_complete(records: tuple[GameRecord, GameRecord]) -> None:

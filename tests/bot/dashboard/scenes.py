@@ -115,7 +115,7 @@ def is_over(message: dict[str, Any]) -> bool:
 
 def ask(served: Server, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
     """Status, headers and body of an answer."""
-    line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=10)
+    line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE_S)
     given = {"host": f"127.0.0.1:{served.port}"} | headers
     line.putrequest("GET", path, skip_host=True)
     for name, value in given.items():

@@ -1,0 +1,279 @@
+"""Whatever opens connections to the dashboard, the page answers and games are played and kept."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import logging
+import os
+import re
+import resource
+import shlex
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import structlog
+from websockets.exceptions import ConnectionClosed
+
+from bot.dashboard.connections import MINUTE_S, Limits, Seldom, most_connections
+from bot.dashboard.feed import Feed
+from tests.bot.dashboard.scenes import PATIENCE_S, Watcher, ask, is_over, library, played, put, server
+
+ROOT = Path(__file__).parents[3]
+HALF_A_REQUEST = b"GET / HT"
+FEW = Limits(connections=16)
+
+
+@contextlib.contextmanager
+def opened(port: int, count: int, sent: bytes = b"") -> Iterator[list[socket.socket]]:
+    """Connections of which each has sent something."""
+    with contextlib.ExitStack() as stack:
+        lines = []
+        for _ in range(count):
+            line = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S))
+            line.sendall(sent)
+            lines.append(line)
+        yield lines
+
+
+def asks_to_watch(port: int) -> bytes:
+    return (
+        f"GET /live?run=&seq=0 HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
+        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    ).encode()
+
+
+def is_closed(line: socket.socket) -> bool:
+    """Whether the other side closes the connection sooner or later; what it sends first does not matter."""
+    line.settimeout(PATIENCE_S)
+    try:
+        while line.recv(1 << 16):
+            pass
+    except ConnectionError:
+        return True
+    except TimeoutError:
+        return False
+    return True
+
+
+def is_reset(line: socket.socket, sends: bytes) -> bool:
+    """The same without reading: what is sent is answered by a reset."""
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        try:
+            line.sendall(sends)
+        except OSError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+# --- in number --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sent", [HALF_A_REQUEST, b""])
+def test_the_page_answers_beside_many_connections_that_ask_for_nothing(sent: bytes) -> None:
+    with (
+        structlog.testing.capture_logs() as logs,
+        server(None, library(), limits=FEW) as served,
+        opened(served.port, 60, sent),
+    ):
+        assert [ask(served, "/games")[0] for _ in range(3)] == [200, 200, 200]
+    assert [line["event"] for line in logs].count("dashboard.crowded") == 1
+
+
+def test_a_request_that_is_being_answered_is_not_closed_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = threading.Event()
+
+    def answer_slowly() -> str:
+        go_on.wait(PATIENCE_S)
+        return ""
+
+    monkeypatch.setattr("bot.dashboard.app.styles", answer_slowly)
+    with server(None, library(), limits=FEW) as served:
+        line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE_S)
+        line.request("GET", "/web/style.css")
+        with opened(served.port, 2 * FEW.connections) as others:
+            assert is_closed(others[0])
+            go_on.set()
+            assert line.getresponse().status == 200
+        line.close()
+
+
+def test_only_so_many_browsers_watch_that_others_can_load_a_page() -> None:
+    with server(Feed(), library(), limits=FEW) as served:
+        watchers = [Watcher(served.port) for _ in range(FEW.watching)]
+        with pytest.raises(ConnectionClosed) as refused:
+            Watcher(served.port)
+        assert refused.value.rcvd is not None
+        assert refused.value.rcvd.code == 1013  # the page tries again later
+        assert ask(served, "/games")[0] == 200
+        for watcher in watchers:
+            watcher.close()
+        Watcher(served.port).close()
+
+
+@pytest.mark.parametrize(
+    ("descriptors", "connections"), [(20, 8), (64, 16), (256, 64), (1024, 128), (resource.RLIM_INFINITY, 128)]
+)
+def test_connections_get_a_share_of_the_descriptors(
+    descriptors: int, connections: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (descriptors, descriptors))
+    assert most_connections() == connections
+
+
+# --- in time ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", HALF_A_REQUEST, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"]
+)
+def test_a_request_that_does_not_come_to_its_end_ends_the_connection(sent: bytes) -> None:
+    with (
+        server(None, library(), limits=Limits(request_s=0.2)) as served,
+        opened(served.port, 3, sent) as lines,
+    ):
+        assert all(is_closed(line) for line in lines)
+
+
+def test_bytes_that_trickle_in_win_no_time() -> None:
+    with (
+        server(None, library(), limits=Limits(request_s=0.2)) as served,
+        opened(served.port, 1, b"GET / HTTP/1.1\r\nX: ") as lines,
+    ):
+        assert is_reset(lines[0], b"x")
+
+
+def test_one_who_takes_no_answer_is_closed() -> None:
+    with server(None, library(), limits=Limits(answer_s=0.2, request_s=0.2)) as served:
+        line = socket.socket()
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.connect(("127.0.0.1", served.port))
+        request = f"GET /web/style.css HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n\r\n".encode()
+        line.sendall(100 * request)  # some megabytes of answers: more than the buffers in between hold
+        assert is_reset(line, request[:4])
+        line.close()
+
+
+def test_one_who_answers_no_ping_is_closed() -> None:
+    with (
+        server(Feed(), library(), limits=Limits(ping_s=0.1)) as served,
+        opened(served.port, 1, asks_to_watch(served.port)) as lines,
+    ):
+        assert is_closed(lines[0])
+
+
+def test_one_who_answers_no_ping_and_takes_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.dashboard.protocols.CLOSE_S", 0.1)
+    feed = Feed()
+    with server(feed, library(), limits=Limits(ping_s=0.2, message_s=PATIENCE_S)) as served:
+        quick, line = Watcher(served.port), socket.socket()
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.connect(("127.0.0.1", served.port))
+        line.sendall(asks_to_watch(served.port))
+        for _ in range(3):  # some megabytes
+            put(feed, played())
+            quick.hear(is_over)
+            quick.messages.clear()
+        assert is_reset(line, b"\x8a\x80" + struct.pack("!I", 0))  # a pong that was not asked for
+        line.close()
+        quick.close()
+
+
+# --- in lines of the log ----------------------------------------------------------------------------------
+
+
+def test_what_is_no_request_is_logged_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
+    with server(None, library()) as served, opened(served.port, 50, b"\0\r\n\r\n") as lines:
+        assert all(is_closed(line) for line in lines)
+    assert sum("Invalid HTTP request" in record.message for record in caplog.records) <= 1
+    assert all(record.levelno < logging.ERROR for record in caplog.records)
+
+
+def test_what_happens_all_the_time_is_counted_and_told_once_a_minute() -> None:
+    now = 0.0
+    seldom = Seldom(lambda: now)
+    assert [seldom.due() for _ in range(3)] == [1, 0, 0]
+    now = MINUTE_S
+    assert [seldom.due() for _ in range(3)] == [3, 0, 0]
+
+
+# --- through the program ----------------------------------------------------------------------------------
+
+
+def test_a_game_is_kept_and_the_page_answers_beside_hundreds_of_half_open_connections(tmp_path: Path) -> None:
+    play = (
+        f"{sys.executable} -m bot.cli play --dashboard --dashboard-port 0 --type tonpuu --games 1 --seed 7 "
+        f"--out {shlex.quote(str(tmp_path / 'games'))}"
+    )
+    with (
+        (tmp_path / "log").open("w+b") as log,
+        subprocess.Popen(
+            ["sh", "-c", f"ulimit -n 64; exec {play}"],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "SUZAKU_DECISION__POLICY": "heuristic"},
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+        ) as process,
+    ):
+        watchdog = threading.Timer(2 * PATIENCE_S, process.kill)
+        watchdog.start()
+        try:
+            answered = _besiege(process, _port(process, tmp_path / "log"))
+        finally:
+            watchdog.cancel()
+            process.kill()
+    assert process.returncode == 0
+    assert answered
+    assert len(list((tmp_path / "games").glob("*.mjlog.xml"))) == 1
+    assert len(list((tmp_path / "games").glob("*.decisions.jsonl"))) == 1
+    text = (tmp_path / "log").read_text()
+    assert "Too many open files" not in text
+    assert text.count("dashboard.crowded") <= 2
+
+
+def _port(process: subprocess.Popen[bytes], log: Path) -> int:
+    """Where the program says that its dashboard listens."""
+    while process.poll() is None:
+        if found := re.search(r"dashboard: http://\S+:(\d+)/\n", log.read_text()):
+            return int(found[1])
+        time.sleep(0.02)
+    raise AssertionError(log.read_text())
+
+
+def _besiege(process: subprocess.Popen[bytes], port: int) -> int:
+    """Hold hundreds of half-open connections until the program ends; how often the page answered."""
+    held: list[socket.socket] = []
+    answered = 0
+    while process.poll() is None:
+        with contextlib.suppress(OSError):  # closed for another, or by the end of the program
+            held.append(socket.create_connection(("127.0.0.1", port), timeout=1))
+            held[-1].sendall(HALF_A_REQUEST)
+            if len(held) % 100 == 0:
+                answered += _answers(port)
+        if len(held) >= 300:
+            held.pop(0).close()
+        time.sleep(0.005)
+    for line in held:
+        line.close()
+    return answered
+
+
+def _answers(port: int) -> bool:
+    line = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+    try:
+        line.request("GET", "/")
+        return line.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        line.close()
