@@ -12,6 +12,7 @@ from bot.cli.bench import bench
 from bot.cli.engine import engine
 from bot.cli.learning import arena, corpus, evaluation, training
 from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, reported
+from bot.cli.output import checked_output
 from bot.cli.playing import check, dashboard, lobby, play
 from bot.cli.records import convert, games, review, traffic
 from bot.cli.selfplay import selfplay
@@ -40,4 +41,5 @@ for _name, _group in (
 
 def main() -> None:
     """Entry point of the `suzaku` program."""
-    app(prog_name="suzaku")
+    with checked_output():
+        app(prog_name="suzaku")

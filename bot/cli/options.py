@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
@@ -109,10 +108,6 @@ def reported(command: Callable[P, int]) -> Callable[P, None]:
             code = _complain(exc, EXIT_FAILED)
         except KeyboardInterrupt:
             code = EXIT_INTERRUPTED
-        except BrokenPipeError:
-            # whoever read our output has gone; Python would complain once more at exit
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = EXIT_FAILED
         raise typer.Exit(code)
 
     return run

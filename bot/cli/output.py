@@ -1,0 +1,74 @@
+"""What commands print, whatever becomes of stdout: a full disk, a reader that has gone, or nothing at all."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NoReturn
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+EXIT_FAILED: Final = 1
+STDOUT: Final = 1
+
+
+class _Stdout(io.FileIO):
+    """Stdout, which remembers why it could not be written."""
+
+    def __init__(self) -> None:
+        super().__init__(STDOUT, "wb", closefd=False)
+        self.failure: OSError | None = None
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            return super().write(data)
+        except OSError as exc:
+            self.failure = exc
+            raise
+
+
+@contextlib.contextmanager
+def checked_output() -> Iterator[None]:
+    """End the program with a sentence and code 1 if what is printed meanwhile cannot be written.
+
+    A reader that has gone, as `head` has, has what it wanted: then the program ends without a word.
+    """
+    if sys.stdout is None:
+        _end("stdout is closed; redirect it to a file, or to /dev/null")
+    if sys.stdout.isatty():
+        yield
+        return
+    raw, given = _Stdout(), sys.stdout
+    sys.stdout = io.TextIOWrapper(
+        io.BufferedWriter(raw),
+        encoding=given.encoding,
+        errors=given.errors,
+        line_buffering=getattr(given, "line_buffering", False),
+    )
+    try:
+        yield
+    except OSError:
+        if raw.failure is None:
+            raise
+    finally:
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+        if raw.failure is not None:
+            _give_up(raw.failure)
+
+
+def _give_up(failure: OSError) -> NoReturn:
+    # what is still buffered goes nowhere; Python would complain once more at exit
+    os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
+    if isinstance(failure, BrokenPipeError):
+        raise SystemExit(EXIT_FAILED)
+    _end(f"cannot write to stdout: {failure.strerror}; make room there, or redirect it elsewhere")
+
+
+def _end(why: str) -> NoReturn:
+    sys.stderr.write(f"suzaku: {why}\n")
+    raise SystemExit(EXIT_FAILED)

@@ -1,0 +1,65 @@
+"""What cannot be printed is told in one sentence, by the program as it is started."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.bot.dashboard.scenes import library
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = {
+    "help": ["--help"],
+    "text": ["games"],
+    "json": ["games", "--json"],
+    "long": ["convert", "RECORD", "-", "--to", "mjai"],
+}
+
+
+def started(name: str, stdout: int | None, before: str = "") -> tuple[int, str]:
+    """Exit code and stderr of a command; ``before`` is done by the shell that starts it."""
+    record = next(library().glob("*.mjlog.xml"))
+    args = [str(record) if arg == "RECORD" else arg for arg in COMMANDS[name]]
+    ran = subprocess.run(
+        ["sh", "-c", f'{before} exec "$@"', "sh", sys.executable, "-m", "bot.cli", *args],
+        cwd=library(),
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    return ran.returncode, ran.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_full_stdout_is_one_sentence(name: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        code, err = started(name, full.fileno())
+    assert code == 1
+    assert err == (
+        "suzaku: cannot write to stdout: No space left on device; make room there, or redirect it elsewhere\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["help", "json"])
+def test_a_closed_stdout_is_one_sentence(name: str) -> None:
+    code, err = started(name, None, "exec >&-;")
+    assert code == 1
+    assert err == "suzaku: stdout is closed; redirect it to a file, or to /dev/null\n"
+
+
+@pytest.mark.parametrize("name", ["json", "long"])
+def test_a_reader_that_has_gone_is_a_quiet_end(name: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        code, err = started(name, writing)
+    finally:
+        os.close(writing)
+    assert (code, err) == (1, "")
