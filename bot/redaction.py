@@ -11,6 +11,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import unquote
 
+from game.text import clean_text
+
+__all__ = ["REDACTED", "REDACTOR", "Redactor", "clean_text", "redact"]
+
 REDACTED: Final = "hidden"
 """What stands in a secret's place; harmless in JSON and in XML, so that a capture stays readable."""
 
@@ -41,20 +45,6 @@ _FIELDS: Final = re.compile(
     re.IGNORECASE,
 )
 _PERCENT_RUN: Final = re.compile(r"(?:%[0-9A-Fa-f]{2}|[0-9A-Za-z-]){17,}")
-_CONTROL: Final = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
-)
-_LINE_ENDS: Final = re.compile("[\t\n]+")
-
-
-def clean_text(text: str, *, keep_lines: bool = False) -> str:
-    r"""Text from strangers without what could steer a terminal: control, direction and surrogate characters.
-
-    >>> clean_text("\x1b[31mred\u202e\nnext")
-    '[31mred next'
-    """
-    text = _CONTROL.sub("", text)
-    return text if keep_lines else _LINE_ENDS.sub(" ", text)
 
 
 class Redactor:

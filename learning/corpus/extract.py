@@ -10,6 +10,7 @@ import msgspec
 
 from game.errors import ConfigError, ReplayError
 from game.files import replace_file
+from game.text import clean_text
 from learning.corpus.layout import SPLITS, split_of
 from learning.corpus.sources import load, stored_games
 from replays.library import RECORD_SUFFIX
@@ -70,7 +71,7 @@ def print_extracted(found: Extracted, *, as_json: bool) -> int:
     else:
         text = f"{found.games} games in {found.folder}, {len(found.unreadable)} unreadable"
     sys.stdout.write(text + "\n")
-    sys.stderr.writelines(f"unreadable: {each}\n" for each in found.unreadable)
+    sys.stderr.writelines(f"unreadable: {clean_text(each)}\n" for each in found.unreadable)
     return 1 if found.unreadable else 0
 
 

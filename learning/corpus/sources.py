@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from game.errors import ReplayError, ReplayFormatError
+from game.text import clean_text
 from replays import mjai, mjlog
 from replays.formats import MAX_FILE, detect, expand_gzip, read_file
 from replays.shards import SHARD_SUFFIX, parse_line, shard_lines
@@ -84,7 +85,7 @@ def stored_games(paths: Sequence[Path]) -> Iterator[Stored]:
         try:
             yield from _games_of(file)
         except (OSError, ReplayError) as exc:
-            yield Stored(file.name, str(exc).encode(), "error")
+            yield Stored(clean_text(file.name), clean_text(str(exc)).encode(), "error")
 
 
 def load(stored: Stored) -> Loaded:
@@ -113,11 +114,12 @@ def load(stored: Stored) -> Loaded:
 
 
 def _games_of(file: Path) -> Iterator[Stored]:
+    name = clean_text(file.name)  # of any bytes, which need not be text
     if not file.name.endswith(SHARD_SUFFIX):
-        yield Stored(file.name, read_file(file, MAX_FILE), "file")
+        yield Stored(name, read_file(file, MAX_FILE), "file")
         return
     for line in shard_lines(file):
-        place = f"{file.name}:{line.number}"
+        place = f"{name}:{line.number}"
         if line.problem:
             yield Stored(place, line.problem.encode(), "error")
         else:

@@ -15,6 +15,7 @@ import msgspec
 import structlog
 
 from game.errors import ReplayError
+from game.text import clean_text
 from learning.corpus.check import Checked, Checker, Difference, unsupported
 from learning.corpus.order import ODDITIES
 from learning.corpus.sources import Stored, load, stored_games
@@ -118,17 +119,17 @@ def render(report: CorpusReport) -> str:
         f"differences {report.differences}",
     ]
     lines += [f"odd: {count} {name} ({report.explanations[name]})" for name, count in report.oddities.items()]
-    lines += [
-        f"{d.game_id} {d.round or 'game'} turn {d.turn}: {d.kind}: "
-        + (f"player {d.player}: " if d.player >= 0 else "")
-        + d.text
-        for d in report.listed
-    ]
+    lines += [clean_text(_line(found)) for found in report.listed]
     lines.append(
         f"{report.seconds:.1f} s, {report.games_per_s:.0f} games/s with {report.workers} processes, "
         f"{report.memory_mb:.0f} MB at most"
     )
     return "\n".join(lines)
+
+
+def _line(found: Difference) -> str:
+    player = f"player {found.player}: " if found.player >= 0 else ""
+    return f"{found.game_id} {found.round or 'game'} turn {found.turn}: {found.kind}: {player}{found.text}"
 
 
 @functools.cache

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 
 from bot import cli
 from game.errors import ReplayError
+from game.text import clean_text
 from learning.corpus import sources
 from learning.corpus.verify import CorpusReport, render, verify
 from replays import shards
@@ -117,3 +119,18 @@ def test_the_command_prints_json_and_fails_on_differences(mixed: Path, tmp_path:
     result = CliRunner().invoke(cli.app, ["corpus", "verify", str(good), "--workers", "1"])
     assert result.exit_code == 0
     assert "differences 0" in result.stdout
+
+
+@pytest.mark.parametrize("name", [b"a\x1b]0;owned\x07\n\xe2\x80\xaeb.xml", b"not-utf-8-\xff.xml"])
+def test_names_of_files_steer_no_terminal(name: bytes, tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(name)).write_text("no record")
+    for command in ("verify", "extract"):
+        flags = ["--out", str(tmp_path / "out")] if command == "extract" else ["--workers", "1"]
+        for form in ([], ["--json"]):
+            result = CliRunner().invoke(cli.app, ["corpus", command, str(tmp_path), *flags, *form])
+            assert result.exit_code == 1
+            assert isinstance(result.exception, SystemExit)
+            told = [line for line in result.output.split("\n") if "owned" in line or "not-utf-8" in line]
+            assert told
+            assert all(clean_text(line) == line for line in told)
+            assert form or len(told) == 1

@@ -1,0 +1,21 @@
+"""Text from strangers: names of players, names of files, what a server says."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_CONTROL: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+_LINE_ENDS: Final = re.compile("[\t\n]+")
+
+
+def clean_text(text: str, *, keep_lines: bool = False) -> str:
+    r"""Text from strangers without what could steer a terminal: control, direction and surrogate characters.
+
+    >>> clean_text("\x1b[31mred\u202e\nnext")
+    '[31mred next'
+    """
+    text = _CONTROL.sub("", text)
+    return text if keep_lines else _LINE_ENDS.sub(" ", text)
