@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -14,6 +14,8 @@ from bot.redaction import clean_text
 from bot.tenhou.game_types import describe
 from game.errors import ConfigError
 from replays.index import GameEntry, chosen, games
+
+_DATE_WIDTH: Final = len("2026-01-02 03:00 JST")
 
 
 def list_games(
@@ -64,7 +66,7 @@ def _line(entry: GameEntry) -> str:
         assert entry.results is not None
         points = f"{entry.scores[entry.player]:>7,} {entry.results[entry.player] / 10:>+7.1f}"
     names = ", ".join(clean_text(name) or "?" for name in entry.opponents)
-    date_text = f"{entry.date}h" if entry.date else " " * 14
+    date_text = f"{entry.date:<{_DATE_WIDTH}}"
     kind = describe(entry.game_type)
     return f"{date_text}  {own}{points}  {kind:<16} {entry.rounds:>2} rounds  {entry.game_id}  {names}"
 

@@ -37,7 +37,7 @@ def set_up_logs(level: str = "info", log_format: Format = "auto", stream: TextIO
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
-        structlog.processors.TimeStamper(fmt="%H:%M:%S" if as_console else "iso", utc=not as_console),
+        structlog.processors.TimeStamper(fmt="%H:%M:%S%z" if as_console else "iso", utc=not as_console),
         structlog.processors.StackInfoRenderer(),
         structlog.processors.format_exc_info,
         redact_event,

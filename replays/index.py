@@ -7,7 +7,7 @@ read again, and without the file, or with a broken one, everything is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -20,13 +20,15 @@ from game.files import replace_file
 from game.settlement import placements
 from replays.formats import read_file, read_game
 from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX
-from replays.record import JAPAN, GameRecord, Names, check_game_id
+from replays.record import GameRecord, Names, check_game_id, started
 
 INDEX_FILE: Final = "index.json"
 MAX_INDEX: Final = 64 * 1024 * 1024
 
-_VERSION: Final = 1
-_FIRST_LINE: Final = 1 << 16
+_VERSION: Final = 2
+_LONGEST_LINE: Final = 1 << 16
+_LINES_TRIED: Final = 16
+"""Of the decisions, whose first lines may be damaged."""
 
 _log = structlog.get_logger(__name__)
 _Player = Annotated[int, msgspec.Meta(ge=-1, le=3)]
@@ -37,7 +39,7 @@ class GameEntry(msgspec.Struct, frozen=True):
 
     Attributes:
         game_id: also the name of its file.
-        date: Japan's date and hour of its start, as its id says: ``2026-01-02 03``.
+        date: Japan's date and hour of its start, as its id says: ``2026-01-02 03:00 JST``.
         game_type: Tenhou's type bits.
         lobby: number of the lobby.
         names: of the players, absolute.
@@ -108,7 +110,7 @@ def games(folder: Path) -> tuple[list[GameEntry], list[str]]:
             files = _stamp(path)
             entry = known.get(path.name)
             if entry is None or entry.files != files:
-                entry = _Known(files, _entry(path))
+                entry = _read(path, files)
             found[path.name] = entry
         except (ReplayError, OSError) as exc:
             problems.append(f"{path.name}: {exc}")
@@ -167,11 +169,15 @@ def _decisions(path: Path) -> Path:
     return path.with_name(path.name.removesuffix(RECORD_SUFFIX) + DECISIONS_SUFFIX)
 
 
-def _entry(path: Path) -> GameEntry:
+def _read(path: Path, files: tuple[int, int, int, int]) -> _Known:
     if path.is_symlink():
         raise ReplayError("a link; links are not followed")
     game_id = check_game_id(path.name.removesuffix(RECORD_SUFFIX))
-    return entry_of(read_game(path), game_id, _our_seat(_decisions(path)))
+    try:
+        player = _our_seat(_decisions(path))
+    except OSError:  # the game is sound; its decisions are tried again the next time
+        player, files = -1, (*files[:2], -1, -1)
+    return _Known(files, entry_of(read_game(path), game_id, player))
 
 
 def entry_of(record: GameRecord, game_id: str, player: int) -> GameEntry:
@@ -185,7 +191,7 @@ def entry_of(record: GameRecord, game_id: str, player: int) -> GameEntry:
     ending = record.ending
     return GameEntry(
         game_id=game_id,
-        date=_date(game_id),
+        date=started(game_id),
         game_type=record.game_type,
         lobby=record.lobby,
         names=record.names,
@@ -198,24 +204,21 @@ def entry_of(record: GameRecord, game_id: str, player: int) -> GameEntry:
     )
 
 
-def _date(game_id: str) -> str:
-    digits = game_id[:10]
-    try:
-        return datetime.strptime(digits, "%Y%m%d%H").replace(tzinfo=JAPAN).strftime("%Y-%m-%d %H")
-    except ValueError:
-        return ""
-
-
 def _our_seat(path: Path) -> int:
-    """Who decided, from the first line of the decisions; -1 without any."""
-    if path.is_symlink() or not path.exists():
+    """Who decided, from the first line of the decisions that can be read; -1 without any.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    if path.is_symlink() or not path.is_file():
         return -1
     with path.open("rb") as file:
-        line = file.readline(_FIRST_LINE)
-    try:
-        return msgspec.json.decode(line, type=_Decided).player
-    except msgspec.MsgspecError:
-        return -1
+        for _ in range(_LINES_TRIED):
+            try:
+                return msgspec.json.decode(file.readline(_LONGEST_LINE), type=_Decided).player
+            except msgspec.MsgspecError:
+                continue
+    return -1
 
 
 def _load(path: Path) -> dict[str, _Known]:

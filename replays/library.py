@@ -38,18 +38,30 @@ def read_decisions(path: Path) -> tuple[DecisionRecord, ...]:
         ReplayTooLarge: it is larger than the decisions of any game.
         ReplayError: it cannot be read, or is a link.
     """
+    found, problems = readable_decisions(path)
+    if problems:
+        raise ReplayFormatError(f"{path}: {problems[0]}")
+    return found
+
+
+def readable_decisions(path: Path) -> tuple[tuple[DecisionRecord, ...], tuple[str, ...]]:
+    """The decisions of a file that may be damaged, and what is wrong with the lines that hold none.
+
+    Raises:
+        ReplayTooLarge: it is larger than the decisions of any game.
+        ReplayError: it cannot be read, or is a link.
+    """
     if path.is_symlink():
         raise ReplayError(f"{path}: a link; links are not followed")
     if not path.exists():
-        return ()
-    lines = read_file(path, MAX_DECISIONS).splitlines()
-    found = []
-    for number, line in enumerate(lines, 1):
+        return (), ()
+    found, problems = [], []
+    for number, line in enumerate(read_file(path, MAX_DECISIONS).splitlines(), 1):
         try:
             found.append(msgspec.json.decode(line, type=DecisionRecord))
         except msgspec.MsgspecError as exc:
-            raise ReplayFormatError(f"{path}: line {number}: {exc}") from None
-    return tuple(found)
+            problems.append(f"line {number}: {exc}")
+    return tuple(found), tuple(problems)
 
 
 def save(record: GameRecord, folder: Path) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta, timezone
-from typing import Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 import msgspec
 
@@ -39,7 +39,7 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
     round_index: int
     honba: int
     turn: int
-    player: int
+    player: Annotated[int, msgspec.Meta(ge=0, le=3)]
     decision: Decision
     fallback: bool = False
     late: bool = False
@@ -106,6 +106,23 @@ def game_id(now: datetime, game_type: int, lobby: int, token: int) -> str:
     """
     hour = now.astimezone(JAPAN).strftime("%Y%m%d%H")
     return f"{hour}gm-{game_type:04x}-{lobby:04d}-{token & 0xFFFFFFFF:08x}"
+
+
+def started(game_id: str) -> str:
+    """When a game started, as its id says: Japan's date and hour, and that it is Japan's; "" if it says none.
+
+    >>> started("2026010203gm-0009-0000-0000001f")
+    '2026-01-02 03:00 JST'
+    """
+    try:
+        return shown_time(datetime.strptime(game_id[:10], "%Y%m%d%H").replace(tzinfo=JAPAN))
+    except ValueError:
+        return ""
+
+
+def shown_time(moment: datetime) -> str:
+    """An aware time as people read it: in Japan, and saying so."""
+    return moment.astimezone(JAPAN).strftime("%Y-%m-%d %H:%M %Z")
 
 
 def check_game_id(text: str) -> str:

@@ -26,7 +26,8 @@ def games(
         str | None, typer.Option(help="Only games with this name, and from where he sat.", metavar="NAME")
     ] = None,
     since: Annotated[
-        str | None, typer.Option(help="Only games of this day (2026-01-31) and later.", metavar="DAY")
+        str | None,
+        typer.Option(help="Only games of this day in Japan (2026-01-31) and later.", metavar="DAY"),
     ] = None,
     placement: Annotated[
         int | None, typer.Option(min=1, max=4, help="Only games that ended in this place.", metavar="1-4")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
+from statistics import mode
 from typing import Any
 
 import msgspec
@@ -16,8 +17,8 @@ from game.errors import ReplayError
 from game.events import Four
 from replays.formats import read_game
 from replays.index import GameEntry, games
-from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX, read_decisions
-from replays.record import check_game_id
+from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX, readable_decisions
+from replays.record import DecisionRecord, check_game_id, started
 from replays.review.report import known_hands, length_of
 
 
@@ -55,18 +56,18 @@ def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
         program: that shows it.
 
     Raises:
-        ReplayError: there is no such game, or it cannot be read.
+        ReplayError: there is no such game, or its record cannot be read; decisions that cannot are left out.
     """
     name = check_game_id(game_id)
     path = folder / (name + RECORD_SUFFIX)
     if path.is_symlink() or not path.is_file():
         raise ReplayError(f"{name}: there is no such game")
     record = read_game(path)
-    made = read_decisions(folder / (name + DECISIONS_SUFFIX))
-    player = made[0].player if made else 0
+    made, left_out = _decisions(folder / (name + DECISIONS_SUFFIX))
+    player = mode(each.player for each in made) if made else 0
     head = Head(
         game_id=name,
-        date=_date(name),
+        date=started(name),
         game_type=record.game_type,
         length=length_of(record.game_type),
         names=record.names,
@@ -80,7 +81,7 @@ def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
     )
     told: list[Message] = []
     Story(head, told.append).replay(record.events, made)
-    return gathered(told)
+    return gathered(told) | {"left_out": left_out}
 
 
 def gathered(messages: list[Message]) -> dict[str, Any]:
@@ -102,6 +103,15 @@ def gathered(messages: list[Message]) -> dict[str, Any]:
             case "over":
                 shown["game"].update({key: message[key] for key in ("scores", "results", "places")})
     return shown
+
+
+def _decisions(path: Path) -> tuple[tuple[DecisionRecord, ...], int | None]:
+    """What was decided, and how many lines of the file cannot be read; None if it cannot be read at all."""
+    try:
+        made, problems = readable_decisions(path)
+    except ReplayError:
+        return (), None
+    return made, len(problems)
 
 
 def _game(entry: GameEntry) -> dict[str, Any]:
@@ -138,11 +148,6 @@ def _ladder(ours: list[GameEntry]) -> dict[str, Any] | None:
 def _places(ours: list[GameEntry]) -> Four:
     first, second, third, fourth = (sum(entry.placement == place for entry in ours) for place in (1, 2, 3, 4))
     return first, second, third, fourth
-
-
-def _date(game_id: str) -> str:
-    """Japan's day and hour that a game's id begins with."""
-    return f"{game_id[:4]}-{game_id[4:6]}-{game_id[6:8]} {game_id[8:10]}:00"
 
 
 def as_json(shown: dict[str, Any]) -> bytes:

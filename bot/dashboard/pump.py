@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
@@ -23,6 +23,7 @@ from bot.dashboard.feed import (
 from bot.dashboard.session import SessionFacts
 from bot.dashboard.show import Show
 from bot.dashboard.story import Head, Story
+from replays.record import JAPAN, shown_time
 
 log = structlog.get_logger(__name__)
 
@@ -122,7 +123,7 @@ class Pump:
         own = [player == game.player for player in range(4)]
         return Head(
             game_id=began.game_id,
-            date=time.strftime("%Y-%m-%d %H:%M"),
+            date=shown_time(datetime.now(JAPAN)),
             game_type=game.game_type,
             length=game.length,
             names=game.names,

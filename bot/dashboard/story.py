@@ -190,7 +190,8 @@ class Story:
     def _legal(self, made: DecisionRecord) -> tuple[Any, ...]:
         """What could be done, in our order; nothing if the decision was about something else."""
         legal = tuple(legal_actions(self._state, self._head.player))
-        return legal if set(legal) == {option.action for option in made.decision.options} else ()
+        fits = set(legal) == {option.action for option in made.decision.options}
+        return legal if fits and made.decision.action in legal else ()
 
     def _shown(self, ending: EndGame | None = None) -> tuple[Round, ...]:
         counted = [place for place, _ in self._decisions]

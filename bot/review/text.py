@@ -50,7 +50,7 @@ def index_text(index: Index, paths: Sequence[Path]) -> str:
     for entry in index.games:
         place = "-" if entry.game.places is None else str(entry.game.places[entry.seat])
         name = clean_text(entry.game.names[entry.seat]) or f"seat {entry.seat}"
-        lines.append(f"{entry.game.date or '':<16}  {place}  {_figures_text(entry)}  {name}")
+        lines.append(f"{entry.game.date or '':<20}  {place}  {_figures_text(entry)}  {name}")
     total = index.total
     average = "" if total.average_place is None else f", average place {_fixed(total.average_place, 2)}"
     lines.append(f"{_counted(total.games, 'game')}{average}: {_figures_text(total)}")

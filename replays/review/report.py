@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -20,7 +19,7 @@ from game.tiles import UNSEEN
 from policies.named import Named
 from policies.outlook import Danger, Outlook, danger_of, look
 from policies.reward import RewardNetwork, round_starts
-from replays.record import JAPAN, DecisionRecord, GameRecord
+from replays.record import DecisionRecord, GameRecord, started
 from replays.review import grading, schema
 from replays.review.judging import STEPS, Opinion, opinions, ranked
 from replays.review.live import LiveDecisions
@@ -390,7 +389,7 @@ def _game(record: GameRecord, length: GameLength, source: Source, *, anonymous: 
     tenths = [result / 10 for result in ending.results] if ending else []
     return schema.Game(
         id="" if anonymous else record.game_id,
-        date=None if anonymous else _date(record.game_id),
+        date=None if anonymous else started(record.game_id) or None,
         type=record.game_type,
         length=length,
         names=(first, second, third, fourth),
@@ -411,13 +410,6 @@ def _policy_name(policy: Named) -> schema.PolicyName:
 def _shown(name: str) -> str:
     """A name as JSON can hold it; on Tenhou none has more than eight characters."""
     return name[:_LONGEST_NAME].encode("utf-8", "replace").decode()
-
-
-def _date(game_id: str) -> str | None:
-    try:
-        return datetime.strptime(game_id[:10], "%Y%m%d%H").replace(tzinfo=JAPAN).strftime("%Y-%m-%d %H:00")
-    except ValueError:
-        return None
 
 
 def as_json(document: schema.Review | schema.Index) -> bytes:

@@ -306,7 +306,7 @@ class Game(_Part, frozen=True, kw_only=True):
 
     Attributes:
         id: in Tenhou's form, "" where the record has none.
-        date: Japan's date and hour of its start, where the id says.
+        date: Japan's date and hour of its start, where the id says: ``2026-01-02 03:00 JST``.
         type: Tenhou's type bits.
         length: of the game.
         names: by player; "" where hidden.

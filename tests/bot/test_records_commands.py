@@ -88,10 +88,11 @@ def test_the_library_is_listed_for_people_and_machines(folder: Path) -> None:
     shown = run("games", "--folder", folder)
     assert shown.exit_code == 0
     assert GAME_ID in shown.stdout
+    assert shown.stdout.startswith("2026-01-02 03:00 JST  ")
     assert "1 game, average place" in shown.stdout
     listed = json.loads(run("games", "--folder", folder, "--json").stdout)
     (entry,) = listed["games"]
-    assert (entry["player"], entry["date"]) == (2, "2026-01-02 03")
+    assert (entry["player"], entry["date"]) == (2, "2026-01-02 03:00 JST")
     assert entry["placement"] == entry["places"][2]
     assert len(entry["opponents"]) == 3
     assert listed["unreadable"] == []

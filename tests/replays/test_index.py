@@ -43,7 +43,7 @@ def test_games_are_listed_by_date_with_places_and_opponents(folder: Path, game: 
     assert problems == []
     assert [entry.game_id for entry in entries] == [FIRST, SECOND, THIRD]
     first, second, third = entries
-    assert first.date == "2025-12-31 23"
+    assert first.date == "2025-12-31 23:00 JST"
     assert (first.player, second.player, third.player) == (2, -1, -1)
     assert game.ending is not None
     assert first.scores == game.ending.scores

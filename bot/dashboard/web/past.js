@@ -80,7 +80,7 @@ function table() {
   const rows = [...past.games].reverse().map((game) =>
     make(
       "tr", {}, make("th", { scope: "row" }, gameLink(game.id, true)),
-      make("td", {}, game.date ? `${game.date}:00` : "–"),
+      make("td", {}, game.date || "–"),
       make("td", { class: "num" }, game.place ? words().place(game.place) : "–"),
       make("td", { class: "num" }, number(game.score)),
       make("td", { class: (game.result ?? 0) > 0 ? "num gain" : (game.result ?? 0) < 0 ? "num pain" : "num" }, signed(game.result, 1)),

@@ -9,11 +9,21 @@ import { texts } from "/web/texts.js";
 import { Viewer } from "/web/viewer.js";
 import { words } from "/web/words.js";
 
+/**
+ * What is missing where the file of decisions is damaged.
+ * @param {import("/web/review.js").Review & {left_out?: number | null}} review
+ * @returns {HTMLElement | string}
+ */
+function leftOut(review) {
+  if (review.left_out === 0 || review.left_out === undefined) return "";
+  return make("span", { class: "damaged", role: "note" }, texts().leftOut(review.left_out));
+}
+
 class ReplayViewer extends Viewer {
   build() {
     this.root.classList.add("live-page");
     super.build();
-    const bar = make("div", { class: "live-bar" }, make("span", { class: "quiet" }, texts().replay), make("nav", { class: "live-links" }, make("a", { href: "/games" }, texts().past)));
+    const bar = make("div", { class: "live-bar" }, make("span", { class: "quiet" }, texts().replay), leftOut(this.review), make("nav", { class: "live-links" }, make("a", { href: "/games" }, texts().past)));
     this.root.querySelector("header.top")?.after(bar);
   }
 }

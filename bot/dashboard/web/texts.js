@@ -56,7 +56,7 @@ const english = {
   step: "Step",
   pastTitle: "Past games",
   pastNone: "There are no games in this folder yet. “suzaku play” plays one.",
-  day: "Day",
+  day: "Day (Japan)",
   date: "Date",
   opponents: "Opponents",
   rounds: "Rounds",
@@ -86,6 +86,7 @@ const english = {
     seats: (/** @type {string} */ count) => `over ${count} seats`,
   },
   replay: "The game as it was played, with what was thought. “suzaku review” judges it.",
+  leftOut: (/** @type {number | null} */ lines) => (lines === null ? "Its file of decisions cannot be read." : `${lines} ${lines === 1 ? "line" : "lines"} of its file of decisions cannot be read.`),
 };
 
 /** @type {typeof english} */
@@ -140,7 +141,7 @@ const japanese = {
   step: "ステップ",
   pastTitle: "過去の対局",
   pastNone: "このフォルダにはまだ対局がありません。「suzaku play」で対局できます。",
-  day: "日",
+  day: "日（日本時間）",
   date: "日時",
   opponents: "相手",
   rounds: "局数",
@@ -170,6 +171,7 @@ const japanese = {
     seats: (count) => `延べ ${count} 席`,
   },
   replay: "実際の対局とその時の判断。検討は「suzaku review」で。",
+  leftOut: (lines) => (lines === null ? "判断の記録ファイルを読めません。" : `判断の記録ファイルの ${lines} 行を読めません。`),
 };
 
 /** @returns {typeof english} the words of the language in use */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -239,6 +240,23 @@ def test_past_games_are_listed_and_replayed(open_page: Any) -> None:
         assert page.tab.locator(".decision").count() == 1
         page.tab.click(".live-links a")
         page.tab.wait_for_selector("[data-figure=games]")
+        page.check()
+
+
+def test_a_damaged_file_of_decisions_hides_no_game(open_page: Any, tmp_path: Path) -> None:
+    shutil.copytree(library(), tmp_path / "games")
+    decisions = next((tmp_path / "games").glob("*.decisions.jsonl"))
+    decisions.write_bytes(decisions.read_bytes()[:-40])
+    with server(None, tmp_path / "games") as served:
+        page = open_page(served.url, 360)
+        page.tab.wait_for_selector("tbody a")
+        row = page.tab.locator("tbody tr", has=page.tab.locator("a")).text_content()
+        assert re.search(r"20\d\d-\d\d-\d\d \d\d:00 JST", row)
+        page.tab.click("tbody a")
+        page.tab.wait_for_selector(".rounds .round")
+        assert page.tab.text_content(".damaged") == "1 line of its file of decisions cannot be read."
+        assert "JST" in page.tab.text_content("header.top")
+        assert page.tab.evaluate("document.documentElement.scrollWidth") <= 360
         page.check()
 
 

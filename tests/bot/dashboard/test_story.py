@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,7 +19,7 @@ from bot.redaction import REDACTOR
 from game.errors import ReplayError
 from game.events import EndGame, StartRound, Win
 from policies.decision import Decision
-from replays.library import RECORD_SUFFIX
+from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX
 from replays.mjai import render
 from tests.bot.dashboard.scenes import ABOUT, decided, library, played, put
 
@@ -224,3 +228,74 @@ def test_a_link_in_the_library_is_not_followed(tmp_path: Any) -> None:
     (tmp_path / target.name).symlink_to(target)
     with pytest.raises(ReplayError):
         replay_of(tmp_path, target.name.removesuffix(RECORD_SUFFIX), "test")
+
+
+@pytest.mark.parametrize(
+    ("damaged", "left_out"),
+    [
+        (lambda lines: [b"{}", *lines[1:]], 1),
+        (lambda lines: [*lines[:5], b"\xff\x00" * 40, b'{"player":7}', *lines[7:]], 2),
+        (lambda lines: [*lines[:-1], lines[-1][:50]], 1),
+        (lambda lines: [lines[0].replace(b'"player":', b'"player":9', 1), *lines[1:]], 1),
+    ],
+)
+def test_damaged_lines_of_decisions_are_left_out_and_counted(
+    damaged: Callable[[list[bytes]], list[bytes]], left_out: int, tmp_path: Path
+) -> None:
+    whole = replay_of(library(), games_shown(library(), "test")["games"][0]["id"], "test")
+    name, decisions = _copied(tmp_path)
+    decisions.write_bytes(b"\n".join(damaged(decisions.read_bytes().splitlines())))
+    assert [game["player"] for game in games_shown(tmp_path, "test")["games"]] == [whole["seat"]]
+    replay = replay_of(tmp_path, name, "test")
+    assert (whole["left_out"], replay["left_out"]) == (0, left_out)
+    assert replay["seat"] == whole["seat"]
+    assert [each["events"] for each in replay["rounds"]] == [each["events"] for each in whole["rounds"]]
+    assert 0 < len(replay["decisions"]) <= len(whole["decisions"])
+
+
+@pytest.mark.parametrize("damage", ["folder", "link", "endless", "binary"])
+def test_decisions_that_cannot_be_read_hide_no_game(
+    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, decisions = _copied(tmp_path)
+    if damage == "endless":
+        monkeypatch.setattr("replays.library.MAX_DECISIONS", 1000)
+    elif damage == "binary":
+        decisions.write_bytes(bytes(range(256)) * 100)
+    else:
+        decisions.unlink()
+        decisions.symlink_to("/dev/zero") if damage == "link" else decisions.mkdir()
+    listed = games_shown(tmp_path, "test")
+    assert [game["id"] for game in listed["games"]] == [name]
+    assert listed["unreadable"] == 0
+    replay = replay_of(tmp_path, name, "test")
+    assert replay["game"]["places"]
+    assert replay["decisions"] == []
+    assert replay["left_out"] is None if damage != "binary" else replay["left_out"] > 0
+
+
+def test_decisions_that_fit_nothing_are_left_out(tmp_path: Path) -> None:
+    name, decisions = _copied(tmp_path)
+    fitting = len(replay_of(tmp_path, name, "test")["decisions"])
+    lines = [msgspec.json.decode(line) for line in decisions.read_bytes().splitlines()]
+    for line in lines[:9]:
+        line["decision"]["action"] = lines[-1]["decision"]["action"]
+    decisions.write_bytes(b"\n".join(map(msgspec.json.encode, lines)))
+    assert len(replay_of(tmp_path, name, "test")["decisions"]) < fitting
+
+
+def test_times_name_their_zone() -> None:
+    listed = games_shown(library(), "test")["games"][0]
+    ours = replay_of(library(), listed["id"], "test")["game"]["date"]
+    live = next(message for message in shown(*played()[:40]).told if message["type"] == "game")
+    dates = (listed["date"], ours, live["game"]["game"]["date"])
+    assert all(re.fullmatch(r"20\d\d-\d\d-\d\d \d\d:\d\d JST", date) for date in dates)
+
+
+def _copied(folder: Path) -> tuple[str, Path]:
+    """The library's game in another folder: its id, and the file of its decisions."""
+    record = next(library().glob(f"*{RECORD_SUFFIX}"))
+    name = record.name.removesuffix(RECORD_SUFFIX)
+    for suffix in (RECORD_SUFFIX, DECISIONS_SUFFIX):
+        shutil.copy(library() / (name + suffix), folder)
+    return name, folder / (name + DECISIONS_SUFFIX)
