@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import logging
 import sys
 import threading
@@ -38,6 +39,15 @@ def test_json_lines_away_from_a_terminal_and_console_on_one() -> None:
     assert "ひよこ" in plain.getvalue()
     assert "{" not in terminal.getvalue()
     assert "game.started" in terminal.getvalue()
+
+
+def test_times_say_how_far_they_are_from_utc() -> None:
+    plain, terminal = io.StringIO(), Terminal()
+    for stream in (plain, terminal):
+        set_up_logs(stream=stream)
+        structlog.get_logger().info("game.started")
+    assert str(lines(plain)[0]["timestamp"]).endswith("Z")
+    assert re.search(r"\d\d:\d\d:\d\d[+-]\d{4}", terminal.getvalue())
 
 
 def test_level_and_format_can_be_chosen() -> None:

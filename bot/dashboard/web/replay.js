@@ -10,7 +10,7 @@ import { Viewer } from "/web/viewer.js";
 import { words } from "/web/words.js";
 
 /**
- * What is missing where the file of decisions is damaged.
+ * What is missing where the decisions file is damaged.
  * @param {import("/web/review.js").Review & {left_out?: number | null}} review
  * @returns {HTMLElement | string}
  */

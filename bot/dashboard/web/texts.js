@@ -86,7 +86,7 @@ const english = {
     seats: (/** @type {string} */ count) => `over ${count} seats`,
   },
   replay: "The game as it was played, with what was thought. “suzaku review” judges it.",
-  leftOut: (/** @type {number | null} */ lines) => (lines === null ? "Its file of decisions cannot be read." : `${lines} ${lines === 1 ? "line" : "lines"} of its file of decisions cannot be read.`),
+  leftOut: (/** @type {number | null} */ lines) => (lines === null ? "The decisions file cannot be read." : `${lines} ${lines === 1 ? "line" : "lines"} of the decisions file cannot be read.`),
 };
 
 /** @type {typeof english} */

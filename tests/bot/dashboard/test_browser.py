@@ -243,7 +243,7 @@ def test_past_games_are_listed_and_replayed(open_page: Any) -> None:
         page.check()
 
 
-def test_a_damaged_file_of_decisions_hides_no_game(open_page: Any, tmp_path: Path) -> None:
+def test_a_damaged_decisions_file_hides_no_game(open_page: Any, tmp_path: Path) -> None:
     shutil.copytree(library(), tmp_path / "games")
     decisions = next((tmp_path / "games").glob("*.decisions.jsonl"))
     decisions.write_bytes(decisions.read_bytes()[:-40])
@@ -254,7 +254,7 @@ def test_a_damaged_file_of_decisions_hides_no_game(open_page: Any, tmp_path: Pat
         assert re.search(r"20\d\d-\d\d-\d\d \d\d:00 JST", row)
         page.tab.click("tbody a")
         page.tab.wait_for_selector(".rounds .round")
-        assert page.tab.text_content(".damaged") == "1 line of its file of decisions cannot be read."
+        assert page.tab.text_content(".damaged") == "1 line of the decisions file cannot be read."
         assert "JST" in page.tab.text_content("header.top")
         assert page.tab.evaluate("document.documentElement.scrollWidth") <= 360
         page.check()
