@@ -57,6 +57,7 @@ def checked_output() -> Iterator[None]:
     finally:
         with contextlib.suppress(OSError):
             sys.stdout.flush()
+        sys.stdout = given
         if raw.failure is not None:
             _give_up(raw.failure)
 

@@ -124,17 +124,16 @@ class Connections:
         loop = asyncio.get_running_loop()
         while True:
             try:
-                accepted, _ = await loop.sock_accept(listening)
+                with contextlib.ExitStack() as stack:
+                    accepted, _ = await loop.sock_accept(listening)
+                    stack.callback(accepted.close)
+                    await self._make_room()
+                    await loop.connect_accepted_socket(protocol, accepted)
+                    stack.pop_all()
             except OSError as exc:  # no descriptor is left, or the peer has gone again
-                if self._refused.due():
-                    log.warning("dashboard.refused", reason=exc.strerror or str(exc))
+                if refused := self._refused.due():
+                    log.warning("dashboard.refused", times=refused, reason=exc.strerror or str(exc))
                 await asyncio.sleep(RETRY_S)
-                continue
-            with contextlib.ExitStack() as stack:
-                stack.callback(accepted.close)
-                await self._make_room()
-                await loop.connect_accepted_socket(protocol, accepted)
-                stack.pop_all()
 
     async def _make_room(self) -> None:
         while len(self) >= self._limits.connections:
@@ -153,7 +152,7 @@ class Connections:
                         "dashboard.crowded",
                         connections=self._limits.connections,
                         closed=closed,
-                        hint="a program opens connections without end; it does not disturb the game",
+                        hint="more are opened than are used; those that ask for nothing are closed first",
                     )
 
     async def _close_late(self) -> None:

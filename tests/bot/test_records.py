@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import itertools
 import os
-import resource
 from pathlib import Path
 
 import msgspec
@@ -17,6 +15,7 @@ from game.table import Table, masked
 from policies.decision import decide
 from policies.heuristic import HeuristicPolicy
 from replays.record import DecisionRecord, GameRecord
+from tests.bot.descriptors import no_descriptor_left
 
 GAME_ID = "2026010203gm-0001-0000-0123abcd"
 
@@ -64,20 +63,10 @@ def test_a_game_is_kept_although_no_descriptor_is_left(
     records: tuple[GameRecord, GameRecord], tmp_path: Path
 ) -> None:
     library = Records(tmp_path)
-    taken = [os.open(os.devnull, os.O_RDONLY)]
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (taken[0] + 20, hard))
-    try:
-        with contextlib.suppress(OSError):
-            while True:
-                taken.append(os.open(os.devnull, os.O_RDONLY))
+    with no_descriptor_left():
         assert library.keep(records[1]) is not None
         with pytest.raises(OSError, match="Too many open files"):  # the spare ones are taken again
-            taken.append(os.open(os.devnull, os.O_RDONLY))
-    finally:
-        for each in taken:
-            os.close(each)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            os.open(os.devnull, os.O_RDONLY)
 
 
 def test_only_a_game_with_all_hands_open_is_complete(records: tuple[GameRecord, GameRecord]) -> None:

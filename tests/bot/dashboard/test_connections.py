@@ -25,6 +25,7 @@ from websockets.exceptions import ConnectionClosed
 from bot.dashboard.connections import MINUTE_S, Limits, Seldom, most_connections
 from bot.dashboard.feed import Feed
 from tests.bot.dashboard.scenes import PATIENCE_S, Watcher, ask, is_over, library, played, put, server
+from tests.bot.descriptors import no_descriptor_left
 
 ROOT = Path(__file__).parents[3]
 HALF_A_REQUEST = b"GET / HT"
@@ -129,6 +130,24 @@ def test_connections_get_a_share_of_the_descriptors(
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (descriptors, descriptors))
     assert most_connections() == connections
+
+
+def test_without_a_descriptor_left_connections_wait_until_there_is_one() -> None:
+    with (
+        structlog.testing.capture_logs() as logs,
+        server(None, library()) as served,
+        socket.socket() as line,
+    ):
+        assert ask(served, "/games")[0] == 200
+        line.settimeout(PATIENCE_S)
+        with no_descriptor_left():
+            line.connect(("127.0.0.1", served.port))
+            line.sendall(f"GET /games HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n\r\n".encode())
+            until = time.monotonic() + PATIENCE_S
+            while not any(each["event"] == "dashboard.refused" for each in logs):
+                assert time.monotonic() < until
+                time.sleep(0.02)
+        assert line.recv(12) == b"HTTP/1.1 200"
 
 
 # --- in time ----------------------------------------------------------------------------------------------
