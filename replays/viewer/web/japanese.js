@@ -160,6 +160,9 @@ export const japanese = {
     tenpai: "聴牌",
     away: (shanten) => `${shanten}向聴`,
     waits: "待ち",
+    waitsGone: "残りなしの待ち",
+    afterDiscard: (tile) => `打${tile}の後`,
+    thenDiscard: "打",
     furiten: "フリテン",
     inRiichi: "リーチ中",
     isOpen: "副露",
@@ -189,10 +192,11 @@ export const japanese = {
     furiten_turn: (p) => ["同巡内フリテン：次の打牌までは", { tiles: p.waits }, "で和了できません。"],
     furiten_riichi: (p) => ["リーチ後の見逃し：この局は", { tiles: p.waits }, "でロンできません。"],
     furiten_after: (p) => [
-      "実戦の打牌の後は", { tiles: p.waits }, "待ちのフリテンです（河に", { tiles: p.thrown }, "）。",
+      { played: "実戦の", preferred: "推奨の" }[p.by] ?? "", "打", { tiles: [p.discard] }, "の後はフリテンです：待ち", { tiles: p.waits },
+      "のうち", { tiles: p.thrown }, "が河にあります。",
     ],
     riichi_choice: (p) => [
-      "リーチ可能：", { tiles: [p.discard] }, "切りで", { tiles: p.waits }, `待ち、残り${p.tiles}枚。`,
+      "リーチ可能：", { tiles: [p.discard] }, "切りで", { tiles: p.waits }, `待ち、残り${p.tiles}枚`, ...(p.thrown?.length ? ["（", { tiles: p.thrown }, "でフリテン）"] : []), "。",
     ],
     win_declined: (p) => [`ルールにより和了を見送り：和了すると${p.place}位で終局します。`],
     red_five: (p) => ["普通の五があるのに赤五", { tiles: [p.tile] }, "を切っています。"],
