@@ -1,4 +1,4 @@
-"""Counts of real games against what `policies.danger` foretells: who was tenpai, and which tiles would deal in.
+"""Counts of real games beside what `policies.danger` foretells: who was tenpai, which tiles would deal in.
 
 Every free discard is looked at from its player's place, against each opponent in turn. The records hold all
 hands, so every tile that might have been thrown is known to deal in or not, the one thrown among them.
@@ -60,6 +60,7 @@ class Counts(NamedTuple):
             deal-ins foretold without the reading's factors, and in fact.
         answers: ``[2, 3, 2, 2, BINS]`` tiles held and thrown; against all, open and tenpai hands; by way; no
             deal-in and deal-in; by the chance foretold, on a logarithmic scale.
+        foretold: ``[2, 3, 2]`` deal-ins foretold: held and thrown; all, open and tenpai; by way.
         losses: ``[2, 3, 2]`` log loss summed: held and thrown; all, open and tenpai; by way.
     """
 
@@ -69,6 +70,7 @@ class Counts(NamedTuple):
     tiles: NDArray[np.float64]
     tenpai_tiles: NDArray[np.float64]
     answers: NDArray[np.float64]
+    foretold: NDArray[np.float64]
     losses: NDArray[np.float64]
 
 
@@ -82,6 +84,7 @@ def no_counts() -> Counts:
         np.zeros((2, readings, classes, 4)),
         np.zeros((readings, classes, 2, 2)),
         np.zeros((*_ANSWERS, 2, BINS)),
+        np.zeros(_ANSWERS),
         np.zeros(_ANSWERS),
     )
 
@@ -182,6 +185,7 @@ def _note_tile(
             foretold = rate[way] if against == TENPAI else chance[way] * rate[way]
             foretold = min(1.0 - _LEAST, max(_LEAST, foretold))
             place = int(BINS * math.log(foretold / _LEAST) / -math.log(_LEAST))
+            counts.foretold[which, against, way] += foretold
             counts.losses[which, against, way] -= math.log(foretold if dealt_in else 1.0 - foretold)
             counts.answers[which, against, way, int(dealt_in), min(BINS - 1, place)] += 1
 

@@ -248,6 +248,7 @@ _NOTEN_SHARE: Final = 250.0
 
 @kernel
 def fill_side(rec: Any, player: int, dora34: Any, side: Any) -> None:
+    """Fill the fixed part of a player's hand, see `policies.hand_value`."""
     side[SEAT_WIND] = 27 + (player - rec.dealer) % 4
     side[ROUND_WIND] = 27 + rec.round_index // 4
     side[DEALER] = int(rec.dealer == player)

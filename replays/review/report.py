@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 import msgspec
-import numpy as np
 
 from game.actions import Action, ActionKind
 from game.errors import ReplayError, ReplayFormatError
@@ -323,9 +322,7 @@ def _options(
 
 
 def _ukeire(shape: Shape) -> schema.Ukeire:
-    return schema.Ukeire(
-        kinds=shape.mask.bit_count(), tiles=shape.copies, which=tuple(kinds_of(shape.mask))
-    )
+    return schema.Ukeire(kinds=shape.mask.bit_count(), tiles=shape.copies, which=tuple(kinds_of(shape.mask)))
 
 
 def _hand(moment: Moment, seat: int, options: Sequence[schema.Option]) -> schema.Hand:

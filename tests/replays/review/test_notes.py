@@ -67,7 +67,9 @@ def test_furiten_is_told_of_the_preferred_discard_too() -> None:
 
 
 def test_riichi_that_would_be_furiten_says_so() -> None:
-    scene = Scene("123m456p78s11222z").own("6s", "6s").turn("9p").turn("9p").turn("9p").draw("9p").riichi("9p")
+    scene = (
+        Scene("123m456p78s11222z").own("6s", "6s").turn("9p").turn("9p").turn("9p").draw("9p").riichi("9p")
+    )
     found = note(reviewed(record_of(scene), 0).decisions[1], "riichi_choice")
     assert found is not None
     assert (found.params["discard"], found.params["thrown"]) == ("9p", ["6s"])
