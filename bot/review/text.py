@@ -101,9 +101,11 @@ def _other_text(decision: Decision) -> str:
     """What the policy compared with gives to its own choice, and to those of the player and the policy."""
     chosen = (("prefers", decision.other), ("policy", decision.preferred), ("played", decision.done))
     chances = {each.action: each.other for each in decision.options}
-    return ", ".join(
-        f"{name} {_action_text(action)} {_percent(chances[action])}" for name, action in chosen if action
-    )
+    told: dict[Action, str] = {}
+    for name, action in chosen:
+        if action is not None:
+            told.setdefault(action, f"{name} {_action_text(action)} {_percent(chances[action])}")
+    return ", ".join(told.values())
 
 
 def _round_text(each: Round) -> str:
