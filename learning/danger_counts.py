@@ -35,11 +35,8 @@ WAYS: Final = 2
 HELD: Final = 0
 THROWN: Final = 1
 """Every tile that might have been thrown, and the one that was."""
-ALL: Final = 0
-OPEN: Final = 1
 TENPAI: Final = 2
-"""Against every opponent, those with open melds, and those of them that are tenpai, which is then taken as
-known."""
+"""After all opponents and those with open melds: those of the latter that are tenpai, which is then known."""
 BINS: Final = 4000
 
 _LEAST: Final = 1e-6
