@@ -2,6 +2,8 @@
 
 The rates are the published Japanese deal-in statistics against one riichi, by class of tile, as they are at
 about six passed suji; other moments scale with the suji still open, as in recorded Phoenix-room games.
+
+With ``reads_melds`` they are adapted to what an open hand shows (`policies.open_hands`).
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import numpy as np
 
 from game.fold import bit
 from game.jit import kernel
+from policies.open_hands import points_of, rate_factor, read_melds, tenpai_factor, tile_class
 from policies.stakes import loss
 
 # Rate of each class against a player who is tenpai.
@@ -54,8 +57,8 @@ def open_melds(rec: Any, player: int) -> int:
 
 
 @kernel
-def tenpai_chance(rec: Any, player: int) -> float:
-    """How likely a player is tenpai, by riichi, open melds and turn."""
+def tenpai_chance(rec: Any, player: int, reads_melds: bool) -> float:
+    """How likely a player is tenpai, by riichi, open melds and turn; perhaps by what the melds are."""
     if rec.riichi[player] > 0:
         return 1.0
     melds = open_melds(rec, player)
@@ -63,13 +66,14 @@ def tenpai_chance(rec: Any, player: int) -> float:
     if melds >= 4:
         return 1.0
     if melds > 0:
-        return _OPEN_TENPAI[melds - 1][turn]
+        factor = tenpai_factor(read_melds(rec, player)[0], melds) if reads_melds else 1.0
+        return min(1.0, factor * _OPEN_TENPAI[melds - 1][turn])
     return min(0.12, 0.011 * max(0, turn - 3))
 
 
 @kernel
 def _flush_suit(rec: Any, player: int) -> int:
-    """The suit (0-2) a player seems to collect, 3 if his melds are honours only, -1 for none."""
+    """The suit (0-2) a player seems to collect, -1 for none."""
     suit = 3
     for m in range(rec.meld_count[player]):
         kind = int(rec.meld_tiles[player, m, 0]) >> 2
@@ -102,12 +106,15 @@ def _open_points(rec: Any, player: int, dora34: Any, flush: int) -> float:
 
 
 @kernel
-def expected_points(rec: Any, player: int, dora34: Any) -> float:
+def expected_points(rec: Any, player: int, dora34: Any, reads_melds: bool) -> float:
     """What a player's hand would cost if he is tenpai."""
     if rec.riichi[player] > 0:
         points = _RIICHI_POINTS + 600.0 * (rec.indicator_count - 1)
     elif rec.is_open[player]:
-        points = _open_points(rec, player, dora34, _flush_suit(rec, player))
+        if reads_melds:
+            points = points_of(rec, player, dora34, read_melds(rec, player)[0])
+        else:
+            points = _open_points(rec, player, dora34, _flush_suit(rec, player))
     else:
         points = _SILENT_POINTS
     return float(points * (1.5 if rec.dealer == player else 1.0) + 300.0 * rec.honba)
@@ -123,15 +130,15 @@ def _line_weight(first: int, second: int, visible: Any) -> float:
 
 
 @kernel
-def rates_against(rec: Any, player: int, other: int, visible: Any, dora34: Any, out: Any) -> None:
+def rates_against(rec: Any, other: int, visible: Any, dora34: Any, reads_melds: bool, out: Any) -> None:
     """Chance of each kind to be the winning tile of another player if he is tenpai.
 
     Args:
         rec: the round.
-        player: who would discard.
         other: who might win.
         visible: ``[34]`` int8, copies the discarder can see.
         dora34: ``[34]`` int8, how often each kind counts as dora.
+        reads_melds: adapt the rates to what an open hand shows.
         out: ``[34]`` float64, filled.
     """
     safe = rec.river34[other] | rec.safe34[other] | rec.turn_safe34[other]
@@ -141,7 +148,8 @@ def rates_against(rec: Any, player: int, other: int, visible: Any, dora34: Any, 
             kind = 9 * suit + low
             passed += (safe & bit(kind)) != 0 or (safe & bit(kind + 3)) != 0
     scale = _REFERENCE_OPEN / max(4.0, float(_LINES - passed))
-    flush = -1 if rec.riichi[other] > 0 else _flush_suit(rec, other)
+    reading, suit = read_melds(rec, other) if reads_melds else (0, -1)
+    flush = -1 if reads_melds or rec.riichi[other] > 0 else _flush_suit(rec, other)
     for kind in range(34):
         if (safe & bit(kind)) != 0:
             out[kind] = 0.0
@@ -157,6 +165,9 @@ def rates_against(rec: Any, player: int, other: int, visible: Any, dora34: Any, 
             rate *= _DORA_FACTOR
         elif kind < 27 and _near_dora(kind, dora34):
             rate *= _NEAR_DORA_FACTOR
+        if reading > 0:
+            is_suji = kind < 27 and open_suji(kind, safe, visible) <= 0.0
+            rate *= rate_factor(reading, tile_class(rec, other, kind, suit), is_suji)
         out[kind] = rate
 
 
@@ -167,27 +178,47 @@ def _near_dora(kind: int, dora34: Any) -> bool:
 
 
 @kernel
-def _suited_rate(kind: int, safe: Any, visible: Any, scale: float) -> float:
+def open_suji(kind: int, safe: Any, visible: Any) -> float:
+    """How many suji can still lead to a suited kind, 0 to 2; one with a single copy left counts in part.
+
+    Args:
+        kind: suited.
+        safe: bit per kind that passed.
+        visible: ``[34]`` int8, copies that can be seen.
+    """
     place = kind % 9
-    low = 0.0
-    high = 0.0
+    weight = 0.0
     if place >= 3 and (safe & bit(kind - 3)) == 0:
-        low = _line_weight(kind - 2, kind - 1, visible)
+        weight += _line_weight(kind - 2, kind - 1, visible)
     if place <= 5 and (safe & bit(kind + 3)) == 0:
-        high = _line_weight(kind + 1, kind + 2, visible)
-    rank = min(place, 8 - place)
+        weight += _line_weight(kind + 1, kind + 2, visible)
+    return weight
+
+
+@kernel
+def _suited_rate(kind: int, safe: Any, visible: Any, scale: float) -> float:
+    lines = open_suji(kind, safe, visible)
+    rank = min(kind % 9, 8 - kind % 9)
     closed = _SUJI[rank] * (0.7 + 0.3 * scale)
     if rank < 3:
-        return closed + (low + high) * max(0.0, _NO_SUJI[rank] * scale - closed)
+        return closed + lines * max(0.0, _NO_SUJI[rank] * scale - closed)
     half = _HALF_SUJI * scale
-    if low + high <= 1.0:
-        return closed + (low + high) * max(0.0, half - closed)
-    return half + (low + high - 1.0) * (_NO_SUJI[rank] * scale - half)
+    if lines <= 1.0:
+        return closed + lines * max(0.0, half - closed)
+    return half + (lines - 1.0) * (_NO_SUJI[rank] * scale - half)
 
 
 @kernel
 def discard_risk(
-    rec: Any, player: int, visible: Any, dora34: Any, scores: Any, rounds_left: int, rate: Any, cost: Any
+    rec: Any,
+    player: int,
+    visible: Any,
+    dora34: Any,
+    scores: Any,
+    rounds_left: int,
+    reads_melds: bool,
+    rate: Any,
+    cost: Any,
 ) -> float:
     """Risk of each kind as a discard now, over all opponents.
 
@@ -198,6 +229,7 @@ def discard_risk(
         dora34: ``[34]`` int8, how often each kind counts as dora.
         scores: ``[4]`` float64.
         rounds_left: rounds after this one.
+        reads_melds: look at what open hands show.
         rate: ``[34]`` float64, receives the chance to deal in.
         cost: ``[34]`` float64, receives the expected loss, in the measure of `policies.stakes`.
 
@@ -210,13 +242,13 @@ def discard_risk(
     threat = 0.0
     for step in range(1, 4):
         other = (player + step) % 4
-        chance = tenpai_chance(rec, other)
+        chance = tenpai_chance(rec, other, reads_melds)
         if chance <= 0.02:
             continue
         threat = max(threat, chance)
-        points = expected_points(rec, other, dora34) + 1000.0 * rec.riichi_sticks
+        points = expected_points(rec, other, dora34, reads_melds) + 1000.0 * rec.riichi_sticks
         price = max(200.0, loss(scores, player, other, points, rounds_left))
-        rates_against(rec, player, other, visible, dora34, one)
+        rates_against(rec, other, visible, dora34, reads_melds, one)
         for kind in range(34):
             rate[kind] += chance * one[kind]
             cost[kind] += chance * one[kind] * price
@@ -225,7 +257,7 @@ def discard_risk(
 
 @kernel
 def against_each(
-    rec: Any, player: int, visible: Any, dora34: Any, tenpai: Any, points: Any, rates: Any
+    rec: Any, player: int, visible: Any, dora34: Any, reads_melds: bool, tenpai: Any, points: Any, rates: Any
 ) -> None:
     """Danger by opponent: what `discard_risk` adds up.
 
@@ -234,12 +266,13 @@ def against_each(
         player: who discards.
         visible: ``[34]`` int8, copies he can see.
         dora34: ``[34]`` int8, how often each kind counts as dora.
+        reads_melds: look at what open hands show.
         tenpai: ``[3]`` float64, by seat from his right on; receives the chance that each is tenpai.
         points: ``[3]`` float64, receives what each one's hand would cost.
         rates: ``[3, 34]`` float64, receives the chance of each kind to be his winning tile if he is tenpai.
     """
     for step in range(1, 4):
         other = (player + step) % 4
-        tenpai[step - 1] = tenpai_chance(rec, other)
-        points[step - 1] = expected_points(rec, other, dora34)
-        rates_against(rec, player, other, visible, dora34, rates[step - 1])
+        tenpai[step - 1] = tenpai_chance(rec, other, reads_melds)
+        points[step - 1] = expected_points(rec, other, dora34, reads_melds)
+        rates_against(rec, other, visible, dora34, reads_melds, rates[step - 1])

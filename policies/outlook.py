@@ -61,6 +61,7 @@ class Outlook(msgspec.Struct, frozen=True):
         cost: ``[34]`` float64, expected loss of each kind.
         thrown34: bit per kind he has thrown.
         threat: chance that the most dangerous opponent is tenpai.
+        reads_melds: whether the danger is adapted to what open hands show.
     """
 
     hand34: npt.NDArray[np.int8]
@@ -73,10 +74,18 @@ class Outlook(msgspec.Struct, frozen=True):
     cost: npt.NDArray[np.float64]
     thrown34: np.uint64
     threat: float
+    reads_melds: bool
 
 
-def look(record: np.void, player: int, length: GameLength) -> Outlook:
-    """Survey the table for one decision of a player whose hand is known."""
+def look(record: np.void, player: int, length: GameLength, *, reads_melds: bool = False) -> Outlook:
+    """Survey the table for one decision of a player whose hand is known.
+
+    Args:
+        record: the round.
+        player: who decides.
+        length: of the game.
+        reads_melds: adapt the danger to what open hands show (`policies.open_hands`).
+    """
     hand34 = record["hand34"][player].copy()
     side = np.zeros(SIDE_SIZE, dtype=np.int64)
     unseen34 = np.empty(34, dtype=np.int8)
@@ -86,9 +95,12 @@ def look(record: np.void, player: int, length: GameLength) -> Outlook:
     rate = np.empty(34, dtype=np.float64)
     cost = np.empty(34, dtype=np.float64)
     rounds_left = max(0, LAST_ROUND[length] - int(record["round_index"]))
-    threat = survey(record, player, rounds_left, side, unseen34, dora34, gains, moment, rate, cost)
+    threat = survey(
+        record, player, rounds_left, reads_melds, side, unseen34, dora34, gains, moment, rate, cost
+    )
+    thrown34 = record["river34"][player]
     return Outlook(
-        hand34, side, unseen34, dora34, gains, moment, rate, cost, record["river34"][player], float(threat)
+        hand34, side, unseen34, dora34, gains, moment, rate, cost, thrown34, float(threat), reads_melds
     )
 
 
@@ -133,7 +145,8 @@ class Prices(msgspec.Struct, frozen=True):
 def danger_of(record: np.void, player: int, view: Outlook) -> Danger:
     """What `look` adds up over the opponents, one by one."""
     tenpai, points, rates = np.empty(3), np.empty(3), np.empty((3, 34))
-    _against_each(row_of(record), player, 4 - view.unseen34, view.dora34, tenpai, points, rates)
+    visible = 4 - view.unseen34
+    _against_each(row_of(record), player, visible, view.dora34, view.reads_melds, tenpai, points, rates)
     return Danger(tenpai, points, rates)
 
 
@@ -150,9 +163,9 @@ def priced(view: Outlook, danger: Danger, prices: Prices) -> Outlook:
 
 @kernel
 def _against_each(
-    rows: Any, player: int, visible: Any, dora34: Any, tenpai: Any, points: Any, rates: Any
+    rows: Any, player: int, visible: Any, dora34: Any, reads_melds: bool, tenpai: Any, points: Any, rates: Any
 ) -> None:
-    against_each(rows[0], player, visible, dora34, tenpai, points, rates)
+    against_each(rows[0], player, visible, dora34, reads_melds, tenpai, points, rates)
 
 
 @kernel
@@ -160,6 +173,7 @@ def survey(
     rec: Any,
     player: int,
     rounds_left: int,
+    reads_melds: bool,
     side: Any,
     unseen34: Any,
     dora34: Any,
@@ -176,13 +190,13 @@ def survey(
         dora34[kind] = 0
     for i in range(rec.indicator_count):
         dora34[dora_of(int(rec.indicators[i]) >> 2)] += 1
-    _fill_side(rec, player, dora34, side)
+    fill_side(rec, player, dora34, side)
     scores = np.empty(4, dtype=np.float64)
     for p in range(4):
         scores[p] = rec.scores[p]
     bonus = 300.0 * rec.honba + 1000.0 * rec.riichi_sticks
     win_gains(scores, player, rec.dealer == player, bonus, rounds_left, gains)
-    threat = discard_risk(rec, player, visible, dora34, scores, rounds_left, rate, cost)
+    threat = discard_risk(rec, player, visible, dora34, scores, rounds_left, reads_melds, rate, cost)
     riichi_out = False
     for p in range(4):
         riichi_out = riichi_out or (p != player and rec.riichi[p] > 0)
@@ -203,7 +217,7 @@ def survey(
     moment[FOLDING] = 1.0 if rounds_left > 0 else _FOLDING_LAST
     moment[LATER_RISK] = _LATER_RATE * later
     moment[TENPAI_PRICE] = tenpai_price(scores, player, rounds_left)
-    spared = _spared(rec, player, dora34)
+    spared = _spared(rec, player, dora34, reads_melds)
     for han in range(1, HAN_MAX):
         gains[han] += spared
     moment[TURN] = rec.river_size[player]
@@ -211,13 +225,14 @@ def survey(
 
 
 @kernel
-def _spared(rec: Any, player: int, dora34: Any) -> float:
+def _spared(rec: Any, player: int, dora34: Any, reads_melds: bool) -> float:
     """What a win spares us: our part of a tsumo by those who are tenpai, and a penalty for noten."""
     spared = 0.0
     for other in range(4):
         if other != player:
-            chance = tenpai_chance(rec, other)
-            spared += chance * (_TSUMO_SHARE * expected_points(rec, other, dora34) + _NOTEN_SHARE)
+            chance = tenpai_chance(rec, other, reads_melds)
+            points = expected_points(rec, other, dora34, reads_melds)
+            spared += chance * (_TSUMO_SHARE * points + _NOTEN_SHARE)
     return spared
 
 
@@ -232,7 +247,8 @@ _NOTEN_SHARE: Final = 250.0
 
 
 @kernel
-def _fill_side(rec: Any, player: int, dora34: Any, side: Any) -> None:
+def fill_side(rec: Any, player: int, dora34: Any, side: Any) -> None:
+    """Fill the fixed part of a player's hand, see `policies.hand_value`."""
     side[SEAT_WIND] = 27 + (player - rec.dealer) % 4
     side[ROUND_WIND] = 27 + rec.round_index // 4
     side[DEALER] = int(rec.dealer == player)

@@ -374,6 +374,44 @@ def evaluate_accuracy(
     return print_report(evaluate(data, settings, quiet=as_json), as_json=as_json)
 
 
+@evaluation.command("danger")
+@reported
+def evaluate_danger(
+    data: Annotated[
+        list[Path],
+        typer.Option(
+            "--data", help="Folder of a corpus, or records as `corpus build` takes them.", metavar="PATH"
+        ),
+    ],
+    split: Annotated[
+        str,
+        typer.Option(
+            help="train, validation, test or all; without it test, but all of records.", metavar="NAME"
+        ),
+    ] = "",
+    room: Annotated[
+        list[str] | None,
+        typer.Option(help="Only games of this room (houou, tokujou, …); may be repeated.", metavar="ROOM"),
+    ] = None,
+    games: Annotated[
+        int, typer.Option(help="Of those that fit, so many drawn; 0 for all.", metavar="NUMBER", min=0)
+    ] = 0,
+    seed: Annotated[int, typer.Option(help="Of what is drawn.", metavar="NUMBER", min=0)] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Compare the danger that reviews show with real games.
+
+    How often each class of tile deals in to open hands of each kind, who is tenpai and for how many points:
+    in fact, by suji and passed tiles alone, and by what open hands show too.
+    """
+    from bot.logs import set_up_logs
+    from learning.danger_report import measure_danger, print_report
+
+    set_up_logs()
+    report = measure_danger(data, split=split, rooms=tuple(room or ()), games=games, seed=seed, quiet=as_json)
+    return print_report(report, as_json=as_json)
+
+
 @reported
 def arena(
     challenger: Annotated[

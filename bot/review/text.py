@@ -32,7 +32,10 @@ def review_text(review: Review, paths: Sequence[Path]) -> str:
     other = summary.comparison
     if other is not None and other.seat is None:
         alike = _percent(other.of_policies)
-        lines.append(f"  {other.name}: agreement {_percent(other.agreement)}; both policies alike {alike}")
+        lines.append(
+            f"  {other.name}: agreement {_percent(other.agreement)}, rating {_number(other.rating)}; "
+            f"both policies alike {alike}"
+        )
     elif other is not None and other.figures is not None:
         beside = clean_text(other.name) or f"seat {other.seat}"
         lines.append(f"  {beside}: {_figures_text(other.figures)}")
@@ -40,6 +43,8 @@ def review_text(review: Review, paths: Sequence[Path]) -> str:
         lines.append("  worst decisions:")
     for number in summary.worst[:_WORST]:
         lines.append(f"    {_decision_text(review, review.decisions[number])}")
+        if review.other is not None:
+            lines.append(f"      {review.other.name}: {_other_text(review.decisions[number])}")
     lines += [f"  {path}" for path in paths]
     return "\n".join(lines) + "\n"
 
@@ -90,6 +95,17 @@ def _decision_text(review: Review, decision: Decision) -> str:
         f"{where} turn {decision.turn}: {_action_text(decision.done)} rather than "
         f"{_action_text(decision.preferred)}: {decision.category}, ratio {decision.ratio:.3f}{loss}"
     )
+
+
+def _other_text(decision: Decision) -> str:
+    """What the policy compared with gives to its own choice, and to those of the player and the policy."""
+    chosen = (("prefers", decision.other), ("policy", decision.preferred), ("played", decision.done))
+    chances = {each.action: each.other for each in decision.options}
+    told: dict[Action, str] = {}
+    for name, action in chosen:
+        if action is not None:
+            told.setdefault(action, f"{name} {_action_text(action)} {_percent(chances[action])}")
+    return ", ".join(told.values())
 
 
 def _round_text(each: Round) -> str:

@@ -47,17 +47,17 @@ class Notes:
     def of(self, moment: Moment, opinion: Opinion) -> tuple[Note, ...]:
         """The notes of one decision; they are asked for in order."""
         return (
-            *self._furiten(moment),
+            *self._furiten(moment, opinion),
             *self._riichi(moment, opinion),
             *self._declined(moment, opinion),
             *self._red_five(moment),
             *self._last_round(moment),
         )
 
-    def _furiten(self, moment: Moment) -> Iterator[Note]:
+    def _furiten(self, moment: Moment, opinion: Opinion) -> Iterator[Note]:
         record, player = moment.record, self._player
-        ready, river = int(record["waits"][player]), int(record["river34"][player])
-        yield from self._furiten_after(moment)
+        ready, river = int(record["waits"][player]), self._river(moment)
+        yield from self._furiten_after(moment, opinion)
         if not ready:
             return
         if record["missed_riichi"][player]:
@@ -69,15 +69,27 @@ class Notes:
         elif record["missed_turn"][player]:
             yield Note(key="furiten_turn", params={"waits": kinds_of(ready)})
 
-    def _furiten_after(self, moment: Moment) -> Iterator[Note]:
-        if moment.done.kind is not ActionKind.DISCARD:
-            return
-        thrown = int(self._river(moment)) | 1 << (moment.done.tile >> 2)
-        ready = waits_after(moment, self._player, moment.done.tile >> 2)
-        if ready & thrown:
-            yield Note(
-                key="furiten_after", params={"waits": kinds_of(ready), "thrown": kinds_of(ready & thrown)}
-            )
+    def _furiten_after(self, moment: Moment, opinion: Opinion) -> Iterator[Note]:
+        """Of the discard played and of the preferred one, or of both at once."""
+        chosen: dict[int, list[str]] = {}
+        for who, action in (("played", moment.done), ("preferred", opinion.preferred)):
+            if action.kind is ActionKind.DISCARD:
+                chosen.setdefault(action.tile >> 2, []).append(who)
+        for kind, by in chosen.items():
+            ready, thrown = self._furiten_waits(moment, kind)
+            if thrown:
+                params: dict[str, str | list[str]] = {
+                    "discard": mjai_text(4 * kind + 3),
+                    "by": "both" if len(by) > 1 else by[0],
+                    "waits": kinds_of(ready),
+                    "thrown": kinds_of(thrown),
+                }
+                yield Note(key="furiten_after", params={**params})
+
+    def _furiten_waits(self, moment: Moment, kind: int) -> tuple[int, int]:
+        """Waits after a discard, and those of them that then lie in the own river; one bit each."""
+        ready = waits_after(moment, self._player, kind)
+        return ready, ready & (self._river(moment) | 1 << kind)
 
     def _river(self, moment: Moment) -> int:
         return int(moment.record["river34"][self._player])
@@ -91,17 +103,16 @@ class Notes:
             (action for action in discards if waits_after(moment, self._player, action.tile >> 2)),
             key=lambda action: opinion.probabilities[action],
         )
-        ready = waits_after(moment, self._player, best.tile >> 2)
+        ready, thrown = self._furiten_waits(moment, best.tile >> 2)
         unseen = unseen34(moment.record, self._player)
-        yield Note(
-            key="riichi_choice",
-            params={
-                "discard": mjai_text(best.tile),
-                "waits": kinds_of(ready),
-                "tiles": sum(int(unseen[kind]) for kind in range(KINDS) if ready >> kind & 1),
-                "probability": round(opinion.probabilities[riichi], 4),
-            },
-        )
+        params: dict[str, str | int | float | list[str]] = {
+            "discard": mjai_text(best.tile),
+            "waits": kinds_of(ready),
+            "thrown": kinds_of(thrown),
+            "tiles": sum(int(unseen[kind]) for kind in range(KINDS) if ready >> kind & 1),
+            "probability": round(opinion.probabilities[riichi], 4),
+        }
+        yield Note(key="riichi_choice", params={**params})
 
     def _declined(self, moment: Moment, opinion: Opinion) -> Iterator[Note]:
         if moment.legal[0].kind in WINS and opinion.preferred.kind not in WINS:

@@ -32,7 +32,7 @@ def played_decision(
         are left out: nothing was thought about them.
     """
     opinion = _opinion(made)
-    danger = danger_of(moment.record, seat, look(moment.record, seat, length))
+    danger = danger_of(moment.record, seat, look(moment.record, seat, length, reads_melds=True))
     shown = decision_of(seat, moment, opinion, danger, {}, None, notes, LiveDecisions([made], seat))
     live = shown.live and msgspec.structs.replace(shown.live, played=None, probabilities=None)
     kept = tuple(note for note in shown.notes if note.key != "riichi_choice" or "discard" in opinion.reached)

@@ -6,21 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from game.actions import Action, ActionKind
 from game.errors import ReplayError, ReplayFormatError
 from game.events import Four, StartRound
 from game.settlement import GameLength, placements
-from game.shanten import discard_table, shanten
+from game.shanten import shanten
 from game.state import is_furiten, unseen34
-from game.tiles import UNSEEN
+from game.tiles import KINDS, UNSEEN
 from policies.named import Named
 from policies.outlook import Danger, Outlook, danger_of, look
 from policies.reward import RewardNetwork, round_starts
 from replays.record import DecisionRecord, GameRecord, started
 from replays.review import grading, schema
+from replays.review.after import After, Shape
 from replays.review.judging import STEPS, Opinion, opinions, ranked
 from replays.review.live import LiveDecisions
 from replays.review.moments import Found, Moment, follow
@@ -127,7 +126,7 @@ class Reviewer:
         others: Sequence[Opinion | None] = [None] * len(moments)
         if self._other is not None:
             others = opinions(moments, seat, length, self._other.policy)
-        views = [look(moment.record, seat, length) for moment in moments]
+        views = [look(moment.record, seat, length, reads_melds=True) for moment in moments]
         dangers = [danger_of(m.record, seat, view) for m, view in zip(moments, views, strict=True)]
         values = _values(moments, seat, views, dangers, prospects)
         notes = Notes(seat, length)
@@ -181,11 +180,13 @@ class Reviewer:
         count = len(decisions)
         alike = sum(bool(each.other_agrees) for each in decisions)
         both = sum(_alike(each.preferred, each.other) for each in decisions)
+        ratios = [each.other_ratio or 0.0 for each in decisions]
         return schema.Comparison(
             name=name,
             seat=None,
             agreement=round(alike / count, 4) if count else None,
             of_policies=round(both / count, 4) if count else None,
+            rating=round(100 * sum(ratios) / count, 2) if count else None,
         )
 
 
@@ -252,7 +253,7 @@ def decision_of(
 ) -> schema.Decision:
     """One decision, put together from what was found out about it."""
     done = moment.done
-    options = _options(seat, moment, opinion, danger, worth)
+    options = _options(seat, moment, opinion, danger, worth, other)
     agrees = opinion.agrees(done)
     judged, ratio = opinion.parted(done)
     text = action_text(done, moment.record)
@@ -278,16 +279,22 @@ def decision_of(
         notes=notes.of(moment, opinion),
         other=action_text(other.preferred, moment.record) if other else None,
         other_agrees=other.agrees(done) if other else None,
+        other_ratio=round(other.parted(done)[1], 6) if other else None,
         live=live.of(moment, options),
     )
 
 
 def _options(
-    seat: int, moment: Moment, opinion: Opinion, danger: Danger, worth: Mapping[Action, float]
+    seat: int,
+    moment: Moment,
+    opinion: Opinion,
+    danger: Danger,
+    worth: Mapping[Action, float],
+    other: Opinion | None,
 ) -> tuple[schema.Option, ...]:
     record = moment.record
     deal_in = danger.deal_in
-    after = _after_discards(record, seat) if moment.legal[-1].kind is ActionKind.DISCARD else {}
+    after = After(record, seat, moment.legal)
     best = worth.get(opinion.preferred)
     rows = []
     for action in ranked(opinion):
@@ -295,7 +302,7 @@ def _options(
         own = worth.get(action)
         kind = action.tile >> 2
         is_discard = action.kind is ActionKind.DISCARD
-        distance, ukeire = after[kind] if is_discard else (None, None)
+        shape = after.of(action)
         first, second, third = (round(float(chance), 5) for chance in deal_in[:, kind])
         rows.append(
             schema.Option(
@@ -303,41 +310,33 @@ def _options(
                 probability=round(opinion.probabilities[action], 6),
                 step=step,
                 reached=step in opinion.reached,
-                shanten=distance,
-                ukeire=ukeire,
+                shanten=shape.shanten if shape else None,
+                ukeire=_ukeire(shape) if shape else None,
+                discard=shape.discard or None if shape else None,
                 danger=(first, second, third) if is_discard else None,
                 loss=None if best is None or own is None else round(best - own, 3) + 0.0,
+                other=round(other.probabilities[action], 6) if other else None,
             )
         )
     return tuple(rows)
 
 
-def _after_discards(record: np.void, seat: int) -> dict[int, tuple[int, schema.Ukeire]]:
-    """Shanten and ukeire by the kind thrown."""
-    distances, masks = np.empty(34, np.int8), np.empty(34, np.uint64)
-    copies = np.empty(34, np.int16)
-    hand34: NDArray[np.int8] = record["hand34"][seat]
-    discard_table(hand34, int(record["meld_count"][seat]), unseen34(record, seat), distances, masks, copies)
-    return {
-        kind: (
-            int(distances[kind]),
-            schema.Ukeire(
-                kinds=int(masks[kind]).bit_count(),
-                tiles=int(copies[kind]),
-                which=tuple(kinds_of(int(masks[kind]))),
-            ),
-        )
-        for kind in np.flatnonzero(hand34).tolist()
-    }
+def _ukeire(shape: Shape) -> schema.Ukeire:
+    return schema.Ukeire(kinds=shape.mask.bit_count(), tiles=shape.copies, which=tuple(kinds_of(shape.mask)))
 
 
 def _hand(moment: Moment, seat: int, options: Sequence[schema.Option]) -> schema.Hand:
     record = moment.record
-    distances = [option.shanten for option in options if option.shanten is not None]
+    discards = [option.shanten for option in options if option.action.kind == "discard"]
+    distances = [distance for distance in discards if distance is not None]
     own = int(shanten(record["hand34"][seat], int(record["meld_count"][seat])))
+    waits = int(record["waits"][seat])
+    unseen = unseen34(record, seat)
+    live = sum(1 << kind for kind in range(KINDS) if waits >> kind & 1 and unseen[kind] > 0)
     return schema.Hand(
         shanten=own if own < 0 or not distances else min(distances),
-        waits=tuple(kinds_of(int(record["waits"][seat]))),
+        waits=tuple(kinds_of(live)),
+        waits_gone=tuple(kinds_of(waits & ~live)),
         furiten=is_furiten(record, seat),
         riichi=bool(record["riichi"][seat]),
         is_open=bool(record["is_open"][seat]),

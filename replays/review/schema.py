@@ -78,7 +78,7 @@ class Action(_Part, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Ukeire(_Part, frozen=True, kw_only=True):
-    """What brings the hand closer: how many kinds, how many unseen tiles of them, and which."""
+    """What brings the hand closer and can still come: how many kinds, how many unseen tiles, and which."""
 
     kinds: int
     tiles: int
@@ -95,11 +95,14 @@ class Option(_Part, frozen=True, kw_only=True):
         step: the step that says so.
         reached: whether the flow of decision came to that step; where it did not, the step was asked all
             the same.
-        shanten: after this discard, -1 to 8; null for what is no discard.
-        ukeire: after this discard.
+        shanten: of the hand it leaves, -1 to 8; after a chi, pon or riichi with its best discard; null for a
+            win and nine terminals.
+        ukeire: of the same hand.
+        discard: that best discard: the one nearest to tenpai, then with most ukeire; null where none follows.
         danger: of this discard, by seat: the chance that it deals in, by rule.
         loss: reward it costs against the preferred action, by the rules of `docs/review.md`; negative where
             they put it above that; null where they have no value for it.
+        other: probability by the policy compared with.
     """
 
     action: Action
@@ -108,8 +111,10 @@ class Option(_Part, frozen=True, kw_only=True):
     reached: bool
     shanten: int | None = None
     ukeire: Ukeire | None = None
+    discard: str | None = None
     danger: Three | None = None
     loss: float | None = None
+    other: Probability | None = None
 
 
 class Hand(_Part, frozen=True, kw_only=True):
@@ -117,7 +122,8 @@ class Hand(_Part, frozen=True, kw_only=True):
 
     Attributes:
         shanten: -1 for a win, 0 tenpai; after a draw, of the best discard.
-        waits: of a hand of 3n+1 tiles that is tenpai.
+        waits: of a hand of 3n+1 tiles that is tenpai, those of which a copy is unseen.
+        waits_gone: its waits of which all copies are seen; they still count for furiten.
         furiten: whether he may not win by ron now.
         riichi: whether he has declared.
         is_open: whether he has an open meld.
@@ -125,6 +131,7 @@ class Hand(_Part, frozen=True, kw_only=True):
 
     shanten: int
     waits: tuple[str, ...]
+    waits_gone: tuple[str, ...] = ()
     furiten: bool
     riichi: bool
     is_open: bool
@@ -195,6 +202,7 @@ class Decision(_Part, frozen=True, kw_only=True):
         notes: explanations.
         other: what the policy compared with would do.
         other_agrees: whether the player did that.
+        other_ratio: the ratio by the policy compared with.
         live: what happened in play, in games of our own.
     """
 
@@ -216,6 +224,7 @@ class Decision(_Part, frozen=True, kw_only=True):
     notes: tuple[Note, ...] = ()
     other: Action | None = None
     other_agrees: bool | None = None
+    other_ratio: Probability | None = None
     live: Live | None = None
 
 
@@ -444,6 +453,7 @@ class Comparison(_Part, frozen=True, kw_only=True):
         seat: which, null for a policy.
         agreement: of the player with the other policy; for a seat, of that player with the policy.
         of_policies: how often both policies prefer the same; null for a seat.
+        rating: 100 times the mean ratio by the other policy; null for a seat.
         figures: of the other seat by the same policy; null for a policy.
         rates: of the other seat.
     """
@@ -452,6 +462,7 @@ class Comparison(_Part, frozen=True, kw_only=True):
     seat: Seat | None
     agreement: Probability | None
     of_policies: Probability | None = None
+    rating: float | None = None
     figures: Judged | None = None
     rates: Rates | None = None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import msgspec
@@ -248,6 +249,18 @@ def test_another_policy_and_another_seat(file: Path) -> None:
     seat = json.loads(run(file, "--json", "--compare", "seat:2").stdout)
     assert seat["summary"]["comparison"]["seat"] == 2
     assert seat["summary"]["comparison"]["agreement"] == 1.0
+
+
+def test_the_terminal_tells_what_the_other_policy_thinks(file: Path, tmp_path: Path) -> None:
+    arguments = ["review", str(file), "--policy", "random", "--compare", "heuristic", "--out", str(tmp_path)]
+    shown = CliRunner().invoke(cli.app, arguments).stdout
+    assert "heuristic: agreement 100.0 %, rating 100.0; both policies alike" in shown
+    (made,) = (msgspec.json.decode(path.read_bytes(), type=Review) for path in tmp_path.glob("*.json"))
+    worst = made.decisions[made.summary.worst[0]]
+    (best,) = (option.other for option in worst.options if option.action == worst.other)
+    assert worst.other == worst.done
+    assert best is not None
+    assert re.search(rf"\n      heuristic: prefers [^\n]* {re.escape(f'{100 * best:.1f}')} %, policy ", shown)
 
 
 def test_hostile_names_harm_neither_page_nor_terminal(game: GameRecord, tmp_path: Path) -> None:

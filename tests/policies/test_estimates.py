@@ -33,7 +33,7 @@ def facing_riichi() -> Scene:
 def rates(scene: Scene) -> npt.NDArray[np.float64]:
     out = np.empty(34)
     visible = scene.record["seen34"] + scene.record["hand34"][0]
-    rates_against(scene.record, 0, 3, visible, np.zeros(34, dtype=np.int8), out)
+    rates_against(scene.record, 3, visible, np.zeros(34, dtype=np.int8), False, out)
     return out
 
 
@@ -58,9 +58,9 @@ def test_a_wall_of_four_takes_the_run_away() -> None:
     visible = record["seen34"] + record["hand34"][0]
     before, after = np.empty(34), np.empty(34)
     none = np.zeros(34, dtype=np.int8)
-    rates_against(record, 0, 3, visible, none, before)
+    rates_against(record, 3, visible, none, False, before)
     visible[16] = 4  # all 8p: nothing waits on 9p but a pair
-    rates_against(record, 0, 3, visible, none, after)
+    rates_against(record, 3, visible, none, False, after)
     assert after[17] < before[17] / 2
     assert after[9] == pytest.approx(before[9])
 
@@ -69,7 +69,7 @@ def test_only_a_threat_costs() -> None:
     scene = Scene("14789m2458p1567z").draw("6m")
     record, rate, cost = scene.record, np.empty(34), np.empty(34)
     visible = record["seen34"] + record["hand34"][0]
-    threat = discard_risk(record, 0, visible, np.zeros(34, dtype=np.int8), EVEN, 7, rate, cost)
+    threat = discard_risk(record, 0, visible, np.zeros(34, dtype=np.int8), EVEN, 7, False, rate, cost)
     assert threat == 0.0
     assert not cost.any()
     assert look(facing_riichi().record, 0, "hanchan").threat == 1.0
@@ -77,12 +77,12 @@ def test_only_a_threat_costs() -> None:
 
 def test_melds_raise_the_chance_of_tenpai() -> None:
     scene = Scene(others={1: "1122z3344567p88s"})
-    closed = tenpai_chance(scene.record, 1)
+    closed = tenpai_chance(scene.record, 1, False)
     scene.draw("9m").discard("1z").pon(1).discard("3p")
-    one = tenpai_chance(scene.record, 1)
+    one = tenpai_chance(scene.record, 1, False)
     scene.draw().discard("9s").draw().discard("8s").pon(1).discard("3p")
     assert closed == 0.0
-    assert one < tenpai_chance(scene.record, 1)
+    assert one < tenpai_chance(scene.record, 1, False)
 
 
 # --- stakes -----------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ import { number, percent, words } from "./words.js";
 
 const DONE = "▲";
 const PREFERRED = "★";
+const OTHER = "◇";
 
 /** @param {Action} action @returns {string} an action in words */
 export function actionText(action) {
@@ -47,7 +48,8 @@ export function categoryBadge(category) {
 /** @param {Decision} decision @param {Option} option @returns {string} the signs of an option */
 function signs(decision, option) {
   const done = sameAction(option.action, decision.done) ? DONE : "";
-  return done + (sameAction(option.action, decision.preferred) ? PREFERRED : "");
+  const preferred = sameAction(option.action, decision.preferred) ? PREFERRED : "";
+  return done + preferred + (sameAction(option.action, decision.other) ? OTHER : "");
 }
 
 /**
@@ -127,10 +129,11 @@ export function decisionPanel(decision, index, all, look) {
 function verdict(decision) {
   const { decision: text } = words();
   const share = (/** @type {Action | null} */ action) => decision.options.find((one) => sameAction(one.action, action))?.probability;
-  const choice = (/** @type {string} */ label, /** @type {string} */ sign, /** @type {Action} */ action) =>
+  const shareOfOther = (/** @type {Action | null} */ action) => decision.options.find((one) => sameAction(one.action, action))?.other;
+  const choice = (/** @type {string} */ label, /** @type {string} */ sign, /** @type {Action} */ action, shareOf = share) =>
     make(
       "div", { class: "choice" }, make("span", { class: "choice-label" }, make("b", { "aria-hidden": "true" }, sign), ` ${label}`),
-      actionElement(action), make("span", { class: "choice-share" }, percent(share(action))),
+      actionElement(action), make("span", { class: "choice-share" }, percent(shareOf(action))),
     );
   const loss = make(
     "div", { class: "choice choice-loss" }, make("span", { class: "choice-label" }, text.loss),
@@ -141,7 +144,7 @@ function verdict(decision) {
     "div", { class: "verdict" },
     decision.done ? choice(text.done, DONE, decision.done) : null,
     choice(text.preferred, PREFERRED, decision.preferred),
-    decision.other ? choice(text.other, "◇", decision.other) : null,
+    decision.other ? choice(text.other, OTHER, decision.other, shareOfOther) : null,
     decision.done ? loss : null,
   );
 }
@@ -155,6 +158,7 @@ function situation(decision) {
     facts.push(make("span", {}, shantenText(hand.shanten)));
     facts.push(make("span", {}, hand.riichi ? text.inRiichi : hand.is_open ? text.isOpen : text.closed));
     if (hand.furiten) facts.push(make("span", { class: "warn" }, text.furiten));
+    if (hand.waits_gone?.length) facts.push(make("span", { class: "warn" }, `${text.waitsGone} `, make("span", { class: "tiles" }, ...hand.waits_gone.map((tile) => tileElement(tile)))));
     if (hand.waits.length) facts.push(make("span", {}, `${text.waits} `, make("span", { class: "tiles" }, ...hand.waits.map((tile) => tileElement(tile)))));
   }
   if (decision.judged && decision.judged !== decision.step) {
@@ -191,7 +195,7 @@ function optionTable(decision, look) {
   const deep = decision.options.some((option) => option.shanten !== null && option.shanten !== undefined);
   const danger = decision.options.some((option) => option.danger);
   const loss = decision.options.some((option) => option.loss !== null && option.loss !== undefined);
-  const past = earlier(decision);
+  const past = beside(decision);
   const head = make(
     "tr", {}, make("th", { scope: "col" }, text.option), make("th", { scope: "col", class: "wide" }, ...both(text.probability, text.probabilityShort)),
     ...past.map((column) => make("th", { scope: "col", class: "num" }, column.name)),
@@ -231,11 +235,19 @@ function optionRow(decision, option, place, shown) {
       make("span", { class: "meter-label", "data-value": "probability" }, percent(option.probability)),
     ),
     ...shown.past.map((column) => cell(percent(column.values[place]), "past")),
-    shown.deep ? cell(option.shanten === null ? "" : String(option.shanten), "shanten") : null,
-    shown.deep ? make("td", { class: "num", "data-value": "ukeire", title: option.ukeire ? text.ukeireCell(option.ukeire.tiles, option.ukeire.kinds) : "" }, option.ukeire ? make("span", {}, String(option.ukeire.tiles), make("small", {}, ` /${option.ukeire.kinds}`)) : null) : null,
+    shown.deep ? cell(option.shanten === null || option.shanten === undefined ? "" : String(option.shanten), "shanten") : null,
+    shown.deep ? make("td", { class: "num", "data-value": "ukeire", title: ukeireTitle(option) }, option.ukeire ? make("span", {}, String(option.ukeire.tiles), make("small", {}, ` /${option.ukeire.kinds}`)) : null) : null,
     ...(shown.danger ? danger.map((value) => dangerCell(value)) : []),
     shown.loss ? cell(option.loss === null ? "–" : number(option.loss, 2), "loss") : null,
   );
+}
+
+/** @param {Option} option @returns {string} */
+function ukeireTitle(option) {
+  const { decision: text, comma } = words();
+  if (!option.ukeire) return "";
+  const count = text.ukeireCell(option.ukeire.tiles, option.ukeire.kinds);
+  return option.discard ? count + comma + text.afterDiscard(tileName(option.discard)) : count;
 }
 
 /** @param {number | null} value */
@@ -253,13 +265,15 @@ function signElement(sign) {
 /** @param {string} sign @returns {string} what the signs mean */
 function spoken(sign) {
   const { decision: text, comma } = words();
-  return [sign.includes(DONE) ? text.done : "", sign.includes(PREFERRED) ? text.preferred : ""].filter(Boolean).join(comma);
+  const names = [[DONE, text.done], [PREFERRED, text.preferred], [OTHER, text.other]];
+  return names.filter(([each]) => sign.includes(each)).map(([, name]) => name).join(comma);
 }
 
-/** Probabilities of before, where the game was our own. @param {Decision} decision */
-function earlier(decision) {
+/** Further probabilities: of the policy compared with, and of before, where the game was our own. @param {Decision} decision */
+function beside(decision) {
   const { decision: text } = words();
   const columns = [
+    { name: text.other, values: decision.other ? decision.options.map((option) => option.other ?? null) : null },
     { name: text.then, values: decision.live?.probabilities },
     { name: text.base, values: decision.live?.base },
     { name: text.adapted, values: decision.live?.adapted },
@@ -276,7 +290,9 @@ function acceptance(decision) {
   const lines = shown.map((option) =>
     make(
       "li", {}, signElement(signs(decision, /** @type {Option} */ (option))),
-      actionElement(/** @type {Option} */ (option).action), make("span", { class: "arrow", "aria-hidden": "true" }, "→"),
+      actionElement(/** @type {Option} */ (option).action),
+      option?.discard ? make("span", { class: "quiet" }, text.thenDiscard, " ", tileElement(option.discard)) : null,
+      make("span", { class: "arrow", "aria-hidden": "true" }, "→"),
       make("span", { class: "tiles" }, ...(option?.ukeire?.which ?? []).map((tile) => tileElement(tile))),
     ),
   );

@@ -9,12 +9,13 @@
  * @typedef {{kind: string, tile?: string, consumed?: string[], tsumogiri?: boolean}} Action
  * @typedef {{kinds: number, tiles: number, which?: string[]}} Ukeire
  * @typedef {{action: Action, probability: number, step: string, reached?: boolean, shanten: number | null,
- *   ukeire: Ukeire | null, danger: number[] | null, loss: number | null}} Option
+ *   ukeire: Ukeire | null, danger: number[] | null, loss: number | null, other?: number | null,
+ *   discard?: string | null}} Option
  * @typedef {{time_ms: number, budget_ms: number, source?: string, fallback: string, late: boolean,
  *   played?: Action | null, probabilities?: (number | null)[] | null, base?: number[] | null,
  *   adapted?: number[] | null}} Live
  * @typedef {{round: number, event: number, turn: number, step: string, judged?: string, source: string,
- *   hand: {shanten: number, waits: string[], furiten: boolean, riichi: boolean, is_open: boolean} | null,
+ *   hand: {shanten: number, waits: string[], waits_gone?: string[], furiten: boolean, riichi: boolean, is_open: boolean} | null,
  *   opponents?: {player: number, tenpai: number, points: number}[], done: Action | null, preferred: Action,
  *   options: Option[], agrees: boolean, ratio: number | null, loss: number | null, category: string,
  *   notes: {key: string, params: any}[], other?: Action | null, other_agrees?: boolean | null,

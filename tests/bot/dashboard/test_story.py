@@ -94,7 +94,8 @@ def test_every_decision_with_a_choice_is_told_with_its_figures() -> None:
             one.decision.options[0].probability, abs=1e-6
         )
         for option in each["options"]:
-            assert (option["shanten"] is None) == (option["action"]["kind"] != "discard")
+            ends = option["action"]["kind"] in ("tsumo", "ron", "nine_terminals")
+            assert (option["shanten"] is None) == ends
             assert (option["danger"] is None) == (option["action"]["kind"] != "discard")
 
 

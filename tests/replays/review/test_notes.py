@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import pytest
 
 from game.events import Four
 from game.scoring import WinValue, ron_points, tsumo_payments
 from game.settlement import deltas, placements
+from game.tiles import mjai_text
 from replays.review.notes import needs, placed
 from replays.review.prospects import Standing
 from replays.review.schema import Decision, Note
+from tests.policies.fakes import Scripted
 from tests.replays.review.made import decided, record_of, reviewed
 from tests.scene import Scene
 
@@ -43,13 +47,38 @@ def test_a_wait_in_the_own_river() -> None:
     scene.turn("9p").turn("9p").turn("9p").own("1z", "9s")
     after = note(decided(scene), "furiten_after")
     assert after is not None
-    assert after.params == {"waits": ["6s", "9s"], "thrown": ["6s", "9s"]}
+    assert after.params == {"discard": "9s", "by": "played", "waits": ["6s", "9s"], "thrown": ["6s", "9s"]}
     scene.turn("8p").turn("8p").turn("8p").own("8p", "8p")
     before = decided(scene)
     found = note(before, "furiten_waits")
     assert found is not None
     assert found.params == {"waits": ["6s", "9s"], "thrown": ["6s", "9s"]}
     assert before.hand.furiten
+
+
+def test_furiten_is_told_of_the_preferred_discard_too() -> None:
+    scene = Scene(READY).own("6s", "6s").turn("9p").turn("9p").turn("9p").draw("8s")
+    into, out_of = (next(a for a in scene.legal() if mjai_text(a.tile) == text) for text in ("8s", "7s"))
+    told = {"discard": "8s", "waits": ["6s", "9s"], "thrown": ["6s"]}
+    for done, preferred, by in (("7s", into, "preferred"), ("8s", out_of, "played"), ("8s", into, "both")):
+        found = decided(deepcopy(scene).discard(done), Scripted({preferred: 1.0}))
+        notes = [each.params for each in found.notes if each.key == "furiten_after"]
+        assert notes == [{**told, "by": by}]
+
+
+def test_riichi_that_would_be_furiten_says_so() -> None:
+    scene = (
+        Scene("123m456p78s11222z").own("6s", "6s").turn("9p").turn("9p").turn("9p").draw("9p").riichi("9p")
+    )
+    found = note(reviewed(record_of(scene), 0).decisions[1], "riichi_choice")
+    assert found is not None
+    assert (found.params["discard"], found.params["thrown"]) == ("9p", ["6s"])
+
+
+def test_a_wait_of_which_no_copy_is_left_is_no_wait_to_hope_for() -> None:
+    scene = Scene(READY, dora="9s").own("9p", "9p").turn("9s").turn("9s").turn("9s").own("8p", "8p")
+    hand = decided(scene).hand
+    assert (hand.waits, hand.waits_gone) == (("6s",), ("9s",))
 
 
 def test_a_winning_tile_let_pass() -> None:

@@ -53,9 +53,10 @@ def check(made: Review) -> None:
         assert (each.ratio == 1.0) or not each.agrees
         thrown = [option.probability for option in each.options if option.action.kind == "discard"]
         assert not thrown or sum(thrown) == pytest.approx(1.0, abs=0.01)
-        assert all(
-            (option.shanten is not None) == (option.action.kind == "discard") for option in each.options
-        )
+        for option in each.options:
+            ends = option.action.kind in ("tsumo", "ron", "nine_terminals")
+            assert (option.shanten is None) == (option.ukeire is None) == ends
+            assert (option.discard is not None) == (option.action.kind in ("chi", "pon", "riichi"))
     for each, following in zip(made.rounds, made.rounds[1:], strict=False):
         assert each.result.scores == following.scores
         assert each.after == following.expected
@@ -88,7 +89,17 @@ def test_another_policy_disagrees() -> None:
     assert comparison is not None
     assert comparison.agreement == 1.0
     assert comparison.of_policies == made.summary.agreement
-    assert all(each.other_agrees for each in made.decisions)
+    assert comparison.rating == 100.0
+    assert all(each.other_agrees and each.other_ratio == 1.0 for each in made.decisions)
+
+
+def test_the_other_policy_gives_what_it_gives_alone() -> None:
+    made = reviewer(RandomPolicy(), HeuristicPolicy()).review(whole(), 0)
+    for each, alone in zip(made.decisions, of_whole(0).decisions, strict=True):
+        assert each.other == alone.preferred
+        chances = {option.action: option.probability for option in alone.options}
+        assert {option.action: option.other for option in each.options} == chances
+    assert all(option.other is None for each in of_whole(0).decisions for option in each.options)
 
 
 def test_another_seat_stands_beside() -> None:

@@ -11,9 +11,13 @@ from typing import Any
 
 import pytest
 
+from game.tiles import mjai_text
+from policies.heuristic import HeuristicPolicy
+from policies.random_play import RandomPolicy
 from replays.review.report import as_json
 from replays.viewer import index_page, page
-from tests.replays.review.made import reviewed
+from tests.policies.fakes import Scripted
+from tests.replays.review.made import record_of, reviewed, reviewer, whole
 from tests.replays.viewer.samples import (
     DRAWN,
     KANS,
@@ -25,6 +29,7 @@ from tests.replays.viewer.samples import (
     rounds_of,
     seen_from,
 )
+from tests.scene import Scene
 
 sync_api = pytest.importorskip(
     "playwright.sync_api", reason="NO BROWSER TESTS: Playwright for Python is missing; pip install playwright"
@@ -73,6 +78,7 @@ READ_DECISIONS = """() => globalThis.suzakuViewer.review.decisions.map((decision
     loss: viewer.decision.querySelector(".verdict [data-value=loss]").textContent,
     badge: viewer.decision.querySelector(".decision-head .badge").className,
     rows: [...viewer.decision.querySelectorAll(".options tbody tr")].map((row) => ({
+      signs: row.querySelector(".sign").textContent,
       tile: row.querySelector(".tile")?.dataset.tile ?? "", probability: cells(row, "probability")[0],
       shanten: cells(row, "shanten")[0], ukeire: cells(row, "ukeire")[0], danger: cells(row, "danger"),
       loss: cells(row, "loss")[0], past: cells(row, "past"),
@@ -290,6 +296,37 @@ def test_a_review_of_a_real_game_shows_its_own_numbers(open_page: Any, tmp_path:
     assert {"discard", "pass"} < kinds
     opened.tab.get_by_role("tab", name="Game").click()
     assert _percent(made["summary"]["agreement"]) in opened.tab.locator("body").inner_text()
+    opened.check()
+
+
+def test_the_other_policys_numbers_stand_beside(open_page: Any, tmp_path: Path) -> None:
+    made = json.loads(as_json(reviewer(RandomPolicy(), HeuristicPolicy()).review(whole(), 0)))
+    path = tmp_path / "review.html"
+    path.write_text(page(made), encoding="utf-8")
+    opened = open_page(path)
+    read = opened.tab.evaluate(READ_DECISIONS)
+    for decision, shown in zip(made["decisions"], read, strict=True):
+        assert [row["past"] for row in shown["rows"]] == [
+            [_percent(option["other"])] for option in decision["options"]
+        ]
+        marked = [option["action"] for option, row in zip(decision["options"], shown["rows"], strict=True)
+                  if "◇" in row["signs"]]  # fmt: skip
+        assert marked == [decision["other"]]
+    opened.check()
+
+
+def test_furiten_and_waits_that_are_gone_are_told(open_page: Any, tmp_path: Path) -> None:
+    scene = Scene("123m456p78s11222z", dora="9s").own("6s", "6s").turn("9s").turn("9s").turn("9s").draw("8s")
+    eight = next(action for action in scene.legal() if mjai_text(action.tile) == "8s")
+    made = json.loads(as_json(reviewed(record_of(scene.discard("7s")), 0, Scripted({eight: 1.0}))))
+    path = tmp_path / "review.html"
+    path.write_text(page(made), encoding="utf-8")
+    opened = open_page(path)
+    last = made["decisions"][-1]
+    opened.tab.evaluate("(place) => globalThis.suzakuViewer.go(place)", last)
+    panel = opened.tab.locator("article.decision")
+    assert "(the policy's choice) leaves furiten" in panel.locator(".notes").inner_text()
+    assert "No copy left of" in panel.locator(".facts").inner_text()
     opened.check()
 
 
