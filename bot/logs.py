@@ -11,12 +11,14 @@ import logging
 import sys
 import threading
 from collections.abc import Iterator, MutableMapping
+from functools import partial
 from types import TracebackType
 from typing import Any, Literal, TextIO, TypeAlias
 
 import structlog
 
 from bot.redaction import REDACTOR
+from game import processes
 
 Format: TypeAlias = Literal["auto", "console", "json"]
 EventDict: TypeAlias = MutableMapping[str, Any]
@@ -26,6 +28,8 @@ _hidden: set[tuple[str, str]] = set()
 
 def set_up_logs(level: str = "info", log_format: Format = "auto", stream: TextIO | None = None) -> None:
     """Send every log line to ``stream``; without one to stderr, whatever that is when the line comes.
+
+    Processes started from now on do the same first, with their own stderr.
 
     Args:
         level: debug, info, warning or error.
@@ -74,6 +78,7 @@ def set_up_logs(level: str = "info", log_format: Format = "auto", stream: TextIO
     sys.excepthook = _log_uncaught
     threading.excepthook = _log_uncaught_in_thread
     sys.unraisablehook = _log_unraisable
+    processes.on_start(partial(set_up_logs, level, log_format))
 
 
 def redact_event(_: Any, __: str, event: EventDict) -> EventDict:

@@ -86,6 +86,10 @@ class EngineGarbled(EngineError):  # noqa: N818
     """What it said is no answer: no JSON, too long, or said without being asked."""
 
 
+class EngineUnusable(BotError):  # noqa: N818
+    """An external engine never answers: games with it would be played by the rules alone."""
+
+
 class CheckpointError(BotError):
     """A model's files cannot be used.
 

@@ -20,6 +20,7 @@ import msgspec
 import structlog
 
 from game.errors import ConfigError, WorkerFailed
+from game.processes import startup
 from learning.corpus.workers import default_workers
 from learning.crew import DONE, ONE_THREAD, TRIES, Done, Work, told
 from learning.same_program import differences, program
@@ -44,7 +45,7 @@ _PATIENCE_S: Final = 30.0
 """With nobody at work for so long, the log says so."""
 
 _Message: TypeAlias = tuple[str, Any]
-"""What a worker says: ready, result, done, or failed; and of what."""
+"""What a worker says: ready, result, done, refused or failed; and of what."""
 
 _log = structlog.get_logger(__name__)
 
@@ -141,7 +142,7 @@ class _Crew(Generic[S, R]):
         workers: int | None,
     ) -> None:
         self._ray = ray
-        self._setup = ray.put((program(), prepare, setup))
+        self._setup = ray.put((program(), startup(), prepare, setup))
         self._actors = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(_Worker)
         self._workers = workers
         self._waiting = deque(tasks)
@@ -177,6 +178,8 @@ class _Crew(Generic[S, R]):
             self._lose(source, error)
             return
         task = member.task
+        if kind == "refused":
+            raise WorkerFailed(value)
         if kind == "failed":
             raise WorkerFailed(f"task {task}: {value}" if task is not None else value)
         if kind == "result":
@@ -253,12 +256,13 @@ class _Worker:
         import ray  # noqa: PLC0415 - an extra, which whoever lives here has
 
         try:
-            wanted, prepare, given = ray.get(setup[0])
+            wanted, begin, prepare, given = ray.get(setup[0])
+            begin()
             if other := differences(wanted, program()):
                 return "failed", f"{socket.gethostname()} runs another program: {other}"
             self._work = prepare(given)
         except Exception as error:
-            return "failed", told(error)
+            return told(error)
         return "ready", None
 
     def do(self, task: int) -> Iterator[_Message]:
@@ -268,6 +272,6 @@ class _Worker:
             for result in self._work(task):
                 yield "result", result
         except Exception as error:
-            yield "failed", told(error)
+            yield told(error)
             return
         yield "done", None

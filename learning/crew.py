@@ -21,6 +21,7 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 import structlog
 
 from game.errors import BotError, WorkerFailed
+from game.processes import Startup, startup
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -87,7 +88,9 @@ class _Crew(Generic[S, R]):
 
     def hire(self) -> None:
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_serve, args=(theirs, self._prepare, self._setup), daemon=True)
+        process = self._context.Process(
+            target=_serve, args=(theirs, startup(), self._prepare, self._setup), daemon=True
+        )
         with _single_threaded():
             process.start()
         theirs.close()
@@ -103,6 +106,8 @@ class _Crew(Generic[S, R]):
             except (EOFError, ConnectionError):
                 self._replace(connection, task)
                 continue
+            if kind == "refused":
+                raise WorkerFailed(value)
             if kind == "failed":
                 raise WorkerFailed(f"task {task}: {value}")
             if kind == "result":
@@ -165,9 +170,9 @@ def _single_threaded() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _serve(connection: Connection, prepare: Callable[[Any], Work[Any]], setup: Any) -> None:
-    """A worker's life."""
-    leave_with_the_parent()
+def _serve(connection: Connection, begin: Startup, prepare: Callable[[Any], Work[Any]], setup: Any) -> None:
+    """What a worker does from its start to its end."""
+    begin_worker(begin)
     try:
         work = prepare(setup)
         while (task := connection.recv()) is not None:
@@ -177,15 +182,31 @@ def _serve(connection: Connection, prepare: Callable[[Any], Work[Any]], setup: A
     except (EOFError, ConnectionError):
         return
     except Exception as error:
-        connection.send(("failed", told(error)))
+        connection.send(told(error))
 
 
-def told(error: Exception) -> str:
+def told(error: Exception) -> tuple[str, str]:
     """What a worker says of an error: one of ours speaks for itself, others bring their trace."""
-    return str(error) if isinstance(error, BotError) else "".join(traceback.format_exception(error, limit=-6))
+    if isinstance(error, BotError):
+        return "refused", str(error)
+    return "failed", "".join(traceback.format_exception(error, limit=-6))
 
 
-def leave_with_the_parent() -> None:
+def begin_worker(begin: Startup) -> None:
+    """What a process of ours does first.
+
+    Its logs go where the parent's go, and so does whatever a library prints: stdout is for results alone.
+
+    Args:
+        begin: `game.processes.startup` of the parent.
+    """
+    with contextlib.suppress(OSError):  # closed by whoever started us: then nothing is printed at all
+        os.dup2(2, 1)
+    begin()
+    _leave_with_the_parent()
+
+
+def _leave_with_the_parent() -> None:
     """Leave Ctrl-C to the parent, and do not outlive it if it is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()

@@ -124,6 +124,29 @@ class Progress:
         )
 
 
+class GamesProgress(Progress):
+    """Counts games played, and shows the decisions asked for, as the first games may take minutes.
+
+    Args:
+        title: what plays them.
+    """
+
+    def __init__(self, title: str) -> None:
+        super().__init__(f"{title}.progress", title, "games", done=None)
+
+    def played(self, games: int, of: int, decisions: int) -> None:
+        """Say how many there are.
+
+        Args:
+            games: those of earlier starts included.
+            of: how many there are to be.
+            decisions: of this start.
+        """
+        if decisions:
+            self.note(decisions=f"{decisions:,}")
+        self.reach(games, of)
+
+
 class TrainingProgress(Progress):
     """Counts samples learned from, and shows the loss.
 

@@ -134,7 +134,10 @@ def train_reward(
     run = _Run(plan, corpus, out, commit)
     test = games_of(plan, corpus, "test")
     run.resume()
-    run.learn(quiet=quiet)
+    try:
+        run.learn(quiet=quiet)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(run.left_off) from None
     checkpoint = load(out, MODEL)
     network = network_of(checkpoint)
     assert isinstance(network, RewardNetwork)
@@ -225,6 +228,14 @@ class _Run:
                 progress.validated(f"root mean square error {math.sqrt(error):.3f}")
                 self._keep_if_best(error)
                 self._save()
+
+    @property
+    def left_off(self) -> str:
+        """What to say where somebody stopped the run."""
+        return (
+            f"stopped: {self.standing.epoch} of {self.plan.epochs} passes are done and saved in "
+            f"{self.folder.folder}; give the same command again to go on"
+        )
 
     def _batches(self) -> Iterator[tuple[Tensor, Lesson]]:
         """The games of a pass, shuffled, and as they are shown; the learning rate is set for each batch."""

@@ -15,13 +15,22 @@ from game.errors import ConfigError, ReplayError
 from game.events import Four
 from game.settlement import GameLength
 from learning.arena.engines import ANSWER_S
-from learning.arena.figures import Played, Side, crashes_in, faults_in, lines_of, side_of, speed_line
+from learning.arena.figures import (
+    Played,
+    Side,
+    crashes_in,
+    faults_in,
+    lines_of,
+    many_faults_of,
+    side_of,
+    speed_line,
+)
 from learning.arena.players import Contender, contender, tables_for
 from learning.arena.records import RECORDS_FOLDER, RecordForm
 from learning.arena.series import Series, wall_seed
 from learning.arena.session import Session, Tell
 from learning.arena.tally import GameRow
-from learning.progress import Progress
+from learning.progress import GamesProgress
 from policies.rollout import Seating
 from replays.standing import Standing
 
@@ -31,7 +40,7 @@ Players: TypeAlias = tuple[Contender, Contender, Contender, Contender]
 Watch: TypeAlias = Callable[[Standing], None]
 """Is told how the run stands: when it starts, and after every game."""
 
-_ENGINE: Final = re.compile(r"engine[a-z-]*:")
+_ENGINE: Final = re.compile(r"([^,=:/]+=)?engine[a-z-]*:")
 _GROUPS: Final = 1_000
 """Games are resampled in so many groups at most: as independent as single ones, and quicker to draw."""
 
@@ -64,6 +73,20 @@ class SelfPlay(Series, frozen=True, kw_only=True):
     def identity(self) -> str:
         """What tells these games from those of other plans."""
         return f"selfplay {self.seed} {' '.join(who.identity for who in self.players)} {self.length}"
+
+    @property
+    def flags(self) -> dict[str, str]:
+        """What was chosen; see `Series.flags`."""
+        return {
+            "--players": ",".join(who.flag for who in self.players),
+            "--games": str(self.games),
+            "--format": self.form,
+            **super().flags,
+        }
+
+    def continues(self, other: SelfPlay) -> bool:
+        """Whether games of another plan are the first ones of this."""
+        return other.games <= self.games and msgspec.structs.replace(other, games=self.games) == self
 
     def seating(self, number: int) -> Seating:
         """Game ``number``: its walls and who sits where."""
@@ -125,7 +148,7 @@ def run(
     *,
     workers: int | None = None,
     ray: str | None = None,
-    tell: Tell = lambda _games, _of: None,
+    tell: Tell = lambda _games, _of, _decisions: None,
     watch: Watch = unwatched,
 ) -> Summary:
     """Play what is not played yet, and sum up.
@@ -151,12 +174,14 @@ def run(
             pass
         rows = [session.rows[number] for number in sorted(session.rows)]
         whole = [row for row in rows if not row.crash]
+        players = tuple(_sides(plan, whole))
         return Summary(
             plan=plan,
             records=str(folder / RECORDS_FOLDER),
             games=len(whole),
             rounds=sum(row.rounds for row in whole),
-            players=tuple(_sides(plan, whole)),
+            players=players,
+            many_faults=many_faults_of(players),
             faults=faults_in(rows),
             crashes=crashes_in(rows),
             seconds=session.seconds,
@@ -206,27 +231,28 @@ def selfplay(
     plan = SelfPlay(players=four, games=games, seed=seed, length=length, form=form, tables=tables_for(*four))
     prepare()
     try:
-        with Progress("selfplay.progress", "selfplay", "games", done=None) as progress:
-            found = run(plan, folder, workers=workers, ray=ray, tell=progress.reach, watch=watch)
+        with GamesProgress("selfplay") as progress:
+            found = run(plan, folder, workers=workers, ray=ray, tell=progress.played, watch=watch)
     except OSError as exc:
         raise ReplayError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc
     return print_summary(found, as_json=as_json)
 
 
 def print_summary(found: Summary, *, as_json: bool) -> int:
-    """Write the summary to stdout; 1 if a game crashed."""
+    """Write the summary to stdout; 1 if the figures are not those of the players."""
     text = (
         msgspec.json.format(msgspec.json.encode(found), indent=2).decode()
         if as_json
         else "\n".join(_lines(found))
     )
     sys.stdout.write(text + "\n")
-    return 1 if found.crashes else 0
+    return found.exit_code
 
 
 def _lines(found: Summary) -> Iterator[str]:
     plan = found.plan
     yield f"{found.games} {plan.length} games, {found.rounds} rounds, seed {plan.seed}: {found.records}"
+    yield from (f"caution: {line}" for line in found.many_faults)
     yield from lines_of(found.players)
     yield from (f"fault: {line}" for line in found.faults)
     yield from (f"crashed: {line}" for line in found.crashes)

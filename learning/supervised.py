@@ -13,7 +13,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -38,9 +38,15 @@ from policies.slots import Slot
 
 SAVE_EVERY_S: Final = 120.0
 """Seconds between two saves of a run's state; no more than this is lost."""
+CURVE_STEPS: Final = 20
+"""Steps between two points of the training curves; the loss drawn is the mean over them."""
 RUNS_FOLDER: Final = "runs"
 
 _VALIDATION_BATCH: Final = 2048
+_AT_ONCE: Final = (
+    f"stopped at once: what was learned since the last save, {SAVE_EVERY_S:.0f} s at most, is lost; "
+    "give the same command again to go on"
+)
 
 
 class Parent(NamedTuple):
@@ -217,21 +223,36 @@ class _Run:
             str(plan.model), self.steps * plan.batch_size, standing.samples, quiet=quiet
         )
         with _noticing_signals() as stopped, progress, self.folder.curves(standing.step) as curves:
+            losses: list[float] = []
             for batch in self._batches():
                 rate, loss = self._step(batch)
+                losses.append(loss)
                 standing.seconds = before + time.monotonic() - begun
                 progress.learned(len(batch.labels), loss)
-                if self._is_due(len(batch.labels)):
+                due = self._is_due(len(batch.labels))
+                if due or standing.step % CURVE_STEPS == 0:
+                    curves.add(standing.step, _training_curves(losses, rate, progress.speed))
+                    losses = []
+                if due:
                     scores = self._validate()
                     progress.validated(f"{scores.accuracy:.2%}, loss {scores.loss:.4f}")
-                    curves.add(standing.step, _curves(loss, rate, progress.speed, scores))
+                    curves.add(standing.step, _validation_curves(scores))
                     self._keep_if_best(scores)
                 if stopped.is_set() or time.monotonic() - saved > SAVE_EVERY_S:
                     self._save()
                     saved = time.monotonic()
                 if stopped.is_set():
-                    raise KeyboardInterrupt
+                    raise KeyboardInterrupt(self._left_off)
         self._save()
+
+    @property
+    def _left_off(self) -> str:
+        """What to say where somebody stopped the run."""
+        done, of = self.standing.samples, self.steps * self.plan.batch_size
+        return (
+            f"stopped: {done:,} of {of:,} samples are learned and saved in {self.folder.folder}; "
+            "give the same command again to go on"
+        )
 
     def _batches(self) -> Iterator[Batch]:
         """The batches from where the run stands to its end, counted as they are taken."""
@@ -339,12 +360,10 @@ class _Run:
 def steps_of(plan: Plan, rows: int) -> int:
     """How many steps a plan takes over so many rows.
 
-            >>> from learning.first_weights import first_network
-    from learning.learner import Learner, learning_rate_at
-        from learning.plan import make_plan
-            >>> plan = make_plan("discard", passes=1.5)
-            >>> steps_of(plan, 1024), steps_of(plan, 1025)
-            (3, 5)
+    >>> from learning.plan import make_plan
+    >>> plan = make_plan("discard", passes=1.5)
+    >>> steps_of(plan, 1024), steps_of(plan, 1025)
+    (3, 5)
     """
     steps = math.ceil(plan.passes * math.ceil(rows / plan.batch_size))
     return min(steps, math.ceil(plan.samples / plan.batch_size)) if plan.samples else steps
@@ -385,19 +404,22 @@ def _settings(plan: Plan) -> dict[str, bool | int | float | str]:
     }
 
 
-def _curves(loss: float, rate: float, speed: float, scores: Scores) -> dict[str, float]:
+def _training_curves(losses: Sequence[float], rate: float, speed: float) -> dict[str, float]:
+    """Of the steps since the last point of the curves, whose losses these are."""
     return {
-        "training/loss": loss,
+        "training/loss": sum(losses) / len(losses),
         "training/learning_rate": rate,
         "training/samples_per_s": speed,
-        "validation/loss": scores.loss,
-        "validation/accuracy": scores.accuracy,
     }
+
+
+def _validation_curves(scores: Scores) -> dict[str, float]:
+    return {"validation/loss": scores.loss, "validation/accuracy": scores.accuracy}
 
 
 @contextmanager
 def _noticing_signals() -> Iterator[threading.Event]:
-    """An event set by the first Ctrl-C or SIGTERM; a second Ctrl-C interrupts at once."""
+    """An event set by the first Ctrl-C or SIGTERM; a second Ctrl-C interrupts at once, without saving."""
     stopped = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stopped
@@ -405,7 +427,7 @@ def _noticing_signals() -> Iterator[threading.Event]:
 
     def note(number: int, _: FrameType | None) -> None:
         if stopped.is_set() and number == signal.SIGINT:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(_AT_ONCE)
         stopped.set()
 
     before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -7,6 +7,7 @@ depends on its position alone (`policies.inference`), whatever else is asked wit
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -75,15 +76,22 @@ class Chooser(Protocol):
     """Anything that can play: a policy behind the decision flow, or a program of others."""
 
     def choose(self, requests: Sequence[Request], times: Times) -> Sequence[Choice]:
-        """Decide, for many players at once; never raises and always answers legally.
+        """Decide, for many players at once; always answers legally.
 
         Args:
             requests: one or more.
             times: to be added to.
+
+        Raises:
+            EngineUnusable: this player cannot play at all; nothing else is ever raised.
         """
 
-    def close(self) -> None:
-        """Let go of what only the games under way needed; he may be asked to play others."""
+    def close(self, times: Times) -> None:
+        """Let go of what only the games under way needed; others may be played after that.
+
+        Args:
+            times: to be added to.
+        """
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -157,7 +165,7 @@ class PolicyChooser:
         times["flow"] += process_time() - started - asked
         return choices
 
-    def close(self) -> None:
+    def close(self, times: Times) -> None:
         """Nothing to do; see `Chooser`."""
 
     def _answers(self, slot: Slot, questions: list[Question]) -> list[Row]:
@@ -278,6 +286,7 @@ class Rollout:
 
     Attributes:
         times: spent so far; may be replaced to count anew.
+        decisions: asked for so far, in all games.
     """
 
     def __init__(
@@ -288,27 +297,35 @@ class Rollout:
         self._tables = tables
         self._length: GameLength = length
         self.times: Times = defaultdict(float)
+        self.decisions = 0
 
     def play(self, seatings: Iterable[Seating]) -> Generator[Played, None, None]:
         """Play games to their ends, in the order in which they end."""
+        with contextlib.closing(self.steps(seatings)) as steps:
+            for ended in steps:
+                yield from ended
+
+    def steps(self, seatings: Iterable[Seating]) -> Generator[list[Played], None, None]:
+        """As `play`, but after each step of all tables: the games that ended with it, often none."""
         try:
-            yield from self._play(iter(seatings))
+            yield from self._steps(iter(seatings))
         finally:
             for chooser in self._choosers:
-                chooser.close()
+                chooser.close(self.times)
 
-    def _play(self, coming: Iterator[Seating]) -> Iterator[Played]:
+    def _steps(self, coming: Iterator[Seating]) -> Iterator[list[Played]]:
         games = [self._sit_down(seating) for seating in itertools.islice(coming, self._tables)]
         while games:
             asked = [(game, request) for game in games for request in game.advance(self.times)]
             self._answer(asked)
-            running = []
+            running, ended = [], []
             for game in games:
                 if not game.over:
                     running.append(game)
                     continue
-                yield game.played()
+                ended.append(game.played())
                 running += [self._sit_down(seating) for seating in itertools.islice(coming, 1)]
+            yield ended
             games = running
 
     def _sit_down(self, seating: Seating) -> _Game:
@@ -318,6 +335,7 @@ class Rollout:
         return game
 
     def _answer(self, asked: Sequence[tuple[_Game, Request]]) -> None:
+        self.decisions += len(asked)
         shares: list[list[tuple[_Game, Request]]] = [[] for _ in self._choosers]
         for game, request in asked:
             shares[self._first[game.seating.players[request.player]]].append((game, request))

@@ -19,8 +19,9 @@ from game.actions import Action, ActionKind
 from game.errors import IllegalActionError
 from game.events import GameEvent
 from game.layout import AT_HAND
+from game.refusals import refusal
 from game.table import masked
-from game.tiles import face_of, mjai_text
+from game.tiles import TILES, face_of, mjai_text
 from replays.copies import copies_of, free_copy
 from replays.mjai import Message, render
 
@@ -39,6 +40,10 @@ _WORDS: Final = {
     ActionKind.RON: "hora",
     ActionKind.NINE_TERMINALS: "ryukyoku",
 }
+
+_MEANT: Final = {word: kind for kind, word in reversed(_WORDS.items())} | {"none": ActionKind.PASS}
+"""What a word means; ``hora`` is a tsumo or a ron."""
+_FACES: Final = frozenset(mjai_text(tile) for tile in range(TILES))
 
 _SHOWN: Final = 120
 """Characters of a wrong answer that its error repeats."""
@@ -154,7 +159,35 @@ def read_action(message: object, legal: Sequence[Action], record: np.void, playe
             f"player {player} answered {_excerpt(message)}, which may mean each of: {several}"
         )
     allowed = ", ".join(map(str, legal)) or "nothing"
-    raise IllegalActionError(f"player {player} answered {_excerpt(message)}, but may only: {allowed}")
+    why = _why_not(message, record, player)
+    but = f"but {why}; it may only: {allowed}" if why else f"but may only: {allowed}"
+    raise IllegalActionError(f"player {player} answered {_excerpt(message)}, {but}")
+
+
+def _why_not(answer: Mapping[Any, Any], record: np.void, player: int) -> str:
+    """Why an answer means none of the legal actions; "" where that is plain."""
+    word = answer.get("type")
+    kind = _MEANT.get(word) if isinstance(word, str) else None
+    if kind is None:
+        return ""
+    actor, pai, consumed = answer.get("actor", player), answer.get("pai"), answer.get("consumed")
+    if actor != player:
+        return f"it plays for player {player}"
+    if kind is ActionKind.TSUMO and int(record["turn"]) != player:
+        kind = ActionKind.RON
+    tile = pai if isinstance(pai, str) and _is_face(pai) else ""
+    tiles = consumed if isinstance(consumed, list) and all(map(_is_face, consumed)) else []
+    if kind is ActionKind.DISCARD and not tile:
+        return "names no tile"
+    why = refusal(record, player, kind, tile, tiles)
+    drawn = int(record["drawn"])
+    if not why and kind is ActionKind.DISCARD and (drawn < 0 or tile != mjai_text(drawn)):
+        return f"{tile} is not the tile just drawn"
+    return why
+
+
+def _is_face(tile: object) -> bool:
+    return isinstance(tile, str) and tile in _FACES
 
 
 def _fits(answer: Mapping[Any, Any], written: Message) -> bool:

@@ -419,8 +419,9 @@ def arena(
         typer.Option(
             help="network, phoenix (the same before it learned from strong programs), heuristic, random, or "
             "a folder of checkpoints; with :6 or :12 behind it, networks average over so many renamings of "
-            "the suits. engine:COMMAND is a program that speaks mjai and "
-            "answers arrays of messages, engine-lines:COMMAND one that answers every message.",
+            "the suits. engine:COMMAND is a program that speaks mjai and answers arrays of messages, "
+            "engine-lines:COMMAND one that answers every message, engine-asked:COMMAND one that answers only "
+            "where it has a choice. NAME= before any of these is what reports and records call it.",
             metavar="PLAYER",
         ),
     ] = "network",
@@ -451,7 +452,10 @@ def arena(
     ] = 0,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for the results; a run that was stopped goes on there.", metavar="FOLDER"),
+        typer.Option(
+            help="Folder for the results; a run that was stopped, or is to have more --games, goes on there.",
+            metavar="FOLDER",
+        ),
     ] = None,
     records: Annotated[bool, typer.Option("--records", help="Keep every game's record in it too.")] = False,
     html: Annotated[

@@ -106,8 +106,8 @@ def reported(command: Callable[P, int]) -> Callable[P, None]:
             code = _complain(exc, EXIT_USAGE)
         except BotError as exc:
             code = _complain(exc, EXIT_FAILED)
-        except KeyboardInterrupt:
-            code = EXIT_INTERRUPTED
+        except KeyboardInterrupt as exc:
+            code = _complain(exc, EXIT_INTERRUPTED) if str(exc) else EXIT_INTERRUPTED
         raise typer.Exit(code)
 
     return run
@@ -133,7 +133,7 @@ def load_settings(path: Path | None, flags: dict[str, Any]) -> Config:
     return config
 
 
-def _complain(error: BotError, code: int) -> int:
+def _complain(error: BotError | KeyboardInterrupt, code: int) -> int:
     from bot.redaction import clean_text, redact
 
     typer.echo(f"suzaku: {redact(clean_text(str(error), keep_lines=True))}", err=True)

@@ -32,7 +32,8 @@ def selfplay(
         Path,
         typer.Option(
             "--out",
-            help="Folder for results and records; a run that was stopped goes on there.",
+            help="Folder for results and records; a run that was stopped, or is to have more --games, "
+            "goes on there.",
             metavar="FOLDER",
         ),
     ],

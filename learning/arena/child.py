@@ -9,14 +9,17 @@ says next could be the answer to an old question.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import selectors
+import shlex
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import IO, Final, TypeAlias
 
 import msgspec
+import structlog
 
 from game.errors import EngineDied, EngineError, EngineGarbled, EngineLate
 from learning.arena.warden import Warden, kill_group
@@ -31,6 +34,8 @@ _EXIT_S: Final = 0.2
 _GRACE_S: Final = 1.0
 _POLL_S: Final = 0.01
 
+_log = structlog.get_logger(__name__)
+
 
 class Question(msgspec.Struct, frozen=True):
     """What a child is to be asked.
@@ -38,16 +43,22 @@ class Question(msgspec.Struct, frozen=True):
     Attributes:
         child: who.
         lines: each with its end.
-        within_s: seconds for the answers, one to each line.
+        within_s: seconds for the answers.
+        answers: how many are awaited.
+        noticed_s: seconds after which the log says that there are none yet.
+        skips: whether a line is an answer to nothing that was asked, and counts as none.
     """
 
     child: Child
     lines: tuple[bytes, ...]
     within_s: float
+    answers: int
+    noticed_s: float = math.inf
+    skips: Callable[[bytes], bool] = lambda _line: False
 
 
 Answer: TypeAlias = Sequence[bytes] | EngineError
-"""A line for each line, without their ends; or why there are none."""
+"""What was answered, lines without their ends; or why nothing was."""
 
 
 class Child:
@@ -58,8 +69,11 @@ class Child:
         warden: sees to the child's end if this process cannot.
 
     Attributes:
+        command: for people.
         group: its processes.
         has_answered: it has answered a question.
+        lines_sent: that were written to it.
+        cpu_s: seconds on a core, its own and of those it started and waited for; 0 before its end.
 
     Raises:
         EngineDied: it cannot be started.
@@ -77,8 +91,11 @@ class Child:
             )
         except OSError as error:
             raise EngineDied(f"{words[0]} cannot be started: {error.strerror or error}") from error
+        self.command: Final = shlex.join(words)
         self.group: Final = self._process.pid
         self.has_answered = False
+        self.lines_sent = 0
+        self.cpu_s = 0.0
         self._warden = warden
         warden.watch(self.group)
         self._inbox = bytearray()
@@ -157,7 +174,7 @@ class Child:
         """Whether it is still about to end; what it says is read, so that it can."""
         self.overhear()
         self.stdout.read(_PIECE)
-        return self._process.poll() is None
+        return self._exit_code(os.WNOHANG) is None
 
     def kill(self) -> None:
         """End it, with everything it has started."""
@@ -167,13 +184,23 @@ class Child:
         self.overhear()
         self.stdout.close()
         self.stderr.close()
-        self._process.wait()
+        self._exit_code()
+
+    def _exit_code(self, options: int = 0) -> int | None:
+        """Its exit code, None if it still runs; waits for its end unless told not to."""
+        if self._process.returncode is None:
+            # not by `subprocess`, which throws away what the process took
+            pid, status, usage = os.wait4(self._process.pid, options)
+            if pid:
+                self._process.returncode = os.waitstatus_to_exitcode(status)
+                self.cpu_s = usage.ru_utime + usage.ru_stime
+        return self._process.returncode
 
     def _epitaph(self) -> str:
-        try:
-            how = f"died with exit code {self._process.wait(_EXIT_S)}"
-        except subprocess.TimeoutExpired:
-            how = "closed its output"
+        deadline = time.monotonic() + _EXIT_S
+        while (code := self._exit_code(os.WNOHANG)) is None and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+        how = "closed its output" if code is None else f"died with exit code {code}"
         self.overhear()
         words = self.last_words.rpartition("\n")[2]
         return f"{how}, saying {words!r}" if words else how
@@ -188,11 +215,11 @@ def ask(questions: Sequence[Question]) -> list[Answer]:
     with selectors.DefaultSelector() as selector:
         talks = [_Talk(question, selector) for question in questions]
         while waiting := [talk for talk in talks if not talk.over]:
-            pause = min(talk.deadline for talk in waiting) - time.monotonic()
+            pause = min(talk.next_look for talk in waiting) - time.monotonic()
             for key, _ in selector.select(max(pause, 0.0)):
                 key.data()
             for talk in waiting:
-                talk.give_up_if_late()
+                talk.look()
     return [talk.fault or talk.answers for talk in talks]
 
 
@@ -216,10 +243,13 @@ class _Talk:
         self._child = child = question.child
         self._selector = selector
         self._unsent = memoryview(b"".join(question.lines))
-        self._missing = len(question.lines)
+        self._missing = question.answers
+        self._skips = question.skips
         self._within_s = question.within_s
         self._pipes: list[IO[bytes]] = []
-        self.deadline = time.monotonic() + question.within_s
+        self._begun = time.monotonic()
+        self._deadline = self._begun + question.within_s
+        self._noticed = self._begun + question.noticed_s
         self.answers: list[bytes] = []
         self.fault: EngineError | None = None
         try:
@@ -233,33 +263,57 @@ class _Talk:
 
     @property
     def over(self) -> bool:
-        """Whether it has been answered, or never will be."""
-        return self.fault is not None or not self._missing
+        """Whether all was written and answered, or never will be."""
+        return self.fault is not None or not (self._missing or self._unsent)
 
-    def give_up_if_late(self) -> None:
-        """End it once its time has passed."""
-        if not self.over and time.monotonic() >= self.deadline:
+    @property
+    def next_look(self) -> float:
+        """When `look` has something to do at the latest."""
+        return min(self._deadline, self._noticed)
+
+    def look(self) -> None:
+        """Say once that it takes long, and end it once its time has passed."""
+        now = time.monotonic()
+        if self.over or now < self.next_look:
+            return
+        if now >= self._deadline:
             self._end(EngineLate(f"did not answer within {self._within_s:g} s"))
+            return
+        self._noticed = math.inf
+        _log.warning(
+            "engine.silent",
+            command=self._child.command,
+            lines_sent=self._child.lines_sent,
+            waited_s=round(now - self._begun, 1),
+            given_up_after_s=self._within_s,
+        )
 
     def _write(self) -> None:
         try:
-            written = self._child.stdin.write(self._unsent[:_PIECE])
+            written = self._child.stdin.write(self._unsent[:_PIECE]) or 0
+            self._child.lines_sent += bytes(self._unsent[:written]).count(b"\n")
         except BrokenPipeError:  # what it still says, or the end of that, tells more
             written = len(self._unsent)
-        self._unsent = self._unsent[written or 0 :]
+        self._unsent = self._unsent[written:]
         if not self._unsent:
             self._unwatch(self._child.stdin)
+        self._end_if_over()
 
     def _read(self) -> None:
         try:
             while self._missing and (line := self._child.hear()) is not None:
+                if self._skips(line):
+                    continue
                 self.answers.append(line)
                 self._missing -= 1
+                self._child.has_answered = True
         except EngineError as error:
             self._end(error)
             return
-        if not self._missing:
-            self._child.has_answered = True
+        self._end_if_over()
+
+    def _end_if_over(self) -> None:
+        if self.over:
             self._end(None)
 
     def _overhear(self) -> None:

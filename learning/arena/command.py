@@ -15,7 +15,7 @@ from learning.arena.plan import Mode, Plan, sets_for
 from learning.arena.players import contender, tables_for
 from learning.arena.report import Report, print_report
 from learning.arena.run import look, run
-from learning.progress import Progress
+from learning.progress import GamesProgress
 
 _log = structlog.get_logger(__name__)
 
@@ -88,7 +88,7 @@ def compare(
         _log.warning("arena.caution", reason=plan.caution)
     prepare()
     try:
-        with Progress("arena.progress", "arena", "games", done=None) as progress:
+        with GamesProgress("arena") as progress:
             found = run(
                 plan,
                 workers=workers,
@@ -97,7 +97,7 @@ def compare(
                 records=records,
                 sequential=sequential,
                 coverage_runs=coverage_runs,
-                tell=progress.reach,
+                tell=progress.played,
             )
     except OSError as exc:
         raise ReplayError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc

@@ -1,19 +1,20 @@
 """Engines that speak mjai, as players of the arena: a child process for every seat they have at a time.
 
-What happened since a seat was last asked is one line, an array of messages; or a line for each message, where
-the engine answers every one of them. A child plays one game after the other, as ``start_game`` and
+How it is spoken to is its `Dialect`. A child plays one game after the other, as ``start_game`` and
 ``end_game`` part them. One that gives no answer (`learning.arena.child`) is started anew at the seat's next
 decision and shown its game from the beginning; when that happens a second time, the seat is done without it
 until the next game. An answer that is not legal only costs the one decision. In every case the rules decide
-instead, and the fault is counted.
+instead, and the fault is counted. An engine that never answers at all ends the run.
 """
 
 from __future__ import annotations
 
+import math
 import shlex
 import shutil
 import sys
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from time import process_time
 from typing import Final
@@ -21,7 +22,15 @@ from typing import Final
 import msgspec
 import structlog
 
-from game.errors import ConfigError, DecisionError, EngineDied, EngineError, EngineGarbled
+from game.actions import Action, ActionKind
+from game.errors import (
+    ConfigError,
+    DecisionError,
+    EngineDied,
+    EngineError,
+    EngineGarbled,
+    EngineUnusable,
+)
 from game.table import Table
 from learning.arena.child import Answer, Child, Question, ask, dismiss
 from learning.arena.warden import Warden
@@ -30,7 +39,6 @@ from policies.rollout import Choice, Request, Times
 from replays.mjai import Message
 from replays.mjai_seat import SeatFeed, read_action
 
-_DIALECTS: Final = {"engine:": False, "engine-lines:": True}
 ANSWER_S: Final = 10.0
 """For an answer, by the clock on the wall."""
 START_S: Final = 60.0
@@ -38,9 +46,11 @@ START_S: Final = 60.0
 
 _LOSSES: Final = 2
 """Children a seat may lose in a game."""
+_FRUITLESS: Final = 3
+"""So many children in a row that never answer end the run; the first one does where none ever has."""
 _FAREWELL_S: Final = 1.0
 """For an answer to the end of a game; a child who gives none is not used again."""
-_NAME: Final = 28
+MAX_NAME: Final = 28
 """Characters of a name."""
 _SHOWN: Final = 120
 """Bytes of a wrong answer that its error repeats."""
@@ -48,43 +58,62 @@ _SHOWN: Final = 120
 _log = structlog.get_logger(__name__)
 
 
+class Dialect(StrEnum):
+    """How an engine is spoken to, by what stands before its command."""
+
+    ARRAYS = "engine"
+    """A line for each decision, an array of all messages since the one before; each line is answered."""
+    LINES = "engine-lines"
+    """A line for each message; each is answered."""
+    ASKED = "engine-asked"
+    """A line for each message; only those that ask something are answered. How many answers a game shown anew
+    would bring is not known, nor whether its end brings one: a child plays a single game, and only once."""
+
+
+_WAYS: Final = {
+    Dialect.ARRAYS: "arrays of messages, each answered",
+    Dialect.LINES: "a line for each message, each answered",
+    Dialect.ASKED: "a line for each message, answered only where the player has a choice",
+}
+
+
 class Engine(msgspec.Struct, frozen=True):
     """A program and how it is spoken to.
 
     Attributes:
         words: the command.
-        by_line: it is given a message a line and answers each; else an array of messages.
+        dialect: how.
     """
 
     words: tuple[str, ...]
-    by_line: bool = False
+    dialect: Dialect = Dialect.ARRAYS
 
     @property
     def name(self) -> str:
         """Short, for tables and records: the command without its folders."""
         name = " ".join(Path(word).name or word for word in self.words)
-        return name if len(name) <= _NAME else name[: _NAME - 1] + "…"
+        return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"
 
 
 def engine_of(text: str) -> Engine | None:
-    """The engine meant by ``engine:COMMAND`` or ``engine-lines:COMMAND``; None for any other text.
+    """The engine meant by a `Dialect`, a colon and a command; None for any other text.
 
-    >>> engine_of("engine:sh -c 'exec node engine.js'")
-    Engine(words=('sh', '-c', 'exec node engine.js'), by_line=False)
+    >>> engine_of("engine:sh -c 'exec node engine.js'").words
+    ('sh', '-c', 'exec node engine.js')
 
     Raises:
         ConfigError: the command cannot be read.
     """
-    dialect = next((start for start in _DIALECTS if text.startswith(start)), None)
-    if dialect is None:
+    dialect, colon, command = text.partition(":")
+    if not colon or dialect not in list(Dialect):
         return None
     try:
-        words = shlex.split(text.removeprefix(dialect))
+        words = shlex.split(command)
     except ValueError as error:
         raise ConfigError(f"{text!r}: {error}") from error
     if not words:
-        raise ConfigError(f"{text!r}: say which program, as in {dialect}'node engine.js'")
-    return Engine(tuple(words), _DIALECTS[dialect])
+        raise ConfigError(f"{text!r}: say which program, as in {dialect}:'node engine.js'")
+    return Engine(tuple(words), Dialect(dialect))
 
 
 def check_engine(engine: Engine) -> None:
@@ -105,11 +134,16 @@ class EngineChooser:
     Args:
         engine: the program.
         answer_s: seconds for an answer.
+        name: of the player, for messages.
     """
 
-    def __init__(self, engine: Engine, answer_s: float = ANSWER_S) -> None:
+    def __init__(self, engine: Engine, answer_s: float = ANSWER_S, name: str = "") -> None:
         self._engine = engine
         self._answer_s = answer_s
+        self._name = name or engine.name
+        self._losses_allowed = 1 if engine.dialect is Dialect.ASKED else _LOSSES
+        self._has_answered = False
+        self._fruitless = 0
         self._seats: dict[tuple[int, int], _Seat] = {}
         self._idle: list[Child] = []
         self._warden: Warden | None = None
@@ -117,20 +151,24 @@ class EngineChooser:
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
         """Decide, all children thinking at the same time; see `policies.rollout.Chooser`."""
         started = process_time()
-        self._end_games()
+        self._end_games(times)
         seats = [self._seat(request) for request in requests]
-        answers = self._answers(seats)
-        choices = [_choice(request, answer) for request, answer in zip(requests, answers, strict=True)]
+        answers = self._answers(seats, times)
+        choices = []
+        for request, seat, answer in zip(requests, seats, answers, strict=True):
+            choice = _choice(request, answer)
+            seat.decided(choice.action)
+            choices.append(choice)
         times["engine"] += process_time() - started
         return choices
 
-    def close(self) -> None:
+    def close(self, times: Times) -> None:
         """End all children; those whose games are over are told so before."""
         try:
-            self._end_games()
+            self._end_games(times)
         finally:
             children = [seat.child for seat in self._seats.values() if seat.child]
-            dismiss([*children, *self._idle])
+            self._dismiss([*children, *self._idle], times)
             self._seats.clear()
             self._idle.clear()
             if self._warden:
@@ -140,10 +178,10 @@ class EngineChooser:
     def _seat(self, request: Request) -> _Seat:
         key = request.number, request.player
         if key not in self._seats:
-            self._seats[key] = _Seat(request.table, request.player, by_line=self._engine.by_line)
+            self._seats[key] = _Seat(request.table, request.player, self._engine.dialect)
         return self._seats[key]
 
-    def _answers(self, seats: Sequence[_Seat]) -> list[object]:
+    def _answers(self, seats: Sequence[_Seat], times: Times) -> list[object]:
         """What the engine says in each seat, one JSON value; or the error instead of it."""
         answers = self._ask(seats)
         # some engines end with every game, and may notice that only after the next one was begun
@@ -153,11 +191,45 @@ class EngineChooser:
             if seat.inherited and isinstance(answers[place], EngineDied)
         ]
         if gone:
-            dismiss([*self._idle, *(seats[place].stand_up() for place in gone)])
+            self._dismiss([*self._idle, *(seats[place].stand_up() for place in gone)], times)
             self._idle.clear()
             for place, answer in zip(gone, self._ask([seats[place] for place in gone]), strict=True):
                 answers[place] = answer
-        return [seat.hear(answer) for seat, answer in zip(seats, answers, strict=True)]
+        return [self._heard(seat, answer, times) for seat, answer in zip(seats, answers, strict=True)]
+
+    def _heard(self, seat: _Seat, answer: Answer, times: Times) -> object:
+        """What was said in a seat, one JSON value; or why there is nothing, and then its child is lost."""
+        said = seat.hear(answer)
+        if not isinstance(said, EngineError):
+            self._has_answered, self._fruitless = True, 0
+        elif not seat.given_up:
+            self._lose(seat, said, times)
+        return said
+
+    def _lose(self, seat: _Seat, error: EngineError, times: Times) -> None:
+        """Part with the child of a seat, which gave no answer.
+
+        Raises:
+            EngineUnusable: it was not the first that never gave one.
+        """
+        reason, child = reason_of(error), seat.child
+        if child is not None:
+            seat.stand_up()
+            child.kill()
+            self._count_time([child], times)
+        _log.warning(
+            "engine.lost",
+            name=self._name,
+            reason=reason,
+            stderr=child.last_words if child is not None else "",
+        )
+        if not seat.understood:
+            self._fruitless += 1
+            if self._fruitless >= (_FRUITLESS if self._has_answered else 1):
+                raise EngineUnusable(_never_answered(self._name, self._engine.dialect, child, reason))
+        seat.losses += 1
+        if seat.losses >= self._losses_allowed:
+            seat.given_up = reason
 
     def _ask(self, seats: Sequence[_Seat]) -> list[Answer]:
         answers: dict[int, Answer] = {}
@@ -176,8 +248,9 @@ class EngineChooser:
         if seat.child is None:
             seat.sit_down(self._child())
         assert seat.child is not None
-        within_s = self._answer_s if seat.child.has_answered else self._answer_s + START_S
-        return Question(seat.child, seat.lines(), within_s)
+        if seat.child.has_answered:
+            return seat.question(seat.child, self._answer_s)
+        return seat.question(seat.child, self._answer_s + START_S, noticed_s=self._answer_s)
 
     def _child(self) -> Child:
         if self._idle:
@@ -188,16 +261,26 @@ class EngineChooser:
             raise EngineDied(f"cannot be started: {error.strerror or error}") from error
         return Child(self._engine.words, self._warden)
 
-    def _end_games(self) -> None:
+    def _end_games(self, times: Times) -> None:
         """Tell of the ends of games; the children are free for others."""
         over = [key for key, seat in self._seats.items() if seat.table.done]
         seats = [seat for key in over if (seat := self._seats.pop(key)).child]
-        told = [Question(seat.stand_up(), seat.lines(), _FAREWELL_S) for seat in seats]
+        told = [seat.farewell(seat.stand_up()) for seat in seats]
         leaving: list[Child] = []
         for question, answer in zip(told, ask(told), strict=True):
             # no fault: whether the end of a game is to be answered is a matter of opinion
-            (leaving if isinstance(answer, EngineError) else self._idle).append(question.child)
-        dismiss(leaving)
+            stays = not isinstance(answer, EngineError) and self._engine.dialect is not Dialect.ASKED
+            (self._idle if stays else leaving).append(question.child)
+        self._dismiss(leaving, times)
+
+    def _dismiss(self, children: Sequence[Child], times: Times) -> None:
+        dismiss(children)
+        self._count_time(children, times)
+
+    def _count_time(self, children: Sequence[Child], times: Times) -> None:
+        """Count what children that have ended took; only their ends tell."""
+        if children:
+            times[f"processes of {self._name}"] += sum(child.cpu_s for child in children)
 
 
 class _Seat:
@@ -207,25 +290,27 @@ class _Seat:
         table: where he sits.
         child: None before the first decision, and after a loss.
         inherited: the child has played other games, and has not answered in this one.
+        understood: the child, or the one before it, has given an answer.
+        losses: children that gave none.
         given_up: what the last child did, after too many of them; "" while there may be another.
     """
 
-    def __init__(self, table: Table, player: int, *, by_line: bool) -> None:
+    def __init__(self, table: Table, player: int, dialect: Dialect) -> None:
         self.table = table
         self.child: Child | None = None
-        self.inherited = False
+        self.inherited = self.understood = False
+        self.losses = 0
         self.given_up = ""
         self._player = player
-        self._by_line = by_line
+        self._dialect = dialect
         self._feed = SeatFeed(player)
-        self._begun = False
-        self._losses = 0
+        self._begun = self._discarded = False
         self._line_asked = 0
 
     def sit_down(self, child: Child) -> None:
         """Take a child, who will be told the game from its beginning."""
         self.child = child
-        self.inherited = child.has_answered
+        self.inherited = self.understood = child.has_answered
         self._feed = SeatFeed(self._player)
         self._begun = False
 
@@ -235,44 +320,89 @@ class _Seat:
         assert child is not None
         return child
 
-    def lines(self) -> tuple[bytes, ...]:
-        """What has happened since the last decision, as it is told."""
+    def question(self, child: Child, within_s: float, noticed_s: float = math.inf) -> Question:
+        """What has happened since the last decision, as the child is told, and what is to be answered."""
         goes_on, self._begun = self._begun, True
         messages = self._feed.messages(self.table.events)
-        if self._by_line:
-            # a kakan may be robbed, and an indicator that was owed is shown between
-            self._line_asked = max(place for place, each in enumerate(messages) if each["type"] != "dora")
-            return tuple(_line(message) for message in messages)
-        lines = _arrays(messages, self._player) if goes_on else [messages]
-        self._line_asked = len(lines) - 1
-        return tuple(_line(line) for line in lines)
+        if self._dialect is Dialect.ARRAYS:
+            arrays = _arrays(messages, self._player) if goes_on else [messages]
+            self._line_asked = len(arrays) - 1
+            lines = tuple(_line(array) for array in arrays)
+            return Question(child, lines, within_s, len(lines), noticed_s)
+        lines = tuple(_line(message) for message in messages)
+        if self._dialect is Dialect.ASKED:
+            self._line_asked = 0
+            return Question(child, lines, within_s, 1, noticed_s, _SkipsForced(self._forced(messages)))
+        # a kakan may be robbed, and an indicator that was owed is shown between
+        self._line_asked = max(place for place, each in enumerate(messages) if each["type"] != "dora")
+        return Question(child, lines, within_s, len(lines), noticed_s)
+
+    def farewell(self, child: Child) -> Question:
+        """What is left to be told of a game that is over."""
+        question = self.question(child, _FAREWELL_S)
+        answers = 0 if self._dialect is Dialect.ASKED else question.answers
+        return msgspec.structs.replace(question, answers=answers)
+
+    def decided(self, action: Action) -> None:
+        """Know what came of the question."""
+        self._discarded = action.kind is ActionKind.DISCARD
+
+    def _forced(self, messages: list[Message]) -> list[Message]:
+        """The seat's discards that left no choice, so that nobody was asked."""
+        own = [each for each in messages if each["type"] == "dahai" and each["actor"] == self._player]
+        return own[self._discarded :]
 
     def hear(self, answer: Answer) -> object:
-        """What was said, one JSON value; or why there is nothing, and then the child is lost."""
-        if self.given_up:
+        """What was said, one JSON value; or the error instead of it."""
+        if isinstance(answer, EngineError):
             return answer
-        if not isinstance(answer, EngineError):
-            self.inherited = False
-            line = answer[self._line_asked]
-            try:
-                return msgspec.json.decode(line)
-            except (ValueError, RecursionError, msgspec.MsgspecError):
-                answer = EngineGarbled(
-                    f"answered {line[:_SHOWN].decode(errors='replace')!r}, which is no JSON"
-                )
-        self._lose(answer)
-        return answer
+        self.inherited = False
+        line = answer[self._line_asked]
+        try:
+            said = msgspec.json.decode(line)
+        except (ValueError, RecursionError, msgspec.MsgspecError):
+            return EngineGarbled(f"answered {line[:_SHOWN].decode(errors='replace')!r}, which is no JSON")
+        self.understood = True
+        return said
 
-    def _lose(self, error: EngineError) -> None:
-        self._losses += 1
-        last_words = ""
-        if self.child:
-            child = self.stand_up()
-            child.kill()
-            last_words = child.last_words
-        if self._losses == _LOSSES:
-            self.given_up = reason_of(error)
-        _log.warning("engine.lost", player=self._player, reason=reason_of(error), stderr=last_words)
+
+class _SkipsForced:
+    """Whether an answer is a discard that left no choice: some engines name these too, others do not.
+
+    In riichi a tile that was thrown without a choice offers none when it is drawn again, so it is not
+    mistaken for the answer that is awaited.
+
+    Args:
+        forced: these discards, in order.
+    """
+
+    def __init__(self, forced: list[Message]) -> None:
+        self._forced = forced
+
+    def __call__(self, line: bytes) -> bool:
+        if not self._forced:
+            return False
+        try:
+            said = msgspec.json.decode(line)
+        except (ValueError, RecursionError, msgspec.MsgspecError):
+            return False
+        expected = self._forced[0]
+        if not isinstance(said, dict) or any(said.get(key) != expected[key] for key in ("type", "pai")):
+            return False
+        del self._forced[0]
+        return True
+
+
+def _never_answered(name: str, dialect: Dialect, child: Child | None, reason: str) -> str:
+    """Why a run ends, and what might help."""
+    if child is None:
+        return f"engine {name!r}: {reason}"
+    others = " or ".join(f"{other}: ({_WAYS[other]})" for other in Dialect if other is not dialect)
+    lines = f"{child.lines_sent} line{'s' if child.lines_sent != 1 else ''}"
+    return (
+        f"engine {name!r} never answered: it was sent {lines} and {reason}; {dialect}: means "
+        f"{_WAYS[dialect]}; if it speaks another way, choose {others}"
+    )
 
 
 def _arrays(messages: list[Message], player: int) -> list[list[Message]]:

@@ -29,12 +29,15 @@ from replays.tally import SeatTally
 _COLUMNS: Final = ("n1", "n2", "n3", "n4", "games", "results", "rounds", *SeatTally.__struct_fields__)
 _AT: Final = {name: place for place, name in enumerate(_COLUMNS)}
 _LISTED: Final = 20
+_MANY_FAULTS: Final = 0.01
+"""Part of a player's decisions; about one in two games."""
 
 
 class Played(msgspec.Struct, frozen=True, kw_only=True):
     """What the playing itself came to, whatever the games were for.
 
     Attributes:
+        many_faults: of each player too many of whose decisions had to be replaced, a sentence that says so.
         faults: some decisions that had to be replaced, by game.
         crashes: games that could not be played to their end, with seed and reason; they count nowhere else.
         seconds: this start took.
@@ -43,12 +46,18 @@ class Played(msgspec.Struct, frozen=True, kw_only=True):
         times: seconds on a core per game of this start, by what they were spent on.
     """
 
+    many_faults: tuple[str, ...]
     faults: tuple[str, ...]
     crashes: tuple[str, ...]
     seconds: float
     played: int
     games_per_s: float
     times: dict[str, float]
+
+    @property
+    def exit_code(self) -> int:
+        """Of the command that reports it: 1 if the figures are not those of the players."""
+        return 1 if self.crashes or self.many_faults else 0
 
 
 class Side(msgspec.Struct, frozen=True):
@@ -154,6 +163,17 @@ def _add(sums: Floats, row: GameRow, seat: int) -> None:
     sums[row.places[seat] - 1] += 1
     sums[4:7] += (1, row.results[seat], row.rounds)
     sums[7:] += msgspec.structs.astuple(row.seats[seat])
+
+
+def many_faults_of(sides: Iterable[Side]) -> tuple[str, ...]:
+    """A sentence about each player too many of whose decisions had to be replaced."""
+    return tuple(
+        f"{side.faults:,} of {side.decisions:,} decisions of {side.name} "
+        f"({side.faults / side.decisions:.1%}) were made by the rules in its place, "
+        "so these are not its figures"
+        for side in sides
+        if side.faults > _MANY_FAULTS * side.decisions
+    )
 
 
 def faults_in(rows: Iterable[GameRow]) -> tuple[str, ...]:

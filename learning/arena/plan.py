@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import Final, Literal, TypeAlias
 
+import msgspec
+
 from game.events import Four
 from learning.arena.engines import ANSWER_S
 from learning.arena.players import Contender, tables_for
@@ -71,9 +73,25 @@ class Plan(Series, frozen=True, kw_only=True):
         return f"{text} independent" if self.independent else text
 
     @property
+    def flags(self) -> dict[str, str]:
+        """What was chosen; see `Series.flags`."""
+        return {
+            "--challenger": self.challenger.flag,
+            "--champion": self.champions.flag,
+            "--games": str(self.games),
+            "--two": "given" if self.mode == "2v2" else "not given",
+            "--independent": "given" if self.independent else "not given",
+            **super().flags,
+        }
+
+    def continues(self, other: Plan) -> bool:
+        """Whether games of another plan are the first ones of this."""
+        return other.sets <= self.sets and msgspec.structs.replace(other, sets=self.sets) == self
+
+    @property
     def command(self) -> str:
         """What plays these games again."""
-        words = ["suzaku", "arena", "--challenger", self.challenger.text, "--champion", self.champions.text]
+        words = ["suzaku", "arena", "--challenger", self.challenger.flag, "--champion", self.champions.flag]
         words += ["--games", str(self.games), "--seed", str(self.seed)]
         if self.tables != tables_for(*self.contenders):
             words += ["--tables", str(self.tables)]
@@ -89,11 +107,11 @@ class Plan(Series, frozen=True, kw_only=True):
     @property
     def caution(self) -> str:
         """What to keep in mind about the result, "" for nothing."""
-        if self.challenger != self.champions or self.independent:
+        if not self.challenger.plays_as(self.champions) or self.independent:
             return ""
         return (
-            "both sides are the same player: if he answers a position always alike, the games over the same "
-            "walls are all one game and his 2.5 says nothing; --independent gives each game walls of its own"
+            "both sides are the same player: if it always answers a position alike, the games over the same "
+            "walls are all one game and its 2.5 says nothing; --independent gives each game walls of its own"
         )
 
     def seating(self, number: int) -> Seating:

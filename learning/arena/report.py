@@ -8,11 +8,22 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from learning.arena.course import Stand, course
-from learning.arena.coverage import Coverage, coverage
-from learning.arena.figures import Played, Side, crashes_in, faults_in, lines_of, side_of, speed_line, sums_of
+from learning.arena.coverage import EQUAL, Coverage, coverage
+from learning.arena.figures import (
+    Played,
+    Side,
+    crashes_in,
+    faults_in,
+    lines_of,
+    many_faults_of,
+    side_of,
+    speed_line,
+    sums_of,
+    table_of,
+)
 from learning.arena.plan import CHALLENGER, CHAMPION, Plan
 from learning.arena.tally import GameRow
-from learning.statistics import Floats, mean_place
+from learning.statistics import LEAST_SETS, Floats, mean_place
 
 
 class Report(Played, frozen=True):
@@ -23,7 +34,8 @@ class Report(Played, frozen=True):
         games: counted: of whole sets only.
         sets: duplicate sets counted; games where each has walls of its own.
         clear: why it ended before its plan did: the difference was clear; only asked for in a sequential run.
-        challenger: his figures.
+        verdict: what the challenger's average placement says.
+        challenger: its figures.
         champions: theirs.
         course: how the challenger's average placement settled.
         coverage: how often the interval of a small run, drawn from these games, holds 2.5; if asked for.
@@ -33,6 +45,7 @@ class Report(Played, frozen=True):
     games: int
     sets: int
     clear: bool
+    verdict: str
     challenger: Side
     champions: Side
     course: tuple[Stand, ...] = ()
@@ -65,13 +78,17 @@ def report(
     if not sets:
         return None
     counts = sums_of({CHALLENGER}, sets)[:, :4]
+    challenger = side_of(plan.challenger, {CHALLENGER}, sets, plan.length)
+    champions = side_of(plan.champions, {CHAMPION}, sets, plan.length)
     return Report(
         plan=plan,
         games=len(sets) * plan.set_games,
         sets=len(sets),
         clear=clear,
-        challenger=side_of(plan.challenger, {CHALLENGER}, sets, plan.length),
-        champions=side_of(plan.champions, {CHAMPION}, sets, plan.length),
+        verdict=verdict(challenger, champions, len(sets)),
+        challenger=challenger,
+        champions=champions,
+        many_faults=many_faults_of((challenger, champions)),
         faults=faults_in(rows),
         crashes=crashes_in(rows),
         seconds=seconds,
@@ -92,6 +109,28 @@ def whole_sets(plan: Plan, rows: Iterable[GameRow]) -> list[list[GameRow]]:
     return [sets[number] for number in sorted(sets) if len(sets[number]) == plan.set_games]
 
 
+def verdict(challenger: Side, champions: Side, sets: int) -> str:
+    """What the challenger's average placement says, in a sentence.
+
+    Args:
+        challenger: its figures.
+        champions: theirs.
+        sets: duplicate sets, or single games, that they are made of.
+    """
+    placement = challenger.placement
+    if placement.value is None or placement.low is None or placement.high is None:
+        return "nothing can be said yet"
+    if placement.low == placement.high:
+        return "every set ended alike, so there is no telling how sure this is"
+    if sets < LEAST_SETS:
+        return "too few games to say more"
+    if placement.high < EQUAL:
+        return f"{challenger.name} is stronger"
+    if placement.low > EQUAL:
+        return f"{champions.name} is stronger"
+    return "no difference that these games could show"
+
+
 def placements_of(sets: Sequence[Sequence[GameRow]]) -> Floats:
     """``[S]``: the challenger's average place in each set."""
     return mean_place(sums_of({CHALLENGER}, sets)[:, :4])
@@ -101,14 +140,14 @@ def placements_of(sets: Sequence[Sequence[GameRow]]) -> Floats:
 
 
 def print_report(found: Report, *, as_json: bool) -> int:
-    """Write the report to stdout; 1 if a game crashed."""
+    """Write the report to stdout; 1 if the figures are not those of the players."""
     text = (
         msgspec.json.format(msgspec.json.encode(found), indent=2).decode()
         if as_json
         else "\n".join(_lines(found))
     )
     sys.stdout.write(text + "\n")
-    return 1 if found.crashes else 0
+    return found.exit_code
 
 
 def headline(found: Report) -> str:
@@ -124,6 +163,12 @@ def headline(found: Report) -> str:
 
 def _lines(found: Report) -> Iterable[str]:
     yield headline(found)
+    placement = next(table_of((found.challenger,)))[1][0]
+    yield (
+        f"average placement of {found.challenger.name}: {placement.value} {placement.interval}, equal is "
+        f"{EQUAL:g}: {found.verdict}"
+    )
+    yield from (f"caution: {line}" for line in found.many_faults)
     yield from lines_of((found.challenger, found.champions))
     if found.coverage:
         yield str(found.coverage)

@@ -24,7 +24,7 @@ def run(
     records: bool = False,
     sequential: bool = False,
     coverage_runs: int = 0,
-    tell: Tell = lambda _games, _of: None,
+    tell: Tell = lambda _games, _of, _decisions: None,
 ) -> Report | None:
     """Play what is not played yet, and report.
 

@@ -7,7 +7,7 @@ that goes on, on whatever number of processes, plays whole blocks again and coun
 from __future__ import annotations
 
 import hashlib
-from typing import Final
+from typing import Final, Self
 
 import msgspec
 
@@ -44,7 +44,22 @@ class Series(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def identity(self) -> str:
-        """What tells these games from those of other plans."""
+        """What tells these games from those of other plans; those of a longer plan are the same and more."""
+        raise NotImplementedError
+
+    @property
+    def flags(self) -> dict[str, str]:
+        """What was chosen, as the command line has it: the value of each flag, in words where it has none."""
+        engines = [who.answer_s for who in self.contenders if who.answer_s is not None]
+        return {
+            "--seed": str(self.seed),
+            "--tonpuu": "given" if self.length == "tonpuu" else "not given",
+            "--tables": str(self.tables),
+            "--answer-timeout": f"{engines[0]:g}" if engines else "not needed",
+        }
+
+    def continues(self, other: Self) -> bool:
+        """Whether games of another plan are the first ones of this."""
         raise NotImplementedError
 
     def seating(self, number: int) -> Seating:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Generic, Self, TypeAlias, TypeVar
+from typing import Final, Generic, Self, TypeAlias, TypeVar
 
 import msgspec
 
@@ -26,8 +26,11 @@ from policies.rollout import Rollout, Times
 
 P = TypeVar("P", bound=Series)
 
-Tell: TypeAlias = Callable[[int, int], None]
-"""Is told how many games there are now, and how many there are to be."""
+_SAY_S: Final = 0.5
+"""Between two messages of a process about how it goes on."""
+
+Tell: TypeAlias = Callable[[int, int, int], None]
+"""Is told how many games there are now, how many there are to be, and the decisions of this start."""
 Hear: TypeAlias = Callable[[GameRow], None]
 """Is given every game of this start as it ends."""
 
@@ -39,11 +42,13 @@ class Setup(msgspec.Struct, frozen=True):
         series: what is played.
         form: in which each game's record is made; None for no records.
         files: of the contenders' checkpoints, by their texts; those who are not there find their folders.
+        played: games of blocks that are not whole, which need not be played again.
     """
 
     series: Series
     form: RecordForm | None = None
     files: dict[str, Files] = {}
+    played: frozenset[int] = frozenset()
 
 
 class Ended(msgspec.Struct, frozen=True):
@@ -60,17 +65,42 @@ class Ended(msgspec.Struct, frozen=True):
     file: GameFile | None = None
 
 
-def player_of_blocks(setup: Setup) -> Work[Ended]:
+class Underway(msgspec.Struct, frozen=True):
+    """What was done since the message before it.
+
+    Attributes:
+        decisions: asked for, forced moves are not.
+        times: seconds on a core, by what they were spent on; those of games come with them.
+    """
+
+    decisions: int
+    times: dict[str, float] = {}
+
+
+Told: TypeAlias = Ended | Underway
+
+
+def player_of_blocks(setup: Setup) -> Work[Told]:
     """Load everybody; returns what plays a block."""
     warm_up()
     series = setup.series
     loaded = {who: seat_down(who, setup.files.get(who.text)) for who in dict.fromkeys(series.contenders)}
     rollout = Rollout([loaded[who] for who in series.contenders], tables=series.tables, length=series.length)
 
-    def play(block: int) -> Iterator[Ended]:
-        for played in rollout.play(map(series.seating, series.numbers(block))):
-            times, rollout.times = rollout.times, defaultdict(float)
-            yield Ended(row_of(played), dict(times), file_of(series, played, setup.form))
+    def spent() -> dict[str, float]:
+        times, rollout.times = rollout.times, defaultdict(float)
+        return dict(times)
+
+    def play(block: int) -> Iterator[Told]:
+        numbers = [number for number in series.numbers(block) if number not in setup.played]
+        said, told = time.monotonic(), rollout.decisions
+        for ended in rollout.steps(map(series.seating, numbers)):
+            for played in ended:
+                yield Ended(row_of(played), spent(), file_of(series, played, setup.form))
+            if time.monotonic() - said >= _SAY_S:
+                yield Underway(rollout.decisions - told)
+                said, told = time.monotonic(), rollout.decisions
+        yield Underway(rollout.decisions - told, spent())
 
     return play
 
@@ -100,7 +130,7 @@ class Session(Generic[P]):
         series: P,
         folder: Path | None = None,
         form: RecordForm | None = None,
-        tell: Tell = lambda _games, _of: None,
+        tell: Tell = lambda _games, _of, _decisions: None,
         hear: Hear = lambda _row: None,
     ) -> None:
         self.series = series
@@ -113,6 +143,7 @@ class Session(Generic[P]):
         self._before = len(self.rows)
         self._started = time.monotonic()
         self._times: Times = defaultdict(float)
+        self._decisions = 0
 
     def __enter__(self) -> Self:
         return self
@@ -121,6 +152,16 @@ class Session(Generic[P]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._store.close()
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(self._left_off) from None
+
+    @property
+    def _left_off(self) -> str:
+        """What to say where somebody stopped the run."""
+        games = f"{len(self.rows)} of {self.series.games} games"
+        if self._folder is None:
+            return f"stopped after {games}; nothing is kept without --out FOLDER"
+        return f"stopped: {games} are in {self._folder}; give the same command again to go on"
 
     @property
     def seconds(self) -> float:
@@ -135,7 +176,7 @@ class Session(Generic[P]):
     @property
     def times(self) -> dict[str, float]:
         """Seconds on a core per game of this start, by what they were spent on."""
-        return {what: spent / self.played for what, spent in sorted(self._times.items())}
+        return {what: spent / self.played for what, spent in sorted(self._times.items()) if self.played}
 
     def blocks(self, workers: int | None = None, ray: str | None = None) -> Generator[int, None, None]:
         """Play the blocks that are not whole yet; the number of each as it becomes so.
@@ -155,16 +196,26 @@ class Session(Generic[P]):
             for block in range(series.blocks)
             if any(number not in rows for number in series.numbers(block))
         ]
-        self._tell(self._before, series.games)
+        self._tell(self._before, series.games, 0)
         files = {} if ray is None else packed(*dict.fromkeys(series.contenders))
-        setup = Setup(series, self._form, files)
+        played = frozenset(number for block in missing for number in series.numbers(block) if number in rows)
+        setup = Setup(series, self._form, files, played)
         ended = spread(player_of_blocks, setup, missing, workers=workers, ray=ray)
         with contextlib.closing(ended):
             for block, one in ended:
                 if isinstance(one, Done):
                     yield block
-                else:
+                elif isinstance(one, Ended):
                     self._take(one)
+                    self._go_on(one.times)
+                else:
+                    self._decisions += one.decisions
+                    self._go_on(one.times)
+
+    def _go_on(self, times: dict[str, float]) -> None:
+        for what, spent in times.items():
+            self._times[what] += spent
+        self._tell(len(self.rows), self.series.games, self._decisions)
 
     def _take(self, ended: Ended) -> None:
         if ended.row.number in self.rows:
@@ -175,7 +226,4 @@ class Session(Generic[P]):
             folder.mkdir(exist_ok=True)
             replace_file(folder / ended.file.name, ended.file.data)
         self._store.add(ended.row)
-        for what, spent in ended.times.items():
-            self._times[what] += spent
         self._hear(ended.row)
-        self._tell(len(self.rows), self.series.games)

@@ -1,7 +1,8 @@
 """A run's results on disk: one line that says what is played, then one line a game, added as games end.
 
-Nothing in the file is ever changed, so a run killed at any moment leaves whole lines and at most one torn,
-which is cut off when the run goes on. A game that comes twice counts once.
+Lines are only ever added, so a run killed at any moment leaves whole lines and at most one torn, which is cut
+off when the run goes on. A game that comes twice counts once. When a run is made longer, the first line is
+replaced, with the whole file at once.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final, Generic, Self, TypeVar
 import msgspec
 
 from game.errors import ConfigError, ReplayError
+from game.files import replace_file
 from learning.arena.series import Series
 from learning.arena.tally import GameRow
 
@@ -28,7 +30,8 @@ class Store(Generic[P]):
 
     Args:
         series: what is played.
-        folder: where the results lie; made if it is missing. A run that was stopped goes on there.
+        folder: where the results lie; made if it is missing. A run that was stopped goes on there, and one
+            that has fewer games is made longer.
 
     Attributes:
         rows: games so far, by number.
@@ -87,7 +90,12 @@ class Store(Generic[P]):
                 file.truncate(whole)
         lines = data[:whole].splitlines()
         if lines:
-            _check(series, _decode(path, 1, lines[0], type(series)), path)
+            found = _decode(path, 1, lines[0], type(series))
+            if not series.continues(found):
+                raise ConfigError(_other_run(path, series, found))
+            if series != found:
+                rest = data[len(lines[0]) + 1 : whole]
+                replace_file(path, msgspec.json.encode(series) + b"\n" + rest)
         for number, line in enumerate(lines[1:], 2):
             row = _decode(path, number, line, GameRow)
             self.rows.setdefault(row.number, row)
@@ -125,9 +133,20 @@ def _decode(path: Path, number: int, line: bytes, kind: type[T]) -> T:
         raise ReplayError(f"{path}: line {number}: {exc}; move the file away to begin anew") from exc
 
 
-def _check(series: Series, found: Series, path: Path) -> None:
-    names = series.__struct_fields__
-    fields = [name for name in names if getattr(series, name) != getattr(found, name)]
-    if fields:
-        what = ", ".join(f"{name} {getattr(found, name)}, not {getattr(series, name)}" for name in fields)
-        raise ConfigError(f"{path}: another run lies there ({what}); choose another --out")
+def _other_run(path: Path, series: Series, found: Series) -> str:
+    """How what lies there differs from what is to be played, and what to do about it."""
+    asked, played = series.flags, found.flags
+    differences = [
+        f"{flag} {value}, not {asked[flag]}" for flag, value in played.items() if asked[flag] != value
+    ]
+    if not differences:
+        return f"{path}: the checkpoints of a player have changed since that run began; choose another --out"
+    if list(differences) == [f"--games {played['--games']}, not {asked['--games']}"]:
+        return (
+            f"{path}: a run of {played['--games']} games lies there; give at least as many to go on with it, "
+            "or choose another --out"
+        )
+    return (
+        f"{path}: another run lies there, with {'; '.join(differences)}; give the same flags to go on with "
+        "it, or choose another --out"
+    )

@@ -26,7 +26,11 @@ class Warden:
     def __init__(self) -> None:
         # apart from our own group, so that Ctrl-C does not take it along
         self._process = subprocess.Popen(  # noqa: S603 - our own script
-            [sys.executable, "-I", "-S", __file__], stdin=subprocess.PIPE, bufsize=0, start_new_session=True
+            [sys.executable, "-I", "-S", __file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,  # it has no logs and says nothing
+            bufsize=0,
+            start_new_session=True,
         )
 
     def watch(self, group: int) -> None:

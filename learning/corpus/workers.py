@@ -11,7 +11,8 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import islice
 from typing import Final, TypeVar
 
-from learning.crew import leave_with_the_parent
+from game.processes import startup
+from learning.crew import begin_worker
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -49,7 +50,7 @@ def in_order(function: Callable[[T], R], tasks: Iterable[T], workers: int) -> It
         return
     # spawned: a fork would copy threads' locks and whatever the kernels hold
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=leave_with_the_parent)
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=begin_worker, initargs=(startup(),))
     waiting: deque[Future[R]] = deque()
     try:
         for task in tasks:

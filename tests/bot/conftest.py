@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
+from game import processes
+
 
 @pytest.fixture
 def restore_logs() -> Iterator[None]:
@@ -18,6 +20,7 @@ def restore_logs() -> Iterator[None]:
     root.handlers[:], root.level, sys.excepthook, threading.excepthook, sys.unraisablehook = before
     logging.captureWarnings(False)
     structlog.reset_defaults()
+    processes.on_start(processes.nothing)
 
 
 @pytest.fixture(autouse=True)

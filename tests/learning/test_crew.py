@@ -6,11 +6,13 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 
+from game import processes
 from game.errors import ConfigError, WorkerFailed
 from learning.crew import DONE, Work, results
 
@@ -61,6 +63,11 @@ def refused(_: int) -> Work[int]:
     raise ConfigError("no such player")
 
 
+def printing(_: int) -> Work[int]:
+    print("prepared", flush=True)
+    return lambda _: iter([1])
+
+
 def threads(_: int) -> Work[str]:
     return lambda _: iter([os.environ["OMP_NUM_THREADS"]])
 
@@ -81,6 +88,18 @@ def test_every_task_is_done_once_and_its_end_comes_last() -> None:
 
 def test_nothing_to_do_starts_nobody() -> None:
     assert list(results(unprepared, 0, [], 2)) == []
+
+
+def test_a_worker_begins_as_it_was_told_and_prints_nothing_to_stdout(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    processes.on_start(partial(print, "begun", flush=True))
+    try:
+        assert next(results(printing, 0, [0], 1)) == (0, 1)
+    finally:
+        processes.on_start(processes.nothing)
+    out, err = capfd.readouterr()
+    assert (out, err.split()) == ("", ["begun", "prepared"])
 
 
 def test_workers_think_with_one_thread() -> None:
@@ -111,7 +130,7 @@ def test_what_a_task_raises_ends_the_run_with_its_trace() -> None:
         list(results(raising, 0, [3], 1))
     with pytest.raises(WorkerFailed, match=r"weights\.safetensors"):
         list(results(unprepared, 0, [3], 1))
-    with pytest.raises(WorkerFailed, match=r"^task 3: no such player$"):
+    with pytest.raises(WorkerFailed, match=r"^no such player$"):
         list(results(refused, 0, [3], 1))
 
 

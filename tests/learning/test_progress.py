@@ -8,7 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from learning import progress as module
-from learning.progress import Progress, TrainingProgress
+from learning.progress import GamesProgress, Progress, TrainingProgress
 
 
 class Terminal(io.StringIO):
@@ -42,6 +42,17 @@ def test_a_log_says_now_and_then_how_far_it_is(clock: list[float]) -> None:
         "left_s": 140,
     }
     assert logs[0]["left_s"] is None
+
+
+def test_decisions_are_shown_while_the_first_games_run(clock: list[float]) -> None:
+    with capture_logs() as logs, GamesProgress("arena") as progress:
+        progress.played(0, 400, 0)
+        for second in range(1, 46):
+            clock[0] += 1
+            progress.played(0, 400, 70 * second)
+    assert [(log["event"], log["done"], log["decisions"]) for log in logs] == [
+        ("arena.progress", 0, decisions) for decisions in ("700", "1,400", "2,100", "2,800")
+    ]
 
 
 def test_a_terminal_shows_a_bar_and_no_lines(clock: list[float]) -> None:

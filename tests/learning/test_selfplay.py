@@ -96,7 +96,9 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_games(tmp_path: Path) -> Non
     assert again.players == whole.players
     idle = run(plan, cut, workers=1)
     assert (idle.played, idle.players) == (0, whole.players)
-    with pytest.raises(ConfigError, match=r"another run lies there \(seed 0, not 1\)"):
+    with pytest.raises(
+        ConfigError, match=r"another run lies there, with --seed 0, not 1; give the same flags"
+    ):
         run(a_plan(seed=1), cut, workers=1)
 
 

@@ -22,7 +22,7 @@ from learning.corpus.reader import Corpus
 from learning.first_weights import first_network
 from learning.learner import Learner
 from learning.plan import Plan, make_plan
-from learning.run_state import STATE_FILE
+from learning.run_state import CURVES_FOLDER, STATE_FILE
 from learning.samples import Loader
 from learning.supervised import Parent, choice_of, parent_of, train
 from policies.checkpoint import load
@@ -98,11 +98,44 @@ def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(corpus: Corpus, tm
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("learning.learner.Learner.step", step)
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(
+            KeyboardInterrupt,
+            match=r"^stopped: 448 of 1,280 samples are learned and saved in .*discard; give the same command",
+        ):
             train(wanted, corpus, tmp_path / "parts", quiet=True)
     assert (tmp_path / "parts" / "runs" / "discard" / STATE_FILE).exists()
     train(wanted, corpus, tmp_path / "parts", quiet=True)
     assert same(tmp_path / "whole", tmp_path / "parts")
+
+
+def test_ctrl_c_says_what_is_saved_and_the_same_command_goes_on(folder: Path, tmp_path: Path) -> None:
+    args = ["train", "pon", "--corpus", str(folder), "--out", str(tmp_path), "--preset", "tiny", "--json"]
+    args += ["--samples", "256", "--batch-size", "64"]
+    left, real = [2], Learner.step
+
+    def step(learner: Learner, *args: Any) -> float:
+        left[0] -= 1
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+        return real(learner, *args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("learning.learner.Learner.step", step)
+        result = CliRunner().invoke(cli.app, args)
+    assert result.exit_code == cli.EXIT_INTERRUPTED
+    state = tmp_path / "runs" / "pon"
+    assert f"suzaku: stopped: 128 of 256 samples are learned and saved in {state}; give" in result.stderr
+    assert (state / STATE_FILE).exists()
+    assert CliRunner().invoke(cli.app, args).exit_code == 0
+
+
+def test_the_training_loss_is_drawn_between_validations(corpus: Corpus, tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    train(plan(samples=64 * 50, validate_every=64 * 50), corpus, tmp_path, quiet=True)
+    curves = EventAccumulator(str(tmp_path / "runs" / "discard" / CURVES_FOLDER)).Reload()
+    assert [point.step for point in curves.Scalars("training/loss")] == [20, 40, 50]
+    assert [point.step for point in curves.Scalars("validation/loss")] == [50]
 
 
 CHILD = """

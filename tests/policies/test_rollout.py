@@ -15,7 +15,7 @@ from game.table import Table
 from policies.decision import decide
 from policies.heuristic import HeuristicPolicy
 from policies.random_play import RandomPolicy
-from policies.rollout import Played, PolicyChooser, Rollout, Seating
+from policies.rollout import Played, PolicyChooser, Rollout, Seating, Times
 from policies.slots import Policy, Question, Slot, Source
 from tests.policies.models import a_policy
 from tests.policies.test_heuristic import hidden
@@ -115,7 +115,7 @@ class Closing(PolicyChooser):
 
     closed = 0
 
-    def close(self) -> None:
+    def close(self, times: Times) -> None:
         self.closed += 1
 
 

@@ -9,11 +9,9 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from game.files import replace_file
-from learning.arena.coverage import EQUAL
 from learning.arena.figures import table_of
 from learning.arena.page import plots
 from learning.arena.report import Report, headline
-from learning.statistics import LEAST_SETS
 
 _TEMPLATE: Final = "page.html"
 
@@ -40,7 +38,6 @@ def page_of(found: Report) -> str:
     return templates.get_template(_TEMPLATE).render(
         found=found,
         headline=headline(found),
-        verdict=verdict(found),
         sides=sides,
         table=list(table_of(sides)),
         placements=plots.placements_plot(sides),
@@ -49,22 +46,6 @@ def page_of(found: Report) -> str:
         ladder=plots.ladder_plot(sides),
         times=list(_times(found)),
     )
-
-
-def verdict(found: Report) -> str:
-    """What the challenger's average placement says, in a sentence."""
-    placement = found.challenger.placement
-    if placement.value is None or placement.low is None or placement.high is None:
-        return "nothing can be said yet"
-    if placement.low == placement.high:
-        return "every set ended alike, so there is no telling how sure this is"
-    if found.sets < LEAST_SETS:
-        return "too few games to say more"
-    if placement.high < EQUAL:
-        return f"{found.challenger.name} is stronger"
-    if placement.low > EQUAL:
-        return f"{found.champions.name} is stronger"
-    return "no difference that these games could show"
 
 
 def _times(found: Report) -> Iterator[tuple[str, float, float]]:

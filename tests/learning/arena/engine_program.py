@@ -32,6 +32,8 @@ def misbehave(way: str, good: str) -> str:
         return "thinking {…"
     elif way == "die":
         sys.exit("no tiles left")
+    elif way == "betray":
+        sys.exit("my id is ID0A1B2C3D-Marker01")
     elif way == "cheat":
         return '{"type":"hora","actor":0,"target":1,"pai":"P"}'
     elif way == "babble":

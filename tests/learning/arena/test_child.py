@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from game.errors import EngineDied, EngineError, EngineGarbled, EngineLate
 from learning.arena.child import MAX_LINE, Child, Question, ask, dismiss
@@ -50,8 +51,12 @@ def family(warden: Warden) -> Iterator[Family]:
         child.kill()
 
 
+def question(child: Child, *lines: bytes, within_s: float = PATIENT_S) -> Question:
+    return Question(child, lines, within_s, len(lines))
+
+
 def fault(child: Child, *lines: bytes, within_s: float = PATIENT_S) -> EngineError:
-    (answer,) = ask([Question(child, lines or (b"?\n",), within_s)])
+    (answer,) = ask([question(child, *(lines or (b"?\n",)), within_s=within_s)])
     assert isinstance(answer, EngineError)
     return answer
 
@@ -59,15 +64,15 @@ def fault(child: Child, *lines: bytes, within_s: float = PATIENT_S) -> EngineErr
 def test_each_line_is_answered(family: Family) -> None:
     child = family.child(ECHO)
     assert not child.has_answered
-    assert ask([Question(child, (b"1\n", b"22\n", b"\n"), PATIENT_S)]) == [[b"2", b"3", b"1"]]
+    assert ask([question(child, b"1\n", b"22\n", b"\n")]) == [[b"2", b"3", b"1"]]
     assert child.has_answered
-    assert ask([Question(child, (b"x" * 1_000_000 + b"\n",), PATIENT_S)]) == [[b"1000001"]]
+    assert ask([question(child, b"x" * 1_000_000 + b"\n")]) == [[b"1000001"]]
 
 
 def test_all_are_asked_at_once(family: Family) -> None:
     slow = "import sys, time\nfor line in sys.stdin: time.sleep(0.3); print(1, flush=True)"
     children = [family.child(slow) for _ in range(8)]
-    questions = [Question(child, (b"\n",), PATIENT_S) for child in children]
+    questions = [question(child, b"\n") for child in children]
     ask(questions)  # who has answered has started
     began = time.monotonic()
     assert ask(questions) == [[b"1"]] * 8
@@ -79,12 +84,41 @@ def test_one_who_fails_takes_no_answer_from_the_others(family: Family) -> None:
     children = [family.child(code) for code in codes]
     limits = [0.5 if code == SLEEP else PATIENT_S for code in codes]
     good, late, died, last = ask(
-        [Question(child, (b"\n",), limit) for child, limit in zip(children, limits, strict=True)]
+        [question(child, b"\n", within_s=limit) for child, limit in zip(children, limits, strict=True)]
     )
     assert good == last == [b"1"]
     assert isinstance(late, EngineLate)
     assert isinstance(died, EngineDied)
     assert ask([]) == []
+
+
+def test_what_answers_nothing_that_was_asked_is_skipped(family: Family) -> None:
+    child = family.child(ECHO)
+    asked = Question(child, (b"1\n", b"22\n"), PATIENT_S, 1, skips=lambda line: line == b"2")
+    assert ask([asked]) == [[b"3"]]
+    assert child.lines_sent == 2
+    assert ask([Question(child, (b"1\n",), PATIENT_S, 0)]) == [[]]
+
+
+def test_a_long_silence_is_told_once_and_in_time(family: Family) -> None:
+    child = family.child(SLEEP)
+    with capture_logs() as logs:
+        (late,) = ask([Question(child, (b"1\n", b"2\n"), 0.2, 2, noticed_s=0.05)])
+    assert isinstance(late, EngineLate)
+    assert [(log["event"], log["lines_sent"], log["given_up_after_s"]) for log in logs] == [
+        ("engine.silent", 2, 0.2)
+    ]
+
+
+def test_its_time_on_a_core_and_that_of_those_below_it_is_known_in_the_end(warden: Warden) -> None:
+    busy = "import time\nwhile time.process_time() < 0.2: pass"
+    below = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {busy!r}])"
+    for code in (busy, below):
+        child = Child([sys.executable, "-I", "-S", "-c", f"{code}\nprint(1, flush=True)"], warden)
+        assert ask([question(child, b"\n")]) == [[b"1"]]
+        assert child.cpu_s == 0.0
+        child.kill()
+        assert 0.2 <= child.cpu_s < PATIENT_S
 
 
 def test_one_who_does_not_read_is_late(family: Family) -> None:
@@ -108,7 +142,7 @@ def test_of_its_words_only_the_last_are_kept(family: Family) -> None:
 
 def test_a_line_has_a_greatest_length(family: Family) -> None:
     code = "import sys; sys.stdin.readline(); print('x' * %d, flush=True); sys.stdin.readline()"
-    assert ask([Question(family.child(code % MAX_LINE), (b"\n",), PATIENT_S)]) == [[b"x" * MAX_LINE]]
+    assert ask([question(family.child(code % MAX_LINE), b"\n")]) == [[b"x" * MAX_LINE]]
     assert isinstance(fault(family.child(code % (MAX_LINE + 1))), EngineGarbled)
     endless = "while True: print('x' * 10_000, end='')"
     assert isinstance(fault(family.child(endless)), EngineGarbled)

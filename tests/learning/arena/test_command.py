@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,8 +16,11 @@ from typer.testing import CliRunner
 from bot import cli
 from learning.arena.bench import bench_selfplay, print_bench
 from learning.arena.plan import Plan
+from learning.arena.records import RECORDS_FOLDER
 from learning.arena.series import BLOCK_GAMES
 from learning.arena.store import RESULTS_FILE, read_results
+from replays.formats import read_game
+from tests.learning.arena.engine_players import engine_text
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
@@ -39,9 +45,7 @@ def test_arena_prints_json_and_keeps_what_it_played(tmp_path: Path) -> None:
     assert code == 0
     assert "random 1 v 3 random: 4 tonpuu games, 1 duplicate sets, seed 5" in out
     assert "caution: both sides are the same player" in out
-    code, _, err = arena("--games", "8", "--workers", "1", "--out", str(tmp_path))
-    assert code == cli.EXIT_USAGE
-    assert "another run lies there (sets 1, not 2)" in err
+    assert "average placement of random: 2.500 [2.500, 2.500], equal is 2.5: every set ended alike" in out
 
 
 def test_a_page_comes_with_the_games_or_later_without_playing(tmp_path: Path) -> None:
@@ -74,6 +78,123 @@ def test_wrong_use_is_said_before_anything_is_played(tmp_path: Path) -> None:
     assert (code, "No such file" in err) == (cli.EXIT_FAILED, True)
     code, _, err = arena("--challenger", str(tmp_path / "nowhere"))
     assert (code, "is no player" in err) == (cli.EXIT_USAGE, True)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_longer_run_goes_on_with_the_games_of_a_shorter_one(tmp_path: Path) -> None:
+    longer, whole = str(tmp_path / "longer"), str(tmp_path / "whole")
+    assert arena("--games", "4", "--out", longer)[0] == 0
+    code, out, _ = arena("--games", "8", "--json", "--out", longer)
+    assert (code, json.loads(out)["games"], json.loads(out)["played"]) == (0, 8, 4)
+    assert arena("--games", "8", "--out", whole)[0] == 0
+    assert read_results(Path(longer), Plan) == read_results(Path(whole), Plan)
+    code, _, err = arena("--games", "4", "--out", longer)
+    assert code == cli.EXIT_USAGE
+    assert (
+        "a run of 8 games lies there; give at least as many to go on with it, or choose another --out" in err
+    )
+
+
+@pytest.mark.usefixtures("here")
+def test_another_run_is_told_by_its_flags(tmp_path: Path) -> None:
+    assert arena("--games", "4", "--out", str(tmp_path))[0] == 0
+    code, _, err = arena(
+        "--games", "4", "--out", str(tmp_path), "--seed", "6", "--champion", "mine=heuristic"
+    )
+    assert code == cli.EXIT_USAGE
+    wanted = (
+        "another run lies there, with --champion random, not mine=heuristic; --seed 5, not 6; give the same"
+    )
+    assert wanted in err
+
+
+@pytest.mark.usefixtures("here")
+def test_a_player_has_the_name_it_was_given(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    flags = ("--games", "4", "--out", str(tmp_path), "--records", "--html", str(page))
+    code, out, _ = arena(*flags, "--challenger", "mine=random")
+    assert code == 0
+    assert out.startswith("mine 1 v 3 random: ")
+    assert "caution: both sides are the same player" in out
+    text = page.read_text(encoding="utf-8")
+    assert "<h1>mine against random</h1>" in text
+    assert "--challenger mine=random --champion random" in text
+    for path in (tmp_path / RECORDS_FOLDER).iterdir():
+        assert sorted(read_game(path).names) == ["mine", "random", "random", "random"]
+    code, _, err = arena("--challenger", f"{'x' * 29}=random")
+    assert (code, "a name before a player has 1 to 28 letters" in err) == (cli.EXIT_USAGE, True)
+
+
+@pytest.mark.usefixtures("here")
+def test_many_faults_are_told_above_the_figures_and_by_the_exit_code(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    flags = ("--games", "4", "--out", str(tmp_path / "out"), "--html", str(page))
+    cheat = engine_text(tmp_path / "e", "cheat", "5")
+    code, out, _ = arena(*flags, "--challenger", f"cheat={cheat}")
+    lines = out.splitlines()
+    assert code == cli.EXIT_FAILED
+    assert re.fullmatch(
+        r"caution: [\d,]+ of [\d,]+ decisions of cheat \(9\d\.\d%\) were made by the rules in its place, "
+        r"so these are not its figures",
+        lines[2],
+    )
+    assert lines[2].removeprefix("caution: ") in page.read_text(encoding="utf-8").split("<table>")[0]
+    code, out, _ = arena("--report", "--json", "--out", str(tmp_path / "out"))
+    assert (code, json.loads(out)["many_faults"]) == (cli.EXIT_FAILED, [lines[2].removeprefix("caution: ")])
+
+
+def test_stdout_holds_the_report_alone_and_logs_of_workers_are_redacted(tmp_path: Path) -> None:
+    engine = engine_text(tmp_path / "e", "betray", "20")
+    words = [
+        sys.executable,
+        "-m",
+        "bot.cli",
+        "arena",
+        "--challenger",
+        engine,
+        "--champion",
+        "random",
+        "--tonpuu",
+    ]
+    done = subprocess.run(
+        [*words, "--games", "4", "--workers", "1", "--json"], capture_output=True, check=False
+    )
+    assert json.loads(done.stdout)["games"] == 4
+    logs = [json.loads(line) for line in done.stderr.splitlines()]
+    lost = [log for log in logs if log["event"] == "engine.lost"]
+    assert lost
+    assert {log["stderr"] for log in lost} == {"my id is hidden"}
+
+
+@pytest.mark.parametrize("command", ["arena", "selfplay"])
+def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path: Path, command: str) -> None:
+    players = FLAGS[:4] if command == "arena" else ("--players", "random")
+    words = [
+        sys.executable,
+        "-m",
+        "bot.cli",
+        command,
+        *players,
+        *FLAGS[4:],
+        "--games",
+        "40000",
+        "--workers",
+        "1",
+    ]
+    results = tmp_path / RESULTS_FILE
+    with subprocess.Popen(
+        [*words, "--out", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        while process.poll() is None and (not results.exists() or results.read_bytes().count(b"\n") < 6):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert (process.returncode, out) == (cli.EXIT_INTERRUPTED, b"")
+    games = results.read_bytes().count(b"\n") - 1
+    wanted = (
+        f"suzaku: stopped: {games} of 40000 games are in {tmp_path}; give the same command again to go on\n"
+    )
+    assert err.decode().endswith(wanted)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -10,8 +11,8 @@ import pytest
 from structlog.testing import capture_logs
 
 import learning.arena.engines
-from game.errors import ConfigError
-from learning.arena.engines import Engine, engine_of
+from game.errors import ConfigError, EngineUnusable
+from learning.arena.engines import Dialect, Engine, _SkipsForced, engine_of
 from learning.arena.plan import Plan
 from learning.arena.players import contender, seat_down, tables_for
 from learning.arena.report import Report, report
@@ -39,13 +40,13 @@ def plan_with(text: str, answer_s: float = PATIENT_S, *, sets: int = 1, tables: 
     return msgspec.structs.replace(a_plan(sets), challenger=who, champions=RANDOM, tables=tables)
 
 
-def rows_of(plan: Plan) -> list[GameRow]:
-    """The plan's games, played in this process."""
+def rows_of(plan: Plan, *numbers: int) -> list[GameRow]:
+    """The plan's games, or some of them, played in this process."""
     sides = (plan.challenger, plan.champions)
     loaded = {who: seat_down(who) for who in sides}
     rollout = Rollout([loaded[who] for who in sides], tables=plan.tables, length=plan.length)
     with capture_logs():
-        return [row_of(played) for played in rollout.play(map(plan.seating, range(plan.games)))]
+        return [row_of(played) for played in rollout.play(map(plan.seating, numbers or range(plan.games)))]
 
 
 def play(text: str, answer_s: float = PATIENT_S, *, sets: int = 1, tables: int = 4) -> Report:
@@ -59,9 +60,10 @@ def play(text: str, answer_s: float = PATIENT_S, *, sets: int = 1, tables: int =
 
 def test_texts_that_mean_engines() -> None:
     assert engine_of("heuristic") is None
+    assert engine_of("engine-whisper:node") is None
     assert engine_of("engine:node a/engine.js 'x y'") == Engine(("node", "a/engine.js", "x y"))
     lines = engine_of("engine-lines:node a/engine.js")
-    assert lines == Engine(("node", "a/engine.js"), by_line=True)
+    assert lines == Engine(("node", "a/engine.js"), Dialect.LINES)
     assert lines.name == "node engine.js"
     assert len(Engine(("a" * 100,)).name) == 28
 
@@ -110,23 +112,48 @@ def test_an_engine_that_ends_with_every_game_is_started_again_without_a_fault(tm
     assert games_ended(tmp_path / "e") == [1, 1, 1, 1]
 
 
+@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize(
-    ("way", "reason"),
+    ("way", "answer_s", "reason"),
     [
-        ("garble", "answered 'thinking {…', which is no JSON"),
-        ("die", "died with exit code 1, saying 'no tiles left'"),
-        ("close", "closed its output"),
-        ("babble", "answered a line of more than 65536 bytes"),
+        ("garble", PATIENT_S, "answered 'thinking {…', which is no JSON"),
+        ("die", PATIENT_S, "died with exit code 1, saying 'no tiles left'"),
+        ("close", PATIENT_S, "closed its output"),
+        ("babble", PATIENT_S, "answered a line of more than 65536 bytes"),
+        ("hang", QUICK_S, "did not answer within 0.2 s"),
+        ("rave", QUICK_S, "did not answer within 0.2 s"),
+        ("launch", QUICK_S, "did not answer within 0.2 s"),
     ],
 )
-def test_an_engine_that_never_answers(tmp_path: Path, way: str, reason: str) -> None:
-    found = play(engine_text(tmp_path / "e", way))
-    assert found.challenger.faults == found.challenger.decisions > 100
-    assert len(found.faults) == 4
-    assert found.faults[0].endswith(reason)
-    assert found.champions.faults == 0
-    assert len(started(tmp_path / "e")) == 8, "once and once again in each of four games"
+def test_an_engine_that_never_answers_ends_the_run_at_once(
+    tmp_path: Path, way: str, answer_s: float, reason: str
+) -> None:
+    with pytest.raises(EngineUnusable, match=r"never answered: it was sent [01] lines? and") as caught:
+        play(engine_text(tmp_path / "e", way), answer_s)
+    assert reason in str(caught.value)
+    assert "choose engine-lines: (a line for each message, each answered) or engine-asked: (" in str(
+        caught.value
+    )
+    assert len(started(tmp_path / "e")) <= 4 * (1 + (way == "launch")), "once at each table"
     assert not alive(tmp_path / "e")
+
+
+def test_an_engine_that_no_longer_answers_ends_the_run(tmp_path: Path) -> None:
+    spoilt = tmp_path / "spoilt"
+    code = (
+        "import json, pathlib, sys\n"
+        "if pathlib.Path(sys.argv[1]).exists(): sys.exit('gone')\n"
+        "for number, line in enumerate(sys.stdin):\n"
+        "    if number == 5: pathlib.Path(sys.argv[1]).touch(); sys.exit('going')\n"
+        "    last = json.loads(line)[-1]\n"
+        "    own = last['type'] == 'tsumo' and last['pai'] != '?'\n"
+        "    print(json.dumps(last | {'type': 'dahai'} if own else {'type': 'none'}), flush=True)\n"
+    )
+    text = f"engine:{shlex.join([sys.executable, '-I', '-S', '-c', code, str(spoilt)])}"
+    with pytest.raises(
+        EngineUnusable, match=r"never answered: it was sent [01] lines? and died with exit code 1"
+    ):
+        play(text, tables=1)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +200,7 @@ def test_illegal_answers_are_replaced_one_by_one(tmp_path: Path) -> None:
     found = play(engine_text(tmp_path / "e", "cheat", "5"))
     assert found.challenger.faults == found.challenger.decisions - 20
     assert '"type": "hora"' in found.faults[0]
-    assert "but may only: " in found.faults[0]
+    assert "but the hand does not win on this tile; it may only: " in found.faults[0]
     assert games_ended(tmp_path / "e") == [1, 1, 1, 1]
 
 
@@ -189,10 +216,28 @@ def test_a_flood_of_words_blocks_nobody(tmp_path: Path) -> None:
     assert games_ended(tmp_path / "e") == [1, 1, 1, 1]
 
 
-@pytest.mark.usefixtures("at_once")
-@pytest.mark.parametrize("way", ["hang", "rave", "launch"])
-def test_an_engine_that_is_never_in_time(tmp_path: Path, way: str) -> None:
-    found = play(engine_text(tmp_path / "e", way), QUICK_S)
-    assert found.challenger.faults == found.challenger.decisions > 100
-    assert found.faults[0].endswith("did not answer within 0.2 s")
-    assert not alive(tmp_path / "e")
+def test_an_engine_that_answers_only_what_is_asked_plays_the_same_game() -> None:
+    """It names discards that leave no choice, too, after riichi for one; these are no answers."""
+    plan = plan_with(f"engine-asked:{BEHIND_A_PIPE}", tables=1)
+    (row,) = rows_of(msgspec.structs.replace(plan, challenger=HEURISTIC), 0)
+    assert row.seats[0].riichi > 0
+    assert rows_of(plan, 0) == [row]
+
+
+def test_only_discards_without_a_choice_are_no_answers() -> None:
+    first, second = ({"type": "dahai", "actor": 1, "pai": pai, "tsumogiri": True} for pai in ("3m", "E"))
+    skips = _SkipsForced([first, second])
+    assert not skips(b'{"type":"none"}')
+    assert not skips(b"thinking")
+    assert not skips(msgspec.json.encode(second))
+    assert skips(msgspec.json.encode(first))
+    assert not skips(msgspec.json.encode(first))
+    assert skips(b'{"type":"dahai","pai":"E"}')
+
+
+def test_what_its_processes_take_is_told(tmp_path: Path) -> None:
+    text = engine_text(tmp_path / "e")
+    plan = plan_with(text)
+    rollout = Rollout([seat_down(plan.challenger), seat_down(plan.champions)], length=plan.length)
+    list(rollout.play([plan.seating(0)]))
+    assert rollout.times[f"processes of {plan.challenger.name}"] > 0.0

@@ -14,7 +14,7 @@ import pytest
 from learning.arena.course import course
 from learning.arena.page import drawing
 from learning.arena.page.drawing import Drawing, Scale
-from learning.arena.page.render import page_of, verdict, write_page
+from learning.arena.page.render import page_of, write_page
 from learning.arena.players import Contender
 from learning.arena.report import Report, report
 from learning.statistics import Floats
@@ -140,7 +140,7 @@ def test_an_unfinished_run_a_coverage_and_a_caution_are_said() -> None:
     ],
 )
 def test_what_the_interval_says_in_words(places: list[int], sets: int, says: str) -> None:
-    assert verdict(a_report(places, sets)).startswith(says)
+    assert a_report(places, sets).verdict.startswith(says)
 
 
 def test_the_course_ends_where_the_games_do() -> None:

@@ -1,0 +1,198 @@
+"""Why the rules do not let a player do something, in words.
+
+`game.rules` says what is legal. Whoever is told of a choice that is not among that asks here for the reason:
+the first condition of the rules that fails. What is left when all others hold is the reason by elimination.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+
+from game.actions import ActionKind
+from game.layout import AT_HAND, PHASE_CALLED, PHASE_CLAIM, PHASE_ROB, PHASE_TURN
+from game.tiles import TILES, mjai_text
+
+_KIND_OF: Final = {mjai_text(tile): tile >> 2 for tile in range(TILES)}
+_CLAIMS: Final = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN, ActionKind.RON)
+_MOST_KANS: Final = 4
+_RIICHI_POINTS: Final = 1000
+_RIICHI_WALL: Final = 4
+_SUIT: Final = 9
+_HONOURS: Final = 27
+_DECLARED: Final = 1
+_IN_RIICHI: Final = 2
+
+
+def refusal(
+    record: np.void, player: int, kind: ActionKind, tile: str = "", consumed: Sequence[str] = ()
+) -> str:
+    """Why an action is not legal.
+
+    Args:
+        record: the round, the player's hand known.
+        player: absolute.
+        kind: of the action, which is not legal.
+        tile: thrown, called or added, as mjai writes it; "" if it is not said.
+        consumed: tiles of the hand that go into the meld, as mjai writes them; empty if they are not said.
+
+    Returns:
+        A reason that can follow a "but"; "" for one that the rules do not know.
+    """
+    moment = _wrong_moment(record, player, kind)
+    if moment or kind not in _REASONS:
+        return moment
+    hand = Counter(mjai_text(int(held)) for held in np.flatnonzero(record["where"] == AT_HAND + player))
+    missing = Counter(consumed) - hand if kind is not ActionKind.KAKAN else Counter[str]()
+    if kind in (ActionKind.DISCARD, ActionKind.KAKAN) and tile:
+        missing = Counter((tile,)) - hand
+    if missing:
+        return f"{next(iter(missing))} is not in hand"
+    return _REASONS[kind](record, player, tile, consumed)
+
+
+def _wrong_moment(record: np.void, player: int, kind: ActionKind) -> str:
+    phase = int(record["phase"])
+    if kind in _CLAIMS:
+        if phase not in (PHASE_CLAIM, PHASE_ROB) or int(record["last_player"]) == player:
+            return "there is no tile of another player to take"
+        if phase == PHASE_ROB and kind is not ActionKind.RON:
+            return "a tile added to a pon can only be won on"
+        return ""
+    if int(record["turn"]) != player or phase not in (PHASE_TURN, PHASE_CALLED):
+        return "it is not its turn"
+    if kind is ActionKind.PASS:
+        return "it has to discard"
+    if phase == PHASE_CALLED and kind is not ActionKind.DISCARD:
+        return "after a call or riichi only a discard is possible"
+    return ""
+
+
+def _no_discard(record: np.void, player: int, tile: str, _: Sequence[str]) -> str:
+    riichi = int(record["riichi"][player])
+    if riichi == _IN_RIICHI:
+        return "in riichi only the drawn tile may be thrown"
+    if riichi == _DECLARED:
+        return f"without {tile} the hand is not ready, as riichi demands"
+    if tile in _KIND_OF and int(record["kuikae"]) >> _KIND_OF[tile] & 1:
+        return f"{tile} may not be thrown after this call (kuikae)"
+    return ""
+
+
+def _no_riichi(record: np.void, player: int, _: str, __: Sequence[str]) -> str:
+    if record["is_open"][player]:
+        return "the hand is open"
+    if record["riichi"][player]:
+        return "riichi has been declared already"
+    if record["scores"][player] < _RIICHI_POINTS:
+        return "it has fewer than 1,000 points"
+    if record["wall_left"] < _RIICHI_WALL:
+        return "fewer than four tiles are left in the wall"
+    return "the hand is not ready"
+
+
+def _no_abort(record: np.void, player: int, _: str, __: Sequence[str]) -> str:
+    if not record["unbroken"] or record["river_size"][player]:
+        return "nine terminals are for a first turn that no call came before"
+    return "the hand has fewer than nine kinds of terminals and honours"
+
+
+def _no_own_kan(record: np.void) -> str:
+    if record["wall_left"] <= 0:
+        return "the wall is exhausted"
+    return "there are four kans already" if record["kan_count"] >= _MOST_KANS else ""
+
+
+def _no_ankan(record: np.void, player: int, _: str, consumed: Sequence[str]) -> str:
+    if why := _no_own_kan(record):
+        return why
+    if len(consumed) != 4 or len({_KIND_OF.get(tile) for tile in consumed}) != 1:
+        return "a closed kan takes the four tiles of a kind"
+    return "in riichi a closed kan takes the drawn tile and may not change the waits"
+
+
+def _no_kakan(record: np.void, _: int, __: str, ___: Sequence[str]) -> str:
+    return _no_own_kan(record) or "there is no pon to add the tile to"
+
+
+def _no_call(record: np.void, player: int, tile: str, consumed: Sequence[str]) -> str:
+    """What chi, pon and open kan have in common."""
+    thrown = mjai_text(int(record["last_tile"]))
+    if record["riichi"][player]:
+        return "in riichi nothing is called"
+    if tile and tile != thrown:
+        return f"the tile thrown is {thrown}, not {tile}"
+    if record["wall_left"] <= 0:
+        return "the last discard can only be won on"
+    kinds = sorted(_KIND_OF[each] for each in (thrown, *consumed))
+    return "" if not consumed or _is_meld(kinds) else f"{thrown} and {' '.join(consumed)} make no meld"
+
+
+def _is_meld(kinds: list[int]) -> bool:
+    first, last = kinds[0], kinds[-1]
+    if first == last:
+        return len(kinds) in (3, 4)
+    return kinds == [first, first + 1, first + 2] and last < _HONOURS and first // _SUIT == last // _SUIT
+
+
+def _no_chi(record: np.void, player: int, tile: str, consumed: Sequence[str]) -> str:
+    if why := _no_call(record, player, tile, consumed):
+        return why
+    if player != (int(record["last_player"]) + 1) % 4:
+        return "chi takes a tile of the player to the left only"
+    return _no_meld_left(record, consumed)
+
+
+def _no_pon(record: np.void, player: int, tile: str, consumed: Sequence[str]) -> str:
+    return _no_call(record, player, tile, consumed) or _no_meld_left(record, consumed)
+
+
+def _no_meld_left(record: np.void, consumed: Sequence[str]) -> str:
+    if record["kan_count"] >= _MOST_KANS:
+        return "after the fourth kan the round ends unless the discard is won on"
+    if len(consumed) != 2:
+        return "the hand has not the tiles for it"
+    return "every discard would be forbidden after the call (kuikae)"
+
+
+def _no_daiminkan(record: np.void, player: int, tile: str, consumed: Sequence[str]) -> str:
+    if why := _no_call(record, player, tile, consumed):
+        return why
+    return (
+        "there are four kans already" if record["kan_count"] >= _MOST_KANS else "the hand has not three of it"
+    )
+
+
+def _no_tsumo(record: np.void, player: int, _: str, __: Sequence[str]) -> str:
+    wins = int(record["waits"][player]) >> (int(record["drawn"]) >> 2) & 1
+    return "the hand has no yaku" if wins else "the hand is not complete"
+
+
+def _no_ron(record: np.void, player: int, _: str, __: Sequence[str]) -> str:
+    waits = int(record["waits"][player])
+    if not waits >> (int(record["last_tile"]) >> 2) & 1:
+        return "the hand does not win on this tile"
+    if (
+        waits & int(record["river34"][player])
+        or record["missed_turn"][player]
+        or record["missed_riichi"][player]
+    ):
+        return "it is furiten"
+    return "the hand has no yaku"
+
+
+_REASONS: Final[dict[ActionKind, Callable[[np.void, int, str, Sequence[str]], str]]] = {
+    ActionKind.DISCARD: _no_discard,
+    ActionKind.RIICHI: _no_riichi,
+    ActionKind.CHI: _no_chi,
+    ActionKind.PON: _no_pon,
+    ActionKind.DAIMINKAN: _no_daiminkan,
+    ActionKind.ANKAN: _no_ankan,
+    ActionKind.KAKAN: _no_kakan,
+    ActionKind.TSUMO: _no_tsumo,
+    ActionKind.RON: _no_ron,
+    ActionKind.NINE_TERMINALS: _no_abort,
+}

@@ -1,0 +1,137 @@
+"""Why something is not legal: one case for each rule, and never a reason missing in whole games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from game.actions import ActionKind
+from game.errors import IllegalActionError
+from game.refusals import refusal
+from policies.random_play import RandomPolicy
+from policies.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
+from replays.mjai_seat import read_action
+from tests.scene import Scene
+
+READY = "123m406p789s1122z"
+CALLER = "4055p46m89s11224z"
+
+
+def poor() -> Scene:
+    scene = Scene(READY).draw("9p")
+    scene.record["scores"][0] = 900
+    return scene
+
+
+def late() -> Scene:
+    scene = Scene(READY).draw("9p")
+    scene.record["wall_left"] = 3
+    return scene
+
+
+def furiten() -> Scene:
+    scene = Scene("123456m406p1122z").own("9p", "9p").turn("3s")
+    scene.record["missed_turn"][0] = 1
+    return scene.turn("1z")
+
+
+def with_kans() -> Scene:
+    scene = Scene("1111m406p789s112z").draw("9p")
+    scene.record["kan_count"] = 4
+    return scene
+
+
+def offered() -> Scene:
+    return Scene(CALLER).own("9p", "9p").turn("3s").turn("3s").turn("5p")
+
+
+def in_riichi() -> Scene:
+    return Scene(READY).draw("9p").riichi("9p").turn("3s").turn("3s").turn("3s").draw("7s")
+
+
+def called() -> Scene:
+    scene = Scene("2334s406p789m112z").own("9p", "9p").turn("1s").turn("1s").turn("2s")
+    return scene.chi("3s", "4s", player=0)
+
+
+CASES = [
+    (poor, {"type": "reach"}, "it has fewer than 1,000 points"),
+    (late, {"type": "reach"}, "fewer than four tiles are left in the wall"),
+    (lambda: Scene("147m258p369s1234z").draw("5z"), {"type": "reach"}, "the hand is not ready"),
+    (in_riichi, {"type": "reach"}, "riichi has been declared already"),
+    (in_riichi, {"type": "dahai", "pai": "1m"}, "in riichi only the drawn tile may be thrown"),
+    (
+        lambda: Scene(READY).draw("9p"),
+        {"type": "dahai", "pai": "9s", "tsumogiri": True},
+        "9s is not the tile",
+    ),
+    (lambda: Scene(READY).draw("9p"), {"type": "dahai", "pai": "5s"}, "5s is not in hand"),
+    (lambda: Scene(READY).draw("9p"), {"type": "dahai"}, "names no tile"),
+    (lambda: Scene(READY).draw("9p"), {"type": "none"}, "it has to discard"),
+    (lambda: Scene(READY).draw("9p"), {"type": "hora"}, "the hand is not complete"),
+    (lambda: Scene(READY).draw("9p"), {"type": "pon"}, "there is no tile of another player to take"),
+    (
+        lambda: Scene(READY).draw("9p"),
+        {"type": "ryukyoku"},
+        "the hand has fewer than nine kinds of terminals and honours",
+    ),
+    (lambda: Scene(READY).draw("9p"), {"type": "kakan", "pai": "9p"}, "there is no pon to add the tile to"),
+    (
+        lambda: Scene(READY).draw("9p"),
+        {"type": "ankan", "consumed": ["W", "W", "W", "W"]},
+        "W is not in hand",
+    ),
+    (with_kans, {"type": "ankan", "consumed": ["1m"] * 4}, "there are four kans already"),
+    (furiten, {"type": "hora"}, "it is furiten"),
+    (offered, {"type": "hora"}, "the hand does not win on this tile"),
+    (offered, {"type": "reach"}, "it is not its turn"),
+    (offered, {"type": "pon", "actor": 1}, "it plays for player 0"),
+    (offered, {"type": "pon", "pai": "4p"}, "the tile thrown is 5p, not 4p"),
+    (offered, {"type": "pon", "consumed": ["4p", "4p"]}, "4p is not in hand"),
+    (offered, {"type": "chi", "consumed": ["4m", "6m"]}, "5p and 4m 6m make no meld"),
+    (
+        lambda: Scene(CALLER).own("9p", "9p").turn("5p"),
+        {"type": "chi", "consumed": ["4p", "5p"]},
+        "5p and 4p 5p make no meld",
+    ),
+    (
+        lambda: Scene("4055p46m89s11224z").own("9p", "9p").turn("5m"),
+        {"type": "chi", "consumed": ["4m", "6m"]},
+        "chi takes a tile of the player to the left only",
+    ),
+    (
+        called,
+        {"type": "dahai", "pai": "2s"},
+        r"2s may not be thrown after this call \(kuikae\)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("scene", "answer", "why"), CASES)
+def test_each_rule_has_its_reason(scene: Callable[[], Scene], answer: dict[str, Any], why: str) -> None:
+    here = scene()
+    with pytest.raises(IllegalActionError, match=f", but {why}"):
+        read_action(answer, here.legal(0), here.record, 0)
+
+
+class Asking(PolicyChooser):
+    """Asks for the reason of everything that may not be done, wherever somebody is asked."""
+
+    asked = 0
+
+    def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
+        for request in requests:
+            record, legal = request.table.state, {action.kind for action in request.legal}
+            for kind in set(ActionKind) - legal:
+                assert refusal(record, request.player, kind), (kind, request.legal)
+                self.asked += 1
+        return super().choose(requests, times)
+
+
+def test_no_kind_of_action_is_refused_without_a_reason() -> None:
+    chooser = Asking(RandomPolicy())
+    for seed in range(4):
+        list(Rollout([chooser], length="tonpuu").play([Seating(0, seed, (0, 0, 0, 0))]))
+    assert chooser.asked > 1_000
