@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot import cli
-from bot.review.source import Loaded, load
 from bot.review.text import review_text
+from bot.sources import Loaded, load
 from game.events import EndGame, StartRound
 from game.settlement import final_results, final_scores
 from policies.heuristic import HeuristicPolicy
@@ -211,7 +211,7 @@ def test_what_does_not_go_together(file: Path, tmp_path: Path) -> None:
 def test_what_lies_beside_records_is_no_record(file: Path, tmp_path: Path) -> None:
     decisions = file.with_name(f"{GAME_ID}.decisions.jsonl")
     decisions.write_text("{}\n")
-    assert f"review {file.name}, which lies beside them" in run(decisions).stderr
+    assert f"name {file.name}, which lies beside them" in run(decisions).stderr
     run(file, "--seat", 0, "--out", tmp_path / "out")
     result = run(tmp_path / "out" / f"{GAME_ID}-0.json")
     assert result.exit_code == 1
@@ -282,7 +282,7 @@ def test_a_folder_gets_an_index_and_broken_ones_are_named(
     (file.parent / "second.json").write_text(write_game(longer, "tenhou6"))
     (file.parent / "readme.txt").write_text("no record")
     (file.parent / "folder.xml").mkdir()
-    result = run(file.parent, "--out", tmp_path / "out")
+    result = run(file.parent, "--seat", 0, "--out", tmp_path / "out")
     assert result.exit_code == 1
     assert "skipped: broken.xml" in result.stderr
     index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=Index)
@@ -304,7 +304,7 @@ def test_games_of_one_name_have_pages_of_their_own(
     for name, record in (("a.json", game), ("A.jsonl", longer)):
         nameless = msgspec.structs.replace(record, game_id="")
         (games / name).write_text(write_game(nameless, "mjai" if name == "A.jsonl" else "tenhou6"))
-    assert run(games, "--out", out).exit_code == 0
+    assert run(games, "--seat", 0, "--out", out).exit_code == 0
     index = msgspec.json.decode((out / "index.json").read_bytes(), type=Index)
     assert sorted(entry.page for entry in index.games) == ["A-0.html", "a-0-2.html"]
     for entry in index.games:
@@ -321,7 +321,7 @@ def test_a_game_that_is_there_twice_counts_once(file: Path, game: GameRecord) ->
         for event in game.events
     ]
     file.write_text(write_game(msgspec.structs.replace(game, events=tuple(dealt)), "mjlog"))
-    result = run(file.parent, "--json")
+    result = run(file.parent, "--seat", 0, "--json")
     assert result.exit_code == 0
     index = msgspec.json.decode(result.stdout, type=Index)
     assert index.total.games == 1
@@ -331,7 +331,7 @@ def test_a_game_that_is_there_twice_counts_once(file: Path, game: GameRecord) ->
 
 def test_results_may_lie_among_the_records(file: Path) -> None:
     for _ in range(2):
-        result = run(file.parent, "--out", file.parent)
+        result = run(file.parent, "--seat", 0, "--out", file.parent)
         assert result.exit_code == 0, result.output
         assert "\n1 game, average place" in result.stdout
 
@@ -370,8 +370,8 @@ def test_stopped_half_way_there_is_an_index_of_what_is_done(
             raise KeyboardInterrupt
         return load(source)
 
-    monkeypatch.setattr("bot.review.folder.load", load_until_stopped)
-    result = run(file.parent, "--out", tmp_path / "out")
+    monkeypatch.setattr("bot.review.many.load", load_until_stopped)
+    result = run(file.parent, "--seat", 0, "--out", tmp_path / "out")
     assert result.exit_code == 130
     index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=Index)
     assert index.total.games == 1
