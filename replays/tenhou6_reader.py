@@ -233,7 +233,7 @@ def _assumed_type(document: _Document, events: list[GameEvent]) -> int:
 
 
 def _reds(document: _Document) -> tuple[bool, bool, bool]:
-    """Which red fives there are: as the rule says, one by one, together or in words, else as the log shows."""
+    """Which red fives there are: as the rule says one by one, together or in words, else as the log shows."""
     rule = document.rule
     stated = (rule.aka51, rule.aka52, rule.aka53)
     if any(red is not None for red in stated):
