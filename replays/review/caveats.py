@@ -28,7 +28,9 @@ def check_rules(record: GameRecord) -> None:
         raise ReplayFormatError("the record has no rounds")
     others = [name for bit, name in _REFUSED if record.game_type & bit]
     if others:
-        raise ReplayError(f"a game {' and '.join(others)}; only four-player games with both are reviewed")
+        raise ReplayError(
+            f"a game {' and '.join(others)}; reviews are of four-player games with red fives and open tanyao"
+        )
 
 
 def caveats_of(record: GameRecord, *, anonymous: bool) -> tuple[Caveat, ...]:

@@ -63,7 +63,7 @@ export function toolbar(least, run) {
   const wrong = make(
     "button",
     { type: "button", class: "tool tool-wide", "data-command": "nextError", title: controls.nextError, "aria-label": controls.nextError, "aria-keyshortcuts": "E", onclick: () => run("nextError") },
-    make("b", { "aria-hidden": "true" }, stopSign(least)), make("span", { class: "tool-text" }, ` ${controls.nextErrorShort}`),
+    make("b", { "aria-hidden": "true" }, stopSign(least)), make("span", { class: "tool-text" }, ` ${controls.nextError}`),
   );
   return make("div", { class: "toolbar", role: "toolbar", "aria-label": controls.toolbar }, ...buttons, wrong);
 }

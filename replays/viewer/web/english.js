@@ -114,7 +114,6 @@ export const english = {
     previousDecision: "Previous decision",
     nextDecision: "Next decision",
     nextError: "Next error",
-    nextErrorShort: "Next",
     noError: (/** @type {string} */ stops) => `No further one this way: ${stops}.`,
     stop: "Errors to stop at",
     stops: { fine: "every disagreement", inaccuracy: "inaccuracies and worse", mistake: "mistakes and worse", blunder: "blunders only" },

@@ -110,7 +110,6 @@ export const japanese = {
     previousDecision: "前の判断",
     nextDecision: "次の判断",
     nextError: "次のミス",
-    nextErrorShort: "次",
     noError: (stops) => `この先に該当なし：${stops}`,
     stop: "止まるミスの範囲",
     stops: { fine: "すべての不一致", inaccuracy: "疑問手以上", mistake: "悪手以上", blunder: "大悪手のみ" },
