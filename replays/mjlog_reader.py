@@ -91,6 +91,8 @@ def read_record(text: str, game_id: str = "") -> GameRecord:
     head, *tags = text.split("<")
     if head.strip("\ufeff \r\n\t"):
         raise _no_tag(text, 0)
+    if tags and ">" not in tags[-1]:
+        raise ReplayFormatError("cut short within its last tag; save the record once more")
     reader = _Reader()
     reader.add_all(tags)
     return reader.record(game_id)
@@ -245,7 +247,9 @@ class _Reader:
     def record(self, game_id: str) -> GameRecord:
         """The whole game."""
         if not self._ended:
-            raise ReplayFormatError("cut short: no final result")
+            raise ReplayFormatError(
+                "cut short: no final result; save the record once more, when the game is over"
+            )
         names = self._names()
         un, go, shuffle = self._header["UN"], self._header.get("GO"), self._header.get("SHUFFLE")
         rates = un.text("rate").split(",") if un.has("rate") else []

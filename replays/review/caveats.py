@@ -13,8 +13,8 @@ from replays.review.schema import Caveat, CaveatParams
 
 _REFUSED: Final = ((16, "of three players"), (2, "without the three red fives"), (4, "without open tanyao"))
 """By Tenhou's bits of game types."""
-_ROUNDED_TENTHS: Final = 10
-"""How far a usual result may be off: records of before 2013 have whole points."""
+_ROUNDED_TENTHS: Final = 20
+"""How far a usual result may be off where points are whole: first place takes what rounding leaves."""
 
 
 def check_rules(record: GameRecord) -> None:
@@ -59,7 +59,10 @@ def _rules(record: GameRecord, *, anonymous: bool) -> Iterator[Caveat]:
 
 
 def _usual(scores: tuple[int, ...], results: tuple[int, ...]) -> bool:
-    """Whether results are those of Tenhou's uma and oka."""
+    """Whether results are those of Tenhou's uma and oka; East-only games of 2009 had another uma.
+
+    Source: observed, 650 games: rounding moves a result by less than 1.5 points, the old uma by 9 to 11.
+    """
     usual = final_results(scores)
     return all(abs(one - other) < _ROUNDED_TENTHS for one, other in zip(usual, results, strict=True))
 

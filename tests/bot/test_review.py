@@ -294,6 +294,20 @@ def test_a_last_line_that_is_cut_short_says_what_to_do(game: GameRecord, tmp_pat
     assert run(path, "--json").exit_code == 0
 
 
+def test_an_mjlog_that_is_cut_short_says_so(game: GameRecord, tmp_path: Path) -> None:
+    path = tmp_path / "game.xml"
+    text = write_game(game, "mjlog").rstrip()
+    for end, said in (
+        (len(text) // 2, "cut short"),
+        (text.rindex("<AGARI") + 9, "cut short within its last tag; save the record once more"),
+        (text.rindex("<AGARI"), "cut short: no final result; save the record once more"),
+    ):
+        path.write_text(text[:end])
+        result = run(path)
+        assert result.exit_code == 1
+        assert f"game.xml: {said}" in result.stderr
+
+
 def test_tiles_are_written_as_players_write_them(file: Path) -> None:
     made = msgspec.json.decode(run(file, "--json", "--compare", "random").stdout, type=Review)
     kan = Action(kind="chi", tile="5mr", consumed=("4m", "6m"))
