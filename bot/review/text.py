@@ -87,7 +87,7 @@ def caveat_text(caveat: Caveat) -> str:
             scores = " ".join(map(str, p.scores or ()))
             return f"the game began with {scores} points; it is reviewed as any other from there"
         case "results":
-            return "its results have another uma or oka than Tenhou's today; the review does not regard it"
+            return "its results have another uma or oka than Tenhou's today, which the review ignores"
 
 
 def _game_text(game: Game) -> str:

@@ -230,7 +230,7 @@ export const english = {
     rules_unsaid: () => "The record does not say its rules; it is reviewed by Tenhou's usual ones.",
     lobby: (/** @type {any} */ p) => `Played in ${p.lobby ? `the private lobby ${p.lobby}` : "a private lobby"}, whose rules may differ; it is reviewed by Tenhou's usual ones.`,
     start_scores: (/** @type {any} */ p) => `The game began with ${p.scores.join(", ")} points; it is reviewed as any other from there.`,
-    results: () => "Its results have another uma or oka than Tenhou's today; the review does not regard it.",
+    results: () => "Its results have another uma or oka than Tenhou's today, which the review ignores.",
   },
 
   result: {
