@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from bot.sources import full_source, load
 from game.errors import ConfigError, ReplayError
 from game.files import replace_file
 from replays.formats import (
@@ -14,7 +15,6 @@ from replays.formats import (
     Format,
     compress,
     format_of_name,
-    read_game,
     write_game,
 )
 from replays.record import GameRecord, check_game_id
@@ -32,7 +32,7 @@ def convert(source: str, out: str, to: str | None) -> int:
     """Read a record and write it again.
 
     Args:
-        source: a file in any format, or a link with a record in it.
+        source: a file in any format, a link to a game or its bare id, or ``-`` for stdin.
         out: the file to write, a folder that is there, or ``-`` for stdout.
         to: the format; without it the name of ``out`` says.
 
@@ -41,7 +41,7 @@ def convert(source: str, out: str, to: str | None) -> int:
         ReplayError: the record cannot be read, or not be written so.
     """
     form = _format(out, to)
-    record = read_game(source if source.startswith(("http://", "https://")) else Path(source))
+    record = load(full_source(source)).record
     text = write_game(record, form)
     if out == _STDOUT:
         sys.stdout.write(text)

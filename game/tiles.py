@@ -23,6 +23,7 @@ _SUITS: Final = "mpsz"
 _HONOURS_MJAI: Final = "ESWNPFC"
 _MJAI: Final = tuple(f"{n}{s}" for s in "mps" for n in range(1, 10)) + tuple(_HONOURS_MJAI)
 _TEXT: Final = tuple(f"{n}{s}" for s in "mps" for n in range(1, 10)) + tuple(f"{n}z" for n in range(1, 8))
+_TEXT_OF_MJAI: Final = dict(zip(_MJAI, _TEXT, strict=True)) | {f"5{suit}r": f"0{suit}" for suit in "mps"}
 
 
 def kind_of(tile136: int) -> int:
@@ -69,6 +70,15 @@ def mjai_text(tile136: int) -> str:
     if tile136 < 0:
         return "?"
     return _MJAI[tile136 >> 2] + ("r" if is_red(tile136) else "")
+
+
+def text_of_mjai(text: str) -> str:
+    """A tile that mjai names, as players write it; any other text stays as it is.
+
+    >>> [text_of_mjai(text) for text in ("5mr", "E", "3p", "?")]
+    ['0m', '1z', '3p', '?']
+    """
+    return _TEXT_OF_MJAI.get(text, text)
 
 
 def hand_text(tiles136: Iterable[int]) -> str:

@@ -67,7 +67,7 @@ def read_game(source: Path | str) -> GameRecord:
     """
     if isinstance(source, str):
         return _parse(source, "")
-    return parse(read_file(source), _id_in(source.name))
+    return parse(read_file(source), id_in_name(source.name))
 
 
 def parse(data: bytes, game_id: str = "") -> GameRecord:
@@ -107,6 +107,11 @@ def detect(text: str) -> Format:
     raise ReplayFormatError(f"no record: it begins with {text[start : start + 40]!r}")
 
 
+def format_of(data: bytes) -> Format:
+    """The format of the bytes of a file, plain or gzip, that `parse` can read."""
+    return detect((expand_gzip(data) if data.startswith(_GZIP) else data).decode("utf-8"))
+
+
 def write_game(record: GameRecord, form: Format) -> str:
     """A game as text.
 
@@ -129,6 +134,21 @@ def format_of_name(name: str) -> Format | None:
     ('mjlog', 'tenhou6', None)
     """
     return SUFFIXES.get(Path(name.removesuffix(".gz")).suffix)
+
+
+def id_in_name(name: str) -> str:
+    """The id of a game that a file's name begins with, "" where there is none.
+
+    >>> id_in_name("2026010203gm-0009-0000-0123abcd&tw=2.mjlog"), id_in_name("game.xml")
+    ('2026010203gm-0009-0000-0123abcd', '')
+    """
+    found = _FILE_ID.match(name)
+    if found is None:
+        return ""
+    try:
+        return check_game_id(found[0])
+    except ReplayFormatError:
+        return ""
 
 
 def compress(text: str) -> bytes:
@@ -204,13 +224,3 @@ def _is_message(line: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return isinstance(value, dict) and "type" in value
-
-
-def _id_in(name: str) -> str:
-    found = _FILE_ID.match(name)
-    if found is None:
-        return ""
-    try:
-        return check_game_id(found[0])
-    except ReplayFormatError:
-        return ""

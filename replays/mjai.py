@@ -11,7 +11,7 @@ Source: the mjai protocol as Mortal and RiichiEnv speak it (``hora`` and ``ryuky
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -40,7 +40,7 @@ from game.events import (
 )
 from game.tiles import mjai_text
 from replays.mjai_reader import WINDS, MjaiReader
-from replays.record import GameRecord
+from replays.record import GameRecord, usual_type
 
 __all__ = ["MjaiReader", "read", "read_record", "render", "write", "write_record"]
 
@@ -48,6 +48,8 @@ MAX_LINE: Final = 64 * 1024
 MAX_LINES: Final = 40_000
 
 _HEAD: Final = "suzaku_record"
+_HANCHAN: Final = 9
+_TONPUU: Final = 1
 
 Message = dict[str, Any]
 _Text = Annotated[str, msgspec.Meta(max_length=8)]
@@ -100,12 +102,11 @@ def read(text: str) -> list[GameEvent]:
     events: list[GameEvent] = []
     for number, line in enumerate(_lines(text), 1):
         try:
-            message = json.loads(line)
-            if not isinstance(message, dict):
-                raise ReplayFormatError("not a JSON object")
-            events += reader.read(message)
-        except (ValueError, RecursionError, ReplayFormatError) as exc:
-            raise ReplayFormatError(f"mjai line {number}: {exc}") from None
+            events += reader.read(_message(line))
+        except ReplayFormatError as exc:
+            cut = not text.endswith("\n") and text.endswith(line) and not line.endswith("}")
+            reason = "cut short; without this line the record can be read up to here" if cut else exc
+            raise ReplayFormatError(f"mjai line {number}: {reason}") from None
     return events
 
 
@@ -133,7 +134,10 @@ def write_record(record: GameRecord) -> str:
 
 
 def read_record(text: str) -> GameRecord:
-    """A game from lines of mjai; a hanchan against people where they do not say.
+    """A game from lines of mjai.
+
+    Its type is that of its head, where there is one. Else its length is what ``start_game`` says, or what its
+    rounds have, and its other rules are taken for the usual ones.
 
     Raises:
         ReplayFormatError: as for `read`, or the lines are no game from its start.
@@ -149,9 +153,10 @@ def read_record(text: str) -> GameRecord:
         head = msgspec.convert(first.get(_HEAD, {}), _Head)
     except msgspec.ValidationError as exc:
         raise ReplayFormatError(f"mjai line 1: {_HEAD}: {exc}") from None
+    said = _HEAD in first
     return GameRecord(
         game_id=head.game_id,
-        game_type=head.game_type,
+        game_type=head.game_type if said else _stated_type(first, events),
         lobby=head.lobby,
         names=events[0].names,
         ranks=head.ranks,
@@ -161,7 +166,34 @@ def read_record(text: str) -> GameRecord:
         shuffle=head.shuffle,
         round_shuffles=head.round_shuffles,
         events=tuple(events),
+        rules_said=said or first.get("kyoku_first") in (0, 4),
     )
+
+
+def _stated_type(first: Message, events: Sequence[GameEvent]) -> int:
+    """The type of a game of others' making: of the length that ``start_game`` says, or that its rounds have.
+
+    Source: mjai as akochan and mjai-reviewer write it: ``kyoku_first`` is 0 for a hanchan, 4 for East only.
+    """
+    match first.get("kyoku_first"):
+        case 0:
+            return _HANCHAN
+        case 4:
+            return _TONPUU
+        case _:
+            return usual_type(events)
+
+
+def _message(line: str) -> Message:
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        message = None
+    if not isinstance(message, dict):
+        raise ReplayFormatError("not a JSON object")
+    if message.get("aka_flag") in (False, 0):
+        raise ReplayFormatError("a game without red fives; these are not read")
+    return message
 
 
 def _line(message: Message) -> str:

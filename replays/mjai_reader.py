@@ -45,6 +45,10 @@ _COPIES: Final = {mjai_text(tile): copies_of(face_of(tile)) for tile in range(TI
 _CALLS: Final = {"chi": Chi, "pon": Pon, "daiminkan": Daiminkan}
 
 
+class _UnfitError(Exception):
+    """A message is not what it should be; says why."""
+
+
 class MjaiReader:
     """Reads mjai messages one by one, and keeps the round they make so that faces become physical tiles."""
 
@@ -78,10 +82,12 @@ class MjaiReader:
         try:
             event = reader(self, message)
             apply(self._state, event)
-        except (KeyError, IndexError, TypeError, ValueError, OverflowError) as exc:
-            raise ReplayFormatError(f"{kind}: {type(exc).__name__} {exc}") from None
-        except StateMismatchError as exc:
+        except (_UnfitError, StateMismatchError) as exc:
             raise ReplayFormatError(f"{kind}: {exc}") from None
+        except KeyError as exc:
+            raise ReplayFormatError(f"{kind}: {str(exc.args[0])[:40]} is missing") from None
+        except (IndexError, TypeError, ValueError, OverflowError):
+            raise ReplayFormatError(f"{kind}: a value is not of the kind or number that mjai has") from None
         return [event]
 
     # --- tiles ---
@@ -91,9 +97,9 @@ class MjaiReader:
         stated = message.get("tiles136")
         if stated is not None:
             if len(stated) != len(texts) or not all(isinstance(tile, int) for tile in stated):
-                raise ValueError("tiles136 does not fit the faces")
+                raise _UnfitError("tiles136 does not fit the faces")
             if any(mjai_text(tile) != text for tile, text in zip(stated, texts, strict=True)):
-                raise ValueError("tiles136 does not fit the faces")
+                raise _UnfitError("tiles136 does not fit the faces")
             return list(stated)
         taken: list[int] = []
         for text, place in zip(texts, places, strict=True):
@@ -101,9 +107,13 @@ class MjaiReader:
         return taken
 
     def _copy(self, text: str, place: int, taken: list[int]) -> int:
-        tile = free_copy(self._state, _COPIES[text], place, taken)
+        copies = _COPIES.get(text)
+        if copies is None:
+            raise _UnfitError(f"no tile: {str(text)[:20]!r}")
+        tile = free_copy(self._state, copies, place, taken)
         if tile is None:
-            raise ValueError(f"no {text} is left there")
+            red = "; one five of each suit is red, as 5mr" if text[0] == "5" else ""
+            raise _UnfitError(f"no {text} is left there{red}")
         return tile
 
     def _hand(self, player: int) -> int:
@@ -123,7 +133,7 @@ class MjaiReader:
         self._state["where"][:] = AT_UNSEEN
         hands = m["tehais"]
         if len(hands) != 4:
-            raise ValueError("four hands are dealt")
+            raise _UnfitError("four hands are dealt")
         texts = [m["dora_marker"], *(text for hand in hands for text in hand)]
         tiles = self._tiles(m, texts, [AT_UNSEEN] * len(texts))
         dealt = [tuple(tiles[1 + 13 * p : 14 + 13 * p]) for p in range(4)]
@@ -247,7 +257,7 @@ class MjaiReader:
 
 def _player(value: Any, least: int = 0) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= 3:
-        raise ValueError(f"no player: {str(value)[:20]!r}")
+        raise _UnfitError(f"no player: {str(value)[:20]!r}")
     return value
 
 

@@ -45,7 +45,8 @@ MAX_TAGS: Final = 20_000
 MAX_ATTRIBUTES: Final = 32
 MAX_VALUE: Final = 8192
 
-_THREE_PLAYERS: Final = 16
+_NOT_READ: Final = ((16 | 2048, "three-player"), (512 | 1024, "chip"))
+"""Bits of game types that change what tags hold."""
 _TAG: Final = re.compile(  # without the "<" that texts are split at: no value may hold one
     r"(?P<close>/?+)(?P<name>[A-Za-z]++)(?P<tile>[0-9]{0,3}+)"
     r'(?P<attributes>(?:\s++[A-Za-z][A-Za-z0-9]{0,20}+="[^"<>]*+")*+)\s*+/?+>\s*+'
@@ -90,6 +91,8 @@ def read_record(text: str, game_id: str = "") -> GameRecord:
     head, *tags = text.split("<")
     if head.strip("\ufeff \r\n\t"):
         raise _no_tag(text, 0)
+    if tags and ">" not in tags[-1]:
+        raise ReplayFormatError("cut short within its last tag; save the record once more")
     reader = _Reader()
     reader.add_all(tags)
     return reader.record(game_id)
@@ -244,7 +247,9 @@ class _Reader:
     def record(self, game_id: str) -> GameRecord:
         """The whole game."""
         if not self._ended:
-            raise ReplayFormatError("cut short: no final result")
+            raise ReplayFormatError(
+                "cut short: no final result; save the record once more, when the game is over"
+            )
         names = self._names()
         un, go, shuffle = self._header["UN"], self._header.get("GO"), self._header.get("SHUFFLE")
         rates = un.text("rate").split(",") if un.has("rate") else []
@@ -264,8 +269,11 @@ class _Reader:
         )
 
     def _check_header(self, tag: _Tag) -> None:
-        if tag.name == "GO" and tag.integer("type", 0, 4095) & _THREE_PLAYERS:
-            raise tag.fail("three-player games are not read")
+        if tag.name != "GO":
+            return
+        for bits, name in _NOT_READ:
+            if tag.integer("type", 0, 4095) & bits:
+                raise tag.fail(f"{name} games are not read")
 
     def _names(self) -> Names:
         un = self._header.get("UN")

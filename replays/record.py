@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Annotated, Final, TypeAlias
 
@@ -10,6 +11,7 @@ import msgspec
 
 from game.errors import ReplayFormatError
 from game.events import EndGame, Four, GameEvent, StartRound
+from game.settlement import LAST_ROUND
 from game.tiles import UNSEEN
 from policies.decision import Decision
 
@@ -18,6 +20,9 @@ Names: TypeAlias = tuple[str, str, str, str]
 JAPAN: Final = timezone(timedelta(hours=9), "JST")
 """Game ids carry Japan's date and hour, wherever the game was played."""
 
+_TONPUU: Final = 1
+_HANCHAN: Final = 9
+"""Tenhou's types of games against people in the lowest room."""
 _GAME_ID: Final = re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-[0-9]{4,5}-(?:[0-9a-f]{8}|x[0-9a-f]{12})")
 
 
@@ -61,6 +66,8 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True):
         shuffle: text of the seed all walls follow from, where Tenhou gave it.
         round_shuffles: texts of the seeds of single rounds, which records of early 2009 carry instead.
         decisions: decisions of our seat, in order.
+        rules_said: whether the record says by which rules it was played; ``game_type`` is else the usual one
+            that fits its rounds.
     """
 
     game_id: str
@@ -75,6 +82,7 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True):
     shuffle: str = ""
     round_shuffles: tuple[str, ...] = ()
     decisions: tuple[DecisionRecord, ...] = ()
+    rules_said: bool = True
 
     @property
     def ending(self) -> EndGame | None:
@@ -90,6 +98,16 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True):
     def rounds(self) -> int:
         """How many rounds were dealt."""
         return sum(isinstance(e, StartRound) for e in self.events)
+
+
+def usual_type(events: Sequence[GameEvent]) -> int:
+    """The type of a game whose record does not say it: against people, by the usual rules.
+
+    Its length follows from its rounds: East only where it ended before any round of the South.
+    """
+    ended = any(isinstance(event, EndGame) for event in events)
+    last = max((event.round_index for event in events if isinstance(event, StartRound)), default=0)
+    return _TONPUU if ended and last <= LAST_ROUND["tonpuu"] else _HANCHAN
 
 
 def game_id(now: datetime, game_type: int, lobby: int, token: int) -> str:

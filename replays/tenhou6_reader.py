@@ -26,7 +26,7 @@ from game.layout import AT_UNSEEN, PHASE_CLAIM, PHASE_TURN
 from game.scoring import context_of, evaluate
 from game.state import clone, hand_tiles
 from replays.copies import free_copy
-from replays.record import GameRecord, Names, check_game_id
+from replays.record import GameRecord, Names, check_game_id, usual_type
 from replays.tenhou6_order import Lists, Place, in_order
 from replays.tenhou6_tokens import (
     ALL_READY,
@@ -59,6 +59,10 @@ _RANK_INDEX: Final = {name: number for number, name in enumerate(RANKS)} | {
 }
 _LINK: Final = re.compile(r"https?://tenhou\.net/[56]/?[^#\s]{0,200}#json=")
 _REF_TYPE: Final = re.compile(r"[0-9]{10}gm-([0-9a-f]{4})-([0-9]{4,5})-.*")
+_RED: Final = re.compile(rb"(?<![0-9])r?5[123](?![0-9])")
+"""A red five among the tiles of a log."""
+_SIGNS: Final = re.compile("(?:大会|[般上特鳳])?三?[東南]喰?赤?速?(?:祝[0-9０-９]*)?")
+"""Rules as Tenhou shows them; other programs write their own words there."""
 _ROOMS: Final = {"般": 0, "上": 128, "特": 32, "鳳": 160}
 _YAKU_RIICHI: Final = (1, 21)
 _YAKU_URA: Final = 53
@@ -170,10 +174,10 @@ def _record(document: _Document) -> GameRecord:
         raise ReplayTooLarge(f"{len(document.log)} rounds; at most {MAX_ROUNDS} are read")
     if not document.log:
         raise ReplayFormatError("tenhou6: no round in it")
-    game_type, lobby = _type_and_lobby(document)
-    if game_type & _THREE_PLAYERS or len(document.name) == 3:
+    stated, lobby = _type_and_lobby(document)
+    if (stated or 0) & _THREE_PLAYERS or "三" in document.rule.disp or len(document.name) == 3:
         raise ReplayFormatError("tenhou6: three-player games are not read")
-    faces = Faces(_reds(document.rule))
+    faces = Faces(_reds(document))
     names = _names(document.name)
     events: list[GameEvent] = [StartGame(names)]
     for number, raw in enumerate(document.log, 1):
@@ -182,13 +186,14 @@ def _record(document: _Document) -> GameRecord:
         events.append(_end_of_game(document.sc))
     return GameRecord(
         game_id=_game_id(document.ref),
-        game_type=game_type,
+        game_type=_assumed_type(document, events) if stated is None else stated,
         lobby=lobby,
         names=names,
         ranks=_ranks(document.dan),
         rates=_rates(document.rate),
         sexes=_names(document.sx) if len(document.sx) == 4 else ("M",) * 4,
         events=tuple(events),
+        rules_said=stated is not None,
     )
 
 
@@ -202,16 +207,17 @@ def _game_id(ref: str) -> str:
         return ""
 
 
-def _type_and_lobby(document: _Document) -> tuple[int, int]:
+def _type_and_lobby(document: _Document) -> tuple[int | None, int]:
+    """The type that the id or the rules in Tenhou's signs say, None where neither does; and the lobby."""
     if not 0 <= document.lobby < 20000:
         raise ReplayFormatError(f"tenhou6: there is no lobby {document.lobby}")
     found = _REF_TYPE.fullmatch(document.ref[:80])
     if found:
         return int(found[1], 16) & 4095, document.lobby or int(found[2])
-    words = document.rule.disp[:40]
-    if "三" in words:
-        return _THREE_PLAYERS, document.lobby
-    no_reds = not any(_reds(document.rule))
+    words = document.rule.disp
+    if not _SIGNS.fullmatch(words):
+        return None, document.lobby
+    no_reds = not all(_reds(document))
     room = next((bits for word, bits in _ROOMS.items() if word in words), 0)
     return (
         1 | no_reds * 2 | ("喰" not in words) * 4 | ("南" in words) * 8 | room | ("速" in words) * 64,
@@ -219,12 +225,25 @@ def _type_and_lobby(document: _Document) -> tuple[int, int]:
     )
 
 
-def _reds(rule: _Rule) -> tuple[bool, bool, bool]:
-    """Which red fives there are: as the rule says one by one, or all together, or in words."""
+def _assumed_type(document: _Document, events: list[GameEvent]) -> int:
+    """The type of a game whose rules are not in Tenhou's signs: open tanyao is taken for allowed."""
+    words = document.rule.disp
+    length = 9 if "南" in words else 1 if "東" in words else usual_type(events)
+    return length | (not all(_reds(document))) * 2
+
+
+def _reds(document: _Document) -> tuple[bool, bool, bool]:
+    """Which red fives there are: as the rule says one by one, together or in words, else as the log shows."""
+    rule = document.rule
     stated = (rule.aka51, rule.aka52, rule.aka53)
     if any(red is not None for red in stated):
         return bool(stated[0]), bool(stated[1]), bool(stated[2])
-    every = bool(rule.aka) if rule.aka is not None else "赤" in rule.disp
+    if rule.aka is not None:
+        every = bool(rule.aka)
+    elif _SIGNS.fullmatch(rule.disp):
+        every = "赤" in rule.disp
+    else:
+        every = any(_RED.search(bytes(raw)) for raw in document.log)
     return every, every, every
 
 

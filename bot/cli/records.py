@@ -51,7 +51,9 @@ def convert(
     source: Annotated[
         str,
         typer.Argument(
-            help="A record: mjlog, Tenhou's JSON or a link with it, mjai; plain or gzip.", metavar="IN"
+            help="A record: mjlog, Tenhou's JSON, mjai, plain or gzip; a link to a game, or its bare id; "
+            "- is stdin.",
+            metavar="IN",
         ),
     ],
     out: Annotated[str, typer.Argument(help="File to write, a folder, or - for stdout.", metavar="OUT")],
@@ -73,11 +75,12 @@ def convert(
 
 @reported
 def review(
-    source: Annotated[
-        str,
+    sources: Annotated[
+        list[str],
         typer.Argument(
-            help="A record in any format, a folder of them, or a link to a game on tenhou.net.",
-            metavar="FILE|LINK|DIR",
+            help="Records in any format, folders of them, links to games on tenhou.net or their bare ids; "
+            "- is stdin.",
+            metavar="FILE|DIR|LINK|ID...",
         ),
     ],
     seat: Annotated[
@@ -110,13 +113,13 @@ def review(
     """Review games.
 
     Every decision of a player held against what the policy would have done: a page to open in a browser, and
-    the same as JSON (docs/review.md). Of a folder every game, and an index.
+    the same as JSON (docs/review.md). Of a folder or several records every game, and an index.
     """
     config = load_settings(config_file, {})
-    from bot.review.command import review as review_source
+    from bot.review.command import review as review_sources
 
-    return review_source(
-        source,
+    return review_sources(
+        sources,
         seat=seat,
         player=player,
         policy=policy,

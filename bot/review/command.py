@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bot.models import use_threads
-from bot.review.folder import review_folder
-from bot.review.one import file_name, reason_of, reviewed, write_review
-from bot.review.source import Wanted, load
+from bot.review.many import items_of, review_many
+from bot.review.one import chosen_seat, file_name, reason_of, reviewed, write_review
+from bot.review.source import Wanted
 from bot.review.text import review_text
-from bot.tenhou.links import full_link
+from bot.sources import STDIN, full_source, is_folder, load, shown
 from game.errors import ConfigError, ReplayError
 from policies.named import Named, load_named
 from replays.review.report import Reviewer, as_json
@@ -25,12 +26,10 @@ if TYPE_CHECKING:
 OUT: Final = Path("reviews")
 
 _SEAT: Final = re.compile("seat:([0-3])")
-_SHOWN: Final = 100
-"""Characters of a link that a message repeats: one with the whole game in it is long."""
 
 
 def review(
-    source: str,
+    sources: Sequence[str],
     *,
     seat: int | None,
     player: str,
@@ -44,7 +43,7 @@ def review(
     """Review what is named.
 
     Args:
-        source: a file, a folder, or a link.
+        sources: files, folders, links, ids of games on Tenhou, "-" for stdin.
         seat: whose decisions, absolute.
         player: the same by name, or by how it begins.
         policy: a built-in one, or a folder of checkpoints.
@@ -65,17 +64,26 @@ def review(
     folder = out or (None if to_json else OUT)
     if folder is not None:
         _check_folder(folder)
-    link = full_link(source)
-    is_folder = link is None and _is_folder(source)
+    full = [full_source(source) for source in sources]
+    if full.count(STDIN) > 1:
+        raise ConfigError("- stands for stdin, which can be read once; name it once")
+    alone = len(full) == 1 and not is_folder(full[0])
+    items = [] if alone else items_of(full)
     reviewer = make_reviewer(policy, "" if wanted.beside is not None else compare, averaging)
-    if is_folder:
-        return review_folder(Path(source), reviewer, wanted, folder, to_json=to_json)
+    if not alone:
+        return review_many(items, reviewer, wanted, folder, to_json=to_json)
+    return _review_one(full[0], reviewer, wanted, folder, to_json=to_json)
+
+
+def _review_one(
+    source: str, reviewer: Reviewer, wanted: Wanted, folder: Path | None, *, to_json: bool
+) -> int:
     try:
-        loaded = load(link or source)
-        made = reviewed(reviewer, loaded, wanted, tell=True)
+        loaded = load(source)
+        made = reviewed(reviewer, loaded, chosen_seat(loaded, wanted), wanted)
     except ReplayError as exc:
-        raise ReplayError(f"{source[:_SHOWN]}: {reason_of(exc, source)}") from exc
-    paths = write_review(made, file_name(loaded, made, anonymous=anonymous), folder) if folder else []
+        raise ReplayError(f"{shown(source)}: {reason_of(exc, source)}") from exc
+    paths = write_review(made, file_name(loaded, made, anonymous=wanted.anonymous), folder) if folder else []
     if to_json:
         sys.stdout.write(as_json(made).decode())
     else:
@@ -117,15 +125,3 @@ def _check_folder(folder: Path) -> None:
         raise ConfigError(f"--out {folder}: {there} is no folder; name one, or one that can be made")
     if not os.access(there, os.W_OK | os.X_OK):
         raise ConfigError(f"--out {folder}: {there} cannot be written to; name another folder")
-
-
-def _is_folder(source: str) -> bool:
-    path = Path(source)
-    try:
-        path.stat()
-    except FileNotFoundError:
-        raise ReplayError(f"{source}: there is no such file or folder") from None
-    except (OSError, ValueError) as exc:
-        why = exc.strerror if isinstance(exc, OSError) else exc
-        raise ReplayError(f"{source[:_SHOWN]}: cannot be read: {why}") from exc
-    return path.is_dir()

@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from bot.review.source import Loaded, Wanted, seat_of
+from bot.redaction import clean_text
+from bot.review.source import SeatUnsaidError, Wanted, known_players, seat_of
+from bot.sources import Loaded
 from game.errors import ReplayError
 from game.files import replace_file
 from replays.review.report import Reviewer, as_json
@@ -32,23 +34,28 @@ def reason_of(error: Exception, path: Path | str) -> str:
     return str(error).removeprefix(f"{path}: ")
 
 
-def reviewed(reviewer: Reviewer, loaded: Loaded, wanted: Wanted, *, tell: bool) -> Review:
-    """The review of a record.
-
-    Args:
-        reviewer: who makes it.
-        loaded: the record.
-        wanted: whose decisions, and how.
-        tell: say on stderr whose, where nobody said so.
+def chosen_seat(loaded: Loaded, wanted: Wanted) -> int:
+    """Whose decisions to review of a game that is reviewed alone; stderr says so where nothing else does.
 
     Raises:
-        NotThereError: there is no such player.
+        ReplayError: there is no such player, or more than one.
+    """
+    try:
+        return seat_of(loaded, wanted)
+    except SeatUnsaidError:
+        known = known_players(loaded.record)
+    names = ", ".join(f"{player} {clean_text(loaded.record.names[player]) or '?'}" for player in known)
+    sys.stderr.write(f"note: reviewing seat {known[0]}; --seat or --player chooses another of {names}\n")
+    return known[0]
+
+
+def reviewed(reviewer: Reviewer, loaded: Loaded, seat: int, wanted: Wanted) -> Review:
+    """The review of a record from one seat.
+
+    Raises:
         ReplayError: it cannot be reviewed.
         ModelError: the policy gives no usable answer.
     """
-    seat, notice = seat_of(loaded, wanted)
-    if notice and tell:
-        sys.stderr.write(f"note: {notice}\n")
     return reviewer.review(
         loaded.record, seat, source=loaded.source, beside=wanted.beside, anonymous=wanted.anonymous
     )

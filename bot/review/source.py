@@ -1,35 +1,22 @@
-"""What `suzaku review` is given: records from files, folders and links, and whose decisions are meant."""
+"""Whose decisions are reviewed."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-import msgspec
+from typing import NamedTuple
 
 from bot.redaction import clean_text
-from bot.tenhou.links import fetched, parse_link, viewed_seat
+from bot.sources import Loaded
 from game.errors import ReplayError
-from game.jit import cache_folder
-from replays.formats import SUFFIXES, detect, expand_gzip, read_file, read_game
-from replays.index import INDEX_FILE
-from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX, read_decisions
 from replays.record import GameRecord
 from replays.review.report import known_hands
-from replays.tenhou6 import is_link
-
-if TYPE_CHECKING:
-    from replays.review.report import Source
-
-_FETCHED: Final = "logs"
-_OWN_RESULT: Final = b'{"format":"suzaku-review'
-"""How the JSON of a review or of an index begins."""
 
 
 class NotThereError(ReplayError):
     """Nobody of that name plays in this game."""
+
+
+class SeatUnsaidError(ReplayError):
+    """Nothing says whose decisions are meant."""
 
 
 class Wanted(NamedTuple):
@@ -48,99 +35,29 @@ class Wanted(NamedTuple):
     anonymous: bool = False
 
 
-class Loaded(NamedTuple):
-    """A record with where it is from, and the seat that its link or its decisions are about."""
-
-    record: GameRecord
-    name: str
-    source: Source
-    seat: int | None
-
-
-def load(source: str) -> Loaded:
-    """A record from a file or a link; a link to Tenhou is fetched.
-
-    Raises:
-        ReplayError: it cannot be read or fetched.
-    """
-    if is_link(source):
-        return Loaded(read_game(source), "link", "link", viewed_seat(source))
-    link = parse_link(source)
-    if link is not None:
-        path = fetched(link.game_id, cache_folder() / _FETCHED)
-        return Loaded(_of_file(path), path.name, "mjlog", link.seat)
-    if "://" in source:
-        raise ReplayError("only links to games on tenhou.net are followed; save the record and name the file")
-    path = Path(source)
-    record = _of_file(path)
-    return Loaded(record, path.name, _format(path), record.decisions[0].player if record.decisions else None)
-
-
-def seat_of(loaded: Loaded, wanted: Wanted) -> tuple[int, str]:
-    """Whose decisions are meant, and a word about it where it could as well be somebody else's.
+def seat_of(loaded: Loaded, wanted: Wanted) -> int:
+    """Whose decisions are meant: as asked for, else as the record's name, link or decisions say.
 
     Raises:
         NotThereError: there is no such player.
-        ReplayError: there is more than one.
+        SeatUnsaidError: nothing says it, and more than one hand is known.
+        ReplayError: there is more than one player of that name.
     """
-    record = loaded.record
     if wanted.seat is not None:
-        return wanted.seat, ""
+        return wanted.seat
     if wanted.player:
-        return _seat_named(record, wanted.player), ""
+        return _seat_named(loaded.record, wanted.player)
     if loaded.seat is not None:
-        return loaded.seat, ""
-    known = [player for player, shown in enumerate(known_hands(record)) if shown] or [0]
-    if len(known) == 1:
-        return known[0], ""
-    names = ", ".join(f"{player} {clean_text(record.names[player]) or '?'}" for player in known)
-    return known[0], f"reviewing seat {known[0]}; --seat or --player chooses another of {names}"
+        return loaded.seat
+    shown = known_players(loaded.record)
+    if len(shown) == 1:
+        return shown[0]
+    raise SeatUnsaidError("nothing says whose decisions; --player or --seat does")
 
 
-def records_in(folder: Path) -> Iterator[Path]:
-    """Files whose names say that they are records, by name; what lies beside them is none.
-
-    Raises:
-        ReplayError: the folder cannot be looked into.
-    """
-    try:
-        found = sorted(folder.iterdir())
-    except OSError as exc:
-        raise ReplayError(f"{folder}: cannot be looked into: {exc.strerror}") from exc
-    for path in found:
-        suffix = Path(path.name.removesuffix(".gz")).suffix
-        beside = path.name == INDEX_FILE or path.name.endswith(DECISIONS_SUFFIX)
-        if suffix in SUFFIXES and not beside and not path.is_dir() and not _is_result(path):
-            yield path
-
-
-def _of_file(path: Path) -> GameRecord:
-    if path.name.endswith(DECISIONS_SUFFIX):
-        record_name = path.name.removesuffix(DECISIONS_SUFFIX) + RECORD_SUFFIX
-        raise ReplayError(f"decisions, not a record; review {record_name}, which lies beside them")
-    if _is_result(path):
-        raise ReplayError("a review, not a record; name the record it was made of")
-    record = read_game(path)
-    if not path.name.endswith(RECORD_SUFFIX):
-        return record
-    beside = path.with_name(path.name.removesuffix(RECORD_SUFFIX) + DECISIONS_SUFFIX)
-    try:
-        return msgspec.structs.replace(record, decisions=read_decisions(beside))
-    except ReplayError as exc:
-        sys.stderr.write(f"note: {clean_text(str(exc))}; what happened in play is left out\n")
-        return record
-
-
-def _is_result(path: Path) -> bool:
-    try:
-        return path.suffix == ".json" and read_file(path).startswith(_OWN_RESULT)
-    except ReplayError:
-        return False
-
-
-def _format(path: Path) -> Source:
-    data = read_file(path)
-    return detect((expand_gzip(data) if data.startswith(b"\x1f\x8b") else data).decode("utf-8"))
+def known_players(record: GameRecord) -> list[int]:
+    """Whose hands the record shows; the first dealer where it shows nobody's."""
+    return [player for player, shown in enumerate(known_hands(record)) if shown] or [0]
 
 
 def _seat_named(record: GameRecord, wanted: str) -> int:

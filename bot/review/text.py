@@ -10,7 +10,8 @@ from typing import Final
 from bot.redaction import clean_text
 from bot.tenhou.game_types import describe
 from game.ranking import rank_name
-from replays.review.schema import Action, Decision, Game, Index, Judged, Rates, Review, Round
+from game.tiles import text_of_mjai
+from replays.review.schema import Action, Caveat, Decision, Game, Index, Judged, Rates, Review, Round
 
 _WORST: Final = 5
 _WINDS: Final = "ESWN"
@@ -21,7 +22,8 @@ def review_text(review: Review, paths: Sequence[Path]) -> str:
     """One game: its figures, the worst decisions, and where the files lie."""
     summary, seat = review.summary, review.seat
     name = clean_text(review.game.names[seat]) or f"seat {seat}"
-    lines = [f"{_game_text(review.game)}", f"  {name} by {review.policy.name}: {_figures_text(summary)}"]
+    lines = [_game_text(review.game), *(f"  note: {caveat_text(each)}" for each in review.game.caveats)]
+    lines.append(f"  {name} by {review.policy.name}: {_figures_text(summary)}")
     lines.append(f"  {'step':<{_STEP_WIDTH}} decisions  agreement  bad moves  rating")
     lines += [
         f"  {each.step:<{_STEP_WIDTH}} {each.decisions:>9}  {_percent(each.agreement):>9}"
@@ -56,9 +58,14 @@ def index_text(index: Index, paths: Sequence[Path]) -> str:
         place = "-" if entry.game.places is None else str(entry.game.places[entry.seat])
         name = clean_text(entry.game.names[entry.seat]) or f"seat {entry.seat}"
         lines.append(f"{entry.game.date or '':<20}  {place}  {_figures_text(entry)}  {name}")
+        lines += [f"  note: {caveat_text(each)}" for each in entry.game.caveats]
     total = index.total
     average = "" if total.average_place is None else f", average place {_fixed(total.average_place, 2)}"
     lines.append(f"{_counted(total.games, 'game')}{average}: {_figures_text(total)}")
+    if total.players > 1:
+        lines.append(
+            f"  of {total.players} different players, all figures together; --player NAME reviews one of them"
+        )
     lines.append(f"  {_rates_text(total.rates)}")
     lines += [
         f"  {rank_name(each.rank)}, {_counted(each.games, 'game')}: {_figures_text(each)}"
@@ -66,6 +73,26 @@ def index_text(index: Index, paths: Sequence[Path]) -> str:
     ]
     lines += [f"  {path}" for path in paths]
     return "\n".join(lines) + "\n"
+
+
+def caveat_text(caveat: Caveat) -> str:
+    """A caveat as a sentence."""
+    p = caveat.params
+    match caveat.key:
+        case "cut":
+            return "the record stops before the game's end"
+        case "part":
+            return f"the record begins with {_round_name(p.round_index, p.honba)}, not with the game"
+        case "rules_unsaid":
+            return "the record does not say its rules; it is reviewed by Tenhou's usual ones"
+        case "lobby":
+            where = f"the private lobby {p.lobby}" if p.lobby else "a private lobby"
+            return f"played in {where}, whose rules may differ; it is reviewed by Tenhou's usual ones"
+        case "start_scores":
+            scores = " ".join(map(str, p.scores or ()))
+            return f"the game began with {scores} points; it is reviewed as any other from there"
+        case "results":
+            return "its results have another uma or oka than Tenhou's today, which the review ignores"
 
 
 def _game_text(game: Game) -> str:
@@ -109,11 +136,15 @@ def _other_text(decision: Decision) -> str:
 
 
 def _round_text(each: Round) -> str:
-    return f"{_WINDS[each.round_index // 4]}{each.round_index % 4 + 1}-{each.honba}"
+    return _round_name(each.round_index, each.honba)
+
+
+def _round_name(round_index: int, honba: int) -> str:
+    return f"{_WINDS[round_index // 4]}{round_index % 4 + 1}-{honba}"
 
 
 def _action_text(action: Action) -> str:
-    tiles = " ".join((*([action.tile] if action.tile else []), *action.consumed))
+    tiles = " ".join(map(text_of_mjai, (*([action.tile] if action.tile else []), *action.consumed)))
     return f"{action.kind.replace('_', ' ')} {tiles}".strip()
 
 

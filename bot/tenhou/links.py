@@ -144,6 +144,8 @@ def _get(url: str) -> bytes:
 
 def _by_hand(url: str, game_id: str, error: Exception) -> str:
     reason = getattr(error, "reason", None) or error
+    if isinstance(reason, OSError) and reason.strerror:
+        reason = reason.strerror  # without the number
     return (
         f"{game_id} could not be fetched: {reason}\n"
         f"  Save it by hand: open {url} in a browser, save the page as {game_id}.xml, and\n"

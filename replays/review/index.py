@@ -31,6 +31,7 @@ def index_of(
     tallies: Sequence[SeatTally],
     skipped: Sequence[schema.Skipped],
     reviewer: Reviewer,
+    players: int,
 ) -> schema.Index:
     """The index, in the order of dates; games without one stand last.
 
@@ -39,6 +40,7 @@ def index_of(
         tallies: what the reviewed player's game came to, likewise.
         skipped: what could not be reviewed.
         reviewer: who did it.
+        players: how many different people were reviewed.
     """
     ordered = sorted(entries, key=lambda entry: (entry.game.date is None, entry.game.date or "", entry.page))
     return schema.Index(
@@ -49,7 +51,7 @@ def index_of(
         games=tuple(ordered),
         skipped=tuple(skipped),
         ranks=tuple(_by_rank(entries)),
-        total=_total(entries, tallies),
+        total=_total(entries, tallies, players),
     )
 
 
@@ -62,12 +64,13 @@ def _by_rank(entries: Sequence[schema.IndexEntry]) -> Iterator[schema.RankFigure
         yield schema.RankFigures(**grading.fields(grading.together(games)), rank=rank, games=len(games))
 
 
-def _total(entries: Sequence[schema.IndexEntry], tallies: Sequence[SeatTally]) -> schema.Total:
+def _total(entries: Sequence[schema.IndexEntry], tallies: Sequence[SeatTally], players: int) -> schema.Total:
     places = [entry.game.places[entry.seat] for entry in entries if entry.game.places is not None]
     first, second, third, fourth = (places.count(place) for place in (1, 2, 3, 4))
     return schema.Total(
         **grading.fields(grading.together(entries)),
         games=len(entries),
+        players=players,
         rates=grading.rates_of(grading.added(tallies), sum(entry.rates.rounds for entry in entries)),
         places=(first, second, third, fourth),
         average_place=round(sum(places) / len(places), 3) if places else None,

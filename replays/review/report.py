@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from game.actions import Action, ActionKind
-from game.errors import ReplayError, ReplayFormatError
+from game.errors import ReplayError
 from game.events import Four, StartRound
 from game.settlement import GameLength, placements
 from game.shanten import shanten
@@ -20,6 +20,7 @@ from policies.reward import RewardNetwork, round_starts
 from replays.record import DecisionRecord, GameRecord, started
 from replays.review import grading, schema
 from replays.review.after import After, Shape
+from replays.review.caveats import caveats_of, check_rules
 from replays.review.judging import STEPS, Opinion, opinions, ranked
 from replays.review.live import LiveDecisions
 from replays.review.moments import Found, Moment, follow
@@ -33,9 +34,6 @@ from replays.tally import tally
 Source: TypeAlias = Literal["mjlog", "tenhou6", "link", "mjai"]
 
 _HANCHAN: Final = 8
-_WITHOUT_RED: Final = 2
-_CLOSED_TANYAO: Final = 4
-_THREE_PLAYERS: Final = 16
 _LONGEST_NAME: Final = 60
 
 
@@ -206,14 +204,7 @@ def known_hands(record: GameRecord) -> tuple[bool, bool, bool, bool]:
 
 
 def _check(record: GameRecord, seat: int) -> None:
-    if not record.rounds:
-        raise ReplayFormatError("the record has no rounds")
-    if record.game_type & _THREE_PLAYERS:
-        raise ReplayError("a game of three players; only four-player games are reviewed")
-    if record.game_type & (_WITHOUT_RED | _CLOSED_TANYAO):
-        raise ReplayError(
-            "a game without red fives or open tanyao; only games by Tenhou's usual rules are reviewed"
-        )
+    check_rules(record)
     known = known_hands(record)
     if not known[seat]:
         shown = [str(player) for player in range(4) if known[player]]
@@ -399,6 +390,7 @@ def _game(record: GameRecord, length: GameLength, source: Source, *, anonymous: 
         places=placements(ending.scores) if ending else None,
         source=source,
         known=known_hands(record),
+        caveats=caveats_of(record, anonymous=anonymous),
     )
 
 

@@ -48,6 +48,9 @@ NoteKey: TypeAlias = Literal[
 ]
 """What `replays.review.notes` says; the page has the words."""
 
+CaveatKey: TypeAlias = Literal["cut", "part", "rules_unsaid", "lobby", "start_scores", "results"]
+"""What `replays.review.caveats` says; the page has the words."""
+
 Probability: TypeAlias = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 Seat: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=3)]
 Three: TypeAlias = tuple[float, float, float]
@@ -310,6 +313,22 @@ class Round(_Part, frozen=True, kw_only=True):
     decisions: tuple[int, int]
 
 
+class CaveatParams(_Part, frozen=True, kw_only=True, omit_defaults=True):
+    """What a caveat is about: the round the record begins with, the lobby, the scores the game began with."""
+
+    round_index: int = 0
+    honba: int = 0
+    lobby: int = 0
+    scores: Four | None = None
+
+
+class Caveat(_Part, frozen=True, kw_only=True):
+    """What a reader should know of the record: a key the page has words for, and what goes into them."""
+
+    key: CaveatKey
+    params: CaveatParams = CaveatParams()
+
+
 class Game(_Part, frozen=True, kw_only=True):
     """The game.
 
@@ -326,6 +345,7 @@ class Game(_Part, frozen=True, kw_only=True):
         places: final places.
         source: the format of the record.
         known: whose hands the record shows.
+        caveats: where the record is no whole game, or may be by other rules than it is reviewed by.
     """
 
     id: str
@@ -340,6 +360,7 @@ class Game(_Part, frozen=True, kw_only=True):
     places: Four | None
     source: Literal["mjlog", "tenhou6", "link", "mjai"]
     known: tuple[bool, bool, bool, bool]
+    caveats: tuple[Caveat, ...] = ()
 
 
 class PolicyName(_Part, frozen=True, kw_only=True):
@@ -540,11 +561,13 @@ class Total(Judged, frozen=True, kw_only=True):
     Attributes:
         games: how many.
         rates: over all rounds.
+        players: how many different names the reviewed players have.
         places: games that ended in each place.
         average_place: of the games that ended.
     """
 
     games: int
+    players: int = 1
     rates: Rates
     places: Four
     average_place: float | None

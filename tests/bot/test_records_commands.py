@@ -76,7 +76,7 @@ def test_what_cannot_be_converted_is_said(folder: Path, tmp_path: Path) -> None:
         ((unnamed, tmp_path, "--to", "mjai"), 1, "not a game id"),
         ((source, tmp_path / "link.json"), 1, "links are not written to"),
         ((source, tmp_path / "no" / "folder.json"), 1, "cannot be written"),
-        (("https://example.org/", "-", "--to", "mjai"), 1, "no record"),
+        (("https://example.org/", "-", "--to", "mjai"), 1, "only links to games on tenhou.net"),
     ):
         result = run("convert", *arguments)
         assert result.exit_code == code, result.output

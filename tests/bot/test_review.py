@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -11,20 +12,27 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot import cli
-from bot.review.source import Loaded, load
 from bot.review.text import review_text
+from bot.sources import Loaded, load
 from game.events import EndGame, StartRound
 from game.settlement import final_results, final_scores
 from policies.heuristic import HeuristicPolicy
 from policies.named import Named
-from replays.formats import MAX_FILE, write_game
+from replays.formats import MAX_FILE, compress, write_game
 from replays.library import save
 from replays.record import GameRecord
-from replays.review.schema import Index, Review
+from replays.review.schema import Action, Index, Review
 from tests.replays.games import GAME_ID, seen_from, whole_game
 from tests.replays.test_library import decided
 
-pytestmark = pytest.mark.usefixtures("restore_logs")
+pytestmark = pytest.mark.usefixtures("restore_logs", "folder_of_its_own")
+
+
+@pytest.fixture
+def folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written without --out goes to the test's own folder."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
 
 
 def ended_early(rounds: int) -> GameRecord:
@@ -107,6 +115,209 @@ def test_a_link_as_it_was_pasted(game: GameRecord, before: str, after: str, seat
     result = run(before + bare + after, "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["seat"] == seat
+
+
+def test_a_bare_id_is_fetched_once_as_a_link_is(
+    game: GameRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def get(url: str) -> bytes:
+        asked.append(url)
+        return write_game(game, "mjlog").encode()
+
+    monkeypatch.setattr("bot.tenhou.links._get", get)
+    monkeypatch.setenv("SUZAKU_CACHE_DIR", str(tmp_path))
+    for source, seat in ((GAME_ID, 0), (f"{GAME_ID}&tw=2", 2), (f"tenhou.net/0/?log={GAME_ID}&tw=3", 3)):
+        result = run(source, "--json")
+        assert result.exit_code == 0, result.output
+        assert json.loads(result.stdout)["seat"] == seat
+    assert CliRunner().invoke(cli.app, ["convert", GAME_ID, "-", "--to", "mjai"]).exit_code == 0
+    assert asked == [f"https://tenhou.net/0/log/?{GAME_ID}"]
+    wrong = run(GAME_ID[:-1])
+    assert wrong.exit_code == 1
+    assert "not a game id" in wrong.stderr
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("form", ["mjlog", "tenhou6", "mjai"])
+def test_a_record_comes_from_stdin(game: GameRecord, form: str) -> None:
+    text = write_game(game, form)  # type: ignore[arg-type]
+    runner = CliRunner()
+    for data in (text.encode(), compress(text)):
+        result = runner.invoke(
+            cli.app, ["review", "-", "--json", "--seat", "1", "--policy", "heuristic"], data
+        )
+        assert result.exit_code == 0, result.output
+        assert json.loads(result.stdout)["game"]["source"] == form
+    converted = runner.invoke(cli.app, ["convert", "-", "-", "--to", "mjai"], text.encode())
+    assert converted.stdout.startswith('{"type":"start_game"')
+    empty = runner.invoke(cli.app, ["review", "-", "--policy", "heuristic"], b"")
+    assert (empty.exit_code, "stdin: no record" in empty.stderr) == (1, True)
+    assert "name it once" in run("-", "-").stderr
+
+
+def test_several_records_are_reviewed_as_a_folder_of_them(
+    file: Path, game: GameRecord, longer: GameRecord, tmp_path: Path
+) -> None:
+    more = tmp_path / "more"
+    more.mkdir()
+    (more / "longer.json").write_text(write_game(longer, "tenhou6"))
+    link = write_game(game, "link").strip() + "&tw=2"
+    result = run(file, more, link, "--player", "犬猫", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=Index)
+    assert (index.total.games, index.total.players) == (2, 1)
+    assert [each.reason for each in index.skipped] == [f"the same game as {file.name}"]
+    gone = run(file, tmp_path / "gone.xml")
+    assert gone.exit_code == 1
+    assert "gone.xml: there is no such file or folder" in gone.stderr
+
+
+def test_a_files_name_says_from_which_seat_it_was_seen(game: GameRecord, tmp_path: Path) -> None:
+    path = tmp_path / f"{GAME_ID}&tw=3.mjlog"
+    path.write_bytes(compress(write_game(game, "mjlog")))
+    result = run(path, "--json")
+    made = json.loads(result.stdout)
+    assert (made["seat"], made["game"]["id"], result.stderr) == (3, GAME_ID, "")
+    assert json.loads(run(path, "--json", "--seat", 1).stdout)["seat"] == 1
+
+
+def test_in_a_folder_no_seat_is_guessed(file: Path, longer: GameRecord, tmp_path: Path) -> None:
+    seen = file.with_name(f"{GAME_ID[:-1]}0&tw=1.mjlog")
+    seen.write_text(write_game(longer, "mjlog"))
+    result = run(file.parent, "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=Index)
+    assert [entry.seat for entry in index.games] == [1]
+    assert [(each.file, each.reason) for each in index.skipped] == [
+        (file.name, "nothing says whose decisions; --player or --seat does")
+    ]
+    assert (
+        "whose decisions to review in 1 of the records; add --player NAME, or --seat 0 to 3" in result.stderr
+    )
+    seen.unlink()
+    alone = run(file.parent)
+    assert alone.exit_code == 1
+    assert "none of 1 records can be reviewed" in alone.stderr
+
+
+def test_who_plays_in_most_games_is_named_where_nobody_is(
+    file: Path, longer: GameRecord, tmp_path: Path
+) -> None:
+    other = msgspec.structs.replace(longer, names=("x", "y", "z", longer.names[1]))
+    (file.parent / "other.json").write_text(write_game(other, "tenhou6"))
+    result = run(file.parent)
+    assert "add --player NAME, as '犬猫', who plays in 2 of them, or --seat 0 to 3" in result.stderr
+
+
+def test_an_index_of_different_people_says_so(file: Path, longer: GameRecord) -> None:
+    (file.parent / "z.json").write_text(write_game(longer, "tenhou6"))
+    for names, players in ((longer.names, 1), (("x", *longer.names[1:]), 2)):
+        (file.parent / "z.json").write_text(
+            write_game(msgspec.structs.replace(longer, names=names), "tenhou6")
+        )
+        for more in ([], ["--anonymous"]):
+            made = json.loads(run(file.parent, "--seat", 0, "--json", *more).stdout)
+            assert made["total"]["players"] == players
+        assert ("of 2 different players" in run(file.parent, "--seat", 0).stdout) == (players == 2)
+
+
+def test_what_a_record_leaves_open_is_said(game: GameRecord, tmp_path: Path) -> None:
+    head, *lines = write_game(game, "mjai").splitlines()
+    bare = json.loads(head) | {"names": ["a", "b", "c", "d"]}
+    del bare["suzaku_record"]
+    path = tmp_path / "game.mjai"
+    for text, keys, said in (
+        ([head, *lines], [], ""),
+        ([head, *lines[:40]], ["cut"], "the record stops before the game's end"),
+        ([json.dumps(bare), *lines], ["rules_unsaid"], "the record does not say its rules"),
+        ([json.dumps(bare | {"kyoku_first": 4}), *lines], [], ""),
+        ([head.replace('"lobby":0', '"lobby":7447'), *lines], ["lobby"], "the private lobby 7447"),
+    ):
+        path.write_text("\n".join(text) + "\n")
+        made = json.loads(run(path, "--seat", 0, "--json").stdout)
+        assert [each["key"] for each in made["game"]["caveats"]] == keys
+        shown = run(path, "--seat", 0, "--out", tmp_path / "out").stdout
+        assert ("note: " in shown) == bool(keys)
+        assert said in shown
+
+
+@pytest.mark.parametrize(
+    ("game_type", "said"),
+    [
+        (11, "a game without the three red fives; reviews are of four-player games with red fives"),
+        (15, "a game without the three red fives and without open tanyao; reviews"),
+        (25, "three-player games are not read"),
+        (9 | 512, "chip games are not read"),
+    ],
+)
+def test_other_rules_are_refused_by_name(game: GameRecord, game_type: int, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "game.xml"
+    path.write_text(write_game(msgspec.structs.replace(game, game_type=game_type), "mjlog"))
+    result = run(path, "--seat", 0)
+    assert result.exit_code == 1
+    assert said in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda line: line.replace('"tsumogiri":true,', ""), "dahai: tsumogiri is missing"),
+        (lambda line: line.replace(":true", ":false").replace('"pai":"', '"pai":"x'), "no tile: 'x"),
+        (lambda line: line.replace('"actor":', '"actor":"a","was":'), "no player: 'a'"),
+        (lambda line: line[:30], "not a JSON object"),
+    ],
+)
+def test_a_damaged_line_of_mjai_is_named_without_python(
+    game: GameRecord, change: Callable[[str], str], said: str, tmp_path: Path
+) -> None:
+    lines = [re.sub(r',"tiles136":\[[^]]*\]', "", line) for line in write_game(game, "mjai").splitlines()]
+    number = next(n for n, line in enumerate(lines) if '"tsumogiri":true' in line)
+    lines[number] = change(lines[number].replace('"tsumogiri":true', '"tsumogiri":true,"end":0'))
+    path = tmp_path / "game.mjai"
+    path.write_text("\n".join(lines))
+    result = run(path)
+    assert result.exit_code == 1
+    assert f"mjai line {number + 1}: " in result.stderr
+    assert said in result.stderr
+    assert "Error" not in result.stderr
+
+
+def test_a_last_line_that_is_cut_short_says_what_to_do(game: GameRecord, tmp_path: Path) -> None:
+    path = tmp_path / "game.mjai"
+    lines = write_game(game, "mjai").splitlines()[:41]
+    path.write_text("\n".join([*lines[:40], lines[40][:20]]))
+    result = run(path)
+    assert "mjai line 41: cut short; without this line the record can be read up to here" in result.stderr
+    path.write_text("\n".join(lines[:40]))
+    assert run(path, "--json").exit_code == 0
+
+
+def test_an_mjlog_that_is_cut_short_says_so(game: GameRecord, tmp_path: Path) -> None:
+    path = tmp_path / "game.xml"
+    text = write_game(game, "mjlog").rstrip()
+    for end, said in (
+        (len(text) // 2, "cut short"),
+        (text.rindex("<AGARI") + 9, "cut short within its last tag; save the record once more"),
+        (text.rindex("<AGARI"), "cut short: no final result; save the record once more"),
+    ):
+        path.write_text(text[:end])
+        result = run(path)
+        assert result.exit_code == 1
+        assert f"game.xml: {said}" in result.stderr
+
+
+def test_tiles_are_written_as_players_write_them(file: Path) -> None:
+    made = msgspec.json.decode(run(file, "--json", "--compare", "random").stdout, type=Review)
+    kan = Action(kind="chi", tile="5mr", consumed=("4m", "6m"))
+    decisions = tuple(
+        msgspec.structs.replace(each, done=kan, preferred=Action(kind="discard", tile="E"))
+        for each in made.decisions
+    )
+    summary = msgspec.structs.replace(made.summary, worst=(0,))
+    text = review_text(msgspec.structs.replace(made, decisions=decisions, summary=summary), ())
+    assert "chi 0m 4m 6m rather than discard 1z" in text
 
 
 def test_a_link_without_a_game_says_what_one_looks_like() -> None:
@@ -212,7 +423,7 @@ def test_what_does_not_go_together(file: Path, tmp_path: Path) -> None:
 def test_what_lies_beside_records_is_no_record(file: Path, tmp_path: Path) -> None:
     decisions = file.with_name(f"{GAME_ID}.decisions.jsonl")
     decisions.write_text("{}\n")
-    assert f"review {file.name}, which lies beside them" in run(decisions).stderr
+    assert f"name {file.name}, which lies beside them" in run(decisions).stderr
     run(file, "--seat", 0, "--out", tmp_path / "out")
     result = run(tmp_path / "out" / f"{GAME_ID}-0.json")
     assert result.exit_code == 1
@@ -295,7 +506,7 @@ def test_a_folder_gets_an_index_and_broken_ones_are_named(
     (file.parent / "second.json").write_text(write_game(longer, "tenhou6"))
     (file.parent / "readme.txt").write_text("no record")
     (file.parent / "folder.xml").mkdir()
-    result = run(file.parent, "--out", tmp_path / "out")
+    result = run(file.parent, "--seat", 0, "--out", tmp_path / "out")
     assert result.exit_code == 1
     assert "skipped: broken.xml" in result.stderr
     index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=Index)
@@ -317,7 +528,7 @@ def test_games_of_one_name_have_pages_of_their_own(
     for name, record in (("a.json", game), ("A.jsonl", longer)):
         nameless = msgspec.structs.replace(record, game_id="")
         (games / name).write_text(write_game(nameless, "mjai" if name == "A.jsonl" else "tenhou6"))
-    assert run(games, "--out", out).exit_code == 0
+    assert run(games, "--seat", 0, "--out", out).exit_code == 0
     index = msgspec.json.decode((out / "index.json").read_bytes(), type=Index)
     assert sorted(entry.page for entry in index.games) == ["A-0.html", "a-0-2.html"]
     for entry in index.games:
@@ -334,7 +545,7 @@ def test_a_game_that_is_there_twice_counts_once(file: Path, game: GameRecord) ->
         for event in game.events
     ]
     file.write_text(write_game(msgspec.structs.replace(game, events=tuple(dealt)), "mjlog"))
-    result = run(file.parent, "--json")
+    result = run(file.parent, "--seat", 0, "--json")
     assert result.exit_code == 0
     index = msgspec.json.decode(result.stdout, type=Index)
     assert index.total.games == 1
@@ -344,7 +555,7 @@ def test_a_game_that_is_there_twice_counts_once(file: Path, game: GameRecord) ->
 
 def test_results_may_lie_among_the_records(file: Path) -> None:
     for _ in range(2):
-        result = run(file.parent, "--out", file.parent)
+        result = run(file.parent, "--seat", 0, "--out", file.parent)
         assert result.exit_code == 0, result.output
         assert "\n1 game, average place" in result.stdout
 
@@ -383,8 +594,8 @@ def test_stopped_half_way_there_is_an_index_of_what_is_done(
             raise KeyboardInterrupt
         return load(source)
 
-    monkeypatch.setattr("bot.review.folder.load", load_until_stopped)
-    result = run(file.parent, "--out", tmp_path / "out")
+    monkeypatch.setattr("bot.review.many.load", load_until_stopped)
+    result = run(file.parent, "--seat", 0, "--out", tmp_path / "out")
     assert result.exit_code == 130
     index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=Index)
     assert index.total.games == 1

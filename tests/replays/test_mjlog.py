@@ -220,7 +220,7 @@ DRAWN = '<RYUUKYOKU ba="0,0" sc="250,0,250,0,250,0,250,0"' + OWARI + " />"
         ('<!DOCTYPE x [<!ENTITY a "b">]>' + text_of(DEAL + DRAWN), "not a tag"),
         (text_of("<!-- -->" + DEAL + DRAWN), "not a tag"),
         (text_of(DEAL), "no final result"),
-        (text_of(DEAL + DRAWN)[:-40], "not a tag"),
+        (text_of(DEAL + DRAWN)[:-40], "cut short within its last tag"),
         (text_of(DEAL + "&amp;" + DRAWN), "not a tag"),
         (text_of(DEAL + "<T136/>" + DRAWN), "no such tile"),
         (text_of(DEAL + "<D/>" + DRAWN), "no such tile"),

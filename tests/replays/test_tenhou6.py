@@ -367,7 +367,7 @@ def test_every_yaku_has_one_name_both_ways() -> None:
 
 @pytest.mark.parametrize(
     ("disp", "game_type"),
-    [("鳳南喰赤", 169), ("上東喰赤速", 193), ("般南喰", 11), ("特東赤", 37), ("大会南喰赤", 9), ("", 7)],
+    [("鳳南喰赤", 169), ("上東喰赤速", 193), ("般南喰", 11), ("特東赤", 37), ("大会南喰赤", 9), ("", 11)],
 )
 def test_the_type_follows_from_the_rules_in_words(disp: str, game_type: int) -> None:
     document = json.loads(capture("tenhou6-kyushukyuhai.json").read_text()) | {"rule": {"disp": disp}}

@@ -5,15 +5,16 @@
 
 import { isolated, make } from "./dom.js";
 import { alike } from "./table.js";
-import { inOrder, isTile, tileElement, tileName } from "./tiles.js";
+import { inOrder, isTile, tileElement, tileText } from "./tiles.js";
 import { number, words } from "./words.js";
 
 /** @typedef {import("./table.js").Table} Table */
 /**
  * @typedef {{
- *   names: string[], view: number, hideOthers: boolean, roundIndex: number,
+ *   names: string[], view: number, own: number, dealer: number, hideOthers: boolean, roundIndex: number,
  *   bars: Map<string, HTMLElement> | null, chips: HTMLElement[],
- * }} Look `view` is the player who sits at the bottom; `bars` stand over his tiles, by tile
+ * }} Look `view` is the player who sits at the bottom, `own` the reviewed one; `bars` stand over the tiles of
+ *   `view`, by tile
  */
 
 const INDICATORS = 5;
@@ -157,7 +158,7 @@ function plate(table, look, player, place) {
   const name = look.names[player];
   return make(
     "div", { class: turn ? "plate plate-turn" : "plate", "data-place": place },
-    make("span", { class: "plate-seat" }, words().seats[place], turn ? make("span", { class: "turn-mark", role: "img", "aria-label": words().turn }, "●") : null),
+    make("span", { class: "plate-seat" }, seatName(look, player), player === look.own ? make("small", { class: "plate-own" }, words().own) : null, turn ? make("span", { class: "turn-mark", role: "img", "aria-label": words().turn }, "●") : null),
     name ? isolated(name, "plate-name") : null,
     table.riichi[player] ? make("span", { class: "plate-riichi" }, words().inRiichi) : null,
   );
@@ -192,11 +193,11 @@ function count(zone, label, value) {
 
 /** @param {Table} table @param {Look} look @param {number} player @returns {HTMLElement} */
 function side(table, look, player) {
-  const wind = (player - table.dealer + 4) % 4;
+  const wind = windOf(player, table.dealer);
   const classes = ["side"];
   if (wind === 0) classes.push("side-dealer");
   if (table.turn === player && !table.over && !table.wins.length) classes.push("side-turn");
-  const label = `${seatName(look, player)}: ${words().winds[wind]}, ${words().points(number(table.scores[player]))}`;
+  const label = `${seatName(look, player)}: ${words().points(number(table.scores[player]))}`;
   return make(
     "div", { class: classes.join(" "), "data-place": placeOf(player, look.view), role: "img", "aria-label": label },
     make("span", { class: "side-wind" }, words().windLetters[wind]),
@@ -204,9 +205,14 @@ function side(table, look, player) {
   );
 }
 
-/** @param {Look} look @param {number} player @returns {string} the seat, seen from the bottom */
+/** @param {number} player @param {number} dealer @returns {number} the seat's wind, 0 East */
+export function windOf(player, dealer) {
+  return (player - dealer + 4) % 4;
+}
+
+/** @param {{dealer: number}} look @param {number} player @returns {string} the seat by its wind in this round */
 export function seatName(look, player) {
-  return words().seats[placeOf(player, look.view)];
+  return words().winds[windOf(player, look.dealer)];
 }
 
 /**
@@ -242,7 +248,7 @@ export function caption(message, look, hidden) {
   if (!write) return "";
   const who = message.actor === undefined ? "" : seatName(look, message.actor);
   const tile = message.pai ?? message.dora_marker ?? message.consumed?.[0] ?? "";
-  if (message.type === "tsumo") return write(who, hidden || tile === "?" ? "" : tileName(tile));
-  const text = write(who, tile ? tileName(tile) : "");
+  if (message.type === "tsumo") return write(who, hidden || tile === "?" ? "" : tileText(tile));
+  const text = write(who, tile ? tileText(tile) : "");
   return message.type === "dahai" && message.tsumogiri ? `${text} (${tiles.tsumogiri})` : text;
 }

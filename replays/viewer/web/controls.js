@@ -4,14 +4,14 @@
  */
 
 import { make } from "./dom.js";
-import { SIGNS, disagrees } from "./review.js";
+import { GRADES, SIGNS, disagrees } from "./review.js";
 import { tileElement } from "./tiles.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./review.js").Review} Review */
 /**
  * @typedef {"first" | "last" | "previousRound" | "nextRound" | "previousEvent" | "nextEvent" | "previousDecision"
- *   | "nextDecision" | "nextDisagreement" | "previousDisagreement" | "rotate" | "hands" | "help"} Command
+ *   | "nextDecision" | "nextError" | "previousError" | "rotate" | "hands" | "help"} Command
  */
 
 /** @type {[Command, string, string][]} the buttons, what stands on them, and their keys */
@@ -30,7 +30,7 @@ const BUTTONS = [
 const KEYS = {
   Home: "first", End: "last", ArrowUp: "previousRound", ArrowDown: "nextRound", ArrowLeft: "previousEvent",
   ArrowRight: "nextEvent", "Shift+ArrowLeft": "previousDecision", "Shift+ArrowRight": "nextDecision",
-  e: "nextDisagreement", "Shift+e": "previousDisagreement", r: "rotate", h: "hands", "?": "help",
+  e: "nextError", "Shift+e": "previousError", r: "rotate", h: "hands", "?": "help",
 };
 
 /**
@@ -46,8 +46,12 @@ export function commandOf(event) {
   return (event.shiftKey && KEYS[`Shift+${key}`]) || KEYS[key] || null;
 }
 
-/** @param {(command: Command) => void} run @returns {HTMLElement} the bar of buttons */
-export function toolbar(run) {
+/**
+ * @param {string} least the category that the button stops at
+ * @param {(command: Command) => void} run
+ * @returns {HTMLElement} the bar of buttons
+ */
+export function toolbar(least, run) {
   const { controls } = words();
   const buttons = BUTTONS.map(([command, sign, keys]) =>
     make(
@@ -58,10 +62,15 @@ export function toolbar(run) {
   );
   const wrong = make(
     "button",
-    { type: "button", class: "tool tool-wide", "data-command": "nextDisagreement", title: controls.nextDisagreement, "aria-label": controls.nextDisagreement, "aria-keyshortcuts": "E", onclick: () => run("nextDisagreement") },
-    make("b", { "aria-hidden": "true" }, "≠"), make("span", { class: "tool-text" }, ` ${controls.disagreement}`),
+    { type: "button", class: "tool tool-wide", "data-command": "nextError", title: controls.nextError, "aria-label": controls.nextError, "aria-keyshortcuts": "E", onclick: () => run("nextError") },
+    make("b", { "aria-hidden": "true" }, stopSign(least)), make("span", { class: "tool-text" }, ` ${controls.nextError}`),
   );
   return make("div", { class: "toolbar", role: "toolbar", "aria-label": controls.toolbar }, ...buttons, wrong);
+}
+
+/** @param {string} least @returns {string} the sign of the least category to stop at; of any disagreement its own */
+function stopSign(least) {
+  return least === "fine" ? "≠" : SIGNS[/** @type {"mistake"} */ (least)];
 }
 
 /** @type {Record<string, string>} outlines on a field of 24 by 24 */
@@ -97,15 +106,14 @@ function icon(command, sign) {
  * @returns {HTMLElement}
  */
 export function roundBar(review, jump) {
-  const grades = Object.keys(SIGNS);
   const items = review.rounds.map((round, index) => {
     const made = review.decisions.filter((one) => one.round === index);
-    const worst = Math.max(0, ...made.map((one) => grades.indexOf(one.category)));
-    const grade = grades[worst];
+    const worst = Math.max(0, ...made.map((one) => GRADES.indexOf(/** @type {"fine"} */ (one.category))));
+    const grade = GRADES[worst];
     return make(
       "button", { type: "button", class: "round", "data-round": index, title: words().round(round.round_index, round.honba), onclick: () => jump({ round: index, event: 0 }) },
       words().roundShort(round.round_index, round.honba),
-      worst ? make("small", { class: `round-mark mark-${grade}`, role: "img", "aria-label": words().categories[/** @type {"fine"} */ (grade)] }, SIGNS[/** @type {"fine"} */ (grade)]) : null,
+      worst ? make("small", { class: `round-mark mark-${grade}`, role: "img", "aria-label": words().categories[grade] }, SIGNS[grade]) : null,
     );
   });
   return make("nav", { class: "rounds", "aria-label": words().controls.rounds }, ...items);
@@ -162,13 +170,31 @@ export function switches(chosen, choose, run) {
   );
 }
 
-/** @param {boolean} hidden @param {(command: Command) => void} run @returns {HTMLElement} what changes the view of the table */
-export function viewButtons(hidden, run) {
+/**
+ * @param {boolean} hidden whether the other hands are
+ * @param {(command: Command) => void} run
+ * @param {HTMLElement | null} more a further switch
+ * @returns {HTMLElement} what changes the view of the table
+ */
+export function viewButtons(hidden, run, more) {
   const { controls } = words();
   return make(
     "div", { class: "views" },
     make("button", { type: "button", class: "plain", "data-command": "rotate", "aria-keyshortcuts": "R", onclick: () => run("rotate") }, make("span", { "aria-hidden": "true" }, "↻ "), controls.rotate),
     make("button", { type: "button", class: "plain", "data-command": "hands", "aria-keyshortcuts": "H", "aria-pressed": String(!hidden), onclick: () => run("hands") }, make("span", { "aria-hidden": "true" }, hidden ? "▯ " : "▮ "), controls.hands),
+    more,
+  );
+}
+
+/** @param {string} least @param {(value: string) => void} choose @returns {HTMLElement} which errors to stop at */
+export function stopSwitch(least, choose) {
+  const { controls } = words();
+  const options = [...GRADES].reverse().map((grade) =>
+    make("option", { value: grade, selected: grade === least }, `${stopSign(grade)} ${controls.stops[grade]}`),
+  );
+  return make(
+    "label", { class: "switch switch-stop" }, make("span", { class: "hidden" }, controls.stop),
+    make("select", { "data-switch": "stop", title: controls.stop, onchange: (/** @type {Event} */ event) => choose(/** @type {HTMLSelectElement} */ (event.target).value) }, ...options),
   );
 }
 

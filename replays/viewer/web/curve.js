@@ -17,7 +17,7 @@ const DASHES = ["", "7 4", "2 4", "9 3 2 3"];
 /**
  * One line for each player, the reviewed one's strong.
  * @param {{title: string, labels: string[], series: (number | null)[][], seat: number, low: number,
- *   high: number, ticks: number[], digits: number, names: string[]}} plan `series` by player; `low` is drawn
+ *   high: number, ticks: number[], digits: number, names: Node[]}} plan `series` by player; `low` is drawn
  *   at the bottom, so that a place of 4 may stand below one of 1
  * @returns {HTMLElement}
  */
@@ -49,7 +49,7 @@ export function curve(plan) {
   const legend = [0, 1, 2, 3].map((place) => {
     const player = (plan.seat + place) % 4;
     const sample = draw("svg", { viewBox: "0 0 24 6", class: "sample", "aria-hidden": "true" }, draw("line", { x1: 0, x2: 24, y1: 3, y2: 3, "stroke-dasharray": DASHES[place] }));
-    return make("li", { class: place ? "" : "own" }, sample, plan.names[player]);
+    return make("li", { class: place ? "" : "own" }, sample, plan.names[player].cloneNode(true));
   });
   return make(
     "figure", { class: "curve" }, make("figcaption", {}, plan.title),

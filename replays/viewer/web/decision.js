@@ -3,10 +3,10 @@
  * @module
  */
 
-import { seatName } from "./board.js";
+import { seatName, windOf } from "./board.js";
 import { harmless, isolated, make } from "./dom.js";
 import { SIGNS, sameAction } from "./review.js";
-import { tileElement, tileName } from "./tiles.js";
+import { tileElement } from "./tiles.js";
 import { number, percent, words } from "./words.js";
 
 /** @typedef {import("./review.js").Decision} Decision */
@@ -17,13 +17,6 @@ import { number, percent, words } from "./words.js";
 const DONE = "▲";
 const PREFERRED = "★";
 const OTHER = "◇";
-
-/** @param {Action} action @returns {string} an action in words */
-export function actionText(action) {
-  const kind = words().actions[/** @type {"pass"} */ (action.kind)] ?? harmless(action.kind);
-  const tile = action.tile || action.consumed?.[0];
-  return tile ? `${kind} ${tileName(tile)}` : kind;
-}
 
 /** @param {Action} action @returns {HTMLElement} an action as a word and its tiles; a plain discard is its tile alone */
 export function actionElement(action) {
@@ -201,11 +194,19 @@ function optionTable(decision, look) {
     ...past.map((column) => make("th", { scope: "col", class: "num" }, column.name)),
     deep ? make("th", { scope: "col", class: "num" }, ...both(text.shanten, text.shantenShort)) : null,
     deep ? make("th", { scope: "col", class: "num" }, ...both(text.ukeire, text.ukeireShort)) : null,
-    ...(danger ? [1, 2, 3].map((place) => make("th", { scope: "col", class: "num", "aria-label": text.dangerOf(words().seats[place]) }, make("small", {}, text.danger), ...both(words().seats[place], words().seatLetters[place]))) : []),
+    ...(danger ? [1, 2, 3].map((place) => dangerHead((look.own + place) % 4, look)) : []),
     loss ? make("th", { scope: "col", class: "num" }, text.loss) : null,
   );
   const rows = decision.options.map((option, place) => optionRow(decision, option, place, { deep, danger, loss, past }));
   return make("div", { class: "scroll" }, make("table", { class: "options", "aria-label": text.options }, make("thead", {}, head), make("tbody", {}, ...rows)));
+}
+
+/** @param {number} player @param {Look} look */
+function dangerHead(player, look) {
+  const { decision: text, windLetters } = words();
+  const wind = seatName(look, player);
+  const letter = windLetters[windOf(player, look.dealer)];
+  return make("th", { scope: "col", class: "num", "aria-label": text.dangerOf(wind) }, make("small", {}, text.danger), ...both(wind, letter));
 }
 
 /** @param {string} long @param {string} short @returns {HTMLElement[]} a heading, and what it shrinks to */

@@ -36,8 +36,8 @@ export const english = {
     winning: "winning tile",
   },
 
-  seats: ["Self", "Right", "Across", "Left"],
-  seatLetters: ["S", "R", "A", "L"],
+  own: "self",
+  seatNumber: (/** @type {number} */ player) => `Seat ${player}`,
   winds: WINDS,
   windLetters: ["E", "S", "W", "N"],
   round: (/** @type {number} */ index, /** @type {number} */ honba) =>
@@ -113,9 +113,10 @@ export const english = {
     nextEvent: "Forward",
     previousDecision: "Previous decision",
     nextDecision: "Next decision",
-    nextDisagreement: "Next disagreement",
-    previousDisagreement: "Previous disagreement",
-    disagreement: "Disagree",
+    nextError: "Next error",
+    noError: (/** @type {string} */ stops) => `No further one this way: ${stops}.`,
+    stop: "Errors to stop at",
+    stops: { fine: "every disagreement", inaccuracy: "inaccuracies and worse", mistake: "mistakes and worse", blunder: "blunders only" },
     rounds: "Rounds",
     timeline: "Decisions of this round",
     rotate: "Turn the table",
@@ -135,7 +136,7 @@ export const english = {
   decision: {
     none: "No decision of the reviewed player here.",
     here: "Where the player and the policy part in this round",
-    noneHint: "Shift and an arrow key go to the previous or next one, E to the next disagreement.",
+    noneHint: "Shift and an arrow key go to the previous or next one, E to the next error.",
     heading: (/** @type {number} */ turn, /** @type {string} */ step) => `Turn ${turn} · ${step}`,
     number: (/** @type {number} */ index, /** @type {number} */ all) => `Decision ${index} of ${all}`,
     done: "Played",
@@ -223,6 +224,16 @@ export const english = {
         p.direct ? `ron of ${p.direct} from that player` : "",
       ].filter(Boolean).join(", "), p.goes_on ? " or more; the game may go on even so." : " or more.",
     ],
+  },
+
+  /** What a reader should know of the record. */
+  caveats: {
+    cut: () => "The record stops before the game's end.",
+    part: (/** @type {any} */ p) => `The record begins with ${english.round(p.round_index ?? 0, p.honba ?? 0)}, not with the game.`,
+    rules_unsaid: () => "The record does not say its rules; it is reviewed by Tenhou's usual ones.",
+    lobby: (/** @type {any} */ p) => `Played in ${p.lobby ? `the private lobby ${p.lobby}` : "a private lobby"}, whose rules may differ; it is reviewed by Tenhou's usual ones.`,
+    start_scores: (/** @type {any} */ p) => `The game began with ${p.scores.join(", ")} points; it is reviewed as any other from there.`,
+    results: () => "Its results have another uma or oka than Tenhou's today, which the review ignores.",
   },
 
   result: {
@@ -341,6 +352,7 @@ export const english = {
     sort: (/** @type {string} */ column) => `Sort by ${column}`,
     filter: "Filter by player or game",
     none: "No game matches.",
+    different: (/** @type {number} */ players) => `These games are of ${players} different players; the figures are of all together. Review one with --player NAME.`,
   },
 
   help: {
@@ -349,7 +361,7 @@ export const english = {
       ["← →", "one event back or forward"],
       ["Shift ← →", "previous or next decision of the reviewed player"],
       ["↑ ↓", "previous or next round"],
-      ["E", "next disagreement; with Shift the previous one"],
+      ["E", "next error, with Shift the previous one; the list beside “Other hands” says which count"],
       ["Home End", "start or end of the game"],
       ["R", "turn the table to the next seat"],
       ["H", "show or hide the other hands"],
@@ -364,7 +376,8 @@ export const english = {
       ["◇", "what the policy compared with prefers"],
       ["%", "over the hand and in the table: the policy's probability"],
       ["9/3", "ukeire: unseen tiles that help, and how many kinds they are of; of a call, after its best discard"],
-      ["S R A L", "self, right, across, left; in the table, the chance to deal in to each"],
+      ["E S W N", "seat winds of this round; in the table, the chance to deal in to each"],
+      ["0m 1z", "tiles in writing: 0 is a red five, 1z to 7z are East, South, West, North, white, green, red"],
       ["?! ?", "inaccuracy and mistake; ?? a blunder, ✓ an option as good or nearly so"],
     ],
   },

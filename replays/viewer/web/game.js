@@ -3,6 +3,7 @@
  * @module
  */
 
+import { windOf } from "./board.js";
 import { curve } from "./curve.js";
 import { actionElement, both, categoryBadge } from "./decision.js";
 import { harmless, isolated, make } from "./dom.js";
@@ -24,7 +25,7 @@ const SHARES = ["win", "tsumo", "deal_in", "riichi", "call", "draw", "tenpai_at_
 export function gamePanel(review, jump) {
   const summary = review.summary;
   return make(
-    "article", { class: "game" }, players(review),
+    "article", { class: "game" }, caveats(review), players(review),
     summary ? figures(summary, summary.rating_definition) : null,
     summary ? categoryStrip(summary) : null,
     summary ? worst(review, summary, jump) : null,
@@ -45,8 +46,8 @@ function players(review) {
   const items = order.map((player) =>
     make(
       "li", { class: player === seat ? "own" : "" },
-      make("span", { class: "player-place" }, game.places ? words().place(game.places[player]) : words().windLetters[player]),
-      make("span", { class: "player-name" }, playerName(review, player), player === seat ? make("small", { class: "tag" }, review.summary ? text.reviewed : words().seats[0]) : null),
+      make("span", { class: "player-place" }, game.places ? words().place(game.places[player]) : "–"),
+      make("span", { class: "player-name" }, playerName(review, player), player === seat ? make("small", { class: "tag" }, review.summary ? text.reviewed : words().own) : null),
       make("small", { class: "player-rank" }, standingOf(game, player)),
       make("strong", {}, game.scores ? number(game.scores[player]) : ""),
     ),
@@ -60,10 +61,22 @@ function standingOf(game, player) {
   return [rank, game.rates ? `R${Math.round(game.rates[player])}` : ""].filter(Boolean).join(" ");
 }
 
-/** @param {Review} review @param {number} player @returns {Node} the name, or the seat where it is hidden */
+/** @param {Review} review @param {number} player @returns {Node} the name, or the seat's number where it is hidden */
 function playerName(review, player) {
   const name = review.game.names[player];
-  return name ? isolated(name) : document.createTextNode(words().seats[(player - review.seat + 4) % 4]);
+  return name ? isolated(name) : document.createTextNode(words().seatNumber(player));
+}
+
+/** @param {Review} review @returns {HTMLElement | null} what the reader should know of the record */
+export function caveats(review) {
+  const items = (review.game.caveats ?? []).map(caveatText).filter(Boolean).map((line) => make("li", {}, line));
+  return items.length ? make("ul", { class: "caveats", role: "note" }, ...items) : null;
+}
+
+/** @param {import("./review.js").Caveat} caveat @returns {string} "" for one the page has no words for */
+export function caveatText(caveat) {
+  const write = words().caveats[/** @type {"cut"} */ (caveat.key)];
+  return write ? write(/** @type {any} */ (caveat.params)) : "";
 }
 
 /** @param {string} name @param {string} value @param {string} hint @param {string} key @returns {HTMLElement} a figure in large */
@@ -142,7 +155,7 @@ function curves(review) {
   }
   const series = (/** @type {"reward" | "placement"} */ key) => [0, 1, 2, 3].map((player) => points.map((point) => point?.[key]?.[player] ?? null));
   const some = (/** @type {(number | null)[][]} */ values) => values.some((line) => line.some((value) => value !== null));
-  const names = [0, 1, 2, 3].map((player) => words().seats[(player - review.seat + 4) % 4]);
+  const names = [0, 1, 2, 3].map((player) => playerName(review, player));
   const base = { labels, seat: review.seat, names };
   const placement = series("placement");
   const reward = series("reward");
@@ -190,11 +203,11 @@ export function figureTable(name, heads, rows, texts) {
 
 /** How a round went for the player, in a word or two. @param {import("./review.js").Round} round @param {number} seat */
 function outcome(round, seat) {
-  const { result: text, seats } = words();
+  const { result: text, winds, own } = words();
   const result = round.result;
   if (!result || result.kind === "cut") return "–";
   if (result.kind === "draw") return text.reasons[/** @type {"exhaustive"} */ (result.reason ?? "exhaustive")];
-  const name = (/** @type {number} */ player) => seats[(player - seat + 4) % 4];
+  const name = (/** @type {number} */ player) => (player === seat ? own : winds[windOf(player, round.dealer)]);
   return result.wins.map((win) => (win.player === win.from_player ? `${name(win.player)} ${text.tsumo}` : `${name(win.player)} ← ${name(win.from_player)}`)).join(words().comma);
 }
 

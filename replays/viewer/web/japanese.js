@@ -34,8 +34,8 @@ export const japanese = {
     winning: "和了牌",
   },
 
-  seats: ["自家", "下家", "対面", "上家"],
-  seatLetters: ["自", "下", "対", "上"],
+  own: "自家",
+  seatNumber: (player) => `席${player}`,
   winds: WINDS,
   windLetters: WINDS,
   round: (index, honba) => `${WINDS[index >> 2]}${(index % 4) + 1}局${honba ? ` ${honba}本場` : ""}`,
@@ -109,9 +109,10 @@ export const japanese = {
     nextEvent: "進む",
     previousDecision: "前の判断",
     nextDecision: "次の判断",
-    nextDisagreement: "次の不一致",
-    previousDisagreement: "前の不一致",
-    disagreement: "不一致",
+    nextError: "次のミス",
+    noError: (stops) => `この先に該当なし：${stops}`,
+    stop: "止まるミスの範囲",
+    stops: { fine: "すべての不一致", inaccuracy: "疑問手以上", mistake: "悪手以上", blunder: "大悪手のみ" },
     rounds: "局",
     timeline: "この局の判断",
     rotate: "視点を回す",
@@ -131,7 +132,7 @@ export const japanese = {
   decision: {
     none: "ここに検討対象の判断はありません。",
     here: "この局で推奨と分かれた判断",
-    noneHint: "Shift＋左右キーで前後の判断へ、E で次の不一致へ移ります。",
+    noneHint: "Shift＋左右キーで前後の判断へ、E で次のミスへ移ります。",
     heading: (turn, step) => `${turn}巡目・${step}`,
     number: (index, all) => `判断 ${index}／${all}`,
     done: "実戦",
@@ -213,6 +214,15 @@ export const japanese = {
         p.direct ? `直撃${p.direct}点` : "",
       ].filter(Boolean).join("、"), p.goes_on ? "以上（ただし終局しない場合あり）。" : "以上。",
     ],
+  },
+
+  caveats: {
+    cut: () => "牌譜は対局の途中で終わっています。",
+    part: (p) => `牌譜は${japanese.round(p.round_index ?? 0, p.honba ?? 0)}から始まっています。`,
+    rules_unsaid: () => "牌譜にルールの記載がないため、天鳳の標準ルールとして検討しています。",
+    lobby: (p) => `個室${p.lobby ? `（L${p.lobby}）` : ""}の対局です。ルールが異なる可能性がありますが、天鳳の標準ルールとして検討しています。`,
+    start_scores: (p) => `配給原点は${p.scores.join("、")}点です。以降は通常の対局として検討しています。`,
+    results: () => "順位点（ウマ・オカ）が現在の天鳳と異なりますが、検討には反映していません。",
   },
 
   result: {
@@ -321,6 +331,7 @@ export const japanese = {
     sort: (column) => `${column}で並べ替え`,
     filter: "対局者・対局で絞り込む",
     none: "該当する対局はありません。",
+    different: (players) => `検討対象は${players}人の異なる対局者です。数値は全員の合計で、--player NAME で一人に絞れます。`,
   },
 
   help: {
@@ -329,7 +340,7 @@ export const japanese = {
       ["← →", "一手戻る・進む"],
       ["Shift ← →", "検討対象の前・次の判断"],
       ["↑ ↓", "前・次の局"],
-      ["E", "次の不一致。Shift＋Eで前の不一致"],
+      ["E", "次のミス。Shift＋Eで前のミス。範囲は「他家の手牌」の隣で選ぶ"],
       ["Home End", "対局の最初・最後"],
       ["R", "視点を次の席へ回す"],
       ["H", "他家の手牌を見る・伏せる"],
@@ -344,7 +355,8 @@ export const japanese = {
       ["◇", "比較対象の推奨"],
       ["%", "手牌の上と表にあるのはAIの確率"],
       ["9/3", "受け入れの枚数／種類"],
-      ["下 対 上", "下家・対面・上家。表ではその相手に放銃する確率"],
+      ["東 南 西 北", "この局の自風で表した席。表ではその相手に放銃する確率"],
+      ["0m 1z", "牌の表記。0は赤五、1z～7zは東南西北白發中"],
       ["?! ?", "疑問手と悪手。??は大悪手、✓は良好"],
     ],
   },

@@ -5,7 +5,7 @@
 
 import { switches } from "./controls.js";
 import { harmless, isolated, make } from "./dom.js";
-import { categoryStrip, figureTable, figures, ratesSection } from "./game.js";
+import { categoryStrip, caveatText, figureTable, figures, ratesSection } from "./game.js";
 import { choose, restore } from "./settings.js";
 import { number, percent, words } from "./words.js";
 
@@ -15,7 +15,7 @@ import { number, percent, words } from "./words.js";
  * @typedef {{program: string, policy: {name: string, identity: string}, rating_definition: string,
  *   games: Entry[], skipped: {file: string, reason: string}[],
  *   ranks?: (Figures & {rank: number, games: number})[],
- *   total: Figures & {games: number, rates: Record<string, number | null>, places: number[],
+ *   total: Figures & {games: number, players?: number, rates: Record<string, number | null>, places: number[],
  *   average_place: number | null}}} Index
  */
 
@@ -61,7 +61,7 @@ class Overview {
       ),
       make(
         "main", { class: "many" },
-        make("section", { class: "box totals" }, standing(total), figures(total, definition), categoryStrip(total), ratesSection(total.rates)),
+        make("section", { class: "box totals" }, different(total), standing(total), figures(total, definition), categoryStrip(total), ratesSection(total.rates)),
         byRank(this.index.ranks ?? []),
         make("section", { class: "box" }, search, this.place),
         skipped(this.index.skipped),
@@ -130,9 +130,9 @@ function row(entry) {
   const others = game.names.filter((_, player) => player !== seat).map(harmless).filter(Boolean);
   return make(
     "tr", {},
-    make("th", { scope: "row" }, link(entry)),
+    make("th", { scope: "row" }, link(entry), ...(game.caveats ?? []).map(caveatText).filter(Boolean).map((text) => make("small", { class: "caveat" }, text))),
     make("td", { class: "when" }, game.date ? isolated(game.date) : "–"),
-    make("td", { class: "who" }, isolated(game.names[seat] || words().winds[seat], "strong"), make("small", { class: "others" }, ...others.flatMap((name, index) => [index ? words().comma : "", isolated(name)]))),
+    make("td", { class: "who" }, isolated(game.names[seat] || words().seatNumber(seat), "strong"), make("small", { class: "others" }, ...others.flatMap((name, index) => [index ? words().comma : "", isolated(name)]))),
     cell(game.places ? words().place(game.places[seat]) : "–", "place"),
     cell(game.scores ? number(game.scores[seat]) : "–", "score"),
     cell(percent(entry.agreement), "agreement"), cell(number(entry.rating, 1), "rating"), cell(percent(entry.bad_move_rate), "bad_move_rate", "badMoves"),
@@ -144,6 +144,11 @@ function link(entry) {
   const name = isolated(entry.game.id || entry.page);
   if (!/^[\w.-]+\.html$/.test(entry.page)) return name;
   return make("a", { href: `./${entry.page}` }, name);
+}
+
+/** @param {Index["total"]} total @returns {HTMLElement | null} that the games are not one person's */
+function different({ players = 1 }) {
+  return players > 1 ? make("p", { class: "caveats", role: "note" }, words().index.different(players)) : null;
 }
 
 /** @param {Index["total"]} total */

@@ -105,7 +105,7 @@ function scoreTable(table, result, look) {
     const player = (look.view + place) % 4;
     const sign = Math.sign(deltas[player]);
     return make(
-      "li", {}, make("span", { class: "result-seat" }, words().seats[place]),
+      "li", {}, make("span", { class: "result-seat" }, seatName(look, player)),
       ready ? make("span", { class: ready[player] ? "result-ready" : "result-seat" }, ready[player] ? words().result.tenpai : words().result.noten) : null,
       make("strong", {}, number(table.scores[player])),
       make("span", { class: sign > 0 ? "gain" : sign < 0 ? "pain" : "even" }, signed(deltas[player])),

@@ -37,7 +37,8 @@
  *   rates: Record<string, number | null>, hidden: number, comparison: any}} Summary
  * @typedef {{id: string, date: string | null, type: number, length: string, names: string[],
  *   ranks: number[] | null, rates: number[] | null, scores: number[] | null, places: number[] | null,
- *   source: string, known?: boolean[]}} Game
+ *   source: string, known?: boolean[], caveats?: Caveat[]}} Game
+ * @typedef {{key: string, params: {round_index?: number, honba?: number, lobby?: number, scores?: number[]}}} Caveat
  * @typedef {{format: string, program: string, game: Game, seat: number, policy: {name: string, identity: string},
  *   other?: {name: string, identity: string} | null, thresholds: Record<string, number>, rounds: Round[],
  *   decisions: Decision[], summary: Summary | null}} Review
@@ -107,6 +108,20 @@ export function byDecision(decisions, position, direction, wanted = () => true) 
 /** @param {Decision} decision @returns {boolean} */
 export function disagrees(decision) {
   return decision.done !== null && !decision.agrees;
+}
+
+/** @type {(keyof typeof SIGNS)[]} the categories, the gravest last */
+export const GRADES = ["fine", "inaccuracy", "mistake", "blunder"];
+
+/**
+ * Whether a decision is an error of a category or a graver one; with "fine", whether it disagrees at all.
+ * @param {Decision} decision
+ * @param {string} least
+ * @returns {boolean}
+ */
+export function isError(decision, least) {
+  const grade = GRADES.indexOf(/** @type {"fine"} */ (decision.category));
+  return disagrees(decision) && grade >= GRADES.indexOf(/** @type {"fine"} */ (least));
 }
 
 /** @param {Decision[]} decisions @param {Position} position @returns {Decision | null} the one made there */

@@ -1,8 +1,10 @@
 /**
- * Theme and language: the system's, unless somebody chose. Kept in the browser where it lets us.
+ * Theme and language, the system's unless somebody chose, and which errors to stop at. Kept in the browser where
+ * it lets us.
  * @module
  */
 
+import { GRADES } from "./review.js";
 import { speak } from "./words.js";
 
 const PREFIX = "suzaku.";
@@ -25,16 +27,20 @@ function write(name, value) {
   }
 }
 
-/** @returns {{theme: string, language: string}} what was chosen before, now in force */
+/** @typedef {{theme: string, language: string, stop: string}} Chosen `stop` is the least category to stop at */
+
+/** @returns {Chosen} what was chosen before, now in force */
 export function restore() {
-  const chosen = { theme: read("theme"), language: read("language") };
+  const stop = read("stop");
+  const least = GRADES.includes(/** @type {"fine"} */ (stop)) ? stop : "inaccuracy";
+  const chosen = { theme: read("theme"), language: read("language"), stop: least };
   apply("theme", chosen.theme);
   apply("language", chosen.language);
   return chosen;
 }
 
 /**
- * @param {"theme" | "language"} name
+ * @param {keyof Chosen} name
  * @param {string} value "" for the system's
  */
 export function choose(name, value) {
@@ -42,9 +48,10 @@ export function choose(name, value) {
   apply(name, value);
 }
 
-/** @param {"theme" | "language"} name @param {string} value */
+/** @param {keyof Chosen} name @param {string} value */
 function apply(name, value) {
   if (name === "language") speak(value);
-  else if (value === "light" || value === "dark") document.documentElement.dataset.theme = value;
+  if (name !== "theme") return;
+  if (value === "light" || value === "dark") document.documentElement.dataset.theme = value;
   else delete document.documentElement.dataset.theme;
 }

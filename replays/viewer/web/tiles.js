@@ -44,6 +44,17 @@ export function tileName(tile) {
 }
 
 /**
+ * A tile as players write it: 0m for a red five, 1z to 7z for winds and dragons.
+ * @param {string} tile
+ * @returns {string}
+ */
+export function tileText(tile) {
+  if (!isTile(tile)) return "?";
+  if (tile.length === 1) return `${HONOURS.indexOf(tile) + 1}z`;
+  return tile.endsWith("r") ? `0${tile[1]}` : tile;
+}
+
+/**
  * The element of a tile.
  * @param {string} tile
  * @param {{turned?: boolean, shaded?: boolean, gone?: boolean, fresh?: boolean, back?: boolean,
@@ -61,7 +72,7 @@ export function tileElement(tile, look = {}) {
     class: classes.join(" "),
     role: "img",
     "aria-label": [name, ...(look.marks ?? [])].join(words().comma),
-    title: name,
+    title: back ? name : `${tileText(tile)} · ${name}`,
     "data-tile": back ? "?" : tile,
   });
 }

@@ -7,12 +7,12 @@
  */
 
 import { caption, drawBoard, markAlike } from "./board.js";
-import { commandOf, helpDialog, roundBar, switches, timeline, toolbar, viewButtons } from "./controls.js";
+import { commandOf, helpDialog, roundBar, stopSwitch, switches, timeline, toolbar, viewButtons } from "./controls.js";
 import { decisionPanel, handBars, handChips } from "./decision.js";
 import { harmless, isolated, make } from "./dom.js";
-import { gamePanel, worstItem } from "./game.js";
+import { caveats, gamePanel, worstItem } from "./game.js";
 import { resultCard } from "./result.js";
-import { byDecision, byEvent, byRound, clamp, compare, decisionAt, disagrees, parseHash, toHash } from "./review.js";
+import { byDecision, byEvent, byRound, clamp, compare, decisionAt, disagrees, isError, parseHash, toHash } from "./review.js";
 import { choose, restore } from "./settings.js";
 import { layOpen, tableAt } from "./table.js";
 import { words } from "./words.js";
@@ -148,13 +148,20 @@ export class Viewer {
       nextEvent: () => this.go(byEvent(rounds, this.position, 1)),
       previousDecision: () => decide(-1),
       nextDecision: () => decide(1),
-      nextDisagreement: () => decide(1, disagrees),
-      previousDisagreement: () => decide(-1, disagrees),
+      nextError: () => this.toError(1),
+      previousError: () => this.toError(-1),
       rotate: () => this.rotate(),
       hands: () => this.toggleHands(),
       help: () => this.help(),
     };
     commands[command]();
+  }
+
+  /** @param {1 | -1} direction goes to the next error that counts, or says that there is none */
+  toError(direction) {
+    const found = byDecision(this.review.decisions, this.position, direction, (one) => isError(one, this.chosen.stop));
+    if (found) this.jump(found);
+    else this.line?.replaceChildren(make("span", {}, words().controls.noError(words().controls.stops[/** @type {"fine"} */ (this.chosen.stop)])));
   }
 
   rotate() {
@@ -195,7 +202,7 @@ export class Viewer {
         make(
           "div", { class: "stage" }, roundBar(this.review, jump),
           make("div", { class: "board-place" }, this.board, this.overlay),
-          make("div", { class: "steer" }, this.time, toolbar(run)),
+          make("div", { class: "steer" }, this.time, toolbar(this.chosen.stop, run)),
           make("div", { class: "under" }, this.line, this.views),
         ),
         make("aside", { class: "side-panel" }, this.tabs(), this.decision, this.game),
@@ -210,7 +217,8 @@ export class Viewer {
 
   buildViews() {
     const focused = document.activeElement?.getAttribute("data-command");
-    this.views?.replaceChildren(viewButtons(this.hideOthers, (command) => this.run(command)));
+    const stop = this.review.summary ? stopSwitch(this.chosen.stop, (value) => this.change("stop", value)) : null;
+    this.views?.replaceChildren(viewButtons(this.hideOthers, (command) => this.run(command), stop));
     if (focused) /** @type {HTMLElement | null} */ (this.views?.querySelector(`[data-command="${focused}"]`))?.focus();
   }
 
@@ -218,7 +226,7 @@ export class Viewer {
   heading() {
     const { game } = this.review;
     const names = game.names.map(harmless);
-    return [names[this.review.seat] || words().seats[0], game.date ?? game.id].filter(Boolean).join(" · ");
+    return [names[this.review.seat] || words().seatNumber(this.review.seat), game.date ?? game.id].filter(Boolean).join(" · ");
   }
 
   header() {
@@ -237,11 +245,11 @@ export class Viewer {
     );
   }
 
-  /** @param {"theme" | "language"} name @param {string} value */
+  /** @param {keyof import("./settings.js").Chosen} name @param {string} value */
   change(name, value) {
     this.chosen[name] = value === "system" ? "" : value;
     choose(name, this.chosen[name]);
-    if (name === "language") this.build();
+    if (name !== "theme") this.build();
     /** @type {HTMLElement | null} */ (this.root.querySelector(`[data-switch="${name}"]`))?.focus();
   }
 
@@ -274,7 +282,8 @@ export class Viewer {
     const decision = decisionAt(this.review.decisions, this.position);
     const ours = decision !== null && this.view === this.review.seat;
     const look = {
-      names: this.review.game.names, view: this.view, hideOthers: this.hideOthers, roundIndex: current.round_index,
+      names: this.review.game.names, view: this.view, own: this.review.seat, dealer: current.dealer,
+      hideOthers: this.hideOthers, roundIndex: current.round_index,
       bars: ours ? handBars(decision) : null, chips: ours ? handChips(decision) : [],
     };
     drawBoard(this.board, table, look);
@@ -324,10 +333,9 @@ export class Viewer {
   showDecision(decision, look) {
     const all = this.review.decisions;
     const { decision: text } = words();
-    const own = { ...look, view: this.review.seat };
     const content = decision
-      ? decisionPanel(decision, all.indexOf(decision) + 1, all.length, own)
-      : make("div", {}, make("div", { class: "nothing" }, make("p", {}, text.none), make("p", { class: "quiet keys-hint" }, text.noneHint)), this.partings());
+      ? decisionPanel(decision, all.indexOf(decision) + 1, all.length, look)
+      : make("div", {}, caveats(this.review), make("div", { class: "nothing" }, make("p", {}, text.none), make("p", { class: "quiet keys-hint" }, text.noneHint)), this.partings());
     this.decision?.replaceChildren(content);
     for (const button of this.game?.querySelectorAll("[data-jump]") ?? []) {
       const here = decision !== null && button.getAttribute("data-jump") === String(all.indexOf(decision));
@@ -335,6 +343,7 @@ export class Viewer {
       else button.removeAttribute("aria-current");
     }
   }
+
   /** Where the player and the policy part in this round. @returns {HTMLElement | null} */
   partings() {
     const { decisions } = this.review;

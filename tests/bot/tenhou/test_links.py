@@ -119,7 +119,7 @@ def test_a_game_that_cannot_be_kept_says_what_to_do(server: str, tmp_path: Path)
 
 
 def test_nobody_there(tmp_path: Path) -> None:
-    with pytest.raises(ReplayError, match="by hand"):
+    with pytest.raises(ReplayError, match="could not be fetched: Connection refused"):
         fetched(GAME, tmp_path, "http://127.0.0.1:1/0/log/?")
 
 

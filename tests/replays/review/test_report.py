@@ -192,7 +192,7 @@ def test_an_index_adds_up() -> None:
     reviews = [of_whole(seat) for seat in (0, 1)]
     tallies = [tally(whole().events)[0][seat] for seat in (0, 1)]
     entries = [made_entry(made, f"game-{made.seat}") for made in reviews]
-    index = index_of(entries, tallies, [], reviewer())
+    index = index_of(entries, tallies, [], reviewer(), 2)
     total = index.total
     assert total.games == 2
     assert total.decisions == sum(made.summary.decisions for made in reviews)
@@ -212,7 +212,7 @@ def test_an_index_tells_ranks_apart() -> None:
         for entry, ranks in zip(entries, [(16, 0, 0, 0), (0, 16, 0, 0), (0, 0, 18, 0)], strict=True)
     ]
     tallies = [tally(whole().events)[0][seat] for seat in (0, 1, 2)]
-    seventh, ninth = index_of(ranked, tallies, [], reviewer()).ranks
+    seventh, ninth = index_of(ranked, tallies, [], reviewer(), 2).ranks
     assert (seventh.rank, seventh.games, ninth.rank, ninth.games) == (16, 2, 18, 1)
     assert seventh.decisions == entries[0].decisions + entries[1].decisions
     assert ninth.decisions == entries[2].decisions

@@ -174,7 +174,7 @@ def decision(index: int, place: int, folded: Sequence[Folded], seat: int) -> dic
         "opponents": [{"player": (seat + n) % 4, "tenpai": 0.1 * n, "points": 3900} for n in (1, 2, 3)],
         "done": done["action"], "preferred": options[0]["action"], "options": options, "agrees": agrees,
         "ratio": 1.0 if agrees else 0.25, "loss": 0.0 if agrees else done["loss"],
-        "category": CATEGORIES[0] if agrees else CATEGORIES[1 + place % 3],
+        "category": CATEGORIES[0] if agrees else CATEGORIES[index % 2 + place % 3],
         "notes": [{"key": "red_five", "params": {"tile": "5pr"}}] if place % 4 == 0 else [],
         "live": {
             "time_ms": 12.5, "budget_ms": 3000.0, "source": "fallback", "late": True,

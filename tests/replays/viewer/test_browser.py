@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -15,6 +15,7 @@ from game.tiles import mjai_text
 from policies.heuristic import HeuristicPolicy
 from policies.random_play import RandomPolicy
 from replays.review.report import as_json
+from replays.review.schema import CaveatKey
 from replays.viewer import index_page, page
 from tests.policies.fakes import Scripted
 from tests.replays.review.made import record_of, reviewed, reviewer, whole
@@ -347,7 +348,8 @@ def test_keys_and_buttons_do_the_same(review: dict[str, Any], file: Path, open_p
     opened = open_page(file)
     decisions, lengths = review["decisions"], [len(each["events"]) for each in review["rounds"]]
     first, second = ([each["round"], each["event"]] for each in decisions[:2])
-    wrong = next([each["round"], each["event"]] for each in decisions if not each["agrees"])
+    errors = [[each["round"], each["event"]] for each in decisions if is_error(each)]
+    assert 0 < len(errors) < sum(not each["agrees"] for each in decisions)
     steps = [
         ("End", "last", [len(lengths) - 1, lengths[-1] - 1]),
         ("Home", "first", [0, 0]),
@@ -359,10 +361,9 @@ def test_keys_and_buttons_do_the_same(review: dict[str, Any], file: Path, open_p
         ("ArrowDown", "nextRound", [1, 0]),
         ("ArrowLeft", "previousEvent", [0, lengths[0] - 1]),
         ("ArrowUp", "previousRound", [0, 0]),
-        ("e", "nextDisagreement", wrong),
+        ("e", "nextError", errors[0]),
         ("Home", "first", [0, 0]),
     ]
-    back = next([each["round"], each["event"]] for each in reversed(decisions) if not each["agrees"])
     for key, _, place in steps:
         opened.tab.keyboard.press(key)
         assert opened.place == place, key
@@ -371,7 +372,121 @@ def test_keys_and_buttons_do_the_same(review: dict[str, Any], file: Path, open_p
         assert opened.place == place, command
     opened.tab.keyboard.press("End")
     opened.tab.keyboard.press("Shift+E")
-    assert opened.place == back
+    assert opened.place == errors[-1]
+    opened.check()
+
+
+def is_error(decision: dict[str, Any], least: str = "inaccuracy") -> bool:
+    grades = ["fine", "inaccuracy", "mistake", "blunder"]
+    return not decision["agrees"] and grades.index(decision["category"]) >= grades.index(least)
+
+
+@pytest.mark.parametrize("locale", ["en", "ja"])
+def test_errors_to_stop_at_are_chosen_and_kept(
+    locale: str, review: dict[str, Any], file: Path, open_page: Any
+) -> None:
+    opened = open_page(file, locale=locale)
+    assert opened.tab.input_value("[data-switch=stop]") == "inaccuracy"
+    for least in ("blunder", "fine", "mistake"):
+        opened.tab.select_option("[data-switch=stop]", least)
+        opened.tab.reload()
+        assert opened.tab.input_value("[data-switch=stop]") == least
+        wanted = [[each["round"], each["event"]] for each in review["decisions"] if is_error(each, least)]
+        opened.tab.click("[data-command=first]")
+        stops = []
+        for _ in wanted:
+            opened.tab.keyboard.press("e")
+            stops.append(opened.place)
+        assert stops == wanted
+        opened.tab.click("[data-command=last]")
+        opened.tab.keyboard.press("e")
+        chosen = opened.tab.locator("[data-switch=stop] option:checked").inner_text()
+        assert chosen.split(" ", 1)[1] in opened.tab.inner_text(".caption")
+    opened.check()
+
+
+@pytest.mark.parametrize(("locale", "winds"), [("en", "East South West North"), ("ja", "東 南 西 北")])
+def test_a_seat_has_one_name_wherever_it_stands_and_however_the_table_is_turned(
+    locale: str, winds: str, review: dict[str, Any], file: Path, open_page: Any
+) -> None:
+    decision = next(each for each in review["decisions"] if each["round"] == 2)
+    seat, dealer = review["seat"], review["rounds"][2]["dealer"]
+    names = [winds.split()[(player - dealer) % 4] for player in range(4)]
+    assert dealer != seat
+    opened = open_page(file, f"#2.{decision['event']}", locale=locale)
+    for turned in range(4):
+        plates = [opened.tab.inner_text(f".plate[data-place='{place}'] .plate-seat") for place in range(4)]
+        for place, plate in enumerate(plates):
+            player = (seat + turned + place) % 4
+            assert plate.startswith(names[player])
+            assert (opened.tab.locator(f".plate[data-place='{place}'] .plate-own").count() == 1) == (
+                player == seat
+            )
+        heads = opened.tab.locator(".options th[aria-label]").evaluate_all(
+            "(all) => all.map((e) => e.ariaLabel)"
+        )
+        assert [[name for name in names if name in head] for head in heads] == [
+            [names[(seat + step) % 4]] for step in (1, 2, 3)
+        ]
+        assert opened.tab.locator(".opponents .quiet:first-child").all_inner_texts() == [
+            names[(seat + step) % 4] for step in (1, 2, 3)
+        ]
+        opened.tab.keyboard.press("r")
+    opened.check()
+
+
+def test_tiles_are_written_as_players_write_them(review: dict[str, Any], file: Path, open_page: Any) -> None:
+    opened = open_page(file)
+    written = {"E": "1z", "S": "2z", "W": "3z", "N": "4z", "P": "5z", "F": "6z", "C": "7z"}
+    seen = set()
+    for each in review["rounds"]:
+        for place, message in enumerate(each["events"]):
+            tile = message.get("pai", "")
+            if message["type"] != "dahai" or tile in seen or not (len(tile) == 1 or tile.endswith("r")):
+                continue
+            seen.add(tile)
+            opened.tab.evaluate(f"globalThis.suzakuViewer.go({{ round: {each['index']}, event: {place} }})")
+            text = written.get(tile, f"0{tile[1:2]}")
+            assert f" discards {text}" in opened.tab.inner_text(".caption")
+            shown = opened.tab.locator(f".river .t-{tile}").first
+            assert shown.get_attribute("title").startswith(f"{text} · ")
+    assert len(seen) > 5
+    opened.check()
+
+
+CAVEATS = (
+    {"key": "cut", "params": {}},
+    {"key": "part", "params": {"round_index": 4, "honba": 1}},
+    {"key": "rules_unsaid", "params": {}},
+    {"key": "lobby", "params": {"lobby": 7447}},
+    {"key": "start_scores", "params": {"scores": [30000] * 4}},
+    {"key": "results", "params": {}},
+    {"key": "of a later version", "params": {}},
+)
+
+
+def test_what_the_record_leaves_open_stands_on_the_pages(
+    review: dict[str, Any], open_page: Any, tmp_path: Path
+) -> None:
+    assert {each["key"] for each in CAVEATS} >= set(get_args(CaveatKey))
+    odd = review | {"game": review["game"] | {"caveats": CAVEATS}}
+    path = tmp_path / "review.html"
+    path.write_text(page(odd), encoding="utf-8")
+    for locale, words in (("en", ("South 1 · 1 honba", "lobby 7447")), ("ja", ("南1局 1本場", "L7447"))):
+        opened = open_page(path, width=360, locale=locale)
+        for tab in ("decision", "game"):
+            opened.tab.click(f"[data-tab={tab}]")
+            lines = opened.tab.locator(f"#pane-{tab} .caveats li").all_inner_texts()
+            assert len(set(lines)) == len(CAVEATS) - 1
+            assert all(word in " ".join(lines) for word in words)
+        assert opened.tab.evaluate("document.documentElement.scrollWidth") <= 360
+        opened.check()
+    index = index_of([odd, review])
+    path.write_text(index_page(index | {"total": index["total"] | {"players": 2}}), encoding="utf-8")
+    opened = open_page(path, width=360)
+    assert "of 2 different players" in opened.tab.inner_text(".totals .caveats")
+    assert opened.tab.locator(".games .caveat").count() == len(CAVEATS) - 1
+    assert opened.tab.evaluate("document.documentElement.scrollWidth") <= 360
     opened.check()
 
 

@@ -1,17 +1,21 @@
-"""A folder of games: each reviewed once, and an index of all."""
+"""Many games, of folders or named one by one: each reviewed once, and an index of all."""
 
 from __future__ import annotations
 
 import hashlib
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from bot.redaction import clean_text
 from bot.review.one import file_name, put, reason_of, reviewed, write_review
-from bot.review.source import Loaded, NotThereError, Wanted, load, records_in
+from bot.review.source import NotThereError, SeatUnsaidError, Wanted, known_players, seat_of
 from bot.review.text import index_text
+from bot.sources import STDIN, Loaded, is_folder, load, records_in, shown
 from game.errors import ModelError, ReplayError, ReplayFormatError, ReplayTooLarge
 from replays.review.index import index_of, made_entry
 from replays.review.report import Reviewer, as_json
@@ -20,8 +24,15 @@ from replays.tally import SeatTally, tally
 from replays.viewer.page import index_page
 
 
+class Item(NamedTuple):
+    """A record to review: a source as `load` takes it, and what to call it."""
+
+    source: str
+    name: str
+
+
 class _Games:
-    """What the records of a folder come to, one after another.
+    """What the records come to, one after another.
 
     Args:
         reviewer: who reviews them.
@@ -35,33 +46,45 @@ class _Games:
         self.told: list[str] = []
         """Of each skipped record its name and what is wrong, for its owner to read in any case."""
         self.failed = 0
+        self.unsaid: Counter[str] = Counter()
+        """How many of the games that do not say whose they are have each player."""
+        self.unsaid_games = 0
         self._reviewer = reviewer
         self._wanted = wanted
         self._out = out
         self._tallies: list[SeatTally] = []
         self._names: set[str] = set()
+        self._players: set[str] = set()
         self._known: dict[tuple[int, bytes], str] = {}
 
-    def add(self, number: int, path: Path) -> None:
+    def add(self, number: int, item: Item) -> None:
         """Review one record, or note why that cannot be done."""
-        shown = f"record {number}" if self._wanted.anonymous else clean_text(path.name)
+        name = f"record {number}" if self._wanted.anonymous else item.name
         try:
-            loaded = load(str(path))
-            made = reviewed(self._reviewer, loaded, self._wanted, tell=False)
+            loaded = load(item.source)
+            made = reviewed(self._reviewer, loaded, self._seat(loaded), self._wanted)
         except NotThereError:
             return
         except (ReplayError, ModelError) as exc:
-            reason = clean_text(reason_of(exc, path))
-            self._skip(shown, _without_words(exc) if self._wanted.anonymous else reason, path, reason)
+            reason = clean_text(reason_of(exc, item.source))
+            self._skip(name, _without_words(exc) if self._wanted.anonymous else reason, item, reason)
             self.failed += 1
             return
         game = made.seat, _course(made)
         if game in self._known:
             reason = f"the same game as {self._known[game]}"
-            self._skip(shown, reason, path, reason)
+            self._skip(name, reason, item, reason)
             return
-        self._known[game] = shown
+        self._known[game] = name
         self._keep(number, loaded, made)
+
+    def _seat(self, loaded: Loaded) -> int:
+        try:
+            return seat_of(loaded, self._wanted)
+        except SeatUnsaidError:
+            self.unsaid_games += 1
+            self.unsaid.update({loaded.record.names[player] for player in known_players(loaded.record)})
+            raise
 
     def _keep(self, number: int, loaded: Loaded, made: Review) -> None:
         anonymous = self._wanted.anonymous
@@ -71,14 +94,15 @@ class _Games:
             write_review(made, name, self._out)
         self.entries.append(made_entry(made, name))
         self._tallies.append(tally(loaded.record.events)[0][made.seat])
+        self._players.add(loaded.record.names[made.seat])
 
     def index(self) -> Index:
         """All of them together."""
-        return index_of(self.entries, self._tallies, self.skipped, self._reviewer)
+        return index_of(self.entries, self._tallies, self.skipped, self._reviewer, len(self._players))
 
-    def _skip(self, shown: str, said: str, path: Path, reason: str) -> None:
-        self.skipped.append(Skipped(file=shown, reason=said))
-        self.told.append(f"{clean_text(path.name)}: {reason}")
+    def _skip(self, name: str, said: str, item: Item, reason: str) -> None:
+        self.skipped.append(Skipped(file=name, reason=said))
+        self.told.append(f"{item.name}: {reason}")
 
     def _free(self, wanted: str) -> str:
         """A name that no other game of the index has, on a disk that knows no capitals either."""
@@ -90,11 +114,34 @@ class _Games:
         return name
 
 
-def review_folder(path: Path, reviewer: Reviewer, wanted: Wanted, out: Path | None, *, to_json: bool) -> int:
-    """Review every record in a folder.
+def items_of(sources: Sequence[str]) -> list[Item]:
+    """The records that sources stand for; of a folder all in it.
+
+    Raises:
+        ReplayError: a source is not there, or a folder holds no record.
+    """
+    items: list[Item] = []
+    for source in sources:
+        if source == STDIN or "://" in source:
+            items.append(Item(source, clean_text(shown(source))))
+            continue
+        path = Path(source)
+        files = list(records_in(path)) if is_folder(source) else [path]
+        if not files:
+            raise ReplayError(
+                f"{path}: no records in it; the names of records end with .xml, .mjlog, .json, …"
+            )
+        items += [Item(str(file), clean_text(file.name)) for file in files]
+    return items
+
+
+def review_many(
+    items: Sequence[Item], reviewer: Reviewer, wanted: Wanted, out: Path | None, *, to_json: bool
+) -> int:
+    """Review every record, and write an index of them.
 
     Args:
-        path: the folder.
+        items: the records.
         reviewer: who reviews.
         wanted: whose decisions, and how.
         out: folder of the results, None where none are written.
@@ -107,15 +154,12 @@ def review_folder(path: Path, reviewer: Reviewer, wanted: Wanted, out: Path | No
         ReplayError: none of them can be.
         KeyboardInterrupt: it was stopped; the index holds what was done.
     """
-    files = list(records_in(path))
-    if not files:
-        raise ReplayError(f"{path}: no records in it; the names of records end with .xml, .mjlog, .json, …")
     games = _Games(reviewer, wanted, out)
     interrupted = False
     try:
-        for number, file in enumerate(files, 1):
-            _progress(f"{number} of {len(files)}, {len(games.skipped)} skipped: {clean_text(file.name)}")
-            games.add(number, file)
+        for number, item in enumerate(items, 1):
+            _progress(f"{number} of {len(items)}, {len(games.skipped)} skipped: {item.name}")
+            games.add(number, item)
     except KeyboardInterrupt:
         interrupted = True
     _progress("")
@@ -123,14 +167,25 @@ def review_folder(path: Path, reviewer: Reviewer, wanted: Wanted, out: Path | No
         _write_index(games.index(), out, to_json=to_json)
     for each in games.told:
         sys.stderr.write(f"skipped: {each}\n")
+    if games.unsaid:
+        sys.stderr.write(f"note: {_whose(games)}\n")
     if interrupted:
         raise KeyboardInterrupt
     if not games.entries:
-        why = f"nobody is called {clean_text(wanted.player)!r}"
-        raise ReplayError(
-            f"{path}: none of {len(files)} records can be reviewed" + ("" if games.told else f": {why}")
-        )
+        why = "" if games.told else f": nobody is called {clean_text(wanted.player)!r}"
+        raise ReplayError(f"none of {len(items)} records can be reviewed{why}")
     return 1 if games.failed else 0
+
+
+def _whose(games: _Games) -> str:
+    """What to do about games of which nothing says whose decisions are meant."""
+    count = max(games.unsaid.values())
+    often = [clean_text(name) for name, times in games.unsaid.items() if times == count]
+    example = f", as '{often[0]}', who plays in {count} of them" if len(often) == 1 and often[0] else ""
+    return (
+        f"nothing says whose decisions to review in {games.unsaid_games} of the records; "
+        f"add --player NAME{example}, or --seat 0 to 3"
+    )
 
 
 def _write_index(index: Index, out: Path | None, *, to_json: bool) -> None:
@@ -154,6 +209,8 @@ def _course(made: Review) -> bytes:
 def _without_words(error: ReplayError | ModelError) -> str:
     """What went wrong, in words that are none of the record's: those may be names."""
     match error:
+        case SeatUnsaidError():
+            return str(error)
         case ReplayTooLarge():
             return "too large"
         case ReplayFormatError():

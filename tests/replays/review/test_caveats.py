@@ -1,0 +1,68 @@
+"""What a reader should know of a record, and what is not reviewed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from game.errors import ReplayError
+from game.events import EndGame, StartRound
+from replays.record import GameRecord
+from replays.review.caveats import caveats_of, check_rules
+from tests.replays.games import whole_game
+
+
+def changed(**fields: Any) -> GameRecord:
+    """A usual game, its first round dealt otherwise."""
+    game = whole_game()
+    first = next(place for place, event in enumerate(game.events) if isinstance(event, StartRound))
+    events = list(game.events)
+    events[first] = msgspec.structs.replace(events[first], **fields)
+    return msgspec.structs.replace(game, events=tuple(events))
+
+
+def ended_with(*results: int) -> GameRecord:
+    game = whole_game()
+    ending = game.ending
+    assert ending is not None
+    other = EndGame(ending.scores, (results[0], results[1], results[2], results[3]))
+    return msgspec.structs.replace(game, events=(*game.events[:-1], other))
+
+
+def keys(game: GameRecord) -> list[str]:
+    return [each.key for each in caveats_of(game, anonymous=False)]
+
+
+def test_a_usual_game_has_none() -> None:
+    assert keys(whole_game()) == []
+
+
+def test_a_record_may_begin_late_or_stop_early() -> None:
+    (part,) = caveats_of(changed(round_index=5, honba=2, dealer=1), anonymous=False)
+    assert (part.key, part.params.round_index, part.params.honba) == ("part", 5, 2)
+    game = whole_game()
+    assert keys(msgspec.structs.replace(game, events=game.events[:-1])) == ["cut"]
+
+
+def test_points_at_the_start_and_results_may_be_others() -> None:
+    (scores,) = caveats_of(changed(scores=(30000,) * 4), anonymous=False)
+    assert (scores.key, scores.params.scores) == ("start_scores", (30000,) * 4)
+    ending = whole_game().ending
+    assert ending is not None
+    assert keys(ended_with(*(result + 150 for result in ending.results))) == ["results"]
+    rounded = [10 * round(result / 10) for result in ending.results]
+    assert keys(ended_with(*rounded)) == []  # as records of 2009 have them
+    assert keys(ended_with(0, 0, 0, 0)) == []  # as mjai has them that does not tell results
+
+
+def test_an_anonymous_review_does_not_name_the_lobby() -> None:
+    game = msgspec.structs.replace(whole_game(), lobby=7447)
+    assert [each.params.lobby for each in caveats_of(game, anonymous=False)] == [7447]
+    assert [(each.key, each.params.lobby) for each in caveats_of(game, anonymous=True)] == [("lobby", 0)]
+
+
+def test_three_players_are_refused() -> None:
+    with pytest.raises(ReplayError, match="of three players; reviews are of four-player games"):
+        check_rules(msgspec.structs.replace(whole_game(), game_type=25))
