@@ -12,7 +12,7 @@ from bot.tenhou.session.resume import Candidate, candidates
 from bot.tenhou.session.translate import translate
 from game.actions import PASS, Action, ActionKind
 from game.errors import StateMismatchError
-from game.events import Discard, GameEvent, Riichi
+from game.events import Discard, GameEvent, PlayerLeft, PlayerReturned, Riichi
 from game.layout import PHASE_CLAIM
 from game.state import apply, apply_all, clone, new_round
 
@@ -79,10 +79,13 @@ def with_riichi(events: Sequence[GameEvent], player: int) -> tuple[list[GameEven
 
     A riichi declared while we were away shows only when its stick is paid. None if it cannot have been.
     """
-    last = events[-1] if events else None
+    place = len(events) - 1
+    while place >= 0 and isinstance(events[place], PlayerLeft | PlayerReturned):
+        place -= 1
+    last = events[place] if place >= 0 else None
     if not isinstance(last, Discard) or last.player != player:
         return None
-    told = [*events[:-1], Riichi(player), last]
+    told = [*events[:place], Riichi(player), *events[place:]]
     record = new_round()
     try:
         apply_all(record, told)
