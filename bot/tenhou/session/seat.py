@@ -171,7 +171,11 @@ class Seat:
             rates=by_player(people.rates, player),
             sexes=by_player(people.sexes, player),
         )
-        return [started, TableEvent(start), *(event for message in early for event in self._presence(message))]
+        return [
+            started,
+            TableEvent(start),
+            *(event for message in early for event in self._presence(message)),
+        ]
 
     def _table(self, message: m.ServerMessage) -> list[SessionEvent]:
         if self._blind:
