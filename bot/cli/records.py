@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -134,6 +134,16 @@ def verify(
     files: Annotated[
         list[Path], typer.Argument(help="Captures: .tsv or .txt (JSON), .log or .xml.", metavar="FILES...")
     ],
+    insert: Annotated[
+        Literal["bye", "forbidden"] | None,
+        typer.Option(
+            help="Put in after each server frame somebody who leaves or returns, or throw what a rule forbids "
+            "wherever one restricts a discard; each change alone, and say whether all is read after it.",
+        ),
+    ] = None,
+    every: Annotated[
+        int, typer.Option(help="With --insert: make only each so-many-th change.", metavar="N", min=1)
+    ] = 1,
     as_json: AsJson = False,
 ) -> int:
     """Check captured frames.
@@ -142,4 +152,10 @@ def verify(
     """
     from bot.traffic import print_report, verify
 
-    return print_report(verify(files), as_json=as_json)
+    if insert is None:
+        return print_report(verify(files), as_json=as_json)
+    from bot.logs import set_up_logs
+    from bot.traffic_insertions import print_insertions, verify_with
+
+    set_up_logs()
+    return print_insertions(verify_with(insert, files, every=every), as_json=as_json)
