@@ -329,6 +329,7 @@ class TrafficCheck:
         return Finding(self._file, frame.line, redact(frame.text)[:_SHOWN], redact(reason), kind)
 
     def report(self) -> TrafficReport:
+        """What came of everything taken so far."""
         listed = [*self._unread, *self._refused]
         kinds = {finding.kind for finding in listed if finding.kind}
         return TrafficReport(

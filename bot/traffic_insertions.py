@@ -1,8 +1,8 @@
 """Captured traffic with one frame put in or changed: whether everything after it is still read.
 
 ``bye`` puts a BYE or a UN of one seat behind a server frame. ``forbidden`` changes a discard that a rule
-restricts (after a chi or pon, and in riichi) into one that the rule forbids and the tiles allow. Each change is
-made alone, and the capture followed from there to the second deal after it, or to its end.
+restricts (after a chi or pon, and in riichi) into one that the rule forbids and the tiles allow. Each change
+is made alone, and the capture followed from there to the second deal after it, or to its end.
 """
 
 from __future__ import annotations

@@ -137,8 +137,8 @@ def verify(
     insert: Annotated[
         Literal["bye", "forbidden"] | None,
         typer.Option(
-            help="Put in after each server frame somebody who leaves or returns, or throw what a rule forbids "
-            "wherever one restricts a discard; each change alone, and say whether all is read after it.",
+            help="Change one frame at a time and say whether all after it is read: bye has a player leave "
+            "or return after each server frame, forbidden throws what kuikae or riichi forbids.",
         ),
     ] = None,
     every: Annotated[
