@@ -149,7 +149,7 @@ def _by_own_kan(rec: Any, player: int, code: Any) -> int:
         return LAST_TILE
     if rec.kan_count >= 4:
         return FIFTH_KAN
-    if rec.riichi[player] == 0:
+    if rec.riichi[player] == 0 or code[2] < 0 or code[2] > 135:
         return PERMITTED
     if code[0] == KAKAN or (rec.hand_known[player] and not may_lay_ankan(rec, player, code[2] >> 2)):
         return KAN_IN_RIICHI
