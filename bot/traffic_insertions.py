@@ -1,8 +1,8 @@
 """Captured traffic with one frame put in or changed: whether everything after it is still read.
 
-``bye`` puts a BYE or a UN of one seat behind a server frame. ``forbidden`` changes a discard that a rule
-restricts (after a chi or pon, and in riichi) into one that the rule forbids and the tiles allow. Each change
-is made alone, and the capture followed from there to the second deal after it, or to its end.
+``bye`` puts a BYE of each seat behind a server frame, and in another run a UN of each. ``forbidden`` changes
+a discard that a rule restricts (after a chi or pon, and in riichi) into one that the rule forbids and the
+tiles allow. Each run follows the capture to the second deal after the change, or to its end.
 """
 
 from __future__ import annotations
@@ -44,28 +44,30 @@ class InsertionReport(msgspec.Struct, frozen=True):
         change: what was put in or changed.
         files: captures read.
         server_frames: frames from the server in them.
-        insertions: changes made, each in a run of its own.
-        unread: changes after which some frame could not be read that can be read without them.
+        runs: places changed, each on its own.
+        insertions: frames put in or changed, over all runs.
+        unread: runs in which some frame could not be read that can be read without the change.
         unread_frames: the first such frame of each.
     """
 
     change: Change
     files: int
     server_frames: int
+    runs: int
     insertions: int
     unread: int
     unread_frames: tuple[Finding, ...]
 
 
 def verify_with(change: Change, paths: Iterable[Path], *, every: int = 1) -> InsertionReport:
-    """Make every change of a kind in every capture, one at a time.
+    """Make every change of a kind in every capture, one place at a time.
 
     Args:
         change: the kind.
         paths: captures.
-        every: only each so-many-th change is made.
+        every: only each so-many-th run is made.
     """
-    files = frames = places = made = 0
+    files = frames = places = runs = 0
     unread: list[Finding] = []
     for path in paths:
         items = _read(path)
@@ -75,10 +77,11 @@ def verify_with(change: Change, paths: Iterable[Path], *, every: int = 1) -> Ins
             places += 1
             if (places - 1) % every:
                 continue
-            made += 1
+            runs += 1
             unread += _first_unread(before, changed)
-        _log.info("traffic.progress", file=path.name, insertions=made, unread=len(unread))
-    return InsertionReport(change, files, frames, made, len(unread), tuple(unread))
+        _log.info("traffic.progress", file=path.name, runs=runs, unread=len(unread))
+    made = runs * (len(_COMINGS[0]) if change == "bye" else 1)
+    return InsertionReport(change, files, frames, runs, made, len(unread), tuple(unread))
 
 
 def print_insertions(report: InsertionReport, *, as_json: bool) -> int:
@@ -87,7 +90,8 @@ def print_insertions(report: InsertionReport, *, as_json: bool) -> int:
     if not as_json:
         lines = [
             f"{report.files} files, {report.server_frames} server frames",
-            f"{report.insertions} insertions ({report.change}), unread after {report.unread}",
+            f"{report.insertions} insertions ({report.change}) in {report.runs} runs, "
+            f"{report.unread} with unread frames",
             *(f"unread: {f.file}:{f.line} {f.frame}  {f.reason}" for f in report.unread_frames),
         ]
         text = "\n".join(lines)
@@ -151,9 +155,11 @@ def _message(item: CapturedFrame | Heading) -> m.ServerMessage | None:
 
 # --- somebody leaves or returns ---------------------------------------------------------------------------
 
-_COMINGS: Final = tuple(
-    text for seat in range(4) for text in (f'<BYE who="{seat}"/>', f'<UN n{seat}="%41"/>')
+_COMINGS: Final = (
+    tuple(f'<BYE who="{seat}"/>' for seat in range(4)),
+    tuple(f'<UN n{seat}="%41"/>' for seat in range(4)),
 )
+"""Everybody leaves; everybody returns."""
 
 
 def _comings(items: Items, path: Path) -> Iterator[tuple[TrafficCheck, list[CapturedFrame | Heading]]]:
@@ -161,9 +167,9 @@ def _comings(items: Items, path: Path) -> Iterator[tuple[TrafficCheck, list[Capt
         if _message(frame) is None:
             continue
         following = _following(items, at)
-        for text in _COMINGS:
-            inserted = msgspec.structs.replace(frame, text=text, error="")
-            yield before, [following[0], inserted, *following[1:]]
+        for texts in _COMINGS:
+            inserted = [msgspec.structs.replace(frame, text=text, error="") for text in texts]
+            yield before, [following[0], *inserted, *following[1:]]
 
 
 # --- a discard that a rule forbids ------------------------------------------------------------------------

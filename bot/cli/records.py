@@ -137,12 +137,12 @@ def verify(
     insert: Annotated[
         Literal["bye", "forbidden"] | None,
         typer.Option(
-            help="Change one frame at a time and say whether all after it is read: bye has a player leave "
+            help="Change one place at a time and say whether all after it is read: bye has everybody leave "
             "or return after each server frame, forbidden throws what kuikae or riichi forbids.",
         ),
     ] = None,
     every: Annotated[
-        int, typer.Option(help="With --insert: make only each so-many-th change.", metavar="N", min=1)
+        int, typer.Option(help="With --insert: change only each so-many-th place.", metavar="N", min=1)
     ] = 1,
     as_json: AsJson = False,
 ) -> int:
