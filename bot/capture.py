@@ -52,11 +52,10 @@ class Capture:
         """Write one frame."""
         if self._file is None:
             return
-        left_out: int | None = 0
-        if direction == "S" and text.startswith(CHAT):
-            left_out = self._chat.admit("chat")
-            if left_out is None:
-                return
+        is_chat = direction == "S" and text.startswith(CHAT)
+        left_out = self._chat.admit("chat") if is_chat else 0
+        if left_out is None:
+            return
         line = _one_line(redact(text))
         try:
             self._tell(left_out)

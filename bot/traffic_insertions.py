@@ -246,6 +246,7 @@ def _exchange(text: str, message: m.ServerMessage, places: dict[int, int]) -> st
     def renamed(tiles: Iterable[int]) -> tuple[int, ...]:
         return tuple(sorted(places.get(tile, tile) for tile in tiles))
 
+    other: m.ServerMessage
     if isinstance(message, m.TileDrawn | m.TileThrown | m.IndicatorShown):
         other = msgspec.structs.replace(message, tile=places.get(message.tile, message.tile))
     elif isinstance(message, m.RoundWon):

@@ -118,9 +118,11 @@ def in_order(start: StartRound, lists: Lists, faces: Faces) -> Place:
         ReplayFormatError: no order of the lists is possible; says how far the best try came.
     """
     try:
-        return _Search(start, lists, faces, by_the_rules=True).run()
+        place = _Search(start, lists, faces, by_the_rules=True).run()
     except ReplayFormatError:
         return _Search(start, lists, faces, by_the_rules=False).run()
+    place.by_the_rules = False  # the order was searched for; the result is told
+    return place
 
 
 class _Search:

@@ -99,7 +99,7 @@ class LawlessRound:
     def _ours(self, action: Action) -> bool:
         if action.kind in (ActionKind.TSUMO, ActionKind.NINE_TERMINALS):
             return self._end(action.tile if action.kind is ActionKind.TSUMO else -1, US, US)
-        self.tell(_event(US, action, self.table))
+        self.tell(event_of(US, action, self.table))
         self._reveal()
         return True
 
@@ -112,7 +112,7 @@ class LawlessRound:
         if self.table["riichi"][last] == 1:
             self.tell(RiichiAccepted(last))
         if ours is not None and ours.kind is not ActionKind.PASS:
-            self.tell(_event(US, ours, self.table))
+            self.tell(event_of(US, ours, self.table))
             self._reveal()
         elif self.table["wall_left"] > 0 and self.wall:
             self.tell(Draw((last + 1) % 4, self.wall.pop()))
@@ -194,7 +194,8 @@ class LawlessRound:
             self.tell(DoraRevealed(self.wall.pop(0)))
 
 
-def _event(player: int, action: Action, table: np.void) -> GameEvent:
+def event_of(player: int, action: Action, table: np.void) -> GameEvent:
+    """What an action of a player becomes."""
     last, own = int(table["last_player"]), action.consumed
     match action.kind:
         case ActionKind.DISCARD:

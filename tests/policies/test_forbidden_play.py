@@ -16,7 +16,7 @@ from policies.decision import decide
 from policies.features.encode import encode
 from policies.features.table import LITE, SUPHX
 from policies.heuristic import HeuristicPolicy
-from tests.forbidden_play import US, LawlessRound, _event
+from tests.forbidden_play import US, LawlessRound, event_of
 
 ROUNDS = 60
 POLICY = HeuristicPolicy()
@@ -61,11 +61,15 @@ def test_what_the_rules_offer_is_what_breaks_none_of_them() -> None:
     compared = 0
     for seed in range(20):
         rng = random.Random(seed)
-        lawless = LawlessRound(seed, lambda record, legal, rng=rng: rng.choice(legal), poor=seed % 2 == 0)
+
+        def anything(_: np.void, legal: list[Action], rng: random.Random = rng) -> Action:
+            return rng.choice(legal)
+
+        lawless = LawlessRound(seed, anything, poor=seed % 2 == 0)
         for record, legal in lawless.play():
             offered = {action for action in legal if action.kind is not ActionKind.PASS}
             for action in offered - {a for a in offered if a.kind in _WITHOUT_EVENT}:
-                assert broken_rule(record, _event(US, action, record)) == "", action
+                assert broken_rule(record, event_of(US, action, record)) == "", action
                 compared += 1
             if record["phase"] not in (2, 3) or record["riichi"][US] == 2:
                 continue

@@ -160,7 +160,7 @@ async def test_a_join_answered_with_the_running_game_takes_our_seat_in_it(form: 
 
 
 async def test_fault_04_a_server_that_seats_us_and_cuts_gets_growing_waits() -> None:
-    script = [Hear("HELO"), Say(HELO), Say(GO), Say(UN), Linger(), Drop()]
+    script: list[Step] = [Hear("HELO"), Say(HELO), Say(GO), Say(UN), Linger(), Drop()]
     async with fake_server(*[script] * 40) as server, ClientBench(server.url, games=1) as bench:
         await bench.hurry(step_s=1.0)
         with pytest.raises(ConnectionLost, match="gave up after 20 tries"):
