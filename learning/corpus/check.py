@@ -10,7 +10,7 @@ import msgspec
 from game.errors import ReplayError, StateMismatchError
 from game.events import PlayerLeft
 from game.fold import REASONS
-from game.forbidden import RULES
+from game.forbidden import NOT_COMPLETE, RULES
 from game.packing import DRAW_REASONS
 from game.settlement import GameLength
 from learning.corpus import follow
@@ -185,7 +185,8 @@ def _fault(name: str, played: Round, what: int, place: int, player: int, detail:
             text = f"{event!r} does not fit {whose}: {REASONS[detail]}"
         case follow.NOT_LEGAL:
             text, kind = f"{event!r} is not offered to player {player} by his own view", "legality"
-            forbidden = RULES[detail]
+            # Every server looks at a winning hand itself: if it is none to us, our rules are wrong.
+            forbidden = RULES[detail] if detail != NOT_COMPLETE else ""
             if forbidden:
                 text = f"{event!r} is forbidden: {forbidden}"
         case follow.NO_PASS:

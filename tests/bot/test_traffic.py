@@ -227,6 +227,13 @@ def test_a_sample_of_forbidden_discards_leaves_no_frame_unread() -> None:
     assert (report.unread, report.unread_frames) == (0, ())
 
 
+def test_players_leaving_and_returning_around_a_snapshot_leave_no_frame_unread() -> None:
+    names = ("tcp-xml-reconnect-20180120.log", "tcp-xml-reinit-20180207.log")
+    report = verify_with("bye", [capture(name) for name in names])
+    assert report.runs == 2 * report.server_frames
+    assert (report.unread, report.unread_frames) == (0, ())
+
+
 def test_a_frame_that_cannot_be_read_after_a_change_is_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

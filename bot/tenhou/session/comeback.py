@@ -36,6 +36,12 @@ class Comeback:
         """The most plausible explanation; None if there is none."""
         return next(self._found, None)
 
+    def __deepcopy__(self, _: dict[int, object]) -> Comeback:
+        """One that has told its first explanation too; a search under way cannot be copied."""
+        twin = Comeback(self._snapshot, self._player, self._seen)
+        twin.first()
+        return twin
+
     def settle(self, candidate: Candidate, message: m.ServerMessage) -> tuple[Candidate, bool]:
         """The explanation that the next frame goes on from, and whether that frame only repeats its end.
 
