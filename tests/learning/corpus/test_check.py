@@ -216,7 +216,8 @@ def test_a_win_our_rules_do_not_offer_is_found(checker: Checker) -> None:
     events[place] = replace(win, player=other)
     found = checker.check(with_events(record, events)).differences
     assert expect(found, "legality", "not offered", where(record.events, place)).player == other
-    expect(found, "event", "does not win", where(record.events, place))
+    expect(found, "result", "no yaku by our rules")
+    assert not any(difference.forbidden for difference in found)
 
 
 def test_a_hand_without_yaku_is_found(checker: Checker) -> None:
