@@ -1,7 +1,8 @@
 """Writes every frame both ways to a file, redacted as it is written.
 
 One line a frame: seconds since the capture began, TAB, ``C`` (ours) or ``S`` (the server's), TAB, the text.
-``suzaku traffic verify`` reads it.
+``suzaku traffic verify`` reads it. Of chat, a few frames a minute are written, and the file ends at the size
+that its reader takes: neither a chatty server nor a long run fills the disk.
 """
 
 from __future__ import annotations
@@ -11,13 +12,19 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self, TextIO, TypeAlias
+from typing import Final, Literal, Self, TextIO, TypeAlias
 
 import structlog
 
+from bot.capture_reader import MAX_FILE_BYTES
+from bot.rate_limit import RateLimit
 from bot.redaction import redact
 
 Direction: TypeAlias = Literal["C", "S"]
+
+CHAT: Final = ('{"tag":"CHAT"', "<CHAT")
+"""How a chat frame of the server begins, in either form."""
+LONGEST_REMARK: Final = 64
 
 log = structlog.get_logger(__name__)
 
@@ -32,30 +39,66 @@ class Capture:
             OSError: it cannot be written.
         """
         self._now = now
+        self._chat = RateLimit(now=now)
+        self._size = 0
         self._began = now()
         path.parent.mkdir(parents=True, exist_ok=True)
         # the owner's alone: chat and names of strangers stand in it
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         self._file: TextIO | None = os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n")
-        self._file.write("# seconds\tC client, S server\tframe, secrets redacted\n")
+        self._write("# seconds\tC client, S server\tframe, secrets redacted\n")
 
     def frame(self, direction: Direction, text: str) -> None:
         """Write one frame."""
         if self._file is None:
             return
+        is_chat = direction == "S" and text.startswith(CHAT)
+        left_out = self._chat.admit("chat") if is_chat else 0
+        if left_out is None:
+            return
         line = _one_line(redact(text))
         try:
-            self._file.write(f"{self._now() - self._began:.3f}\t{direction}\t{line}\n")
-            self._file.flush()
+            self._tell(left_out)
+            self._write(f"{self._now() - self._began:.3f}\t{direction}\t{line}\n")
+            if self._file is not None:
+                self._file.flush()
         except OSError as exc:
             log.warning("capture.failed", error=str(exc), hint="the game goes on without its capture")
             self.close()
 
+    def _tell(self, chats: int) -> None:
+        if chats:
+            self._write(f"# {chats} chat frames left out\n")
+
+    def _write(self, line: str) -> None:
+        """Write a line, or end the capture where it would outgrow what can be read.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        if self._file is None:
+            return
+        size = len(line.encode("utf-8", "replace"))
+        if self._size + size > MAX_FILE_BYTES - LONGEST_REMARK:
+            log.warning(
+                "capture.full",
+                mib=MAX_FILE_BYTES >> 20,
+                hint="the game goes on without its capture; name another file for the next run",
+            )
+            self._file.write("# the capture is full\n")
+            self.close()
+            return
+        self._file.write(line)
+        self._size += size
+
     def close(self) -> None:
         """Finish the file."""
+        left_out = sum(self._chat.take_left_out().values())
         file, self._file = self._file, None
         if file is not None:
             try:
+                if left_out:
+                    file.write(f"# {left_out} chat frames left out\n")
                 file.close()
             except OSError as exc:
                 log.warning("capture.failed", error=str(exc))

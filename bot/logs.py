@@ -6,6 +6,7 @@ are redacted too.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import logging
 import sys
@@ -13,17 +14,35 @@ import threading
 from collections.abc import Iterator, MutableMapping
 from functools import partial
 from types import TracebackType
-from typing import Any, Literal, TextIO, TypeAlias
+from typing import Any, Final, Literal, TextIO, TypeAlias
 
 import structlog
 
+from bot.rate_limit import RateLimit
 from bot.redaction import REDACTOR
 from game import processes
 
 Format: TypeAlias = Literal["auto", "console", "json"]
 EventDict: TypeAlias = MutableMapping[str, Any]
 
+CAUSED_BY_OTHERS: Final = frozenset(
+    {
+        "clock.expired",
+        "login.accepted",
+        "login.rejected",
+        "proto.rejected",
+        "proto.unknown_tag",
+        "server.closing",
+        "server.text",
+        "session.replaced",
+        "state.mismatch",
+        "table.refused",
+    }
+)
+"""Events whose number is up to the other side of a line: a few a minute are written, the rest is counted."""
+
 _hidden: set[tuple[str, str]] = set()
+_limit = RateLimit()
 
 
 def set_up_logs(level: str = "info", log_format: Format = "auto", stream: TextIO | None = None) -> None:
@@ -47,7 +66,7 @@ def set_up_logs(level: str = "info", log_format: Format = "auto", stream: TextIO
         redact_event,
     ]
     structlog.configure(
-        processors=[hide_event, *shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[hide_event, limit_event, *shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level.upper())),
         cache_logger_on_first_use=False,
@@ -79,6 +98,9 @@ def set_up_logs(level: str = "info", log_format: Format = "auto", stream: TextIO
     threading.excepthook = _log_uncaught_in_thread
     sys.unraisablehook = _log_unraisable
     processes.on_start(partial(set_up_logs, level, log_format))
+    _limit.reset()
+    atexit.unregister(tell_left_out)
+    atexit.register(tell_left_out)
 
 
 def redact_event(_: Any, __: str, event: EventDict) -> EventDict:
@@ -91,6 +113,25 @@ def hide_event(_: Any, method: str, event: EventDict) -> EventDict:
     if method in ("debug", "info") and any(event.get(key) == value for key, value in _hidden):
         raise structlog.DropEvent
     return event
+
+
+def limit_event(_: Any, __: str, event: EventDict) -> EventDict:
+    """Drop what others cause too often; the next line of the kind says how many were dropped."""
+    kind = str(event.get("event", ""))
+    if kind not in CAUSED_BY_OTHERS:
+        return event
+    left_out = _limit.admit(kind)
+    if left_out is None:
+        raise structlog.DropEvent
+    if left_out:
+        event["left_out"] = left_out
+    return event
+
+
+def tell_left_out() -> None:
+    """Say how many lines were dropped since the last one of their kind."""
+    for kind, count in _limit.take_left_out().items():
+        structlog.get_logger("suzaku").info("log.left_out", kind=kind, lines=count)
 
 
 @contextlib.contextmanager

@@ -7,12 +7,14 @@ reported by name.
 
 from __future__ import annotations
 
+import copy
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
 import msgspec
+import numpy as np
 
 from bot.capture_reader import CapturedFrame, Heading, read_capture
 from bot.redaction import redact
@@ -103,7 +105,7 @@ class TrafficReport(msgspec.Struct, frozen=True):
 
 def verify(paths: Iterable[Path | str]) -> TrafficReport:
     """Check captures; files that cannot be opened count as one unread frame each."""
-    check = _Check()
+    check = TrafficCheck()
     for path in paths:
         check.file(Path(path))
     return check.report()
@@ -142,10 +144,11 @@ def render(report: TrafficReport) -> str:
     return "\n".join(lines)
 
 
-class _Check:
+class TrafficCheck:
     """Counts, and the connection that is being followed."""
 
-    def __init__(self) -> None:
+    def __init__(self, parse: Callable[[str], m.ServerMessage] = parse_server) -> None:
+        self._parse = parse
         self._counts = dict.fromkeys(
             ("files", "server_frames", "client_frames", "allowed", "rounds", "games", "resumes", "offers"), 0
         )
@@ -162,22 +165,59 @@ class _Check:
         self._watcher: Watcher | None = None
         self._not_played = ""  # why the running game is not followed
 
-    def file(self, path: Path) -> None:
+    def begin(self, path: Path) -> None:
+        """What follows is another capture."""
         self._file = path.name
         self._counts["files"] += 1
         self._begin()
+
+    def file(self, path: Path) -> None:
+        """Check a whole capture."""
+        self.begin(path)
         try:
             for item in read_capture(path):
-                if isinstance(item, Heading):
-                    self._begin()
-                elif item.sender == "S":
-                    self._server(item)
-                else:
-                    self._client(item)
+                self.take(item)
         except (OSError, RemoteProtocolError) as exc:
             self._counts["server_frames"] += 1
             reason = exc.reason if isinstance(exc, RemoteProtocolError) else str(exc.strerror)
             self._unread.append(Finding(self._file, 0, "", reason))
+
+    def take(self, item: CapturedFrame | Heading) -> None:
+        """Check the next frame of a capture."""
+        if isinstance(item, Heading):
+            self._begin()
+        elif item.sender == "S":
+            self._server(item)
+        else:
+            self._client(item)
+
+    @property
+    def unread(self) -> list[Finding]:
+        """Server frames that were not read, in order."""
+        return self._unread
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether frames of the running table are folded."""
+        return not self._not_played
+
+    @property
+    def is_watching(self) -> bool:
+        """Whether all hands are open and no seat is ours."""
+        return self._watcher is not None
+
+    @property
+    def table(self) -> tuple[np.void, int]:
+        """The round's record as far as it is known, and who seat 0 is; -1 if nobody sits there yet."""
+        if self._watcher is not None:
+            return self._watcher.record, 0
+        return self._conduct.session.state, self._conduct.session.player
+
+    def fork(self) -> TrafficCheck:
+        """A copy that goes another way; it shares what never changes."""
+        logs = [self._conduct.session.log] + ([self._watcher.log] if self._watcher is not None else [])
+        shared: dict[int, object] = {id(event): event for log in logs for event in log}
+        return copy.deepcopy(self, shared)
 
     # --- server frames -------------------------------------------------------------------------------
 
@@ -186,7 +226,7 @@ class _Check:
         try:
             if frame.error:
                 raise RemoteProtocolError(frame.error)
-            message = parse_server(frame.text)
+            message = self._parse(frame.text)
         except RemoteProtocolError as exc:
             kind = "quoted in part" if frame.quoted and '"tag"' not in frame.text else ""
             self._unread.append(self._finding(frame, exc.reason, kind))
@@ -289,6 +329,7 @@ class _Check:
         return Finding(self._file, frame.line, redact(frame.text)[:_SHOWN], redact(reason), kind)
 
     def report(self) -> TrafficReport:
+        """What came of everything taken so far."""
         listed = [*self._unread, *self._refused]
         kinds = {finding.kind for finding in listed if finding.kind}
         return TrafficReport(

@@ -15,7 +15,7 @@ import numpy as np
 from game.actions import PASS, Action, ActionKind
 from game.endings import drawn_round, exhausted, win_events
 from game.engine import Choices, Engine
-from game.errors import IllegalActionError
+from game.errors import IllegalActionError, StateMismatchError
 from game.events import (
     Ankan,
     Chi,
@@ -141,7 +141,10 @@ class Round:
         owners = [
             player for player in range(4) for kind in full["meld_kind"][player] if kind >= MeldKind.DAIMINKAN
         ]
-        wall = rebuilt_wall(hidden, full["indicators"][:shown].tolist(), left, len(owners))
+        try:
+            wall = rebuilt_wall(hidden, full["indicators"][:shown].tolist(), left, len(owners))
+        except ValueError:  # a kan after the wall was exhausted
+            raise StateMismatchError("the hidden tiles make no wall for this round") from None
         scores = tuple(full["scores"].tolist())
         this = cls.__new__(cls)
         this._begin(

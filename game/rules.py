@@ -176,7 +176,7 @@ def _own_kan_rows(rec: Any, player: int, rows: Any, n: int) -> int:
     if rec.wall_left <= 0 or rec.kan_count >= 4:
         return n
     for kind in range(34):
-        if rec.hand34[player, kind] == 4 and _may_lay_ankan(rec, player, kind):
+        if rec.hand34[player, kind] == 4 and may_lay_ankan(rec, player, kind):
             first = 4 * kind
             n = _put(rows, n, _ANKAN, -1, first, first + 1, first + 2, first + 3)
     for slot in range(rec.meld_count[player]):
@@ -189,7 +189,7 @@ def _own_kan_rows(rec: Any, player: int, rows: Any, n: int) -> int:
 
 
 @kernel
-def _may_lay_ankan(rec: Any, player: int, kind: int) -> bool:
+def may_lay_ankan(rec: Any, player: int, kind: int) -> bool:
     """In riichi only the drawn tile makes a closed kan, and only if no wait changes by it."""
     if rec.riichi[player] == 0:
         return True
@@ -204,11 +204,11 @@ def _may_lay_ankan(rec: Any, player: int, kind: int) -> bool:
 def _may_declare_riichi(rec: Any, player: int) -> bool:
     if rec.is_open[player] or rec.riichi[player] != 0 or rec.scores[player] < 1000 or rec.wall_left < 4:
         return False
-    return _tenpai_discards(rec, player) != _NONE
+    return tenpai_discards(rec, player) != _NONE
 
 
 @kernel
-def _tenpai_discards(rec: Any, player: int) -> Any:
+def tenpai_discards(rec: Any, player: int) -> Any:
     """The kinds whose discard leaves a ready hand."""
     hand34 = rec.hand34[player].copy()
     kinds = np.uint64(0)
@@ -225,7 +225,7 @@ def _tenpai_discards(rec: Any, player: int) -> Any:
 @kernel
 def _called_rows(rec: Any, player: int, rows: Any) -> int:
     if rec.riichi[player] == 1:
-        return _discard_rows(rec, player, rows, 0, ~_tenpai_discards(rec, player))
+        return _discard_rows(rec, player, rows, 0, ~tenpai_discards(rec, player))
     return _discard_rows(rec, player, rows, 0, rec.kuikae)
 
 
@@ -254,12 +254,7 @@ def _claim_rows(rec: Any, player: int, rows: Any) -> int:
     tile = rec.last_tile
     if _may_ron(rec, player):
         n = _put(rows, n, _RON, tile, -1, -1, -1, -1)
-    if (
-        rec.phase == PHASE_CLAIM
-        and rec.riichi[player] == 0
-        and rec.wall_left > 0
-        and not _ends_unclaimed(rec)
-    ):
+    if rec.phase == PHASE_CLAIM and rec.riichi[player] == 0 and rec.wall_left > 0 and not ends_unclaimed(rec):
         n = _pon_rows(rec, player, tile, rows, n)
         if rec.hand34[player, tile >> 2] == 3 and rec.kan_count < 4:
             own = tile & ~3
@@ -281,7 +276,7 @@ def _may_ron(rec: Any, player: int) -> bool:
 
 
 @kernel
-def _ends_unclaimed(rec: Any) -> bool:
+def ends_unclaimed(rec: Any) -> bool:
     """Whether this discard ends the round unless it is won: four kans, not all by one player."""
     if rec.kan_count < 4:
         return False
@@ -298,7 +293,7 @@ def _ends_unclaimed(rec: Any) -> bool:
 def _pon_rows(rec: Any, player: int, tile: int, rows: Any, n: int) -> int:
     kind = tile >> 2
     held = rec.hand34[player, kind]
-    if held < 2 or not _leaves_discard(rec, player, kind, kind, kind):
+    if held < 2 or not leaves_discard(rec, player, kind, kind, kind):
         return n
     first = _plain(rec, player, kind, 0)
     second = _plain(rec, player, kind, 1)
@@ -320,7 +315,7 @@ def _chi_rows(rec: Any, player: int, tile: int, rows: Any, n: int) -> int:
         b = low + 2 if low + 2 != kind else low + 1
         if rec.hand34[player, a] == 0 or rec.hand34[player, b] == 0:
             continue
-        if _leaves_discard(rec, player, kind, a, b):
+        if leaves_discard(rec, player, kind, a, b):
             n = _chi_faces(rec, player, tile, a, b, rows, n)
     return n
 
@@ -340,7 +335,7 @@ def _chi_faces(rec: Any, player: int, tile: int, a: int, b: int, rows: Any, n: i
 
 
 @kernel
-def _leaves_discard(rec: Any, player: int, called: int, a: int, b: int) -> bool:
+def leaves_discard(rec: Any, player: int, called: int, a: int, b: int) -> bool:
     """Whether something may still be thrown after the call; if not, it may not be made."""
     forbidden = kuikae_mask(called, a, b)
     for kind in range(34):

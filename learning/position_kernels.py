@@ -213,6 +213,9 @@ def _note_turn(
         if code[0] != DISCARD or rec.riichi[player] == _ACCEPTED:
             return
         legal = _legal_kinds(rec, player, rows)
+        # A tile that the rules forbid was thrown all the same: nothing to learn from, and outside the mask.
+        if legal & bit(code[2] >> 2) == _NONE:
+            return
         if legal & (legal - _ONE) != _NONE:  # more than one bit
             _add_decision(rec, player, legal, game, found, sizes)
             _add_row(code[2] >> 2, found, sizes)

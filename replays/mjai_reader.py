@@ -247,7 +247,7 @@ class MjaiReader:
             return "nine_terminals"
         if all(self._state["riichi"]):
             return "four_riichi"
-        return "four_kans" if self._state["kan_count"] == 4 else "four_winds"
+        return "four_kans" if self._state["kan_count"] >= 4 else "four_winds"
 
     def end_game(self, m: Mapping[str, Any]) -> GameEvent:
         """End the game."""

@@ -28,6 +28,7 @@ from game.events import (
     RiichiAccepted,
     StartRound,
 )
+from game.forbidden import broken_rule
 from game.layout import (
     AT_HAND,
     AT_MELD,
@@ -75,9 +76,10 @@ class Lists(msgspec.Struct, frozen=True):
 class Place:
     """Somewhere in a round: its state, what happened so far, and how far each list is used."""
 
-    def __init__(self, state: np.void, events: list[GameEvent]) -> None:
+    def __init__(self, state: np.void, events: list[GameEvent], *, by_the_rules: bool) -> None:
         self.state = state
         self.events = events
+        self.by_the_rules = by_the_rules
         self.draws = [0, 0, 0, 0]
         self.discards = [0, 0, 0, 0]
         self.indicators = 1
@@ -85,13 +87,20 @@ class Place:
 
     def copy(self) -> Place:
         """The same place, to go another way from."""
-        other = Place(clone(self.state), list(self.events))
+        other = Place(clone(self.state), list(self.events), by_the_rules=self.by_the_rules)
         other.draws, other.discards = list(self.draws), list(self.discards)
         other.indicators, other.owed = self.indicators, self.owed
         return other
 
     def add(self, event: GameEvent) -> None:
-        """Let something happen."""
+        """Let something happen.
+
+        Raises:
+            StateMismatchError: it does not fit, or breaks a rule where none may be broken.
+        """
+        rule = broken_rule(self.state, event) if self.by_the_rules else ""
+        if rule:
+            raise StateMismatchError(f"{event!r} is forbidden: {rule}")
         apply(self.state, event)
         self.events.append(event)
 
@@ -103,18 +112,25 @@ class _DeadEnd(Exception):  # noqa: N818 - not an error: another way is tried
 def in_order(start: StartRound, lists: Lists, faces: Faces) -> Place:
     """Play a round up to its last discard, draw or kan.
 
+    An order in which everybody keeps to the rules comes before one in which somebody does not.
+
     Raises:
-        ReplayFormatError: no order of the lists fits the rules; says how far the best try came.
+        ReplayFormatError: no order of the lists is possible; says how far the best try came.
     """
-    return _Search(start, lists, faces).run()
+    try:
+        place = _Search(start, lists, faces, by_the_rules=True).run()
+    except ReplayFormatError:
+        return _Search(start, lists, faces, by_the_rules=False).run()
+    place.by_the_rules = False  # the order was searched for; the result is told
+    return place
 
 
 class _Search:
-    def __init__(self, start: StartRound, lists: Lists, faces: Faces) -> None:
+    def __init__(self, start: StartRound, lists: Lists, faces: Faces, *, by_the_rules: bool) -> None:
         self._lists = lists
         self._faces = faces
         self._steps = 0
-        first = Place(new_round(), [])
+        first = Place(new_round(), [], by_the_rules=by_the_rules)
         try:
             first.add(start)
         except StateMismatchError as exc:

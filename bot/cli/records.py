@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -137,6 +137,16 @@ def verify(
     files: Annotated[
         list[Path], typer.Argument(help="Captures: .tsv or .txt (JSON), .log or .xml.", metavar="FILES...")
     ],
+    insert: Annotated[
+        Literal["bye", "forbidden"] | None,
+        typer.Option(
+            help="Change one place at a time and say whether all after it is read: bye has everybody leave "
+            "or return after each server frame, forbidden throws what kuikae or riichi forbids.",
+        ),
+    ] = None,
+    every: Annotated[
+        int, typer.Option(help="With --insert: change only each so-many-th place.", metavar="N", min=1)
+    ] = 1,
     as_json: AsJson = False,
 ) -> int:
     """Check captured frames.
@@ -145,4 +155,10 @@ def verify(
     """
     from bot.traffic import print_report, verify
 
-    return print_report(verify(files), as_json=as_json)
+    if insert is None:
+        return print_report(verify(files), as_json=as_json)
+    from bot.logs import set_up_logs
+    from bot.traffic_insertions import print_insertions, verify_with
+
+    set_up_logs()
+    return print_insertions(verify_with(insert, files, every=every), as_json=as_json)

@@ -10,12 +10,9 @@ from game.fold.passing import let_pass
 from game.fold.reasons import (
     BAD_TILE,
     FITS,
-    IN_RIICHI,
     NO_MELD,
     NOT_HIS_MOVE,
     TILE_ELSEWHERE,
-    TOO_MANY_KANS,
-    WALL_EMPTY,
     WRONG_MOMENT,
     WRONG_TILE,
     bit,
@@ -40,6 +37,7 @@ from game.packing import (
 )
 from game.shanten import waits
 
+_NONE: Final = np.uint64(0)
 _MELD_CHI: Final = int(MeldKind.CHI)
 _MELD_PON: Final = int(MeldKind.PON)
 _MELD_DAIMINKAN: Final = int(MeldKind.DAIMINKAN)
@@ -103,14 +101,8 @@ def _check_call(rec: Any, what: int, player: int, source: int, tile: int, own: A
         return WRONG_TILE
     if rec.riichi[source] == 1:
         return WRONG_MOMENT
-    if rec.riichi[player] != 0:
-        return IN_RIICHI
-    if rec.wall_left <= 0:
-        return WALL_EMPTY
     if rec.meld_count[player] >= 4:
         return NO_MELD
-    if what == DAIMINKAN and rec.kan_count >= 4:
-        return TOO_MANY_KANS
     reason = _check_own(rec, player, own)
     if reason != FITS:
         return reason
@@ -198,6 +190,8 @@ def ankan(rec: Any, player: int, own: Any) -> int:
     reason = _check_own_kan(rec, player)
     if reason != FITS:
         return reason
+    if rec.meld_count[player] >= 4:
+        return NO_MELD
     reason = _check_own(rec, player, own)
     if reason != FITS:
         return reason
@@ -205,12 +199,11 @@ def ankan(rec: Any, player: int, own: Any) -> int:
     for i in range(4):
         if own[i] >> 2 != kind:
             return NO_MELD
-    if rec.riichi[player] == 2 and rec.hand_known[player] and rec.drawn >> 2 != kind:
-        return IN_RIICHI
     slot = _lay_meld(rec, player, _MELD_ANKAN, own, -1)
     rec.meld_from[player, slot] = player
     rec.kan_count += 1
     rec.drawn = -1
+    rec.kuikae = _NONE
     rec.rinshan = 1
     rec.phase = PHASE_DRAW
     if rec.hand_known[player]:
@@ -220,13 +213,10 @@ def ankan(rec: Any, player: int, own: Any) -> int:
 
 @kernel
 def _check_own_kan(rec: Any, player: int) -> int:
-    if rec.phase != PHASE_TURN:
+    # After a riichi only its discard follows; after a call the tiles for a kan may lie in the hand.
+    if rec.phase != PHASE_TURN and (rec.phase != PHASE_CALLED or rec.riichi[rec.turn] == 1):
         return WRONG_MOMENT
-    if player != rec.turn:
-        return NOT_HIS_MOVE
-    if rec.wall_left <= 0:
-        return WALL_EMPTY
-    return TOO_MANY_KANS if rec.kan_count >= 4 else FITS
+    return FITS if player == rec.turn else NOT_HIS_MOVE
 
 
 @kernel
@@ -235,8 +225,6 @@ def kakan(rec: Any, player: int, tile: int, pon: Any) -> int:
     reason = _check_own_kan(rec, player)
     if reason != FITS:
         return reason
-    if rec.riichi[player] != 0:
-        return IN_RIICHI
     if tile < 0 or tile > 135:
         return BAD_TILE
     known = rec.hand_known[player] == 1
@@ -262,6 +250,7 @@ def kakan(rec: Any, player: int, tile: int, pon: Any) -> int:
     rec.hand_size[player] -= 1
     rec.kan_count += 1
     rec.drawn = -1
+    rec.kuikae = _NONE
     rec.rinshan = 1
     rec.phase = PHASE_ROB
     rec.last_player = player

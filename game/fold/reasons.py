@@ -1,4 +1,8 @@
-"""Why an event does not fit, and the bit of a kind: what all parts of the fold share."""
+"""Why an event is impossible, and the bit of a kind: what all parts of the fold share.
+
+The fold takes what tiles and order of play allow. Whether the rules permitted it is `game.forbidden`'s to
+say: a server does not enforce every rule, and what it tells has happened.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +24,8 @@ REASONS: Final = (
     "the tile is not the one just drawn or discarded",
     "these tiles make no such meld",
     "the wall is exhausted",
-    "no fifth kan and no sixth indicator",
-    "not allowed in riichi",
-    "riichi needs a closed, ready hand, 1,000 points and four tiles in the wall",
-    "forbidden after the call (kuikae)",
-    "the hand does not win on this tile",
+    "no kan asks for this indicator",
+    "riichi has been declared already",
     "the numbers of the round do not add up",
     "too many discards",
 )
@@ -40,11 +41,8 @@ REASONS: Final = (
     WRONG_TILE,
     NO_MELD,
     WALL_EMPTY,
-    TOO_MANY_KANS,
-    IN_RIICHI,
-    NO_RIICHI,
-    KUIKAE,
-    NO_WIN,
+    NO_KAN,
+    DECLARED,
     BAD_NUMBERS,
     RIVER_FULL,
 ) = range(len(REASONS))

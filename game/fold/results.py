@@ -12,13 +12,11 @@ from game.fold.reasons import (
     BAD_PLAYER,
     BAD_TILE,
     FITS,
-    NO_WIN,
+    NO_KAN,
     NOT_HIS_MOVE,
     TILE_ELSEWHERE,
-    TOO_MANY_KANS,
     WRONG_MOMENT,
     WRONG_TILE,
-    bit,
 )
 from game.jit import kernel
 from game.layout import (
@@ -34,7 +32,6 @@ from game.packing import (
     DRAW_REASONS,
 )
 
-_NONE: Final = np.uint64(0)
 _EXHAUSTIVE: Final = DRAW_REASONS.index("exhaustive")
 _NINE_TERMINALS: Final = DRAW_REASONS.index("nine_terminals")
 _NAGASHI: Final = DRAW_REASONS.index("nagashi_mangan")
@@ -50,7 +47,7 @@ def reveal_dora(rec: Any, tile: int) -> int:
     if rec.where[tile] != AT_UNSEEN:
         return TILE_ELSEWHERE
     if rec.indicator_count >= 5 or rec.indicator_count > rec.kan_count:
-        return TOO_MANY_KANS
+        return NO_KAN
     rec.indicators[rec.indicator_count] = tile
     rec.indicator_count += 1
     rec.where[tile] = AT_INDICATOR
@@ -80,8 +77,6 @@ def win(rec: Any, code: Any) -> int:
             return WRONG_MOMENT
         if source != rec.last_player or tile != rec.last_tile:
             return WRONG_TILE
-    if rec.hand_known[player] and rec.waits[player] & bit(tile >> 2) == _NONE:
-        return NO_WIN
     if code[8] < 0 or code[8] > rec.riichi_sticks:
         return BAD_NUMBERS
     reason = _settle(rec, code[4:8], code[8])

@@ -9,10 +9,8 @@ import numpy as np
 from game.fold.passing import let_pass
 from game.fold.reasons import (
     BAD_TILE,
+    DECLARED,
     FITS,
-    IN_RIICHI,
-    KUIKAE,
-    NO_RIICHI,
     NOT_HIS_MOVE,
     RIVER_FULL,
     TILE_ELSEWHERE,
@@ -53,7 +51,7 @@ def draw(rec: Any, player: int, tile: int) -> int:
             return NOT_HIS_MOVE
     else:
         return WRONG_MOMENT
-    if rec.wall_left <= 0:
+    if rec.wall_left <= 0 and rec.phase == PHASE_CLAIM:
         return WALL_EMPTY
     if tile < -1 or tile > 135 or (tile >= 0) != (rec.hand_known[player] == 1):
         return BAD_TILE
@@ -65,7 +63,8 @@ def draw(rec: Any, player: int, tile: int) -> int:
     rec.phase = PHASE_TURN
     rec.turn = player
     rec.drawn = tile
-    rec.wall_left -= 1
+    # A kan too late takes its replacement tile from a wall that is exhausted otherwise.
+    rec.wall_left = max(rec.wall_left - 1, 0)
     rec.hand_size[player] += 1
     if tile >= 0:
         rec.where[tile] = AT_HAND + player
@@ -87,11 +86,7 @@ def discard(rec: Any, player: int, tile: int, tsumogiri: int) -> int:
     known = rec.hand_known[player] == 1
     if known:
         rec.hand34[player, kind] -= 1
-        ready = waits(rec.hand34[player], rec.meld_count[player])
-        if rec.riichi[player] == 1 and ready == _NONE:
-            rec.hand34[player, kind] += 1
-            return NO_RIICHI
-        rec.waits[player] = ready
+        rec.waits[player] = waits(rec.hand34[player], rec.meld_count[player])
     rec.hand_size[player] -= 1
     rec.where[tile] = AT_RIVER + player
     rec.seen34[kind] += 1
@@ -116,13 +111,8 @@ def _check_discard(rec: Any, player: int, tile: int, tsumogiri: int) -> int:
         return TILE_ELSEWHERE
     if known and (tile == rec.drawn) != (tsumogiri == 1):
         return WRONG_TILE
-    if rec.phase == PHASE_CALLED and rec.riichi[player] == 0:
-        if tsumogiri == 1:
-            return WRONG_TILE
-        if rec.kuikae & bit(tile >> 2) != _NONE:
-            return KUIKAE
-    if rec.riichi[player] == 2 and tsumogiri == 0:
-        return IN_RIICHI
+    if rec.phase == PHASE_CALLED and rec.riichi[player] != 1 and tsumogiri == 1:
+        return WRONG_TILE
     return FITS
 
 
@@ -154,9 +144,7 @@ def declare_riichi(rec: Any, player: int) -> int:
     if player != rec.turn:
         return NOT_HIS_MOVE
     if rec.riichi[player] != 0:
-        return IN_RIICHI
-    if rec.is_open[player] or rec.scores[player] < 1000 or rec.wall_left < 4:
-        return NO_RIICHI
+        return DECLARED
     rec.riichi[player] = 1
     if rec.unbroken and rec.river_size[player] == 0:
         rec.double_riichi[player] = 1

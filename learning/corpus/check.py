@@ -10,6 +10,7 @@ import msgspec
 from game.errors import ReplayError, StateMismatchError
 from game.events import PlayerLeft
 from game.fold import REASONS
+from game.forbidden import NOT_COMPLETE, RULES
 from game.packing import DRAW_REASONS
 from game.settlement import GameLength
 from learning.corpus import follow
@@ -45,6 +46,7 @@ class Difference(msgspec.Struct, frozen=True):
         player: whom it is about, -1 for nobody.
         text: what differs.
         oddity: a name in `ODDITIES` where Tenhou itself is the odd one.
+        forbidden: the rule in `game.forbidden.RULES` that a player broke and the server let him break.
     """
 
     game_id: str
@@ -54,6 +56,7 @@ class Difference(msgspec.Struct, frozen=True):
     player: int
     text: str
     oddity: Oddity = ""
+    forbidden: str = ""
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -175,12 +178,17 @@ class Checker:
 def _fault(name: str, played: Round, what: int, place: int, player: int, detail: int) -> Difference:
     turn, event = played.event_at(place)
     kind: Kind = "event"
+    forbidden = ""
     match what:
         case follow.DOES_NOT_FIT:
             whose = "the table" if player == TABLE else f"player {player}'s view"
             text = f"{event!r} does not fit {whose}: {REASONS[detail]}"
         case follow.NOT_LEGAL:
             text, kind = f"{event!r} is not offered to player {player} by his own view", "legality"
+            # Every server looks at a winning hand itself: if it is none to us, our rules are wrong.
+            forbidden = RULES[detail] if detail != NOT_COMPLETE else ""
+            if forbidden:
+                text = f"{event!r} is forbidden: {forbidden}"
         case follow.NO_PASS:
             text, kind = f"player {player} may not let {event!r} happen", "legality"
         case follow.NOT_CALLED_OFF:
@@ -191,4 +199,5 @@ def _fault(name: str, played: Round, what: int, place: int, player: int, detail:
             text = f"{detail} indicators lie open before {event!r}"
         case _:
             text = f"the round has no result, or something stands after it: {event!r}"
-    return Difference(name, played.name, turn, kind, -1 if player == TABLE else player, text)
+    whom = -1 if player == TABLE else player
+    return Difference(name, played.name, turn, kind, whom, text, forbidden=forbidden)

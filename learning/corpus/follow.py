@@ -14,6 +14,7 @@ import numpy.typing as npt
 from game.actions import ActionKind
 from game.fold import fold_one
 from game.fold.reasons import FITS
+from game.forbidden import rule_broken
 from game.jit import kernel
 from game.layout import PHASE_CLAIM, PHASE_IDLE, PHASE_ROB, ROUND_STATE
 from game.melds import MeldKind
@@ -43,7 +44,7 @@ TABLE: Final = 4
 DOES_NOT_FIT: Final = 1
 """The fold refuses it; ``player`` is whose view, 4 the whole table; ``detail`` the fold's reason."""
 NOT_LEGAL: Final = 2
-"""``player`` did what his own view does not offer."""
+"""``player`` did what his own view does not offer; ``detail`` is the rule it breaks in `RULES`."""
 NO_PASS: Final = 3
 """``player`` let pass what his own view says he may not."""
 NOT_CALLED_OFF: Final = 4
@@ -208,7 +209,7 @@ def _check_move(views: Any, code: Any, at: int, rows: Any, faults: Any, found: i
         found = _fault(faults, found, INDICATORS, at, player, views[TABLE].indicator_count)
     count = legal_rows(views[player], player, rows)
     if not _offers(rows, count, code):
-        found = _fault(faults, found, NOT_LEGAL, at, player, 0)
+        found = _fault(faults, found, NOT_LEGAL, at, player, rule_broken(views[player], code))
     return found
 
 
@@ -316,7 +317,8 @@ def _check_result(views: Any, codes: Any, at: int, rows: Any, faults: Any, found
         accepted = table.riichi[source] == 2 and table.riichi_order[source] == table.discard_count - 1
         late = not own and table.phase == PHASE_CLAIM and accepted
         if count == 0 or rows[0, 0] != (_ACTION_TSUMO if own else _ACTION_RON) or late:
-            found = _fault(faults, found, NOT_LEGAL, at, player, 0)
+            rule = 0 if late else rule_broken(views[player], codes[at : at + _LENGTHS[WIN]])
+            found = _fault(faults, found, NOT_LEGAL, at, player, rule)
         counts[MOVES if own else CLAIMS] += 1
         winners |= 1 << player
         at += _LENGTHS[WIN]

@@ -40,6 +40,9 @@ class CorpusReport(msgspec.Struct, frozen=True):
         unreadable: files and lines that hold no game; each is among ``listed``.
         differences: what our rules do not explain; all are in ``listed``.
         oddities: differences where Tenhou is the odd one, by the name of the case.
+        forbidden: moves that a rule forbids and the server let pass, by the rule; no differences, but each is
+            in ``listed``.
+        forbidden_games: games with such a move.
         rounds: rounds checked.
         events: events folded, into five views each.
         moves: moves at the own turn looked up in the legal set of the mover's view.
@@ -52,7 +55,7 @@ class CorpusReport(msgspec.Struct, frozen=True):
         games_per_s: checked games in a second.
         memory_mb: the most memory all processes held together.
         workers: processes that checked.
-        listed: the differences, in the order of the games.
+        listed: the differences and the forbidden moves, in the order of the games.
         explanations: what the names in ``oddities`` mean.
     """
 
@@ -62,6 +65,8 @@ class CorpusReport(msgspec.Struct, frozen=True):
     unreadable: int
     differences: int
     oddities: dict[str, int]
+    forbidden: dict[str, int]
+    forbidden_games: int
     rounds: int
     events: int
     moves: int
@@ -116,8 +121,9 @@ def render(report: CorpusReport) -> str:
         f"{report.rounds} rounds, {report.events} events; {report.moves} moves, {report.claims} claims and "
         f"{report.passes} chances let pass looked up; {report.wins} wins compared; {report.seeded} games "
         f"dealt from their seeds; {report.disconnected} with a disconnect",
-        f"differences {report.differences}",
+        f"differences {report.differences}, games with forbidden moves {report.forbidden_games}",
     ]
+    lines += [f"forbidden: {count} {rule}" for rule, count in report.forbidden.items()]
     lines += [f"odd: {count} {name} ({report.explanations[name]})" for name, count in report.oddities.items()]
     lines += [clean_text(_line(found)) for found in report.listed]
     lines.append(
@@ -163,6 +169,7 @@ class _Tally:
         self._counts: Counter[str] = Counter()
         self._others: Counter[str] = Counter()
         self._oddities: Counter[str] = Counter()
+        self._forbidden: Counter[str] = Counter()
         self._listed: list[Difference] = []
         self._memory: dict[int, float] = {}
 
@@ -189,9 +196,13 @@ class _Tally:
         self._counts["unreadable" if unreadable else "checked"] += 1
         for name in _ADDED:
             self._counts[name] += getattr(game, name)
+        self._counts["forbidden_games"] += any(found.forbidden for found in game.differences)
         for found in game.differences:
             if found.oddity:
                 self._oddities[found.oddity] += 1
+            elif found.forbidden:
+                self._forbidden[found.forbidden] += 1
+                self._listed.append(found)
             else:
                 self._counts["differences"] += found.kind != "unreadable"
                 self._listed.append(found)
@@ -202,8 +213,9 @@ class _Tally:
         return CorpusReport(
             **{
                 name: self._counts[name]
-                for name in ("games", "checked", "unreadable", "differences", *_ADDED)
+                for name in ("games", "checked", "unreadable", "differences", "forbidden_games", *_ADDED)
             },
+            forbidden=dict(self._forbidden.most_common()),
             not_supported=dict(self._others.most_common()),
             oddities=dict(self._oddities.most_common()),
             seconds=round(seconds, 2),

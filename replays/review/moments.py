@@ -31,6 +31,7 @@ from game.events import (
     StartRound,
     Win,
 )
+from game.forbidden import broken_rule
 from game.layout import PHASE_TURN
 from game.rules import legal_actions
 from game.state import apply, clone, new_round
@@ -95,7 +96,8 @@ def follow(events: Sequence[GameEvent], player: int) -> Found:
     """Follow a game through the eyes of one player.
 
     Raises:
-        ReplayFormatError: an event does not fit, or the player does what he may not; says in which round.
+        ReplayFormatError: an event does not fit, or is neither a legal action of the player nor one that a
+            known rule forbids; says in which round.
     """
     following = _Following(player)
     for place, event in enumerate(events):
@@ -174,6 +176,8 @@ class _Following:
         if player != self._player or self._away:
             return
         at, record = self._before_dora or (self._last, clone(self._state))
+        if broken_rule(record, event):
+            return  # the server let it pass; there is no choice to compare it with
         legal = tuple(legal_actions(record, player))
         done = _matched(event, legal)
         kinds = {action.tile >> 2 if action.kind is ActionKind.DISCARD else action for action in legal}
@@ -183,6 +187,8 @@ class _Following:
     def _answer(self, claim: _Claim, onward: Sequence[GameEvent]) -> None:
         """What the player did about somebody's tile, by what came next."""
         event, legal = onward[0], claim.legal
+        if getattr(event, "player", -1) == self._player and broken_rule(self._state, event):
+            return
         could_win = legal[0].kind is ActionKind.RON
         done = PASS
         if isinstance(event, Win):

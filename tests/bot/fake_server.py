@@ -64,6 +64,13 @@ class Hold:
 
 
 @dataclass
+class Linger:
+    """Read whatever comes for a moment of real time, at most so long."""
+
+    seconds: float = 0.02
+
+
+@dataclass
 class Hang:
     """Say nothing any more, with the socket open, until the client leaves."""
 
@@ -75,7 +82,7 @@ class Refuse:
     status: int = 503
 
 
-Step = Say | Hear | Echo | Flood | Drop | Half | Hold | Hang
+Step = Say | Hear | Echo | Flood | Drop | Half | Hold | Linger | Hang
 Script = Sequence[Step]
 
 ALWAYS_PASSED_OVER = ("Z", "PXR")
@@ -190,6 +197,11 @@ class FakeServer:
                 await connection.wait_closed()
             case Hold(event):
                 await event.wait()
+            case Linger(seconds):
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(seconds):
+                        while True:
+                            received.append(str(await connection.recv()))
             case Hang():
                 while True:
                     received.append(str(await connection.recv()))

@@ -7,6 +7,8 @@ import pytest
 import structlog
 
 from bot.capture import Capture
+from bot.capture_reader import CapturedFrame, read_capture
+from bot.rate_limit import LIMIT
 
 LOGIN = "ID0A1B2C3D-Marker01"
 
@@ -50,3 +52,38 @@ def test_a_file_that_cannot_be_written_is_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="directory"):
         Capture(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_chat_without_end_is_counted_and_the_game_between_it_written(tmp_path: Path) -> None:
+    path = tmp_path / "c.tsv"
+    now = 0.0
+    with Capture(path, lambda: now) as capture:
+        for _ in range(10_000):
+            capture.frame("S", '{"tag":"CHAT","text":"%41"}')
+        capture.frame("S", '{"tag":"T5"}')
+        now = 61.0
+        capture.frame("S", '{"tag":"CHAT","text":"%42"}')
+        for _ in range(LIMIT):
+            capture.frame("S", '<CHAT text="%43"/>')
+    lines = path.read_text().splitlines()
+    assert len(lines) == 1 + LIMIT + 1 + 1 + LIMIT + 1
+    assert f"# {10_000 - LIMIT} chat frames left out" in lines
+    assert lines[-1] == "# 1 chat frames left out"
+    frames = [item.text for item in read_capture(path) if isinstance(item, CapturedFrame)]
+    assert '{"tag":"T5"}' in frames
+    assert '{"tag":"CHAT","text":"%42"}' in frames
+
+
+def test_a_capture_ends_where_its_reader_would_refuse_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("capture", "capture_reader"):
+        monkeypatch.setattr(f"bot.{module}.MAX_FILE_BYTES", 2000)
+    path = tmp_path / "c.tsv"
+    with structlog.testing.capture_logs() as logs, Capture(path) as capture:
+        for _ in range(200):
+            capture.frame("S", '{"tag":"T5"}')
+    assert [entry["event"] for entry in logs] == ["capture.full"]
+    assert path.stat().st_size <= 2000
+    assert path.read_text().endswith("# the capture is full\n")
+    assert len(list(read_capture(path))) > 50

@@ -10,7 +10,8 @@ import threading
 import pytest
 import structlog
 
-from bot.logs import hidden, set_up_logs
+from bot.logs import CAUSED_BY_OTHERS, hidden, set_up_logs, tell_left_out
+from bot.rate_limit import LIMIT, RateLimit
 from bot.redaction import REDACTOR
 
 LOGIN = "ID0A1B2C3D-Marker01"
@@ -126,3 +127,28 @@ def test_lines_follow_stderr_when_a_live_table_takes_it_over(monkeypatch: pytest
     monkeypatch.setattr(sys, "stderr", taken)
     structlog.get_logger().info("round.ended")
     assert lines(taken)[0]["event"] == "round.ended"
+
+
+@pytest.mark.parametrize("event", sorted(CAUSED_BY_OTHERS))
+def test_what_others_cause_is_written_a_few_times_a_minute_and_then_counted(event: str) -> None:
+    stream = io.StringIO()
+    set_up_logs(stream=stream)
+    log = structlog.get_logger()
+    for _ in range(5000):
+        log.warning(event)
+    log.info("round.started")
+    tell_left_out()
+    *written, other, told = lines(stream)
+    assert [line["event"] for line in written] == [event] * LIMIT
+    assert other["event"] == "round.started"
+    assert (told["event"], told["kind"], told["lines"]) == ("log.left_out", event, 5000 - LIMIT)
+
+
+def test_the_next_line_after_a_minute_says_how_many_were_left_out() -> None:
+    now = 0.0
+    limit = RateLimit(limit=2, window_s=60.0, now=lambda: now)
+    assert [limit.admit("chat") for _ in range(5)] == [0, 0, None, None, None]
+    assert limit.admit("other") == 0
+    now = 60.0
+    assert limit.admit("chat") == 3
+    assert limit.take_left_out() == {}

@@ -7,7 +7,9 @@ import pytest
 
 from bot.capture_reader import Heading, read_capture
 from bot.traffic import TrafficReport, print_report, render, verify
+from bot.traffic_insertions import print_insertions, verify_with
 from game.errors import RemoteProtocolError
+from game.melds import Meld, MeldKind, encode_meld
 from tests.bot.captures import capture, captures
 
 LOGIN = """Send: <HELO name="ID12345678-abCD1234" tid="f0" sx="M" />
@@ -208,3 +210,53 @@ def test_a_file_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest
     path.write_text("Get: <U/> <V/>\n")
     with pytest.raises(RemoteProtocolError):
         list(read_capture(path))
+
+
+# --- frames put in and changed ------------------------------------------------------------------------
+
+
+def test_a_sample_of_players_leaving_and_returning_leaves_no_frame_unread() -> None:
+    report = verify_with("bye", captures(), every=199)
+    assert report.insertions > 500
+    assert (report.unread, report.unread_frames) == (0, ())
+
+
+def test_a_sample_of_forbidden_discards_leaves_no_frame_unread() -> None:
+    report = verify_with("forbidden", captures(), every=7)
+    assert report.insertions > 50
+    assert (report.unread, report.unread_frames) == (0, ())
+
+
+def test_players_leaving_and_returning_around_a_snapshot_leave_no_frame_unread() -> None:
+    names = ("tcp-xml-reconnect-20180120.log", "tcp-xml-reinit-20180207.log")
+    report = verify_with("bye", [capture(name) for name in names])
+    assert report.runs == 2 * report.server_frames
+    assert (report.unread, report.unread_frames) == (0, ())
+
+
+def test_a_frame_that_cannot_be_read_after_a_change_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.log"
+    path.write_text(LOGIN)
+    # our first tile shows in somebody's river: after the deal it cannot
+    monkeypatch.setattr("bot.traffic_insertions._COMINGS", (("<D0/>",), ('<BYE who="2"/>',)))
+    report = verify_with("bye", [path])
+    assert report.runs == report.insertions == 2 * report.server_frames
+    assert 0 < report.unread < report.server_frames
+    assert print_insertions(report, as_json=False) == 1
+    told = capsys.readouterr().out
+    assert f"{report.insertions} insertions (bye) in {report.runs} runs, {report.unread} with unread" in told
+    assert "unread: a.log:" in told
+
+
+CHI_AND_THROW = """Get: <D60/> <U/> <E72/>
+Get: <N who="2" m="{meld}"/> <F{thrown}/> <W/>
+"""
+
+
+def test_swap_calling_by_another_player_is_read(tmp_path: Path) -> None:
+    # toimen takes 1s (72) from shimocha with 2s3s and throws a 4s, which kuikae forbids
+    meld = encode_meld(Meld(MeldKind.CHI, (72, 76, 80), 72, 3))
+    report = _check(tmp_path, LOGIN + 'Send: <D p="60"/>\n' + CHI_AND_THROW.format(meld=meld, thrown=84))
+    assert (report.unread, report.unexplained) == (0, 0)

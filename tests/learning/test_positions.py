@@ -258,6 +258,23 @@ def test_a_call_forbids_discards() -> None:
     assert kinds_of(found.legal[1]) == held - {seven}
 
 
+def test_a_forbidden_discard_is_nothing_to_learn_from() -> None:
+    # after 4p with 3p 0p neither 1p nor 4p may be thrown, and a record says that one was
+    lawful = four_of_circles().chi("3p", "0p", player=1).discard("2p")
+    forbidden = (
+        Scene(
+            "119m19s4p1234567z",
+            others={1: "134667m23567p0p1p", 2: "4449p22778s3344z", 3: "123456789m11s56p"},
+            dora="9s",
+        )
+        .own("8p", "4p")
+        .chi("2p", "3p", player=1)
+        .discard("1p")
+    )
+    assert (positions(lawful, Slot.DISCARD).seats == 1).sum() == 1
+    assert (positions(forbidden, Slot.DISCARD).seats == 1).sum() == 0
+
+
 def test_a_discard_without_a_choice_is_no_decision() -> None:
     scene = Scene("123456789m99p4p1z", others=OTHERS).draw("1z")
     scene.apply(Riichi(0)).discard("4p")

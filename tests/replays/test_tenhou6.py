@@ -421,7 +421,6 @@ def test_a_head_out_of_form_is_refused(change: dict[str, object], message: str) 
         (16, [[[]]], "unknown name"),
         (16, ["乱入"], "unknown name"),
         (16, ["和了"], "details"),
-        (16, ["和了", [0, 0, 0, 0], [0, 0, 0, "満貫8000点"]], "winning|fit"),
         (16, ["和了", [0, 0, 0, 0], [9, 0, 0, "満貫8000点"]], "no player"),
         (16, ["流局", [1.5, 0, 0, 0]], "four numbers"),
         (16, ["流局", [100, 0, 0, 0]], "fit"),
@@ -464,3 +463,10 @@ def test_the_deal_names_the_dealer() -> None:
     record = tenhou6.read_record(capture("tenhou6-double-ron.json").read_text())
     (start,) = of_type(record, StartRound)
     assert (start.round_index, start.dealer) == (7, 3)
+
+
+def test_a_win_with_a_hand_that_is_not_complete_is_kept_as_told() -> None:
+    document = json.loads(capture("tenhou6-kyushukyuhai.json").read_text())
+    document["log"][0][16] = ["和了", [0, 0, 0, 0], [0, 0, 0, "満貫8000点"]]
+    [win] = [event for event in tenhou6.read_record(json.dumps(document)).events if isinstance(event, Win)]
+    assert (win.player, win.from_player, win.points) == (0, 0, 8000)

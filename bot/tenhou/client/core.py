@@ -39,7 +39,6 @@ from bot.tenhou.session.events import (
     Replaced,
     Resumed,
     SessionEvent,
-    TableEvent,
 )
 from game.actions import Action, ActionKind
 from game.errors import (
@@ -132,6 +131,8 @@ class TenhouClient:
                 began = self._clock.now()
                 try:
                     await self._converse()
+                    if not self._progress and not self._is_done():
+                        raise ConnectionLost("the game ended before we were asked for a decision")
                 except Exception as exc:  # task root: retry or stop, as the pure function says
                     self._player.withdraw()
                     tries.line_ended(progress=self._progress, lasted_s=self._clock.now() - began)
@@ -258,13 +259,12 @@ class TenhouClient:
             case Replaced():
                 raise SessionReplaced("this id has logged in elsewhere; the seat is theirs")
             case GameStarted():
-                self._logged_in = self._progress = True
+                self._logged_in = True
                 self._player.begin_game(self._journal.game_id)
             case Resumed():
                 self._logged_in = True
-            case TableEvent():
-                self._progress = True
             case PromptOpened():
+                self._progress = True
                 self._open_prompt(event, arrived_at)
             case PromptClosed(prompt_id):
                 self._player.withdraw(prompt_id)

@@ -102,7 +102,7 @@ class Tries:
         """A line broke.
 
         Args:
-            progress: the game went on over it.
+            progress: we were asked for a decision over it.
             lasted_s: how long it was open.
         """
         if lasted_s >= STEADY_S:

@@ -57,8 +57,9 @@ def _seed(f: Fields, indicators: int) -> _Seed:
     return _Seed(values[0], values[1], values[2], (values[3], values[4]), values[5:])
 
 
-def _ten(f: Fields) -> Four:
-    return f.four("ten", 0, SCORE_MAX, HUNDRED)
+def _ten(f: Fields, lowest: int = -SCORE_MAX) -> Four:
+    """``ten``: by seat the score; who declares riichi without 1,000 points has less than none."""
+    return f.four("ten", lowest, SCORE_MAX, HUNDRED)
 
 
 def _init(f: Fields) -> m.ServerMessage:
@@ -75,7 +76,7 @@ def _init(f: Fields) -> m.ServerMessage:
         seed.honba,
         seed.riichi_sticks,
         seed.indicators[0],
-        _ten(f),
+        _ten(f, lowest=0),
         seat_of(f, "oya"),
         hand,
         hands,
@@ -194,12 +195,14 @@ def _furiten(f: Fields) -> m.ServerMessage:
 # --- the end of a round ------------------------------------------------------------------------------
 
 
-def scores_and_deltas(f: Fields, lowest: int = 0) -> tuple[Four, Four]:
-    """``sc``: by seat the score before and its change, in points."""
+def scores_and_deltas(f: Fields) -> tuple[Four, Four]:
+    """``sc``: by seat the score before and its change, in points.
+
+    The second result of a double ron starts from what the first left, which may be below zero; so may scores
+    after a riichi without 1,000 points.
+    """
     # The chip modes append eight numbers for their chips; those tables are not played here.
     values = f.numbers("sc", -SCORE_MAX, SCORE_MAX, (8, 16))[:8]
-    if min(values[::2]) < lowest:
-        raise f.fail("sc holds a negative score")
     before = tuple(HUNDRED * value for value in values[::2])
     deltas = tuple(HUNDRED * value for value in values[1::2])
     return cast("Four", before), cast("Four", deltas)
@@ -232,8 +235,7 @@ def _agari(f: Fields) -> m.ServerMessage:
     if fu > 200 or limit > 5 or bool(pairs) == bool(yakuman):
         raise f.fail("the value of the hand makes no sense")
     honba, sticks = f.numbers("ba", 0, 999, (2,))
-    # With a double ron the second starts from what the first left, which may be below zero.
-    scores, deltas = scores_and_deltas(f, lowest=-SCORE_MAX)
+    scores, deltas = scores_and_deltas(f)
     return m.RoundWon(
         seat=seat_of(f, "who"),
         from_seat=seat_of(f, "fromWho"),

@@ -12,7 +12,7 @@ from bot.tenhou.session.resume import Candidate, candidates
 from bot.tenhou.session.translate import translate
 from game.actions import PASS, Action, ActionKind
 from game.errors import StateMismatchError
-from game.events import Discard, GameEvent, Riichi
+from game.events import Discard, GameEvent, PlayerLeft, PlayerReturned, Riichi
 from game.layout import PHASE_CLAIM
 from game.state import apply, apply_all, clone, new_round
 
@@ -35,6 +35,12 @@ class Comeback:
     def first(self) -> Candidate | None:
         """The most plausible explanation; None if there is none."""
         return next(self._found, None)
+
+    def __deepcopy__(self, _: dict[int, object]) -> Comeback:
+        """One that has told its first explanation too; a search under way cannot be copied."""
+        twin = Comeback(self._snapshot, self._player, self._seen)
+        twin.first()
+        return twin
 
     def settle(self, candidate: Candidate, message: m.ServerMessage) -> tuple[Candidate, bool]:
         """The explanation that the next frame goes on from, and whether that frame only repeats its end.
@@ -79,10 +85,13 @@ def with_riichi(events: Sequence[GameEvent], player: int) -> tuple[list[GameEven
 
     A riichi declared while we were away shows only when its stick is paid. None if it cannot have been.
     """
-    last = events[-1] if events else None
+    place = len(events) - 1
+    while place >= 0 and isinstance(events[place], PlayerLeft | PlayerReturned):
+        place -= 1
+    last = events[place] if place >= 0 else None
     if not isinstance(last, Discard) or last.player != player:
         return None
-    told = [*events[:-1], Riichi(player), last]
+    told = [*events[:place], Riichi(player), *events[place:]]
     record = new_round()
     try:
         apply_all(record, told)

@@ -244,6 +244,8 @@ class Session:
         Raises:
             StateMismatchError: as for `receive`.
         """
+        if self.seat is None and self._awaits_seat and isinstance(message, _OF_A_GAME):
+            self._sit_down()
         handler = _HANDLERS.get(type(message))
         if handler is not None:
             events: list[SessionEvent] = handler(self, message)
@@ -323,6 +325,21 @@ class Session:
 
     # --- a game --------------------------------------------------------------------------------------
 
+    @property
+    def _awaits_seat(self) -> bool:
+        return self.stage in (Stage.LOBBY, Stage.QUEUED)
+
+    def _sit_down(self) -> None:
+        """Take the seat of a game that a server brings us back to without naming it first.
+
+        Observed: ``REINIT`` in answer to ``JOIN``. The type is taken to be the one we queued for.
+        """
+        lobby, _, _ = self.settings.ticket.partition(",")
+        match = m.MatchFound(self.settings.game_type, lobby)
+        self.seat = Seat(match, self._numbers, self._send)
+        self.seat.come_back()
+        self.stage = Stage.GAME
+
     def _match(self, message: m.MatchFound) -> list[SessionEvent]:
         if self.in_game and not self._fresh:
             raise StateMismatchError("a game begins in the middle of a game")
@@ -354,7 +371,7 @@ class Session:
     def _begins(self, message: m.GameBegins) -> list[SessionEvent]:
         if self.seat is None:
             raise StateMismatchError("a game begins without a match")
-        if len(self.seat.log) > 1 and self.seat.is_returning:
+        if self.seat.is_dealt and self.seat.is_returning:
             # Another game with the same people.
             people, match = self.seat.people, self.seat.match
             self.seat = Seat(match, self._numbers, self._send)
@@ -385,6 +402,9 @@ _LOBBY_NEWS: Final = (
     m.PlayerBack,
 )
 """Frames that are no mistake without a game."""
+
+_OF_A_GAME: Final = (m.Players, m.RoundSnapshot, m.RoundDealt)
+"""Frames that say enough of a running game to take our seat in it."""
 
 _HANDLERS: Final[dict[type[m.ServerMessage], Callable[[Session, Any], list[SessionEvent]]]] = {
     m.Hello: Session._hello,

@@ -36,10 +36,11 @@ from game.events import (
     RiichiAccepted,
     StartRound,
 )
+from game.forbidden import broken_rule
 from game.layout import RIVER_CALLED
 from game.melds import Meld, MeldKind, decode_meld
 from game.settlement import RIICHI_STICK
-from game.state import apply_all, hand_tiles, melds_of, new_round
+from game.state import apply, apply_all, hand_tiles, melds_of, new_round
 from game.tiles import UNSEEN
 
 MAX_CANDIDATES: Final = 64
@@ -64,6 +65,8 @@ class Candidate(msgspec.Struct, frozen=True):
 def candidates(message: m.RoundSnapshot, player: int, seen: Sequence[GameEvent]) -> Iterator[Candidate]:
     """Explanations of a snapshot, most plausible first; none if it contradicts itself.
 
+    Those in which everybody keeps to the rules come before those in which somebody does not.
+
     Args:
         message: the snapshot.
         player: who seat 0 is.
@@ -78,6 +81,7 @@ def candidates(message: m.RoundSnapshot, player: int, seen: Sequence[GameEvent])
 
 def _all_candidates(message: m.RoundSnapshot, goal: Goal, seen: Sequence[GameEvent]) -> Iterator[Candidate]:
     nothing = Known((), new_round(), Begin("draw", message.round_index % 4))
+    forbidden: list[Candidate] = []
     ways = (
         (known, path, in_order)
         for known in chain(_beginnings(message, seen), (nothing,))
@@ -88,8 +92,23 @@ def _all_candidates(message: m.RoundSnapshot, goal: Goal, seen: Sequence[GameEve
         for events in story.tell(path):
             deal = () if known.events else _deal(message, goal, events, story.drawn)
             candidate = _explain((*deal, *events), goal, exact=bool(known.events))
-            if candidate is not None:
+            if candidate is None:
+                continue
+            if _keeps_the_rules(candidate.events, len(known.events)):
                 yield candidate
+            else:
+                forbidden.append(candidate)
+    yield from forbidden
+
+
+def _keeps_the_rules(events: Sequence[GameEvent], seen: int) -> bool:
+    """Whether what is guessed, from the event number ``seen`` on, is permitted as well as possible."""
+    record = new_round()
+    for number, event in enumerate(events):
+        if number >= seen and broken_rule(record, event):
+            return False
+        apply(record, event)
+    return True
 
 
 def _goal(message: m.RoundSnapshot, player: int) -> Goal:

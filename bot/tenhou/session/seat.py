@@ -38,6 +38,10 @@ from game.rules import legal_actions
 from game.settlement import GameLength, final_scores, placements
 from game.state import apply, clone, is_furiten, new_round
 
+MOST_DISPUTES: Final = 3
+"""So often frames of one round may contradict our table; then it is played to its end without one."""
+MOST_EARLY: Final = 64
+"""Comings and goings remembered before a game begins."""
 _KEEP_PROMPT: Final = (m.IndicatorShown,)
 """Frames that leave an open prompt open; so does a paid riichi, see `Seat._keeps_prompt`."""
 
@@ -74,6 +78,10 @@ class Seat:
         self._numbers = numbers
         self._send = send
         self._round_start = 0  # index into the log
+        self._is_dealt = False  # a first round is on the table, or was
+        self._early: list[m.PlayerGone | m.PlayerBack] = []  # comings and goings before the game began
+        self._disputed = (-1, -1)  # round and honba whose frames contradicted our table last
+        self._disputes = 0  # so often in that round
         self._result: GameEvent | None = None  # how the running round ended
         self._winners: set[int] = set()
         self._ready_sent = False
@@ -96,13 +104,22 @@ class Seat:
         """Fold one frame.
 
         Raises:
-            StateMismatchError: it does not fit; nothing has changed.
+            StateMismatchError: it does not fit; the table is as before.
         """
         handler = _HANDLERS.get(type(message))
         if handler is None or self.over:
             return []
-        events: list[SessionEvent] = handler(self, message)
+        try:
+            events: list[SessionEvent] = handler(self, message)
+        except StateMismatchError:
+            self._note_dispute()
+            raise
         return events
+
+    def _note_dispute(self) -> None:
+        now = (int(self.record["round_index"]), int(self.record["honba"]))
+        self._disputes = self._disputes + 1 if now == self._disputed else 1
+        self._disputed = now
 
     def seated(self, message: m.Players) -> list[SessionEvent]:
         """Everybody's name and rank."""
@@ -112,7 +129,7 @@ class Seat:
     def begin(self, message: m.GameBegins) -> list[SessionEvent]:
         """The game is about to begin."""
         if self._started:
-            if not self._blind or len(self.log) > 1:
+            if not self._blind or self._is_dealt:
                 raise StateMismatchError("a game begins that has begun")
             self._blind = False  # the line broke before the first deal
             return []
@@ -126,6 +143,11 @@ class Seat:
         return bool(self.log)
 
     @property
+    def is_dealt(self) -> bool:
+        """Whether a round of the game has been seen."""
+        return self._is_dealt
+
+    @property
     def is_returning(self) -> bool:
         """Whether nothing is believed before a snapshot or a deal has come."""
         return self._blind
@@ -136,6 +158,7 @@ class Seat:
         start = StartGame(names, player)
         self.log = [start]
         self._round_start = 1
+        early, self._early = self._early, []
         match = self.match
         started = GameStarted(
             self.game_id,
@@ -148,7 +171,11 @@ class Seat:
             rates=by_player(people.rates, player),
             sexes=by_player(people.sexes, player),
         )
-        return [started, TableEvent(start)]
+        return [
+            started,
+            TableEvent(start),
+            *(event for message in early for event in self._presence(message)),
+        ]
 
     def _table(self, message: m.ServerMessage) -> list[SessionEvent]:
         if self._blind:
@@ -206,13 +233,14 @@ class Seat:
         opened += self.close_prompt()
         if self._result is not None:
             opened += self._end_round()
-        elif self._blind:
+        elif self._blind and self._is_dealt:
             del self.log[self._round_start :]
         self._begin_round(record, start)
         return [*opened, TableEvent(start)]
 
     def _begin_round(self, record: np.void, start: StartRound) -> None:
         self.record = record
+        self._is_dealt = True
         self._round_start = len(self.log)
         self.log.append(start)
         self._result = None
@@ -227,7 +255,7 @@ class Seat:
 
     def _check_progress(self, start: StartRound) -> None:
         """A round follows the one before it, with its scores."""
-        if len(self.log) <= 1:
+        if not self._is_dealt:
             return
         if self._result is None:
             raise StateMismatchError("a round begins before the last one ended")
@@ -373,9 +401,11 @@ class Seat:
         return [Disagreement("furiten", f"the server says {stated}, we say {not stated}")]
 
     def _presence(self, message: m.PlayerGone | m.PlayerBack) -> list[SessionEvent]:
-        event = translate(message, self.record, self.player) if self._started else None
-        if event is None:
+        if not self._started:
+            self._early = [*self._early[1 - MOST_EARLY :], message]
             return []
+        event = translate(message, self.record, self.player)
+        assert event is not None
         self.log.append(event)
         return [TableEvent(event)]
 
@@ -393,11 +423,13 @@ class Seat:
         if self._result is not None:
             events += self._end_round()
             self._result, self._round_start = None, len(self.log)
+        self._is_dealt = True
+        if self._is_hopeless(message):
+            return [*events, *self._lose(f"{self._disputes} frames of this round contradicted our table")]
         comeback = Comeback(message, self.player, self.log[self._round_start :])
         first = comeback.first()
         if first is None:
-            self._blind = True
-            return [*events, StateLost("the snapshot of the round cannot be explained")]
+            return [*events, *self._lose("the snapshot of the round cannot be explained")]
         self._take(first)
         self._comeback, self._rejoined, self._blind = comeback, True, False
         self._winners, self._ready_sent, self._furiten = set(), False, None
@@ -405,6 +437,15 @@ class Seat:
         # After our own call nothing more comes before we throw; our draw comes again, with its offer.
         called = self.record["phase"] == PHASE_CALLED and self.record["turn"] == self.player
         return events + (self._discard_prompt() if called else [])
+
+    def _is_hopeless(self, message: m.RoundSnapshot) -> bool:
+        """Whether coming back into this round has only led to the next contradiction."""
+        return self._disputes >= MOST_DISPUTES and self._disputed == (message.round_index, message.honba)
+
+    def _lose(self, why: str) -> list[SessionEvent]:
+        """Go on without a table until the next deal."""
+        self._blind, self._comeback = True, None
+        return [StateLost(why)]
 
     def _take(self, candidate: Candidate) -> None:
         self.log[self._round_start :] = candidate.events

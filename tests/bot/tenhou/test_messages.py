@@ -116,7 +116,6 @@ def test_the_old_way_to_a_private_lobby_is_a_chat_line() -> None:
         '{"tag":"N","who":"0","m":"5"}',
         '{"tag":"REACH","who":"0","step":"3"}',
         '{"tag":"RYUUKYOKU","type":"odd","ba":"0,0","sc":"1,0,1,0,1,0,1,0"}',
-        '{"tag":"RYUUKYOKU","ba":"0,0","sc":"-1,0,1,0,1,0,1,0"}',
         '{"tag":"UN","n0":"a","n1":"b"}',
         '{"tag":"TAIKYOKU","oya":"0","log":"../../etc/passwd"}',
         '{"tag":"D1","childNodes":[]}',
@@ -343,3 +342,15 @@ def test_fault_9_any_text_is_a_message_or_refused(text: str) -> None:
     _read_or_refuse_server('{"tag":"INIT","seed":' + text)
     with contextlib.suppress(RemoteProtocolError):
         m.split_xml(text)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        '{"tag":"REACH","who":"1","ten":"250,-1,250,491","step":"2"}',
+        '{"tag":"RYUUKYOKU","ba":"0,1","sc":"250,0,-1,0,250,0,491,0"}',
+        '{"tag":"SAIKAI","ba":"0,1","oya":"0","sc":"250,0,-1,0,250,0,491,0"}',
+    ],
+)
+def test_scores_below_zero_are_read_where_a_riichi_can_have_led_to_them(frame: str) -> None:
+    assert m.parse_server(frame).scores == (25000, -100, 25000, 49100)  # type: ignore[attr-defined]

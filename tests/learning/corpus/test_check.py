@@ -9,6 +9,7 @@ import pytest
 
 from game.events import (
     Ankan,
+    Chi,
     Daiminkan,
     Discard,
     DoraRevealed,
@@ -20,11 +21,15 @@ from game.events import (
     Kakan,
     PlayerLeft,
     PlayerReturned,
+    Pon,
     StartRound,
     Win,
 )
-from learning.corpus.check import Checker, Difference
+from game.forbidden import broken_rule
+from game.state import apply_all, hand_tiles, new_round
+from learning.corpus.check import Checked, Checker, Difference
 from learning.corpus.rounds import Round
+from learning.corpus.verify import _Batch, _Tally, print_report
 from replays.mjlog_reader import read_record
 from replays.record import GameRecord
 from tests.learning.corpus.games import MODERN, OLD, OTHER, records, texts
@@ -211,7 +216,8 @@ def test_a_win_our_rules_do_not_offer_is_found(checker: Checker) -> None:
     events[place] = replace(win, player=other)
     found = checker.check(with_events(record, events)).differences
     assert expect(found, "legality", "not offered", where(record.events, place)).player == other
-    expect(found, "event", "does not win", where(record.events, place))
+    expect(found, "result", "no yaku by our rules")
+    assert not any(difference.forbidden for difference in found)
 
 
 def test_a_hand_without_yaku_is_found(checker: Checker) -> None:
@@ -429,3 +435,53 @@ def test_games_of_other_rooms_are_checked_too(checker: Checker) -> None:
     results = [checker.check(record) for record in records(OTHER, 15)]
     assert any(not result.unsupported for result in results)
     assert not [d for result in results for d in result.differences if not d.oddity]
+
+
+# --- forbidden, but possible ------------------------------------------------------------------------------
+
+
+def _other_tile_after_a_call(record: GameRecord, place: int) -> GameRecord | None:
+    """The discard after a chi or pon exchanged for one that kuikae forbids; None if there is no such tile."""
+    state = new_round()
+    start = max(n for n in range(place + 1) if isinstance(record.events[n], StartRound))
+    apply_all(state, record.events[start : place + 1])
+    thrown = record.events[place + 1]
+    if not isinstance(thrown, Discard):
+        return None
+    for tile in hand_tiles(state, thrown.player):
+        forbidden = replace(thrown, tile=tile)
+        if broken_rule(state, forbidden) == "swap-calling (kuikae)":
+            return with_events(record, [*record.events[: place + 1], forbidden, *record.events[place + 2 :]])
+    return None
+
+
+def _with_swap_calling() -> GameRecord:
+    for record in records(MODERN, GAMES):
+        for place, event in enumerate(record.events):
+            changed = _other_tile_after_a_call(record, place) if isinstance(event, Chi | Pon) else None
+            if changed is not None:
+                return changed
+    raise AssertionError("no real game has it")
+
+
+def test_a_forbidden_move_is_told_apart_from_differences(checker: Checker) -> None:
+    result = checker.check(_with_swap_calling())
+    told = [found for found in result.differences if found.forbidden]
+    assert [found.forbidden for found in told] == ["swap-calling (kuikae)"]
+    assert "is forbidden: swap-calling (kuikae)" in told[0].text
+    assert not any(
+        "does not fit" in found.text and found.turn <= told[0].turn for found in result.differences
+    )
+
+
+def test_the_report_counts_games_with_forbidden_moves_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    swapped = Difference("a", "East 1", 3, "legality", 2, "text", forbidden="swap-calling (kuikae)")
+    tally = _Tally(1)
+    tally.add(_Batch([Checked("a", differences=(swapped, swapped)), Checked("b")], 1, 1.0))
+    report = tally.report()
+    assert (report.differences, report.forbidden_games) == (0, 1)
+    assert report.forbidden == {"swap-calling (kuikae)": 2}
+    assert print_report(report, as_json=False) == 0
+    told = capsys.readouterr().out
+    assert "differences 0, games with forbidden moves 1" in told
+    assert "forbidden: 2 swap-calling (kuikae)" in told

@@ -65,10 +65,10 @@ def test_somebody_elses_ron_hides_a_call_but_not_a_ron_let_pass() -> None:
     assert both.moments[-1].done.kind is ActionKind.RON
 
 
-def test_a_ron_that_no_rule_allows_is_no_call() -> None:
+def test_a_ron_that_no_rule_allows_is_no_decision() -> None:
     scene = Scene("45m11p369s147s123z").own("9p", "9p").turn("9s").turn("8s").turn("3m")
-    with pytest.raises(ReplayFormatError, match="is no legal action"):
-        followed(scene, win(0, 3, int(scene.record["last_tile"])))
+    found = followed(scene, win(0, 3, int(scene.record["last_tile"])))
+    assert [moment.done.kind for moment in found.moments] == [ActionKind.DISCARD]
 
 
 def test_a_riichi_paid_comes_between_a_tile_and_its_claim() -> None:
@@ -131,3 +131,11 @@ def test_what_no_rule_allows_is_refused_with_its_round() -> None:
     events = [Draw(1, -1), Discard(1, scene.hand()[0], False)]
     with pytest.raises(ReplayFormatError, match=r"^S2-2: "):
         followed(scene, *events)
+
+
+def test_a_move_that_a_rule_forbids_is_no_choice_to_compare_and_the_game_is_followed_on() -> None:
+    called = Scene("345m11p2369s147s1z").own("9p", "9p").turn("9s").turn("8s").turn("5m")
+    called.chi("3m", "4m", player=0).discard("5m")  # kuikae
+    called.turn("9p").turn("9m").turn("2m").own("8p", "8p")
+    kinds = [moment.done.kind for moment in followed(called).moments]
+    assert kinds == [ActionKind.DISCARD, ActionKind.CHI, ActionKind.DISCARD]

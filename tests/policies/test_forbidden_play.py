@@ -1,0 +1,87 @@
+"""Our own choices, inputs and answers at a table where the others keep to no rule."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import numpy as np
+
+from game.actions import Action, ActionKind
+from game.events import Discard
+from game.forbidden import broken_rule
+from game.rules import legal_actions
+from game.state import apply, new_round
+from policies.decision import decide
+from policies.features.encode import encode
+from policies.features.table import LITE, SUPHX
+from policies.heuristic import HeuristicPolicy
+from tests.forbidden_play import US, LawlessRound, event_of
+
+ROUNDS = 60
+POLICY = HeuristicPolicy()
+PLAIN = (LITE, SUPHX)
+
+
+def by_the_rules(record: np.void, legal: list[Action]) -> Action:
+    return decide(record, US, legal, POLICY, "hanchan").action
+
+
+def test_we_choose_legally_whatever_the_others_do() -> None:
+    broken: Counter[str] = Counter()
+    asked = 0
+    for seed in range(ROUNDS):
+        lawless = LawlessRound(seed, by_the_rules, poor=seed % 3 == 0)
+        for record, legal in lawless.play():
+            asked += 1
+            assert legal
+            decision = decide(record, US, legal, POLICY, "hanchan")
+            assert decision.source != "fallback"
+            assert decision.action in legal
+            if asked % 7 == 0:
+                for name in PLAIN:
+                    assert np.isfinite(encode(np.array([record]), [US], name)).all()
+        seen = new_round()
+        for event in lawless.events:
+            broken[broken_rule(seen, event)] += 1
+            apply(seen, event)
+    assert asked > 500
+    assert set(broken) >= {
+        "swap-calling (kuikae)",
+        "a discard from the hand in riichi",
+        "a call in riichi",
+        "riichi with an open hand",
+        "riichi with fewer than 1,000 points",
+        "riichi with a hand that is not ready",
+    }
+
+
+def test_what_the_rules_offer_is_what_breaks_none_of_them() -> None:
+    """The legal set and the named rules are two views of one thing."""
+    compared = 0
+    for seed in range(20):
+        rng = random.Random(seed)
+
+        def anything(_: np.void, legal: list[Action], rng: random.Random = rng) -> Action:
+            return rng.choice(legal)
+
+        lawless = LawlessRound(seed, anything, poor=seed % 2 == 0)
+        for record, legal in lawless.play():
+            offered = {action for action in legal if action.kind is not ActionKind.PASS}
+            for action in offered - {a for a in offered if a.kind in _WITHOUT_EVENT}:
+                assert broken_rule(record, event_of(US, action, record)) == "", action
+                compared += 1
+            if record["phase"] not in (2, 3) or record["riichi"][US] == 2:
+                continue
+            for tile in np.flatnonzero(record["where"] == 1 + US).tolist():
+                event = Discard(US, tile, tile == record["drawn"])
+                is_offered = any(
+                    a.kind is ActionKind.DISCARD and a.tile >> 2 == tile >> 2
+                    for a in legal_actions(record, US)
+                )
+                assert (broken_rule(record, event) == "") == is_offered, event
+                compared += 1
+    assert compared > 3000
+
+
+_WITHOUT_EVENT = (ActionKind.TSUMO, ActionKind.RON, ActionKind.NINE_TERMINALS)
