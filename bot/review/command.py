@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +14,7 @@ from bot.review.one import file_name, reason_of, reviewed, write_review
 from bot.review.source import Wanted, load
 from bot.review.text import review_text
 from bot.tenhou.links import full_link
+from game.distribution import program_name
 from game.errors import ConfigError, ReplayError
 from policies.named import Named, load_named
 from replays.review.report import Reviewer, as_json
@@ -96,7 +96,7 @@ def make_reviewer(policy: str, compare: str, averaging: Averaging) -> Reviewer:
 
     named = load_named(policy, averaging)
     other: Named | None = load_named(compare, averaging) if compare else None
-    return Reviewer(f"suzaku {version('suzaku')}", named, load_predictor(SHIPPED), other)
+    return Reviewer(program_name(), named, load_predictor(SHIPPED), other)
 
 
 def _wanted(seat: int | None, player: str, compare: str, *, anonymous: bool) -> Wanted:
