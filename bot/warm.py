@@ -33,7 +33,7 @@ from policies.slots import Policy
 PATIENCE_S: Final = 2.0
 """A start from the cache takes less and says nothing."""
 REMIND_S: Final = 5.0
-DURATION: Final = "once, and again after an update; 1 to 2 minutes on a free core"
+DURATION: Final = "once, and after updates; about 2 minutes on a free core"
 """What compiling takes; docs/measurements.md has the figures."""
 
 Tell: TypeAlias = Callable[[str, int, int], None]
@@ -84,7 +84,7 @@ def _bar(stream: TextIO) -> Iterator[Tell]:
 
         def tell(name: str, done: int, total: int) -> None:
             if bar.tasks[0].total is None:
-                bar.console.print(f"Compiling kernels: {DURATION}.")
+                bar.console.print(f"Compiling kernels: {DURATION}.", highlight=False, soft_wrap=True)
             module = name.rpartition(".")[0]
             bar.update(task, description="compiling", at=module, completed=done, total=total)
 
