@@ -5,7 +5,10 @@
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
-PIP_INSTALL := $(RUN) pip install --quiet --disable-pip-version-check
+# pip tells what it does where somebody watches; never on stdout, which belongs to the program.
+PIP_INSTALL := $(RUN) pip install --disable-pip-version-check $(shell [ -t 2 ] || echo --quiet)
+# Older checkouts were installed under this name. Removing it later would take the new `suzaku` command along.
+REMOVE_OLD := $(RUN) pip uninstall --quiet --quiet --yes suzaku
 # The first of these that runs and is new enough makes the environment; `make PYTHONS=/path/to/python3 play` picks another.
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
@@ -44,13 +47,15 @@ format: $(VENV)/.ready-to-test
 	$(RUN) ruff check --fix .
 
 $(VENV)/.ready-to-play: $(VENV)/.made pyproject.toml
-	@echo 'Installing what Suzaku needs into $(VENV) (minutes the first time) …'
-	@$(PIP_INSTALL) --editable .
+	@echo 'Installing what Suzaku needs into $(VENV) (minutes the first time) …' >&2
+	@$(REMOVE_OLD)
+	@$(PIP_INSTALL) --editable . >&2
 	@touch $@
 
 $(VENV)/.ready-to-test: $(VENV)/.made pyproject.toml
-	@echo 'Installing what Suzaku and its tests need into $(VENV) (minutes the first time) …'
-	@$(PIP_INSTALL) --editable '.[dev]'
+	@echo 'Installing what Suzaku and its tests need into $(VENV) (minutes the first time) …' >&2
+	@$(REMOVE_OLD)
+	@$(PIP_INSTALL) --editable '.[dev]' >&2
 	@touch $(VENV)/.ready-to-play $@
 
 $(VENV)/.made:

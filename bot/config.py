@@ -18,6 +18,7 @@ from bot.config_problems import Expected, Problem, describe_errors, find, report
 from bot.config_sources import ENV_PREFIX, Layer, merge, read_environment, read_yaml
 from bot.tenhou.game_types import GameType, parse_game_type
 from game.errors import ConfigError
+from game.files import expand_home
 
 DEFAULT_FILE: Final = Path("config.yaml")
 GUEST: Final = "NoName"
@@ -51,7 +52,7 @@ def _url(value: object) -> str:
 
 
 def _host(value: object) -> str:
-    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9.-]+(:[0-9]{1,5})?", value):
+    if not isinstance(value, str) or not _is_host_name(re.sub(r":[0-9]{1,5}$", "", value)):
         raise ValueError
     return value
 
@@ -59,13 +60,25 @@ def _host(value: object) -> str:
 def _own_host(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError  # noqa: TRY004 - pydantic collects ValueErrors only
-    return value if re.fullmatch(r"[A-Za-z0-9.-]+", value) else str(ip_address(value))
+    return value if _is_host_name(value) else str(ip_address(value))
+
+
+def _is_host_name(text: str) -> bool:
+    """Whether it can be one; longer or empty parts make the resolver raise what is no `OSError`."""
+    parts = text.removesuffix(".").split(".")
+    return len(text) <= 253 and all(re.fullmatch("[A-Za-z0-9-]{1,63}", part) for part in parts)
 
 
 def _folder(value: object) -> Path:
-    if not isinstance(value, str | Path) or not str(value).strip() or "\0" in str(value):
+    if not isinstance(value, str | Path) or not str(value).strip():
         raise ValueError
-    return Path(value).expanduser()
+    return expand_home(str(value))
+
+
+def _optional_path(value: object) -> str:
+    if not isinstance(value, str | Path):
+        raise ValueError  # noqa: TRY004 - pydantic collects ValueErrors only
+    return str(expand_home(str(value))) if str(value) else ""
 
 
 def _hosts(value: object) -> object:
@@ -98,7 +111,9 @@ Folder = Annotated[Path, BeforeValidator(_folder), Expected("a path")]
 class Section(BaseModel):
     """A part of the configuration: unknown keys and wrong types are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_default=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False
+    )
 
 
 class Play(Section):
@@ -138,7 +153,7 @@ class DecisionSection(Section):
     """Who decides, how long he may think, and what is done when thinking fails."""
 
     policy: Literal["network", "heuristic"] = "network"
-    checkpoints: Annotated[str, Expected('a folder, or ""')] = ""
+    checkpoints: Annotated[str, BeforeValidator(_optional_path), Expected('a folder, or ""')] = ""
     permutations: Literal[1, 6, 12] = 12
     budget_ms: Annotated[int, Field(ge=100, le=60_000)] = 3000
     reserve_ms: Annotated[int, Field(ge=0, le=30_000)] = 1500
@@ -158,7 +173,7 @@ class Records(Section):
     """Where finished games go."""
 
     folder: Folder = Path("replays/games")
-    capture: Annotated[str, Expected('a file name, or ""')] = ""
+    capture: Annotated[str, BeforeValidator(_optional_path), Expected('a file name, or ""')] = ""
 
 
 class Logs(Section):

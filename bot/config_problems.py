@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Final, Literal, Union, get_args, get_origin
 
 import msgspec
 from pydantic import BaseModel
@@ -16,7 +16,9 @@ from pydantic_core import ErrorDetails
 
 from bot.redaction import clean_text, redact
 
-_FOUND_MAX = 80
+MOST_TOLD: Final = 20
+
+_FOUND_MAX: Final = 80
 
 
 class Expected(msgspec.Struct, frozen=True):
@@ -43,19 +45,25 @@ class Problem(msgspec.Struct, frozen=True):
 
 def report(problems: Sequence[Problem]) -> str:
     """All problems, one a line."""
-    count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
-    return "\n".join([f"the configuration has {count}:", *(f"  {problem}" for problem in problems)])
+    count = f"{len(problems):,} problem{'s' if len(problems) > 1 else ''}"
+    first = f"; the first {MOST_TOLD}" if len(problems) > MOST_TOLD else ""
+    told = [f"  {problem}" for problem in problems[:MOST_TOLD]]
+    return "\n".join([f"the configuration has {count}{first}:", *told])
 
 
 def describe_errors(
     errors: Iterable[ErrorDetails], model: type[BaseModel], origins: Mapping[str, str]
 ) -> list[Problem]:
-    """Put pydantic's errors in our words."""
+    """Put pydantic's errors in our words; those that no report will show have none."""
     problems = []
-    for error in errors:
+    for number, error in enumerate(errors):
         path = ".".join(str(part) for part in error["loc"])
         origin = _origin(path, origins)
-        problems.append(Problem((clean_text(path)[:_FOUND_MAX],), _message(error, model), origin))
+        problems.append(
+            Problem(
+                (clean_text(path)[:_FOUND_MAX],), _message(error, model) if number < MOST_TOLD else "", origin
+            )
+        )
     return problems
 
 
@@ -74,7 +82,7 @@ def _message(error: ErrorDetails, model: type[BaseModel]) -> str:
     field = _field(loc, model)
     expected = _expectation(field) if field else "a section of keys"
     detail = str(error["ctx"]["error"]) if error["type"] == "value_error" else ""
-    why = f": {redact(clean_text(detail))}" if detail else ""
+    why = f": {_clipped(redact(clean_text(detail)), 2 * _FOUND_MAX)}" if detail else ""
     return f"found {shown(error['input'])}, expected {expected}{why}"
 
 
@@ -103,6 +111,18 @@ def _origin(path: str, origins: Mapping[str, str]) -> str:
     )
 
 
+def kind(value: object) -> str:
+    """What a value is, in the words in which fields say what they expect."""
+    names: dict[type, str] = {
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        str: "text",
+        list: "a list",
+    }
+    return names.get(type(value), "a section of keys")
+
+
 def shown(value: object) -> str:
     """A value as it is shown in a message: as in the file, short, without secrets."""
     if value is None:
@@ -111,8 +131,11 @@ def shown(value: object) -> str:
         text = json.dumps(value, ensure_ascii=False, default=str)
     except (TypeError, ValueError):
         text = str(value)
-    text = redact(clean_text(text))
-    return text if len(text) <= _FOUND_MAX else f"{text[:_FOUND_MAX]}…"
+    return _clipped(redact(clean_text(text)), _FOUND_MAX)
+
+
+def _clipped(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[:length]}…"
 
 
 def _expectation(field: FieldInfo) -> str:

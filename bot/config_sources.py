@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-import yaml
 
-from bot.config_problems import Problem
-from bot.redaction import clean_text
+from bot.config_problems import Problem, kind
+from bot.config_yaml import parse_yaml
 from game.errors import ConfigError
 
 ENV_PREFIX: Final = "SUZAKU_"
-_MAX_BYTES: Final = 1 << 20
+_MAX_BYTES: Final = 1 << 16
+_MAX_SCALAR: Final = 4096
 
 
 class Layer(msgspec.Struct, frozen=True):
@@ -26,20 +26,6 @@ class Layer(msgspec.Struct, frozen=True):
     """What the source calls a key path, where that is not its own name."""
 
 
-class _UniqueKeys(yaml.SafeLoader):
-    """A safe loader that does not let a later key silently replace an earlier one."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[str] = set()
-        for key_node, _ in node.value:
-            if str(key_node.value) in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key_node.value!r} stands here twice", key_node.start_mark
-                )
-            seen.add(str(key_node.value))
-        return super().construct_mapping(node, deep)
-
-
 def read_yaml(path: Path) -> Layer:
     """The values of a configuration file.
 
@@ -47,21 +33,21 @@ def read_yaml(path: Path) -> Layer:
         ConfigError: it cannot be read, or is no YAML mapping.
     """
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(_MAX_BYTES + 1)
         if len(data) > _MAX_BYTES:
-            raise ConfigError(f"{path}: larger than {_MAX_BYTES} bytes; this is no configuration")
-        # safe: _UniqueKeys is yaml's SafeLoader with one more check
-        content = yaml.load(data.decode("utf-8-sig"), Loader=_UniqueKeys)  # noqa: S506
+            raise ConfigError(f"{path}: larger than {_MAX_BYTES:,} bytes; this is no configuration")
+        content = parse_yaml(data.decode("utf-8-sig"))
     except OSError as exc:
         raise ConfigError(f"{path}: {exc.strerror}; name a configuration file you can read") from exc
     except UnicodeDecodeError as exc:
-        raise ConfigError(f"{path}: not UTF-8 text (byte {exc.start})") from exc
-    except (yaml.YAMLError, ValueError, RecursionError) as exc:
-        raise ConfigError(f"{path}: {_yaml_message(exc)}") from exc
+        raise ConfigError(f"{path}: not UTF-8 text (byte {exc.start}); save it as UTF-8") from exc
+    except ValueError as exc:  # also what `open` raises for a name with NUL in it
+        raise ConfigError(f"{path}: {exc}") from exc
     if content is None:
         content = {}
     if not isinstance(content, dict):
-        raise ConfigError(f"{path}: found {type(content).__name__}, expected sections such as `play:`")
+        raise ConfigError(f"{path}: found {kind(content)}, expected sections such as `play:`")
     return Layer(str(path), _flat(content))
 
 
@@ -127,14 +113,9 @@ def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
 
 def _scalar(text: str) -> object:
     """An environment value as YAML would read it, or as it stands."""
-    try:
-        return yaml.safe_load(text) if text.strip() else text
-    except (yaml.YAMLError, ValueError, RecursionError):
+    if not text.strip() or len(text) > _MAX_SCALAR:
         return text
-
-
-def _yaml_message(exc: Exception) -> str:
-    if isinstance(exc, yaml.MarkedYAMLError) and exc.problem_mark is not None:
-        mark = exc.problem_mark
-        return f"line {mark.line + 1}, column {mark.column + 1}: {clean_text(exc.problem or 'not YAML')}"
-    return clean_text(f"not YAML: {exc}")[:200]
+    try:
+        return parse_yaml(text)
+    except ValueError:
+        return text

@@ -54,7 +54,7 @@ def load(section: DecisionSection) -> Policy:
     from policies.inference import SHIPPED, load_policy  # noqa: PLC0415
 
     use_threads()
-    folder = Path(section.checkpoints).expanduser() if section.checkpoints else SHIPPED
+    folder = Path(section.checkpoints) if section.checkpoints else SHIPPED
     try:
         return load_policy(folder, averaging=section.permutations)
     except CheckpointError as exc:

@@ -318,7 +318,8 @@ def _dashboard(config: Config, environment: Mapping[str, str]) -> Iterator[Feed 
         return
     # a web server, and the review of games: only who watches needs them
     from bot.dashboard.pump import About  # noqa: PLC0415
-    from bot.dashboard.server import open_dashboard, program_name  # noqa: PLC0415
+    from bot.dashboard.server import open_dashboard  # noqa: PLC0415
+    from game.distribution import program_name  # noqa: PLC0415
 
     about = About(
         program=program_name(),

@@ -23,6 +23,7 @@ from rich.progress import (
 from bot.config import DecisionSection
 from bot.logs import set_up_logs
 from bot.models import load, try_out
+from game.jit import kernels, watched_compiler
 from game.table import Table
 from game.warmup import warm_up
 from policies.decision import Decision, decide
@@ -32,8 +33,11 @@ from policies.slots import Policy
 PATIENCE_S: Final = 2.0
 """A start from the cache takes less and says nothing."""
 REMIND_S: Final = 5.0
+DURATION: Final = "once, and after updates; about 2 minutes on a free core"
+"""What compiling takes; docs/measurements.md has the figures."""
 
 Tell: TypeAlias = Callable[[str, int, int], None]
+"""Takes the kernel that is being compiled, how many are ready, and how many there are."""
 
 log = structlog.get_logger(__name__)
 
@@ -50,8 +54,9 @@ def warm_up_visibly(terminal: TextIO | None = None, policy: Policy | None = None
     """
     stream = terminal or sys.stderr
     began = time.monotonic()
-    with _bar(stream) if stream.isatty() else _reminders() as tell:
-        _all_steps(tell, policy or HeuristicPolicy())
+    showing = _bar(stream) if stream.isatty() else _reminders()
+    with showing as tell, watched_compiler(lambda name: tell(name, *kernels())):
+        _all_steps(policy or HeuristicPolicy())
     seconds = time.monotonic() - began
     log.info("kernels.ready", seconds=round(seconds, 1))
     return seconds
@@ -64,46 +69,47 @@ def first_decision(policy: Policy) -> Decision:
     return decide(table.state, player, table.legal(player), policy, table.length)
 
 
-def _all_steps(tell: Tell, policy: Policy) -> None:
-    steps = 0
-
-    def one_more(name: str, done: int, total: int) -> None:
-        nonlocal steps
-        steps = total + 1
-        tell(name, done, steps)
-
-    warm_up(one_more)
-    tell("first decision", steps - 1, steps)
+def _all_steps(policy: Policy) -> None:
+    warm_up()
     try_out(policy)
     first_decision(policy)
-    tell("", steps, steps)
 
 
 @contextlib.contextmanager
 def _bar(stream: TextIO) -> Iterator[Tell]:
-    columns = (SpinnerColumn(), TextColumn("getting ready (a minute on the first start)"), BarColumn())
-    more = (MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20))
+    more = (MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[at]}"))
     with Progress(*columns, *more, console=Console(file=stream), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda name, done, total: bar.update(task, description=name, completed=done, total=total)
+        task = bar.add_task("getting ready", total=None, at="")
+
+        def tell(name: str, done: int, total: int) -> None:
+            if bar.tasks[0].total is None:
+                bar.console.print(f"Compiling kernels: {DURATION}.", highlight=False, soft_wrap=True)
+            module = name.rpartition(".")[0]
+            bar.update(task, description="compiling", at=module, completed=done, total=total)
+
+        yield tell
 
 
 @contextlib.contextmanager
 def _reminders() -> Iterator[Tell]:
     """A log line now and then while it takes long."""
     ended = threading.Event()
-    at = {"step": "", "done": 0, "of": 0}
+    at: dict[str, str | int] = {}
 
     def remind() -> None:
         wait_s = PATIENCE_S
         while not ended.wait(wait_s):
-            log.info("kernels.compiling", **at, hint="about a minute, on the first start only")
+            if at:
+                log.info("kernels.compiling", **at, hint=DURATION)
+            else:
+                log.info("kernels.loading")
             wait_s = REMIND_S
 
     thread = threading.Thread(target=remind, name="reminders", daemon=True)
     thread.start()
     try:
-        yield lambda name, done, total: at.update(step=name, done=done, of=total)
+        yield lambda name, done, total: at.update(kernel=name, done=done, of=total)
     finally:
         ended.set()
         thread.join()

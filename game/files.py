@@ -1,4 +1,4 @@
-"""Replacing files whole, so that a stop at any moment leaves the old one or the new."""
+"""Paths as users write them, and files replaced whole: a stop at any moment leaves the old one or the new."""
 
 from __future__ import annotations
 
@@ -12,6 +12,21 @@ TEMPORARY: Final = ".tmp"
 _WRITE: Final = (
     os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 )
+
+
+def expand_home(text: str) -> Path:
+    """The path of a text in which ``~`` or ``~NAME`` at the beginning stands for a home folder.
+
+    Raises:
+        ValueError: there is no such user, or the text cannot be a path.
+    """
+    if "\0" in text:
+        raise ValueError("a path cannot hold a NUL character")
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        user = text.partition("/")[0]
+        raise ValueError(f"no home folder is known for `{user}`; write the path out") from None
 
 
 def replace_file(path: Path, data: bytes) -> None:

@@ -17,7 +17,7 @@ import re
 import shutil
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar, cast, overload
 
@@ -26,9 +26,12 @@ import numba
 import numpy as np
 import platformdirs
 from llvmlite import ir
-from numba.core import caching, compiler, serialize, types
+from numba.core import caching, compiler, event, serialize, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from game.errors import ConfigError
+from game.files import expand_home
 
 CACHE_VARIABLE: Final = "SUZAKU_CACHE_DIR"
 """Environment variable that moves everything we keep between starts."""
@@ -48,9 +51,16 @@ _KERNELS: Final[list[Any]] = []
 
 
 def cache_folder() -> Path:
-    """Where compiled kernels are kept: ``SUZAKU_CACHE_DIR``, else the user's cache folder."""
+    """Where compiled kernels are kept: ``SUZAKU_CACHE_DIR``, else the user's cache folder.
+
+    Raises:
+        ConfigError: the variable names no path.
+    """
     moved = os.environ.get(CACHE_VARIABLE)
-    return Path(moved).expanduser() if moved else platformdirs.user_cache_path("suzaku")
+    try:
+        return expand_home(moved) if moved else platformdirs.user_cache_path("suzaku")
+    except ValueError as exc:
+        raise ConfigError(f"{CACHE_VARIABLE}: {exc}") from exc
 
 
 @overload
@@ -89,6 +99,34 @@ def warms_up(function: Callable[[], None]) -> Callable[[], None]:
 def compiled_forms() -> int:
     """How many forms of all kernels this process has compiled or loaded; steady once all are warm."""
     return sum(len(each.signatures) for each in _KERNELS)
+
+
+def kernels() -> tuple[int, int]:
+    """How many kernels this process has compiled or loaded, and how many all modules imported so far have."""
+    return sum(bool(each.signatures) for each in _KERNELS), len(_KERNELS)
+
+
+@contextlib.contextmanager
+def watched_compiler(tell: Callable[[str], None]) -> Iterator[None]:
+    """Call back with the name of each kernel that is compiled; those that the cache has are not."""
+
+    class Watch(event.Listener):
+        def on_start(self, started: Any) -> None:
+            function = started.data["dispatcher"].py_func
+            if function.__module__.partition(".")[0] in _OWN_PACKAGES:
+                tell(f"{function.__module__}.{function.__name__}")
+
+        def on_end(self, ended: Any) -> None:
+            pass
+
+    watch = Watch()
+    register: Any = event.register
+    unregister: Any = event.unregister
+    register("numba:compile", watch)
+    try:
+        yield
+    finally:
+        unregister("numba:compile", watch)
 
 
 def static_table(name: str, values: NDArray[Any]) -> Callable[[int], Any]:

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from game.events import Draw, GameEvent, StartRound
-from game.jit import WARM_UPS
+from game.jit import WARM_UPS, watched_compiler
 from game.packing import pack_all
 from game.rules import legal_actions
 from game.state import apply, fold_packed, new_round
 
 
-def warm_up(progress: Callable[[str, int, int], None] | None = None) -> None:
-    """Make the kernels of all modules imported so far ready; at the first start this takes a minute or so.
-
-    Args:
-        progress: Called with the module at work, how many are done, and how many there are; once more at the
-            end with an empty name.
-    """
-    steps = {**WARM_UPS, "game.state": _fold_and_ask}
-    for done, (name, step) in enumerate(steps.items()):
-        if progress:
-            progress(name, done, len(steps))
+def warm_up() -> None:
+    """Make the kernels of all modules imported so far ready; compiling them takes a minute or two."""
+    for step in WARM_UPS.values():
         step()
-    if progress:
-        progress("", len(steps), len(steps))
+    _fold_and_ask()
 
 
 def _fold_and_ask() -> None:
@@ -42,4 +31,5 @@ def _fold_and_ask() -> None:
 
 
 if __name__ == "__main__":
-    warm_up(lambda name, done, total: print(f"kernels: {done}/{total} {name}", flush=True))
+    with watched_compiler(lambda name: print(f"compiling {name}", flush=True)):
+        warm_up()

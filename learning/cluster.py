@@ -19,6 +19,7 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 import msgspec
 import structlog
 
+from game.distribution import require
 from game.errors import ConfigError, WorkerFailed
 from game.processes import startup
 from learning.corpus.workers import default_workers
@@ -82,11 +83,10 @@ def results(
 @contextlib.contextmanager
 def _connected(address: str, workers: int | None) -> Iterator[Any]:
     """The library, connected."""
+    require("ray", "--ray")
     os.environ.update(SETTINGS)
-    try:
-        import ray  # noqa: PLC0415 - an extra, for those who ask for it
-    except ImportError:
-        raise ConfigError('--ray needs Ray, which is not installed: pip install "suzaku[ray]"') from None
+    import ray  # noqa: PLC0415 - an extra, for those who ask for it
+
     _check(address)
     try:
         _connect(ray, address, workers)

@@ -1,4 +1,4 @@
-"""Which code a checkpoint was made with."""
+"""Which commit the running code is."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from pathlib import Path
 
 
 def current_commit() -> str:
-    """The commit of the running code, with a + if files have changed since; "" where git does not know."""
-    folder = Path(__file__).parent
+    """The commit of the running code, with a + if files have changed since; "" where git does not know.
+
+    Installed code may lie inside a repository of the user's own, whose commits say nothing about it.
+    """
+    folder, name = Path(__file__).parent, Path(__file__).name
     try:
+        _git(folder, "ls-files", "--error-unmatch", name)
         commit = _git(folder, "rev-parse", "HEAD")
         return commit + ("+" if _git(folder, "status", "--porcelain", "--untracked-files=no") else "")
     except (OSError, subprocess.SubprocessError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import platform
 import resource
@@ -86,11 +85,9 @@ def bench_loader(
         samples: Stop after about so many; the whole corpus if not given.
 
     Raises:
-        ConfigError: torch is not installed, or there is no such slot.
+        ConfigError: there is no such slot.
         ReplayError: there is no whole corpus, or less than two batches in it.
     """
-    if importlib.util.find_spec("torch") is None:
-        raise ConfigError("the loader needs torch; install suzaku with its extra `learn`")
     if slot not in set(Slot):
         raise ConfigError(f"no slot {slot!r}; there are {', '.join(Slot)}")
     corpus = Corpus(folder)

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
 
+from game.distribution import require
 from game.errors import ConfigError
 from learning.commit import current_commit
 from learning.corpus.reader import Corpus
@@ -76,11 +77,14 @@ def run_study(study: str, corpus: Corpus, out: Path, *, seed: int = 0, quiet: bo
         quiet: show no progress.
 
     Raises:
-        ConfigError: no such study, or ``out`` holds other runs.
+        ConfigError: no such study, ``out`` holds other runs, or a package of the extra `learn` is missing.
         TrainingError: a state cannot be saved or read.
     """
+    plans = plans_of(study, seed=seed)
+    if study == "data":
+        require("matplotlib", "`suzaku train study data`")  # drawn with at the end, hours from here
     results = []
-    for number, (name, plan) in enumerate(plans_of(study, seed=seed).items()):
+    for number, (name, plan) in enumerate(plans.items()):
         card = train(plan, corpus, out / study / f"{number:02}", commit=current_commit(), quiet=quiet)
         results.append(Result(name, card))
     if study == "data":

@@ -22,6 +22,7 @@ from typing import Final, NamedTuple
 import msgspec
 import torch
 
+from game.distribution import require
 from game.errors import ConfigError
 from learning.choice import Choice, choose
 from learning.corpus.layout import SPLIT_RULE, Split
@@ -115,11 +116,13 @@ def train(
         The card of the checkpoint kept.
 
     Raises:
-        ConfigError: no decision fits the selection, or ``out`` holds a run of another plan.
+        ConfigError: no decision fits the selection, ``out`` holds a run of another plan, or tensorboard is
+            missing.
         CheckpointError: the parent cannot be read or does not fit.
         TrainingError: the state cannot be saved or read.
         KeyboardInterrupt: asked to stop; the state is saved.
     """
+    require("tensorboard", "`suzaku train`")
     run = _Run(plan, corpus, out, parent, commit)
     try:
         run.resume()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import msgspec
 
 from game.errors import ConfigError
+from game.files import expand_home
 from policies.heuristic import HeuristicPolicy
 from policies.random_play import RandomPolicy
 from policies.slots import Policy, Slot
@@ -60,15 +61,14 @@ def load_named(text: str, usual: Averaging = 1, files: Files | None = None) -> N
         return Named(text, text, _RULES[text]())
     name, said = _parts(text)
     averaging = said or usual
-    folder = _folder(name)
-    if files is None and not folder.is_dir():
+    if files is None and not _is_folder(name):
         known = ", ".join((NETWORK, _PHOENIX, *_RULES))
         raise ConfigError(f"{text!r} is no player: neither one of {known} nor a folder of checkpoints")
     from policies.checkpoint.files import read_file, reader_of  # noqa: PLC0415 - torch is for those who need it
     from policies.inference import load_policy  # noqa: PLC0415
 
     read = read_file if files is None else reader_of(files)
-    policy = load_policy(folder, averaging=averaging, read=read)
+    policy = load_policy(_folder(name), averaging=averaging, read=read)
     digest = hashlib.sha256(b"%d" % averaging)
     for slot, card in sorted(policy.cards.items()):
         digest.update(slot.encode() + b"\0" + msgspec.json.encode(card))
@@ -81,12 +81,12 @@ def files_of_named(text: str) -> Files | None:
     Raises:
         CheckpointError: the folder's checkpoints cannot be used.
     """
-    folder = _folder(_parts(text)[0])
-    if text in _RULES or not folder.is_dir():
+    name = _parts(text)[0]
+    if text in _RULES or not _is_folder(name):
         return None
     from policies.checkpoint import files_of  # noqa: PLC0415 - torch is for those who need it
 
-    return files_of(folder, Slot)
+    return files_of(_folder(name), Slot)
 
 
 def name_of(text: str) -> str:
@@ -96,9 +96,17 @@ def name_of(text: str) -> str:
     return f"{name}:{averaging}" if averaging else name
 
 
+def _is_folder(name: str) -> bool:
+    """Whether there is such a folder; no system has one for every text."""
+    try:
+        return bool(name) and _folder(name).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def _folder(name: str) -> Path:
     if name not in (NETWORK, _PHOENIX):
-        return Path(name)
+        return expand_home(name)
     from policies.inference import PHOENIX, SHIPPED  # noqa: PLC0415 - torch is for those who need it
 
     return SHIPPED if name == NETWORK else PHOENIX

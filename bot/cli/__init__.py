@@ -16,14 +16,14 @@ from bot.cli.output import checked_output
 from bot.cli.playing import check, dashboard, lobby, play
 from bot.cli.records import convert, games, review, traffic
 from bot.cli.selfplay import selfplay
+from bot.cli.version import Version
 
 __all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_USAGE", "app", "main", "reported"]
 
 app = typer.Typer(
     name="suzaku",
-    help="A riichi mahjong bot for Tenhou. `suzaku play` plays one game against the built-in lobby.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,  # they print local variables, and one of those is a secret
     rich_markup_mode=None,
 )
@@ -37,6 +37,11 @@ for _name, _group in (
     ("bench", bench),
 ):
     app.add_typer(_group, name=_name)
+
+
+@app.callback()
+def program(version: Version = False) -> None:
+    """A riichi mahjong bot for Tenhou. `suzaku play` plays one game against the built-in lobby."""
 
 
 def main() -> None:

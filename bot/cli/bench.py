@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bot.cli.options import (
+    LARGEST_SEED,
     AsJson,
     ConfigFile,
     CorpusFolder,
@@ -66,7 +66,7 @@ def measure_decision(
         int | None, typer.Option(help="Renamings to average over, if not as configured.", metavar="NUMBER")
     ] = None,
     decisions: Annotated[int, typer.Option(help="How many.", metavar="NUMBER", min=1)] = 1000,
-    seed: Annotated[int, typer.Option(help="Of the walls.", metavar="NUMBER", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Of the walls.", metavar="NUMBER", min=0, max=LARGEST_SEED)] = 0,
     as_json: AsJson = False,
     config_file: ConfigFile = None,
 ) -> int:
@@ -93,10 +93,7 @@ def measure_decision(
 @bench.command("loader")
 @reported
 def measure_loader(
-    folder: Annotated[
-        Path,
-        typer.Option("--corpus", help="Folder of the corpus, as `corpus build` made it.", metavar="FOLDER"),
-    ],
+    folder: CorpusFolder,
     as_json: AsJson = False,
     slot: Annotated[
         str, typer.Option(help="Whose decisions: discard, riichi, chi, pon or kan.", metavar="SLOT")
@@ -110,7 +107,8 @@ def measure_loader(
         typer.Option(help="Stop after about so many; all if not given.", metavar="NUMBER", min=1),
     ] = None,
     seed: Annotated[
-        int, typer.Option(help="Of the order and the renamed tiles.", metavar="NUMBER", min=0)
+        int,
+        typer.Option(help="Of the order and the renamed tiles.", metavar="NUMBER", min=0, max=LARGEST_SEED),
     ] = 0,
 ) -> int:
     """Time the loader of learning.
@@ -166,7 +164,9 @@ def measure_training(
     ] = "",
     precision: Annotated[str, typer.Option(help="auto, bf16 or fp32.", metavar="NAME")] = "auto",
     seconds: Annotated[float, typer.Option(help="Of each slice.", metavar="NUMBER", min=0.1)] = 10.0,
-    seed: Annotated[int, typer.Option(help="Of weights, order and renaming.", metavar="NUMBER")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Of weights, order and renaming.", metavar="NUMBER", min=0, max=LARGEST_SEED)
+    ] = 0,
     as_json: AsJson = False,
 ) -> int:
     """Time learning.

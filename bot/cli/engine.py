@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from bot.cli.options import ConfigFile, LogFormat, LogLevel, load_settings, reported
+from bot.cli.paths import existing_folder
 
 
 @reported
@@ -32,7 +34,10 @@ def engine(
     ] = None,
     policy: Annotated[str | None, typer.Option(help="network or heuristic.", metavar="POLICY")] = None,
     checkpoints: Annotated[
-        str | None, typer.Option(help="Folder of the models, if not as configured.", metavar="FOLDER")
+        Path | None,
+        typer.Option(
+            help="Folder of the models, if not as configured.", metavar="FOLDER", parser=existing_folder
+        ),
     ] = None,
     permutations: Annotated[
         int | None,

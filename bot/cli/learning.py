@@ -8,14 +8,17 @@ from typing import Annotated
 import typer
 
 from bot.cli.options import (
+    LARGEST_SEED,
     AnswerTimeout,
     AsJson,
     CorpusFolder,
     Ray,
     Records,
     Workers,
+    check_ray,
     reported,
 )
+from bot.cli.paths import existing_folder, existing_path, output_file, output_folder
 
 corpus = typer.Typer(help="Real games to learn from.", no_args_is_help=True)
 training = typer.Typer(help="Make the networks from real games.", no_args_is_help=True)
@@ -45,7 +48,9 @@ def verify_corpus(
 @reported
 def build_corpus(
     paths: Records,
-    out: Annotated[Path, typer.Option("--out", help="Folder of the corpus.", metavar="FOLDER")],
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder of the corpus.", metavar="FOLDER", parser=output_folder)
+    ],
     as_json: AsJson = False,
     workers: Workers = None,
 ) -> int:
@@ -64,7 +69,9 @@ def build_corpus(
 @reported
 def extract_records(
     paths: Records,
-    out: Annotated[Path, typer.Option("--out", help="Folder to write to.", metavar="FOLDER")],
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder to write to.", metavar="FOLDER", parser=output_folder)
+    ],
     part: Annotated[
         list[str] | None,
         typer.Option(
@@ -95,17 +102,22 @@ def add_training_command(model: str) -> None:
         out: Annotated[
             Path,
             typer.Option(
-                "--out", help="Folder of the checkpoint; a run that was stopped goes on.", metavar="FOLDER"
+                "--out",
+                help="Folder of the checkpoint; a run that was stopped goes on.",
+                metavar="FOLDER",
+                parser=output_folder,
             ),
         ],
         preset: Annotated[
             str, typer.Option(help="Size: tiny, small, medium or paper.", metavar="NAME")
         ] = "small",
         width: Annotated[
-            int | None, typer.Option(help="Channels, instead of the preset's.", metavar="NUMBER")
+            int | None,
+            typer.Option(help="Channels, instead of the preset's.", metavar="NUMBER", min=1, max=4096),
         ] = None,
         depth: Annotated[
-            int | None, typer.Option(help="Blocks, instead of the preset's.", metavar="NUMBER")
+            int | None,
+            typer.Option(help="Blocks, instead of the preset's.", metavar="NUMBER", min=1, max=1000),
         ] = None,
         features: Annotated[
             str, typer.Option(help="Feature set; empty takes the lite one of the model.", metavar="NAME")
@@ -120,51 +132,70 @@ def add_training_command(model: str) -> None:
             ),
         ] = None,
         least_rank: Annotated[
-            int, typer.Option(help="Only players of this rank or more: 16 for 7-dan.", metavar="NUMBER")
+            int,
+            typer.Option(help="Only players of this rank or more: 16 for 7-dan.", metavar="NUMBER", max=100),
         ] = -1,
         player: Annotated[str, typer.Option(help="Only the player of this name.", metavar="NAME")] = "",
         ai: Annotated[
             bool | None, typer.Option("--ai/--people", help="Only official AI accounts, or only people.")
         ] = None,
-        share: Annotated[float, typer.Option(help="Part of the games.", metavar="NUMBER")] = 1.0,
-        passes: Annotated[float, typer.Option(help="Over all decisions.", metavar="NUMBER")] = 1.0,
+        share: Annotated[
+            float, typer.Option(help="Part of the games.", metavar="NUMBER", min=0.0, max=1.0)
+        ] = 1.0,
+        passes: Annotated[float, typer.Option(help="Over all decisions.", metavar="NUMBER", min=0.0)] = 1.0,
         samples: Annotated[
-            int, typer.Option(help="Learn from so many at most; 0 for all.", metavar="NUMBER")
+            int, typer.Option(help="Learn from so many at most; 0 for all.", metavar="NUMBER", min=0)
         ] = 0,
-        batch_size: Annotated[int, typer.Option(help="Samples of a step.", metavar="NUMBER")] = 512,
+        batch_size: Annotated[
+            int, typer.Option(help="Samples of a step.", metavar="NUMBER", min=1, max=1_000_000)
+        ] = 512,
         learning_rate: Annotated[
-            float | None, typer.Option(help="Highest, instead of the preset's.", metavar="NUMBER")
+            float | None,
+            typer.Option(help="Highest, instead of the preset's.", metavar="NUMBER", min=0.0, max=100.0),
         ] = None,
         averaging: Annotated[
             float,
-            typer.Option(help="Of the weights over the steps; 0 keeps the last ones.", metavar="NUMBER"),
+            typer.Option(
+                help="Of the weights over the steps; 0 keeps the last ones.",
+                metavar="NUMBER",
+                min=0.0,
+                max=1.0,
+            ),
         ] = 0.999,
         augment: Annotated[bool, typer.Option(help="Exchange suits and mirror 1 and 9, at random.")] = True,
         precision: Annotated[
             str, typer.Option(help="auto, bf16 or fp32; auto is bf16 where it is fast.", metavar="NAME")
         ] = "auto",
         validate_every: Annotated[
-            int, typer.Option(help="Samples between two validations.", metavar="NUMBER")
+            int, typer.Option(help="Samples between two validations.", metavar="NUMBER", min=1)
         ] = 500_000,
-        validation_rows: Annotated[int, typer.Option(help="Rows of one.", metavar="NUMBER")] = 50_000,
+        validation_rows: Annotated[int, typer.Option(help="Rows of one.", metavar="NUMBER", min=1)] = 50_000,
         patience: Annotated[
             int,
             typer.Option(
-                help="Stop after so many validations without a better one; 0 never.", metavar="NUMBER"
+                help="Stop after so many validations without a better one; 0 never.", metavar="NUMBER", min=0
             ),
         ] = 0,
         continue_from: Annotated[
             Path | None,
-            typer.Option(help="Begin with this model's weights from this folder.", metavar="FOLDER"),
+            typer.Option(
+                help="Begin with this model's weights from this folder.",
+                metavar="FOLDER",
+                parser=existing_folder,
+            ),
         ] = None,
         tower_from: Annotated[
             Path | None,
             typer.Option(
                 help="Begin with the tower of the discard model in this folder; it has seen most hands.",
                 metavar="FOLDER",
+                parser=existing_folder,
             ),
         ] = None,
-        seed: Annotated[int, typer.Option(help="Of weights, order and renaming.", metavar="NUMBER")] = 0,
+        seed: Annotated[
+            int,
+            typer.Option(help="Of weights, order and renaming.", metavar="NUMBER", min=0, max=LARGEST_SEED),
+        ] = 0,
         as_json: AsJson = False,
     ) -> int:
         """Train this model on the decisions of real games.
@@ -223,7 +254,10 @@ def train_reward(
     out: Annotated[
         Path,
         typer.Option(
-            "--out", help="Folder of the checkpoint; a run that was stopped goes on.", metavar="FOLDER"
+            "--out",
+            help="Folder of the checkpoint; a run that was stopped goes on.",
+            metavar="FOLDER",
+            parser=output_folder,
         ),
     ],
     rewards: Annotated[
@@ -234,18 +268,36 @@ def train_reward(
         list[str] | None,
         typer.Option(help="Games of this room (houou, tokujou, …); may be repeated.", metavar="ROOM"),
     ] = None,
-    hidden: Annotated[int, typer.Option(help="Width of each layer of the GRU.", metavar="NUMBER")] = 64,
-    dense: Annotated[int, typer.Option(help="Width between the two dense layers.", metavar="NUMBER")] = 64,
-    epochs: Annotated[int, typer.Option(help="Passes over all games.", metavar="NUMBER")] = 20,
-    batch_games: Annotated[int, typer.Option(help="Games of a step.", metavar="NUMBER")] = 256,
-    learning_rate: Annotated[float, typer.Option(help="Highest.", metavar="NUMBER")] = 2e-3,
+    hidden: Annotated[
+        int, typer.Option(help="Width of each layer of the GRU.", metavar="NUMBER", min=1, max=4096)
+    ] = 64,
+    dense: Annotated[
+        int, typer.Option(help="Width between the two dense layers.", metavar="NUMBER", min=1, max=4096)
+    ] = 64,
+    epochs: Annotated[
+        int, typer.Option(help="Passes over all games.", metavar="NUMBER", min=1, max=1_000_000)
+    ] = 20,
+    batch_games: Annotated[
+        int, typer.Option(help="Games of a step.", metavar="NUMBER", min=1, max=1_000_000)
+    ] = 256,
+    learning_rate: Annotated[
+        float, typer.Option(help="Highest.", metavar="NUMBER", min=0.0, max=100.0)
+    ] = 2e-3,
     joined: Annotated[
-        float, typer.Option(help="Part of the games shown from a later round on.", metavar="NUMBER")
+        float,
+        typer.Option(
+            help="Part of the games shown from a later round on.", metavar="NUMBER", min=0.0, max=1.0
+        ),
     ] = 0.25,
     patience: Annotated[
-        int, typer.Option(help="Stop after so many passes without a better one; 0 never.", metavar="NUMBER")
+        int,
+        typer.Option(
+            help="Stop after so many passes without a better one; 0 never.", metavar="NUMBER", min=0
+        ),
     ] = 5,
-    seed: Annotated[int, typer.Option(help="Of weights and order.", metavar="NUMBER")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Of weights and order.", metavar="NUMBER", min=0, max=LARGEST_SEED)
+    ] = 0,
     as_json: AsJson = False,
 ) -> int:
     """Train the global reward predictor on how real games went on.
@@ -283,8 +335,12 @@ def train_reward(
 def train_study(
     study: Annotated[str, typer.Argument(help="parts or data.", metavar="NAME")],
     folder: CorpusFolder,
-    out: Annotated[Path, typer.Option("--out", help="Folder of the runs.", metavar="FOLDER")],
-    seed: Annotated[int, typer.Option(help="Of weights, order and renaming.", metavar="NUMBER")] = 0,
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder of the runs.", metavar="FOLDER", parser=output_folder)
+    ],
+    seed: Annotated[
+        int, typer.Option(help="Of weights, order and renaming.", metavar="NUMBER", min=0, max=LARGEST_SEED)
+    ] = 0,
     as_json: AsJson = False,
 ) -> int:
     """Find out what makes the discard model better.
@@ -307,7 +363,10 @@ def evaluate_accuracy(
     data: Annotated[
         list[Path],
         typer.Option(
-            "--data", help="Folder of a corpus, or records as `corpus build` takes them.", metavar="PATH"
+            "--data",
+            help="Folder of a corpus, or records as `corpus build` takes them.",
+            metavar="PATH",
+            parser=existing_path,
         ),
     ],
     checkpoints: Annotated[
@@ -315,6 +374,7 @@ def evaluate_accuracy(
         typer.Option(
             help="Folder of checkpoints, the shipped one if not given; others are compared with the first.",
             metavar="FOLDER",
+            parser=existing_folder,
         ),
     ] = None,
     model: Annotated[
@@ -332,14 +392,15 @@ def evaluate_accuracy(
         typer.Option(help="Only games of this room (houou, tokujou, …); may be repeated.", metavar="ROOM"),
     ] = None,
     least_rank: Annotated[
-        int, typer.Option(help="Only players of this rank or more: 16 for 7-dan.", metavar="NUMBER")
+        int, typer.Option(help="Only players of this rank or more: 16 for 7-dan.", metavar="NUMBER", max=100)
     ] = -1,
     player: Annotated[str, typer.Option(help="Only the player of this name.", metavar="NAME")] = "",
     ai: Annotated[
         bool | None, typer.Option("--ai/--people", help="Only official AI accounts, or only people.")
     ] = None,
     permutations: Annotated[
-        int, typer.Option(help="Renamings of tiles to average over: 1, 6 or 12.", metavar="NUMBER")
+        int,
+        typer.Option(help="Renamings of tiles to average over: 1, 6 or 12.", metavar="NUMBER", min=1, max=12),
     ] = 1,
     games: Annotated[
         int, typer.Option(help="Of those that fit, so many drawn; 0 for all.", metavar="NUMBER", min=0)
@@ -349,7 +410,10 @@ def evaluate_accuracy(
         int, typer.Option(help="Of each model that it is asked about, drawn.", metavar="NUMBER", min=1)
     ] = 20_000,
     seed: Annotated[
-        int, typer.Option(help="Of what is drawn and of the intervals.", metavar="NUMBER", min=0)
+        int,
+        typer.Option(
+            help="Of what is drawn and of the intervals.", metavar="NUMBER", min=0, max=LARGEST_SEED
+        ),
     ] = 0,
     as_json: AsJson = False,
 ) -> int:
@@ -380,7 +444,10 @@ def evaluate_danger(
     data: Annotated[
         list[Path],
         typer.Option(
-            "--data", help="Folder of a corpus, or records as `corpus build` takes them.", metavar="PATH"
+            "--data",
+            help="Folder of a corpus, or records as `corpus build` takes them.",
+            metavar="PATH",
+            parser=existing_path,
         ),
     ],
     split: Annotated[
@@ -396,7 +463,9 @@ def evaluate_danger(
     games: Annotated[
         int, typer.Option(help="Of those that fit, so many drawn; 0 for all.", metavar="NUMBER", min=0)
     ] = 0,
-    seed: Annotated[int, typer.Option(help="Of what is drawn.", metavar="NUMBER", min=0)] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Of what is drawn.", metavar="NUMBER", min=0, max=LARGEST_SEED)
+    ] = 0,
     as_json: AsJson = False,
 ) -> int:
     """Compare the danger that reviews show with real games.
@@ -431,7 +500,9 @@ def arena(
     games: Annotated[
         int, typer.Option(help="How many, rounded up to whole sets.", metavar="NUMBER", min=1)
     ] = 400,
-    seed: Annotated[int, typer.Option(help="Every wall follows from it.", metavar="NUMBER")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Every wall follows from it.", metavar="NUMBER", min=0, max=LARGEST_SEED)
+    ] = 0,
     two: Annotated[bool, typer.Option("--two", help="Two against two, not one against three.")] = False,
     tonpuu: Annotated[bool, typer.Option("--tonpuu", help="East games, not hanchan.")] = False,
     sequential: Annotated[
@@ -455,12 +526,17 @@ def arena(
         typer.Option(
             help="Folder for the results; a run that was stopped, or is to have more --games, goes on there.",
             metavar="FOLDER",
+            parser=output_folder,
         ),
     ] = None,
     records: Annotated[bool, typer.Option("--records", help="Keep every game's record in it too.")] = False,
     html: Annotated[
         Path | None,
-        typer.Option(help="Write the comparison as one page that needs nothing else.", metavar="FILE"),
+        typer.Option(
+            help="Write the comparison as one page that needs nothing else.",
+            metavar="FILE",
+            parser=output_file,
+        ),
     ] = None,
     report: Annotated[
         bool,
@@ -484,6 +560,7 @@ def arena(
 
     The seats rotate over the same walls. Says who placed how, with 95 % intervals.
     """
+    check_ray(ray)
     from bot.logs import set_up_logs
     from bot.warm import warm_up_visibly
     from learning.arena.command import compare, compare_played

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
 
 import typer
 
+from bot.cli.paths import existing_folder, existing_path, output_folder
 from game.errors import BotError, ConfigError
 
 if TYPE_CHECKING:
@@ -20,6 +23,11 @@ P = ParamSpec("P")
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
 EXIT_INTERRUPTED: Final = 130
+
+LARGEST: Final = 2**63 - 1
+LARGEST_SEED: Final = 2**31 - 1
+LONGEST_WORD: Final = 200
+"""Characters; names of files are shorter."""
 
 ConfigFile = Annotated[
     Path | None,
@@ -38,10 +46,29 @@ LogFormat = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
 Seed = Annotated[
-    int | None, typer.Option("--seed", help="Deal the same walls again (built-in lobby).", metavar="NUMBER")
+    int | None,
+    typer.Option(
+        "--seed",
+        help="Deal the same walls again (built-in lobby).",
+        metavar="NUMBER",
+        min=0,
+        max=LARGEST_SEED,
+    ),
 ]
 Out = Annotated[
-    str | None, typer.Option("--out", help="Folder for the records of finished games.", metavar="FOLDER")
+    Path | None,
+    typer.Option(
+        "--out", help="Folder for the records of finished games.", metavar="FOLDER", parser=output_folder
+    ),
+]
+RecordsFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--folder",
+        help="Folder of the records, if not the configured one.",
+        metavar="FOLDER",
+        parser=existing_folder,
+    ),
 ]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Check everything, say what would be done, and stop.")
@@ -67,10 +94,17 @@ Records = Annotated[
     typer.Argument(
         help="Records (mjlog, also gzipped, or mjai), folders of them, shards (.jsonl.zst).",
         metavar="PATH...",
+        parser=existing_path,
     ),
 ]
 CorpusFolder = Annotated[
-    Path, typer.Option("--corpus", help="Folder of the corpus, as `corpus build` made it.", metavar="FOLDER")
+    Path,
+    typer.Option(
+        "--corpus",
+        help="Folder of the corpus, as `corpus build` made it.",
+        metavar="FOLDER",
+        parser=existing_folder,
+    ),
 ]
 Workers = Annotated[
     int | None,
@@ -101,6 +135,7 @@ def reported(command: Callable[P, int]) -> Callable[P, None]:
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
+            check_numbers(kwargs)
             code = command(*args, **kwargs)
         except ConfigError as exc:
             code = _complain(exc, EXIT_USAGE)
@@ -111,6 +146,44 @@ def reported(command: Callable[P, int]) -> Callable[P, None]:
         raise typer.Exit(code)
 
     return run
+
+
+def check_numbers(options: Mapping[str, object]) -> None:
+    """Refuse numbers that no option can mean: NaN, infinity, and those no machine counts to.
+
+    Raises:
+        ConfigError: with the name of the option.
+    """
+    for name, value in options.items():
+        for number in value if isinstance(value, tuple) else (value,):
+            if (isinstance(number, float) and not math.isfinite(number)) or (
+                isinstance(number, int) and abs(number) > LARGEST
+            ):
+                kind = "a number" if isinstance(number, float) else f"a whole number up to {LARGEST:,}"
+                raise ConfigError(
+                    f"--{name.replace('_', '-')}: found {shortened(str(number))}, expected {kind}"
+                )
+
+
+def check_ray(address: str | None) -> None:
+    """Refuse ``--ray`` without Ray now, not after minutes of preparing.
+
+    Raises:
+        ConfigError: it is not installed.
+    """
+    if address is not None:
+        from game.distribution import require
+
+        require("ray", "--ray")
+
+
+def shortened(text: str) -> str:
+    """A message in which nothing without a space is longer than can be read.
+
+    >>> shortened("no folder " + "x" * 5000)[-10:]
+    'xxxxxxxxx…'
+    """
+    return re.sub(rf"(\S{{{LONGEST_WORD}}})\S+", r"\1…", text)
 
 
 def load_settings(path: Path | None, flags: dict[str, Any]) -> Config:
@@ -136,5 +209,5 @@ def load_settings(path: Path | None, flags: dict[str, Any]) -> Config:
 def _complain(error: BotError | KeyboardInterrupt, code: int) -> int:
     from bot.redaction import clean_text, redact
 
-    typer.echo(f"suzaku: {redact(clean_text(str(error), keep_lines=True))}", err=True)
+    typer.echo(f"suzaku: {shortened(redact(clean_text(str(error), keep_lines=True)))}", err=True)
     return code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -18,10 +19,12 @@ from bot.cli.options import (
     LogFormat,
     LogLevel,
     Out,
+    RecordsFolder,
     Seed,
     load_settings,
     reported,
 )
+from bot.cli.paths import output_file
 
 STARTED: Final = time.monotonic()
 
@@ -44,7 +47,10 @@ def play(
     seed: Seed = None,
     as_json: AsJson = False,
     capture: Annotated[
-        str | None, typer.Option(help="Write every frame both ways to this file, redacted.", metavar="FILE")
+        Path | None,
+        typer.Option(
+            help="Write every frame both ways to this file, redacted.", metavar="FILE", parser=output_file
+        ),
     ] = None,
     dashboard: Annotated[
         bool | None,
@@ -121,9 +127,7 @@ def lobby(
 
 @reported
 def dashboard(
-    folder: Annotated[
-        str | None, typer.Option(help="Folder of the records, if not the configured one.", metavar="FOLDER")
-    ] = None,
+    folder: RecordsFolder = None,
     host: DashboardHost = None,
     port: DashboardPort = None,
     token_env: DashboardTokenEnv = None,

@@ -10,18 +10,18 @@ import typer
 from bot.cli.options import (
     AsJson,
     ConfigFile,
+    RecordsFolder,
     load_settings,
     reported,
 )
+from bot.cli.paths import existing_file, output_folder
 
 traffic = typer.Typer(help="Captured frames.", no_args_is_help=True)
 
 
 @reported
 def games(
-    folder: Annotated[
-        str | None, typer.Option(help="Folder of the records, if not the configured one.", metavar="FOLDER")
-    ] = None,
+    folder: RecordsFolder = None,
     player: Annotated[
         str | None, typer.Option(help="Only games with this name, and from where he sat.", metavar="NAME")
     ] = None,
@@ -100,7 +100,10 @@ def review(
         typer.Option(help="Another one beside it, or seat:N for another seat's figures.", metavar="PLAYER"),
     ] = "",
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder of the results; reviews/ by default.", metavar="DIR")
+        Path | None,
+        typer.Option(
+            "--out", help="Folder of the results; reviews/ by default.", metavar="DIR", parser=output_folder
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the JSON; files are then written only with --out.")
@@ -135,7 +138,10 @@ def review(
 @reported
 def verify(
     files: Annotated[
-        list[Path], typer.Argument(help="Captures: .tsv or .txt (JSON), .log or .xml.", metavar="FILES...")
+        list[Path],
+        typer.Argument(
+            help="Captures: .tsv or .txt (JSON), .log or .xml.", metavar="FILES...", parser=existing_file
+        ),
     ],
     insert: Annotated[
         Literal["bye", "forbidden"] | None,

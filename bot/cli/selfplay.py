@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bot.cli.options import (
+    LARGEST_SEED,
     AnswerTimeout,
     AsJson,
     DashboardHost,
@@ -17,9 +18,11 @@ from bot.cli.options import (
     DashboardTokenEnv,
     Ray,
     Workers,
+    check_ray,
     load_settings,
     reported,
 )
+from bot.cli.paths import output_folder
 
 if TYPE_CHECKING:
     from replays.standing import Standing
@@ -35,6 +38,7 @@ def selfplay(
             help="Folder for results and records; a run that was stopped, or is to have more --games, "
             "goes on there.",
             metavar="FOLDER",
+            parser=output_folder,
         ),
     ],
     players: Annotated[
@@ -46,7 +50,9 @@ def selfplay(
             metavar="PLAYER,…",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Every wall follows from it.", metavar="NUMBER")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Every wall follows from it.", metavar="NUMBER", min=0, max=LARGEST_SEED)
+    ] = 0,
     tonpuu: Annotated[bool, typer.Option("--tonpuu", help="East games, not hanchan.")] = False,
     form: Annotated[
         Literal["mjlog", "mjai"], typer.Option("--format", help="Of the records.", metavar="mjlog|mjai")
@@ -67,6 +73,7 @@ def selfplay(
     Each game has walls of its own, and the players sit in every order in turn. The records are what `suzaku
     corpus build` reads.
     """
+    check_ray(ray)
     from bot.logs import set_up_logs
     from bot.warm import warm_up_visibly
     from learning import selfplay as playing
@@ -100,7 +107,8 @@ def _dashboard(out: Path, form: str, shown: dict[str, Any]) -> Iterator[Callable
 
     from bot.dashboard.feed import Feed, Reached
     from bot.dashboard.pump import About
-    from bot.dashboard.server import open_dashboard, program_name
+    from bot.dashboard.server import open_dashboard
+    from game.distribution import program_name
     from learning.arena.records import RECORDS_FOLDER
 
     flags = {f"dashboard.{name}": value for name, value in shown.items()}

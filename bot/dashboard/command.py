@@ -7,7 +7,8 @@ from typing import Final
 
 from bot.config import Config
 from bot.dashboard.pump import About
-from bot.dashboard.server import open_dashboard, program_name
+from bot.dashboard.server import open_dashboard
+from game.distribution import program_name
 
 EXIT_DONE: Final = 0
 EXIT_FAILED: Final = 1

@@ -10,7 +10,6 @@ import socket
 import sys
 import threading
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -201,11 +200,6 @@ def open_dashboard(
     shown = dashboard.url if settings.token_env else dashboard.link
     sys.stderr.write(f"dashboard: {shown}\n")
     return dashboard
-
-
-def program_name() -> str:
-    """Name and version."""
-    return f"suzaku {version('suzaku')}"
 
 
 def _token(settings: Settings, environment: Mapping[str, str]) -> str:

@@ -6,7 +6,6 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +15,7 @@ from bot.review.one import chosen_seat, file_name, reason_of, reviewed, write_re
 from bot.review.source import Wanted
 from bot.review.text import review_text
 from bot.sources import STDIN, full_source, is_folder, load, shown
+from game.distribution import program_name
 from game.errors import ConfigError, ReplayError
 from policies.named import Named, load_named
 from replays.review.report import Reviewer, as_json
@@ -104,7 +104,7 @@ def make_reviewer(policy: str, compare: str, averaging: Averaging) -> Reviewer:
 
     named = load_named(policy, averaging)
     other: Named | None = load_named(compare, averaging) if compare else None
-    return Reviewer(f"suzaku {version('suzaku')}", named, load_predictor(SHIPPED), other)
+    return Reviewer(program_name(), named, load_predictor(SHIPPED), other)
 
 
 def _wanted(seat: int | None, player: str, compare: str, *, anonymous: bool) -> Wanted:

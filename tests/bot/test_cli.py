@@ -78,6 +78,119 @@ def test_help_names_every_command_and_flag(command: list[str], words: list[str])
     assert [word for word in words if word not in out] == []
 
 
+def test_h_is_help_everywhere() -> None:
+    for command in ([], ["play"], ["train"], ["train", "reward"], ["bench", "game"]):
+        assert run(*command, "-h") == run(*command, "--help")
+        assert run(*command, "-h")[0] == 0
+
+
+def test_the_version_names_the_program_and_the_commit() -> None:
+    from game.distribution import version
+    from learning.commit import current_commit
+
+    code, out, _ = run("--version")
+    assert code == 0
+    assert out.startswith(f"suzaku {version()}")
+    assert f"(commit {current_commit()[:12]}" in out or not current_commit()
+
+
+def test_a_commit_is_told_of_code_in_a_repository_of_its_own_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Installed code may lie inside somebody's repository, in an environment that git ignores."""
+    from learning import commit
+
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=n", "-c", "user.email=e"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    file = tmp_path / ".venv" / "commit.py"
+    file.parent.mkdir()
+    file.write_text("")
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "theirs"], check=True)
+    monkeypatch.setattr(commit, "__file__", str(file))
+    assert commit.current_commit() == ""
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", "ours"], check=True)
+    assert re.fullmatch("[0-9a-f]{40}", commit.current_commit())
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_shell_completes_commands_and_flags(shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_SUZAKU_COMPLETE", f"complete_{shell}")
+    monkeypatch.setenv("COMP_WORDS", "suzaku arena --ch")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "suzaku arena --ch")
+    monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
+    result = CliRunner().invoke(cli.app, [], prog_name="suzaku")
+    assert "--challenger" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "package"),
+    [
+        (["train", "discard", "--corpus", "corpus", "--out", "out"], "tensorboard"),
+        (["train", "study", "data", "--corpus", "corpus", "--out", "out"], "matplotlib"),
+        (["arena", "--ray", "local"], "ray"),
+        (["selfplay", "--games", "1", "--out", "out", "--ray", "local"], "ray"),
+    ],
+)
+def test_a_package_that_is_missing_is_one_sentence_before_anything_is_done(
+    args: list[str], package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setattr("learning.corpus.reader.Corpus.__init__", lambda *_: None)
+    Path("corpus").mkdir()
+    code, out, err = run(*args)
+    assert (code, out) == (2, "")
+    assert re.fullmatch(
+        rf"suzaku: .* needs {package}, which is not installed; run `\S+ -m pip install .*`\n", err
+    )
+    assert "suzaku[" not in err
+    assert "pip install suzaku" not in err
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "flag", "values"),
+    [
+        ("bench training --corpus folder", "--seconds", "nan"),
+        ("train discard --corpus folder --out o", "--learning-rate", "nan"),
+        ("train discard --corpus folder --out o", "--width", "9" * 4000),
+        ("train discard --corpus folder --out o", "--seed", "-1"),
+        ("train reward --corpus folder --out o", "--rewards", "1 inf 2 3"),
+        ("selfplay --out o", "--games", "9" * 4000),
+        ("arena", "--answer-timeout", "nan"),
+        ("arena", "--games", "0x10"),
+        ("play", "--games", "9" * 5000),
+        ("play", "--seed", "1:30"),
+        ("lobby", "--port", "-1"),
+        ("review file", "--seat", "4"),
+        ("dashboard", "--host", "9" * 5000),
+        ("dashboard", "--host", "a..b"),
+        ("games", "--placement", "1e400"),
+        ("engine", "--seat", "4"),
+    ],
+)
+def test_numbers_and_names_that_mean_nothing_are_usage_errors(command: str, flag: str, values: str) -> None:
+    Path("folder").mkdir()
+    Path("file").write_text("")
+    code, out, err = run(*command.split(), flag, *values.split())
+    assert (code, out) == (2, "")
+    assert "Traceback" not in err
+    assert flag.removeprefix("--") in err
+    assert list(Path("folder").iterdir()) == []
+
+
+def test_a_home_folder_nobody_has_is_no_place_for_the_cache() -> None:
+    """Kernels are looked for when modules are imported, before any command runs."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "SUZAKU_CACHE_DIR": "~nosuchuser/cache"}
+    command = [sys.executable, "-m", "bot.cli", "bench", "game"]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == (
+        "suzaku: SUZAKU_CACHE_DIR: no home folder is known for `~nosuchuser`; write the path out\n"
+    )
+
+
 def test_help_waits_for_nothing_heavy() -> None:
     """What takes long to import is left to the commands that need it."""
     heavy = ("torch", "numba", "numpy", "websockets", "starlette", "msgspec", "mahjong", "riichienv")
@@ -303,8 +416,12 @@ def test_fault_23_a_whole_login_leaves_the_id_nowhere(
         assert encoded not in text
 
 
-def test_a_capture_that_cannot_be_written_exits_2() -> None:
+def test_a_capture_that_cannot_be_written_exits_2(monkeypatch: pytest.MonkeyPatch) -> None:
     code, _, err = run("play", "--capture", "/")
+    assert code == 2
+    assert "'--capture': `/`: a folder, expected the name of a file to write" in err
+    monkeypatch.setenv("SUZAKU_RECORDS__CAPTURE", "/")
+    code, _, err = run("play")
     assert code == 2
     assert "records.capture" in err
 

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import contextlib
+import itertools
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +21,17 @@ ON_TENHOU = {"play.server": "tenhou", "tenhou.enabled": True}
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+
+
+def peak_of(load_it: Callable[[], object]) -> int:
+    """The most memory in bytes that refusing something took."""
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(ConfigError):
+            load_it()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def load(text: str | None = None, environment: dict[str, str] | None = None, **flags: object) -> Config:
@@ -126,6 +141,19 @@ def test_server_flags_go_to_the_server_that_is_played_on() -> None:
         ("records: {folder: ''}", ["records.folder", "a path"]),
         ("logs: {level: loud}", ["logs.level", "one of debug, info, warning, error"]),
         ('play: {"\\e[31mgames": 1}', ["play.[31mgames", "unknown key"]),
+        # what YAML 1.1 makes other numbers of, dates, or nothing at all
+        ("play: {games: 1:30}", ["play.games", 'found "1:30"', "a whole number"]),
+        ("play: {games: 010}", ["play.games", 'found "010"', "a whole number"]),
+        ("play: {games: 0x}", ["play.games", 'found "0x"', "a whole number"]),
+        ("play: {games: 2001-99-99}", ["play.games", 'found "2001-99-99"', "a whole number"]),
+        (f"play: {{games: {'9' * 5000}}}", ["play.games", 'found "999', "…", "a whole number"]),
+        (f"play: {{games: 0x{'f' * 5000}}}", ["play.games", 'found "0xfff', "…", "a whole number"]),
+        (f"play: {{games: 1{':30' * 3000}}}", ["play.games", 'found "1:30', "…", "a whole number"]),
+        ("connection: {keepalive_s: .inf}", ["connection.keepalive_s", "a number, at least 1"]),
+        ("connection: {keepalive_s: 1.e5000}", ["connection.keepalive_s", "a number, at least 1"]),
+        ("records: {folder: ~nosuchuser/x}", ["records.folder", "no home folder is known for `~nosuchuser`"]),
+        ("records: {capture: ~nosuchuser}", ["records.capture", "no home folder is known"]),
+        ("decision: {checkpoints: ~nosuchuser}", ["decision.checkpoints", "no home folder is known"]),
     ],
 )
 def test_bad_value_is_named_with_path_found_and_expected(text: str, wanted: list[str]) -> None:
@@ -163,13 +191,98 @@ def test_all_problems_come_at_once_from_all_sources() -> None:
         b"a: &a [*a]",
         b"x: " + b"[" * 3000,
         b"x: 2001-99-99",
-        b"#" * (1 << 20) + b"#",
+        b"#" * (1 << 16) + b"#",
+        b"\xef\xbb\xbfplay: [",
+        "play: {games: 1}".encode("utf-16"),
     ],
 )
 def test_unreadable_file_is_a_config_error(data: bytes) -> None:
     Path("bad.yaml").write_bytes(data)
     with pytest.raises(ConfigError):
         load_config(Path("bad.yaml"), {}, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("play:\n\tgames: 1\n", "line 2, column 1: a tab; indent with spaces"),
+        ("play:\n  games: 1\n seed: 2\n", "line 3, column 2: this does not fit the lines above"),
+        ("play:\n  games 1\n  seed: 2\n", "line 3, column 7: unexpected `:`"),
+        (
+            "play: {games: 1\nlogs:\n",
+            "line 2, column 5: expected `,` or the `}` that closes the section of line 1",
+        ),
+        (
+            "tenhou: {hosts: [a, b\n",
+            "line 2, column 1: expected `,` or the `]` that closes the list of line 1",
+        ),
+        ('play: "abc\nlogs: 1\n', "the quote that opens in line 1 is never closed"),
+        ("play: @x\n", "line 1, column 7: a value cannot begin with `@`; put it in quotes if it is text"),
+        ("tenhou: {hosts: [*.mjv.jp]}\n", "a value cannot begin with `*` or `&`; put it in quotes"),
+        ("play: &x 1\n", "`&x` is a reference, which is not supported"),
+        ("play: *x\n", "`*x` is a reference, which is not supported"),
+        ("play: !!set {a}\n", "tags (words that begin with `!`) are not supported"),
+        ("play: !<\n", "a value cannot begin with `!`"),
+        ('play: {games: !!int ""}\n', "tags (words that begin with `!`) are not supported"),
+        ('play: 1\nlogs: "C:\\q"', "line 2, column 11: an unknown `\\` in double quotes"),
+        ("%YAML 9.9\n---\na: 1", "a line cannot begin with `%`"),
+        ("play: 1\n---\nlogs: 2\n", "line 2, column 1: a second document begins with this `---`"),
+        ("play: 1\nlogs: \0\n", "line 2, column 7: a control character"),
+        ("play: ]\n", "line 1, column 7: expected a value"),
+        ("play: |x\n", "unexpected text after `|` or `>`"),
+        ("? [a]\n: 1\n", "a key is one word"),
+        ("play: {games: 1, games: 2}\n", "line 1, column 18: the key `games` stands here twice"),
+        ("play\nlogs: 1", "line 2, column 5: unexpected `:`"),
+        ("play: 'it's'\n", "line 1, column 11: this does not fit"),
+        ("  play: 1\nlogs: 2\n", "line 2, column 1: this does not fit the lines above"),
+        ("- play", "found a list, expected sections such as `play:`"),
+        ("just text", "found text, expected sections such as `play:`"),
+        ("x: " + "[" * 20, "nested more than 8 deep"),
+    ],
+)
+def test_what_is_no_yaml_is_said_with_its_place_and_without_the_parsers_words(text: str, wanted: str) -> None:
+    Path("given.yaml").write_text(text, encoding="utf-8", newline="")
+    with pytest.raises(ConfigError) as caught:
+        load_config(Path("given.yaml"), {}, {})
+    said = str(caught.value)
+    assert said.startswith("given.yaml: ")
+    assert wanted in said
+    assert "\n" not in said
+    jargon = (
+        "token",
+        "scalar",
+        "block",
+        "node",
+        "mapping",
+        "stream",
+        "document start",
+        "alias",
+        "anchor",
+        "flow",
+    )
+    assert [word for word in jargon if word in said.removeprefix("given.yaml")] == []
+
+
+def test_a_few_lines_cannot_stand_for_gigabytes() -> None:
+    """Each line of references holds nine of the line before: 388 bytes that are 9**9 texts."""
+    names = "abcdefghi"
+    lines = ["a: &a [" + ",".join(["lol"] * 9) + "]"]
+    lines += [f"{two}: &{two} [{','.join([f'*{one}'] * 9)}]" for one, two in itertools.pairwise(names)]
+    bomb = "\n".join(lines)
+    for load_it in (lambda: problems(bomb), lambda: load(environment={"SUZAKU_PLAY__GAMES": f"{{{bomb}}}"})):
+        peak = peak_of(load_it)
+        assert peak < 10 << 20
+
+
+def test_no_more_problems_are_told_than_can_be_read() -> None:
+    with pytest.raises(ConfigError, match="has 5,000 problems; the first 20:") as caught:
+        load("play:\n" + "".join(f"  k{number}: 1\n" for number in range(5000)))
+    assert len(str(caught.value).splitlines()) == 21
+
+
+def test_an_endless_file_is_not_read_to_its_end() -> None:
+    with pytest.raises(ConfigError, match="larger than 65,536 bytes"):
+        load_config(Path("/dev/zero"), {}, {})
 
 
 def test_missing_file_and_folder_are_config_errors(tmp_path: Path) -> None:

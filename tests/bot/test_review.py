@@ -415,7 +415,7 @@ def test_what_does_not_go_together(file: Path, tmp_path: Path) -> None:
     for out in (file, file / "below"):
         no_folder = run(file, "--out", out)
         assert no_folder.exit_code == 2
-        assert f"{file} is no folder" in no_folder.stderr
+        assert f"`{file}` is a file, so no folder can be made there" in no_folder.stderr
     assert file.read_text().startswith("<mjloggm")
     assert not (tmp_path / "reviews").exists()
 

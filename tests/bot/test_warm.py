@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import contextlib
 import io
 import time
+from collections.abc import Callable, Iterator
 
 import pytest
 from structlog.testing import capture_logs
@@ -20,14 +22,20 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def _slow_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Warming up takes ten times as long as the patience with it."""
+    """Warming up compiles two kernels, each for ten times as long as the patience with it."""
+    told: list[Callable[[str], None]] = []
 
-    def warm_up(progress: warm.Tell) -> None:
-        for done, name in enumerate(("one", "two")):
-            progress(name, done, 2)
+    @contextlib.contextmanager
+    def watched_compiler(tell: Callable[[str], None]) -> Iterator[None]:
+        told.append(tell)
+        yield
+
+    def warm_up() -> None:
+        for name in ("game.one", "game.two"):
+            told[0](name)
             time.sleep(0.02)
-        progress("", 2, 2)
 
+    monkeypatch.setattr(warm, "watched_compiler", watched_compiler)
     monkeypatch.setattr(warm, "warm_up", warm_up)
     monkeypatch.setattr(warm, "PATIENCE_S", 0.004)
     monkeypatch.setattr(warm, "REMIND_S", 0.004)
@@ -38,8 +46,9 @@ def test_a_slow_start_is_told_in_the_log_away_from_a_terminal() -> None:
     with capture_logs() as logs:
         warm.warm_up_visibly(io.StringIO())
     told = [entry for entry in logs if entry["event"] == "kernels.compiling"]
-    assert {entry["step"] for entry in told} >= {"one", "two"}
-    assert all(entry["done"] < entry["of"] == 3 for entry in told if entry["step"])
+    assert {entry["kernel"] for entry in told} == {"game.one", "game.two"}
+    assert all(0 <= entry["done"] <= entry["of"] for entry in told)
+    assert {entry["hint"] for entry in told} == {warm.DURATION}
     assert logs[-1]["event"] == "kernels.ready"
 
 
@@ -50,11 +59,23 @@ def test_a_terminal_gets_a_bar_and_no_reminders(monkeypatch: pytest.MonkeyPatch)
     with capture_logs() as logs:
         warm.warm_up_visibly(terminal)
     assert [entry["event"] for entry in logs] == ["kernels.ready"]
-    assert "getting ready" in terminal.getvalue()
+    assert terminal.getvalue().count(f"Compiling kernels: {warm.DURATION}.") == 1
+
+
+def test_a_slow_start_that_compiles_nothing_is_not_called_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warm, "warm_up", lambda: time.sleep(0.02))
+    monkeypatch.setattr(warm, "PATIENCE_S", 0.004)
+    with capture_logs() as logs:
+        warm.warm_up_visibly(io.StringIO())
+    assert [entry["event"] for entry in logs] == ["kernels.loading", "kernels.ready"]
+    terminal = Terminal()
+    warm.warm_up_visibly(terminal)
+    assert "ompiling" not in terminal.getvalue()
 
 
 def test_a_quick_start_says_nothing_but_that_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warm, "warm_up", lambda tell: tell("", 0, 0))
+    monkeypatch.setattr(warm, "warm_up", lambda: None)
+    monkeypatch.setattr(warm, "PATIENCE_S", 60.0)
     with capture_logs() as logs:
         warm.warm_up_visibly(io.StringIO())
     assert [entry["event"] for entry in logs] == ["kernels.ready"]
@@ -65,7 +86,7 @@ def test_the_first_decision_is_a_real_one() -> None:
 
 
 def test_whoever_will_play_is_asked_in_every_slot(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warm, "warm_up", lambda tell: tell("", 0, 0))
+    monkeypatch.setattr(warm, "warm_up", lambda: None)
     policy = Scripted()
     warm.warm_up_visibly(io.StringIO(), policy)
     assert set(policy.asked) == set(Slot)

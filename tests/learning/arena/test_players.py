@@ -43,6 +43,12 @@ def test_a_folder_of_checkpoints_is_known_by_what_is_in_it(tmp_path: Path) -> No
         seat_down(first)
 
 
+@pytest.mark.parametrize("text", ["", ":6", "x" * 5000, "~nosuchuser", "a\0b"])
+def test_what_cannot_be_a_folder_is_nobody(text: str) -> None:
+    with pytest.raises(ConfigError, match="is no player"):
+        contender(text)
+
+
 def test_packed_checkpoints_play_where_their_folder_is_not(tmp_path: Path) -> None:
     who = contender(str(save_models(tmp_path / "models")))
     files = packed(who, contender("heuristic"))

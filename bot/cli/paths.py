@@ -1,0 +1,81 @@
+"""Files and folders named on the command line, checked before anything is done with them.
+
+Each function is the ``parser`` of an option or argument: it takes what the user wrote, with ``~`` for a home
+folder, and returns the path, or says in a sentence why the path cannot be used.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, NoReturn
+
+import typer
+
+from game.files import expand_home
+
+_SHOWN: Final = 100
+"""Characters of a path that a message repeats."""
+
+
+def existing_folder(text: str) -> Path:
+    """A folder that is there."""
+    path = _existing(text)
+    return path if path.is_dir() else _refuse(text, "a file, expected a folder")
+
+
+def existing_file(text: str) -> Path:
+    """A file that is there, or a pipe or device to read from."""
+    path = _existing(text)
+    return path if not path.is_dir() else _refuse(text, "a folder, expected a file")
+
+
+def existing_path(text: str) -> Path:
+    """A file or a folder that is there."""
+    return _existing(text)
+
+
+def output_folder(text: str) -> Path:
+    """A folder to write to, which is made when something is written."""
+    path = _path(text)
+    nearest = next((place for place in (path, *path.parents) if place.exists()), path)
+    if nearest.exists() and not nearest.is_dir():
+        _refuse(text, f"`{nearest}` is a file, so no folder can be made there")
+    return path
+
+
+def output_file(text: str) -> Path:
+    """A file to write, in a folder that is there."""
+    path = _path(text)
+    if path.is_dir():
+        _refuse(text, "a folder, expected the name of a file to write")
+    if not path.parent.is_dir():
+        _refuse(text, f"no folder `{path.parent}`; make it first, or name another")
+    return path
+
+
+def _existing(text: str) -> Path:
+    path = _path(text)
+    return path if path.exists() else _refuse(text, "no such file or folder")
+
+
+def _path(text: str) -> Path:
+    """The path of a text, if the system can have such a name at all."""
+    if not text.strip():
+        _refuse(text, "expected the name of a file or folder")
+    try:
+        path = expand_home(text)
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return path
+    except OSError as exc:
+        _refuse(text, exc.strerror or type(exc).__name__)
+    except ValueError as exc:
+        _refuse(text, str(exc))
+    return path
+
+
+def _refuse(text: str, why: str) -> NoReturn:
+    from bot.redaction import clean_text
+
+    shown = clean_text(text)
+    raise typer.BadParameter(f"`{shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '…'}`: {why}")
