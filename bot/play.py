@@ -243,6 +243,7 @@ class Run:
         connection = self._config.connection
         return ClientSettings(
             urls=urls,
+            gate=self._config.gate,
             games=self._config.play.games,
             pace=self._config.pace,
             keepalive_s=connection.keepalive_s,
