@@ -49,6 +49,11 @@ class Server(NamedTuple):
     port: int
 
     @property
+    def is_address(self) -> bool:
+        """Whether the host is an address, not a name to be looked up."""
+        return _address(self.host) is not None
+
+    @property
     def is_here(self) -> bool:
         """Whether it is on this machine, as far as its address tells."""
         address = _address(self.host)

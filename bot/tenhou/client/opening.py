@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from typing import Final
+from typing import Any, Final
 
 from websockets.asyncio.client import ClientConnection, connect
 
@@ -39,21 +39,52 @@ async def open_connection(url: str, gate: Gate, conduct: Conduct, open_s: float)
     """
     server = gate.check(url, conduct)
     async with asyncio.timeout(open_s):
-        own = {"sock": await _own_socket(server, gate, url)} if gate.terms is None else {}
-        return await _DirectConnect(
-            url,
-            **own,
-            origin=ORIGIN,  # type: ignore[arg-type] # a NewType of str
-            user_agent_header=USER_AGENT,
-            additional_headers=NO_CACHE,
-            compression=None,
-            proxy=None if own or server.is_here else True,
-            open_timeout=None,
-            close_timeout=2.0,
-            ping_interval=None,  # a browser sends no pings
-            max_size=MAX_FRAME_BYTES,
-            logger=_SILENT,
-        )
+        if gate.terms is not None:
+            return await _connect(url, proxy=None if server.is_here else True)
+        return await _connect_home(url, server, gate)
+
+
+async def _connect_home(url: str, server: Server, gate: Gate) -> ClientConnection:
+    """To a lobby of our own: never through a proxy, and only to addresses that were looked at."""
+    addresses = await _addresses(server)
+    for address in addresses:
+        gate.check_peer(server, address)
+    failed: OSError = ConnectionRefusedError()
+    for address in addresses:
+        try:
+            return await _connect(url, proxy=None, host=address, port=server.port)
+        except OSError as exc:
+            failed = exc
+    if isinstance(failed, ConnectionRefusedError):
+        raise NothingListens(
+            f"nothing listens at {url}; start a lobby there with `suzaku lobby --port {server.port}`"
+        ) from failed
+    raise failed
+
+
+async def _addresses(server: Server) -> list[str]:
+    """Every address that a host stands for."""
+    if server.is_address:
+        return [server.host]
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(server.host, server.port, type=socket.SOCK_STREAM)
+    return [str(address[0]) for *_, address in found]
+
+
+async def _connect(url: str, **where: Any) -> ClientConnection:
+    return await _DirectConnect(
+        url,
+        origin=ORIGIN,  # type: ignore[arg-type] # a NewType of str
+        user_agent_header=USER_AGENT,
+        additional_headers=NO_CACHE,
+        compression=None,
+        open_timeout=None,  # ours is longer than this one step
+        close_timeout=2.0,
+        ping_interval=None,  # a browser sends no pings
+        max_size=MAX_FRAME_BYTES,
+        logger=_SILENT,
+        **where,
+    )
 
 
 class _DirectConnect(connect):
@@ -62,30 +93,3 @@ class _DirectConnect(connect):
     def process_redirect(self, exc: Exception) -> Exception | str:
         """The redirect itself is the failure."""
         return exc
-
-
-async def _own_socket(server: Server, gate: Gate, url: str) -> socket.socket:
-    """A socket to a lobby of our own: never through a proxy, and to an address that was looked at."""
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(server.host, server.port, type=socket.SOCK_STREAM)
-    for *_, address in found:
-        gate.check_peer(server, str(address[0]))
-    refused: OSError = ConnectionRefusedError()
-    for family, kind, protocol, _, address in found:
-        own = socket.socket(family, kind, protocol)
-        own.setblocking(False)
-        try:
-            await loop.sock_connect(own, address)
-        except OSError as exc:
-            refused = exc
-            own.close()
-        except BaseException:
-            own.close()
-            raise
-        else:
-            return own
-    if isinstance(refused, ConnectionRefusedError):
-        raise NothingListens(
-            f"nothing listens at {url}; start a lobby there with `suzaku lobby --port {server.port}`"
-        ) from refused
-    raise refused
