@@ -26,6 +26,7 @@ from bot.tenhou.gate import (
     own_problem,
     parse_url,
 )
+from bot.tenhou.names import NAME_LENGTH, is_guest_name
 from game.errors import ConfigError
 
 DEFAULT_FILE: Final = Path("config.yaml")
@@ -64,6 +65,12 @@ def _host(value: object) -> str:
     return value
 
 
+def _guest_name(value: object) -> str:
+    if value != "" and not (isinstance(value, str) and is_guest_name(value)):
+        raise ValueError
+    return str(value)
+
+
 def _named_host(value: object) -> str:
     return "" if value == "" else _own_host(value)
 
@@ -94,6 +101,11 @@ OwnHost = Annotated[
     str,
     BeforeValidator(_own_host),
     Expected("an address of this machine, without a port; it has a key of its own"),
+]
+GuestName = Annotated[
+    str,
+    BeforeValidator(_guest_name),
+    Expected(f'a name of at most {NAME_LENGTH} characters that does not begin with ID, or ""'),
 ]
 NamedHost = Annotated[
     str, BeforeValidator(_named_host), Expected('a host of your own network, without a port, or ""')
@@ -133,6 +145,7 @@ class Local(Section):
     port: Annotated[int, Field(ge=0, le=65535)] = 0
     lobby: Lobby = "0"
     type: TypeNumber = 9
+    name: GuestName = ""
     user_id_env: EnvName = ""
     clients_per_table: Annotated[int, Field(ge=1, le=4)] = 1
 
@@ -289,15 +302,22 @@ def impossible(config: Config, environment: Mapping[str, str]) -> list[Problem]:
 
 
 def login_name(config: Config, environment: Mapping[str, str]) -> str:
-    """The id from its environment variable, or the guest's name. Never print or log it."""
+    """The id from its environment variable, or the guest's name. Never print or log an id."""
     name = config.server.user_id_env
-    return environment[name] if name else GUEST
+    if name:
+        return environment[name]
+    return (config.local.name if config.play.server == "local" else "") or GUEST
 
 
 def _impossible_at_home(local: Local) -> Iterator[Problem]:
     problem = own_host_problem(local.own_host) if local.own_host else None
     if problem is not None:
         yield Problem(("local.own_host",), problem)
+    if local.name and local.user_id_env:
+        yield Problem(
+            ("local.name", "local.user_id_env", "play.server"),
+            "an id brings a name of its own; remove local.name or local.user_id_env",
+        )
     server = parse_url(local.url)
     problem = own_problem(server, local.own_host) if server is not None else None
     if problem is not None:

@@ -17,7 +17,7 @@ import structlog
 
 from bot.capture import Capture
 from bot.clock import MonotonicClock
-from bot.config import GUEST, Config, login_name
+from bot.config import Config, login_name
 from bot.dashboard.feed import Decided, Feed, Line
 from bot.live import LiveTable
 from bot.lock import id_lock
@@ -63,19 +63,20 @@ def play_games(
         ConfigError: the id is in use, the capture or lock file cannot be written, or a model cannot be used.
     """
     login = login_name(config, environment)
-    if login != GUEST:
+    is_guest = not config.server.user_id_env
+    if not is_guest:
         REDACTOR.register(login)
     if dry_run:
         print(plan_text(config))
         return EXIT_DONE
     with contextlib.ExitStack() as stack:
-        if login != GUEST or config.play.server == "tenhou":
+        if not is_guest or config.play.server == "tenhou":
             stack.enter_context(id_lock(_state_folder() / "locks", login))
         if config.play.server == "tenhou":
             say_once(_state_folder(), lambda text: print(text, file=sys.stderr))
         capture = stack.enter_context(_open_capture(config))
         # An account comes back by its id, and the built-in lobby ends with us.
-        has_code = login == GUEST and bool(config.local.url or config.play.server == "tenhou")
+        has_code = is_guest and bool(config.local.url or config.play.server == "tenhou")
         store = stack.enter_context(_resume_store(config)) if has_code else None
         feed = stack.enter_context(_dashboard(config, environment))
         models = PolicyLoader(config.decision)
@@ -94,7 +95,8 @@ def plan_text(config: Config) -> str:
         "tenhou": f"Tenhou ({', '.join(config.tenhou.hosts)})",
         "local": config.local.url or f"the built-in lobby, {port_text(config)}",
     }[config.play.server]
-    login = f"the id in ${config.server.user_id_env}" if config.server.user_id_env else "a guest"
+    name = config.local.name if config.play.server == "local" else ""
+    login = f"the id in ${config.server.user_id_env}" if config.server.user_id_env else name or "a guest"
     return "\n".join(
         [
             f"would play {config.play.games} game{'s' if config.play.games > 1 else ''} on {where}",

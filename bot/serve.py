@@ -41,7 +41,10 @@ async def local_lobby(config: Config, records: Records) -> AsyncIterator[Lobby]:
         ConfigError: its port is taken.
     """
     settings = LobbySettings(
-        port=config.local.port, seed=config.play.seed, clients_per_table=config.local.clients_per_table
+        port=config.local.port,
+        own_host=config.local.own_host,
+        seed=config.play.seed,
+        clients_per_table=config.local.clients_per_table,
     )
     async with contextlib.AsyncExitStack() as stack:
         try:
