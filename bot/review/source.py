@@ -15,7 +15,7 @@ from game.errors import ReplayError
 from game.jit import cache_folder
 from replays.formats import SUFFIXES, detect, expand_gzip, read_file, read_game
 from replays.index import INDEX_FILE
-from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX, read_decisions
+from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX, decisions_beside, record_file
 from replays.record import GameRecord
 from replays.review.report import known_hands
 from replays.tenhou6 import is_link
@@ -73,7 +73,8 @@ def load(source: str) -> Loaded:
         raise ReplayError("only links to games on tenhou.net are followed; save the record and name the file")
     path = Path(source)
     record = _of_file(path)
-    return Loaded(record, path.name, _format(path), record.decisions[0].player if record.decisions else None)
+    seats = {made.player for made in record.decisions}
+    return Loaded(record, path.name, _format(path), seats.pop() if len(seats) == 1 else None)
 
 
 def seat_of(loaded: Loaded, wanted: Wanted) -> tuple[int, str]:
@@ -116,16 +117,14 @@ def records_in(folder: Path) -> Iterator[Path]:
 
 def _of_file(path: Path) -> GameRecord:
     if path.name.endswith(DECISIONS_SUFFIX):
-        record_name = path.name.removesuffix(DECISIONS_SUFFIX) + RECORD_SUFFIX
-        raise ReplayError(f"decisions, not a record; review {record_name}, which lies beside them")
+        raise ReplayError(f"decisions, not a record; review {record_file(path).name}, which lies beside them")
     if _is_result(path):
         raise ReplayError("a review, not a record; name the record it was made of")
     record = read_game(path)
     if not path.name.endswith(RECORD_SUFFIX):
         return record
-    beside = path.with_name(path.name.removesuffix(RECORD_SUFFIX) + DECISIONS_SUFFIX)
     try:
-        return msgspec.structs.replace(record, decisions=read_decisions(beside))
+        return msgspec.structs.replace(record, decisions=decisions_beside(path))
     except ReplayError as exc:
         sys.stderr.write(f"note: {clean_text(str(exc))}; what happened in play is left out\n")
         return record

@@ -1,7 +1,7 @@
 """Who may open a line to the lobby: programs and pages of this machine, and Tenhou's own page.
 
-A browser says truly where a page is from (``Origin``) and by what name it asked (``Host``), so that no other page
-can begin games here, nor one whose name was made to lead to this machine.
+A browser says truly where a page is from (``Origin``) and by what name it asked (``Host``), so that no other
+page can begin games here, nor one whose name was made to lead to this machine.
 """
 
 from __future__ import annotations
