@@ -7,7 +7,7 @@ Nothing invalid is ever replaced by a default.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -17,6 +17,16 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from bot.config_problems import Expected, Problem, describe_errors, find, report
 from bot.config_sources import ENV_PREFIX, Layer, merge, read_environment, read_yaml
 from bot.tenhou.game_types import GameType, parse_game_type
+from bot.tenhou.gate import (
+    Conduct,
+    Gate,
+    TenhouTerms,
+    breaches,
+    own_host_problem,
+    own_problem,
+    parse_url,
+)
+from bot.tenhou.names import NAME_LENGTH, is_guest_name
 from game.errors import ConfigError
 from game.files import expand_home
 
@@ -29,7 +39,6 @@ LISTED_ENV: Final = frozenset(
 
 _USER_ID: Final = re.compile(r"ID[0-9A-F]{8}-[0-9a-zA-Z]{8}")
 _LOBBY: Final = re.compile(r"0|L?[1-9][0-9]{3}|C[0-9]{8}")
-_TENHOU_PRACTICE: Final = (0, 64)
 
 
 def _game_type(value: object) -> int:
@@ -46,7 +55,7 @@ def _lobby(value: object) -> str:
 
 
 def _url(value: object) -> str:
-    if not isinstance(value, str) or not re.fullmatch(r"(wss?://[^\s/]+(/\S*)?)?", value):
+    if not isinstance(value, str) or (value and parse_url(value) is None):
         raise ValueError
     return value
 
@@ -55,6 +64,16 @@ def _host(value: object) -> str:
     if not isinstance(value, str) or not _is_host_name(re.sub(r":[0-9]{1,5}$", "", value)):
         raise ValueError
     return value
+
+
+def _guest_name(value: object) -> str:
+    if value != "" and not (isinstance(value, str) and is_guest_name(value)):
+        raise ValueError
+    return str(value)
+
+
+def _named_host(value: object) -> str:
+    return "" if value == "" else _own_host(value)
 
 
 def _own_host(value: object) -> str:
@@ -96,6 +115,14 @@ OwnHost = Annotated[
     BeforeValidator(_own_host),
     Expected("an address of this machine, without a port; it has a key of its own"),
 ]
+GuestName = Annotated[
+    str,
+    BeforeValidator(_guest_name),
+    Expected(f'a name of at most {NAME_LENGTH} characters that does not begin with ID, or ""'),
+]
+NamedHost = Annotated[
+    str, BeforeValidator(_named_host), Expected('a host of your own network, without a port, or ""')
+]
 Hosts = Annotated[
     tuple[Host, ...],
     BeforeValidator(_hosts),
@@ -129,9 +156,11 @@ class Local(Section):
     """The built-in lobby, or another one of ours that is already running."""
 
     url: Url = ""
+    own_host: NamedHost = ""
     port: Annotated[int, Field(ge=0, le=65535)] = 0
     lobby: Lobby = "0"
     type: TypeNumber = 9
+    name: GuestName = ""
     user_id_env: EnvName = ""
     clients_per_table: Annotated[int, Field(ge=1, le=4)] = 1
 
@@ -215,6 +244,14 @@ class Config(Section):
         return GameType(self.server.type)
 
     @property
+    def gate(self) -> Gate:
+        """Where a run may connect, and on what terms."""
+        if self.play.server == "local":
+            return Gate(own_host=self.local.own_host)
+        tenhou = self.tenhou
+        return Gate(terms=TenhouTerms(tenhou.enabled, tenhou.permission, tenhou.max_games))
+
+    @property
     def pace(self) -> Literal["instant", "human"]:
         """How fast we answer: human on Tenhou, instant at home unless told otherwise."""
         if self.play.pace == "auto":
@@ -274,47 +311,38 @@ def impossible(config: Config, environment: Mapping[str, str]) -> list[Problem]:
             )
         )
     problems += _bad_login(config, environment)
-    return problems + (_impossible_on_tenhou(config) if play.server == "tenhou" else [])
+    terms = config.gate.terms
+    problems += _impossible_at_home(config.local) if terms is None else _impossible_on_tenhou(config, terms)
+    return problems
 
 
 def login_name(config: Config, environment: Mapping[str, str]) -> str:
-    """The id from its environment variable, or the guest's name. Never print or log it."""
+    """The id from its environment variable, or the guest's name. Never print or log an id."""
     name = config.server.user_id_env
-    return environment[name] if name else GUEST
+    if name:
+        return environment[name]
+    return (config.local.name if config.play.server == "local" else "") or GUEST
 
 
-def _impossible_on_tenhou(config: Config) -> list[Problem]:
-    tenhou, problems = config.tenhou, []
+def _impossible_at_home(local: Local) -> Iterator[Problem]:
+    problem = own_host_problem(local.own_host) if local.own_host else None
+    if problem is not None:
+        yield Problem(("local.own_host",), problem)
+    if local.name and local.user_id_env:
+        yield Problem(
+            ("local.name", "local.user_id_env", "play.server"),
+            "an id brings a name of its own; remove local.name or local.user_id_env",
+        )
+    server = parse_url(local.url)
+    problem = own_problem(server, local.own_host) if server is not None else None
+    if problem is not None:
+        yield Problem(("local.url", "local.own_host", "play.server"), problem)
 
-    def add(path: str, message: str, *others: str) -> None:
-        problems.append(Problem((path, "play.server", *others), message))
 
-    if not tenhou.enabled:
-        add(
-            "tenhou.enabled",
-            "found false, expected true: playing on Tenhou is off until you turn it on there",
-        )
-    if not GameType(tenhou.type).is_practice and not tenhou.permission:
-        add(
-            "tenhou.type",
-            f"{GameType(tenhou.type)} is played against people, and tenhou.permission is false; take "
-            "practice (0 or 64), or get the operator's permission and set tenhou.permission to true",
-            "tenhou.permission",
-        )
-    if GameType(tenhou.type).is_practice and tenhou.type not in _TENHOU_PRACTICE:
-        add(
-            "tenhou.type",
-            f"found {tenhou.type}, expected 0 or 64: Tenhou has no other practice tables for us",
-        )
-    if config.play.pace == "instant":
-        add("play.pace", 'found "instant", expected "auto" or "human": on Tenhou the pace is always human')
-    if config.play.games > tenhou.max_games:
-        add(
-            "play.games",
-            f"found {config.play.games}, expected at most tenhou.max_games, which is {tenhou.max_games}",
-            "tenhou.max_games",
-        )
-    return problems
+def _impossible_on_tenhou(config: Config, terms: TenhouTerms) -> Iterator[Problem]:
+    conduct = Conduct(config.tenhou.type, config.play.games, config.pace)
+    for breach in breaches(terms, conduct):
+        yield Problem((*breach.keys, "play.server"), breach.message)
 
 
 def _bad_login(config: Config, environment: Mapping[str, str]) -> list[Problem]:

@@ -17,32 +17,42 @@ import structlog
 
 from bot.capture import Capture
 from bot.clock import MonotonicClock
-from bot.config import GUEST, Config, login_name
+from bot.config import Config, login_name
 from bot.dashboard.feed import Decided, Feed, Line
 from bot.live import LiveTable
 from bot.lock import id_lock
 from bot.logs import hidden
 from bot.models import PolicyLoader, policy_text
 from bot.player import PlayerSettings, SeatPlayer
-from bot.records import Records
-from bot.redaction import REDACTOR
-from bot.result import PlayedGame, RunResult, decisions_of, played_game, resident_mb, result_text
+from bot.records import Records, closing_text
+from bot.redaction import REDACTOR, clean_text, redact
+from bot.result import (
+    EXIT_DONE,
+    PlayedGame,
+    RunResult,
+    decisions_of,
+    played_game,
+    resident_mb,
+    result_text,
+)
 from bot.resume_store import ResumeStore, resume_store
-from bot.serve import EXIT_DONE, EXIT_INTERRUPTED, local_lobby, port_text
+from bot.serve import local_lobby, port_text
 from bot.stopping import signals_call
 from bot.tenhou.client import ClientSettings, Direction, Hooks, TenhouClient
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.notice import say_once
-from bot.tenhou.client.retry import AT_LOGIN, IN_GAME
+from bot.tenhou.client.retry import AT_LOGIN, IN_GAME, Waits
 from bot.tenhou.session import Session, SessionSettings
 from bot.tenhou.session.events import GameEnded, GameStarted, SessionEvent, TableEvent
 from bot.warm import warm_up_visibly
 from game.errors import ConfigError, TransportError
 from policies.decision import Decision
 from policies.slots import Policy
+from replays.library import Closing
 from replays.record import DecisionRecord
 
-EXIT_FAILED: Final = 1
+AT_HOME: Final = Waits(first_s=0.5, growth=2.0, longest_s=4.0, tries=0)
+"""A lobby of our own bothers nobody, and comes up within seconds or not at all."""
 
 log = structlog.get_logger(__name__)
 
@@ -63,29 +73,30 @@ def play_games(
         ConfigError: the id is in use, the capture or lock file cannot be written, or a model cannot be used.
     """
     login = login_name(config, environment)
-    if login != GUEST:
+    is_guest = not config.server.user_id_env
+    if not is_guest:
         REDACTOR.register(login)
     if dry_run:
         print(plan_text(config))
         return EXIT_DONE
     with contextlib.ExitStack() as stack:
-        if login != GUEST or config.play.server == "tenhou":
+        if not is_guest or config.play.server == "tenhou":
             stack.enter_context(id_lock(_state_folder() / "locks", login))
         if config.play.server == "tenhou":
             say_once(_state_folder(), lambda text: print(text, file=sys.stderr))
         capture = stack.enter_context(_open_capture(config))
         # An account comes back by its id, and the built-in lobby ends with us.
-        has_code = login == GUEST and bool(config.local.url or config.play.server == "tenhou")
+        has_code = is_guest and bool(config.local.url or config.play.server == "tenhou")
         store = stack.enter_context(_resume_store(config)) if has_code else None
         feed = stack.enter_context(_dashboard(config, environment))
         models = PolicyLoader(config.decision)
         run = Run(config, login, capture, models, started, store, feed)
         stack.callback(run.close)
         warm_up_visibly(policy=models.policy)
-        code = asyncio.run(run.play())
+        asyncio.run(run.play())
     result = run.result()
     print(msgspec.json.encode(result).decode() if as_json else result_text(result))
-    return code
+    return result.exit_code
 
 
 def plan_text(config: Config) -> str:
@@ -94,7 +105,8 @@ def plan_text(config: Config) -> str:
         "tenhou": f"Tenhou ({', '.join(config.tenhou.hosts)})",
         "local": config.local.url or f"the built-in lobby, {port_text(config)}",
     }[config.play.server]
-    login = f"the id in ${config.server.user_id_env}" if config.server.user_id_env else "a guest"
+    name = config.local.name if config.play.server == "local" else ""
+    login = f"the id in ${config.server.user_id_env}" if config.server.user_id_env else name or "a guest"
     return "\n".join(
         [
             f"would play {config.play.games} game{'s' if config.play.games > 1 else ''} on {where}",
@@ -137,6 +149,9 @@ class Run:
         self._first_move_s: float | None = None
         self._table: LiveTable | None = None
         self._interrupted = False
+        self._closing = Closing()
+        self._unfinished: str | None = None
+        self._failure: str | None = None
         self._session = Session(
             SessionSettings(
                 name=login,
@@ -158,8 +173,8 @@ class Run:
             on_decision=self._on_decision,
         )
 
-    async def play(self) -> int:
-        """Play all games; the exit code."""
+    async def play(self) -> None:
+        """Play all games; what came of it is in `result`."""
         async with self._server() as urls:
             client = TenhouClient(
                 self._client_settings(urls),
@@ -176,17 +191,19 @@ class Run:
                 ),
             )
             with self._picture():
-                return await self._until_done(client)
+                await self._until_done(client)
 
     def close(self) -> None:
-        """Let the threads that think end; only then may the program."""
+        """Save the records that wait, and let the threads that think end; only then may the program."""
+        self._closing = self._records.close()
         if not self._player.join():
             log.warning("decision.worker_hung", until="the program's end")
 
     def result(self) -> RunResult:
-        """What came of it."""
+        """What came of it, after `close`."""
+        closing = self._closing
         games: list[PlayedGame] = [
-            played_game(result, names, rss_mb)
+            played_game(result, names, rss_mb, self._records.late(result.game_id))
             for result, (names, rss_mb) in zip(self._journal.results, self._games, strict=True)
         ]
         places = [game.placement for game in games]
@@ -195,11 +212,16 @@ class Run:
             decisions=decisions_of(self._player.tally),
             average_placement=round(sum(places) / len(places), 4) if places else None,
             first_move_s=self._first_move_s,
-            missed=self._journal.missed,
-            interrupted=self._interrupted,
+            missed=tuple(self._journal.missed_games),
+            interrupted=self._interrupted and self._journal.games < self._config.play.games,
+            unfinished=self._unfinished,
+            failure=self._failure,
+            rescued=tuple(map(str, closing.rescued)),
+            lost=closing.lost,
+            unwritten=closing_text(closing, self._config.records.folder),
         )
 
-    async def _until_done(self, client: TenhouClient) -> int:
+    async def _until_done(self, client: TenhouClient) -> None:
         task = asyncio.ensure_future(client.run())
 
         def finish() -> None:
@@ -217,13 +239,13 @@ class Run:
             try:
                 await task
             except asyncio.CancelledError:
-                return EXIT_INTERRUPTED
+                pass
             except TransportError as exc:
                 # what was reached so far is still printed
-                log.error("program.failed", reason=str(exc))  # noqa: TRY400 - foreseen: the reason says it all
-                return EXIT_FAILED
-        all_played = self._journal.games >= self._config.play.games
-        return EXIT_INTERRUPTED if self._interrupted and not all_played else EXIT_DONE
+                self._failure = redact(clean_text(str(exc)))
+                log.error("program.failed", reason=self._failure)  # noqa: TRY400 - foreseen: the reason says it all
+        if self._session.in_game:
+            self._unfinished = self._journal.game_id
 
     @contextlib.asynccontextmanager
     async def _server(self) -> AsyncIterator[tuple[str, ...]]:
@@ -241,14 +263,17 @@ class Run:
 
     def _client_settings(self, urls: tuple[str, ...]) -> ClientSettings:
         connection = self._config.connection
+        at_home = self._config.play.server == "local"
+        at_login, in_game = (AT_HOME, AT_HOME) if at_home else (AT_LOGIN, IN_GAME)
         return ClientSettings(
             urls=urls,
+            gate=self._config.gate,
             games=self._config.play.games,
             pace=self._config.pace,
             keepalive_s=connection.keepalive_s,
             silence_s=connection.silence_s,
-            at_login=msgspec.structs.replace(AT_LOGIN, tries=connection.login_tries),
-            in_game=msgspec.structs.replace(IN_GAME, tries=connection.resume_tries),
+            at_login=msgspec.structs.replace(at_login, tries=connection.login_tries),
+            in_game=msgspec.structs.replace(in_game, tries=connection.resume_tries),
         )
 
     def _random(self) -> random.Random:

@@ -122,6 +122,11 @@ class SeatPlayer:
         self._date = date
         self._log = log
 
+    @property
+    def pace(self) -> Pace:
+        """How fast it answers."""
+        return self._settings.pace
+
     def begin_game(self, game_id: str) -> None:
         """A new game: forget the last one's decisions, and load the policy anew if it failed in it."""
         if self._faults:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+
+import platformdirs
 
 from bot.descriptors import SpareDescriptors
 from game.errors import ConfigError
-from replays.library import Library
+from game.files import remove_leftovers
+from replays.library import Closing, Library
 from replays.record import GameRecord
 
 
@@ -16,7 +21,7 @@ class Records:
     """One library for two sources, which come from different threads."""
 
     def __init__(self, folder: Path) -> None:
-        self._library = Library(folder)
+        self._library = Library(folder, others=emergency_folders)
         self._lock = threading.Lock()
         self._spare = SpareDescriptors()
 
@@ -31,6 +36,7 @@ class Records:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
                 pass
+            remove_leftovers(folder)
         except OSError as exc:
             raise ConfigError(
                 f"records.folder: cannot write to {folder} ({exc.strerror}); make it writable or name another"
@@ -40,3 +46,47 @@ class Records:
         """Save a game; where it lies, or None if only in memory. Never raises for a disk that refuses."""
         with self._lock, self._spare.given_back():
             return self._library.keep(record)
+
+    def late(self, game_id: str) -> Path | None:
+        """Where the record of a game lies that could not be written at first, None if it still cannot."""
+        return self._library.late.get(game_id)
+
+    def close(self) -> Closing:
+        """Save what waits: a last try, and then elsewhere."""
+        with self._lock, self._spare.given_back():
+            return self._library.close()
+
+
+def emergency_folders() -> Iterator[Path]:
+    """Where records go that their folder does not take: our own state, else the system's temporary files."""
+    yield Path(platformdirs.user_state_path("suzaku")) / "rescued"
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    temporary = Path(tempfile.gettempdir()) / f"suzaku-rescued-{user}"
+    try:
+        temporary.mkdir(mode=0o700, exist_ok=True)
+        is_ours = not temporary.is_symlink() and temporary.stat().st_uid == user
+    except OSError:
+        return
+    if is_ours:  # where all may write somebody else may have made it
+        yield temporary
+
+
+def closing_text(closing: Closing, folder: Path) -> str:
+    """What became of games that the library's folder did not take, empty if it took all."""
+    lines = []
+    if closing.rescued:
+        where = " and ".join(sorted({str(path.parent) for path in closing.rescued}))
+        lines.append(
+            f"{_games(len(closing.rescued))} could not be wholly written to {folder} ({closing.reason}); "
+            f"saved in {where}"
+        )
+    if closing.lost:
+        lines.append(
+            f"{_games(len(closing.lost))} could not be written anywhere, or only in part ({closing.reason}): "
+            + ", ".join(closing.lost)
+        )
+    return "\n".join(lines)
+
+
+def _games(count: int) -> str:
+    return f"{count} game{'s' if count > 1 else ''}"

@@ -14,6 +14,10 @@ from bot.tenhou.client.journal import GameResult
 from bot.tenhou.game_types import describe
 from game.events import Four
 
+EXIT_DONE: Final = 0
+EXIT_FAILED: Final = 1
+EXIT_INTERRUPTED: Final = 130
+
 _STATM: Final = Path("/proc/self/statm")
 _NAME_WIDTH: Final = 16
 
@@ -31,7 +35,7 @@ class PlayedGame(msgspec.Struct, frozen=True):
         scores: final points by player.
         results: final results by player, uma and oka included, in points of a thousand.
         rounds: how many were dealt.
-        record: path of the mjlog file, null if it could not be written.
+        record: path of the mjlog file, null if it could not be written anywhere.
         rss_mb: resident size of this process after the game, null where the system does not tell.
     """
 
@@ -66,7 +70,12 @@ class RunResult(msgspec.Struct, frozen=True):
         decisions: of all games.
         average_placement: over the games, null without one.
         first_move_s: from the start of the program to the first decision, null without one.
-        missed: games that ended while we were away.
+        missed: ids of games that ended while we were away; we do not know how.
+        unfinished: id of the game that still ran when the run ended, null without one.
+        failure: why the run could not go on, null if it could.
+        rescued: records that `records.folder` did not take, and where they lie instead.
+        lost: ids of games whose record, or decisions, could not be written anywhere.
+        unwritten: all about these two in words, empty without any.
         interrupted: the run was ended before all its games were played.
     """
 
@@ -74,12 +83,27 @@ class RunResult(msgspec.Struct, frozen=True):
     decisions: Decisions
     average_placement: float | None
     first_move_s: float | None
-    missed: int
+    missed: tuple[str, ...]
     interrupted: bool
+    unfinished: str | None = None
+    failure: str | None = None
+    rescued: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    unwritten: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        """0 done, 1 failed, 130 interrupted; a game that was missed or not written is a failure."""
+        if self.failure is not None or self.missed or self.unwritten:
+            return EXIT_FAILED
+        return EXIT_INTERRUPTED if self.interrupted else EXIT_DONE
 
 
-def played_game(result: GameResult, names: Sequence[str], rss_mb: float | None) -> PlayedGame:
-    """One game as the result shows it."""
+def played_game(
+    result: GameResult, names: Sequence[str], rss_mb: float | None, late: Path | None = None
+) -> PlayedGame:
+    """One game as the result shows it; ``late`` is where its record lies if it was not written at once."""
+    record = result.record or late
     a, b, c, d = (clean_text(name) for name in names)
     first, second, third, fourth = (tenths / 10 for tenths in result.results)
     return PlayedGame(
@@ -92,7 +116,7 @@ def played_game(result: GameResult, names: Sequence[str], rss_mb: float | None) 
         scores=result.scores,
         results=(first, second, third, fourth),
         rounds=result.rounds,
-        record=None if result.record is None else str(result.record),
+        record=None if record is None else str(record),
         rss_mb=rss_mb,
     )
 
@@ -140,7 +164,25 @@ def result_text(result: RunResult) -> str:
         + (f"; average place {result.average_placement:.2f}" if len(result.games) > 1 else "")
         + ("; interrupted" if result.interrupted else "")
     )
+    troubles = _troubles(result)
+    if troubles:
+        parts.append("\n".join(troubles))
     return "\n\n".join(parts)
+
+
+def _troubles(result: RunResult) -> list[str]:
+    """What went wrong, a line each."""
+    lines = [
+        f"game {game or 'of an unknown id'} was missed: it ended while we were away" for game in result.missed
+    ]
+    if result.unfinished is not None:
+        why = "it was left" if result.failure is None else "it is lost"
+        lines.append(f"game {result.unfinished} was not finished: {why}")
+    if result.failure is not None:
+        lines.append(f"stopped: {result.failure}")
+    if result.unwritten:
+        lines += result.unwritten.splitlines()
+    return lines
 
 
 def _page_size() -> int:

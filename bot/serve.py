@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 from collections.abc import AsyncIterator
-from typing import Final
 
 import structlog
 
 from bot.config import Config
-from bot.records import Records
+from bot.records import Records, closing_text
+from bot.result import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 from bot.stopping import signals_call
 from bot.tenhou.lobby import Lobby, LobbySettings
 from bot.warm import warm_up_visibly
 from game.errors import ConfigError
-
-EXIT_DONE: Final = 0
-EXIT_INTERRUPTED: Final = 130
 
 log = structlog.get_logger(__name__)
 
@@ -30,7 +28,13 @@ def run_lobby(config: Config, *, dry_run: bool) -> int:
     records = Records(config.records.folder)
     records.check()
     warm_up_visibly()
-    return asyncio.run(_serve(config, records))
+    try:
+        code = asyncio.run(_serve(config, records))
+    finally:
+        unwritten = closing_text(records.close(), config.records.folder)
+        if unwritten:
+            print(unwritten, file=sys.stderr)
+    return EXIT_FAILED if unwritten else code
 
 
 @contextlib.asynccontextmanager
@@ -41,7 +45,10 @@ async def local_lobby(config: Config, records: Records) -> AsyncIterator[Lobby]:
         ConfigError: its port is taken.
     """
     settings = LobbySettings(
-        port=config.local.port, seed=config.play.seed, clients_per_table=config.local.clients_per_table
+        port=config.local.port,
+        own_host=config.local.own_host,
+        seed=config.play.seed,
+        clients_per_table=config.local.clients_per_table,
     )
     async with contextlib.AsyncExitStack() as stack:
         try:

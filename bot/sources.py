@@ -16,7 +16,7 @@ from game.errors import ReplayError, ReplayTooLarge
 from game.jit import cache_folder
 from replays.formats import MAX_FILE, SUFFIXES, Format, format_of, id_in_name, parse, read_file, read_game
 from replays.index import INDEX_FILE
-from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX, read_decisions
+from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX, decisions_beside, record_file
 from replays.record import GameRecord
 from replays.tenhou6 import is_link
 
@@ -130,23 +130,26 @@ def records_in(folder: Path) -> Iterator[Path]:
 
 def _of_file(path: Path) -> Loaded:
     if path.name.endswith(DECISIONS_SUFFIX):
-        record_name = path.name.removesuffix(DECISIONS_SUFFIX) + RECORD_SUFFIX
-        raise ReplayError(f"decisions, not a record; name {record_name}, which lies beside them")
+        raise ReplayError(f"decisions, not a record; name {record_file(path).name}, which lies beside them")
     data = read_file(path)
     if data.startswith(_OWN_RESULT):
         raise ReplayError("a review, not a record; name the record it was made of")
     record = _with_decisions(parse(data, id_in_name(path.name)), path)
     named = _SEAT_IN_NAME.search(path.name)
-    seat = int(named[1]) if named else record.decisions[0].player if record.decisions else None
-    return Loaded(record, path.name, format_of(data), seat)
+    return Loaded(record, path.name, format_of(data), int(named[1]) if named else _only_seat(record))
+
+
+def _only_seat(record: GameRecord) -> int | None:
+    """Whose decisions lie beside the record, if they are one player's."""
+    seats = {made.player for made in record.decisions}
+    return seats.pop() if len(seats) == 1 else None
 
 
 def _with_decisions(record: GameRecord, path: Path) -> GameRecord:
     if not path.name.endswith(RECORD_SUFFIX):
         return record
-    beside = path.with_name(path.name.removesuffix(RECORD_SUFFIX) + DECISIONS_SUFFIX)
     try:
-        return msgspec.structs.replace(record, decisions=read_decisions(beside))
+        return msgspec.structs.replace(record, decisions=decisions_beside(path))
     except ReplayError as exc:
         sys.stderr.write(f"note: {clean_text(str(exc))}; what happened in play is left out\n")
         return record

@@ -54,6 +54,14 @@ class LoginRejected(TransportError):  # noqa: N818
         super().__init__(message)
 
 
+class NothingListens(TransportError):  # noqa: N818
+    """There is no lobby where one of our own should be; it may be started yet."""
+
+
+class NotAllowed(TransportError):  # noqa: N818
+    """We do not connect there, or do not play there like this: stop."""
+
+
 class DecisionError(BotError):
     """A policy gave no usable answer."""
 

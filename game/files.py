@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
+import re
+import secrets
+import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-TEMPORARY: Final = ".tmp"
-"""What the name of a file ends with while it is being written."""
+TEMPORARY: Final = r"\.[0-9a-f]{12}\.tmp"
+"""A pattern of what the name of a file ends with while it is being written; no two writers have the same."""
+LEFT_S: Final = 3600.0
+"""Nobody writes one file for so long: what is older was left by a process that was killed."""
+LOCK_S: Final = 2.0
 
 _WRITE: Final = (
-    os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 )
+_LOCK_STEP_S: Final = 0.02
 
 
 def expand_home(text: str) -> Path:
@@ -35,7 +46,7 @@ def replace_file(path: Path, data: bytes) -> None:
     Raises:
         OSError: the disk is full or the folder read-only; the file is as it was.
     """
-    temporary = path.with_name(path.name + TEMPORARY)
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(6)}.tmp")
     try:
         with os.fdopen(os.open(temporary, _WRITE, 0o644), "wb") as file:
             file.write(data)
@@ -57,3 +68,48 @@ def flush_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what processes that were killed while writing have left; never raises."""
+    ends = re.compile(rf".+{TEMPORARY}")
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            if ends.fullmatch(path.name) and time.time() - path.lstat().st_mtime > LEFT_S:
+                path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Keep other processes that ask for the same out of a folder, where the system can.
+
+    Raises:
+        OSError: another one does not leave it in `LOCK_S`.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        _lock(handle)
+        yield
+    finally:
+        os.close(handle)
+
+
+if sys.platform != "win32":
+    import fcntl
+
+    def _lock(handle: int) -> None:
+        until = time.monotonic() + LOCK_S
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise OSError(errno.EAGAIN, "another process is writing there") from None
+                time.sleep(_LOCK_STEP_S)
+            except OSError:
+                return  # a file system without locks
+            else:
+                return

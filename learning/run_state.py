@@ -11,7 +11,7 @@ import msgspec
 import torch
 
 from game.errors import ConfigError, TrainingError
-from game.files import replace_file
+from game.files import remove_leftovers, replace_file
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -40,6 +40,7 @@ class RunFolder:
             TrainingError: it cannot be read.
         """
         path = self.folder / STATE_FILE
+        remove_leftovers(self.folder)
         if not path.exists():
             return None
         try:

@@ -6,6 +6,7 @@ read again, and without the file, or with a broken one, everything is.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from datetime import date
 from pathlib import Path
@@ -19,7 +20,7 @@ from game.events import Four
 from game.files import replace_file
 from game.settlement import placements
 from replays.formats import read_file, read_game
-from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX
+from replays.library import RECORD_SUFFIX, decisions_file
 from replays.record import GameRecord, Names, check_game_id, started
 
 INDEX_FILE: Final = "index.json"
@@ -43,7 +44,7 @@ class GameEntry(msgspec.Struct, frozen=True):
         game_type: Tenhou's type bits.
         lobby: number of the lobby.
         names: of the players, absolute.
-        player: who we were, -1 where no decisions of ours lie beside it.
+        player: who we were, -1 where no decisions lie beside it, or those of several seats.
         rounds: how many were dealt.
         scores: final points by player, None for a game that was cut short.
         results: final results in tenths, uma and oka included.
@@ -158,15 +159,12 @@ def _records(folder: Path) -> list[Path]:
 
 def _stamp(path: Path) -> tuple[int, int, int, int]:
     record = path.stat(follow_symlinks=False)
-    try:
-        decisions = _decisions(path).stat(follow_symlinks=False)
-    except FileNotFoundError:
-        return record.st_size, record.st_mtime_ns, 0, 0
-    return record.st_size, record.st_mtime_ns, decisions.st_size, decisions.st_mtime_ns
-
-
-def _decisions(path: Path) -> Path:
-    return path.with_name(path.name.removesuffix(RECORD_SUFFIX) + DECISIONS_SUFFIX)
+    size = newest = 0
+    for player in (None, *range(4)):
+        with contextlib.suppress(FileNotFoundError):
+            decisions = decisions_file(path, player).stat(follow_symlinks=False)
+            size, newest = size + decisions.st_size, max(newest, decisions.st_mtime_ns)
+    return record.st_size, record.st_mtime_ns, size, newest
 
 
 def _read(path: Path, files: tuple[int, int, int, int]) -> _Known:
@@ -174,7 +172,7 @@ def _read(path: Path, files: tuple[int, int, int, int]) -> _Known:
         raise ReplayError("a link; links are not followed")
     game_id = check_game_id(path.name.removesuffix(RECORD_SUFFIX))
     try:
-        player = _our_seat(_decisions(path))
+        player = _our_seat(path)
     except OSError:  # the game is sound; its decisions are tried again the next time
         player, files = -1, (*files[:2], -1, -1)
     return _Known(files, entry_of(read_game(path), game_id, player))
@@ -204,21 +202,30 @@ def entry_of(record: GameRecord, game_id: str, player: int) -> GameEntry:
     )
 
 
-def _our_seat(path: Path) -> int:
-    """Who decided, from the first line of the decisions that can be read; -1 without any.
+def _our_seat(record: Path) -> int:
+    """Who decided; -1 without decisions beside the record, and with those of several seats.
 
     Raises:
-        OSError: the file cannot be read.
+        OSError: the file of an older game's decisions cannot be read.
     """
-    if path.is_symlink() or not path.is_file():
-        return -1
-    with path.open("rb") as file:
+    seats = {player for player in range(4) if _is_file(decisions_file(record, player))}
+    older = decisions_file(record)
+    if _is_file(older):
+        seats |= _seat_of(older)
+    return seats.pop() if len(seats) == 1 else -1
+
+
+def _seat_of(older: Path) -> set[int]:
+    """Who decided, from the first line of a file that can be read."""
+    with older.open("rb") as file:
         for _ in range(_LINES_TRIED):
-            try:
-                return msgspec.json.decode(file.readline(_LONGEST_LINE), type=_Decided).player
-            except msgspec.MsgspecError:
-                continue
-    return -1
+            with contextlib.suppress(msgspec.MsgspecError):
+                return {msgspec.json.decode(file.readline(_LONGEST_LINE), type=_Decided).player}
+    return set()
+
+
+def _is_file(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
 
 
 def _load(path: Path) -> dict[str, _Known]:

@@ -1,12 +1,16 @@
-"""Where finished games are kept: one mjlog file each, and beside it a file of the decisions made.
+"""Where finished games are kept: one mjlog file each, and beside it the decisions of each of our seats.
 
-A file appears whole or not at all. A full or read-only disk costs no game: records wait in memory, up to a
-cap, and are tried again with the next one.
+A file appears whole or not at all, and none with other contents is ever replaced. A full or read-only disk
+costs no game: records wait in memory, up to a cap, and are tried again with the next one and at the end; what
+still cannot be written goes to another folder.
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections import deque
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -14,14 +18,18 @@ import msgspec
 import structlog
 
 from game.errors import ReplayError, ReplayFormatError
-from game.files import replace_file
-from replays.formats import read_file
+from game.files import locked_folder, replace_file
+from replays.formats import read_file, read_game
 from replays.mjlog import write
+from replays.mjlog_reader import read_record
 from replays.record import DecisionRecord, GameRecord, check_game_id
+from replays.views import joined
 
 DEFAULT_FOLDER: Final = Path("replays/games")
 RECORD_SUFFIX: Final = ".mjlog.xml"
 DECISIONS_SUFFIX: Final = ".decisions.jsonl"
+CONFLICTS: Final = "conflicts"
+"""Folder in the library for files whose names were taken by other contents."""
 MAX_DECISIONS: Final = 32 * 1024 * 1024
 """Bytes; those of a long game are some hundred kilobytes."""
 KEPT_IN_MEMORY: Final = 32
@@ -30,47 +38,74 @@ KEPT_IN_MEMORY: Final = 32
 _log = structlog.get_logger(__name__)
 
 
-def read_decisions(path: Path) -> tuple[DecisionRecord, ...]:
-    """The decisions that lie beside a record; none if there is no such file.
+def decisions_file(record: Path, player: int | None = None) -> Path:
+    """The file beside a record with the decisions of a seat; without a seat, the one that older games have.
+
+    >>> decisions_file(Path("r/ID.mjlog.xml"), 2).name, decisions_file(Path("r/ID.mjlog.xml")).name
+    ('ID.seat2.decisions.jsonl', 'ID.decisions.jsonl')
+    """
+    seat = "" if player is None else f".seat{player}"
+    return record.with_name(record.name.removesuffix(RECORD_SUFFIX) + seat + DECISIONS_SUFFIX)
+
+
+def record_file(decisions: Path) -> Path:
+    """The record that a file of decisions lies beside."""
+    name = re.sub(r"(\.seat[0-3])?$", "", decisions.name.removesuffix(DECISIONS_SUFFIX))
+    return decisions.with_name(name + RECORD_SUFFIX)
+
+
+def decisions_beside(record: Path) -> tuple[DecisionRecord, ...]:
+    """All decisions that lie beside a record, seat by seat, each in order.
 
     Raises:
-        ReplayFormatError: a line of it is no decision.
-        ReplayTooLarge: it is larger than the decisions of any game.
-        ReplayError: it cannot be read, or is a link.
+        ReplayFormatError: a line of theirs is no decision.
+        ReplayTooLarge: a file is larger than the decisions of any game.
+        ReplayError: one cannot be read, or is a link.
     """
-    found, problems = readable_decisions(path)
+    found, problems = readable_beside(record)
     if problems:
-        raise ReplayFormatError(f"{path}: {problems[0]}")
+        raise ReplayFormatError(problems[0])
     return found
 
 
-def readable_decisions(path: Path) -> tuple[tuple[DecisionRecord, ...], tuple[str, ...]]:
-    """The decisions of a file that may be damaged, and what is wrong with the lines that hold none.
+def readable_beside(record: Path) -> tuple[tuple[DecisionRecord, ...], tuple[str, ...]]:
+    """As `decisions_beside` where files may be damaged, with what is wrong with the lines that hold none.
 
     Raises:
-        ReplayTooLarge: it is larger than the decisions of any game.
-        ReplayError: it cannot be read, or is a link.
+        ReplayTooLarge: a file is larger than the decisions of any game.
+        ReplayError: one cannot be read, or is a link.
     """
+    seats = [_readable(decisions_file(record, player)) for player in range(4)]
+    told = {made.player for found, _ in seats for made in found}
+    older, older_problems = _readable(decisions_file(record))
+    found = [made for found, _ in seats for made in found]
+    found += [made for made in older if made.player not in told]
+    problems = [problem for _, those in seats for problem in those]
+    return tuple(sorted(found, key=lambda made: made.player)), (*problems, *older_problems)
+
+
+def _readable(path: Path) -> tuple[list[DecisionRecord], list[str]]:
     if path.is_symlink():
         raise ReplayError(f"{path}: a link; links are not followed")
     if not path.exists():
-        return (), ()
+        return [], []
     found, problems = [], []
     for number, line in enumerate(read_file(path, MAX_DECISIONS).splitlines(), 1):
         try:
             found.append(msgspec.json.decode(line, type=DecisionRecord))
         except msgspec.MsgspecError as exc:
-            problems.append(f"line {number}: {exc}")
-    return tuple(found), tuple(problems)
+            problems.append(f"{path}: line {number}: {exc}")
+    return found, problems
 
 
 def save(record: GameRecord, folder: Path) -> Path:
-    """Write a game under its id; one already there is replaced, unless it knows hands that this one does not.
+    """Write a game under its id, and the decisions of its seat beside it.
 
-    So a seat's own view, which brings the decisions, and the lobby's full record can come in any order.
+    Views of one game join: a seat's own, which brings the decisions, those of other seats, and the lobby's
+    full record can come in any order. A file that holds anything else stays, and ours goes to `CONFLICTS`.
 
     Args:
-        record: the game; its decisions, if any, go to a file of their own beside it.
+        record: the game; its decisions, if any, go to a file for each seat beside it.
         folder: made if it is missing.
 
     Returns:
@@ -81,63 +116,207 @@ def save(record: GameRecord, folder: Path) -> Path:
         ReplayError: the path would leave the folder, or one of its files is a link.
         OSError: the disk does not take it.
     """
-    name = check_game_id(record.game_id)
+    path = save_record(record, folder)
+    save_decisions(record, folder)
+    return path
+
+
+def save_record(record: GameRecord, folder: Path) -> Path:
+    """The game alone, as `save` does it."""
+    name = check_game_id(record.game_id) + RECORD_SUFFIX
     text = write(record)
     folder.mkdir(parents=True, exist_ok=True)
-    if record.decisions:
-        lines = b"".join(msgspec.json.encode(decision) + b"\n" for decision in record.decisions)
-        replace_file(_inside(folder, name + DECISIONS_SUFFIX), lines)
-    path = _inside(folder, name + RECORD_SUFFIX)
-    if record.is_complete or not path.exists():
+    path = _inside(folder, name)
+    with locked_folder(folder):
+        if path.exists():
+            return _join_record(record, text, path)
         replace_file(path, text.encode())
     return path
 
 
-class Library:
-    """Saves games to one folder; what the disk refuses it keeps and tries again."""
+def save_decisions(record: GameRecord, folder: Path) -> None:
+    """The decisions alone, as `save` does it."""
+    made_by: dict[int, list[DecisionRecord]] = {}
+    for made in record.decisions:
+        made_by.setdefault(made.player, []).append(made)
+    game = folder / (check_game_id(record.game_id) + RECORD_SUFFIX)
+    for player, decisions in made_by.items():
+        lines = b"".join(msgspec.json.encode(decision) + b"\n" for decision in decisions)
+        path = _inside(folder, decisions_file(game, player).name)
+        with locked_folder(folder):
+            if not path.exists():
+                replace_file(path, lines)
+            elif path.read_bytes() != lines:
+                _set_aside(path, lines)
 
-    def __init__(self, folder: Path = DEFAULT_FOLDER, kept_in_memory: int = KEPT_IN_MEMORY) -> None:
+
+def _join_record(record: GameRecord, text: str, path: Path) -> Path:
+    """Save a game whose name is taken: by another view of it, or by something else."""
+    try:
+        there = read_game(path)
+        ours = read_record(text, record.game_id)  # as it is after a round through a file
+    except ReplayError:
+        return _set_aside(path, text.encode())
+    events = joined(there.events, ours.events)
+    if events is not None:
+        if events != there.events:
+            fuller = record if record.is_complete else msgspec.structs.replace(there, events=events)
+            replace_file(path, write(fuller).encode())
+        return path
+    # a seat whose line broke missed some of what the lobby saw
+    if _is_same_game(there, ours) and there.is_complete != ours.is_complete:
+        if ours.is_complete:
+            replace_file(path, text.encode())
+        return path
+    return _set_aside(path, text.encode())
+
+
+def _is_same_game(one: GameRecord, other: GameRecord) -> bool:
+    endings = {record.ending for record in (one, other)} - {None}
+    return one.names == other.names and one.game_type == other.game_type and len(endings) < 2
+
+
+def _set_aside(taken: Path, data: bytes) -> Path:
+    """Write a file whose name is taken to a folder of its own; the same contents get the same name."""
+    folder = _inside(taken.parent, CONFLICTS)
+    folder.mkdir(exist_ok=True)
+    path = _inside(folder, f"{hashlib.sha256(data).hexdigest()[:8]}-{taken.name}")
+    replace_file(path, data)
+    _log.warning(
+        "record.conflict", path=str(taken), written=str(path), reason="the name holds another content"
+    )
+    return path
+
+
+class Closing(msgspec.Struct, frozen=True):
+    """How the last try ended.
+
+    Attributes:
+        rescued: files of games that had to go to another folder.
+        lost: ids of games that could not be written anywhere, or not wholly.
+        reason: what the disk said last, empty if it took everything.
+    """
+
+    rescued: tuple[Path, ...] = ()
+    lost: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class _Waiting(msgspec.Struct):
+    """A game that is not wholly on the disk: where its record lies by now, and what the disk said last."""
+
+    record: GameRecord
+    path: Path | None = None
+    refused: str = ""
+
+    def save(self, folder: Path) -> None:
+        """Write what is missing, the record first."""
+        if self.path is None:
+            self.path = save_record(self.record, folder)
+        save_decisions(self.record, folder)
+
+
+class Library:
+    """Saves games to one folder; what the disk refuses it keeps and tries again.
+
+    Args:
+        folder: of the library.
+        kept_in_memory: games that may wait for the disk; of more the oldest goes to another folder at once.
+        others: makes the folders that take what this one refuses, the first to be tried first.
+    """
+
+    def __init__(
+        self,
+        folder: Path = DEFAULT_FOLDER,
+        kept_in_memory: int = KEPT_IN_MEMORY,
+        others: Callable[[], Iterable[Path]] = tuple,
+    ) -> None:
         self.folder = folder
-        self._waiting: deque[GameRecord] = deque()
+        self.late: dict[str, Path] = {}
+        """Where records lie that could not be written at first, by id."""
+        self._waiting: deque[_Waiting] = deque()
         self._cap = kept_in_memory
+        self._others = others
+        self._rescued: list[Path] = []
+        self._lost: list[str] = []
+        self._reason = ""
 
     @property
     def waiting(self) -> int:
-        """How many records are only in memory."""
+        """How many games are not wholly on the disk."""
         return len(self._waiting)
 
     def keep(self, record: GameRecord) -> Path | None:
         """Save a game, and those that could not be saved before it; never raises.
 
         Returns:
-            Where the game lies, None if it is only in memory, or cannot be written at all.
+            Where the record lies, None if it is only in memory, or cannot be written at all.
         """
-        self._waiting.append(record)
-        path = None
-        while self._waiting:
-            try:
-                path = save(self._waiting[0], self.folder)
-            except ReplayError as exc:
-                _log.error("record.rejected", game_id=self._waiting[0].game_id[:40], reason=str(exc))
-                path = None
-            except OSError as exc:
-                self._hold(exc)
-                return None
-            self._waiting.popleft()
-        return path
+        game = _Waiting(record)
+        self._waiting.append(game)
+        self._try_all()
+        if self._waiting:
+            self._hold()
+        return game.path
 
-    def _hold(self, exc: OSError) -> None:
-        dropped = ""
-        if len(self._waiting) > self._cap:
-            dropped = self._waiting.popleft().game_id
+    def close(self) -> Closing:
+        """Try a last time, here and then elsewhere; nothing waits after it."""
+        self._try_all()
+        while self._waiting:
+            self._rescue(self._waiting.popleft())
+        # several views of a game may have waited
+        rescued, lost = tuple(dict.fromkeys(self._rescued)), tuple(dict.fromkeys(self._lost))
+        closing = Closing(rescued, lost, self._reason)
+        if closing.rescued or closing.lost:
+            _log.error(
+                "record.unsaved",
+                folder=str(self.folder),
+                reason=closing.reason,
+                rescued=[str(path) for path in closing.rescued],
+                lost=closing.lost,
+            )
+        return closing
+
+    def _try_all(self) -> None:
+        """Try each game that waits, whatever becomes of the others."""
+        for game in tuple(self._waiting):
+            try:
+                game.save(self.folder)
+            except OSError as exc:
+                game.refused = exc.strerror or str(exc)
+                continue
+            except ReplayError as exc:
+                _log.error("record.rejected", game_id=game.record.game_id[:40], reason=str(exc))
+                self._lost.append(game.record.game_id)
+                self._reason = str(exc)
+            self._waiting.remove(game)
+            if game.refused and game.path is not None:
+                self.late[game.record.game_id] = game.path
+
+    def _hold(self) -> None:
         _log.warning(
             "record.unsaved",
             folder=str(self.folder),
-            reason=exc.strerror or str(exc),
+            reason=self._waiting[-1].refused,
             in_memory=len(self._waiting),
-            dropped=dropped,
-            remedy="make room in the folder or make it writable; records are tried again after the next game",
+            remedy="make room in the folder or make it writable; records are tried again after each game",
         )
+        while len(self._waiting) > self._cap:
+            self._rescue(self._waiting.popleft())
+
+    def _rescue(self, game: _Waiting) -> None:
+        """Save a game elsewhere; one that nothing takes is lost."""
+        self._reason = game.refused
+        for folder in self._others():
+            try:
+                path = save(game.record, folder)
+            except (OSError, ReplayError) as exc:
+                _log.warning("record.unsaved", folder=str(folder), reason=str(exc))
+                continue
+            self._rescued.append(path)
+            self.late[game.record.game_id] = game.path or path
+            return
+        self._lost.append(game.record.game_id)
 
 
 def _inside(folder: Path, name: str) -> Path:

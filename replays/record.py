@@ -65,7 +65,7 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True):
         dice: both dice of each round less one; they decide nothing and may be missing.
         shuffle: text of the seed all walls follow from, where Tenhou gave it.
         round_shuffles: texts of the seeds of single rounds, which records of early 2009 carry instead.
-        decisions: decisions of our seat, in order.
+        decisions: those of our seat, in order; of several seats one seat after the other.
         rules_said: whether the record says by which rules it was played; ``game_type`` is else the usual one
             that fits its rounds.
     """

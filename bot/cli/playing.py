@@ -38,6 +38,9 @@ def play(
     lobby: Annotated[
         str | None, typer.Option(help='Lobby to sit down in: 0, 1000-9999 or "C12345678".', metavar="LOBBY")
     ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="What we are called in a lobby of our own.", metavar="NAME")
+    ] = None,
     game_type: Annotated[
         str | None,
         typer.Option("--type", help="hanchan, tonpuu, fast, practice, a room, or a number.", metavar="TYPE"),
@@ -72,6 +75,7 @@ def play(
             "play.server": server,
             "local.url": url,
             "server.lobby": lobby,
+            "local.name": name,
             "server.type": game_type,
             "play.games": games,
             "play.pace": pace,
@@ -97,6 +101,13 @@ def lobby(
         int | None,
         typer.Option(help="Where to listen, on this machine only; 0 takes a free one.", metavar="PORT"),
     ] = None,
+    clients_per_table: Annotated[
+        int | None,
+        typer.Option(
+            help="A table begins when so many clients queue for it, 1 to 4; built-in players take the rest.",
+            metavar="NUMBER",
+        ),
+    ] = None,
     seed: Seed = None,
     config_file: ConfigFile = None,
     log_level: LogLevel = None,
@@ -115,6 +126,7 @@ def lobby(
             "play.seed": seed,
             "local.url": "",
             "local.port": port,
+            "local.clients_per_table": clients_per_table,
             "records.folder": out,
             "logs.level": log_level,
             "logs.format": log_format,

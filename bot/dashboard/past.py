@@ -17,7 +17,7 @@ from game.errors import ReplayError
 from game.events import Four
 from replays.formats import read_game
 from replays.index import GameEntry, games
-from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX, readable_decisions
+from replays.library import RECORD_SUFFIX, readable_beside
 from replays.record import DecisionRecord, check_game_id, started
 from replays.review.report import known_hands, length_of
 
@@ -63,7 +63,7 @@ def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
     if path.is_symlink() or not path.is_file():
         raise ReplayError(f"{name}: there is no such game")
     record = read_game(path)
-    made, left_out = _decisions(folder / (name + DECISIONS_SUFFIX))
+    made, left_out = _decisions(path)
     player = mode(each.player for each in made) if made else 0
     head = Head(
         game_id=name,
@@ -105,10 +105,10 @@ def gathered(messages: list[Message]) -> dict[str, Any]:
     return shown
 
 
-def _decisions(path: Path) -> tuple[tuple[DecisionRecord, ...], int | None]:
-    """What was decided, and how many lines of the file cannot be read; None if it cannot be read at all."""
+def _decisions(record: Path) -> tuple[tuple[DecisionRecord, ...], int | None]:
+    """What was decided, and how many lines of the files cannot be read; None if one cannot be read at all."""
     try:
-        made, problems = readable_decisions(path)
+        made, problems = readable_beside(record)
     except ReplayError:
         return (), None
     return made, len(problems)

@@ -210,7 +210,7 @@ def _tidy(folder: Path, card: Card) -> None:
     previous = _previous_path(folder, card.model)
     with contextlib.suppress(CheckpointError):
         kept.add(decode_card(read_file(previous, 1, LARGEST_CARD), previous).tensors.file)
-    ours = re.compile(rf"{card.model}-[0-9a-f]{{8}}\.safetensors({re.escape(TEMPORARY)})?")
+    ours = re.compile(rf"{card.model}-[0-9a-f]{{8}}\.safetensors({TEMPORARY})?")
     with contextlib.suppress(OSError):
         for path in folder.iterdir():
             if ours.fullmatch(path.name) and path.name not in kept:

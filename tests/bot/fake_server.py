@@ -82,6 +82,13 @@ class Refuse:
     status: int = 503
 
 
+@dataclass
+class Redirect:
+    """Instead of a script: send the handshake elsewhere."""
+
+    url: str
+
+
 Step = Say | Hear | Echo | Flood | Drop | Half | Hold | Linger | Hang
 Script = Sequence[Step]
 
@@ -98,7 +105,7 @@ def tag_of(frame: str) -> str:
 class FakeServer:
     """Serves each connection its script; when they are used up, answers 503."""
 
-    def __init__(self, *scripts: Script | Refuse) -> None:
+    def __init__(self, *scripts: Script | Refuse | Redirect) -> None:
         self.scripts = list(scripts)
         self.received: list[list[str]] = []
         self.requests: list[Request] = []
@@ -147,6 +154,10 @@ class FakeServer:
         script = self.scripts.pop(0)
         if isinstance(script, Refuse):
             return connection.respond(HTTPStatus(script.status), "go away\n")
+        if isinstance(script, Redirect):
+            response = connection.respond(HTTPStatus.FOUND, "over there\n")
+            response.headers["Location"] = script.url
+            return response
         connection.script = script  # type: ignore[attr-defined]
         return None
 
@@ -208,7 +219,7 @@ class FakeServer:
 
 
 @contextlib.asynccontextmanager
-async def fake_server(*scripts: Script | Refuse) -> AsyncIterator[FakeServer]:
+async def fake_server(*scripts: Script | Refuse | Redirect) -> AsyncIterator[FakeServer]:
     """A running fake server."""
     server = FakeServer(*scripts)
     await server.up()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -18,12 +19,19 @@ import typer
 from typer.testing import CliRunner
 
 from bot import cli
+from bot.play import Run
 from bot.tenhou.client.retry import Waits
 from game.errors import ConfigError, LoginRejected
+from game.files import replace_file
+from replays.formats import read_game
+from replays.record import DecisionRecord
+from replays.review.report import known_hands
+from tests.bot.fake_server import free_port
 
 ROOT = Path(__file__).parents[2]
 LOGIN = "ID0A1B2C3D-Marker01"
 HANG_S = 120
+QUICK = Waits(first_s=0.3, growth=1.0, longest_s=0.3, tries=100)
 NO_WAITS = Waits(first_s=0.001, growth=1.0, longest_s=0.001, tries=1)
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
@@ -340,7 +348,8 @@ def test_play_plays_a_whole_game_and_prints_standings_and_record(tmp_path: Path)
     record = re.search(r"record: (\S+)", out)
     assert record is not None
     assert Path(record[1]).read_text().startswith("<mjloggm")
-    decisions = Path(record[1].replace(".mjlog.xml", ".decisions.jsonl"))
+    (decisions,) = Path("records").glob("*.seat?.decisions.jsonl")
+    assert decisions.name.startswith(Path(record[1]).name.removesuffix(".mjlog.xml"))
     lines = [json.loads(line) for line in decisions.read_text().splitlines()]
     logged = [json.loads(line) for line in err.splitlines() if '"decision.made"' in line]
     assert len(lines) == len(logged) > 10
@@ -377,13 +386,174 @@ def test_the_same_seed_plays_the_same_game() -> None:
     assert outs[0]["names"] == outs[1]["names"]
 
 
-def test_a_server_that_cannot_be_reached_exits_1(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dead_address_says_what_to_start_and_exits_1(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUZAKU_CONNECTION__LOGIN_TRIES", "1")
-    monkeypatch.setattr("bot.play.AT_LOGIN", NO_WAITS)
-    code, out, err = run("play", "--url", "ws://127.0.0.1:9/")
+    monkeypatch.setattr("bot.play.AT_HOME", NO_WAITS)
+    code, out, err = run("play", "--url", "ws://127.0.0.1:9/", "--log-format", "json")
     assert code == 1
-    assert "gave up after 1 tries" in err
+    said = "nothing listens at ws://127.0.0.1:9/; start a lobby there with `suzaku lobby --port 9`"
+    retry = next(json.loads(line) for line in err.splitlines() if '"conn.retry"' in line)
+    assert retry["reason"] == said
+    assert f"stopped: gave up after 1 tries: {said}" in out
     assert "0 games" in out
+
+
+@pytest.mark.parametrize("comes_back", [False, True], ids=["for good", "and another comes up"])
+def test_a_game_that_was_lost_with_its_lobby_is_named_and_exits_1(
+    comes_back: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = free_port()
+    lobby_args = ("lobby", "--port", str(port), "--out", "lobby", "--log-format", "json")
+    monkeypatch.setattr("bot.play.AT_HOME", NO_WAITS if not comes_back else QUICK)
+    monkeypatch.setenv("SUZAKU_CONNECTION__RESUME_TRIES", "100" if comes_back else "1")
+    monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
+    with contextlib.ExitStack() as running:
+        lobby = running.enter_context(start(*lobby_args))
+        assert lobby.stdout is not None
+        url = lobby.stdout.readline().strip()
+        heard = Run._on_decision
+
+        def kill_the_lobby(self: Run, made: DecisionRecord) -> None:
+            heard(self, made)
+            if lobby.poll() is None:
+                lobby.kill()
+                lobby.wait()
+                if comes_back:
+                    running.enter_context(start(*lobby_args))
+
+        monkeypatch.setattr(Run, "_on_decision", kill_the_lobby)
+        code, out, err = run("play", "--url", url, "--out", "mine", "--log-format", "json")
+    assert code == 1
+    started = next(json.loads(line) for line in err.splitlines() if '"game.started"' in line)
+    if comes_back:
+        assert f"game {started['game_id']} was missed: it ended while we were away" in out
+    else:
+        assert f"game {started['game_id']} was not finished: it is lost" in out
+        assert "stopped: gave up after 1 tries: nothing listens at" in out
+
+
+def test_two_of_us_at_one_table_lose_no_decision_and_hear_how_many_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
+    with start("lobby", "--clients-per-table", "2", "--out", "lobby", "--log-format", "json") as lobby:
+        assert lobby.stdout is not None
+        assert lobby.stderr is not None
+        url = lobby.stdout.readline().strip()
+        args = ("play", "--url", url, "--type", "tonpuu", "--json", "--log-format", "json", "--out", "ours")
+        with start(*args, "--name", "Alice") as alice:
+            next(line for line in lobby.stderr if '"table.waiting"' in line)
+            code, out, _ = run(*args, "--name", "Bob")
+            assert alice.stdout is not None
+            results = [json.loads(out), json.loads(alice.stdout.read())]
+            assert alice.stderr is not None
+            heard = alice.stderr.read()
+            assert (code, alice.wait()) == (0, 0)
+        lobby.send_signal(signal.SIGINT)
+        assert lobby.wait() == 0
+        lobby.stderr.read()
+    assert '"waiting, 1 of 2"' in heard
+    assert {"Alice", "Bob"} < set(results[0]["games"][0]["names"])
+    games = [result["games"][0] for result in results]
+    assert games[0]["record"] == games[1]["record"] is not None
+    for game, result in zip(games, results, strict=True):
+        kept = Path("ours") / f"{game['game_id']}.seat{game['player']}.decisions.jsonl"
+        assert len(kept.read_text().splitlines()) == result["decisions"]["count"] > 10
+    # each can be reviewed from its own seat: the record shows both hands
+    record = read_game(Path(games[0]["record"]))
+    assert [p for p, known in enumerate(known_hands(record)) if known] == sorted(g["player"] for g in games)
+
+
+# --- a disk that is full ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("also_elsewhere", [False, True])
+def test_fault_19_games_that_their_folder_does_not_take_are_told_and_exit_1(
+    also_elsewhere: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(path: Path, data: bytes) -> None:
+        if also_elsewhere or path.parent == tmp_path / "r":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        replace_file(path, data)
+
+    monkeypatch.setattr("replays.library.replace_file", refuse)
+    monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
+    code, out, err = run("play", "--type", "tonpuu", "--games", "2", "--out", "r", "--log-format", "json")
+    assert code == 1
+    assert err.count('"record.unsaved"') >= 2
+    rescued = tmp_path / "state" / "suzaku" / "rescued"
+    if also_elsewhere:
+        assert "2 games could not be written anywhere" in out
+        assert out.count("record: not written, see the log") == 2
+        return
+    assert f"2 games could not be wholly written to r (No space left on device); saved in {rescued}" in out
+    assert len(list(rescued.glob("*.mjlog.xml"))) == len(list(rescued.glob("*.seat?.decisions.jsonl"))) == 2
+    assert out.count(f"record: {rescued}") == 2
+
+
+def test_fault_19_a_game_that_is_written_at_the_last_try_is_no_failure(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tries: list[str] = []
+
+    def refuse(path: Path, data: bytes) -> None:
+        tries.append(path.name)
+        if len(tries) <= 2:  # the lobby's record, and ours
+            raise OSError(errno.ENOSPC, "No space left on device")
+        replace_file(path, data)
+
+    monkeypatch.setattr("replays.library.replace_file", refuse)
+    monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
+    code, out, _ = run("play", "--type", "tonpuu", "--json", "--out", "r")
+    assert code == 0
+    (game,) = json.loads(out)["games"]
+    assert Path(game["record"]).parent == tmp_path / "r"
+    assert len(list(Path("r").glob("*.seat?.decisions.jsonl"))) == 1
+
+
+def test_fault_19_a_real_disk_that_is_full(tmp_path: Path) -> None:
+    """A file system of two pages, in a mount namespace of its own."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    mount = f"mount -t tmpfs -o size=8k none {folder}"
+    if subprocess.run(["unshare", "-rm", "sh", "-c", mount], check=False, capture_output=True).returncode:
+        pytest.skip("this system lets us mount nothing")
+    play = f"{sys.executable} -m bot.cli play --type tonpuu --out {folder} --log-format json"
+    ran = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", f"{mount} && exec {play}"],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "SUZAKU_DECISION__POLICY": "heuristic"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=HANG_S,
+    )
+    assert ran.returncode == 1
+    rescued = tmp_path / "state" / "suzaku" / "rescued"
+    assert (
+        f"1 game could not be wholly written to {folder} (No space left on device); saved in {rescued}"
+        in ran.stdout
+    )
+    (record,) = rescued.glob("*.mjlog.xml")
+    assert read_game(record).ending is not None
+    assert len(list(rescued.glob("*.seat?.decisions.jsonl"))) == 1
+
+
+def test_fault_19_a_lobby_alone_tells_what_it_could_not_write(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
+    with start("lobby", "--out", str(tmp_path / "r" / "x"), "--log-format", "json") as lobby:
+        assert lobby.stdout is not None
+        url = lobby.stdout.readline().strip()
+        (tmp_path / "r" / "x").rmdir()
+        (tmp_path / "r" / "x").write_text("a file where the folder was")
+        assert run("play", "--url", url, "--type", "tonpuu", "--out", "mine")[0] == 0
+        lobby.send_signal(signal.SIGINT)
+        assert lobby.stderr is not None
+        err = lobby.stderr.read()
+        assert lobby.wait() == 1
+    assert "1 game could not be wholly written to" in err
+    assert len(list((tmp_path / "state" / "suzaku" / "rescued").glob("*.mjlog.xml"))) == 1
 
 
 def test_fault_26_a_second_login_of_one_id_exits_2(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -130,6 +130,11 @@ def test_server_flags_go_to_the_server_that_is_played_on() -> None:
         ("local: {type: true}", ["local.type", "found true", "a game type we play"]),
         ("local: {port: 65536}", ["local.port", "at most 65,535"]),
         ("local: {url: 'http://x/'}", ["local.url", "a WebSocket address"]),
+        ("local: {name: ID0123ABCD-aBcD567}", ["local.name", "does not begin with ID"]),
+        ("local: {name: 12345678901234567}", ["local.name", "at most 16 characters"]),
+        ("local: {own_host: 'a:80'}", ["local.own_host", "a host of your own network, without a port"]),
+        ("local: {own_host: B-WW.mjv.jp}", ["local.own_host", "this is Tenhou"]),
+        ("local: {own_host: 8.8.8.8}", ["local.own_host", "on the internet"]),
         ("tenhou: {enabled: 'yes'}", ["tenhou.enabled", 'found "yes"', "true or false"]),
         ("tenhou: {lobby: 12}", ["tenhou.lobby", 'a private lobby "1000" to "9999"']),
         ("tenhou: {lobby: C1234567812345678}", ["tenhou.lobby", "hidden"]),
@@ -164,7 +169,7 @@ def test_bad_value_is_named_with_path_found_and_expected(text: str, wanted: list
 
 def test_all_problems_come_at_once_from_all_sources() -> None:
     found = problems(
-        "play: {gmaes: 3, seed: 1}\nlogs: {level: loud}\nlocal: {url: 'ws://a:1'}\n",
+        "play: {gmaes: 3, seed: 1}\nlogs: {level: loud}\nlocal: {url: 'ws://127.0.0.1:1'}\n",
         {"SUZAKU_PLAY__PACE": "slow", "SUZAKU_PLAY_GAMES": "1", "SUZAKU_DECISION__BUDGET_MS": "60000"},
         play__games=0,
     )
@@ -363,6 +368,13 @@ def test_a_local_login_may_have_an_id_too() -> None:
     config = load(environment={"MY_ID": LOGIN}, server__user_id_env="MY_ID")
     assert login_name(config, {"MY_ID": LOGIN}) == LOGIN
     assert "local.user_id_env" in problems(environment={"MY_ID": "x"}, server__user_id_env="MY_ID")[0]
+
+
+def test_a_guest_may_have_a_name_at_home_and_an_id_brings_its_own() -> None:
+    assert login_name(load(local__name="Alice"), {}) == "Alice"
+    assert login_name(on_tenhou({}, tenhou__user_id_env="", local__name="Alice"), {}) == "NoName"
+    found = problems(environment={"MY_ID": LOGIN}, local__name="Alice", server__user_id_env="MY_ID")
+    assert "an id brings a name of its own" in found[0]
 
 
 def test_local_play_needs_no_id() -> None:

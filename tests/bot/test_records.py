@@ -44,7 +44,7 @@ def test_the_fuller_record_stays_and_the_decisions_join_it_in_any_order(
     assert len(paths) == 1
     text = (tmp_path / f"{GAME_ID}.mjlog.xml").read_text()
     assert all(f'hai{player}="' in text for player in range(4))
-    assert (tmp_path / f"{GAME_ID}.decisions.jsonl").exists()
+    assert (tmp_path / f"{GAME_ID}.seat0.decisions.jsonl").exists()
 
 
 def test_two_threads_keep_games_without_loss(records: tuple[GameRecord, GameRecord], tmp_path: Path) -> None:

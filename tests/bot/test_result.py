@@ -1,13 +1,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
 
 from bot.result import RunResult, decisions_of, played_game, resident_mb, result_text
 from bot.tally import Tally
 from bot.tenhou.client.journal import GameResult
 
 
-def a_result(record: Path | None = Path("r/a.mjlog.xml"), interrupted: bool = False) -> RunResult:
+def a_result(
+    record: Path | None = Path("r/a.mjlog.xml"), interrupted: bool = False, late: Path | None = None
+) -> RunResult:
     game = GameResult(
         game_id="2026010203gm-0009-0000-0123abcd",
         game_type=9,
@@ -19,8 +25,8 @@ def a_result(record: Path | None = Path("r/a.mjlog.xml"), interrupted: bool = Fa
         rounds=9,
         record=record,
     )
-    played = played_game(game, ("a", "b\x1b[2J", "Suzaku", ""), resident_mb())
-    return RunResult((played,), decisions_of(Tally()), 1.0, None, 0, interrupted)
+    played = played_game(game, ("a", "b\x1b[2J", "Suzaku", ""), resident_mb(), late)
+    return RunResult((played,), decisions_of(Tally()), 1.0, None, (), interrupted)
 
 
 def test_standings_are_in_order_of_place_and_say_which_is_ours() -> None:
@@ -40,6 +46,37 @@ def test_a_record_that_was_not_written_and_an_interruption_are_said() -> None:
     text = result_text(a_result(record=None, interrupted=True))
     assert "not written" in text
     assert "interrupted" in text
+
+
+@pytest.mark.parametrize(
+    ("changed", "code", "said"),
+    [
+        ({}, 0, ""),
+        ({"interrupted": True}, 130, "; interrupted"),
+        ({"missed": ("G1",)}, 1, "game G1 was missed: it ended while we were away"),
+        ({"missed": ("G1",), "interrupted": True}, 1, "game G1 was missed"),
+        ({"unfinished": "G2", "interrupted": True}, 130, "game G2 was not finished: it was left"),
+        (
+            {"unfinished": "G2", "failure": "no line"},
+            1,
+            "game G2 was not finished: it is lost\nstopped: no line",
+        ),
+        ({"unwritten": "2 games could not be written"}, 1, "2 games could not be written"),
+    ],
+)
+def test_what_went_wrong_is_said_and_decides_the_exit_code(
+    changed: dict[str, Any], code: int, said: str
+) -> None:
+    result = msgspec.structs.replace(a_result(), **changed)
+    assert result.exit_code == code
+    assert said in result_text(result)
+
+
+def test_a_record_that_was_written_late_is_shown() -> None:
+    shown = a_result(record=None).games[0]
+    assert shown.record is None
+    late = a_result(record=None, late=Path("x/late.mjlog.xml")).games[0]
+    assert late.record == "x/late.mjlog.xml"
 
 
 def test_a_run_without_a_decision_has_zeros() -> None:

@@ -486,15 +486,19 @@ def test_fault_17_what_is_no_plain_file_is_refused_without_waiting(tmp_path: Pat
         assert (type(error), error.file, error.field) == (CheckpointCorrupt, tmp_path / name, "file")
 
 
-def test_fault_17_a_link_in_the_place_of_a_file_being_written_is_not_followed(tmp_path: Path) -> None:
+def test_fault_17_a_link_in_the_place_of_a_file_being_written_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     victim = tmp_path / "victim"
     victim.write_text("mine")
     folder = tmp_path / "in"
     folder.mkdir()
-    (folder / "discard.json.tmp").symlink_to(victim)
-    with pytest.raises(OSError):
-        saved(folder)
-    saved(folder)  # the link is gone
+    with monkeypatch.context() as guessed:
+        guessed.setattr("game.files.secrets.token_hex", lambda _: "0" * 12)
+        (folder / f"discard.json.{'0' * 12}.tmp").symlink_to(victim)
+        with pytest.raises(OSError):
+            saved(folder)
+    saved(folder)
     assert victim.read_text() == "mine"
 
 

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from game.errors import ReplayError
 from replays import index
 from replays.index import INDEX_FILE, chosen, games
-from replays.library import save
+from replays.library import decisions_file, save
 from replays.record import GameRecord
 from tests.replays.games import seen_from, whole_game
 from tests.replays.test_library import decided
@@ -123,3 +123,16 @@ def test_a_folder_that_cannot_be_written_is_listed_all_the_same(
     with capture_logs() as logs:
         assert len(games(folder)[0]) == 3
     assert [entry["event"] for entry in logs] == ["index.unsaved"]
+
+
+def test_decisions_are_found_by_seat_under_either_name(game: GameRecord, tmp_path: Path) -> None:
+    path = save(msgspec.structs.replace(game, game_id=FIRST), tmp_path)
+    assert [entry.player for entry in games(tmp_path)[0]] == [-1]
+    decisions_file(path).write_bytes(msgspec.json.encode(decided()) + b"\n")
+    assert [entry.player for entry in games(tmp_path)[0]] == [2]
+    decisions_file(path).rename(decisions_file(path, 2))
+    assert [entry.player for entry in games(tmp_path)[0]] == [2]
+    # of two seats of ours neither is "we"
+    decisions_file(path, 0).write_bytes(b"{}\n")
+    (entry,) = games(tmp_path)[0]
+    assert (entry.player, entry.placement, entry.opponents) == (-1, None, entry.names)

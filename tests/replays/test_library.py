@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import re
 import subprocess
 import sys
 import time
@@ -13,14 +15,18 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
+from game import files
 from game.actions import PASS
 from game.errors import ReplayError, ReplayFormatError
+from game.events import PlayerLeft, PlayerReturned, StartRound
+from game.files import remove_leftovers
+from game.tiles import UNSEEN
 from policies.decision import Decision, Option
 from replays import library
-from replays.library import Library, save
+from replays.library import CONFLICTS, Closing, Library, decisions_beside, decisions_file, save
 from replays.mjlog import read_record
 from replays.record import DecisionRecord, GameRecord
-from tests.replays.games import GAME_ID, whole_game
+from tests.replays.games import GAME_ID, seen_from, whole_game
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +59,7 @@ def test_a_game_is_saved_under_its_id_with_its_decisions_beside_it(game: GameRec
     path = save(record, tmp_path / "new" / "folder")
     assert path.name == f"{GAME_ID}.mjlog.xml"
     assert read_record(path.read_text(), GAME_ID).events == game.events
-    first, second = path.with_name(f"{GAME_ID}.decisions.jsonl").read_bytes().splitlines()
+    first, second = path.with_name(f"{GAME_ID}.seat2.decisions.jsonl").read_bytes().splitlines()
     assert msgspec.json.decode(first, type=DecisionRecord) == decided()
     assert first == second
     assert sorted(p.suffix for p in path.parent.iterdir()) == [".jsonl", ".xml"]
@@ -74,22 +80,34 @@ def test_fault_22_a_path_trick_is_refused(name: str, game: GameRecord, tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("suffix", [".mjlog.xml", ".mjlog.xml.tmp"])
-def test_fault_22_a_link_in_the_folder_is_not_followed(suffix: str, game: GameRecord, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [f"{GAME_ID}.mjlog.xml", f"{GAME_ID}.seat2.decisions.jsonl"])
+def test_fault_22_a_link_in_the_folder_is_not_followed(name: str, game: GameRecord, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.write_text("precious")
     folder = tmp_path / "games"
     folder.mkdir()
-    (folder / (GAME_ID + suffix)).symlink_to(outside)
-    with pytest.raises((ReplayError, OSError)):
-        save(game, folder)
+    (folder / name).symlink_to(outside)
+    with pytest.raises(ReplayError, match="link"):
+        save(msgspec.structs.replace(game, decisions=(decided(),)), folder)
     assert outside.read_text() == "precious"
+
+
+def test_fault_22_a_folder_of_conflicts_that_is_a_link_is_not_followed(
+    game: GameRecord, tmp_path: Path
+) -> None:
+    (tmp_path / "games").mkdir()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "games" / CONFLICTS).symlink_to(tmp_path / "outside")
+    save(game, tmp_path / "games")
+    with pytest.raises(ReplayError, match="link"):
+        save(msgspec.structs.replace(game, lobby=1, names=("a", "b", "c", "d")), tmp_path / "games")
+    assert list((tmp_path / "outside").iterdir()) == []
 
 
 def test_fault_18_an_old_file_survives_a_save_that_fails(
     game: GameRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = save(game, tmp_path)
+    path = save(seen_from(game, 0), tmp_path)
     before = path.read_bytes()
 
     def fail(_: int) -> None:
@@ -97,7 +115,7 @@ def test_fault_18_an_old_file_survives_a_save_that_fails(
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OSError, match="broken"):
-        save(msgspec.structs.replace(game, lobby=1), tmp_path)
+        save(game, tmp_path)
     assert path.read_bytes() == before
     assert len(list(tmp_path.iterdir())) == 1
 
@@ -124,32 +142,163 @@ def test_fault_18_a_process_killed_while_saving_leaves_a_whole_file(game: GameRe
         process.kill()
     for path in tmp_path.glob("*.xml"):
         assert read_record(path.read_text()).events == game.events
+    left = [path for path in tmp_path.iterdir() if path.name != f"{GAME_ID}.mjlog.xml"]
+    assert len(left) <= 1
+    for path in left:
+        remove_leftovers(tmp_path)
+        assert path.exists()  # perhaps somebody is writing it
+        os.utime(path, (time.time() - 7200,) * 2)
     save(game, tmp_path)
+    remove_leftovers(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [f"{GAME_ID}.mjlog.xml"]
+
+
+# --- several of us at one table -----------------------------------------------------------------------
+
+
+def test_each_seat_has_its_decisions_and_both_are_found(game: GameRecord, tmp_path: Path) -> None:
+    other = msgspec.structs.replace(decided(), player=0)
+    save(msgspec.structs.replace(seen_from(game, 2), decisions=(decided(), decided())), tmp_path)
+    path = save(msgspec.structs.replace(seen_from(game, 0), decisions=(other,)), tmp_path)
+    assert decisions_beside(path) == (other, decided(), decided())
+    # two views are one record now
+    hands = [event.hands for event in read_record(path.read_text()).events if isinstance(event, StartRound)]
+    assert hands
+    for dealt in hands:
+        assert [UNSEEN in hand for hand in dealt] == [False, True, False, True]
+    save(game, tmp_path)
+    assert read_record(path.read_text(), GAME_ID).events == game.events
+    save(seen_from(game, 1), tmp_path)
+    assert read_record(path.read_text(), GAME_ID).events == game.events
+    assert not (tmp_path / CONFLICTS).exists()
+
+
+def test_decisions_under_their_old_name_are_found_and_a_seats_own_file_goes_first(
+    game: GameRecord, tmp_path: Path
+) -> None:
+    path = save(game, tmp_path)
+    other = msgspec.structs.replace(decided(), player=3)
+    decisions_file(path).write_bytes(b"".join(msgspec.json.encode(d) + b"\n" for d in (decided(), other)))
+    assert decisions_beside(path) == (decided(), other)
+    later = msgspec.structs.replace(decided(), time=1.0)
+    save(msgspec.structs.replace(game, decisions=(later, later)), tmp_path)
+    assert decisions_beside(path) == (later, later, other)
+
+
+def test_a_file_with_other_contents_is_never_replaced(game: GameRecord, tmp_path: Path) -> None:
+    path = save(msgspec.structs.replace(game, decisions=(decided(),)), tmp_path)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    later = msgspec.structs.replace(decided(), time=1.0)
+    different = msgspec.structs.replace(whole_game(seed=2), decisions=(later,))
+    with capture_logs() as logs:
+        aside = save(different, tmp_path)
+        assert save(different, tmp_path) == aside  # under one name, however often
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()} == before
+    assert read_record(aside.read_text(), GAME_ID).events == different.events
+    assert len(list((tmp_path / CONFLICTS).iterdir())) == 2
+    assert {entry["event"] for entry in logs} == {"record.conflict"}
+    decisions_file(path, 2).write_bytes(b"damaged")
+    save(msgspec.structs.replace(game, decisions=(decided(),)), tmp_path)
+    assert decisions_file(path, 2).read_bytes() == b"damaged"
+    assert len(list((tmp_path / CONFLICTS).iterdir())) == 3
+
+
+def test_a_seat_whose_line_broke_leaves_the_lobbys_record_as_it_is(game: GameRecord, tmp_path: Path) -> None:
+    broken = seen_from(game, 1)
+    missed = (PlayerLeft, PlayerReturned)
+    broken = msgspec.structs.replace(
+        broken, events=tuple(e for e in broken.events if not isinstance(e, missed))
+    )
+    for order in ((broken, game), (game, broken)):
+        for each in order:
+            path = save(each, tmp_path)
+        assert read_record(path.read_text(), GAME_ID).events == game.events
+        assert not (tmp_path / CONFLICTS).exists()
+
+
+_SAVE_ONE = """
+import sys
+from pathlib import Path
+import msgspec
+from tests.replays.games import seen_from, whole_game
+from tests.replays.test_library import decided
+from replays.library import save
+seat = int(sys.argv[2])
+made = msgspec.structs.replace(decided(), player=seat)
+game = msgspec.structs.replace(seen_from(whole_game(), seat), decisions=(made,) * 500)
+print("ready", flush=True)
+sys.stdin.readline()
+save(game, Path(sys.argv[1]))
+"""
+
+
+def test_four_processes_at_one_table_lose_nothing(game: GameRecord, tmp_path: Path) -> None:
+    root = Path(library.__file__).parents[1]
+    with contextlib.ExitStack() as stack:
+        processes = [
+            stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", _SAVE_ONE, str(tmp_path), str(seat)],
+                    cwd=root,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                )
+            )
+            for seat in range(4)
+        ]
+        for process in processes:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+        for process in processes:
+            process.communicate("go\n")
+            assert process.returncode == 0
+    path = tmp_path / f"{GAME_ID}.mjlog.xml"
+    assert read_record(path.read_text(), GAME_ID).events == game.events
+    assert [made.player for made in decisions_beside(path)] == [seat for seat in range(4) for _ in range(500)]
+    assert len(list(tmp_path.iterdir())) == 5
+
+
+def test_a_folder_that_another_process_holds_is_tried_again(
+    game: GameRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "LOCK_S", 0.0)
+    kept = Library(tmp_path)
+    with files.locked_folder(tmp_path):
+        assert kept.keep(game) is None
+    assert kept.close() == Closing()
+    assert (tmp_path / f"{GAME_ID}.mjlog.xml").exists()
 
 
 # --- a disk that does not take it ---------------------------------------------------------------------
 
 
 class Disk:
-    """Stands in for the save of the library; full until told otherwise."""
+    """Refuses files that the test says, below everything that saves."""
 
-    def __init__(self) -> None:
-        self.full = True
-        self.saved: list[str] = []
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.refuses = ""
+        self.largest = 0
 
-    def save(self, record: GameRecord, folder: Path) -> Path:
-        if self.full:
+    def replace_file(self, path: Path, data: bytes) -> None:
+        if path.parent == self.folder and (len(data) > self.largest or re.search(self.refuses, path.name)):
             raise OSError(errno.ENOSPC, "No space left on device")
-        self.saved.append(record.game_id)
-        return folder / record.game_id
+        files.replace_file(path, data)
+
+    def take_everything(self) -> None:
+        self.refuses, self.largest = "^$", 1 << 30
 
 
 @pytest.fixture
-def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
-    disk = Disk()
-    monkeypatch.setattr(library, "save", disk.save)
+def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
+    disk = Disk(tmp_path)
+    monkeypatch.setattr(library, "replace_file", disk.replace_file)
     return disk
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.is_file())
 
 
 def test_fault_19_games_wait_in_memory_for_a_full_disk(game: GameRecord, tmp_path: Path, disk: Disk) -> None:
@@ -160,22 +309,75 @@ def test_fault_19_games_wait_in_memory_for_a_full_disk(game: GameRecord, tmp_pat
     assert kept.waiting == 3
     assert [entry["log_level"] for entry in logs] == ["warning"] * 3
     assert "No space" in str(logs[0]["reason"])
-    disk.full = False
-    assert kept.keep(numbered(game, 3)) == tmp_path / numbered(game, 3).game_id
-    assert disk.saved == [numbered(game, number).game_id for number in range(4)]
+    disk.take_everything()
+    path = kept.keep(numbered(game, 3))
+    assert path == tmp_path / f"{numbered(game, 3).game_id}.mjlog.xml"
+    assert len(names(tmp_path)) == 4
     assert kept.waiting == 0
+    assert sorted(kept.late) == [numbered(game, number).game_id for number in range(3)]
+    assert kept.close() == Closing()
 
 
-def test_fault_19_memory_has_a_cap_and_the_log_says_what_was_dropped(
+def test_fault_19_a_game_that_does_not_fit_keeps_no_other_out(
     game: GameRecord, tmp_path: Path, disk: Disk
 ) -> None:
-    kept = Library(tmp_path, kept_in_memory=2)
+    kept = Library(tmp_path)
+    disk.refuses, disk.largest = numbered(game, 0).game_id, 1 << 30
+    assert kept.keep(numbered(game, 0)) is None
+    assert kept.keep(numbered(game, 1)) is not None
+    assert kept.waiting == 1
+
+
+def test_fault_19_the_record_goes_before_its_decisions(game: GameRecord, tmp_path: Path, disk: Disk) -> None:
+    kept = Library(tmp_path)
+    disk.refuses, disk.largest = "decisions", 1 << 30
+    path = kept.keep(msgspec.structs.replace(game, decisions=(decided(),)))
+    assert path is not None
+    assert names(tmp_path) == [path.name]
+    assert kept.waiting == 1
+    disk.take_everything()
+    assert kept.close() == Closing()
+    assert decisions_beside(path) == (decided(),)
+
+
+def test_fault_19_at_the_end_another_folder_takes_what_waits_and_the_error_says_how_many(
+    game: GameRecord, tmp_path: Path, disk: Disk
+) -> None:
+    blocked = tmp_path / "blocked"
+    blocked.write_text("a file where a folder should be")
+    other = tmp_path / "other"
+    kept = Library(tmp_path, others=lambda: (blocked, other))
     with capture_logs() as logs:
-        for number in range(4):
-            kept.keep(numbered(game, number))
+        for number in range(2):
+            kept.keep(msgspec.structs.replace(numbered(game, number), decisions=(decided(),)))
+        closing = kept.close()
+    assert [path.parent for path in closing.rescued] == [other] * 2
+    assert closing.lost == ()
+    assert "No space" in closing.reason
+    assert kept.waiting == 0
+    assert [len(decisions_beside(path)) for path in closing.rescued] == [1, 1]
+    (error,) = [entry for entry in logs if entry["log_level"] == "error"]
+    assert len(error["rescued"]) == 2
+    assert kept.late == {path.name.removesuffix(".mjlog.xml"): path for path in closing.rescued}
+
+
+def test_fault_19_what_no_folder_takes_is_named(game: GameRecord, tmp_path: Path, disk: Disk) -> None:
+    kept = Library(tmp_path)
+    kept.keep(game)
+    assert kept.close().lost == (GAME_ID,)
+
+
+def test_fault_19_memory_has_a_cap_and_another_folder_takes_the_oldest(
+    game: GameRecord, tmp_path: Path, disk: Disk
+) -> None:
+    kept = Library(tmp_path, kept_in_memory=2, others=lambda: (tmp_path / "other",))
+    for number in range(4):
+        kept.keep(numbered(game, number))
     assert kept.waiting == 2
-    assert [entry["dropped"] for entry in logs] == ["", "", *(numbered(game, n).game_id for n in range(2))]
-    assert disk.saved == []
+    oldest = [f"{numbered(game, number).game_id}.mjlog.xml" for number in range(2)]
+    assert names(tmp_path / "other") == oldest
+    disk.take_everything()
+    assert [path.name for path in kept.close().rescued] == oldest
 
 
 def test_fault_19_a_folder_that_cannot_be_made_costs_no_game(game: GameRecord, tmp_path: Path) -> None:
@@ -195,3 +397,4 @@ def test_a_record_that_is_no_game_is_dropped_and_the_next_is_saved(game: GameRec
         assert kept.keep(msgspec.structs.replace(game, events=game.events[9:])) is None
         assert kept.keep(game) is not None
     assert [entry["event"] for entry in logs] == ["record.rejected"]
+    assert kept.close().lost == (GAME_ID,)

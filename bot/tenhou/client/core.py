@@ -1,20 +1,18 @@
 """The client's side of the socket: connects, logs in, plays its games, and comes back after every cut.
 
-The only file of the client with a socket in it. What frames mean is the session's business, what to answer
-the player's, when to try again `client.retry`'s, and when a line is dead `client.line`'s.
+What frames mean is the session's business, what to answer the player's, where we may connect
+`client.opening`'s, when to try again `client.retry`'s, and when a line is dead `client.line`'s.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ipaddress
-import logging
 import random
 from collections.abc import Coroutine
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from bot.clock import Clock
@@ -23,9 +21,11 @@ from bot.player import SeatPlayer, SeatPrompt
 from bot.redaction import redact
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.line import Line
+from bot.tenhou.client.opening import open_connection
 from bot.tenhou.client.retry import Tries, Waits, explain, process_exception, wait_s
 from bot.tenhou.client.settings import ClientSettings, Direction, Hooks
-from bot.tenhou.messages import MAX_FRAME_BYTES, Ready, render_json
+from bot.tenhou.gate import Conduct
+from bot.tenhou.messages import Ready, render_json
 from bot.tenhou.session import Session
 from bot.tenhou.session.events import (
     GameEnded,
@@ -53,13 +53,8 @@ from game.errors import (
 )
 from game.state import clone
 
-__all__ = ["ClientSettings", "Direction", "Hooks", "TenhouClient", "is_loopback"]
+__all__ = ["ClientSettings", "Direction", "Hooks", "TenhouClient"]
 
-ORIGIN: Final = "https://tenhou.net"
-USER_AGENT: Final = (
-    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
-)
-NO_CACHE: Final = {"Pragma": "no-cache", "Cache-Control": "no-cache"}
 READY: Final = render_json(Ready())
 RIICHI_PATIENCE_S: Final = 2.0
 """Source: tenhou-protocol section 5; servers took both frames back to back as well."""
@@ -72,9 +67,6 @@ _CLAIMS: Final = (
     ActionKind.RON,
 )
 """Answers to somebody else's tile: the server may wait for others before it goes on."""
-
-# websockets writes every frame to its debug log, the login with the secret id among them.
-_SILENT: Final = logging.Logger("wire", logging.CRITICAL + 1)
 
 
 class TenhouClient:
@@ -179,20 +171,15 @@ class TenhouClient:
 
     async def _connect(self) -> ClientConnection:
         url = self._settings.urls[self._host % len(self._settings.urls)]
+        settings = self._settings
+        paces = (settings.pace, self._player.pace)
+        conduct = Conduct(
+            game_type=self._session.settings.game_type,
+            games=settings.games,
+            pace="human" if paces == ("human", "human") else "instant",
+        )
         try:
-            return await _DirectConnect(
-                url,
-                origin=ORIGIN,  # type: ignore[arg-type] # a NewType of str
-                user_agent_header=USER_AGENT,
-                additional_headers=NO_CACHE,
-                compression=None,
-                proxy=None if is_loopback(url) else True,
-                open_timeout=self._settings.open_s,
-                close_timeout=2.0,
-                ping_interval=None,  # a browser sends no pings
-                max_size=MAX_FRAME_BYTES,
-                logger=_SILENT,
-            )
+            return await open_connection(url, settings.gate, conduct, settings.open_s)
         except Exception:
             self._host += 1  # the next try goes to the other server
             raise
@@ -259,6 +246,7 @@ class TenhouClient:
             case Replaced():
                 raise SessionReplaced("this id has logged in elsewhere; the seat is theirs")
             case GameStarted():
+                self._settings.gate.check_table(event.game_type)
                 self._logged_in = True
                 self._player.begin_game(self._journal.game_id)
             case Resumed():
@@ -394,26 +382,3 @@ class TenhouClient:
 
     def _host_name(self) -> str:
         return urlsplit(self._settings.urls[self._host % len(self._settings.urls)]).netloc
-
-
-class _DirectConnect(connect):
-    """Follows no redirects: the id goes to the server that was asked for, or nowhere."""
-
-    def process_redirect(self, exc: Exception) -> Exception | str:
-        """The redirect itself is the failure."""
-        return exc
-
-
-def is_loopback(url: str) -> bool:
-    """Whether an address is on this machine.
-
-    >>> is_loopback("ws://127.0.0.1:4000/"), is_loopback("ws://[::1]/"), is_loopback("wss://b-ww.mjv.jp/")
-    (True, True, False)
-    """
-    host = urlsplit(url).hostname or ""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -72,7 +72,8 @@ class Journal:
 
     def __init__(self, keep: Keep | None = None, now: Callable[[], datetime] | None = None) -> None:
         self.results: list[GameResult] = []
-        self.missed = 0
+        self.missed_games: list[str] = []
+        """Ids of games that ended while we were away."""
         self._keep = keep
         self._now = now or (lambda: datetime.now(JAPAN))
         self._game: GameStarted | None = None
@@ -83,6 +84,11 @@ class Journal:
     def games(self) -> int:
         """Games that are over, those whose end we missed included."""
         return len(self.results) + self.missed
+
+    @property
+    def missed(self) -> int:
+        """How many games ended while we were away."""
+        return len(self.missed_games)
 
     def write(self, event: SessionEvent) -> None:
         """Say in the log what happened."""
@@ -112,8 +118,7 @@ class Journal:
             case ServerClosing():
                 self.log.warning("server.closing")
             case GameMissed():
-                self.missed += 1
-                self.log.warning("game.ended", missed=True, why="it ended while we were away")
+                self._miss()
 
     def end_game(
         self, event: GameEnded, events: Sequence[GameEvent], decisions: Sequence[DecisionRecord]
@@ -161,6 +166,12 @@ class Journal:
         self.log = log
         self._game = None
         return result
+
+    def _miss(self) -> None:
+        self.missed_games.append(self.game_id)
+        self.log.error("game.ended", missed=True, why="it ended while we were away")
+        self.log = log
+        self._game = None
 
     def _keep_record(self, record: GameRecord) -> Path | None:
         if self._keep is None:

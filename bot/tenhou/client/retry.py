@@ -18,6 +18,7 @@ from websockets.exceptions import (
 from game.errors import (
     ConnectionLost,
     LoginRejected,
+    NothingListens,
     RemoteProtocolError,
     SessionReplaced,
     StateMismatchError,
@@ -76,6 +77,7 @@ def process_exception(exc: BaseException) -> Verdict:
         ConnectionLost
         | ConnectionClosed
         | InvalidMessage
+        | NothingListens
         | RemoteProtocolError
         | StateMismatchError
         | OSError  # refused, reset, unreachable, name not found, timed out

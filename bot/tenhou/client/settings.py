@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from bot.pace import Pace
 from bot.tenhou.client.retry import AT_LOGIN, ID_BUSY, IN_GAME, Waits
+from bot.tenhou.gate import Gate
 from bot.tenhou.session.events import SessionEvent
 
 Direction: TypeAlias = Literal["C", "S"]
 """Ours, and the server's."""
-
-PRIMARY_URL: Final = "wss://b-ww.mjv.jp/"
-FALLBACK_URL: Final = "wss://b-wk.mjv.jp/"
 
 
 class ClientSettings(msgspec.Struct, frozen=True):
@@ -23,6 +21,7 @@ class ClientSettings(msgspec.Struct, frozen=True):
 
     Attributes:
         urls: servers, the one to prefer first.
+        gate: says which of them we may connect to, and on what terms; as it stands only to this machine.
         games: how many games to play.
         pace: of our readiness between rounds; decisions have theirs from the player.
         keepalive_s: how often to say that we are still there.
@@ -38,7 +37,8 @@ class ClientSettings(msgspec.Struct, frozen=True):
         id_busy: waits while the id is connected elsewhere.
     """
 
-    urls: tuple[str, ...] = (PRIMARY_URL, FALLBACK_URL)
+    urls: tuple[str, ...]
+    gate: Gate = Gate()
     games: int = 1
     pace: Pace = "instant"
     keepalive_s: float = 10.0

@@ -13,6 +13,7 @@ import re
 import secrets
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
@@ -21,9 +22,11 @@ import structlog
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
+from websockets.http11 import Request, Response
 
 from bot.tenhou import messages as m
 from bot.tenhou.game_types import GameType, refusal
+from bot.tenhou.lobby.admission import refusal_of
 from bot.tenhou.lobby.counts import lobby_counts
 from bot.tenhou.lobby.line import Line
 from bot.tenhou.lobby.member import Member, Register
@@ -41,11 +44,16 @@ from replays.record import JAPAN, GameRecord, game_id
 
 TYPE_REFUSED: Final = "9001"
 """Our own code: this lobby does not play that kind of table. Tenhou's codes are 1001 to 1027."""
+GAMES_REFUSED: Final = "9002"
+"""Our own code: a game begun over this line still runs."""
 TOURNAMENT_UNKNOWN: Final = "1019"
 
 MAX_FRAME_BYTES: Final = 16 * 1024
 """A client's longest frame is its login, some hundred bytes."""
 MAX_LINES: Final = 256
+MAX_GAMES: Final = 64
+"""Games at once; further tables wait until one ends."""
+REFUSALS_LOGGED: Final = 20
 BUILT_IN: Final = ("Genbu", "Seiryuu", "Byakko")
 PRACTICE_NAME: Final = "COM"
 
@@ -86,6 +94,7 @@ class Lobby:
         self._register = Register(self.settings.rejected_ids)
         self._lines: set[Line] = set()
         self._lines_seen = 0
+        self._refused = 0
         self._rooms: set[Room] = set()
         self._queue: list[Member] = []
         self._timers: set[asyncio.TimerHandle] = set()
@@ -106,6 +115,7 @@ class Lobby:
             max_size=MAX_FRAME_BYTES,
             max_queue=64,
             server_header=None,
+            process_request=self._admit,
         )
         _log.info("lobby.opened", url=self.url, seed=self.seed)
         return self
@@ -149,6 +159,16 @@ class Lobby:
         return f"ws://{f'[{host}]' if ':' in host else host}:{self.port}/"
 
     # --- lines ---------------------------------------------------------------------------------------
+
+    def _admit(self, socket: ServerConnection, request: Request) -> Response | None:
+        """Look at a handshake; the answer that refuses it, None to go on."""
+        reason = refusal_of(request.headers, self.settings.own_host)
+        if reason is None:
+            return None
+        self._refused += 1
+        if self._refused <= REFUSALS_LOGGED:
+            _log.warning("line.refused", reason=reason, count=self._refused)
+        return socket.respond(HTTPStatus.FORBIDDEN, f"{reason}\n")
 
     async def _serve(self, socket: ServerConnection) -> None:
         if len(self._lines) >= MAX_LINES:
@@ -302,6 +322,10 @@ class Lobby:
             line.push(m.ServerError(TYPE_REFUSED))
             return
         ticket = (int(found[1]), int(found[2]))
+        if line.has_game:
+            _log.warning("table.refused", line=line.number, reason="a game begun over this line still runs")
+            line.push(m.ServerError(GAMES_REFUSED))
+            return
         if not found[3]:
             line.push(m.QueueAgain(f"{ticket[0]},{ticket[1]},r"))
             return
@@ -311,6 +335,7 @@ class Lobby:
             self._queue.append(member)
             if self.settings.wait_s is not None:
                 self._later(self.settings.wait_s, lambda: self._match(ticket, at_least=1))
+            self._tell_waiting(ticket)
         self._match(ticket, self.settings.clients_per_table)
         if member.ticket is not None:
             self._later(self.settings.requeue_s, lambda: self._ask_again(member, line))
@@ -320,22 +345,42 @@ class Lobby:
             line.push(m.QueueAgain(f"{member.ticket[0]},{member.ticket[1]},r"))
 
     def _leave_queue(self, member: Member) -> None:
-        member.ticket = None
-        if member in self._queue:
+        ticket, member.ticket = member.ticket, None
+        if ticket is not None and member in self._queue:
             self._queue.remove(member)
+            self._tell_waiting(ticket)
+
+    def _tell_waiting(self, ticket: tuple[int, int]) -> None:
+        """Tell those who wait for a table how many they are, while they are too few."""
+        seats = self._seats_for(GameType(ticket[1]))
+        waiting = [member for member in self._queue if member.ticket == ticket]
+        if not 0 < len(waiting) < seats:
+            return
+        _log.info("table.waiting", kind=str(GameType(ticket[1])), players=len(waiting), of=seats)
+        for member in waiting:
+            if member.line is not None:
+                member.line.push(m.ChatLine(text=f"waiting, {len(waiting)} of {seats}"))
+
+    def _seats_for(self, game_type: GameType) -> int:
+        """How many clients a table of this kind begins with."""
+        return 1 if game_type.is_practice else self.settings.clients_per_table
 
     def _match(self, ticket: tuple[int, int], at_least: int) -> None:
         """Begin a table if enough clients wait for it."""
-        if self._finishing:
+        if self._finishing or len(self._rooms) >= MAX_GAMES:
             return
         lobby, number = ticket
         game_type = GameType(number)
-        seats = 1 if game_type.is_practice else self.settings.clients_per_table
+        seats = self._seats_for(game_type)
         waiting = [member for member in self._queue if member.ticket == ticket][:seats]
         if waiting and len(waiting) >= min(at_least, seats):
             for member in waiting:
                 self._queue.remove(member)
             self._begin(game_type, lobby, waiting)
+
+    def _match_all(self) -> None:
+        for ticket in {member.ticket for member in self._queue if member.ticket is not None}:
+            self._match(ticket, self.settings.clients_per_table)
 
     def _later(self, delay_s: float, call: Callable[[], None]) -> None:
         def run() -> None:
@@ -367,6 +412,8 @@ class Lobby:
         self._rooms.add(room)
         for player, member in zip(players, members, strict=True):
             member.sit_down(room, player)
+            if member.line is not None:
+                member.line.room = room
         _log.info(
             "game.started", game_id=tabletop.game_id, game=self.games, seed=self.seed, kind=str(game_type)
         )
@@ -399,6 +446,7 @@ class Lobby:
         self._rooms.discard(room)
         if self._finishing and not self._rooms:
             self._idle.set()
+        self._later(0, self._match_all)  # those who wait because there were too many games
         for member in room.members:
             member.unheard = True
             forget = functools.partial(self._forget, member, room.tabletop.game_id)

@@ -14,6 +14,7 @@ from bot.tenhou.messages import ServerMessage, render_json
 
 if TYPE_CHECKING:
     from bot.tenhou.lobby.member import Member
+    from bot.tenhou.lobby.room import Room
 
 WAITING_FRAMES: Final = 2048
 """Frames a client may be behind; a whole hanchan has about 1,500."""
@@ -27,11 +28,13 @@ class Line:
 
     Attributes:
         member: who logged in over it, None before and after.
+        room: the last game begun over it, None before.
         number: counts connections, for the log.
     """
 
     def __init__(self, socket: ServerConnection, number: int) -> None:
         self.member: Member | None = None
+        self.room: Room | None = None
         self.number = number
         self._socket = socket
         self._garbage = 0
@@ -43,6 +46,11 @@ class Line:
     def is_open(self) -> bool:
         """Whether the client can still be reached."""
         return self._close is None and self._socket.state is State.OPEN
+
+    @property
+    def has_game(self) -> bool:
+        """Whether a game begun over it still runs, with or without the one who began it."""
+        return self.room is not None and not self.room.done
 
     @property
     def closing(self) -> bool:

@@ -6,7 +6,8 @@ import re
 import secrets
 from typing import TYPE_CHECKING, Final
 
-from bot.tenhou.messages import GUEST, Login
+from bot.tenhou.messages import Login
+from bot.tenhou.names import is_guest_name
 from game.errors import LoginRejected
 
 if TYPE_CHECKING:
@@ -80,8 +81,8 @@ class Register:
             LoginRejected: the id is none, is not let in, or the code is another's.
         """
         coded = self._by_code.get(login.resume_code) if login.resume_code else None
-        if login.name == GUEST:
-            member = coded if coded is not None and coded.has_seat else Member(GUEST, is_guest=True)
+        if is_guest_name(login.name):
+            member = coded if coded is not None and coded.has_seat else Member(login.name, is_guest=True)
             if not member.is_guest:
                 raise LoginRejected("a guest gave the code of an account's seat", ID_REJECTED)
         else:

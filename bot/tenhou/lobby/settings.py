@@ -16,6 +16,7 @@ class LobbySettings(msgspec.Struct, frozen=True):
     Attributes:
         host: a loopback address; nobody outside this machine gets in.
         port: 0 for any free one.
+        own_host: another name by which it may be asked for, over a tunnel or a proxy of one's own.
         seed: all seats and walls follow from it; None for games nobody can foresee.
         clients_per_table: a table begins when so many clients queue for it; practice tables with one.
         wait_s: begin with fewer after this long; None waits for ever.
@@ -29,6 +30,7 @@ class LobbySettings(msgspec.Struct, frozen=True):
 
     host: str = "127.0.0.1"
     port: int = 0
+    own_host: str = ""
     seed: int | None = None
     clients_per_table: int = 1
     wait_s: float | None = None

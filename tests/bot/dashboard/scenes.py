@@ -50,7 +50,9 @@ def play(folder: Path) -> tuple[Item, ...]:
     """Play a game, keep its record, and give what it left in the feed."""
     feed = Feed()
     run = Run(config_of(folder), GUEST, None, HeuristicPolicy, time.monotonic(), None, feed)
-    assert asyncio.run(run.play()) == 0
+    asyncio.run(run.play())
+    run.close()
+    assert run.result().exit_code == 0
     return tuple(feed.take())
 
 

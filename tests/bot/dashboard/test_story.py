@@ -297,6 +297,7 @@ def _copied(folder: Path) -> tuple[str, Path]:
     """The library's game in another folder: its id, and the file of its decisions."""
     record = next(library().glob(f"*{RECORD_SUFFIX}"))
     name = record.name.removesuffix(RECORD_SUFFIX)
-    for suffix in (RECORD_SUFFIX, DECISIONS_SUFFIX):
-        shutil.copy(library() / (name + suffix), folder)
-    return name, folder / (name + DECISIONS_SUFFIX)
+    (decisions,) = library().glob(f"{name}.seat?{DECISIONS_SUFFIX}")
+    for path in (record, decisions):
+        shutil.copy(path, folder)
+    return name, folder / decisions.name

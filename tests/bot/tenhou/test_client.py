@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from bot.player import PlayerSettings
-from bot.tenhou.client import is_loopback
 from bot.tenhou.client.journal import Journal
 from game.errors import TransportError
 from policies.slots import Question, Slot
@@ -203,9 +202,3 @@ async def test_cancelling_the_run_leaves_no_task_behind() -> None:
             await until(lambda: "decision.made" in bench.events())
         await until(lambda: len(asyncio.all_tasks() - before) <= 3)  # the server's own
     await until(lambda: asyncio.all_tasks() <= before)
-
-
-def test_addresses_of_this_machine_are_known() -> None:
-    assert is_loopback("ws://localhost:1/")
-    assert is_loopback("ws://127.8.9.1/")
-    assert not is_loopback("ws://192.168.0.2/")

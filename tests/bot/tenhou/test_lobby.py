@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from structlog.testing import capture_logs
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
 
-from bot.tenhou.lobby import Lobby, LobbySettings
+from bot.tenhou.lobby import Lobby, LobbySettings, core
 from bot.tenhou.lobby.seat_clock import ClockSettings
 from game.errors import ConfigError
 from game.events import EndGame, GameEvent, PlayerLeft, PlayerReturned
@@ -35,7 +38,19 @@ async def test_a_guest_and_an_account_are_let_in_and_told_their_names() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", "Suzaku", "ID0123ABCD", "ID0123abcd-aBcD5678", "IDIDIDIDID-aBcD5678", ACCOUNT + "x", OTHER]
+    "name",
+    [
+        "",
+        "x" * 17,
+        "id0",
+        " a",
+        "a\n",
+        "ID0123ABCD",
+        "ID0123abcd-aBcD5678",
+        "IDIDIDIDID-aBcD5678",
+        ACCOUNT + "x",
+        OTHER,
+    ],
 )
 async def test_a_bad_or_rejected_id_gets_1003(name: str) -> None:
     async with Lobby(LobbySettings(rejected_ids=frozenset({OTHER}))) as lobby, client(lobby.url) as player:
@@ -61,6 +76,124 @@ async def test_an_id_is_free_again_after_logging_out_and_the_line_can_be_used_ag
 async def test_a_line_without_a_login_is_closed() -> None:
     async with Lobby(LobbySettings(login_s=0.02)) as lobby, client(lobby.url) as player:
         assert await player.closed() == 1008
+
+
+async def test_a_guest_may_have_a_name_and_keeps_it_when_he_comes_back() -> None:
+    async with Lobby() as lobby, client(lobby.url) as first:
+        assert unquote((await first.login("Alice"))["uname"]) == "Alice"
+        await first.queue("0,1")
+        await first.hear_until("TAIKYOKU")
+        await first.socket.close()
+        async with client(lobby.url) as second:
+            await second.login("Alice", gpid=first.gpid)
+            un = await second.hear_until("UN")
+            assert "Alice" in {unquote(un[f"n{seat}"]) for seat in range(4)}
+
+
+# --- who may open a line ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://evil.example",
+        "null",
+        "http://tenhou.net",
+        "https://tenhou.net.evil.example",
+        "https://tenhou.net:8443",
+        "https://nottenhou.net",
+        "http://127.0.0.1.evil.example",
+        "http://localhost@evil.example",
+        "file://",
+        "https://10.0.0.1",
+        "chrome-extension://abcdef",
+    ],
+)
+async def test_a_page_from_elsewhere_opens_no_line(origin: str) -> None:
+    with capture_logs() as logs:
+        async with Lobby() as lobby:
+            with pytest.raises(InvalidStatus, match="403"):
+                await connect(lobby.url, origin=origin)  # type: ignore[arg-type] # a NewType of str
+    assert [entry["event"] for entry in logs].count("line.refused") == 1
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:4000", "10.0.0.1", "127.0.0.1.evil.example", ""]
+)
+async def test_a_name_made_to_lead_here_opens_no_line(host: str) -> None:
+    async with Lobby(LobbySettings(own_host="lobby.lan")) as lobby:
+        assert b" 403 " in await answer(lobby.port, f"Host: {host}")
+        assert b" 403 " in await answer(lobby.port, f"Host: 127.0.0.1\r\nHost: {host}")
+        for known in ("127.0.0.1", "localhost:80", "[::1]:80", "LOBBY.lan:80"):
+            assert b" 101 " in await answer(lobby.port, f"Host: {known}")
+    async with Lobby() as lobby:
+        assert b" 403 " in await answer(lobby.port, "Host: lobby.lan")
+
+
+@pytest.mark.parametrize(
+    "origin", [None, "https://tenhou.net", "http://localhost:8000", "http://127.0.0.1", "https://[::1]:1"]
+)
+async def test_programs_this_machines_pages_and_tenhous_page_are_let_in(origin: str | None) -> None:
+    async with Lobby() as lobby:
+        socket = await connect(lobby.url, origin=origin)  # type: ignore[arg-type] # a NewType of str
+        await socket.close()
+
+
+async def test_refused_lines_do_not_fill_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core, "REFUSALS_LOGGED", 3)
+    with capture_logs() as logs:
+        async with Lobby() as lobby:
+            for _ in range(9):
+                await answer(lobby.port, "Host: evil.example")
+    assert [entry["event"] for entry in logs].count("line.refused") == 3
+
+
+async def answer(port: int, *headers: str) -> bytes:
+    """The first line of what the lobby answers to a handshake with these headers."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    key = (
+        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
+        + "A" * 22
+    )
+    writer.write("\r\n".join(["GET / HTTP/1.1", *headers, key + "==", "", ""]).encode())
+    line = await reader.readline()
+    writer.close()
+    return line
+
+
+async def test_a_line_begins_no_game_while_one_it_began_still_runs() -> None:
+    """Logging out leaves the seat to the lobby, and the game goes on."""
+    settings = LobbySettings(delay_s=0.05)
+    async with Lobby(settings) as lobby, client(lobby.url) as player:
+        for _ in range(3):
+            await player.login()
+            await player.say({"tag": "JOIN", "t": "0,1,r"})
+            await player.say("<BYE/>")
+        await player.login()
+        await player.say("<ECHO />")
+        await player.hear_until("ECHO")
+        assert lobby.games == 1
+        refused = [frame for frame in player.heard if frame["tag"] == "ERR"]
+        assert [frame["code"] for frame in refused] == ["9002"] * 2
+
+
+async def test_games_at_once_are_bounded_and_the_next_begins_when_one_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(core, "MAX_GAMES", 1)
+    async with Lobby() as lobby, client(lobby.url) as first, client(lobby.url) as second:
+        await first.login()
+        await first.queue("0,1")
+        await first.hear_until("TAIKYOKU")
+        await second.login()
+        await second.queue("0,1")
+        await second.say("<ECHO />")
+        await second.hear_until("ECHO")
+        assert lobby.games == 1
+        await first.say({"tag": "GOK"})
+        await first.say({"tag": "NEXTREADY"})
+        await first.play()
+        await second.hear_until("GO")
 
 
 # --- the lobby ----------------------------------------------------------------------------------------
@@ -107,6 +240,21 @@ async def test_a_table_waits_for_as_many_clients_as_it_is_set_to() -> None:
         assert (await first.hear_until("GO"))["type"] == "9"
         un = await second.hear_until("UN")
         assert un["sx"].count("M") == 2
+
+
+async def test_those_who_wait_are_told_how_many_they_are() -> None:
+    settings = LobbySettings(clients_per_table=3)
+    with capture_logs() as logs:
+        async with Lobby(settings) as lobby, client(lobby.url) as first, client(lobby.url) as second:
+            for player in (first, second):
+                await player.login()
+                await player.queue()
+            for said in ("waiting, 1 of 3", "waiting, 2 of 3"):
+                assert unquote((await first.hear_until("CHAT"))["text"]) == said
+            await second.say({"tag": "JOIN"})
+            assert unquote((await first.hear_until("CHAT"))["text"]) == "waiting, 1 of 3"
+    told = [(entry["players"], entry["of"]) for entry in logs if entry["event"] == "table.waiting"]
+    assert told == [(1, 3), (2, 3), (1, 3)]
 
 
 async def test_a_client_who_waited_long_enough_plays_with_built_in_players() -> None:

@@ -31,6 +31,8 @@ from game.errors import (
     ConnectionLost,
     LocalProtocolError,
     LoginRejected,
+    NotAllowed,
+    NothingListens,
     RemoteProtocolError,
     SessionReplaced,
     StateMismatchError,
@@ -44,6 +46,7 @@ def status(code: int) -> InvalidStatus:
 RETRY = [
     ConnectionLost("silent"),
     ConnectionRefusedError(111, "Connection refused"),
+    NothingListens("start a lobby"),
     ConnectionResetError(104, "reset"),
     TimeoutError(),
     socket.gaierror(-2, "Name or service not known"),
@@ -64,6 +67,7 @@ RETRY = [
     status(504),
 ]
 STOP = [
+    NotAllowed("this is Tenhou"),
     SessionReplaced("logged in elsewhere"),
     LoginRejected("id invalid", code="1003"),
     LoginRejected("name belongs to an id", code="1002"),

@@ -1,0 +1,270 @@
+"""Where a client may connect, and on what terms. Every connection passes this gate, however it was asked for.
+
+There are two kinds of servers. A lobby of one's own is on this machine, or on the one other host that the
+configuration names; no name, whatever it resolves to, leads out of one's own networks, where Tenhou is not.
+Any other server counts as Tenhou: it is reached by TLS only, and on the terms of its operator.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Final, NamedTuple, TypeAlias
+from urllib.parse import urlsplit
+
+import msgspec
+
+from bot.pace import Pace
+from bot.tenhou.game_types import GameType
+from game.errors import NotAllowed
+
+IpAddress: TypeAlias = IPv4Address | IPv6Address
+
+PRACTICE_TYPES: Final = (0, 64)
+"""The practice tables that Tenhou has for us."""
+
+_URL: Final = re.compile(
+    r"(?:ws|wss)://(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9.])?|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?(?:/[!-~]*)?"
+)
+"""No user, no password, no backslash, nothing that two readers of addresses could read differently."""
+_DOMAINS: Final = ("tenhou.net", "mjv.jp")
+"""Source: the hosts of the official clients."""
+_OWN_NETWORKS: Final = tuple(
+    map(
+        ip_network,
+        (
+            *("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "fc00::/7", "fe80::/10"),
+            "100.64.0.0/10",  # where private networks over the internet, such as Tailscale, have theirs
+        ),
+    )
+)
+
+
+class Server(NamedTuple):
+    """What an address says: ``host`` in lower case, without brackets or a trailing dot."""
+
+    secure: bool
+    host: str
+    port: int
+
+    @property
+    def is_address(self) -> bool:
+        """Whether the host is an address, not a name to be looked up."""
+        return _address(self.host) is not None
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is on this machine, as far as its address tells."""
+        address = _address(self.host)
+        return self.host == "localhost" if address is None else address.is_loopback
+
+
+class TenhouTerms(msgspec.Struct, frozen=True):
+    """What was agreed to for playing on Tenhou.
+
+    Attributes:
+        enabled: playing there is turned on.
+        permission: the operator, or everyone at a private table, has agreed to a bot.
+        max_games: games in one run.
+    """
+
+    enabled: bool = False
+    permission: bool = False
+    max_games: int = 1
+
+
+class Conduct(msgspec.Struct, frozen=True):
+    """How a run wants to play.
+
+    Attributes:
+        game_type: number of the type it queues for.
+        games: how many.
+        pace: of everything it sends.
+    """
+
+    game_type: int
+    games: int
+    pace: Pace
+
+
+class Breach(NamedTuple):
+    """Something the terms do not allow: the settings it concerns, the one at fault first, and what to do."""
+
+    keys: tuple[str, ...]
+    message: str
+
+
+class Gate(msgspec.Struct, frozen=True):
+    """Lets connections through, or not. As it stands only those to this machine.
+
+    Attributes:
+        own_host: another host of one's own that a lobby runs on, empty for none.
+        terms: those on which Tenhou is played; None for a lobby of one's own.
+    """
+
+    own_host: str = ""
+    terms: TenhouTerms | None = None
+
+    def check(self, url: str, conduct: Conduct) -> Server:
+        """Before a name is looked up or anything is sent.
+
+        Raises:
+            NotAllowed: we do not connect there, or not like this.
+        """
+        server = parse_url(url)
+        if server is None:
+            raise NotAllowed(f"{url[:100]!r} is no WebSocket address")
+        problem = self._problem(server, conduct)
+        if problem is not None:
+            raise NotAllowed(f"not connecting to {server.host}: {problem}")
+        return server
+
+    def check_peer(self, server: Server, address: str) -> None:
+        """Before a lobby's name is followed to one of the addresses it stands for.
+
+        Raises:
+            NotAllowed: the address is not on this machine, nor, for the named host, on a private network.
+        """
+        found = _address(address)
+        if found is None or not (found.is_loopback or (not server.is_here and _is_private(found))):
+            raise NotAllowed(
+                f"not connecting to {server.host}: the name leads to {address}, and a lobby of your own is "
+                "on this machine or on a private network; name its private address instead"
+            )
+
+    def check_table(self, game_type: int) -> None:
+        """When the server has seated us; it may be a game that the account began elsewhere.
+
+        Raises:
+            NotAllowed: it is played against people, and there is no permission.
+        """
+        if self.terms is not None and not self.terms.permission and not GameType(game_type).is_practice:
+            raise NotAllowed(
+                f"the server seats us at {GameType(game_type)}, which is played against people, and "
+                "tenhou.permission is false; go on with this game in Tenhou's own client"
+            )
+
+    def _problem(self, server: Server, conduct: Conduct) -> str | None:
+        if self.terms is None:
+            return own_problem(server, self.own_host)
+        if not server.secure:
+            return "Tenhou is reached by wss:// only"
+        told = "; ".join(f"{breach.keys[0]}: {breach.message}" for breach in breaches(self.terms, conduct))
+        return told or None
+
+
+def parse_url(url: str) -> Server | None:
+    """What an address says, None if it is none.
+
+    >>> parse_url("ws://LOCALHOST.:4000/x")
+    Server(secure=False, host='localhost', port=4000)
+    >>> parse_url("ws://127.0.0.1@b-ww.mjv.jp/") is None
+    True
+    """
+    if not _URL.fullmatch(url):
+        return None
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    secure = parts.scheme == "wss"
+    if port is None:
+        port = 443 if secure else 80
+    return Server(secure, host_name(parts.hostname or ""), port) if port else None
+
+
+def host_name(text: str) -> str:
+    """A host as it is compared: names in lower case without a trailing dot, addresses in their one form.
+
+    >>> host_name("B-WW.mjv.jp."), host_name("[::FFFF:127.0.0.1]")
+    ('b-ww.mjv.jp', '127.0.0.1')
+    """
+    name = text.strip("[]").lower().rstrip(".")
+    address = _address(name)
+    return name if address is None else str(address)
+
+
+def is_tenhou(host: str) -> bool:
+    """Whether a host is Tenhou's by its name.
+
+    >>> is_tenhou("B-WW.MJV.JP."), is_tenhou("tenhou.net"), is_tenhou("mjv.jp.example"), is_tenhou("nomjv.jp")
+    (True, True, False, False)
+    """
+    name = host_name(host)
+    return any(name == domain or name.endswith(f".{domain}") for domain in _DOMAINS)
+
+
+def own_problem(server: Server, own_host: str) -> str | None:
+    """Why a server is no lobby of one's own, None if it is one as far as its address tells.
+
+    Args:
+        server: the one asked for.
+        own_host: the one other host that the configuration names, empty for none.
+    """
+    if is_tenhou(server.host):
+        return (
+            "this is Tenhou, not a lobby of yours; play.server: tenhou (--server tenhou) plays there, "
+            "by the settings under tenhou"
+        )
+    if server.is_here or (own_host and server.host == host_name(own_host)):
+        return None
+    return (
+        "expected an address of this machine, such as ws://127.0.0.1:4000; for a lobby of yours on another "
+        "machine of your network name its host in local.own_host"
+    )
+
+
+def own_host_problem(own_host: str) -> str | None:
+    """Why a host cannot be named as one's own, None if it can."""
+    if is_tenhou(own_host):
+        return "this is Tenhou, not a machine of yours; name one of your own network, or none"
+    address = _address(host_name(own_host))
+    if address is not None and not (address.is_loopback or _is_private(address)):
+        return f"{own_host} is on the internet; name a host of your own network, or reach it through a tunnel"
+    return None
+
+
+def breaches(terms: TenhouTerms, conduct: Conduct) -> Iterator[Breach]:
+    """Everything in which a run would break the terms."""
+    kind = GameType(conduct.game_type)
+    if not terms.enabled:
+        yield Breach(
+            ("tenhou.enabled",),
+            "found false, expected true: playing on Tenhou is off until you turn it on there",
+        )
+    if not kind.is_practice and not terms.permission:
+        yield Breach(
+            ("tenhou.type", "tenhou.permission"),
+            f"{kind} is played against people, and tenhou.permission is false; take "
+            "practice (0 or 64), or get the operator's permission and set tenhou.permission to true",
+        )
+    if kind.is_practice and kind.number not in PRACTICE_TYPES:
+        yield Breach(
+            ("tenhou.type",),
+            f"found {kind.number}, expected 0 or 64: Tenhou has no other practice tables for us",
+        )
+    if conduct.pace != "human":
+        yield Breach(
+            ("play.pace",),
+            f'found "{conduct.pace}", expected "auto" or "human": on Tenhou the pace is always human',
+        )
+    if conduct.games > terms.max_games:
+        yield Breach(
+            ("play.games", "tenhou.max_games"),
+            f"found {conduct.games}, expected at most tenhou.max_games, which is {terms.max_games}",
+        )
+
+
+def _is_private(address: IpAddress) -> bool:
+    return any(address in network for network in _OWN_NETWORKS)
+
+
+def _address(text: str) -> IpAddress | None:
+    """An address of either family; one of the old family in the new one's form is one of the old."""
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address

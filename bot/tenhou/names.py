@@ -1,0 +1,21 @@
+"""Names that guests may have in a lobby of our own; on Tenhou every guest is called NoName."""
+
+from __future__ import annotations
+
+from typing import Final
+
+NAME_LENGTH: Final = 16
+
+
+def is_guest_name(text: str) -> bool:
+    """Whether a guest may be called so; what begins as an id is refused, lest a mistyped id be shown to all.
+
+    >>> [is_guest_name(text) for text in ("Suzaku", "朱雀 2", "ID0123ABCD-aBcD5678", "")]
+    [True, True, False, False]
+    """
+    return (
+        0 < len(text) <= NAME_LENGTH
+        and text.isprintable()
+        and text == text.strip()
+        and not text.upper().startswith("ID")
+    )

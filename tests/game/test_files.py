@@ -1,0 +1,45 @@
+"""Files that are replaced whole, by several at once and by those that are killed."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from game.files import remove_leftovers, replace_file
+
+
+def test_two_who_write_one_file_at_once_leave_the_whole_of_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both_have_written = threading.Barrier(2, timeout=10)
+    flush = os.fsync
+
+    def flush_together(handle: int) -> None:
+        if not os.path.samestat(os.fstat(handle), tmp_path.stat()):
+            both_have_written.wait()
+        flush(handle)
+
+    monkeypatch.setattr(os, "fsync", flush_together)
+    path = tmp_path / "file"
+    contents = (b"a" * 10_000, b"b" * 20_000)
+    with ThreadPoolExecutor(2) as writers:
+        for writing in [writers.submit(replace_file, path, data) for data in contents]:
+            writing.result()
+    assert path.read_bytes() in contents
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_killed_writers_left_is_removed_when_it_is_old_and_nothing_else_is(tmp_path: Path) -> None:
+    for name in ("a.xml.0123456789ab.tmp", "a.xml", "a.tmp", "0123456789ab.tmp.xml"):
+        (tmp_path / name).write_text("")
+        os.utime(tmp_path / name, (time.time() - 7200,) * 2)
+    (tmp_path / "b.xml.0123456789ab.tmp").write_text("")
+    remove_leftovers(tmp_path)
+    left = {"a.xml", "a.tmp", "0123456789ab.tmp.xml", "b.xml.0123456789ab.tmp"}
+    assert {path.name for path in tmp_path.iterdir()} == left
+    remove_leftovers(tmp_path / "gone")
