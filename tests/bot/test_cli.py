@@ -20,10 +20,12 @@ from typer.testing import CliRunner
 
 from bot import cli
 from bot.play import Run
+from bot.records import Records
 from bot.tenhou.client.retry import Waits
 from game.errors import ConfigError, LoginRejected
 from game.files import replace_file
 from replays.formats import read_game
+from replays.library import Closing
 from replays.record import DecisionRecord
 from replays.review.report import known_hands
 from tests.bot.fake_server import free_port
@@ -494,14 +496,20 @@ def test_fault_19_games_that_their_folder_does_not_take_are_told_and_exit_1(
 def test_fault_19_a_game_that_is_written_at_the_last_try_is_no_failure(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    tries: list[str] = []
+    has_room = False
 
     def refuse(path: Path, data: bytes) -> None:
-        tries.append(path.name)
-        if len(tries) <= 2:  # the lobby's record, and ours
+        if not has_room:
             raise OSError(errno.ENOSPC, "No space left on device")
         replace_file(path, data)
 
+    def make_room(records: Records) -> Closing:
+        nonlocal has_room
+        has_room = True
+        return close(records)
+
+    close = Records.close
+    monkeypatch.setattr(Records, "close", make_room)
     monkeypatch.setattr("replays.library.replace_file", refuse)
     monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
     code, out, _ = run("play", "--type", "tonpuu", "--json", "--out", "r")
