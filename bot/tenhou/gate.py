@@ -133,16 +133,24 @@ class Gate(msgspec.Struct, frozen=True):
                 "on this machine or on a private network; name its private address instead"
             )
 
-    def check_table(self, game_type: int) -> None:
+    def check_table(self, game_type: int | None) -> None:
         """When the server has seated us; it may be a game that the account began elsewhere.
 
+        Args:
+            game_type: number of the type, None where the server has not said it.
+
         Raises:
-            NotAllowed: it is played against people, and there is no permission.
+            NotAllowed: it is played against people, or may be, and there is no permission.
         """
-        if self.terms is not None and not self.terms.permission and not GameType(game_type).is_practice:
+        if self.terms is None or self.terms.permission:
+            return
+        if game_type is None or not GameType(game_type).is_practice:
+            kind = (
+                "an unknown table, which may be" if game_type is None else f"{GameType(game_type)}, which is"
+            )
             raise NotAllowed(
-                f"the server seats us at {GameType(game_type)}, which is played against people, and "
-                "tenhou.permission is false; go on with this game in Tenhou's own client"
+                f"the server seats us at {kind} played against people, and tenhou.permission is false; "
+                "go on with this game in Tenhou's own client"
             )
 
     def _problem(self, server: Server, conduct: Conduct) -> str | None:

@@ -26,6 +26,7 @@ class ClientBench:
         *urls: str,
         name: str = "NoName",
         gpid: str = "",
+        game_type: int = 9,
         hooks: Hooks | None = None,
         load_policy: Callable[[], Policy] = HeuristicPolicy,
         player: PlayerSettings | None = None,
@@ -35,7 +36,7 @@ class ClientBench:
         self.clock = FakeClock()
         self.journal = journal or Journal()
         self.frames: list[tuple[str, str]] = []
-        self.session = Session(SessionSettings(name=name, gpid=gpid))
+        self.session = Session(SessionSettings(name=name, game_type=game_type, gpid=gpid))
         rng = random.Random(1)
         self.player = SeatPlayer(load_policy, player or PlayerSettings(), self.clock, rng)
         self.client = TenhouClient(

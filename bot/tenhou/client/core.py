@@ -246,7 +246,7 @@ class TenhouClient:
             case Replaced():
                 raise SessionReplaced("this id has logged in elsewhere; the seat is theirs")
             case GameStarted():
-                self._settings.gate.check_table(event.game_type)
+                self._settings.gate.check_table(event.game_type if event.is_named else None)
                 self._logged_in = True
                 self._player.begin_game(self._journal.game_id)
             case Resumed():

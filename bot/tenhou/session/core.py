@@ -336,7 +336,7 @@ class Session:
         """
         lobby, _, _ = self.settings.ticket.partition(",")
         match = m.MatchFound(self.settings.game_type, lobby)
-        self.seat = Seat(match, self._numbers, self._send)
+        self.seat = Seat(match, self._numbers, self._send, is_named=False)
         self.seat.come_back()
         self.stage = Stage.GAME
 

@@ -74,6 +74,7 @@ class GameStarted(SessionEvent, frozen=True):
         ranks: rank index by absolute player.
         rates: rating by absolute player.
         sexes: ``M``, ``F`` or ``C`` for a computer, by absolute player.
+        is_named: whether the server has said what kind of table it is; else it is the one we queued for.
     """
 
     game_id: str
@@ -85,6 +86,7 @@ class GameStarted(SessionEvent, frozen=True):
     ranks: Four = (0, 0, 0, 0)
     rates: tuple[float, float, float, float] = (1500.0, 1500.0, 1500.0, 1500.0)
     sexes: tuple[str, str, str, str] = ("M", "M", "M", "M")
+    is_named: bool = True
 
 
 class TableEvent(SessionEvent, frozen=True):

@@ -53,6 +53,7 @@ class Seat:
         match: the frame that seated us.
         numbers: where prompts get their numbers from.
         send: takes the frames we answer with.
+        is_named: whether the server has said what kind of table it is; else ``match`` is what we queued for.
 
     Attributes:
         record: the round's state.
@@ -65,9 +66,15 @@ class Seat:
     """
 
     def __init__(
-        self, match: m.MatchFound, numbers: Iterator[int], send: Callable[[c.ClientMessage], None]
+        self,
+        match: m.MatchFound,
+        numbers: Iterator[int],
+        send: Callable[[c.ClientMessage], None],
+        *,
+        is_named: bool = True,
     ) -> None:
         self.match = match
+        self._is_named = is_named
         self.record = new_round()
         self.player = -1
         self.log: list[GameEvent] = []
@@ -170,6 +177,7 @@ class Seat:
             ranks=by_player(people.dans, player),
             rates=by_player(people.rates, player),
             sexes=by_player(people.sexes, player),
+            is_named=self._is_named,
         )
         return [
             started,

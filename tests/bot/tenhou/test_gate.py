@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,8 @@ from game.errors import ConfigError, NotAllowed
 from policies.heuristic import HeuristicPolicy
 from tests.bot.client_bench import ClientBench
 from tests.bot.fake_clock import FakeClock
-from tests.bot.fake_server import Hang, Redirect, fake_server
-from tests.bot.scripts import GAME
+from tests.bot.fake_server import Hang, Redirect, Say, Step, fake_server
+from tests.bot.scripts import DRAW, END, GAME, LOGIN, TURN, reinit
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
@@ -282,8 +283,13 @@ async def test_the_client_itself_has_no_way_to_tenhou_at_machine_pace(
             await client(Gate(terms=ENABLED)).run()
 
 
+@pytest.mark.parametrize(
+    "script",
+    [GAME, [*LOGIN, reinit(), Say(DRAW), *TURN, *END]],
+    ids=["named", "brought back without a name"],
+)
 async def test_a_table_against_people_is_left_where_there_is_no_permission(
-    monkeypatch: pytest.MonkeyPatch,
+    script: Sequence[Step], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An account may have begun a game elsewhere, and the login leads back to it."""
 
@@ -292,12 +298,15 @@ async def test_a_table_against_people_is_left_where_there_is_no_permission(
         return await open_connection(url, Gate(), conduct, open_s)
 
     monkeypatch.setattr(core, "open_connection", open_plainly)
-    async with fake_server(GAME) as server, ClientBench(server.url, gate=Gate(terms=ENABLED)) as bench:
+    async with (
+        fake_server(script) as server,
+        ClientBench(server.url, gate=Gate(terms=ENABLED), game_type=0) as bench,
+    ):
         with pytest.raises(NotAllowed, match="against people"):
             await bench.ended()
     assert "decision.made" not in bench.events()
     assert "D" not in server.tags()
     permitted = Gate(terms=TenhouTerms(enabled=True, permission=True))
-    async with fake_server(GAME) as server, ClientBench(server.url, gate=permitted) as bench:
+    async with fake_server(script) as server, ClientBench(server.url, gate=permitted) as bench:
         await bench.ended()
     assert "decision.made" in bench.events()
