@@ -1,30 +1,30 @@
-# `make play` and `make test` are the whole set-up: each makes .venv when it is missing or out of date.
+# `make play` and `make test` need no other set-up: each creates .venv if it is missing or out of date.
 
 .DELETE_ON_ERROR:
 .PHONY: help play test test-slow check format clean
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
-# pip tells what it does where somebody watches; never on stdout, which belongs to the program.
+# pip shows progress on a terminal, but never on stdout, which is for the program's output.
 PIP_INSTALL := $(RUN) pip install --disable-pip-version-check $(shell [ -t 2 ] || echo --quiet)
-# Older checkouts were installed under this name. Removing it later would take the new `suzaku` command along.
+# Older checkouts used this distribution name. Uninstalling it later would also remove the new `suzaku` command.
 REMOVE_OLD := $(RUN) pip uninstall --quiet --quiet --yes suzaku
-# The first of these that runs and is new enough makes the environment; `make PYTHONS=/path/to/python3 play` picks another.
+# The first of these that runs and is new enough creates .venv; `make PYTHONS=/path/to/python3 play` uses another.
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 
-# An environment whose Python has gone or moved is made again.
+# If the environment's Python has been moved or removed, create the environment again.
 ifneq ($(shell $(VENV)/bin/python $(NEW_ENOUGH) 2>/dev/null && echo usable),usable)
 .PHONY: $(VENV)/.made
 endif
 
 help:
-	@echo 'make play        play one hanchan against the built-in lobby (ARGS="--games 2" passes more flags on)'
-	@echo 'make test        every check, then the tests'
-	@echo 'make test-slow   the tests that take minutes'
+	@echo 'make play        play one hanchan against the built-in lobby (ARGS="--games 2" adds flags)'
+	@echo 'make test        all checks, then the tests'
+	@echo 'make test-slow   tests that take minutes'
 	@echo 'make check       formatting, lint, types and import rules only'
 	@echo 'make format      format the code'
-	@echo 'make clean       remove .venv and everything built or cached here (records stay)'
+	@echo 'make clean       remove .venv and everything built or cached here (keeps records)'
 
 play: $(VENV)/.ready-to-play
 	@$(RUN) bot.cli play $(ARGS)
@@ -47,13 +47,13 @@ format: $(VENV)/.ready-to-test
 	$(RUN) ruff check --fix .
 
 $(VENV)/.ready-to-play: $(VENV)/.made pyproject.toml
-	@echo 'Installing what Suzaku needs into $(VENV) (minutes the first time) …' >&2
+	@echo 'Installing Suzaku and its dependencies into $(VENV) (takes minutes the first time) …' >&2
 	@$(REMOVE_OLD)
 	@$(PIP_INSTALL) --editable . >&2
 	@touch $@
 
 $(VENV)/.ready-to-test: $(VENV)/.made pyproject.toml
-	@echo 'Installing what Suzaku and its tests need into $(VENV) (minutes the first time) …' >&2
+	@echo 'Installing Suzaku and its test dependencies into $(VENV) (takes minutes the first time) …' >&2
 	@$(REMOVE_OLD)
 	@$(PIP_INSTALL) --editable '.[dev]' >&2
 	@touch $(VENV)/.ready-to-play $@
@@ -63,8 +63,8 @@ $(VENV)/.made:
 	    if $$python $(NEW_ENOUGH) 2>/dev/null; then found=$$python; break; fi; \
 	done; \
 	if [ -z "$$found" ]; then \
-	    echo 'Suzaku needs Python 3.11 or newer, with venv; none of these is: $(PYTHONS).' >&2; \
-	    echo 'Install one, or name yours: make PYTHONS=/path/to/python3 play' >&2; \
+	    echo 'Suzaku needs Python 3.11 or newer, with venv; none of these qualifies: $(PYTHONS).' >&2; \
+	    echo 'Install one, or specify yours: make PYTHONS=/path/to/python3 play' >&2; \
 	    exit 1; \
 	fi; \
 	$$found -m venv --clear $(VENV)

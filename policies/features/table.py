@@ -1,6 +1,6 @@
-"""The feature sets: which planes a network sees, in which order, and what each group of them holds.
+"""The feature sets: the planes a network sees, their order, and the content of each group.
 
-The one place this is said. The encoder takes its offsets from here, `docs/features.md` is printed from here
+This is the only definition. The encoder takes its offsets from it, `docs/features.md` is generated from it
 (`python -m policies.features.document`), and a checkpoint names the set it was trained on.
 """
 
@@ -29,16 +29,16 @@ LITE_DISCARDS: Final = 4
 ORACLE_DRAWS: Final = 20
 
 DEEP_PLANES: Final = 72
-"""LA1 and LA2 together; they stand side by side, before LA3."""
+"""LA1 and LA2 together; they are adjacent and precede LA3."""
 
 
 class Axis(Enum):
     """How a group's planes move when tiles are renamed (suits exchanged, 1 and 9 mirrored).
 
     Attributes:
-        TILES: each plane is gathered along its 34 kinds; planes with one value all along do not change.
-        SUITS: the planes are one for each suit, in the order m, p, s; they change places with the suits.
-        INDICATORS: as TILES, but mirrored so that the indicators still show the mirrored dora.
+        TILES: each plane is gathered along its 34 kinds; constant planes do not change.
+        SUITS: one plane for each suit, in the order m, p, s; the planes are exchanged with the suits.
+        INDICATORS: as TILES, but mirrored such that the indicators show the mirrored dora.
     """
 
     TILES = "tiles"
@@ -50,10 +50,10 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     """Planes that are filled together.
 
     Attributes:
-        id: unique within a set; the letter is that of the reconstruction of Suphx's planes.
-        planes: how many.
-        content: what they hold.
-        real: whether some value lies between 0 and 1.
+        id: unique within a set; the letter follows the reconstruction of Suphx's planes.
+        planes: their number.
+        content: their content, in words.
+        real: whether values can lie between 0 and 1.
         axis: how they move when tiles are renamed.
         mirrors: whether encoding a mirrored state gives the mirrored planes. Exchanging suits always does.
     """
@@ -81,7 +81,7 @@ class FeatureSet(msgspec.Struct, frozen=True):
 
     @property
     def planes(self) -> int:
-        """How many planes in all."""
+        """Total number of planes."""
         return sum(group.planes for group in self.groups)
 
     def at(self, group_id: str) -> int:
@@ -98,7 +98,7 @@ class FeatureSet(msgspec.Struct, frozen=True):
         raise KeyError(f"{self.name} has no group {group_id}")
 
     def planes_of(self, group_ids: Collection[str]) -> list[int]:
-        """The planes of some groups, ascending."""
+        """The planes of the given groups, in ascending order."""
         return [
             plane
             for group in self.groups
@@ -126,15 +126,16 @@ _SUMMARY: Final = (
     Group(
         id="E",
         planes=36,
-        content="discards in sum, 9 for each seat: at least 1–4 copies thrown, called-away ones included; "
-        "any from the hand; any just drawn; the riichi tile; called-away tiles; the red five thrown",
+        content="summary of discards, 9 for each seat: at least 1–4 copies discarded, called-away ones "
+        "included; any tedashi; any tsumogiri; the riichi tile; called-away tiles; a discarded red "
+        "five",
     ),
     Group(
         id="F",
         planes=12,
-        content="recency, 3 for each seat: sum of exp(−0.2·age) over all discards of a kind, over those from "
-        "the hand, over those at or after riichi; age in that seat's own discards, 0 the newest; each term "
-        "is rounded to 1/255, the sum cut at 1",
+        content="recency, 3 for each seat: sum of exp(−0.2·age) over all discards of a kind, over the "
+        "tedashi, over those at or after riichi; age in that seat's own discards, 0 the newest; each "
+        "term is rounded to 1/255, the sum capped at 1",
         real=True,
     ),
 )
@@ -143,38 +144,40 @@ _SAFETY: Final = (
     Group(
         id="G",
         planes=20,
-        content="safety, 6 for each opponent, 1 to 3: his own discards; kinds nobody won on since his riichi "
-        "was accepted, or that he threw (empty without riichi); kinds passed by him since his last discard; "
-        "suji of the first two together (for 4–6 both sides); half suji (4–6, exactly one side); suji of his "
-        "riichi tile. Then no-chance: every two-sided wait on the kind lacks a tile all of whose copies I "
-        "see; one-chance: every one lacks it or comes down to a last copy, and not all lack it",
+        content="safety, 6 for each opponent, 1 to 3: the opponent's discards; kinds no one has won on since "
+        "this opponent's riichi was accepted, or that the opponent discarded (empty without riichi); "
+        "kinds the opponent passed since the last own discard; suji of the first two together (for "
+        "4–6 both sides); half suji (4–6, exactly one side); suji of the riichi tile. Then "
+        "no-chance: every two-sided wait on the kind needs a tile of which I see all copies; "
+        "one-chance: every one needs such a tile or one with a single unseen copy, and not all need "
+        "such a tile",
     ),
     Group(id="H", planes=4, content="copies I cannot see: at least 1, 2, 3, all 4"),
 )
 
 _RANK: Final = Group(
-    id="I3", planes=4, content="my place now, 1 to 4; among equals the earlier seat of East 1 is ahead"
+    id="I3", planes=4, content="my current place, 1 to 4; ties go to the earlier dealer of the East round"
 )
 
 _ROUND: Final = Group(
     id="J",
     planes=29,
-    content="round wind E, S, W (3); number of the hand 1–4 (4); own wind (4); dealer's seat, 0 me (4); "
-    "honba 0–4, 5 and more (6); riichi sticks lying there 0–4, 5 and more (6); the round wind's tile; the "
+    content="round wind E, S, W (3); round number 1–4 (4); own wind (4); dealer's seat, 0 me (4); "
+    "honba 0–4, 5 and more (6); riichi sticks on the table 0–4, 5 and more (6); the round wind's tile; the "
     "own wind's tile",
 )
 
 _SHAPE_MASKS: Final = (
     "my waits before the drawn tile (empty after chi or pon); I am furiten, temporarily or not; tiles that "
     "lower the shanten, unseen ones only (with 3n+2 tiles: after any discard that keeps it); legal discards; "
-    "discards forbidden by swap-calling, held or not; discards that allow riichi"
+    "discards forbidden by kuikae, held or not; discards that allow riichi"
 )
 
 _EFFICIENCY: Final = (
     Group(
         id="LA3a",
         planes=3,
-        content="shanten at the position: the least of all positions; one more; worse still",
+        content="shanten at the position: the lowest of all positions; one higher; higher still",
     ),
     Group(
         id="LA3b",
@@ -186,23 +189,24 @@ _EFFICIENCY: Final = (
     Group(
         id="LA3d",
         planes=4,
-        content="one away from ready and at the least shanten: share of the accepted copies that lead to a "
-        "wait of 5 copies or more, at least ¼, ½, ¾, 1. With 3n+1 tiles only where the tile drawn does not "
-        "help, so that the position is the hand as it stands",
+        content="at shanten 1 and at the lowest shanten: share of the accepted copies that lead to a "
+        "wait of 5 copies or more, at least ¼, ½, ¾, 1. With 3n+1 tiles only if the tile drawn does not "
+        "help, so that the position is the current hand",
     ),
-    Group(id="LA3e", planes=4, content="P(ready) with 3, 6, 9 and all my remaining draws", real=True),
-    Group(id="LA3f", planes=4, content="P(win by own draws) with 3, 6, 9 and all remaining draws", real=True),
+    Group(id="LA3e", planes=4, content="P(tenpai) with 3, 6, 9 and all my remaining draws", real=True),
+    Group(id="LA3f", planes=4, content="P(win by own draw) with 3, 6, 9 and all remaining draws", real=True),
     Group(
         id="LA3g",
         planes=4,
-        content="√(P(win) · value / 32,000), cut at 1, with 3, 6, 9 and all remaining draws",
+        content="√(P(win) · value / 32,000), capped at 1, with 3, 6, 9 and all remaining draws",
         real=True,
         mirrors=False,
     ),
     Group(
         id="LA3h",
         planes=5,
-        content="1/(1+n), n the tiles missing to a complete hand of this kind, 0 where it is out of reach: "
+        content="1/(1+n), where n is the number of tiles missing for a complete hand of this kind; 0 if "
+        "impossible: "
         "all simples; with a value triplet; one suit, with or without honours; triplets, or seven pairs; "
         "closed, with riichi",
         real=True,
@@ -213,15 +217,15 @@ _DEEP: Final = (
     Group(
         id="LA1",
         planes=36,
-        content="1, 2, 3 tiles to replace × worth at least 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32 thousand: "
-        "whether some winning hand with a yaku is reached by exactly so many tiles that are still there",
+        content="1, 2, 3 tiles to replace × value at least 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32 thousand: "
+        "whether replacing exactly this many tiles, all still available, gives a winning hand with a yaku",
         mirrors=False,
     ),
     Group(
         id="LA2",
         planes=36,
-        content="the same grid: expected number of completions p by my own draws, as 1 + log10(p)/6 cut to "
-        "0–1",
+        content="the same grid: expected number of completions p by my own draws, as 1 + log10(p)/6 clipped "
+        "to 0–1",
         real=True,
         mirrors=False,
     ),
@@ -242,13 +246,13 @@ _LITE_GROUPS: Final = (
     Group(
         id="I1",
         planes=8,
-        content="scores of seats 0 to 3 over 50,000, then over 25,000, cut to 0–1",
+        content="scores of seats 0 to 3 divided by 50,000, then by 25,000, clipped to 0–1",
         real=True,
     ),
     Group(
         id="I2",
         planes=3,
-        content="my score less that of seats 1 to 3, over 50,000, plus ½, cut to 0–1",
+        content="my score minus that of seats 1 to 3, divided by 50,000, plus ½, clipped to 0–1",
         real=True,
     ),
     _RANK,
@@ -256,18 +260,20 @@ _LITE_GROUPS: Final = (
     Group(
         id="K",
         planes=7,
-        content="tiles left to draw over 70; then 0–11, 12–23, 24–35, 36–47, 48–59, 60 and more left",
+        content="tiles left to draw divided by 70; then 0–11, 12–23, 24–35, 36–47, 48–59, 60 and more left",
         real=True,
     ),
     Group(
         id="L",
         planes=12,
-        content="riichi, 3 for each seat: declared; one-shot alive; turn of the declaration over 18, cut "
-        "at 1",
+        content="riichi, 3 for each seat: declared; ippatsu possible; turn of the declaration divided by "
+        "18, capped at 1",
         real=True,
     ),
     Group(
-        id="N", planes=12, content=f"shanten over all forms, 0 and complete to 5 and more (6); {_SHAPE_MASKS}"
+        id="N",
+        planes=12,
+        content=f"shanten over all forms, from 0 or complete to 5 or more (6); {_SHAPE_MASKS}",
     ),
     *_EFFICIENCY,
 )
@@ -286,22 +292,21 @@ _SUPHX_GROUPS: Final = (
     Group(
         id="D",
         planes=240,
-        content="discards, 2 for each of 4 seats × 30 turns, oldest first: the tile; the same if it came "
-        "from the hand",
+        content="discards, 2 for each of 4 seats × 30 turns, oldest first: the tile; the same if tedashi",
     ),
     *_SUMMARY,
     *_SAFETY,
     Group(
         id="I1",
         planes=96,
-        content="scores, 24 for each seat: 2,000 wide up to 40,000 (below 0 counts as the lowest), then to "
-        "45, 50, 60 thousand, and more",
+        content="scores, 24 for each seat: bins of 2,000 up to 40,000 (below 0 counts as the lowest), then "
+        "up to 45, 50, 60 thousand, and more",
     ),
     Group(
         id="I2",
         planes=48,
-        content="my score less an opponent's, 16 for each: at or above 0, then below it; each from 0, 1, 2, "
-        "4, 8, 12, 16, 24 thousand up",
+        content="my score minus an opponent's, 16 for each: at or above 0, then below 0; bins start at 0, 1, "
+        "2, 4, 8, 12, 16, 24 thousand",
     ),
     _RANK,
     _ROUND,
@@ -310,14 +315,14 @@ _SUPHX_GROUPS: Final = (
         id="L",
         planes=20,
         content="riichi, 5 for each seat: declared; declared in turns 1–6, 7–12, 13 and later; "
-        "one-shot alive",
+        "ippatsu possible",
     ),
     Group(id="M", planes=4, content="hand closed, for each seat"),
     Group(
         id="N",
         planes=20,
-        content="shanten towards sets and a pair, 0 and complete to 6 and more (7); towards seven pairs, the "
-        f"same (7; empty with melds); {_SHAPE_MASKS}",
+        content="shanten for four sets and a pair, from 0 or complete to 6 or more (7); the same for seven "
+        f"pairs (7; empty with melds); {_SHAPE_MASKS}",
     ),
     Group(
         id="O",
@@ -328,15 +333,15 @@ _SUPHX_GROUPS: Final = (
     Group(
         id="P",
         planes=20,
-        content="dora and red fives in sight, at least 1–5 for each seat: mine with the concealed hand, "
-        "others' in melds",
+        content="visible dora and red fives, at least 1–5 for each seat: mine including the concealed hand, "
+        "opponents' in melds only",
         mirrors=False,
     ),
     Group(
         id="Q",
         planes=6,
-        content="last hand of the game or later; sudden death; dealer in the last hand or later and in first "
-        "place; first turn, nobody having called; nine terminals may be shown; no draw left for me",
+        content="last round of the game or later; sudden death; dealer in the last round or later and in "
+        "first place; first turn without calls; nine terminals may be declared; no draw left for me",
     ),
     *_DEEP,
     *_EFFICIENCY,
@@ -350,8 +355,8 @@ def _after_call(group: Group) -> Group:
 _CANDIDATE: Final = (
     Group(id="R1", planes=4, content="tiles of the completed meld, at least 1–4 copies"),
     Group(id="R2", planes=1, content="the called or added tile; empty for a closed kan"),
-    Group(id="R3", planes=1, content="a red five from my hand goes into it, at its tile"),
-    Group(id="R4", planes=3, content="who discarded it, seats 1 to 3; empty for closed and added kans"),
+    Group(id="R3", planes=1, content="a red five from my hand is used, at its tile"),
+    Group(id="R4", planes=3, content="the seat that discarded it, 1 to 3; empty for closed and added kans"),
     Group(id="R5", planes=3, content="chi; pon; any kan"),
 )
 
@@ -373,7 +378,7 @@ _ORACLE_GROUPS: Final = (
     Group(
         id="ura",
         planes=4,
-        content="dora by the indicators under those shown, 1–4 times",
+        content="ura dora by indicators, 1–4 times",
         mirrors=False,
     ),
 )
@@ -393,24 +398,26 @@ SETS: Final = {
             "chi, pon and kan, one row for each candidate meld",
             (*_SUPHX_GROUPS, *_CANDIDATE, *map(_after_call, (*_DEEP, *_EFFICIENCY))),
         ),
-        FeatureSet(ORACLE, "what a seat cannot see; training only, beside another set", _ORACLE_GROUPS),
+        FeatureSet(
+            ORACLE, "training only, beside another set: information hidden from the seat", _ORACLE_GROUPS
+        ),
     )
 }
 """Every feature set by its name."""
 
 
 def looks_deep(name: str, without: Collection[str] = ()) -> bool:
-    """Whether a network on a set looks at LA1 or LA2, so that these have to be searched for.
+    """Whether a network on this feature set uses LA1 or LA2, which then have to be searched for.
 
     Args:
-        name: of the set.
-        without: groups of it that the network does not look at.
+        name: of the feature set.
+        without: groups that the network does not use.
     """
     return any(group.id[:3] in ("LA1", "LA2") and group.id not in without for group in SETS[name].groups)
 
 
 def offsets(name: str) -> Any:
-    """First planes of a set's groups as a named tuple, which kernels can read.
+    """The first plane of each group as a named tuple, which kernels can read.
 
     A prime in a group's id is a final ``_after``: ``offsets("suphx-958/1").LA3a_after``.
     """
