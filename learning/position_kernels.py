@@ -132,7 +132,7 @@ def collect(
     found: Any,
     sizes: Any,
 ) -> Any:
-    """Fold a game and keep the state at each decision; only count the decisions if the arrays have no room.
+    """Fold a game and keep the state at each decision; only count decisions if the arrays are empty.
 
     The indicator of an open or added kan is revealed after the player has chosen the discard, although the
     record puts it earlier: ``scratch[1]`` is the state in which the player chose.

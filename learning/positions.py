@@ -2,10 +2,10 @@
 
 A discard decision is a choice between at least two kinds. A riichi decision is a turn on which the player may
 declare riichi. The decisions of chi, pon and kan have one row for each meld that may be made, including
-declined ones. Only real decisions count. Left out are forced moves, events while the player was away, turns
-that ended in a win or an abort, and calls that a player with a higher claim to the tile took, or may have
-taken: a ron hides every call, and a pon or an open kan hides the next player's chi. A chi hides nothing,
-because every player who could have called pon has passed.
+declined ones. Only real decisions count: not forced moves, events while the player was away, turns that ended
+in a win or an abort, or calls that a player with a higher claim to the tile took, or may have taken. A ron
+hides every call, and a pon or an open kan hides the next player's chi. A chi hides nothing, because every
+player who could have called pon has passed.
 """
 
 from __future__ import annotations
