@@ -66,9 +66,9 @@ class Dialect(StrEnum):
     LINES = "engine-lines"
     """A line for each message; each line is answered."""
     ASKED = "engine-asked"
-    """A line for each message; only those that ask for a decision are answered. The number of answers to a
-    game
-    shown again is not known, nor whether its end is answered: a child plays a single game, once."""
+    """A line for each message; only those that ask for a decision are answered. It is unknown how many
+    answers a game shown again would bring, and whether its end is answered, so a child plays a single game,
+    once."""
 
 
 _WAYS: Final = {

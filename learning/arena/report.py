@@ -128,7 +128,7 @@ def verdict(challenger: Side, champions: Side, sets: int) -> str:
         return f"{challenger.name} is stronger"
     if placement.low > EQUAL:
         return f"{champions.name} is stronger"
-    return "these games show no difference"
+    return "no clear difference in these games"
 
 
 def placements_of(sets: Sequence[Sequence[GameRow]]) -> Floats:
