@@ -53,8 +53,7 @@ _IN_RIICHI: Final = 2
 
 
 def seen_by(event: GameEvent, player: int) -> Message | None:
-    """An event as sent to a player: others' hands and draws are ``"?"``, ``start_game`` has the player's
-    ``id``.
+    """An event as sent to a player: hidden tiles are ``"?"``, ``start_game`` has the player's ``id``.
 
     Returns:
         None for an event that mjai cannot express.

@@ -91,7 +91,7 @@ def positions(corpus: Corpus, players: Players, slot: Slot) -> Positions:
 
 
 def made_up(**columns: Any) -> Answers:
-    """Answers to as many decisions as there are places, one chance each; what is not said is 0."""
+    """Answers to as many decisions as there are places, one chance each; columns not given are 0."""
     size = len(columns["place"])
     kinds: dict[str, type] = {"place": np.int8, "turn": np.int8, "rank": np.int8, "chance": np.float32}
     kinds |= {"game": np.int64, "owner": np.int64}
@@ -111,7 +111,7 @@ def test_discards_are_counted_among_the_first_three() -> None:
 
 
 def test_yes_and_no_are_told_apart() -> None:
-    # his yes: found, found, missed, the other meld; his no: 5 times seen, once not
+    # player's yes: found, found, missed, another meld; player's no: 5 times agreed, once not
     answered = made_up(
         place=[0, 0, 1, 1, 0, 0, 0, 0, 0, 1],
         taken=[1, 1, 1, 1, 0, 0, 0, 0, 0, 0],
@@ -357,14 +357,14 @@ def test_averaging_over_renamings_changes_answers(corpus: Corpus, checkpoints: P
         (["--data", "missing"], cli.EXIT_FAILED, "missing: there is no such file or folder"),
         (["--data", "{empty}"], cli.EXIT_FAILED, "no records in"),
         (["--data", "{corpus}", "--checkpoints", "{empty}"], cli.EXIT_FAILED, "no discard.json"),
-        (["--data", "{corpus}", "--split", "tests"], cli.EXIT_USAGE, "split: 'tests' is none of train"),
+        (["--data", "{corpus}", "--split", "tests"], cli.EXIT_USAGE, "split: 'tests' is not one of train"),
         (
             ["--data", "{corpus}", "--permutations", "2"],
             cli.EXIT_USAGE,
-            "permutations: 2 is none of 1, 6, 12",
+            "permutations: 2 is not one of 1, 6, 12",
         ),
-        (["--data", "{corpus}", "--room", "x", "--model", "y"], cli.EXIT_USAGE, "room: 'x' is none"),
-        (["--data", "{corpus}", "--player", "nobody of this name"], cli.EXIT_USAGE, "no game fits"),
+        (["--data", "{corpus}", "--room", "x", "--model", "y"], cli.EXIT_USAGE, "room: 'x' is not one"),
+        (["--data", "{corpus}", "--player", "nobody of this name"], cli.EXIT_USAGE, "no game matches"),
         (["--data", "{corpus}", "--data", "{empty}"], cli.EXIT_FAILED, "measured alone"),
     ],
 )
@@ -385,7 +385,7 @@ def test_a_file_that_is_no_record_is_named(checkpoints: Path, tmp_path: Path) ->
     (tmp_path / "a.xml").write_text("nothing")
     result = run("--data", tmp_path / "a.xml", "--checkpoints", checkpoints)
     assert result.exit_code == cli.EXIT_FAILED
-    assert "a.xml: no game that can be used: 1 unreadable" in result.stderr
+    assert "a.xml: no usable game: 1 unreadable" in result.stderr
 
 
 def test_chosen_seats_alone_are_asked(corpus: Corpus) -> None:

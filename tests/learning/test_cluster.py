@@ -1,4 +1,4 @@
-"""The same contract as that of processes here, on a Ray cluster; machines come and go."""
+"""The same contract as for local processes, on a Ray cluster whose machines come and go."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def stillborn(_: int) -> Work[int]:
 
 
 def meeting(folder: Path) -> Work[str]:
-    """Tasks that say when they are there, and wait until they may go."""
+    """Tasks that report when they have begun, and wait until they may continue."""
 
     def work(task: int) -> Iterator[str]:
         yield "here"

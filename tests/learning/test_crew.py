@@ -1,4 +1,4 @@
-"""Processes that hand back results one by one, and die."""
+"""Processes that return results one by one, and die."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def dying(folder: Path) -> Work[int]:
         mark = folder / "dead"
         if task == 1 and not mark.exists():
             mark.touch()
-            time.sleep(0.05)  # what was said is on its way
+            time.sleep(0.05)  # the result is being sent
             os.kill(os.getpid(), signal.SIGKILL)
         yield 10 * task + 1
 

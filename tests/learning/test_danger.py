@@ -1,4 +1,4 @@
-"""`suzaku eval danger`: what is counted is what the hands of real games say."""
+"""`suzaku eval danger`: the counts match the hands of real games."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_tiles_thrown_deal_in_where_somebody_won_on_them(shard: Path) -> None:
         events = read_game(text).events
         won += sum(isinstance(event, Win) and event.player != event.from_player for event in events)
     dealt_in = counts.tiles[THROWN, :, :, 3].sum()
-    # not counted are those in riichi and those who had no choice
+    # not counted: players in riichi, and players without a choice
     assert 0.7 * won <= dealt_in <= won
     held, thrown = counts.tiles[HELD, :, :, 0].sum(), counts.tiles[THROWN, :, :, 0].sum()
     assert 5 * thrown < held < 14 * thrown
@@ -68,5 +68,5 @@ def test_a_part_or_room_that_is_none_is_named(shard: Path) -> None:
         cli.app, ["eval", "danger", "--data", str(shard), "--split", "tset", "--room", "hoou"]
     )
     assert result.exit_code == 2
-    assert "split: 'tset' is none of train, validation, test, all" in result.stderr
-    assert "room: 'hoou' is none of" in result.stderr
+    assert "split: 'tset' is not one of train, validation, test, all" in result.stderr
+    assert "room: 'hoou' is not one of" in result.stderr

@@ -61,7 +61,7 @@ FIVE_RUNS = ("2p3p", "3p5p", "3p0p", "5p6p", "0p6p")
 
 
 def four_of_circles() -> Scene:
-    """Player 0 has thrown 4p: 1 may chi in five ways, 2 may pon or kan, 3 may ron."""
+    """Player 0 has discarded 4p: 1 may chi in five ways, 2 may pon or kan, 3 may ron."""
     return Scene(
         "119m19s4p1234567z",
         others={1: "134667m23567p0p8s", 2: "4449p22778s3344z", 3: "123456789m11s56p"},
@@ -128,7 +128,7 @@ def test_a_pon_by_the_next_player_leaves_his_chi_declined() -> None:
 
 
 def test_the_state_is_that_of_the_question() -> None:
-    """Before the riichi stick is paid, and with the tile still to be claimed."""
+    """Before the riichi stick is paid, and while the tile can still be claimed."""
     scene = Scene(
         "123456789m99p4p1z",
         others={1: "119s2356p0p58s34z4s", 2: "4449p22778s3355z", 3: "19m19p147s567z26m5p"},
@@ -146,7 +146,7 @@ def test_the_state_is_that_of_the_question() -> None:
     ("left", "back"),
     [
         pytest.param(3, None, id="away all the time"),
-        pytest.param(4, None, id="left while he was asked"),
+        pytest.param(4, None, id="left while asked"),
         pytest.param(3, 5, id="back while the others were asked"),
     ],
 )
@@ -326,11 +326,11 @@ class Asked(NamedTuple):
     state: np.void
     player: int
     options: dict[Action, bool]
-    """What could be done, and whether it was."""
+    """A possible action, and whether it was taken."""
 
 
 class Reference:
-    """Every decision of a game by the rules' own list, event by event."""
+    """Every decision of a game from the legal actions of the rules, event by event."""
 
     def __init__(self, events: Sequence[GameEvent]) -> None:
         self.events = events
@@ -346,7 +346,7 @@ class Reference:
                 self.away.discard(event.player)
             elif isinstance(event, Discard | Riichi | Ankan | Kakan) and event.player not in self.away:
                 yield from self.turn(event)
-            # the indicator of an open kan turns up when the discard has been chosen
+            # the indicator of an open kan is revealed once the discard has been chosen
             early = isinstance(event, DoraRevealed) and self.record["phase"] == PHASE_TURN
             self.hidden = clone(self.record) if early else None
             apply(self.record, event)
@@ -431,7 +431,7 @@ def positions(scene: Scene, slot: Slot) -> Positions:
 
 
 def melds(scene: Scene, slot: Slot) -> list[tuple[int, str, int]]:
-    """Player, the tiles of his hand, and the label of each row."""
+    """Player, the tiles of the hand used, and the label of each row."""
     found = positions(scene, slot)
     return [
         (int(found.seats[owner]), "".join(map(tile_text, action_of(row).consumed)), int(label))
@@ -445,7 +445,7 @@ def action_of(row: np.ndarray) -> Action:
 
 
 def is_same(action: Action, event: GameEvent) -> bool:
-    """Whether an event is this action, whatever the copies."""
+    """Whether an event is this action, regardless of copies."""
     if not isinstance(event, Chi | Pon | Daiminkan | Ankan | Kakan) or KIND_OF[type(event)] != action.kind:
         return False
     return sorted(map(tile_text, event.consumed)) == sorted(map(tile_text, action.consumed))

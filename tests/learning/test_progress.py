@@ -1,4 +1,4 @@
-"""How far something is: what a terminal shows, and what a log says."""
+"""Progress on a terminal, and in a log."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_a_log_says_now_and_then_how_far_it_is(clock: list[float]) -> None:
     with capture_logs() as logs, Progress("arena.progress", "arena", "games", done=None) as progress:
         clock[0] += 60
-        progress.reach(20, 100)  # what was there before does not count as quick
+        progress.reach(20, 100)  # earlier work does not count towards the speed
         for games in range(21, 31):
             clock[0] += 2
             progress.reach(games, 100)

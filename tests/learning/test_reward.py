@@ -48,7 +48,7 @@ from tests.learning.corpus.games import MODERN, records, texts, write_shard
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 GAMES = 54
-"""Of which the split gives at least one to each part."""
+"""Number of games of which the split gives at least one to each part."""
 REWARDS = np.array(HANCHAN_REWARDS)
 
 
@@ -122,7 +122,7 @@ def test_gaps_divide_a_place_and_few_players_are_believed_little() -> None:
     played = Played(games, np.array([[2, 1, 3, 4], [1, 2, 3, 4]]))
     coarse, fine = (RewardTable(played, levels, HANCHAN_REWARDS) for levels in (ROUND_AND_PLACE, AND_GAPS))
     assert coarse.expected(games)[:, 0, 0] == pytest.approx([67.5, 67.5])
-    off = 22.5 / 31  # one player among thirty that speak for the coarse mean
+    off = 22.5 / 31  # one player against a weight of thirty for the coarse mean
     assert fine.expected(games)[:, 0, 0] == pytest.approx([67.5 - off, 67.5 + off])
     assert fine.expected(games)[:, 0, 2] == pytest.approx([0.0, 0.0])
 
@@ -265,7 +265,7 @@ def test_the_report_says_how_far_each_way_is_off(corpus: Corpus) -> None:
 
 
 def test_deciles_set_what_came_beside_what_was_expected() -> None:
-    """Games that end as they stand; their table is never off, the network is."""
+    """Games that end with the places they have; their table is never wrong, the network is."""
     dice = np.random.default_rng(0)
     scores = [tuple(100 * dice.permutation(500)[:4]) for _ in range(50)]
     games = together([(game((7, found)), "hanchan") for found in scores])  # type: ignore[arg-type]

@@ -189,8 +189,8 @@ def test_a_large_set_knows_the_length_of_each_game(slot: Slot) -> None:
 @pytest.mark.parametrize(
     ("slot", "features", "message"),
     [
-        (Slot.CHI, LITE, "lite-239/1 is no feature set for chi"),
-        (Slot.RIICHI, SUPHX_CALL, "suphx-958/1 is no feature set for riichi"),
+        (Slot.CHI, LITE, "lite-239/1 is not for chi: it is for"),
+        (Slot.RIICHI, SUPHX_CALL, "suphx-958/1 is not for riichi: it is for"),
         (Slot.DISCARD, ORACLE, "no feature set 'oracle/1' to learn from"),
         (Slot.DISCARD, "lite-1", "no feature set 'lite-1' to learn from"),
     ],

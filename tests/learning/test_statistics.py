@@ -20,7 +20,7 @@ EVEN = np.full(4, 0.25)
 
 
 def sets_of(rng: np.random.Generator, sets: int, chances: Floats = EVEN) -> Floats:
-    """``[S, 4]`` counts of the places of four games a set."""
+    """``[S, 4]`` counts of the places over the four games of a set."""
     return rng.multinomial(4, chances, size=sets).astype(np.float64)
 
 

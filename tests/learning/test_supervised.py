@@ -32,7 +32,7 @@ from tests.learning.corpus.games import MODERN, texts, write_shard
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 GAMES = 40
-"""Of which the split gives at least one to each part."""
+"""Number of games of which the split gives at least one to each part."""
 
 
 @pytest.fixture(scope="module")
@@ -287,7 +287,7 @@ def test_a_model_begins_with_the_tower_of_the_discards(corpus: Corpus, tmp_path:
 def test_one_beginning_is_enough(tmp_path: Path) -> None:
     assert parent_of(plan(), None, None) is None
     assert parent_of(plan("kan"), tmp_path, None) == Parent(tmp_path, Slot.KAN)
-    with pytest.raises(ConfigError, match="give one of them"):
+    with pytest.raises(ConfigError, match="give only one of them"):
         parent_of(plan("kan"), tmp_path, tmp_path)
     with pytest.raises(ConfigError, match="--continue-from"):
         parent_of(plan(), None, tmp_path)
@@ -297,7 +297,7 @@ def test_players_are_chosen(corpus: Corpus) -> None:
     everybody = choice_of(plan(), corpus, "train")
     few = choice_of(plan(selection={"least_rank": 18}), corpus, "train")
     assert 0 < sum(map(int.bit_count, few.seats.tolist())) < sum(map(int.bit_count, everybody.seats.tolist()))
-    with pytest.raises(ConfigError, match=r"no game of the train split fits.*Nobody"):
+    with pytest.raises(ConfigError, match=r"no game of the train split matches.*Nobody"):
         choice_of(plan(selection={"player": "Nobody"}), corpus, "train")
 
 
@@ -311,7 +311,7 @@ def test_players_are_chosen(corpus: Corpus) -> None:
         ({"width": 0, "passes": -1.0}, r"width: 0 must be above 0\npasses: -1.0"),
         ({"selection": {"share": 0.0}}, "share: 0.0"),
         ({"selection": {"rooms": ("attic",)}}, "room: no room 'attic'"),
-        ({"preset": "huge"}, "preset: none is called 'huge'"),
+        ({"preset": "huge"}, "preset: no preset 'huge'"),
         ({"precision": "int8"}, "precision: 'int8'"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Any record in any format; and nothing a stranger sends does harm."""
+"""Records in every format; and input from strangers does no harm."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_names_of_files_say_the_format() -> None:
 def test_what_is_no_record_is_refused(data: bytes) -> None:
     with pytest.raises(ReplayFormatError):
         record = parse(data)
-        # mjai allows a game without a round; nothing else comes through
+        # mjai allows a game without rounds; any other input must fail
         assert record.rounds == 0
         raise ReplayFormatError("an empty game")
 

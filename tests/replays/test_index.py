@@ -1,4 +1,4 @@
-"""The library's index: what lies there, told without reading all of it again."""
+"""The library's index: it lists the games without reading all of them again."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_bad_record_is_named_and_the_others_listed(folder: Path) -> None:
 def test_a_folder_that_is_not_there_has_no_games(tmp_path: Path) -> None:
     assert games(tmp_path / "gone") == ([], [])
     (tmp_path / "file").write_text("")
-    with pytest.raises(ReplayError, match="cannot be looked into"):
+    with pytest.raises(ReplayError, match="cannot be listed"):
         games(tmp_path / "file")
 
 
@@ -132,7 +132,7 @@ def test_decisions_are_found_by_seat_under_either_name(game: GameRecord, tmp_pat
     assert [entry.player for entry in games(tmp_path)[0]] == [2]
     decisions_file(path).rename(decisions_file(path, 2))
     assert [entry.player for entry in games(tmp_path)[0]] == [2]
-    # of two seats of ours neither is "we"
+    # with two seats of ours, neither is "we"
     decisions_file(path, 0).write_bytes(b"{}\n")
     (entry,) = games(tmp_path)[0]
     assert (entry.player, entry.placement, entry.opponents) == (-1, None, entry.names)

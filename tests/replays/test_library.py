@@ -1,4 +1,4 @@
-"""Where games are kept: whole files or none, inside the folder, and no game lost to a full disk."""
+"""The library: whole files or none, inside the folder, and no game lost to a full disk."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_fault_18_a_process_killed_while_saving_leaves_a_whole_file(game: GameRe
     assert len(left) <= 1
     for path in left:
         remove_leftovers(tmp_path)
-        assert path.exists()  # perhaps somebody is writing it
+        assert path.exists()  # possibly being written
         os.utime(path, (time.time() - 7200,) * 2)
     save(game, tmp_path)
     remove_leftovers(tmp_path)
@@ -161,7 +161,7 @@ def test_each_seat_has_its_decisions_and_both_are_found(game: GameRecord, tmp_pa
     save(msgspec.structs.replace(seen_from(game, 2), decisions=(decided(), decided())), tmp_path)
     path = save(msgspec.structs.replace(seen_from(game, 0), decisions=(other,)), tmp_path)
     assert decisions_beside(path) == (other, decided(), decided())
-    # two views are one record now
+    # the two views are now one record
     hands = [event.hands for event in read_record(path.read_text()).events if isinstance(event, StartRound)]
     assert hands
     for dealt in hands:
@@ -192,7 +192,7 @@ def test_a_file_with_other_contents_is_never_replaced(game: GameRecord, tmp_path
     different = msgspec.structs.replace(whole_game(seed=2), decisions=(later,))
     with capture_logs() as logs:
         aside = save(different, tmp_path)
-        assert save(different, tmp_path) == aside  # under one name, however often
+        assert save(different, tmp_path) == aside  # always under the same name
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()} == before
     assert read_record(aside.read_text(), GAME_ID).events == different.events
     assert len(list((tmp_path / CONFLICTS).iterdir())) == 2
@@ -274,7 +274,7 @@ def test_a_folder_that_another_process_holds_is_tried_again(
 
 
 class Disk:
-    """Refuses files that the test says, below everything that saves."""
+    """Refuses to write the files chosen by a test, below all code that saves."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""Tenhou's record format, both ways."""
+"""Tenhou's record format, in both directions."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _stored(every: int) -> Iterator[tuple[str, str]]:
 
 
 def _modern(text: str) -> str:
-    """What today's records say otherwise than those of 2009 to 2022, said today's way."""
+    """A record of 2009 to 2022, rewritten where today's records differ."""
     text = re.sub(r"</?Scene>|<\?xml.*?\?>|\n| ref=\"[^\"]*\"", "", text).strip()
     text = re.sub(r'(<GO type="\d+")/>', r'\1 lobby="0"/>', text)
     text = re.sub(r'(<REACH who="\d") ten="[\d,-]+"', r"\1", text)
@@ -133,7 +133,7 @@ def test_stored_games_are_written_back_to_the_same_text() -> None:
 
 
 def events_of(body: str) -> list[Event]:
-    """The events of the first round, without those that frame it."""
+    """The events of the first round, without its start and end."""
     end = '<RYUUKYOKU ba="0,0" sc="250,0,250,0,250,0,250,0"' + OWARI + " />"
     events = read(text_of(DEAL + body + end))
     return list(events[2:-3])
@@ -224,14 +224,14 @@ DRAWN = '<RYUUKYOKU ba="0,0" sc="250,0,250,0,250,0,250,0"' + OWARI + " />"
         (text_of(DEAL + "&amp;" + DRAWN), "not a tag"),
         (text_of(DEAL + "<T136/>" + DRAWN), "no such tile"),
         (text_of(DEAL + "<D/>" + DRAWN), "no such tile"),
-        (text_of("<T1/>" + DEAL + DRAWN), "outside a round"),
-        (text_of(DEAL + DEAL + DRAWN), "before the last one ended"),
+        (text_of("<T1/>" + DEAL + DRAWN), "outside of a round"),
+        (text_of(DEAL + DEAL + DRAWN), "before the previous one ended"),
         (text_of(DEAL + DRAWN + "<T1/>"), "after the end"),
         (text_of(DEAL.replace("hai0=", "hai1=") + DRAWN), "attribute twice"),
         (text_of(DEAL.replace('"0,4,8', '"0,0,8') + DRAWN), "one twice"),
         (text_of(DEAL.replace('oya="0"', 'oya="4"') + DRAWN), "outside 0 to 3"),
         (text_of(DEAL.replace("250,250,250,250", "250,250,250") + DRAWN), "3 numbers instead of 4"),
-        (text_of(DEAL.replace("250,250,250,250", "250,250,250,2e9") + DRAWN), "no list of numbers"),
+        (text_of(DEAL.replace("250,250,250,250", "250,250,250,2e9") + DRAWN), "not a list of numbers"),
         (text_of(DEAL + '<N who="0" m="30752" />' + DRAWN), "three-player north"),
         (text_of(DEAL + '<N who="0" m="99999" />' + DRAWN), "outside 0 to 65535"),
         (text_of(DEAL + DRAWN.replace("<RYUUKYOKU", '<RYUUKYOKU type="nagare"')), "unknown type"),

@@ -1,4 +1,4 @@
-"""Shards of many games: every good one read, every bad one named."""
+"""Shards of many games: every good one is read, every bad one is reported."""
 
 from __future__ import annotations
 

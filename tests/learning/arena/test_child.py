@@ -1,4 +1,4 @@
-"""Child processes that answer lines with lines, or do anything else."""
+"""Child processes that answer lines with lines, or misbehave."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def warden() -> Iterator[Warden]:
 
 
 class Family:
-    """Children that run Python, ended after the test."""
+    """Children that run Python and are ended after the test."""
 
     def __init__(self, warden: Warden) -> None:
         self._warden = warden
@@ -73,7 +73,7 @@ def test_all_are_asked_at_once(family: Family) -> None:
     slow = "import sys, time\nfor line in sys.stdin: time.sleep(0.3); print(1, flush=True)"
     children = [family.child(slow) for _ in range(8)]
     questions = [question(child, b"\n") for child in children]
-    ask(questions)  # who has answered has started
+    ask(questions)  # a child that has answered has started
     began = time.monotonic()
     assert ask(questions) == [[b"1"]] * 8
     assert time.monotonic() - began < 8 * 0.3

@@ -1,4 +1,4 @@
-"""External engines at the arena's tables: good ones, and all the ways not to answer."""
+"""External engines at the arena's tables: good ones, and every way of not answering."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ BEHIND_A_PIPE = f"{sys.executable} -m bot.cli engine --policy heuristic --type t
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Engines have no time to start."""
+    """Give engines no extra time to start."""
     monkeypatch.setattr(learning.arena.engines, "START_S", 0.0)
 
 
 def plan_with(text: str, answer_s: float = PATIENT_S, *, sets: int = 1, tables: int = 4) -> Plan:
-    """The engine against three who play at random."""
+    """The engine against three random players."""
     who = contender(text, answer_s)
     return msgspec.structs.replace(a_plan(sets), challenger=who, champions=RANDOM, tables=tables)
 
@@ -71,7 +71,7 @@ def test_texts_that_mean_engines() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("engine:", "say which program"),
+        ("engine:", "name a program"),
         ("engine:'node", "No closing quotation"),
         ("engine:no-such-program x", "there is no program 'no-such-program'"),
     ],
@@ -116,7 +116,7 @@ def test_an_engine_that_ends_with_every_game_is_started_again_without_a_fault(tm
 @pytest.mark.parametrize(
     ("way", "answer_s", "reason"),
     [
-        ("garble", PATIENT_S, "answered 'thinking {…', which is no JSON"),
+        ("garble", PATIENT_S, "answered 'thinking {…', which is not JSON"),
         ("die", PATIENT_S, "died with exit code 1, saying 'no tiles left'"),
         ("close", PATIENT_S, "closed its output"),
         ("babble", PATIENT_S, "answered a line of more than 65536 bytes"),
@@ -161,7 +161,7 @@ def test_an_engine_that_no_longer_answers_ends_the_run(tmp_path: Path) -> None:
     [
         ("hang", QUICK_S, "did not answer within 0.2 s"),
         ("die", PATIENT_S, "died with exit code 1, saying 'no tiles left'"),
-        ("garble", PATIENT_S, "which is no JSON"),
+        ("garble", PATIENT_S, "which is not JSON"),
     ],
 )
 def test_an_engine_lost_in_mid_game_goes_on_where_it_was(
@@ -191,7 +191,7 @@ def test_one_loss_costs_one_decision(tmp_path: Path) -> None:
 def test_a_player_behind_a_pipe_plays_the_same_games(text: str) -> None:
     plan = plan_with(text, tables=1)
     found = rows_of(plan)
-    # a fault would go unseen in the games: the heuristic decides instead
+    # a fault would not show in the games, because the heuristic decides instead
     assert not any(row.fault for row in found)
     assert found == rows_of(msgspec.structs.replace(plan, challenger=HEURISTIC))
 
@@ -217,7 +217,7 @@ def test_a_flood_of_words_blocks_nobody(tmp_path: Path) -> None:
 
 
 def test_an_engine_that_answers_only_what_is_asked_plays_the_same_game() -> None:
-    """It names discards that leave no choice, too, after riichi for one; these are no answers."""
+    """It also sends forced discards, for example after riichi; these do not count as answers."""
     plan = plan_with(f"engine-asked:{BEHIND_A_PIPE}", tables=1)
     (row,) = rows_of(msgspec.structs.replace(plan, challenger=HEURISTIC), 0)
     assert row.seats[0].riichi > 0

@@ -68,7 +68,7 @@ def test_independent_games_are_resampled_one_by_one() -> None:
     apart = report(plan, (a_row(plan, number, place) for number, place in enumerate(places)))
     assert apart is not None
     assert (apart.games, apart.sets) == (32, 32)
-    # every set is the same, its games are not
+    # all sets are the same, but their games differ
     assert together == Estimate(2.0, 2.0, 2.0)
     found = apart.challenger.placement
     assert found.value == 2.0

@@ -1,4 +1,4 @@
-"""Results on disk: whatever a kill leaves, each game counts once."""
+"""Results on disk: each game counts once, whatever a kill leaves."""
 
 from __future__ import annotations
 
@@ -54,9 +54,7 @@ def test_a_game_written_twice_counts_once(tmp_path: Path) -> None:
 
 def test_another_comparison_is_not_mixed_in(tmp_path: Path) -> None:
     before = fill(tmp_path)
-    with pytest.raises(
-        ConfigError, match=r"another run lies there, with --seed 0, not 1; give the same flags"
-    ):
+    with pytest.raises(ConfigError, match=r"another run is there, with --seed 0, not 1; give the same flags"):
         Store(a_plan(seed=1), tmp_path)
     assert (tmp_path / RESULTS_FILE).read_bytes() == before
 

@@ -1,4 +1,4 @@
-"""What a game comes to: counted by hand from events, and against the events of whole games."""
+"""Rows of games: compared with counts by hand, and with the events of whole games."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def test_any_stream_comes_back_as_it_was() -> None:
         try:
             data = encode(changed)
         except ReplayFormatError:
-            continue  # a code of an event was hit
+            continue  # it is the code of an event
         assert np.array_equal(decode(data), changed)
     for _ in range(500):
         most = int(rng.choice((4, 140, 32_767)))

@@ -1,4 +1,4 @@
-"""Single records out of shards."""
+"""Extraction of single records from shards."""
 
 from __future__ import annotations
 

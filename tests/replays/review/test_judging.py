@@ -1,4 +1,4 @@
-"""What a policy prefers and gives each option, and where an action parts from it."""
+"""A policy's choice, its probability of each option, and where an action deviates from the choice."""
 
 from __future__ import annotations
 

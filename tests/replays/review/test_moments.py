@@ -1,4 +1,4 @@
-"""Which decisions a player had, and what he did."""
+"""A player's decisions, and the actions taken."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_same_face_is_the_same_discard() -> None:
 
 def test_a_call_that_is_made_and_one_that_is_passed() -> None:
     scene = Scene("45m11p369s147s123z").own("9p", "9p").turn("9s").turn("8s").turn("3m")
-    assert [moment.done for moment in followed(scene).moments[1:]] == []  # nothing has followed yet
+    assert [moment.done for moment in followed(scene).moments[1:]] == []  # no event follows yet
     passed = followed(scene.draw("9m"))
     assert [moment.done for moment in passed.moments[1:]] == [PASS]
     called = Scene("45m11p369s147s123z").own("9p", "9p").turn("9s").turn("8s").turn("3m")

@@ -1,4 +1,4 @@
-"""Notes where the right words are known by hand."""
+"""Notes in situations where the right figures are known."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def test_a_win_after_which_the_game_goes_on() -> None:
     def goes_on(scores: Four, player: int, **at: int) -> dict[int, bool]:
         return {found.params["place"]: found.params["goes_on"] for found in needed(scores, player, **at)}
 
-    # nobody would have 30,000: a West round follows, but not after the last one
+    # no player would have 30,000: a West round follows, but not after the last one
     assert goes_on((26000, 27000, 24000, 23000), 0) == {1: True}
     assert goes_on((26000, 27000, 24000, 23000), 0, round_index=11) == {1: False}
     assert goes_on((29000, 30000, 21000, 20000), 0) == {1: False}
-    # the dealer plays on unless he is first
+    # the dealer continues unless in first place
     assert goes_on((40000, 25000, 11000, 24000), 3) == {2: True, 1: False}
 
 
@@ -138,7 +138,7 @@ def test_where_one_stands_in_the_last_round() -> None:
 
 
 def test_what_it_takes_to_be_first() -> None:
-    # 1000 behind with the dealer elsewhere: on equal points seat 0 is ahead of seat 1
+    # 1000 behind with another dealer: on equal points seat 0 is ahead of seat 1
     (first,) = needed((30000, 31000, 20000, 19000), 0)
     assert first.params == {
         "place": 1,
@@ -161,7 +161,7 @@ def test_what_it_takes_to_be_first() -> None:
 
 
 def test_a_self_draw_for_second_place() -> None:
-    # 9,000 behind the dealer: he pays 3,200 of 1,600 and 3,200, which is 9,600 in all
+    # 9,000 behind the dealer, who pays 3,200 of 1,600 and 3,200: 9,600 in total
     notes = needed((21000, 30500, 18500, 30000), 0)
     second = notes[0]
     assert second.params["place"] == 2

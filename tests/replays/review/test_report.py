@@ -1,4 +1,4 @@
-"""Whole games: what is written agrees with itself and with the game."""
+"""Whole games: the review is consistent with itself and with the game."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.shared import shard_texts
 
 
 def check(made: Review) -> None:
-    """Everything that must hold of any review."""
+    """Check everything that must be true of any review."""
     summary, decisions = made.summary, made.decisions
     count = len(decisions)
     assert summary.decisions == count

@@ -1,4 +1,4 @@
-"""The document and its schema: docs and structs are one, and what is written is what the schema says."""
+"""The document and its schema: docs and structs agree, and output matches the schema."""
 
 from __future__ import annotations
 

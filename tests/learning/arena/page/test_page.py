@@ -1,4 +1,4 @@
-"""The page of a comparison: it needs nothing else, says everything, and trusts no name."""
+"""The page of a comparison: self-contained, complete, and safe against any name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def a_report(places: list[int], sets: int = 40, **told: object) -> Report:
 
 
 class Reader(HTMLParser):
-    """Reads a page, which has to close what it opens."""
+    """Reads a page, and checks that it closes every element it opens."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ def test_everything_is_there() -> None:
         "suzaku arena --challenger heuristic --champion random --games 160 --seed 0 --tables 8 --tonpuu",
         "heuristic is stronger",
         "Places",
-        "Average placement as games went on",
+        "Average placement over the games",
         "Stable rank",
         "On the rank ladder",
         "180 ms, 90 %",
@@ -115,8 +115,8 @@ def test_a_page_comes_of_anything(places: list[int], sets: int) -> None:
         box = [float(part) for part in ET.fromstring(svg).attrib["viewBox"].split()]
         for name, value in re.findall(r'\b(x|y|x1|x2|y1|y2|width|height)="(-?[\d.]+)"', svg):
             assert 0 <= float(value) <= box[3 if "y" in name or name == "height" else 2]
-    assert "Known where games are played" in page
-    assert ("hardly ever fourth" in page) == (places != [4, 3, 3, 3])
+    assert "Only known for games of the last start" in page
+    assert ("too few fourth places" in page) == (places != [4, 3, 3, 3])
 
 
 def test_an_unfinished_run_a_coverage_and_a_caution_are_said() -> None:
@@ -134,9 +134,9 @@ def test_an_unfinished_run_a_coverage_and_a_caution_are_said() -> None:
     [
         (PLACES, 40, "heuristic is stronger"),
         ([4, 3, 4, 1, 2, 3, 4, 4], 40, "random is stronger"),
-        ([1, 2, 3, 4, 2, 1, 4, 4, 3, 1, 1, 4], 40, "no difference that these games could show"),
-        (PLACES, 6, "too few games to say more"),
-        ([1, 2, 3, 4], 40, "every set ended alike"),
+        ([1, 2, 3, 4, 2, 1, 4, 4, 3, 1, 1, 4], 40, "no clear difference in these games"),
+        (PLACES, 6, "too few games for a conclusion"),
+        ([1, 2, 3, 4], 40, "every set ended the same way"),
     ],
 )
 def test_what_the_interval_says_in_words(places: list[int], sets: int, says: str) -> None:
