@@ -253,7 +253,7 @@ class _Worker:
         Args:
             setup: a reference to the setup, in a list: unpacking it imports what reads the environment.
         """
-        import ray  # noqa: PLC0415 - an extra, which whoever lives here has
+        import ray  # noqa: PLC0415 - an extra that every worker here has
 
         try:
             wanted, begin, prepare, given = ray.get(setup[0])

@@ -233,7 +233,7 @@ class _Run:
         """Message for an interrupted run."""
         return (
             f"stopped: {self.standing.epoch} of {self.plan.epochs} passes are done and saved in "
-            f"{self.folder.folder}; give the same command again to go on"
+            f"{self.folder.folder}; give the same command again to resume"
         )
 
     def _batches(self) -> Iterator[tuple[Tensor, Lesson]]:
@@ -258,7 +258,7 @@ class _Run:
         self.optimizer.step()
         return float(loss.detach())
 
-    # --- what is kept -------------------------------------------------------------------------------------
+    # --- saved state --------------------------------------------------------------------------------------
 
     def resume(self) -> None:
         """Restore the saved state, if there is one.

@@ -298,7 +298,7 @@ class _Run:
         batches.close()
         return Scores(right / max(1, rows), loss / max(1, rows), rows)
 
-    # --- what is kept -------------------------------------------------------------------------------------
+    # --- saved state --------------------------------------------------------------------------------------
 
     def resume(self) -> None:
         """Restore the saved state, if there is one.
@@ -357,7 +357,7 @@ class _Run:
         )
 
 
-# --- what a plan comes down to ----------------------------------------------------------------------------
+# --- figures that follow from a plan -----------------------------------------------------------------------
 
 
 def steps_of(plan: Plan, rows: int) -> int:

@@ -83,7 +83,7 @@ class SeatFeed:
         return [message for event in new if (message := seen_by(event, self._player)) is not None]
 
 
-# --- saying -----------------------------------------------------------------------------------------------
+# --- writing answers --------------------------------------------------------------------------------------
 
 
 def write_action(action: Action, record: np.void, player: int) -> Message:
@@ -123,7 +123,7 @@ def _details(action: Action, record: np.void, player: int) -> Message:
             return {}
 
 
-# --- being told -------------------------------------------------------------------------------------------
+# --- reading answers --------------------------------------------------------------------------------------
 
 
 def read_action(message: object, legal: Sequence[Action], record: np.void, player: int) -> Action:

@@ -229,7 +229,7 @@ _TABLE: Final = (
     ("second %", "second", 100, 1),
     ("third %", "third", 100, 1),
     ("fourth %", "fourth", 100, 1),
-    ("points a game", "points", 1, 2),
+    ("points per game", "points", 1, 2),
     ("stable rank (IQR)", "stable_rank", 1, 2),
     ("wins % of rounds", "wins", 100, 1),
     ("tsumo % of wins", "tsumo", 100, 1),
@@ -237,8 +237,8 @@ _TABLE: Final = (
     ("riichi %", "riichi", 100, 1),
     ("calls %", "calls", 100, 1),
     ("tenpai % of draws", "tenpai_draws", 100, 1),
-    ("points a win", "won_points", 1, 0),
-    ("points a deal-in", "lost_points", 1, 0),
+    ("points per win", "won_points", 1, 0),
+    ("points per deal-in", "lost_points", 1, 0),
 )
 
 

@@ -105,7 +105,7 @@ def print_build(report: BuildReport, *, as_json: bool) -> int:
         left_out = "".join(f", {count} {why}" for why, count in report.not_supported.items())
         text = (
             f"{report.folder}: {report.games} games, {report.size / 1e6:.1f} MB, "
-            f"{report.bytes_per_game:.0f} bytes a game, content {report.content[:16]}\n"
+            f"{report.bytes_per_game:.0f} bytes per game, content {report.content[:16]}\n"
             f"left out: {report.rejected} unreadable, {report.duplicates} duplicates{left_out}\n"
             f"{report.seconds:.1f} s, {report.reused} of {report.parts} parts from an earlier build"
         )

@@ -10,7 +10,7 @@ code         bytes after it
 200          a deal: round, honba, sticks, indicator, 13 tiles for each player, four scores (int16, hundreds)
 201          the same without the scores: they follow from the previous round
 202          tsumogiri by the player to move
-203          chi by the next player: two tiles of his hand
+203          chi by the next player: two tiles of the hand
 204 + p      pon by player p: two tiles
 208 + p      open kan by player p: three tiles
 212          closed kan by the player to move: four tiles
@@ -115,7 +115,7 @@ def decode(data: Encoded) -> Packed:
     return out[:size].copy()
 
 
-# --- both directions: what the next tile means ------------------------------------------------------------
+# --- shared: the meaning of the next tile -----------------------------------------------------------------
 
 
 @kernel

@@ -248,8 +248,8 @@ def test_what_a_record_leaves_open_is_said(game: GameRecord, tmp_path: Path) -> 
     [
         (11, "a game without the three red fives; reviews are of four-player games with red fives"),
         (15, "a game without the three red fives and without open tanyao; reviews"),
-        (25, "three-player games are not read"),
-        (9 | 512, "chip games are not read"),
+        (25, "three-player games are not supported"),
+        (9 | 512, "chip games are not supported"),
     ],
 )
 def test_other_rules_are_refused_by_name(game: GameRecord, game_type: int, said: str, tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ def test_an_mjlog_that_is_cut_short_says_so(game: GameRecord, tmp_path: Path) ->
     text = write_game(game, "mjlog").rstrip()
     for end, said in (
         (len(text) // 2, "cut short"),
-        (text.rindex("<AGARI") + 9, "cut short within its last tag; save the record once more"),
+        (text.rindex("<AGARI") + 9, "cut short within its last tag; save the record again"),
         (text.rindex("<AGARI"), "cut short: no final result; save the record once more"),
     ):
         path.write_text(text[:end])

@@ -28,7 +28,7 @@ def shard(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_shard(tmp_path_factory.mktemp("danger") / "a.jsonl.zst", texts(MODERN, GAMES))
 
 
-def test_tiles_thrown_deal_in_where_somebody_won_on_them(shard: Path) -> None:
+def test_discards_deal_in_where_a_player_won_on_them(shard: Path) -> None:
     build([shard], shard.parent / "corpus", workers=1)
     corpus = Corpus(shard.parent / "corpus")
     counts = no_counts()
@@ -45,7 +45,7 @@ def test_tiles_thrown_deal_in_where_somebody_won_on_them(shard: Path) -> None:
     assert counts.tiles[THROWN, :, :, 0].sum() == counts.hands[:, :, 0].sum()
 
 
-def test_the_report_says_what_melds_add(shard: Path) -> None:
+def test_the_report_shows_the_effect_of_melds(shard: Path) -> None:
     result = CliRunner().invoke(cli.app, ["eval", "danger", "--data", str(shard), "--json"])
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
@@ -63,7 +63,7 @@ def test_the_report_says_what_melds_add(shard: Path) -> None:
     assert "| simples | 1 9 |" in shown.stdout
 
 
-def test_a_part_or_room_that_is_none_is_named(shard: Path) -> None:
+def test_an_unknown_part_or_room_is_named(shard: Path) -> None:
     result = CliRunner().invoke(
         cli.app, ["eval", "danger", "--data", str(shard), "--split", "tset", "--room", "hoou"]
     )

@@ -68,7 +68,7 @@ def test_the_walls_are_not_those_of_a_comparison() -> None:
     assert not ours & {arena.seating(number).seed for number in range(100)}
 
 
-def test_who_plays() -> None:
+def test_players_are_parsed() -> None:
     assert players_of(["random"]) == (RANDOM,) * 4
     assert players_of(["random,heuristic, heuristic,random"]) == (RANDOM, HEURISTIC, HEURISTIC, RANDOM)
     assert players_of(["random", "heuristic,heuristic,random"]) == (RANDOM, HEURISTIC, HEURISTIC, RANDOM)
@@ -157,7 +157,7 @@ def test_both_forms_become_the_same_corpus_which_is_verified_and_learned_from(tm
 
 
 @pytest.mark.usefixtures("here")
-def test_the_command_prints_what_it_made(tmp_path: Path) -> None:
+def test_the_command_prints_a_summary(tmp_path: Path) -> None:
     command = ["selfplay", *FLAGS, "--games", "2", "--workers", "1", "--out", str(tmp_path)]
     result = CliRunner().invoke(cli.app, [*command, "--json"])
     assert result.exit_code == 0

@@ -68,7 +68,7 @@ def test_games_are_chosen_by_player_day_and_place(folder: Path) -> None:
     assert not list(chosen(entries, player="nobody"))
 
 
-def test_what_did_not_change_is_not_read_again(
+def test_unchanged_files_are_not_read_again(
     folder: Path, game: GameRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = games(folder)
@@ -87,7 +87,7 @@ def test_what_did_not_change_is_not_read_again(
 @pytest.mark.parametrize(
     "data", [b"", b"{", b'{"version":1,"games":{"x":3}}', b'{"version":99,"games":{}}', b"[" * 9999]
 )
-def test_a_broken_index_is_made_again(folder: Path, data: bytes) -> None:
+def test_a_broken_index_is_rebuilt(folder: Path, data: bytes) -> None:
     before = games(folder)
     (folder / INDEX_FILE).write_bytes(data)
     assert games(folder) == before
@@ -106,7 +106,7 @@ def test_a_bad_record_is_named_and_the_others_listed(folder: Path) -> None:
     assert any("links are not followed" in problem for problem in problems)
 
 
-def test_a_folder_that_is_not_there_has_no_games(tmp_path: Path) -> None:
+def test_a_missing_folder_has_no_games(tmp_path: Path) -> None:
     assert games(tmp_path / "gone") == ([], [])
     (tmp_path / "file").write_text("")
     with pytest.raises(ReplayError, match="cannot be listed"):

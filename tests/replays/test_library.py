@@ -318,7 +318,7 @@ def test_fault_19_games_wait_in_memory_for_a_full_disk(game: GameRecord, tmp_pat
     assert kept.close() == Closing()
 
 
-def test_fault_19_a_game_that_does_not_fit_keeps_no_other_out(
+def test_fault_19_a_game_that_does_not_fit_does_not_block_others(
     game: GameRecord, tmp_path: Path, disk: Disk
 ) -> None:
     kept = Library(tmp_path)
@@ -361,7 +361,9 @@ def test_fault_19_at_the_end_another_folder_takes_what_waits_and_the_error_says_
     assert kept.late == {path.name.removesuffix(".mjlog.xml"): path for path in closing.rescued}
 
 
-def test_fault_19_what_no_folder_takes_is_named(game: GameRecord, tmp_path: Path, disk: Disk) -> None:
+def test_fault_19_games_that_no_folder_accepts_are_named(
+    game: GameRecord, tmp_path: Path, disk: Disk
+) -> None:
     kept = Library(tmp_path)
     kept.keep(game)
     assert kept.close().lost == (GAME_ID,)
@@ -391,7 +393,7 @@ def test_fault_19_a_folder_that_cannot_be_made_costs_no_game(game: GameRecord, t
     assert len(list((tmp_path / "games").iterdir())) == 2
 
 
-def test_a_record_that_is_no_game_is_dropped_and_the_next_is_saved(game: GameRecord, tmp_path: Path) -> None:
+def test_an_invalid_record_is_dropped_and_the_next_is_saved(game: GameRecord, tmp_path: Path) -> None:
     kept = Library(tmp_path)
     with capture_logs() as logs:
         assert kept.keep(msgspec.structs.replace(game, events=game.events[9:])) is None

@@ -36,7 +36,7 @@ def test_a_seat_is_shown_its_own_tiles_only() -> None:
     assert seen_by(table.events[2], 0) != draw
 
 
-def test_a_feed_tells_everything_once() -> None:
+def test_a_feed_sends_every_event_once() -> None:
     table = Table(seed=5)
     feed = SeatFeed(0)
     assert len(feed.messages(table.events)) == 3
@@ -45,7 +45,7 @@ def test_a_feed_tells_everything_once() -> None:
     assert feed.messages(table.events)[0]["type"] == "dahai"
 
 
-def test_what_mjai_has_no_word_for_is_not_told() -> None:
+def test_events_without_an_mjai_form_are_not_sent() -> None:
     events: list[GameEvent] = [StartGame(), PlayerLeft(1)]
     assert [message["type"] for message in SeatFeed(0).messages(events)] == ["start_game"]
 
@@ -99,7 +99,7 @@ def test_what_mjai_has_no_word_for_is_not_told() -> None:
         ),
     ],
 )  # fmt: skip
-def test_an_action_and_its_message_are_one(scene: Scene, action: str, message: dict[str, Any]) -> None:
+def test_an_action_and_its_message_match(scene: Scene, action: str, message: dict[str, Any]) -> None:
     meant = next(legal for legal in scene.legal() if str(legal) == action)
     assert write_action(meant, scene.record, 0) == message
     assert read(scene, message) == meant
@@ -170,7 +170,7 @@ def test_an_answer_that_leaves_out_what_is_clear_is_understood() -> None:
         ("none", "not an mjai message"),
     ],
 )
-def test_what_means_no_legal_action_is_refused(answer: object, says: str) -> None:
+def test_an_answer_without_a_legal_action_is_refused(answer: object, says: str) -> None:
     scene = Scene("4055p46m89s11224z").own("9p", "9p").turn("3s").turn("3s").turn("5p")
     with pytest.raises(IllegalActionError, match=says):
         read(scene, answer)

@@ -241,7 +241,7 @@ DRAWN = '<RYUUKYOKU ba="0,0" sc="250,0,250,0,250,0,250,0"' + OWARI + " />"
         (text_of(DEAL + DRAWN, ""), "who played"),
     ],
 )
-def test_what_is_no_record_is_refused_with_the_reason(text: str, reason: str) -> None:
+def test_an_invalid_record_is_refused_with_the_reason(text: str, reason: str) -> None:
     with pytest.raises(ReplayFormatError, match=reason):
         read(text)
 
@@ -257,7 +257,7 @@ def test_what_is_no_record_is_refused_with_the_reason(text: str, reason: str) ->
         "<mjloggm" + " a" * 500_000,
     ],
 )
-def test_fault_20_a_hostile_text_is_refused_in_no_time(text: str) -> None:
+def test_fault_20_a_hostile_text_is_refused_quickly(text: str) -> None:
     started = time.process_time()
     with pytest.raises((ReplayTooLarge, ReplayFormatError)):
         read(text)
@@ -280,7 +280,7 @@ def test_a_mutated_record_gives_a_record_or_a_replay_error(game: GameRecord) -> 
         assert record.ending is not None
 
 
-def test_events_that_make_no_game_are_not_written(game: GameRecord) -> None:
+def test_invalid_events_are_not_written(game: GameRecord) -> None:
     starts = [number for number, event in enumerate(game.events) if isinstance(event, StartRound)]
     for events in (game.events[5:], (*game.events[: starts[0] + 1], game.events[-1])):
         with pytest.raises(ReplayFormatError):
@@ -310,7 +310,7 @@ def test_an_id_carries_japans_date_the_type_and_the_lobby() -> None:
         "a" * 999,
     ],
 )
-def test_fault_22_what_is_no_id_becomes_no_file_name(text: str) -> None:
+def test_fault_22_only_ids_become_file_names(text: str) -> None:
     with pytest.raises(ReplayFormatError, match="not a game id"):
         check_game_id(text)
 

@@ -235,7 +235,7 @@ def test_lists_that_fit_no_order_name_round_and_place() -> None:
         tenhou6.read_record(json.dumps(document))
 
 
-def test_a_search_without_end_is_given_up() -> None:
+def test_an_endless_search_is_given_up() -> None:
     # Every discard could be called by two players who never call: the search must not try all combinations.
     document = json.loads(capture("tenhou6-ranked-20190504.json").read_text())
     for at in (5, 8, 11, 14):
@@ -286,7 +286,7 @@ def test_discards_and_kans(token: int | str, meaning: object) -> None:
 @pytest.mark.parametrize(
     "token", ["", "p47", "p4747474", "47", "c27c526", "27c5226", "x272727", "r5", "r605", "k474747", "p" * 99]
 )
-def test_what_is_no_call_is_refused(token: str) -> None:
+def test_an_invalid_call_is_refused(token: str) -> None:
     for parse in (parse_draw, parse_discard):
         with pytest.raises(ValueError, match=r"call|tiles|player|laid"):
             parse(token)
@@ -349,7 +349,7 @@ def test_both_payments_of_a_tsumo_follow_from_their_sum(base: int) -> None:
 @pytest.mark.parametrize(
     "text", ["", "点", "8000", "8000点", "満貫点", "宇宙8000点", "30符8000点", "満貫9999999点"]
 )
-def test_what_is_no_value_is_refused(text: str) -> None:
+def test_an_invalid_value_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="points"):
         parse_value(text)
 
@@ -465,7 +465,7 @@ def test_the_deal_names_the_dealer() -> None:
     assert (start.round_index, start.dealer) == (7, 3)
 
 
-def test_a_win_with_a_hand_that_is_not_complete_is_kept_as_told() -> None:
+def test_a_win_with_an_incomplete_hand_is_kept_as_stated() -> None:
     document = json.loads(capture("tenhou6-kyushukyuhai.json").read_text())
     document["log"][0][16] = ["和了", [0, 0, 0, 0], [0, 0, 0, "満貫8000点"]]
     [win] = [event for event in tenhou6.read_record(json.dumps(document)).events if isinstance(event, Win)]

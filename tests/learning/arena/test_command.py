@@ -65,7 +65,7 @@ def test_a_page_comes_with_the_games_or_later_without_playing(tmp_path: Path) ->
     assert (code, "no set of games is complete yet" in err) == (cli.EXIT_FAILED, True)
 
 
-def test_wrong_use_is_said_before_anything_is_played(tmp_path: Path) -> None:
+def test_wrong_use_is_reported_before_any_game(tmp_path: Path) -> None:
     code, _, err = arena("--records")
     assert (code, "--records needs --out" in err) == (cli.EXIT_USAGE, True)
     code, _, err = arena("--coverage", "200", "--games", "396", "--independent")
@@ -94,7 +94,7 @@ def test_a_longer_run_goes_on_with_the_games_of_a_shorter_one(tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("here")
-def test_another_run_is_told_by_its_flags(tmp_path: Path) -> None:
+def test_another_run_is_recognised_by_its_flags(tmp_path: Path) -> None:
     assert arena("--games", "4", "--out", str(tmp_path))[0] == 0
     code, _, err = arena(
         "--games", "4", "--out", str(tmp_path), "--seed", "6", "--champion", "mine=heuristic"
@@ -124,7 +124,7 @@ def test_a_player_has_the_name_it_was_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("here")
-def test_many_faults_are_told_above_the_figures_and_by_the_exit_code(tmp_path: Path) -> None:
+def test_many_faults_are_reported_above_the_figures_and_by_the_exit_code(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     flags = ("--games", "4", "--out", str(tmp_path / "out"), "--html", str(page))
     cheat = engine_text(tmp_path / "e", "cheat", "5")
@@ -165,7 +165,7 @@ def test_stdout_holds_the_report_alone_and_logs_of_workers_are_redacted(tmp_path
 
 
 @pytest.mark.parametrize("command", ["arena", "selfplay"])
-def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path: Path, command: str) -> None:
+def test_ctrl_c_reports_the_games_kept_and_how_to_resume(tmp_path: Path, command: str) -> None:
     players = FLAGS[:4] if command == "arena" else ("--players", "random")
     words = [
         sys.executable,

@@ -22,7 +22,7 @@ def games(chances: tuple[float, float, float, float], count: int = 10_000, seed:
     return np.eye(4)[places]
 
 
-def test_fair_games_hold_the_truth_in_about_95_of_100_runs() -> None:
+def test_intervals_of_fair_games_contain_the_truth_in_about_95_of_100_runs() -> None:
     found = coverage(games(FAIR), 1, 200, games=100)
     assert found is not None
     assert (found.runs, found.games) == (200, 100)
@@ -84,7 +84,7 @@ def test_the_same_seed_draws_the_same_runs_and_too_few_games_none() -> None:
     assert coverage(counts, 6, 3, games=400) is not None
 
 
-def test_the_report_says_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_shows_coverage(capsys: pytest.CaptureFixture[str]) -> None:
     plan = msgspec.structs.replace(a_plan(sets=404), independent=True)
     rows = [a_row(plan, number, number * 7 % 4 + 1) for number in range(404)]
     found = report(plan, rows, coverage_runs=5)

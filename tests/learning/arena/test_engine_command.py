@@ -22,7 +22,7 @@ FLAGS = ("--champion", "random", "--tonpuu", "--workers", "1")
 END_S = 60.0
 
 
-def test_the_report_says_what_an_engine_did(tmp_path: Path) -> None:
+def test_the_report_shows_the_faults_of_an_engine(tmp_path: Path) -> None:
     text = engine_text(tmp_path / "e", "die", "20")
     flags = ("--games", "4", "--answer-timeout", "5", "--out", str(tmp_path / "out"))
     result = CliRunner().invoke(cli.app, ["arena", "--challenger", text, *FLAGS, *flags])

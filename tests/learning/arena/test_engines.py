@@ -76,12 +76,12 @@ def test_texts_that_mean_engines() -> None:
         ("engine:no-such-program x", "there is no program 'no-such-program'"),
     ],
 )
-def test_an_engine_that_cannot_be(text: str, problem: str) -> None:
+def test_an_invalid_engine_is_refused(text: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         contender(text)
 
 
-def test_an_engine_is_known_by_its_command_and_by_how_it_is_spoken_to(tmp_path: Path) -> None:
+def test_an_engine_is_identified_by_its_command_and_its_protocol(tmp_path: Path) -> None:
     one, other = engine_text(tmp_path / "e"), engine_text(tmp_path / "e", dialect="engine-lines")
     assert contender(one).identity != contender(other).identity
     assert contender(one) == contender(one) != contender(one, 1.0)
@@ -164,7 +164,7 @@ def test_an_engine_that_no_longer_answers_ends_the_run(tmp_path: Path) -> None:
         ("garble", PATIENT_S, "which is not JSON"),
     ],
 )
-def test_an_engine_lost_in_mid_game_goes_on_where_it_was(
+def test_an_engine_lost_in_mid_game_resumes_where_it_was(
     tmp_path: Path, way: str, answer_s: float, reason: str
 ) -> None:
     found = play(engine_text(tmp_path / "e", way, "20"), answer_s)
@@ -204,13 +204,13 @@ def test_illegal_answers_are_replaced_one_by_one(tmp_path: Path) -> None:
     assert games_ended(tmp_path / "e") == [1, 1, 1, 1]
 
 
-def test_an_answer_too_many_is_not_taken_for_the_next_one(tmp_path: Path) -> None:
+def test_an_extra_answer_is_not_taken_for_the_next_one(tmp_path: Path) -> None:
     found = play(engine_text(tmp_path / "e", "repeat", "5"))
     assert "said more than it was asked for" in found.faults[0]
     assert len(started(tmp_path / "e")) == 8
 
 
-def test_a_flood_of_words_blocks_nobody(tmp_path: Path) -> None:
+def test_a_flood_of_output_blocks_no_game(tmp_path: Path) -> None:
     found = play(engine_text(tmp_path / "e", "flood", "10"))
     assert found.challenger.faults == 0
     assert games_ended(tmp_path / "e") == [1, 1, 1, 1]
@@ -224,7 +224,7 @@ def test_an_engine_that_answers_only_what_is_asked_plays_the_same_game() -> None
     assert rows_of(plan, 0) == [row]
 
 
-def test_only_discards_without_a_choice_are_no_answers() -> None:
+def test_only_forced_discards_do_not_count_as_answers() -> None:
     first, second = ({"type": "dahai", "actor": 1, "pai": pai, "tsumogiri": True} for pai in ("3m", "E"))
     skips = _SkipsForced([first, second])
     assert not skips(b'{"type":"none"}')
@@ -235,7 +235,7 @@ def test_only_discards_without_a_choice_are_no_answers() -> None:
     assert skips(b'{"type":"dahai","pai":"E"}')
 
 
-def test_what_its_processes_take_is_told(tmp_path: Path) -> None:
+def test_cpu_time_of_engine_processes_is_reported(tmp_path: Path) -> None:
     text = engine_text(tmp_path / "e")
     plan = plan_with(text)
     rollout = Rollout([seat_down(plan.challenger), seat_down(plan.champions)], length=plan.length)

@@ -188,7 +188,7 @@ def test_a_broken_corpus_is_refused_with_a_remedy(shard: Path, tmp_path: Path) -
         Corpus(folder)
 
 
-def test_what_cannot_be_read_or_written_is_said(shard: Path, tmp_path: Path) -> None:
+def test_unreadable_and_unwritable_files_are_reported(shard: Path, tmp_path: Path) -> None:
     with pytest.raises(ReplayError, match="gone"):
         build([tmp_path / "gone.jsonl.zst"], tmp_path / "corpus", workers=1)
     (tmp_path / "file").write_text("")

@@ -90,7 +90,7 @@ def test_real_games_of_every_age_have_no_differences(checker: Checker) -> None:
         assert result.passes > 0
 
 
-def test_what_tenhou_did_otherwise_in_2009_is_named(checker: Checker) -> None:
+def test_tenhou_rules_of_2009_are_named(checker: Checker) -> None:
     names = {d.oddity for record in records(OLD, 30) for d in checker.check(record).differences}
     assert names == {"small_uma", "whole_results"}
 
@@ -193,14 +193,14 @@ def test_nine_terminals_without_nine_are_found(checker: Checker) -> None:
 
 
 @pytest.mark.parametrize("reason", ["four_winds", "four_riichi", "four_kans"])
-def test_a_round_called_off_without_reason_is_found(checker: Checker, reason: str) -> None:
+def test_a_round_aborted_without_reason_is_found(checker: Checker, reason: str) -> None:
     record, place = find(lambda e: isinstance(e, Discard), clean=True)
     edited = cut_short(record, place + 1, DrawnRound(reason, (0, 0, 0, 0)))  # type: ignore[arg-type]
     found = checker.check(edited).differences
     expect(found, "legality", reason, where(record.events, place + 1))
 
 
-def test_a_triple_ron_of_nobody_is_found(checker: Checker) -> None:
+def test_a_triple_ron_without_rons_is_found(checker: Checker) -> None:
     record, place = find(lambda e: isinstance(e, Discard), clean=True)
     edited = cut_short(record, place + 1, DrawnRound("triple_ron", (0, 0, 0, 0)))
     found = checker.check(edited).differences
@@ -464,7 +464,7 @@ def _with_swap_calling() -> GameRecord:
     raise AssertionError("no real game has it")
 
 
-def test_a_forbidden_move_is_told_apart_from_differences(checker: Checker) -> None:
+def test_a_forbidden_move_is_listed_apart_from_differences(checker: Checker) -> None:
     result = checker.check(_with_swap_calling())
     told = [found for found in result.differences if found.forbidden]
     assert [found.forbidden for found in told] == ["swap-calling (kuikae)"]

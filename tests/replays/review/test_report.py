@@ -205,7 +205,7 @@ def test_an_index_adds_up() -> None:
     assert [entry.page for entry in index.games] == ["game-0.html", "game-1.html"]
 
 
-def test_an_index_tells_ranks_apart() -> None:
+def test_an_index_separates_ranks() -> None:
     entries = [made_entry(of_whole(seat), f"game-{seat}") for seat in (0, 1, 2)]
     ranked = [
         msgspec.structs.replace(entry, game=msgspec.structs.replace(entry.game, ranks=ranks))

@@ -83,7 +83,7 @@ def test_everything_is_there() -> None:
     assert page_of(found).count("<svg") == 4
 
 
-def test_the_page_asks_for_nothing_and_runs_nothing(tmp_path: Path) -> None:
+def test_the_page_loads_nothing_and_runs_nothing(tmp_path: Path) -> None:
     write_page(a_report(PLACES), tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     reader = Reader(page)
@@ -108,7 +108,7 @@ def test_names_are_only_text() -> None:
 
 @pytest.mark.parametrize("places", [[2], [1], [4], [1, 2], [4, 3, 3, 3]])
 @pytest.mark.parametrize("sets", [1, 3])
-def test_a_page_comes_of_anything(places: list[int], sets: int) -> None:
+def test_a_page_can_be_made_of_any_report(places: list[int], sets: int) -> None:
     page = page_of(a_report(places, sets))
     Reader(page)
     for svg in re.findall(r"<svg.*?</svg>", page, re.DOTALL):
@@ -119,7 +119,7 @@ def test_a_page_comes_of_anything(places: list[int], sets: int) -> None:
     assert ("too few fourth places" in page) == (places != [4, 3, 3, 3])
 
 
-def test_an_unfinished_run_a_coverage_and_a_caution_are_said() -> None:
+def test_an_unfinished_run_a_coverage_and_a_caution_are_shown() -> None:
     plan = msgspec.structs.replace(a_plan(101), champions=a_plan().challenger)
     found = report(plan, [a_row(plan, number, number % 4 + 1) for number in range(402)], coverage_runs=3)
     assert found is not None
@@ -139,7 +139,7 @@ def test_an_unfinished_run_a_coverage_and_a_caution_are_said() -> None:
         ([1, 2, 3, 4], 40, "every set ended the same way"),
     ],
 )
-def test_what_the_interval_says_in_words(places: list[int], sets: int, says: str) -> None:
+def test_the_verdict_follows_from_the_interval(places: list[int], sets: int, says: str) -> None:
     assert a_report(places, sets).verdict.startswith(says)
 
 
