@@ -36,7 +36,6 @@ class Learner:
         network: the weights of the last step.
         average: the weights averaged over the steps, which are validated and kept.
         device: the device of both.
-        device: where both are.
     """
 
     def __init__(self, network: Network, plan: Plan, threads: int = 1) -> None:

@@ -384,7 +384,7 @@ class _Result:
         shown = ura if in_riichi else ()
         is_yakuman = bool(yaku) and all(han == 0 for _, han in yaku)
         if not is_yakuman and any(number in _YAKU_RIICHI for number, _ in yaku):
-            # Tenhou lists the ura of every riichi; the format names them only if there are any.
+            # Tenhou counts the ura of every riichi; the format names them only if there are any.
             yaku += [(_YAKU_URA, 0)] * (_YAKU_URA not in [number for number, _ in yaku])
         fu = value.fu if value.fu >= 0 else _fu(state, player, source, tile, shown)
         return Win(

@@ -257,7 +257,7 @@ REASON_NAMES: Final = {reason: name for name, reason in reversed(DRAW_NAMES.item
 
 LIMITS: Final = ("", "満貫", "跳満", "倍満", "三倍満", "役満")
 COUNTED: Final = "数え役満"
-# The longer names first: each of them ends in a shorter one.
+# The longer names first, because some of them end in a shorter one.
 _LIMIT_ENDINGS: Final = (("役満", 5), ("三倍満", 4), ("倍満", 3), ("跳満", 2), ("満貫", 1))
 
 _VALUE: Final = re.compile(

@@ -120,12 +120,13 @@ def heuristic_answers(
 ) -> Answers:
     """Ask the rule-based player about some of the decisions that a network was asked about.
 
-    corpus: the corpus.
-    players: as for `answers_of`.
-    slot: as for `answers_of`.
-    answers: result of `answers_of`.
-    chosen: ``[D]`` the decisions to ask about.
-    tell: called with the progress.
+    Args:
+        corpus: the corpus.
+        players: as for `answers_of`.
+        slot: as for `answers_of`.
+        answers: result of `answers_of`.
+        chosen: ``[D]`` the decisions to ask about.
+        tell: called with the progress.
     """
     asked = part_of(answers, chosen)
     parts: list[_Rows] = []

@@ -375,7 +375,6 @@ class _SkipsForced:
 
     Args:
         forced: these discards, in order.
-        forced: these discards, in order.
     """
 
     def __init__(self, forced: list[Message]) -> None:
