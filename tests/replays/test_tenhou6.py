@@ -288,7 +288,7 @@ def test_discards_and_kans(token: int | str, meaning: object) -> None:
 )
 def test_an_invalid_call_is_refused(token: str) -> None:
     for parse in (parse_draw, parse_discard):
-        with pytest.raises(ValueError, match=r"call|tiles|player|laid"):
+        with pytest.raises(ValueError, match=r"call|tiles|player|replaces"):
             parse(token)
 
 
@@ -421,7 +421,7 @@ def test_a_head_out_of_form_is_refused(change: dict[str, object], message: str) 
         (16, [[[]]], "unknown name"),
         (16, ["乱入"], "unknown name"),
         (16, ["和了"], "details"),
-        (16, ["和了", [0, 0, 0, 0], [9, 0, 0, "満貫8000点"]], "no player"),
+        (16, ["和了", [0, 0, 0, 0], [9, 0, 0, "満貫8000点"]], "not a player"),
         (16, ["流局", [1.5, 0, 0, 0]], "four numbers"),
         (16, ["流局", [100, 0, 0, 0]], "fit"),
     ],
