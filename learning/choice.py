@@ -1,4 +1,4 @@
-"""Whose decisions to learn from: players and games picked by the index of a corpus."""
+"""Selects the decisions to learn from: players and games, picked by the index of a corpus."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHARE_BYTES: Final = 8
 
 
 class Choice(NamedTuple):
-    """Whose decisions: ``games [G]`` by their place in the index, ``seats [G]`` a bit for each player."""
+    """Selected decisions: ``games [G]`` by place in the index, ``seats [G]`` with a bit for each player."""
 
     games: Numbers
     seats: NDArray[np.uint8]
@@ -34,17 +34,17 @@ def choose(
     rooms: Sequence[Room] = ROOMS,
     share: float = 1.0,
 ) -> Choice:
-    """Pick players of games, by the index; games without any are left out.
+    """Select players of games by the index; games without a selected player are left out.
 
     Args:
         corpus: The corpus.
-        games: As `Corpus.select` gives them.
-        least_rank: Dan index the player has at least.
-        player: His name.
-        ai: Whether he is an official AI account; either if None.
+        games: From `Corpus.select`.
+        least_rank: Lowest dan index of the player.
+        player: The player's name.
+        ai: Whether the player is an official AI account; either if None.
         rooms: Rooms the games were played in.
-        share: Of the games, about so much of all; a smaller share lies within every larger one, whatever
-            else is chosen.
+        share: Approximate share of the games to take; a smaller share is a subset of every larger one,
+            whatever the other filters are.
     """
     rows = corpus.index[games]
     fits = np.ones((len(games), 4), np.bool_)
@@ -62,6 +62,6 @@ def choose(
 
 
 def _place_in_shares(game_id: bytes) -> float:
-    """A number from 0 to 1 that a game has for ever, and that its part of the split says nothing about."""
+    """A number from 0 to 1 that is fixed for each game and independent of its part of the split."""
     digest = hashlib.sha256(b"share " + game_id).digest()
     return int.from_bytes(digest[:_SHARE_BYTES], "big") / 256.0**_SHARE_BYTES

@@ -1,8 +1,8 @@
-"""Work spread over the processes of a Ray cluster, on one machine or many; results as from `learning.crew`.
+"""Distributes tasks over the processes of a Ray cluster of any size; results are as in `learning.crew`.
 
-Each process is an actor with one CPU and one thread. It gets a task once it is ready, so one that finds no
-room in the cluster holds nothing up. Machines may come and go: what a lost one was doing is done again
-elsewhere, and new CPUs are put to work within seconds.
+Each process is an actor with one CPU and one thread. It gets a task once it is ready, so an actor that the
+cluster has no room for delays nothing. Machines may come and go: the tasks of a lost machine are done again
+elsewhere, and new CPUs are used within seconds.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ LOCAL: Final = "local"
 
 SETTINGS: Final = {
     "RAY_USAGE_STATS_ENABLED": "0",
-    # workers of its own are no less important than ours are
+    # Ray's own workers are as important as ours
     "RAY_worker_niceness": "0",
-    # its reports of lost processes go to stdout, where our results do, unless they are skipped
+    # its reports of lost processes go to stdout, which carries our results, unless they are skipped
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",
 }
-"""Environment for Ray: it tells nobody about us, and us nothing that the log says too."""
+"""Environment for Ray: no usage reports, and no messages that our log repeats."""
 _LOOK_S: Final = 2.0
-"""So often the cluster is asked how many CPUs it has."""
+"""Interval at which the cluster's number of CPUs is read."""
 _REACH_S: Final = 5.0
 _PATIENCE_S: Final = 30.0
-"""With nobody at work for so long, the log says so."""
+"""Time without a working process after which a warning is logged."""
 
 _Message: TypeAlias = tuple[str, Any]
-"""What a worker says: ready, result, done, refused or failed; and of what."""
+"""Message of a worker: ready, result, done, refused or failed; and its content."""
 
 _log = structlog.get_logger(__name__)
 
@@ -54,20 +54,20 @@ _log = structlog.get_logger(__name__)
 def results(
     prepare: Callable[[S], Work[R]], setup: S, tasks: Sequence[int], workers: int | None, address: str
 ) -> Generator[tuple[int, R | Done], None, None]:
-    """Do tasks in a cluster; each result as it comes, with its task, and `DONE` after a task's last.
+    """Do tasks in a cluster; yield each result as it comes, with its task, and `DONE` at the end of a task.
 
     Args:
-        prepare: of a module's top level; called once in each process, returns what does a task.
-        setup: what it is called with; goes to each machine once.
+        prepare: top-level function of a module; called once in each process, returns the function for a task.
+        setup: its argument; sent to each machine once.
         tasks: numbers, handed out in this order.
-        workers: processes at most; as many as the cluster has CPUs, now and later, if None.
-        address: ``local`` starts a Ray on this machine alone, for as long as the work lasts; ``auto`` is the
-            cluster this machine is part of, ``HOST:PORT`` the one with that head.
+        workers: maximum number of processes; the cluster's number of CPUs, as it changes, if None.
+        address: ``local`` starts Ray on this machine alone, for the duration of the work; ``auto`` is the
+            cluster this machine belongs to, ``HOST:PORT`` the one with that head.
 
     Raises:
         ConfigError: there is no such cluster, or Ray is not installed.
-        WorkerFailed: a task raised, one task's workers were lost again and again, or a machine has another
-            program than this one.
+        WorkerFailed: a task raised, the workers of one task were lost repeatedly, or a machine runs a
+            program other than this one.
     """
     if not tasks:
         return
@@ -82,7 +82,7 @@ def results(
 
 @contextlib.contextmanager
 def _connected(address: str, workers: int | None) -> Iterator[Any]:
-    """The library, connected."""
+    """The Ray library, connected."""
     require("ray", "--ray")
     os.environ.update(SETTINGS)
     import ray  # noqa: PLC0415 - an extra, for those who ask for it
@@ -99,7 +99,7 @@ def _connect(ray: Any, address: str, workers: int | None) -> None:
     cpus = None
     if address == LOCAL:
         cpus = workers or default_workers()
-        # its ports are open to the network, and Ray would keep the one word that opens them in a file
+        # its ports are open to the network, and Ray would otherwise store the token for them in a file
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     try:
         ray.init(address, num_cpus=cpus, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
@@ -111,7 +111,7 @@ def _connect(ray: Any, address: str, workers: int | None) -> None:
 
 
 def _check(address: str) -> None:
-    """Say at once what Ray would say after minutes, or not clearly."""
+    """Check the address first: Ray reports these faults only after minutes, or unclearly."""
     if "://" in address:
         raise ConfigError(f"--ray {address}: run this on a machine of the cluster, with --ray auto")
     host, colon, port = address.rpartition(":")
@@ -124,14 +124,14 @@ def _check(address: str) -> None:
 
 
 class _Member(msgspec.Struct):
-    """A worker: its actor, and the task it is at, None before it is ready."""
+    """A worker: its actor, and its current task, None before it is ready."""
 
     actor: Any
     task: int | None = None
 
 
 class _Crew(Generic[S, R]):
-    """The workers, by what will be heard from each next."""
+    """The workers, keyed by the next message expected from each."""
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class _Crew(Generic[S, R]):
         first, _ = self._ray.wait(list(self._members), num_returns=1, timeout=_LOOK_S)
         if not first:
             return
-        # whoever else has something to say, so that nobody has to wait for those before him
+        # handle every other waiting message too, so that no worker waits behind the first
         heard, _ = self._ray.wait(list(self._members), num_returns=len(self._members), timeout=0)
         for source in heard or first:
             yield from self._hear(source)
@@ -193,7 +193,7 @@ class _Crew(Generic[S, R]):
             yield task, DONE
 
     def _hire(self) -> None:
-        """Have as many workers as there is room and work for."""
+        """Start as many workers as there is room and work for."""
         now = time.monotonic()
         if any(member.task is not None for member in self._members.values()):
             self._worked = now
@@ -211,13 +211,13 @@ class _Crew(Generic[S, R]):
         self._most = max(self._most, len(self._members))
 
     def _next_task(self, member: _Member) -> None:
-        """Give a worker the next task; without one he is let go."""
+        """Give a worker the next task; without one it is released."""
         if self._waiting:
             member.task = self._waiting.popleft()
             self._members[member.actor.do.remote(member.task)] = member
 
     def _lose(self, source: Any, error: Exception) -> None:
-        """A worker is gone: his task is done again by another."""
+        """A worker is gone: another one does its task again."""
         member = self._members.pop(source)
         self._ray.kill(member.actor)
         self._looked = -float("inf")
@@ -241,7 +241,7 @@ class _Crew(Generic[S, R]):
 
 
 class _Worker:
-    """What lives in a process of the cluster; its module imports nothing that computes."""
+    """Actor in a process of the cluster; its module imports nothing that computes."""
 
     def __init__(self) -> None:
         os.environ.update(ONE_THREAD)
@@ -251,9 +251,9 @@ class _Worker:
         """Prepare.
 
         Args:
-            setup: a reference to it, in a list: unpacking it imports what reads the environment.
+            setup: a reference to the setup, in a list: unpacking it imports what reads the environment.
         """
-        import ray  # noqa: PLC0415 - an extra, which whoever lives here has
+        import ray  # noqa: PLC0415 - an extra that every worker here has
 
         try:
             wanted, begin, prepare, given = ray.get(setup[0])
@@ -266,7 +266,7 @@ class _Worker:
         return "ready", None
 
     def do(self, task: int) -> Iterator[_Message]:
-        """Do a task; what it yields travels as it comes."""
+        """Do a task; its results are sent as they come."""
         assert self._work is not None
         try:
             for result in self._work(task):

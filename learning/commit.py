@@ -1,4 +1,4 @@
-"""Which commit the running code is."""
+"""Reports the commit of the running code."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 
 def current_commit() -> str:
-    """The commit of the running code, with a + if files have changed since; "" where git does not know.
+    """The commit of the running code, with a + if files have changed since; "" if git does not know it.
 
-    Installed code may lie inside a repository of the user's own, whose commits say nothing about it.
+    Installed code may lie inside an unrelated repository of the user, so the file must be tracked there.
     """
     folder, name = Path(__file__).parent, Path(__file__).name
     try:

@@ -1,7 +1,7 @@
-"""Work spread over processes that hand back results one by one; a worker that dies costs no result.
+"""Distributes tasks over processes that return results one by one; a worker that dies costs no result.
 
-A task is done by one process from its beginning to its end. If that process is lost, another one does the
-whole task again, so results must not depend on who makes them, and some of them come twice.
+A task is done by one process from beginning to end. If that process is lost, another one does the whole task
+again, so results must not depend on the process that makes them, and some arrive twice.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ S = TypeVar("S")
 R = TypeVar("R")
 
 Work: TypeAlias = Callable[[int], Iterable[R]]
-"""One task, by its number, to its results."""
+"""Maps the number of a task to its results."""
 
 TRIES: Final = 3
-"""A task that has taken so many workers with it is at fault itself."""
+"""A task whose workers died this many times is itself at fault."""
 ONE_THREAD: Final = dict.fromkeys(
     ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
-"""Environment of a process that computes with one thread, so that sums are added up in one order."""
+"""Environment of a process that computes with one thread, so that sums are added in a fixed order."""
 
 _STOP_S: Final = 5.0
 
@@ -42,7 +42,7 @@ _log = structlog.get_logger(__name__)
 
 
 class Done:
-    """Stands after a task's results for its end."""
+    """Marks the end of a task after its results."""
 
 
 DONE: Final = Done()
@@ -51,16 +51,16 @@ DONE: Final = Done()
 def results(
     prepare: Callable[[S], Work[R]], setup: S, tasks: Sequence[int], workers: int
 ) -> Generator[tuple[int, R | Done], None, None]:
-    """Do tasks in processes; each result as it comes, with its task, and `DONE` after a task's last.
+    """Do tasks in processes; yield each result as it comes, with its task, and `DONE` at the end of a task.
 
     Args:
-        prepare: of a module's top level; called once in each process, returns what does a task.
-        setup: what it is called with.
+        prepare: top-level function of a module; called once in each process, returns the function for a task.
+        setup: its argument.
         tasks: numbers, handed out in this order.
-        workers: processes; they think with one thread each.
+        workers: processes; each computes with one thread.
 
     Raises:
-        WorkerFailed: a task raised, or one task's workers died again and again.
+        WorkerFailed: a task raised, or the workers of one task died repeatedly.
     """
     crew = _Crew(prepare, setup, tasks)
     try:
@@ -74,7 +74,7 @@ def results(
 
 class _Crew(Generic[S, R]):
     def __init__(self, prepare: Callable[[S], Work[R]], setup: S, tasks: Sequence[int]) -> None:
-        # spawned: a fork would copy threads' locks and whatever the kernels hold
+        # spawned: a fork would copy the locks of threads and the state of the kernels
         self._context: SpawnContext = multiprocessing.get_context("spawn")
         self._prepare = prepare
         self._setup = setup
@@ -133,7 +133,7 @@ class _Crew(Generic[S, R]):
             self._replace(connection, task)
 
     def _replace(self, connection: Connection, task: int) -> None:
-        """A worker is gone: his task goes to a new one."""
+        """A worker is gone: a new one gets its task."""
         process, _ = self._members.pop(connection)
         connection.close()
         process.join(_STOP_S)
@@ -171,7 +171,7 @@ def _single_threaded() -> Iterator[None]:
 
 
 def _serve(connection: Connection, begin: Startup, prepare: Callable[[Any], Work[Any]], setup: Any) -> None:
-    """What a worker does from its start to its end."""
+    """Life of a worker, from start to end."""
     begin_worker(begin)
     try:
         work = prepare(setup)
@@ -186,21 +186,21 @@ def _serve(connection: Connection, begin: Startup, prepare: Callable[[Any], Work
 
 
 def told(error: Exception) -> tuple[str, str]:
-    """What a worker says of an error: one of ours speaks for itself, others bring their trace."""
+    """Message for an error in a worker: our own errors by their text, others with their trace."""
     if isinstance(error, BotError):
         return "refused", str(error)
     return "failed", "".join(traceback.format_exception(error, limit=-6))
 
 
 def begin_worker(begin: Startup) -> None:
-    """What a process of ours does first.
+    """Initialise a worker process.
 
-    Its logs go where the parent's go, and so does whatever a library prints: stdout is for results alone.
+    Its logs go where the parent's go, and so does anything a library prints: stdout is for results alone.
 
     Args:
         begin: `game.processes.startup` of the parent.
     """
-    with contextlib.suppress(OSError):  # closed by whoever started us: then nothing is printed at all
+    with contextlib.suppress(OSError):  # closed by the program that started us: then nothing is printed
         os.dup2(2, 1)
     begin()
     _leave_with_the_parent()

@@ -1,7 +1,8 @@
-"""Counts of real games beside what `policies.danger` foretells: who was tenpai, which tiles would deal in.
+"""Compares the predictions of `policies.danger` with real games: hands that were tenpai, tiles that deal in.
 
-Every free discard is looked at from its player's place, against each opponent in turn. The records hold all
-hands, so every tile that might have been thrown is known to deal in or not, the one thrown among them.
+Every free discard is examined from its player's seat, against each opponent in turn. The records show all
+hands, so it is known for every tile that could have been discarded, the actual one included, whether it deals
+in.
 """
 
 from __future__ import annotations
@@ -31,34 +32,34 @@ from policies.outlook import fill_side
 from policies.stakes import HAN_MAX, RON_POINTS
 
 WAYS: Final = 2
-"""Danger by suji and passed tiles alone, and adapted to what open hands show."""
+"""Danger from suji and passed tiles alone, and adapted to what open hands show."""
 HELD: Final = 0
 THROWN: Final = 1
-"""Every tile that might have been thrown, and the one that was."""
+"""Every tile that could have been discarded, and the one that was."""
 TENPAI: Final = 2
-"""After all opponents and those with open melds: those of the latter that are tenpai, which is then known."""
+"""After all opponents and those with open melds: those of the latter that are tenpai, which is then given."""
 BINS: Final = 4000
 
 _LEAST: Final = 1e-6
-"""Chances below it count as this in the logarithm."""
+"""Lower bound for predicted chances in the logarithm."""
 _RON_POINTS: Final = np.array(RON_POINTS)
 _ANSWERS: Final = (2, 3, WAYS)
 
 
 class Counts(NamedTuple):
-    """What was counted; ``R`` readings, ``C`` classes of tiles.
+    """Counts; ``R`` readings, ``C`` classes of tiles.
 
     Attributes:
-        hands: ``[R, 3, 4]`` by open melds: hands, tenpai foretold both ways, tenpai in fact.
-        plain: ``[R, 3]`` tenpai foretold without the reading's factor.
-        points: ``[R, 4]`` winning tiles of tenpai hands, their points in fact, foretold both ways.
-        tiles: ``[2, R, C, 4]`` held and thrown: tiles, deal-ins foretold both ways, deal-ins in fact.
+        hands: ``[R, 3, 4]`` by open melds: hands, predicted tenpai in both ways, actual tenpai.
+        plain: ``[R, 3]`` tenpai predicted without the reading's factor.
+        points: ``[R, 4]`` winning tiles of tenpai hands, their actual points, points predicted in both ways.
+        tiles: ``[2, R, C, 4]`` held and thrown: tiles, deal-ins predicted in both ways, actual deal-ins.
         tenpai_tiles: ``[R, C, 2, 2]`` held, against hands that are tenpai, tiles with open suji and without:
-            deal-ins foretold without the reading's factors, and in fact.
+            deal-ins predicted without the reading's factors, and actual ones.
         answers: ``[2, 3, 2, 2, BINS]`` tiles held and thrown; against all, open and tenpai hands; by way; no
-            deal-in and deal-in; by the chance foretold, on a logarithmic scale.
-        foretold: ``[2, 3, 2]`` deal-ins foretold: held and thrown; all, open and tenpai; by way.
-        losses: ``[2, 3, 2]`` log loss summed: held and thrown; all, open and tenpai; by way.
+            deal-in and deal-in; by the predicted chance, on a logarithmic scale.
+        foretold: ``[2, 3, 2]`` predicted deal-ins: held and thrown; all, open and tenpai; by way.
+        losses: ``[2, 3, 2]`` summed log loss: held and thrown; all, open and tenpai; by way.
     """
 
     hands: NDArray[np.float64]
@@ -72,7 +73,7 @@ class Counts(NamedTuple):
 
 
 def no_counts() -> Counts:
-    """Nothing counted yet."""
+    """Empty counts."""
     readings, classes = len(READINGS), len(TILE_CLASSES)
     return Counts(
         np.zeros((readings, 3, 4)),
@@ -151,7 +152,7 @@ def _against(rec: Any, other: int, visible: Any, dora34: Any, legal: Any, thrown
 
 @kernel
 def _won_han(rec: Any, other: int, kind: int, side: Any, dora34: Any) -> int:
-    """Han of a ron on this kind, dora included, ura dora not; 0 without a yaku."""
+    """Han of a ron on this kind, including dora but not ura dora; 0 without a yaku."""
     value = np.empty(2, dtype=np.int64)
     hand34 = rec.hand34[other].copy()
     hand34[kind] += 1

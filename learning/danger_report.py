@@ -1,4 +1,4 @@
-"""`suzaku eval danger`: what `policies.danger` foretells beside what happened in real games."""
+"""`suzaku eval danger`: compares the predictions of `policies.danger` with real games."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ _TILES: Final = ("held", "thrown")
 _AGAINST: Final = ("all opponents", "open hands", "open hands that are tenpai")
 _EVENT: Final = "danger.progress"
 _LEAST_TILES: Final = 100
-"""Below so many tiles a class is not printed."""
+"""A class with fewer tiles is not printed."""
 _TENPAI_TILES: Final = 10.0
-"""Tiles taken as foretold exactly beside those counted: so few winning tiles do not make a factor."""
+"""Pseudo-count of exactly predicted tiles: a few winning tiles alone do not make a factor."""
 
 
 class Foretold(msgspec.Struct, frozen=True):
-    """How well deal-ins were foretold; ``plain`` by suji and passed tiles, ``melds`` by open hands too.
+    """Accuracy of predicted deal-ins; ``plain`` from suji and passed tiles, ``melds`` from open hands too.
 
     Attributes:
-        tiles: held, each tile that might have been thrown, or thrown.
-        against: which opponents.
+        tiles: held, each tile that could have been discarded, or thrown.
+        against: the opponents.
         count: tiles times opponents.
-        deal_ins: of these.
-        foretold: deal-ins that were foretold, both ways.
-        log_loss: mean, both ways.
-        gain: by how much the second is below the first, and half its 95 % interval from game to game.
-        auc: chance that a tile that deals in is thought more dangerous than one that does not, both ways.
+        deal_ins: deal-ins among these.
+        foretold: predicted deal-ins, in both ways.
+        log_loss: mean, in both ways.
+        gain: by how much the second loss is below the first, and half its 95 % interval over games.
+        auc: chance that a tile that deals in is rated more dangerous than one that does not, in both ways.
     """
 
     tiles: str
@@ -57,16 +57,16 @@ class Foretold(msgspec.Struct, frozen=True):
 
 
 class ClassFigures(msgspec.Struct, frozen=True):
-    """One class of tiles against one reading: how often it deals in, and what was foretold, both ways.
+    """One class of tiles against one reading: actual and predicted deal-ins, in both ways.
 
     Attributes:
         tile_class: of `policies.open_hands.TILE_CLASSES`.
-        held: tiles that might have been thrown.
+        held: tiles that could have been discarded.
         held_rate: share of them that deals in.
-        held_foretold: the same foretold, both ways.
-        thrown: tiles thrown.
+        held_foretold: the predicted share, in both ways.
+        thrown: tiles discarded.
         thrown_rate: share of them that dealt in.
-        factor: winning tiles of tenpai hands over those that suji and passed tiles foretell.
+        factor: winning tiles of tenpai hands relative to those predicted from suji and passed tiles.
     """
 
     tile_class: str
@@ -85,11 +85,11 @@ class ReadingFigures(msgspec.Struct, frozen=True):
         reading: of `policies.open_hands.READINGS`.
         hands: opponents at the moment of a discard.
         tenpai: share that was tenpai.
-        tenpai_foretold: the same foretold, both ways.
-        tenpai_factors: hands of 1, 2 and 3 melds that were tenpai, over those foretold without a reading.
-        points: mean of a ron that was possible, ura dora left out.
-        points_foretold: the same foretold, both ways.
-        suji_factor: of tiles with no open suji, beside the factors of their classes.
+        tenpai_foretold: the predicted share, in both ways.
+        tenpai_factors: tenpai hands of 1, 2 and 3 melds relative to those predicted without a reading.
+        points: mean of a possible ron, without ura dora.
+        points_foretold: the predicted mean, in both ways.
+        suji_factor: for tiles with no open suji, on top of the factors of their classes.
         classes: by class of tile.
     """
 
@@ -105,15 +105,15 @@ class ReadingFigures(msgspec.Struct, frozen=True):
 
 
 class DangerReport(msgspec.Struct, frozen=True):
-    """What came out.
+    """Result of the comparison.
 
     Attributes:
         split: part of the corpus.
         corpus: its content hash.
-        games: how many.
-        discards: free ones that were looked at.
+        games: number of games.
+        discards: free discards examined.
         foretold: deal-ins.
-        readings: of open hands.
+        readings: readings of open hands.
     """
 
     split: str
@@ -133,18 +133,18 @@ def measure_danger(
     seed: int = 0,
     quiet: bool = False,
 ) -> DangerReport:
-    """Compare the danger that is foretold with what the hands of real games say.
+    """Compare predicted danger with the hands of real games.
 
     Args:
         data: a corpus, or records.
         split: part of it; that of the source if empty.
-        rooms: games of these; all if empty.
-        games: so many drawn; 0 for all.
-        seed: of drawing them.
+        rooms: rooms of the games; all if empty.
+        games: number of games to draw; 0 for all.
+        seed: seed of the draw.
         quiet: show no progress.
 
     Raises:
-        ConfigError: there is no such part or room, or no game fits.
+        ConfigError: there is no such part or room, or no game matches.
         ReplayError: there is no corpus, or it cannot be read.
     """
     settings = make_settings(split=split, selection={"rooms": tuple(rooms)})
@@ -168,7 +168,7 @@ def measure_danger(
 def _counted(
     corpus: Corpus, choices: Sequence[Choice], *, quiet: bool
 ) -> tuple[Counts, int, NDArray[np.float64]]:
-    """The counts, how many discards, and the log loss by batch of games: ``[B, 2, 3, 2]``."""
+    """The counts, the number of discards, and the log loss by batch of games: ``[B, 2, 3, 2]``."""
     counts, discards, losses = no_counts(), 0, [np.zeros((2, 3, 2))]
     total = sum(len(choice.games) for choice in choices)
     with Progress(_EVENT, "danger", "games", total=total, quiet=quiet) as progress:
@@ -201,7 +201,7 @@ def _foretold(counts: Counts, losses: NDArray[np.float64], tiles: int, against: 
 
 
 def _area(answers: NDArray[np.float64]) -> float:
-    """Area under the curve of ``[2, BINS]`` counts; those in one bin are halves."""
+    """Area under the curve of ``[2, BINS]`` counts; pairs within one bin count half."""
     assert answers.shape == (2, BINS)
     harmless, dealt_in = answers
     below = np.cumsum(harmless) - harmless / 2.0
@@ -237,7 +237,7 @@ def _reading(counts: Counts, reading: int) -> ReadingFigures:
 
 
 def _factors(counts: Counts, reading: int) -> NDArray[np.float64]:
-    """``[C]``: winning tiles with open suji over those foretold without the reading."""
+    """``[C]``: winning tiles with open suji relative to those predicted without the reading."""
     foretold, won = counts.tenpai_tiles[reading, :, 0].T
     factors: NDArray[np.float64] = (won + _TENPAI_TILES) / (foretold + _TENPAI_TILES)
     return factors
@@ -262,19 +262,19 @@ def _both(values: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:
 
 
 def print_report(report: DangerReport, *, as_json: bool) -> int:
-    """Write the report to stdout, as JSON or as tables in Markdown; returns the exit code."""
+    """Print the report, as JSON or as Markdown tables; return the exit code."""
     if as_json:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(report), indent=2).decode() + "\n")
         return 0
-    lines = [f"{report.games} games ({report.split}), {report.discards} free discards; foretold by suji and"]
-    lines[0] += " passed tiles alone → by what open hands show too"
-    lines += ["", "| tiles | against | count | deal-ins | foretold | log loss | gain | AUC |"]
+    lines = [f"{report.games} games ({report.split}), {report.discards} free discards; predicted from suji"]
+    lines[0] += " and passed tiles alone → from open hands too"
+    lines += ["", "| tiles | against | count | deal-ins | predicted | log loss | gain | AUC |"]
     lines.append("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     lines += [_foretold_row(each) for each in report.foretold]
-    lines += ["", "| hand | hands | tenpai | foretold | points | foretold |"]
+    lines += ["", "| hand | hands | tenpai | predicted | points | predicted |"]
     lines.append("| --- | ---: | ---: | ---: | ---: | ---: |")
     lines += [_reading_row(each) for each in report.readings if each.hands]
-    lines += ["", "| hand | tile | held | deal in | foretold | thrown | dealt in |"]
+    lines += ["", "| hand | tile | held | deal in | predicted | thrown | dealt in |"]
     lines.append("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
     lines += [
         _class_row(reading.reading, each)

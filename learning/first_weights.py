@@ -1,4 +1,4 @@
-"""The weights a run begins with: new ones, those of an earlier run, or another model's stem and tower."""
+"""Initial weights of a run: new ones, those of an earlier run, or another model's stem and tower."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _ADVICE = "choose the --preset and --features it was made with"
 def first_network(plan: Plan, parent: Checkpoint | None = None) -> Network:
     """The network before its first step.
 
-    A parent of the same model gives all its weights. One of another model gives its tower, and its stem for
-    the groups of planes that both see: what a hand is worth looks the same to all five, and the discard model
-    has seen most hands.
+    A parent of the same model provides all its weights. A parent of another model provides its tower, and its
+    stem for the groups of planes that both models see: the value of a hand looks the same to all five models,
+    and the discard model has seen the most hands.
 
     Args:
-        plan: of the run; torch's generator gives what is new.
-        parent: to begin from.
+        plan: the plan of the run; torch's generator provides new weights.
+        parent: the checkpoint to begin from.
 
     Raises:
-        CheckpointMismatch: the parent is of another size, or sees other planes in a model of the same kind.
+        CheckpointMismatch: the parent has another size, or is the same kind of model with other planes.
     """
     shape = Architecture(
         planes=SETS[plan.features].planes,

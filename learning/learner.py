@@ -1,8 +1,7 @@
-"""What learns: a network, its averaged weights and the optimiser, one batch at a time.
+"""A network, its averaged weights and its optimiser, trained one batch at a time.
 
-On a CPU a batch is divided among threads, each with a copy of the network that shares its weights and has
-gradients and normalisation of its own. Cores then wait for each other once a step, not at
-every layer.
+On a CPU a batch is divided among threads. Each has a copy of the network that shares its weights and has its
+own gradients and normalisation. The threads then synchronise once per step, not at every layer.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ _NOT_ALLOWED: Final = -1e9
 
 
 class Learner:
-    """A network that is being trained, on the fastest device there is.
+    """A network in training, on the fastest device available.
 
     Args:
-        network: its first weights.
-        plan: how it learns.
-        threads: that share a batch on a CPU; their number is part of what decides the numbers.
+        network: the initial weights.
+        plan: the training settings.
+        threads: number of threads that share a batch on a CPU; it influences the resulting numbers.
 
     Attributes:
         network: the weights of the last step.
-        average: those averaged over the steps, which are validated and kept.
-        device: where both are.
+        average: the weights averaged over the steps, which are validated and kept.
+        device: the device of both.
     """
 
     def __init__(self, network: Network, plan: Plan, threads: int = 1) -> None:
@@ -55,7 +54,7 @@ class Learner:
         )
 
     def close(self) -> None:
-        """Let the threads go."""
+        """Stop the threads."""
         self._pool.shutdown()
 
     def step(self, batch: Batch, number: int, rate: float) -> float:
@@ -63,11 +62,11 @@ class Learner:
 
         Args:
             batch: of any size.
-            number: of the step, from 0.
-            rate: of learning.
+            number: number of the step, from 0.
+            rate: learning rate.
 
         Returns:
-            Its loss.
+            The loss.
         """
         for group in self._optimiser.param_groups:
             group["lr"] = rate
@@ -83,7 +82,7 @@ class Learner:
         return sum(losses)
 
     def _learn(self, network: Network, part: Batch, share: float) -> float:
-        """Leave the gradients of a part of a batch in a network; returns its share of the loss."""
+        """Leave the gradients of part of a batch in a network; return its share of the loss."""
         network.zero_grad(set_to_none=True)
         loss, _ = judge(self._scores_of(network, part), part)
         (loss * share).backward()  # type: ignore[no-untyped-call]
@@ -91,13 +90,13 @@ class Learner:
 
     @torch.no_grad()
     def _spread_statistics(self) -> None:
-        """Give the copies the running averages of the network's normalisation."""
+        """Copy the network's running averages of normalisation to the copies."""
         for twin in self._copies[1:]:
             torch._foreach_copy_(list(twin.buffers()), list(self.network.buffers()))
 
     @torch.no_grad()
     def _gather(self, used: int) -> None:
-        """Add the copies' gradients to the network's, and take the mean of what they saw of the averages."""
+        """Add the copies' gradients to the network's, and average their running averages."""
         ours, statistics = _gradients(self.network), list(self.network.buffers())
         for twin in self._copies[1:used]:
             torch._foreach_add_(ours, _gradients(twin))
@@ -106,18 +105,18 @@ class Learner:
 
     @torch.no_grad()
     def examine(self, batch: Batch) -> tuple[float, int]:
-        """Loss of the averaged weights on a batch, and how many rows they answer as the player did."""
+        """Loss of the averaged weights on a batch, and the number of rows that agree with the player."""
         loss, hits = judge(self._scores_of(self.average, batch), batch)
         return float(loss), int(hits.sum())
 
     def weights(self) -> dict[str, Tensor]:
-        """The averaged weights, on the CPU; those for groups left out are 0, so that play needs no mask."""
+        """The averaged weights, on the CPU; those for blanked groups are 0, so that play needs no mask."""
         tensors = {name: tensor.cpu() for name, tensor in self.average.state_dict().items()}
         tensors["stem.weight"] = tensors["stem.weight"] * self._kept.cpu()
         return tensors
 
     def state(self) -> dict[str, Any]:
-        """All that a later start needs."""
+        """Everything needed to resume."""
         return {
             "network": self.network.state_dict(),
             "average": self.average.state_dict(),
@@ -125,7 +124,7 @@ class Learner:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take up what `state` gave."""
+        """Restore what `state` returned."""
         self.network.load_state_dict(state["network"])
         self.average.load_state_dict(state["average"])
         self._optimiser.load_state_dict(state["optimiser"])
@@ -142,14 +141,14 @@ class Learner:
 
     @torch.no_grad()
     def _average_weights(self, steps: int) -> None:
-        """Move the averaged weights towards the new ones; faster at first, when these still change much."""
+        """Move the averaged weights towards the new ones; faster at first, while these still change much."""
         share = 1.0 - min(self.plan.averaging, steps / (steps + 9))
         ours, theirs = self.average.state_dict().values(), self.network.state_dict().values()
         torch._foreach_lerp_(list(ours), list(theirs), share)
 
 
 def _sharing(network: Network) -> Network:
-    """A copy with the same weights in memory, but its own gradients and normalisation."""
+    """A copy that shares the weights in memory, with its own gradients and normalisation."""
     twin = copy.deepcopy(network)
     for ours, theirs in zip(twin.parameters(), network.parameters(), strict=True):
         ours.data = theirs.data
@@ -161,7 +160,7 @@ def _gradients(network: nn.Module) -> list[Tensor]:
 
 
 def _divided(batch: Batch, parts: int) -> list[Batch]:
-    """A batch in at most so many parts."""
+    """Divide a batch into at most this many parts."""
     planes, labels = batch.planes.chunk(parts), batch.labels.chunk(parts)
     legal = (None,) * len(labels) if batch.legal is None else batch.legal.chunk(parts)
     return [
@@ -175,10 +174,10 @@ def judge(scores: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
 
     Args:
         scores: ``[B, 34]`` or ``[B, 2]`` logits.
-        batch: labels, and for discards what was allowed.
+        batch: labels, and for discards the legal kinds.
 
     Returns:
-        The mean cross-entropy over what was allowed, and ``[B]`` bool: where the likeliest answer was the
+        The mean cross-entropy over the legal answers, and ``[B]`` bool: whether the likeliest answer was the
         player's.
     """
     scores = scores.float()
@@ -189,7 +188,7 @@ def judge(scores: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
 
 
 def learning_rate_at(plan: Plan, step: int, steps: int) -> float:
-    """The learning rate of a step: a straight rise, then a cosine down to 0.
+    """Learning rate of a step: a linear rise, then a cosine down to 0.
 
     >>> from learning.plan import make_plan
     >>> plan = make_plan("discard", learning_rate=1.0, warm_up=10)
@@ -203,14 +202,14 @@ def learning_rate_at(plan: Plan, step: int, steps: int) -> float:
 
 
 def _weights(network: nn.Module, decay: float) -> list[dict[str, Any]]:
-    """The parameters in two groups: biases and the scales of normalisation are not drawn towards 0."""
+    """The parameters in two groups: biases and normalisation scales have no weight decay."""
     weights = [parameter for parameter in network.parameters() if parameter.ndim > 1]
     others = [parameter for parameter in network.parameters() if parameter.ndim <= 1]
     return [{"params": weights, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}]
 
 
 def _kept(plan: Plan) -> Tensor:
-    """``[1, C, 1]``: 0 for the planes of groups that are left out, else 1."""
+    """``[1, C, 1]``: 0 for the planes of blanked groups, else 1."""
     chosen = SETS[plan.features]
     kept = torch.ones(1, chosen.planes, 1)
     kept[:, chosen.planes_of(plan.without)] = 0.0

@@ -1,4 +1,4 @@
-"""What a training run is to do: the plan that a run keeps, resumes and writes into its checkpoint's card."""
+"""The plan of a training run: stored with the run, used to resume it, and copied to its checkpoint's card."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ PRESET_SIZES: Final[dict[PresetName, Preset]] = {
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whose decisions are learned from.
+    """Selects the decisions to learn from.
 
     Attributes:
         rooms: rooms the games were played in; all if empty.
-        least_rank: dan index the player has at least, 16 for 7-dan; -1 for any.
-        player: his name; "" for any.
-        ai: whether he is an official AI account; either if None.
-        share: part of the games; a smaller share lies within a larger one.
+        least_rank: lowest dan index of the player, 16 for 7-dan; -1 for any.
+        player: the player's name; "" for any.
+        ai: whether the player is an official AI account; either if None.
+        share: share of the games; a smaller share is a subset of a larger one.
     """
 
     rooms: tuple[Room, ...] = ()
@@ -55,28 +55,28 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All that decides what a run learns; two runs of one plan on one machine end with the same numbers.
+    """Everything that determines what a run learns; two runs of a plan on one machine give the same numbers.
 
     Attributes:
-        model: which of the five.
+        model: one of the five models.
         features: feature set of the planes.
         without: groups of it that are blanked.
         width: channels of the tower.
-        depth: its blocks.
-        selection: whose decisions.
-        passes: over all of them.
-        samples: to learn from at most, 0 for no limit; the schedule ends there.
-        batch_size: samples of a step.
-        learning_rate: the highest; it rises over `warm_up` steps and falls as a cosine to 0.
+        depth: blocks of the tower.
+        selection: the decisions to learn from.
+        passes: passes over all of them.
+        samples: maximum number of samples, 0 for no limit; the schedule ends there.
+        batch_size: samples per step.
+        learning_rate: the peak; it rises over `warm_up` steps and falls as a cosine to 0.
         weight_decay: of AdamW, on weights of convolutions and dense layers alone.
         warm_up: steps.
-        averaging: of the weights over the steps: the part that stays at each; 0 keeps the last weights.
+        averaging: share of the averaged weights kept at each step; 0 keeps the last weights.
         augment: whether tiles are renamed (suits exchanged, 1 and 9 mirrored) sample by sample.
-        seed: of the first weights, the order and the renaming.
+        seed: seed of the initial weights, the order and the renaming.
         precision: of the network's arithmetic; weights are always float32.
         validate_every: samples between two validations.
-        validation_rows: rows of a validation at most.
-        patience: validations without a better one after which a run stops; 0 for never.
+        validation_rows: maximum rows per validation.
+        patience: validations without improvement after which a run stops; 0 for never.
     """
 
     model: Slot
@@ -104,12 +104,12 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     @property
     def deep(self) -> bool:
-        """Whether LA1 and LA2 have to be searched for: the set has them, and not both are blanked."""
+        """Whether LA1 and LA2 must be computed by search: the set has them, and they are not both blanked."""
         return looks_deep(self.features, self.without)
 
 
 def features_of(model: Slot) -> str:
-    """The feature set a model learns on unless told otherwise."""
+    """Default feature set of a model."""
     return LITE_CALL if model in CALL_SLOTS else LITE
 
 
@@ -125,17 +125,17 @@ def make_plan(
     selection: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Plan:
-    """A plan from what a user said; what he left open comes from the preset, the model and the machine.
+    """Make a plan from the user's choices; the rest comes from the preset, the model and the machine.
 
     Raises:
-        ConfigError: something cannot be.
+        ConfigError: a setting is not valid.
     """
     if model not in list(Slot):
         raise ConfigError(f"no model {model!r}; there are {', '.join(Slot)}")
     if preset not in PRESETS:
-        raise ConfigError(f"preset: none is called {preset!r}; there are {', '.join(PRESETS)}")
+        raise ConfigError(f"preset: no preset {preset!r}; there are {', '.join(PRESETS)}")
     if precision not in ("auto", *get_args(Precision)):
-        raise ConfigError(f"precision: {precision!r} is none of auto, {', '.join(get_args(Precision))}")
+        raise ConfigError(f"precision: {precision!r} is not one of auto, {', '.join(get_args(Precision))}")
     size = PRESET_SIZES[preset]
     return Plan(
         model=Slot(model),
@@ -150,7 +150,7 @@ def make_plan(
 
 
 def fast_precision() -> Precision:
-    """bf16 where the machine computes with it: GPUs, and processors with instructions for it."""
+    """bf16 where the machine computes in it: GPUs, and processors with instructions for it."""
     if torch.cuda.is_available():
         return "bf16"
     able = torch.cpu.get_capabilities()
@@ -158,10 +158,10 @@ def fast_precision() -> Precision:
 
 
 def _check(plan: Plan) -> None:
-    """Refuse what cannot be learned, all at once.
+    """Reject settings that cannot be trained, all at once.
 
     Raises:
-        ConfigError: with a line for each fault.
+        ConfigError: one line per fault.
     """
     faults = []
     chosen = SETS.get(plan.features)
@@ -169,7 +169,7 @@ def _check(plan: Plan) -> None:
         faults.append(f"features: no set {plan.features!r}; there are {', '.join(SETS)}")
     else:
         if chosen.name == ORACLE or chosen.of_calls != (plan.model in CALL_SLOTS):
-            faults.append(f"features: {plan.features} is for {chosen.purpose}; not for {plan.model}")
+            faults.append(f"features: {plan.features} is for {chosen.purpose}, not for {plan.model}")
         known = [group.id for group in chosen.groups]
         faults += [
             f"without: {plan.features} has no group {name!r}; there are {', '.join(known)}"

@@ -1,7 +1,8 @@
 """The kernel that finds decisions in packed games and keeps the states; `learning.positions` runs it.
 
-There is room for every decision if there is for as many as the game has events: an event asks for two at the
-most, a discard for an own and an open kan, and then another, the draw or call before it, asks for none.
+Arrays with room for as many decisions as a game has events always suffice. An event holds at most two
+decisions: a discard can hold one on the player's own turn and one about an open kan. In that case the
+preceding draw or call holds none.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ from game.tiles import KINDS
 from policies.slots import Slot
 
 RULES_ROWS: Final = (48, 6)
-"""What `game.rules.legal_rows` fills."""
+"""Shape of the rows that `game.rules.legal_rows` fills."""
 MOST_ROWS: Final = 5
-"""Melds of one slot that a player can make at once: 2p3p, 3p5p, 3p0p, 5p6p and 0p6p on a 4p."""
+"""Most melds of one slot that a player can make at once: 2p3p, 3p5p, 3p0p, 5p6p and 0p6p on a 4p."""
 OF_DECISIONS: Final = 4
-"""The first so many arrays of `Positions` have one element for each decision, the others for each row."""
+"""Number of leading arrays of `Positions` with one element per decision; the others have one per row."""
 TOO_LONG: Final = -1
-"""Stands beside the fold's reasons, which are 0 and above: the game has more events than it should."""
+"""Extends the fold's reasons, which are 0 and above: the game has more events than it should."""
 
 _LENGTHS: Final = np.array(LENGTHS, dtype=np.int64)
 _TRIPLE_RON: Final = DRAW_REASONS.index("triple_ron")
@@ -56,7 +57,7 @@ _ONE: Final = np.uint64(1)
 _THROW: Final = int(ActionKind.DISCARD)
 _DECLARE: Final = int(ActionKind.RIICHI)
 
-# slots as the kernels know them
+# slots as numbered in the kernels
 _OF_DISCARD, _OF_RIICHI, _OF_CHI, _OF_PON, _OF_KAN = range(5)
 NUMBERS: Final = {
     Slot.DISCARD: _OF_DISCARD,
@@ -68,11 +69,11 @@ NUMBERS: Final = {
 
 
 def _of_codes(values: dict[int, int]) -> NDArray[np.int64]:
-    """A value for each code of a packed event, -1 where none is given."""
+    """A value for each code of a packed event, -1 for codes without one."""
     return np.array([values.get(code, -1) for code in range(len(LENGTHS))], np.int64)
 
 
-# by the code of a call: the action's kind, and where the tiles of the hand stand in the packed event
+# by the code of a call: the action's kind, and the position of the hand's tiles in the packed event
 _CALL_KINDS: Final = _of_codes(
     {
         CHI: int(ActionKind.CHI),
@@ -97,16 +98,16 @@ for _kind, _slot in (
 
 
 class Positions(NamedTuple):
-    """Decisions of one slot, and the rows to learn from; a decision's rows stand together.
+    """Decisions of one slot, and the rows to learn from; the rows of a decision are adjacent.
 
     Attributes:
-        states: ``[D]`` of `ROUND_STATE`, as the players were asked; all hands are known in them.
-        seats: ``[D]`` int8, who decides, absolute.
-        legal: ``[D]`` uint64, a bit for each kind that may be thrown; 0 unless it is about a discard.
+        states: ``[D]`` of `ROUND_STATE`, when the player was asked; all hands are known in them.
+        seats: ``[D]`` int8, the deciding player, absolute.
+        legal: ``[D]`` uint64, a bit for each kind that may be discarded; 0 for other decisions than discards.
         games: ``[D]`` int64, the game's place in the index.
         owners: ``[N]`` int32, the decision of each row.
-        labels: ``[N]`` int8, the kind thrown; else 1 for what was done and 0 for what was not.
-        calls: ``[N, 6]`` int16, the meld in question as `game.rules.legal_rows` writes it; -1 if it is none.
+        labels: ``[N]`` int8, the kind discarded; for other slots 1 for what was done and 0 for what was not.
+        calls: ``[N, 6]`` int16, the meld in question as `game.rules.legal_rows` writes it; -1 without one.
     """
 
     states: NDArray[np.void]
@@ -131,13 +132,13 @@ def collect(
     found: Any,
     sizes: Any,
 ) -> Any:
-    """Fold a game and keep the state at each decision; only count them if there is no room for any.
+    """Fold a game and keep the state at each decision; only count decisions if the arrays are empty.
 
-    The indicator of an open or added kan shows when the player has chosen his discard, though the record has
-    it before: ``scratch[1]`` is the state he chose in.
+    The indicator of an open or added kan is revealed after the player has chosen the discard, although the
+    record puts it earlier: ``scratch[1]`` is the state in which the player chose.
 
     Returns:
-        ``(event, reason)``: the event that does not fit and why, reason 0 if all do.
+        ``(event, reason)``: the event that does not fit and why, reason 0 if all fit.
     """
     rec = scratch[0]
     shown = False
@@ -173,7 +174,7 @@ def collect(
 
 @kernel
 def _is_away(away: Any, player: int, first: int, last: int) -> bool:
-    """Whether a player was away at any of some events."""
+    """Whether a player was away at any event from ``first`` to ``last``."""
     is_away = False
     for i in range(len(away)):
         is_away |= away[i, 0] == player and away[i, 1] <= last and first < away[i, 2]
@@ -193,7 +194,7 @@ def _add_decision(rec: Any, player: int, legal: Any, game: int, found: Any, size
 
 @kernel
 def _add_row(label: int, found: Any, sizes: Any) -> int:
-    """A row of the decision added last; its place if there is room, else -1."""
+    """Add a row to the latest decision; return its place if there is room, else -1."""
     at = -1
     if len(found.states) > 0:
         at = sizes[1]
@@ -208,12 +209,12 @@ def _add_row(label: int, found: Any, sizes: Any) -> int:
 def _note_turn(
     rec: Any, player: int, slot: int, code: Any, game: int, rows: Any, found: Any, sizes: Any
 ) -> None:
-    """What a player decided who discards, declares riichi or makes a kan of his own."""
+    """Note the decision of a player who discards, declares riichi or makes a kan on their own turn."""
     if slot == _OF_DISCARD:
         if code[0] != DISCARD or rec.riichi[player] == _ACCEPTED:
             return
         legal = _legal_kinds(rec, player, rows)
-        # A tile that the rules forbid was thrown all the same: nothing to learn from, and outside the mask.
+        # A tile that the rules forbid was discarded anyway: nothing to learn from, and outside the mask.
         if legal & bit(code[2] >> 2) == _NONE:
             return
         if legal & (legal - _ONE) != _NONE:  # more than one bit
@@ -230,7 +231,7 @@ def _note_turn(
 
 @kernel
 def _legal_kinds(rec: Any, player: int, rows: Any) -> Any:
-    """A bit for each kind that a player may throw now."""
+    """A bit for each kind that a player may discard now."""
     kinds = _NONE
     if rec.phase != PHASE_CALLED:
         for kind in range(KINDS):
@@ -245,7 +246,7 @@ def _legal_kinds(rec: Any, player: int, rows: Any) -> Any:
 
 @kernel
 def _may_declare(rec: Any, player: int, rows: Any) -> bool:
-    """Whether riichi is legal; the rules ask for waits after each discard, so hands far from it go first."""
+    """Whether riichi is legal; hands far from tenpai are excluded first, as the rules search for waits."""
     if rec.phase != PHASE_TURN or rec.is_open[player] or rec.riichi[player] != 0:
         return False
     if shanten(rec.hand34[player], rec.meld_count[player]) > 0:
@@ -258,7 +259,7 @@ def _may_declare(rec: Any, player: int, rows: Any) -> bool:
 
 @kernel
 def _has_kan(rec: Any, player: int) -> bool:
-    """Whether four of a kind are in a player's hand, or the fourth to a pon."""
+    """Whether a player holds four of a kind, or the fourth tile to a pon."""
     if rec.phase != PHASE_TURN:
         return False
     for kind in range(KINDS):
@@ -284,7 +285,7 @@ def _note_claims(
     found: Any,
     sizes: Any,
 ) -> None:
-    """What the others decided about a discard, by what comes next: ``codes``, from event ``event + 1`` on."""
+    """Note the others' decisions about a discard, from what follows: ``codes``, from ``event + 1`` on."""
     at = 0
     last = event + 1
     while at < codes.size and codes[at] in (RIICHI_ACCEPTED, DORA_REVEALED):
@@ -315,7 +316,7 @@ def _note_claims(
 def _note_melds(
     rec: Any, player: int, slot: int, code: Any, game: int, rows: Any, found: Any, sizes: Any
 ) -> None:
-    """A row for each meld of a slot that a player may make; ``code`` is what happened."""
+    """Add a row for each meld of a slot that a player may make; ``code`` is the event that followed."""
     decided = False
     for i in range(legal_rows(rec, player, rows)):
         if _SLOT_OF_KIND[rows[i, 0]] != slot:
@@ -332,7 +333,7 @@ def _note_melds(
 
 @kernel
 def _is_taken(row: Any, player: int, code: Any) -> bool:
-    """Whether an event is this meld by this player: the same faces, whatever the copies."""
+    """Whether an event is this meld by this player: equal faces, regardless of copies."""
     if _CALL_KINDS[code[0]] != row[0] or code[1] != player:
         return False
     kinds, others = _NONE, _NONE

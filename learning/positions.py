@@ -1,11 +1,11 @@
-"""The decisions in real games that a model can learn from: a kernel that folds games and keeps the states.
+"""Finds the decisions in real games that a model can learn from: a kernel folds games and keeps the states.
 
-A discard decision is a choice between at least two kinds. A riichi decision is an own turn on which riichi
-may be declared. The decisions of chi, pon and kan have one row for each meld that may be made, declined ones
-included. What a player did not decide is none: forced moves, what happened while he was away, own turns that
-ended in a win or an abort, and calls that somebody with more right to the tile took from him, or may have: a
-ron hides every call, a pon or an open kan the next player's chi. A chi hides nothing, for whoever could have
-called pon has passed.
+A discard decision is a choice between at least two kinds. A riichi decision is a turn on which the player may
+declare riichi. The decisions of chi, pon and kan have one row for each meld that may be made, including
+declined ones. Only real decisions count: not forced moves, events while the player was away, turns that ended
+in a win or an abort, or calls that a player with a higher claim to the tile took, or may have taken. A ron
+hides every call, and a pon or an open kan hides the next player's chi. A chi hides nothing, because every
+player who could have called pon has passed.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ __all__ = ["Count", "Positions", "count", "positions_of"]
 
 
 class Count(NamedTuple):
-    """How many ``decisions`` there are, their ``rows``, and how many of those were taken (``yes``).
+    """Numbers of ``decisions``, their ``rows``, and the rows that were taken (``yes``).
 
-    Of discards, which have no yes or no, ``yes`` is 0.
+    Discards have no yes or no, so their ``yes`` is 0.
     """
 
     decisions: int
@@ -57,7 +57,7 @@ def positions_of(corpus: Corpus, choice: Choice, slot: Slot = Slot.DISCARD) -> P
 
 
 def count(corpus: Corpus, choice: Choice, slot: Slot = Slot.DISCARD) -> Count:
-    """How many samples there are, without keeping any.
+    """Count the samples without keeping any.
 
     Raises:
         StateMismatchError: a game's events do not fit.
@@ -75,7 +75,7 @@ class _Game(NamedTuple):
     codes: Packed
     length: int
     away: Numbers
-    """``[M, 3]``: player, first event without him, first event with him again."""
+    """``[M, 3]``: player, first event of the absence, first event after it."""
 
 
 def _games(corpus: Corpus, choice: Choice) -> Iterator[_Game]:
@@ -90,7 +90,7 @@ def _games(corpus: Corpus, choice: Choice) -> Iterator[_Game]:
 
 
 def _fold(game: _Game, slot: Slot, found: Positions, sizes: Numbers) -> None:
-    """Fold one game; ``sizes`` are the decisions, rows and rows with a yes found so far."""
+    """Fold one game; ``sizes`` counts the decisions, rows and rows with a yes found so far."""
     scratch, rows = np.zeros(2, ROUND_STATE), np.empty(RULES_ROWS, np.int16)
     event, reason = collect(
         game.codes,
@@ -110,7 +110,7 @@ def _fold(game: _Game, slot: Slot, found: Positions, sizes: Numbers) -> None:
 
 
 def _room(decisions: int) -> Positions:
-    """Arrays to fill; memory is only taken by what is written."""
+    """Arrays to fill; only the parts written to take memory."""
     rows = MOST_ROWS * decisions
     return Positions(
         np.empty(decisions, ROUND_STATE),
@@ -124,7 +124,7 @@ def _room(decisions: int) -> Positions:
 
 
 def _with_room(found: Positions, sizes: Numbers, more: int) -> Positions:
-    """The arrays, or larger ones, with room for so many more decisions."""
+    """The arrays, enlarged if necessary, with room for ``more`` decisions."""
     least = int(sizes[0]) + more
     if least <= len(found.states):
         return found
@@ -137,7 +137,7 @@ def _with_room(found: Positions, sizes: Numbers, more: int) -> Positions:
 
 
 def _cut(found: Positions, sizes: Numbers) -> Positions:
-    """What has been filled of the arrays."""
+    """The filled part of the arrays."""
     decisions, rows, _ = sizes.tolist()
     arrays: tuple[Any, ...] = found
     return Positions(

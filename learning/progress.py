@@ -1,4 +1,4 @@
-"""How far something is and how long it will take: a bar on a terminal, now and then a log line elsewhere."""
+"""Shows progress and the remaining time: as a bar on a terminal, elsewhere as occasional log lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColu
 from rich.progress import Progress as Bar
 
 EVERY_S: Final = 10.0
-"""Between two log lines."""
+"""Seconds between two log lines."""
 
 _SMOOTHING: Final = 0.02
 
@@ -20,16 +20,16 @@ _log = structlog.get_logger(__name__)
 
 
 class Progress:
-    """Counts what is done.
+    """Counts completed work.
 
     Args:
-        event: what its log lines are called.
-        title: what is done.
-        unit: what is counted.
-        total: of it; None where `reach` says so.
-        done: of it before this start; None where the first `reach` says so.
+        event: name of the log event.
+        title: name of the work.
+        unit: unit of the count.
+        total: final count; None if `reach` gives it.
+        done: count before this start; None if the first `reach` gives it.
         quiet: show nothing.
-        stream: where a bar is drawn if it is a terminal, else stderr.
+        stream: where to draw a bar if it is a terminal, else stderr.
     """
 
     def __init__(
@@ -71,18 +71,18 @@ class Progress:
 
     @property
     def speed(self) -> float:
-        """So many a second since this start."""
+        """Units per second since this start."""
         return (self._done - (self._first or 0)) / max(1e-9, time.monotonic() - self._begun)
 
     def advance(self, count: int) -> None:
-        """Count so many more."""
+        """Add to the count."""
         self.reach(self._done + count)
 
     def reach(self, done: int, total: int | None = None) -> None:
-        """Say how many are done in all.
+        """Set the count.
 
         Args:
-            done: those of earlier starts included.
+            done: including earlier starts.
             total: if it is known by now.
         """
         if self._first is None:
@@ -93,7 +93,7 @@ class Progress:
             self.say()
 
     def note(self, **notes: str) -> None:
-        """Show something beside the count, until another of the same name takes its place."""
+        """Show notes beside the count; a note replaces the earlier one of the same name."""
         self._notes |= notes
         self._show()
 
@@ -125,22 +125,22 @@ class Progress:
 
 
 class GamesProgress(Progress):
-    """Counts games played, and shows the decisions asked for, as the first games may take minutes.
+    """Counts games played, and shows the decisions asked for, because the first games may take minutes.
 
     Args:
-        title: what plays them.
+        title: the command that plays them.
     """
 
     def __init__(self, title: str) -> None:
         super().__init__(f"{title}.progress", title, "games", done=None)
 
     def played(self, games: int, of: int, decisions: int) -> None:
-        """Say how many there are.
+        """Set the number of games.
 
         Args:
-            games: those of earlier starts included.
-            of: how many there are to be.
-            decisions: of this start.
+            games: including earlier starts.
+            of: games planned.
+            decisions: decisions of this start.
         """
         if decisions:
             self.note(decisions=f"{decisions:,}")
@@ -151,9 +151,9 @@ class TrainingProgress(Progress):
     """Counts samples learned from, and shows the loss.
 
     Args:
-        title: what is trained.
-        total: samples in all.
-        done: of them before this start.
+        title: the model in training.
+        total: all samples.
+        done: samples before this start.
         quiet: show nothing.
     """
 
@@ -166,13 +166,13 @@ class TrainingProgress(Progress):
 
         Args:
             samples: of the step.
-            loss: its mean.
+            loss: mean loss of the step.
         """
         self._loss = loss if not self._loss else self._loss + _SMOOTHING * (loss - self._loss)
         self.note(loss=f"{self._loss:.4f}")
         self.advance(samples)
 
     def validated(self, text: str) -> None:
-        """Show what a validation gave."""
+        """Show the result of a validation."""
         self.note(validation=text)
         self.say()

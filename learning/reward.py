@@ -1,11 +1,11 @@
 """Training of the global reward predictor on finished games of the corpus.
 
-A sample is a player of a game at the start of a round: the rounds so far, and what the game brought him in
-the end. All four players of a game and all its rounds are learned from together, each game as much as any
-other however long it was (equation 4 of the paper).
+A sample is one player of a game at the start of a round: the rounds so far, and the player's final reward.
+All four players of a game and all its rounds are used together, and every game has the same weight regardless
+of its length (equation 4 of the paper).
 
-Some games are shown as if they had been joined in the middle, so that the predictor can also be asked where
-nobody knows what was before: after a restart, or in a game that begins at a chosen position.
+Some games are shown as if they had been joined midway, so that the predictor can also be used where the
+earlier rounds are unknown: after a restart, or in a game that begins at a chosen position.
 
 Source: Suphx, arXiv:2003.13590, section 3.2.
 """
@@ -38,20 +38,20 @@ RUN_FOLDER: Final = "runs/reward"
 
 
 class RewardPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All that decides what a run learns.
+    """Everything that determines what a run learns.
 
     Attributes:
-        rewards: of the places, first to fourth.
+        rewards: rewards of the places, first to fourth.
         hidden: width of each layer of the GRU.
         dense: width between the two dense layers.
-        rooms: the games learned from.
+        rooms: rooms of the games to learn from.
         epochs: passes over them.
-        batch_games: games of a step, with four players each.
-        learning_rate: the highest; it falls as a cosine to 0.
+        batch_games: games per step, with four players each.
+        learning_rate: the peak; it falls as a cosine to 0.
         weight_decay: of AdamW.
-        joined: part of the games that are shown from a later round on.
+        joined: share of the games that are shown from a later round on.
         patience: passes without a better validation after which a run stops; 0 for never.
-        seed: of the first weights, the order and where games are joined.
+        seed: seed of the initial weights, the order and the rounds where games are joined.
     """
 
     rewards: Rewards = HANCHAN_REWARDS
@@ -86,14 +86,14 @@ class RewardPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Standing(msgspec.Struct, kw_only=True):
-    """Where a run stands; saved with its weights.
+    """Progress of a run; saved with its weights.
 
     Attributes:
         epoch: passes done.
-        samples: learned from.
-        seconds: spent learning, over all starts.
+        samples: samples learned from.
+        seconds: time spent learning, over all starts.
         best: lowest mean square error of the validations.
-        worse: validations since.
+        worse: validations since the best.
     """
 
     epoch: int = 0
@@ -114,21 +114,20 @@ class Lesson(NamedTuple):
 def train_reward(
     plan: RewardPlan, corpus: Corpus, out: Path, *, commit: str = "", quiet: bool = False
 ) -> tuple[Card, RewardReport]:
-    """Train the predictor, or go on with a run that was stopped.
+    """Train the predictor, or resume an interrupted run.
 
     Args:
-        plan: what to do.
+        plan: the training settings.
         corpus: the games.
-        out: folder of the checkpoint; the run's state lies in ``runs/reward`` there.
-        commit: of the code, for the card.
+        out: folder of the checkpoint; the run's state is in its subfolder ``runs/reward``.
+        commit: commit of the code, for the card.
         quiet: show no progress.
 
     Returns:
-        The card of the checkpoint kept, which did best on the validation split, and how it does on the test
-        split.
+        The card of the kept checkpoint, the best on the validation split, and its results on the test split.
 
     Raises:
-        ConfigError: no game fits the selection, or ``out`` holds a run of another plan.
+        ConfigError: no game matches the selection, or ``out`` holds a run of another plan.
         TrainingError: the state cannot be saved or read.
     """
     run = _Run(plan, corpus, out, commit)
@@ -145,10 +144,10 @@ def train_reward(
 
 
 def games_of(plan: RewardPlan, corpus: Corpus, split: Split) -> Played:
-    """The games of a split that a plan means.
+    """The games of a split that a plan selects.
 
     Raises:
-        ConfigError: none.
+        ConfigError: there are none.
     """
     rooms = [room for room in ROOMS if room in plan.rooms]
     numbers = corpus.select(split=split, rooms=rooms)
@@ -158,7 +157,7 @@ def games_of(plan: RewardPlan, corpus: Corpus, split: Split) -> Played:
 
 
 def lesson_of(played: Played, architecture: RewardArchitecture) -> Lesson:
-    """Games as the network learns from them."""
+    """Games as tensors for the network."""
     rewards = np.array(architecture.rewards)[played.places - 1] / architecture.scale
     return Lesson(
         torch.from_numpy(encode(played.games)),
@@ -193,7 +192,7 @@ def loss_of(network: RewardNetwork, lesson: Lesson) -> Tensor:
 
 
 class _Run:
-    """One run: what it needs, and its loop."""
+    """One run: its data, and its loop."""
 
     def __init__(self, plan: RewardPlan, corpus: Corpus, out: Path, commit: str) -> None:
         self.plan, self.out, self.commit = plan, out, commit
@@ -212,7 +211,7 @@ class _Run:
         self.folder = RunFolder(out / RUN_FOLDER, identity)
 
     def learn(self, *, quiet: bool) -> None:
-        """Go on to the end of the plan."""
+        """Train to the end of the plan."""
         standing, plan = self.standing, self.plan
         each = 4 * int(self.lesson.counts.sum())
         with TrainingProgress(MODEL, plan.epochs * each, standing.epoch * each, quiet=quiet) as progress:
@@ -231,14 +230,14 @@ class _Run:
 
     @property
     def left_off(self) -> str:
-        """What to say where somebody stopped the run."""
+        """Message for an interrupted run."""
         return (
             f"stopped: {self.standing.epoch} of {self.plan.epochs} passes are done and saved in "
-            f"{self.folder.folder}; give the same command again to go on"
+            f"{self.folder.folder}; give the same command again to resume"
         )
 
     def _batches(self) -> Iterator[tuple[Tensor, Lesson]]:
-        """The games of a pass, shuffled, and as they are shown; the learning rate is set for each batch."""
+        """The shuffled games of a pass, and as they are shown; sets the learning rate for each batch."""
         plan, epoch = self.plan, self.standing.epoch
         dice = np.random.default_rng((plan.seed, epoch))
         order = torch.from_numpy(dice.permutation(len(self.lesson.counts)))
@@ -259,10 +258,10 @@ class _Run:
         self.optimizer.step()
         return float(loss.detach())
 
-    # --- what is kept -------------------------------------------------------------------------------------
+    # --- saved state --------------------------------------------------------------------------------------
 
     def resume(self) -> None:
-        """Take up the saved state, if there is one.
+        """Restore the saved state, if there is one.
 
         Raises:
             ConfigError: it is another run's.

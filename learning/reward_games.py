@@ -1,4 +1,4 @@
-"""Games of the corpus as the reward predictor reads them: their rounds as dealt, and their ends."""
+"""Games of the corpus as input for the reward predictor: their rounds as dealt, and their results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from policies.reward import ROUND_START, Games
 _LENGTHS: Final = np.array(LENGTHS, dtype=np.int64)
 _HUNDREDS: Final = 100
 _HEAD: Final = 8
-"""Fields of a packed deal before the tiles, its code left out."""
+"""Fields of a packed deal between its code and the tiles."""
 
 
 class Played(NamedTuple):
@@ -30,7 +30,7 @@ def played_games(corpus: Corpus, numbers: Numbers) -> Played:
     """Read games by their place in the index.
 
     Raises:
-        StateMismatchError: a game's events cannot be told apart, or its rounds are not those of the index.
+        StateMismatchError: a game's events cannot be separated, or its rounds do not match the index.
     """
     index = corpus.index[numbers]
     starts = np.zeros((len(numbers), int(index["rounds"].max(initial=0))), ROUND_START)
@@ -49,7 +49,7 @@ def played_games(corpus: Corpus, numbers: Numbers) -> Played:
 
 @kernel
 def _heads(codes: Any, heads: Any) -> int:
-    """Write the numbers of each deal; how many deals there are, -1 if the events cannot be told apart."""
+    """Write the numbers of each deal; return the number of deals, -1 if the events cannot be separated."""
     at = 0
     found = 0
     while at < codes.size:

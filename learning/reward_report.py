@@ -1,4 +1,4 @@
-"""How well final rewards are foreseen: the predictor beside a constant and tables, and how true it is."""
+"""Evaluates predicted final rewards: the predictor against a constant and tables, and its calibration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from learning.reward_tables import AND_GAPS, ROUND_AND_PLACE, RewardTable
 from policies.reward import Games, RewardNetwork, predict
 
 Foresee: TypeAlias = Callable[[Games], NDArray[np.float64]]
-"""Rewards to be expected, ``[G, T, 4]``."""
+"""Predicted rewards, ``[G, T, 4]``."""
 
 CONSTANT: Final = "constant"
 TABLE: Final = "round and place"
@@ -31,13 +31,13 @@ _WINDS: Final = "ESWN"
 
 
 class Decile(msgspec.Struct, frozen=True):
-    """A tenth of all answers, from the lowest expectations to the highest.
+    """A tenth of all answers, ordered from the lowest predictions to the highest.
 
     Attributes:
-        expected: mean of the answers.
-        actual: mean of what came.
-        interval: half the width of the 95 % interval of ``actual``, from game to game.
-        answers: how many.
+        expected: mean prediction.
+        actual: mean actual reward.
+        interval: half the width of the 95 % interval of ``actual``, over games.
+        answers: number of answers.
     """
 
     expected: float
@@ -47,19 +47,19 @@ class Decile(msgspec.Struct, frozen=True):
 
 
 class RewardReport(msgspec.Struct, frozen=True):
-    """How well rewards of some games were foreseen, at the start of each of their rounds for each player.
+    """Accuracy of predicted rewards, at the start of each round of some games for each player.
 
     Attributes:
         split: the games.
         corpus: content hash of the corpus.
-        games: how many.
+        games: number of games.
         answers: players times rounds.
-        square_errors: mean square error of each way to foresee.
-        rounds: root of it in single rounds, by name of the round and way; ``answers`` says how many.
+        square_errors: mean square error of each method.
+        rounds: its square root in single rounds, by round name and method; ``answers`` is their number.
         gain: by how much the network's mean square error is below that of the best table, with half the
-            width of its 95 % interval from game to game.
-        deciles: whether what the network expects is what comes.
-        slope: of what came over what the network expected; 1 is true, less is too bold.
+            width of its 95 % interval over games.
+        deciles: calibration: predictions and actual rewards by tenth.
+        slope: actual rewards regressed on the predictions; 1 is calibrated, less is overconfident.
     """
 
     split: str
@@ -76,14 +76,14 @@ class RewardReport(msgspec.Struct, frozen=True):
 def report_on(
     network: RewardNetwork, counted: Played, played: Played, *, split: str, corpus: str
 ) -> RewardReport:
-    """Compare on some games.
+    """Compare the methods on some games.
 
     Args:
         network: the predictor.
-        counted: games the tables are made of; those it was trained on.
+        counted: games to build the tables from; those the network was trained on.
         played: games to compare on.
         split: their name, for the report.
-        corpus: content hash, likewise.
+        corpus: content hash, for the report.
     """
     rewards = network.architecture.rewards
     games = played.games
@@ -108,13 +108,13 @@ def report_on(
 
 
 def mean_square_error(network: RewardNetwork, played: Played) -> float:
-    """Of the rewards that a predictor expects at the start of each round, for each player."""
+    """Mean square error of a predictor's rewards at the start of each round, for each player."""
     brought = np.array(network.architecture.rewards)[played.places - 1][:, None]
     return float(((predict(network, played.games) - brought) ** 2)[played.games.dealt].mean())
 
 
 def one_by_one(games: Games) -> Games:
-    """Every round as a game of its own, of which nothing before is known."""
+    """Every round as a game of its own, with no history."""
     dealt = games.dealt
     starts = games.starts[dealt][:, None]
     hanchan = np.broadcast_to(games.hanchan[:, None], dealt.shape)[dealt]
@@ -139,7 +139,7 @@ def _ways(network: RewardNetwork, counted: Played) -> Mapping[str, Foresee]:
 
 
 def _by_round(games: Games, errors: Mapping[str, NDArray[np.float64]]) -> dict[str, dict[str, float]]:
-    """Of hanchan and tonpuu alike, by rounds to the last regular one; the names are those of a hanchan."""
+    """Hanchan and tonpuu together, by rounds left to the last regular one, under the names of a hanchan."""
     last = np.where(games.hanchan, 0, LAST_ROUND["hanchan"] - LAST_ROUND["tonpuu"])
     names = games.starts["round_index"].astype(np.int64) + last[:, None]
     found = {}
@@ -165,14 +165,14 @@ def _deciles(expected: NDArray[np.float64], missed: NDArray[np.float64], games: 
 
 
 def _mean_with_interval(by_game: NDArray[np.float64], count: int) -> tuple[float, float]:
-    """A mean over answers from its sums by game, and half its 95 % interval from game to game."""
+    """A mean over answers from its sums by game, and half its 95 % interval over games."""
     games = len(by_game)
     spread = float(by_game.std(ddof=1)) if games > 1 else math.nan
     return float(by_game.sum()) / count, _NORMAL_95 * spread * math.sqrt(games) / count
 
 
 def print_report(report: RewardReport, *, as_json: bool) -> int:
-    """Write it to stdout."""
+    """Print the report; return the exit code."""
     sys.stdout.write((msgspec.json.encode(report).decode() if as_json else report_text(report)) + "\n")
     return 0
 
@@ -184,7 +184,7 @@ def report_text(report: RewardReport) -> str:
     lines = [
         f"{report.split}: {report.games:,} games, {report.answers:,} answers, corpus {report.corpus[:16]}",
         "",
-        "| foreseen by | mean square error | root | explained |",
+        "| predicted by | mean square error | root | explained |",
         "| --- | ---: | ---: | ---: |",
         *(
             f"| {way} | {error:,.1f} | {math.sqrt(error):.2f} | {1 - error / total:.1%} |"
@@ -208,6 +208,6 @@ def report_text(report: RewardReport) -> str:
             for number, decile in enumerate(report.deciles, 1)
         ),
         "",
-        f"Slope of what came over what was expected: {report.slope:.3f}",
+        f"Slope of actual over predicted rewards: {report.slope:.3f}",
     ]
     return "\n".join(lines)

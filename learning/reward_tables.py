@@ -1,4 +1,4 @@
-"""What counting alone says of a game's end: tables that the reward predictor must beat."""
+"""Tables of counted final rewards, as a baseline that the reward predictor must beat."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from learning.reward_games import Played
 from policies.reward import Games, Rewards, places_of
 
 Cells: TypeAlias = NDArray[np.int64]
-"""``[G, T, 4]``: the cell that each player stands in at the start of each round."""
+"""``[G, T, 4]``: the cell of each player at the start of each round."""
 
 ROUND_AND_PLACE: Final = 1
-"""Cells by rounds to the last regular one, and place so far."""
+"""Cells by rounds left to the last regular one, and current place."""
 AND_GAPS: Final = 2
-"""Those divided by how far the next above and the next below are."""
+"""The same cells, divided by the gaps to the next player above and below."""
 
 _SHRINKAGE: Final = 30.0
-"""A finer cell is believed as much as the coarser one when so many players stood in it (by validation)."""
+"""Number of players in a finer cell at which it counts as much as the coarser one (by validation)."""
 _GAPS: Final = (1_000, 2_000, 4_000, 6_000, 8_000, 12_000, 16_000, 24_000)
-"""Where a difference of scores counts as a larger one."""
+"""Thresholds between classes of score differences."""
 _BUCKETS: Final = len(_GAPS) + 1
 _FIRST: Final = -7
 _LAST: Final = 1
@@ -31,14 +31,14 @@ _SIZES: Final = (_COARSE, _COARSE * _BUCKETS**2)
 
 
 class RewardTable:
-    """The mean reward of those who stood in the same cell.
+    """The mean reward of the players in the same cell.
 
-    A finer cell adds the mean of what the coarser ones left over, drawn towards zero where few stood in it.
+    A finer cell adds the mean residual of the coarser one, shrunk towards zero where it has few players.
 
     Args:
         played: games to count.
         levels: `ROUND_AND_PLACE` or `AND_GAPS`.
-        rewards: of the places.
+        rewards: rewards of the places.
     """
 
     def __init__(self, played: Played, levels: int, rewards: Rewards) -> None:
@@ -54,7 +54,7 @@ class RewardTable:
             self._means.append(means)
 
     def expected(self, games: Games) -> NDArray[np.float64]:
-        """``[G, T, 4]`` rewards, as `policies.reward.predict` gives them."""
+        """``[G, T, 4]`` rewards, as `policies.reward.predict` returns them."""
         total = np.zeros((*games.starts.shape, 4))
         for means, cells in zip(self._means, cells_of(games), strict=False):
             total += means[cells]

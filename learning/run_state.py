@@ -1,4 +1,4 @@
-"""The folder of a training run: its curves, and its state, which a kill leaves old or new."""
+"""The folder of a training run: its curves, and its state, which is replaced atomically."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ CURVES_FOLDER: Final = "curves"
 
 
 class RunFolder:
-    """Where one run lives.
+    """Folder of one run.
 
     Args:
-        folder: made when something is saved.
-        identity: all that decides the run's numbers, as plain values; a state of another run is refused.
+        folder: created when something is saved.
+        identity: everything that determines the run's numbers, as plain values; the state of another run is
+            refused.
     """
 
     def __init__(self, folder: Path, identity: Mapping[str, Any]) -> None:
@@ -36,7 +37,7 @@ class RunFolder:
         """The saved state, None if there is none.
 
         Raises:
-            ConfigError: it is another run's.
+            ConfigError: it belongs to another run.
             TrainingError: it cannot be read.
         """
         path = self.folder / STATE_FILE
@@ -47,11 +48,11 @@ class RunFolder:
             state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
             identity = state.pop("identity")
         except Exception as exc:  # torch, zipfile and the unpickler each raise their own
-            raise TrainingError(f"{path}: cannot be read ({exc}); remove it to begin anew") from exc
+            raise TrainingError(f"{path}: cannot be read ({exc}); remove it to start again") from exc
         if identity != self.identity:
             raise ConfigError(
                 f"{self.folder} holds another run, which differs in {_differences(identity, self.identity)}; "
-                "choose another --out, or remove that folder to begin anew"
+                "choose another --out, or remove that folder to start again"
             )
         return state
 
@@ -59,7 +60,7 @@ class RunFolder:
         """Replace the saved state.
 
         Raises:
-            TrainingError: it cannot be written; the old one is still there.
+            TrainingError: it cannot be written; the old state is still there.
         """
         path = self.folder / STATE_FILE
         data = io.BytesIO()
@@ -73,7 +74,7 @@ class RunFolder:
             ) from exc
 
     def curves(self, step: int) -> Curves:
-        """The run's curves, from a step on; what was drawn beyond it is forgotten."""
+        """The run's curves, from a step on; points beyond it are discarded."""
         return Curves(self.folder / CURVES_FOLDER, step)
 
 
@@ -96,15 +97,15 @@ class Curves:
             self._writer.close()
 
     def add(self, step: int, values: Mapping[str, float]) -> None:
-        """Draw the values of a step."""
-        assert self._writer is not None, "drawn outside of `with`"
+        """Add the values of a step."""
+        assert self._writer is not None, "added outside of `with`"
         for name, value in values.items():
             self._writer.add_scalar(name, value, step)
         self._writer.flush()
 
 
 def _differences(theirs: str, ours: str) -> str:
-    """The names of what two runs do not share.
+    """Names of the settings in which two runs differ.
 
     >>> _differences('{"plan":{"seed":1,"width":8},"data":"x"}', '{"plan":{"seed":2,"width":8},"data":"y"}')
     'data, plan.seed'

@@ -1,4 +1,4 @@
-"""Whether another machine runs the same program: only then are the same games played there."""
+"""Checks that another machine runs the same program; otherwise its games would differ."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 Program: TypeAlias = Mapping[str, str]
-"""What decides over results, by name: our sources, and the libraries that compute."""
+"""Everything that influences results, by name: our sources, and the numeric libraries."""
 
 _OWN: Final = ("game", "policies", "replays", "learning")
 _LIBRARIES: Final = ("mahjong", "numba", "numpy", "riichienv", "torch")
 
 
 def program() -> Program:
-    """What runs here."""
+    """The program of this process."""
     digest = hashlib.sha256()
     root = Path(__file__).parents[1]
     for path in sorted(path for package in _OWN for path in (root / package).rglob("*.py")):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    # what follows a plus sign names a build, such as torch's for the CPU alone
+    # the part after a plus sign names a build, such as torch's CPU-only one
     libraries = {name: version(name).split("+")[0] for name in _LIBRARIES}
     return {"suzaku": digest.hexdigest()[:12], **libraries}
 
 
 def differences(wanted: Program, found: Program) -> str:
-    """What is not the same, in words; "" if everything is.
+    """The differences as text; "" if there are none.
 
     >>> differences({"suzaku": "0a1b", "torch": "2.13.0"}, {"suzaku": "0a1b", "torch": "2.13.1"})
     'torch is 2.13.1, not 2.13.0'

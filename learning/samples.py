@@ -1,8 +1,8 @@
-"""Decisions of real games as batches of planes and labels, for learning: one slot of the five at a time.
+"""Decisions of real games as batches of planes and labels, for learning: one of the five slots at a time.
 
-Games are folded by a kernel that keeps the state at each decision (`learning.positions`); a pool of many
-games is shuffled, and each batch of it encoded and its tiles renamed by a worker thread (the kernels release
-the GIL, so threads need no copies between processes). The order depends on the seed and the epoch alone.
+Games are folded by a kernel that keeps the state at each decision (`learning.positions`). The decisions of a
+pool of many games are shuffled. Worker threads then encode each batch and rename its tiles; the kernels
+release the GIL, so nothing is copied between processes. The order depends on the seed and the epoch alone.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ FEATURES: Final = {
     Slot.PON: LITE_CALL,
     Slot.KAN: LITE_CALL,
 }
-"""The feature set of each slot, if no other is asked for."""
+"""Default feature set of each slot."""
 
 _LAST_ROUNDS: Final = np.array((TONPUU_LAST_ROUND, HANCHAN_LAST_ROUND), np.int8)
 _POOL_GAMES: Final = {Slot.DISCARD: 256, Slot.RIICHI: 2048, Slot.CHI: 1024, Slot.PON: 1024, Slot.KAN: 2048}
 _CHUNK: Final = 64
-"""Rows encoded before they are renamed: their planes still lie in the core's own cache."""
+"""Rows encoded before they are renamed, while their planes are still in the core's own cache."""
 _AHEAD: Final = 2
-"""Batches for each worker that may be under way or waiting to be taken."""
+"""Batches per worker that may be in progress or waiting to be taken."""
 
 
 class Facts(NamedTuple):
-    """What accuracy is broken down by, one element for each row of a batch.
+    """Attributes that accuracy is broken down by, one element for each row of a batch.
 
     Attributes:
         turn: ``[B]`` int8, discards the player has made in this round.
@@ -66,11 +66,11 @@ class Batch(NamedTuple):
 
     Attributes:
         planes: ``[B, C, 34]`` uint8 with 255 for 1.
-        labels: ``[B]`` int64, the kind thrown; of the other slots 1 for yes and 0 for no.
-        legal: ``[B, 34]`` bool, the kinds that may be thrown; None for the other slots.
-        decision: ``[B]`` int64, a number for each decision, unique within the epoch. The rows of one follow
-            each other; the end of a batch may part them.
-        facts: what was asked for besides, as arrays, else None.
+        labels: ``[B]`` int64, the kind discarded; for the other slots 1 for yes and 0 for no.
+        legal: ``[B, 34]`` bool, the kinds that may be discarded; None for the other slots.
+        decision: ``[B]`` int64, a number for each decision, unique within the epoch. The rows of a decision
+            are adjacent; the end of a batch may separate them.
+        facts: attributes as arrays if requested, else None.
     """
 
     planes: torch.Tensor
@@ -81,7 +81,7 @@ class Batch(NamedTuple):
 
 
 class Costs(msgspec.Struct):
-    """Seconds that threads spent on a core, by what they did.
+    """CPU seconds of the threads, by task.
 
     Attributes:
         fold: decoding games, folding them, keeping the states.
@@ -98,7 +98,7 @@ class Costs(msgspec.Struct):
     deliver: float = 0.0
 
     def add(self, other: Costs) -> None:
-        """Add another's."""
+        """Add the costs of another."""
         for name in self.__struct_fields__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
@@ -129,25 +129,25 @@ class Loader:
     """Batches of decisions of one slot, shuffled, as torch tensors.
 
     Args:
-        corpus: Where the games are.
-        choice: Whose decisions.
-        slot: Which ones.
-        features: The feature set of the planes; by default the small one of the slot.
-        deep: Whether LA1 and LA2 are searched for, in a set that has them.
+        corpus: The corpus.
+        choice: The players and games to learn from.
+        slot: The slot.
+        features: The feature set of the planes; the small one of the slot by default.
+        deep: Whether LA1 and LA2 are computed by search, in a set that has them.
         batch_size: Samples in a batch; an epoch's last batch may be smaller.
-        seed: Of the order and of the renamings.
+        seed: Seed of the order and of the renamings.
         augment: Rename the tiles of each sample: suits exchanged, 1 and 9 mirrored, or neither.
-        facts: Deliver what accuracy is broken down by.
+        facts: Also deliver the attributes that accuracy is broken down by.
         workers: Threads.
-        pool_games: Games whose decisions are shuffled together; by default as many as fit the slot. Discards
-            take about 0.7 MB of a game, with up to three pools in memory. The games themselves are shuffled
+        pool_games: Games whose decisions are shuffled together; the default depends on the slot. Discards
+            take about 0.7 MB per game, with up to three pools in memory. The games themselves are shuffled
             over the whole epoch.
 
     Attributes:
-        costs: what delivered batches have cost so far.
+        costs: cost of the batches delivered so far.
 
     Raises:
-        ValueError: the feature set does not exist, or is not one for this slot.
+        ValueError: the feature set does not exist, or is not for this slot.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class Loader:
             raise ValueError(f"no feature set {self.features!r} to learn from")
         self._has_calls = SETS[self.features].of_calls
         if self._has_calls != SETS[FEATURES[slot]].of_calls:
-            raise ValueError(f"{self.features} is no feature set for {slot}: {SETS[self.features].purpose}")
+            raise ValueError(f"{self.features} is not for {slot}: it is for {SETS[self.features].purpose}")
         self.deep = deep
         self.batch_size = batch_size
         self.seed = seed
@@ -188,8 +188,8 @@ class Loader:
         """One pass over all decisions; the same seed and number give the same batches.
 
         Args:
-            number: Of the epoch.
-            start: Batches to leave out at the beginning; those that follow are the same as without.
+            number: Number of the epoch.
+            start: Batches to skip at the beginning; the batches after them are unchanged.
 
         Raises:
             StateMismatchError: a game's events do not fit.
@@ -224,7 +224,7 @@ class Loader:
         return batch
 
     def _batches(self, workers: ThreadPoolExecutor, epoch: int) -> Iterator[list[_Piece]]:
-        """The rows of each batch; one may begin in a pool and end in the next."""
+        """The rows of each batch; a batch may begin in one pool and end in the next."""
         pieces: list[_Piece] = []
         missing = self.batch_size
         first = 0
@@ -244,7 +244,7 @@ class Loader:
             yield pieces
 
     def _pools(self, workers: ThreadPoolExecutor, epoch: int) -> Iterator[Positions]:
-        """The decisions of so many games at a time; the next are folded while these are encoded."""
+        """The decisions of ``pool_games`` games at a time; the next are folded while these are encoded."""
         order = np.random.default_rng((self.seed, epoch, 0)).permutation(len(self.choice.games))
         parts = [order[at : at + self.pool_games] for at in range(0, len(order), self.pool_games)]
         # where decisions are rare, folding is most of the work
@@ -340,7 +340,7 @@ class Loader:
 
 
 def _shuffled(found: Positions, rng: np.random.Generator) -> Numbers:
-    """The rows of all decisions, the decisions in any order, each one's rows together."""
+    """The rows of all decisions: decisions in random order, the rows of each together."""
     order = rng.permutation(len(found.seats))
     counts = np.bincount(found.owners, minlength=len(order))
     first = np.cumsum(counts) - counts

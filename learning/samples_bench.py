@@ -1,4 +1,4 @@
-"""How fast samples come out of the loader, as tensors ready to learn from."""
+"""Measures how fast the loader delivers samples as tensors ready to learn from."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from learning.samples import Batch, Loader
 from policies.slots import Slot
 
 SLICES: Final = 10
-"""Parts of the run that are timed each for itself."""
+"""Parts of the run that are timed separately."""
 
 
 class LoaderBench(msgspec.Struct, frozen=True):
-    """What `suzaku bench loader` measures.
+    """Figures of `suzaku bench loader`.
 
     Attributes:
-        machine: what it ran on.
-        slot: whose decisions they are.
+        machine: the machine it ran on.
+        slot: slot of the decisions.
         features: the feature set of the planes.
-        seed: of the order and of the renamings.
+        seed: seed of the order and of the renamings.
         batch_size: samples in a batch.
         workers: threads.
-        games: whose decisions were asked for.
+        games: games whose decisions were requested.
         samples: delivered, without the first batch, which waits for the kernels and the first pool.
-        seconds: by the clock on the wall, from the first batch to the last.
+        seconds: wall-clock time from the first batch to the last.
         first_batch_s: seconds until the first batch.
         minimum: samples per second of the slowest slice.
         median: of the middle one.
         maximum: of the fastest.
-        cores: seconds on cores for each second by the clock.
-        shares: of the seconds on cores: fold, gather, encode, permute, deliver, and other.
-        rss_mb: resident size at its largest.
+        cores: CPU seconds per second of wall-clock time.
+        shares: of the CPU seconds: fold, gather, encode, permute, deliver, and other.
+        rss_mb: peak resident size.
     """
 
     machine: str
@@ -74,19 +74,19 @@ def bench_loader(
     batch_size: int = 1024,
     samples: int | None = None,
 ) -> LoaderBench:
-    """Run through a corpus once, all decisions of a slot with augmentation.
+    """Load a corpus once: all decisions of a slot, with augmentation.
 
     Args:
-        folder: Of the corpus.
-        slot: Which decisions.
-        seed: Of the order and of the renamings.
-        workers: Threads; one for each core if not given.
+        folder: Folder of the corpus.
+        slot: Slot of the decisions.
+        seed: Seed of the order and of the renamings.
+        workers: Threads; one per core if not given.
         batch_size: Samples in a batch.
-        samples: Stop after about so many; the whole corpus if not given.
+        samples: Stop after about this many; the whole corpus if not given.
 
     Raises:
         ConfigError: there is no such slot.
-        ReplayError: there is no whole corpus, or less than two batches in it.
+        ReplayError: there is no complete corpus, or it holds fewer than two batches.
     """
     if slot not in set(Slot):
         raise ConfigError(f"no slot {slot!r}; there are {', '.join(Slot)}")
@@ -102,7 +102,7 @@ def bench_loader(
     before = msgspec.structs.asdict(loader.costs)
     times, counts = _run(batches, samples)
     if len(times) == 1:
-        raise ReplayError(f"{folder}: fewer decisions than make two batches of {batch_size}")
+        raise ReplayError(f"{folder}: too few decisions for two batches of {batch_size}")
     spent = time.process_time() - begun
     speeds = slice_speeds(times, counts)
     costs = {name: after - before[name] for name, after in msgspec.structs.asdict(loader.costs).items()}
@@ -127,13 +127,13 @@ def bench_loader(
 
 
 def print_bench(bench: LoaderBench, *, as_json: bool) -> int:
-    """Write the figures to stdout."""
+    """Print the figures."""
     sys.stdout.write((msgspec.json.encode(bench).decode() if as_json else bench_text(bench)) + "\n")
     return 0
 
 
 def bench_text(bench: LoaderBench) -> str:
-    """The figures in words."""
+    """Format the figures as text."""
     shares = ", ".join(f"{name} {share:.1%}" for name, share in bench.shares.items())
     return (
         f"{bench.machine}; {bench.slot}, {bench.features}, batches of {bench.batch_size}, "
@@ -147,7 +147,7 @@ def bench_text(bench: LoaderBench) -> str:
 
 
 def _run(batches: Generator[Batch], samples: int | None) -> tuple[list[float], list[int]]:
-    """When each batch came, and how many samples had come by then; the start comes first."""
+    """Arrival time of each batch and samples delivered by then, beginning with the start."""
     times, counts = [time.perf_counter()], [0]
     for batch in batches:
         times.append(time.perf_counter())
@@ -159,7 +159,7 @@ def _run(batches: Generator[Batch], samples: int | None) -> tuple[list[float], l
 
 
 def slice_speeds(times: Sequence[float], counts: Sequence[int]) -> list[float]:
-    """Samples per second of each of `SLICES` parts with about as many batches each; fewer if there are few.
+    """Samples per second in each of `SLICES` parts of about equally many batches; fewer if there are few.
 
     >>> slice_speeds([0.0, 1.0, 3.0], [0, 10, 20])
     [10.0, 5.0]
@@ -171,7 +171,7 @@ def slice_speeds(times: Sequence[float], counts: Sequence[int]) -> list[float]:
 
 
 def _shares(costs: dict[str, float], spent: float) -> dict[str, float]:
-    """Costs by what the process spent; what nothing accounts for is ``other``."""
+    """Costs as shares of the CPU time of the process; the unaccounted rest is ``other``."""
     known = sum(costs.values())
     total = max(spent, known)
     return {**{name: cost / total for name, cost in costs.items()}, "other": (total - known) / total}

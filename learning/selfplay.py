@@ -1,4 +1,4 @@
-"""`suzaku selfplay`: games of any mix of players, kept as records to learn from."""
+"""`suzaku selfplay`: games between any mix of players, kept as records to learn from."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ FORMAT: Final = "suzaku-selfplay/1"
 
 Players: TypeAlias = tuple[Contender, Contender, Contender, Contender]
 Watch: TypeAlias = Callable[[Standing], None]
-"""Is told how the run stands: when it starts, and after every game."""
+"""Called with the state of the run at the start and after every game."""
 
 _ENGINE: Final = re.compile(r"([^,=:/]+=)?engine[a-z-]*:")
 _GROUPS: Final = 1_000
-"""Games are resampled in so many groups at most: as independent as single ones, and quicker to draw."""
+"""Maximum number of groups for resampling: as independent as single games, and faster to draw."""
 
 
 def unwatched(_: Standing) -> None:
-    """Nobody is told."""
+    """Ignore the state of the run."""
 
 
 class SelfPlay(Series, frozen=True, kw_only=True):
-    """Everything the games follow from.
+    """Everything that determines the games.
 
     Attributes:
-        players: who plays; they sit in every order in turn.
-        games: how many, each over walls of its own.
-        form: of the records.
-        format: of the results.
+        players: the players; they are seated in every order in turn.
+        games: number of games, each over walls of its own.
+        form: format of the records.
+        format: format of the results.
     """
 
     players: Players
@@ -66,17 +66,17 @@ class SelfPlay(Series, frozen=True, kw_only=True):
 
     @property
     def contenders(self) -> Players:
-        """The four of a game."""
+        """The four players of a game."""
         return self.players
 
     @property
     def identity(self) -> str:
-        """What tells these games from those of other plans."""
+        """Distinguishes these games from those of other plans."""
         return f"selfplay {self.seed} {' '.join(who.identity for who in self.players)} {self.length}"
 
     @property
     def flags(self) -> dict[str, str]:
-        """What was chosen; see `Series.flags`."""
+        """The chosen flags; see `Series.flags`."""
         return {
             "--players": ",".join(who.flag for who in self.players),
             "--games": str(self.games),
@@ -85,17 +85,17 @@ class SelfPlay(Series, frozen=True, kw_only=True):
         }
 
     def continues(self, other: SelfPlay) -> bool:
-        """Whether games of another plan are the first ones of this."""
+        """Whether the games of another plan are the first games of this one."""
         return other.games <= self.games and msgspec.structs.replace(other, games=self.games) == self
 
     def seating(self, number: int) -> Seating:
-        """Game ``number``: its walls and who sits where."""
+        """Game ``number``: its walls and its seating."""
         orders = self._orders
         return Seating(number, wall_seed("selfplay", self.seed, number), orders[number % len(orders)])
 
     @property
     def _orders(self) -> Sequence[Four]:
-        """Every way to seat the four that they can tell apart, the rotations of one together."""
+        """All seatings that differ for these four players, with the rotations of each together."""
         first, *others = (self.players.index(who) for who in self.players)
         orders: dict[Four, None] = {}
         for a, b, c in itertools.permutations(others):
@@ -104,14 +104,14 @@ class SelfPlay(Series, frozen=True, kw_only=True):
 
 
 class Summary(Played, frozen=True):
-    """What came of it.
+    """Result of a run.
 
     Attributes:
-        plan: what was to be played.
-        records: the folder they lie in.
-        games: played to their ends.
-        rounds: in these.
-        players: the figures of each, those in several seats once.
+        plan: the plan.
+        records: folder of the records.
+        games: games played to the end.
+        rounds: rounds in these games.
+        players: figures of each player; a player in several seats is listed once.
     """
 
     plan: SelfPlay
@@ -122,14 +122,14 @@ class Summary(Played, frozen=True):
 
 
 def players_of(texts: Sequence[str], answer_s: float = ANSWER_S) -> Players:
-    """Who is meant: one player for all seats, or four.
+    """Load the players: one for all seats, or four.
 
     Args:
-        texts: names with commas between them; an engine, whose command may hold commas, stands alone.
-        answer_s: seconds for each answer of those who are external engines.
+        texts: names separated by commas; an engine, whose command may contain commas, is a text of its own.
+        answer_s: seconds for each answer of an external engine.
 
     Raises:
-        ConfigError: they are neither one nor four, or one of them is no player.
+        ConfigError: the number of players is neither one nor four, or a name is not a player.
         CheckpointError: a folder's checkpoints cannot be used.
     """
     names: list[str] = []
@@ -151,21 +151,21 @@ def run(
     tell: Tell = lambda _games, _of, _decisions: None,
     watch: Watch = unwatched,
 ) -> Summary:
-    """Play what is not played yet, and sum up.
+    """Play the games that are missing, and summarise all.
 
     Args:
-        plan: what to play.
-        folder: where results and records are kept and found again.
-        workers: processes; one for each core if None.
-        ray: a cluster's address, to play there; see `learning.spread.spread`.
-        tell: is told of the progress.
-        watch: is told how it stands.
+        plan: the games to play.
+        folder: folder of results and records; an earlier run in it is resumed.
+        workers: processes; one per core if None.
+        ray: address of a cluster to play on; see `learning.spread.spread`.
+        tell: called with the progress.
+        watch: called with the state of the run.
 
     Raises:
-        ConfigError: another run lies in the folder, or there is no such cluster.
+        ConfigError: another run is in the folder, or there is no such cluster.
         ReplayError: results cannot be read.
-        WorkerFailed: a process could not go on.
-        OSError: the disk does not take it.
+        WorkerFailed: a process could not continue.
+        OSError: the results cannot be written.
     """
     count = _Count(plan, watch)
     with Session(plan, folder, plan.form, tell, count.played) as session:
@@ -206,26 +206,26 @@ def selfplay(
     prepare: Callable[[], object] = lambda: None,
     watch: Watch = unwatched,
 ) -> int:
-    """Play, and print the summary; the exit code.
+    """Play, print the summary, and return the exit code.
 
     Args:
-        players: as `players_of` takes them.
-        folder: for results and records.
-        games: how many.
-        seed: every wall follows from it.
-        length: of the games.
-        form: of the records.
+        players: as for `players_of`.
+        folder: folder for results and records.
+        games: number of games.
+        seed: determines every wall.
+        length: length of the games.
+        form: format of the records.
         answer_timeout_s: for each answer of an external engine.
-        workers: processes; one for each core if None.
-        ray: a cluster's address, to play there; see `learning.spread.spread`.
+        workers: processes; one per core if None.
+        ray: address of a cluster to play on; see `learning.spread.spread`.
         as_json: print one JSON object.
-        prepare: called once the players are loaded, before anybody plays.
-        watch: is told how it stands.
+        prepare: called once the players are loaded, before the first game.
+        watch: called with the state of the run.
 
     Raises:
-        ConfigError: a player, the folder or the cluster is not what it must be.
+        ConfigError: a player, the folder or the cluster is not valid.
         ReplayError: results cannot be read or written.
-        WorkerFailed: a process could not go on.
+        WorkerFailed: a process could not continue.
     """
     four = players_of(players, answer_timeout_s)
     plan = SelfPlay(players=four, games=games, seed=seed, length=length, form=form, tables=tables_for(*four))
@@ -239,7 +239,7 @@ def selfplay(
 
 
 def print_summary(found: Summary, *, as_json: bool) -> int:
-    """Write the summary to stdout; 1 if the figures are not those of the players."""
+    """Print the summary; exit code 1 if the figures do not represent the players."""
     text = (
         msgspec.json.format(msgspec.json.encode(found), indent=2).decode()
         if as_json
@@ -261,7 +261,7 @@ def _lines(found: Summary) -> Iterator[str]:
 
 
 class _Count:
-    """Counts the games as they come."""
+    """Counts the games as they arrive."""
 
     def __init__(self, plan: SelfPlay, watch: Watch) -> None:
         self._plan = plan
@@ -271,13 +271,13 @@ class _Count:
         self._games = self._played = self._crashes = self._faults = 0
 
     def begin(self, rows: Iterable[GameRow]) -> None:
-        """Those of earlier starts."""
+        """Count the games of earlier starts."""
         for row in rows:
             self._add(row)
         self._watch(self._standing())
 
     def played(self, row: GameRow) -> None:
-        """One more."""
+        """Count one more game."""
         self._played += 1
         self._add(row)
         self._watch(self._standing())
@@ -306,7 +306,7 @@ class _Count:
 
 
 def _members(plan: SelfPlay) -> dict[Contender, Collection[int]]:
-    """Everybody once, with what rows call him."""
+    """Every player once, with the seats in the plan under which rows list it."""
     return {who: [seat for seat, other in enumerate(plan.players) if other == who] for who in plan.players}
 
 

@@ -1,4 +1,4 @@
-"""Work spread over this machine's processes, or over a cluster's: one call, and the same results."""
+"""Distributes tasks over the processes of this machine or of a cluster, with the same results."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ def spread(
     workers: int | None = None,
     ray: str | None = None,
 ) -> Generator[tuple[int, R | Done], None, None]:
-    """Do tasks in processes; each result as it comes, with its task, and `learning.crew.DONE` after its last.
+    """Do tasks in processes; yield each result and its task, and `learning.crew.DONE` at the end of a task.
 
-    A lost process's task is done again from its beginning, so some results come twice. Close the generator to
-    stop before the end.
+    The task of a lost process is done again from the beginning, so some results arrive twice. Close the
+    generator to stop early.
 
     Args:
-        prepare: of a module's top level; called once in each process, returns what does a task.
-        setup: what it is called with. Other machines have our program but not our files: for a cluster it
-            holds whatever is needed.
+        prepare: top-level function of a module; called once in each process, returns the function for a task.
+        setup: its argument. Other machines have our program but not our files: for a cluster it must hold
+            everything needed.
         tasks: numbers, handed out in this order.
-        workers: processes, of one thread each; one for each core, of this machine or of the cluster, if None.
+        workers: processes, of one thread each; one per core, of this machine or of the cluster, if None.
         ray: None for processes of our own; for a Ray cluster ``local``, ``auto`` or ``HOST:PORT``, see
             `learning.cluster.results`.
 
     Raises:
         ConfigError: there is no such cluster, or Ray is not installed.
-        WorkerFailed: a task raised, or one task's workers were lost again and again.
+        WorkerFailed: a task raised, or the workers of one task were lost repeatedly.
     """
     if ray is None:
         return crew.results(prepare, setup, tasks, workers or default_workers())

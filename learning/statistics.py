@@ -1,8 +1,8 @@
-"""How sure a comparison is: resampling over duplicate sets, and what follows from places.
+"""Statistics of comparisons: resampling over duplicate sets, and figures derived from places.
 
-The games of one duplicate set share their walls, so sets are what is independent and is resampled. A set is
-a row of sums (`[S, K]`: how often first, how many points …); a statistic is a function of such sums, taken
-over all sets, and over as many drawn with replacement.
+The games of one duplicate set share their walls, so sets are the independent units and are resampled. A set
+is a row of sums (`[S, K]`: number of first places, points …). A statistic is a function of such sums, over
+all sets or over equally many drawn with replacement.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ import numpy.typing as npt
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Statistic: TypeAlias = Callable[[Floats], Floats]
-"""Of sums ``[..., K]`` to numbers ``[...]``."""
+"""Maps sums ``[..., K]`` to numbers ``[...]``."""
 
 RESAMPLES: Final = 5_000
 LEAST_SETS: Final = 32
-"""Before so many sets nothing is called clear: the intervals lean on many values being averaged."""
+"""With fewer sets nothing is called clear: the intervals rely on averaging many values."""
 
 _LOW, _HIGH = 0.025, 0.975
 NORMAL: Final = 1.959964
-"""Deviations of a normal distribution on both sides of its mean that hold 95 %."""
+"""Standard deviations on either side of the mean of a normal distribution that cover 95 %."""
 _NARROWEST: Final = 500.0
-"""Sets at which an interval that holds at every look is at its best."""
+"""Number of sets at which an always-valid interval is narrowest."""
 _AT_ONCE: Final = 250
 """Resamples made at a time, to keep the weights small."""
 
 
 class Estimate(msgspec.Struct, frozen=True):
-    """A number and where it lies with 95 %; None where it is not defined."""
+    """A number and its 95 % interval; None where it is not defined."""
 
     value: float | None
     low: float | None
@@ -41,7 +41,7 @@ class Estimate(msgspec.Struct, frozen=True):
 
 
 class Spread(msgspec.Struct, frozen=True):
-    """A number, the middle half of its resamplings, and 95 % of them; None where not defined or finite."""
+    """A number, its interquartile range and 95 % range over resamples; None if undefined or not finite."""
 
     value: float | None
     first_quartile: float | None
@@ -51,12 +51,12 @@ class Spread(msgspec.Struct, frozen=True):
 
 
 def resample(sums: Floats, count: int = RESAMPLES, seed: int = 0) -> Floats:
-    """Sums over as many sets, drawn with replacement.
+    """Sums over equally many sets, drawn with replacement.
 
     Args:
-        sums: ``[S, K]``, one row a set.
-        count: how often.
-        seed: of the drawing.
+        sums: ``[S, K]``, one row per set.
+        count: number of resamples.
+        seed: seed of the draw.
 
     Returns:
         ``[count, K]``.
@@ -75,8 +75,8 @@ def estimate(sums: Floats, drawn: Floats, statistic: Statistic) -> Estimate:
     """A statistic over all sets, with its 95 % interval.
 
     Args:
-        sums: ``[S, K]``, one row a set.
-        drawn: ``[N, K]``, as `resample` makes them.
+        sums: ``[S, K]``, one row per set.
+        drawn: ``[N, K]``, from `resample`.
         statistic: of sums.
     """
     value, of_drawn = _values(sums, drawn, statistic)
@@ -85,19 +85,19 @@ def estimate(sums: Floats, drawn: Floats, statistic: Statistic) -> Estimate:
 
 
 def spread(sums: Floats, drawn: Floats, statistic: Statistic) -> Spread:
-    """A statistic over all sets, with its interquartile range over the resamplings, and where 95 % lie."""
+    """A statistic over all sets, with its interquartile range and its 95 % range over the resamples."""
     value, of_drawn = _values(sums, drawn, statistic)
     return Spread(value, *_quantiles(of_drawn, 0.25, 0.75), *_quantiles(of_drawn, _LOW, _HIGH))
 
 
 def share(part: int, whole: int) -> Estimate:
-    """How often something happened, with its 95 % interval.
+    """A relative frequency, with its 95 % interval.
 
     Args:
-        part: times it did.
-        whole: times it could have, independently; 1 or more.
+        part: number of occurrences.
+        whole: number of independent trials; 1 or more.
 
-    Source: Wilson, 1927: where the share would have to lie for what was seen to be within 95 %.
+    Source: Wilson, 1927: the shares for which the observed one would be within 95 %.
 
     >>> found = share(190, 200)
     >>> [round(each, 3) for each in (found.value, found.low, found.high)]
@@ -111,7 +111,7 @@ def share(part: int, whole: int) -> Estimate:
 
 
 def ratio(part: int, whole: int, scale: float = 1.0) -> Statistic:
-    """The statistic that is one column of the sums by another."""
+    """The ratio of one column of the sums to another, as a statistic."""
 
     def statistic(sums: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -122,7 +122,7 @@ def ratio(part: int, whole: int, scale: float = 1.0) -> Statistic:
 
 
 def mean_place(counts: Floats) -> Floats:
-    """``[..., 4]`` counts of the places to the average place.
+    """Average place from ``[..., 4]`` counts of the places.
 
     >>> float(mean_place(np.array([2.0, 1.0, 0.0, 1.0])))
     2.0
@@ -139,7 +139,7 @@ def _quantiles(values: Floats, low: float, high: float) -> tuple[float | None, f
     defined = values[~np.isnan(values)]
     if not len(defined):
         return None, None
-    # no interpolation: it would make nothing of two infinite neighbours
+    # no interpolation: between two infinite neighbours it would give NaN
     ends = np.quantile(defined, (low, high), method="inverted_cdf")
     return _finite(ends[0]), _finite(ends[1])
 
@@ -149,15 +149,16 @@ def _finite(value: Any) -> float | None:
 
 
 def half_width(deviation: float, count: int, level: float = 0.95) -> float:
-    """Half the width of an interval for a mean that holds at every count at once, however often one looks.
+    """Half the width of an always-valid interval for a mean: it holds at all counts at once.
 
-    Looking again and again, and stopping as soon as such an interval leaves out the truth, errs with no more
-    than ``1 - level``; with one that is made for a single look it would come to that almost surely.
+    Checking repeatedly, and stopping as soon as such an interval excludes the true mean, errs with a
+    probability of at most ``1 - level``; with an interval made for a single check that would happen almost
+    surely.
 
     Args:
         deviation: standard deviation of single values.
-        count: how many there were.
-        level: of the interval.
+        count: number of values.
+        level: level of the interval.
 
     Source: Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, arXiv:2103.06476, theorem 2.2 (asymptotic
     confidence sequences), narrowest at `_NARROWEST` values.
@@ -170,12 +171,12 @@ def half_width(deviation: float, count: int, level: float = 0.95) -> float:
 
 
 def first_clear(values: Floats, equal: float, looks: Sequence[int]) -> int | None:
-    """After how many values their mean is clearly another than ``equal``; None if it never is.
+    """Number of values after which their mean clearly differs from ``equal``; None if it never does.
 
     Args:
         values: ``[S]``, independent, in a fixed order.
-        equal: the mean of players of the same strength.
-        looks: counts at which to look, ascending; those below `LEAST_SETS` are left out.
+        equal: the mean for players of equal strength.
+        looks: counts at which to check, ascending; those below `LEAST_SETS` are skipped.
     """
     for count in looks:
         seen = values[:count]

@@ -1,8 +1,8 @@
-"""Experiments on what makes the discard model better: one run each, resumable, one command for all.
+"""Experiments on what improves the discard model: one resumable run each, one command for all.
 
-``parts`` takes things away from the plan of the shipped network or adds them, at equal samples; ``data``
-trains the same network on a growing share of the games. Both are judged on the validation split; the test
-split stays for the networks that are shipped.
+``parts`` removes parts from the plan of the shipped network or adds them, at equal samples; ``data`` trains
+the same network on a growing share of the games. Both are evaluated on the validation split; the test split
+is reserved for the networks that are shipped.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from policies.features.table import LITE, SETS, SUPHX
 StudyName: TypeAlias = Literal["parts", "data"]
 STUDIES: Final[tuple[StudyName, ...]] = get_args(StudyName)
 SAMPLES: Final = 150_000
-"""Of a run of ``parts``."""
+"""Samples of a run of ``parts``."""
 SHARES: Final = {0.01: 5.0, 0.03: 3.0, 0.1: 1.5, 0.3: 0.75, 1.0: 1.5}
-"""Parts of the games, and the passes over each: a small part is seen more often."""
+"""Shares of the games, and the passes over each: a small share is passed over more often."""
 PLOT_FILE: Final = "data.svg"
 
 _VALIDATION_ROWS: Final = 50_000
@@ -49,7 +49,7 @@ class Result(msgspec.Struct, frozen=True):
 
 
 def plans_of(study: str, *, seed: int = 0) -> dict[str, Plan]:
-    """The runs of a study by their names.
+    """The runs of a study by name.
 
     Raises:
         ConfigError: there is no such study.
@@ -67,13 +67,13 @@ def plans_of(study: str, *, seed: int = 0) -> dict[str, Plan]:
 
 
 def run_study(study: str, corpus: Corpus, out: Path, *, seed: int = 0, quiet: bool = False) -> list[Result]:
-    """Train all of a study's networks, or go on with them.
+    """Train all networks of a study, or resume them.
 
     Args:
         study: its name.
         corpus: the games.
-        out: folder; each run has its own in it.
-        seed: of all runs but those that vary it.
+        out: folder; each run has a subfolder of its own.
+        seed: seed of all runs except those that vary it.
         quiet: show no progress.
 
     Raises:
@@ -82,7 +82,7 @@ def run_study(study: str, corpus: Corpus, out: Path, *, seed: int = 0, quiet: bo
     """
     plans = plans_of(study, seed=seed)
     if study == "data":
-        require("matplotlib", "`suzaku train study data`")  # drawn with at the end, hours from here
+        require("matplotlib", "`suzaku train study data`")  # used only at the end, hours from here
     results = []
     for number, (name, plan) in enumerate(plans.items()):
         card = train(plan, corpus, out / study / f"{number:02}", commit=current_commit(), quiet=quiet)
@@ -93,7 +93,7 @@ def run_study(study: str, corpus: Corpus, out: Path, *, seed: int = 0, quiet: bo
 
 
 def print_study(results: list[Result], *, as_json: bool) -> int:
-    """Print a study as JSON or as a table in Markdown; returns the exit code."""
+    """Print a study as JSON or as a Markdown table; return the exit code."""
     if as_json:
         print(msgspec.json.encode(results).decode())
         return 0
@@ -129,10 +129,10 @@ def draw(results: list[Result], path: Path) -> None:
         axes.annotate(f"{y:.1f}", (x, y), textcoords="offset points", xytext=(6, -12))
     axes.set_xscale("log")
     axes.set_xlabel("games learned from")
-    axes.set_ylabel("discards as the player's, % of validation")
+    axes.set_ylabel("discards that match the player's, % of validation")
     axes.grid(alpha=0.3)
     axes.margins(x=0.1)
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "suzaku"}):  # small, and the same every time
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "suzaku"}):  # small, and reproducible
         figure.savefig(path, format="svg", metadata={"Date": None})
 
 
@@ -140,7 +140,7 @@ _PHOENIX: Final[Mapping[str, Any]] = {"rooms": ("houou",)}
 
 
 def _groups(*prefixes: str) -> tuple[str, ...]:
-    """Groups of the lite set whose names begin so."""
+    """Groups of the lite set whose names begin with a prefix."""
     return tuple(group.id for group in SETS[LITE].groups if group.id.startswith(prefixes))
 
 

@@ -1,8 +1,8 @@
 """Supervised learning of the five models from the compact corpus.
 
-A run is its `Plan`. Its state is kept in a folder of its own, so that one killed at any moment goes on where
-it was and ends with the same numbers. The weights that did best on the validation split are kept as the
-checkpoint of the model.
+A run is defined by its `Plan`. Its state is kept in a folder of its own, so that a run killed at any moment
+resumes where it was and ends with the same numbers. The weights that are best on the validation split are
+kept as the checkpoint of the model.
 
 Source: Suphx, arXiv:2003.13590, section 3 and table 3.
 """
@@ -38,32 +38,32 @@ from policies.checkpoint import Card, Data, Training, load, save
 from policies.slots import Slot
 
 SAVE_EVERY_S: Final = 120.0
-"""Seconds between two saves of a run's state; no more than this is lost."""
+"""Seconds between two saves of a run's state; a kill loses no more than this."""
 CURVE_STEPS: Final = 20
-"""Steps between two points of the training curves; the loss drawn is the mean over them."""
+"""Steps between two points of the training curves, which show the mean loss over them."""
 RUNS_FOLDER: Final = "runs"
 
 _VALIDATION_BATCH: Final = 2048
 _AT_ONCE: Final = (
     f"stopped at once: what was learned since the last save, {SAVE_EVERY_S:.0f} s at most, is lost; "
-    "give the same command again to go on"
+    "give the same command again to resume"
 )
 
 
 class Parent(NamedTuple):
-    """A checkpoint to begin from: its folder, and which model of it."""
+    """A checkpoint to begin from: its folder, and its model."""
 
     folder: Path
     model: Slot
 
 
 class Scores(msgspec.Struct, frozen=True):
-    """What a validation gave.
+    """Result of a validation.
 
     Attributes:
-        accuracy: share of rows whose answer was the player's.
+        accuracy: share of rows where the answer was the player's.
         loss: mean cross-entropy in nats.
-        rows: how many.
+        rows: number of rows.
     """
 
     accuracy: float
@@ -72,15 +72,15 @@ class Scores(msgspec.Struct, frozen=True):
 
 
 class Standing(msgspec.Struct, kw_only=True):
-    """Where a run stands; saved with its weights.
+    """Progress of a run; saved with its weights.
 
     Attributes:
         step: steps done.
-        epoch: passes begun before this one.
-        batch: batches of this pass done.
-        samples: learned from.
-        seconds: spent, over all starts.
-        best: accuracy of the validations.
+        epoch: passes completed.
+        batch: batches of the current pass done.
+        samples: samples learned from.
+        seconds: time spent, over all starts.
+        best: best accuracy of the validations.
         worse: validations since the best.
     """
 
@@ -102,25 +102,25 @@ def train(
     commit: str = "",
     quiet: bool = False,
 ) -> Card:
-    """Train a model, or go on with a run that was stopped.
+    """Train a model, or resume an interrupted run.
 
     Args:
-        plan: what to do.
+        plan: the training settings.
         corpus: the games.
-        out: folder of the checkpoint; the run's state and curves lie in ``runs/<model>`` there.
-        parent: what to begin from; new weights if None.
-        commit: of the code, for the card.
+        out: folder of the checkpoint; the run's state and curves are in its subfolder ``runs/<model>``.
+        parent: the checkpoint to begin from; new weights if None.
+        commit: commit of the code, for the card.
         quiet: show no progress.
 
     Returns:
-        The card of the checkpoint kept.
+        The card of the kept checkpoint.
 
     Raises:
-        ConfigError: no decision fits the selection, ``out`` holds a run of another plan, or tensorboard is
+        ConfigError: no decision matches the selection, ``out`` holds a run of another plan, or tensorboard is
             missing.
         CheckpointError: the parent cannot be read or does not fit.
         TrainingError: the state cannot be saved or read.
-        KeyboardInterrupt: asked to stop; the state is saved.
+        KeyboardInterrupt: a signal asked to stop; the state is saved.
     """
     require("tensorboard", "`suzaku train`")
     run = _Run(plan, corpus, out, parent, commit)
@@ -133,10 +133,10 @@ def train(
 
 
 def choice_of(plan: Plan, corpus: Corpus, split: Split) -> Choice:
-    """Whose decisions of a split a plan means; its share is of the games learned from alone.
+    """The decisions of a split that a plan selects; its share applies to the training games alone.
 
     Raises:
-        ConfigError: nobody's.
+        ConfigError: there are none.
     """
     chosen = plan.selection
     games = corpus.select(split=split, rooms=chosen.rooms) if chosen.rooms else corpus.select(split=split)
@@ -149,27 +149,27 @@ def choice_of(plan: Plan, corpus: Corpus, split: Split) -> Choice:
         share=chosen.share if split == "train" else 1.0,
     )
     if not len(choice.games):
-        raise ConfigError(f"no game of the {split} split fits {msgspec.json.encode(chosen).decode()}")
+        raise ConfigError(f"no game of the {split} split matches {msgspec.json.encode(chosen).decode()}")
     return choice
 
 
 def parent_of(plan: Plan, continue_from: Path | None, tower_from: Path | None) -> Parent | None:
-    """What to begin from, by the flags a user gave.
+    """The checkpoint to begin from, according to the user's flags.
 
     Raises:
-        ConfigError: both are given, or the discard model is to take its own tower.
+        ConfigError: both flags are given, or the discard model is to take its own tower.
     """
     if continue_from is not None and tower_from is not None:
-        raise ConfigError("--continue-from and --tower-from: give one of them")
+        raise ConfigError("--continue-from and --tower-from: give only one of them")
     if tower_from is not None and plan.model is Slot.DISCARD:
-        raise ConfigError("--tower-from: the discard model's own tower comes with --continue-from")
+        raise ConfigError("--tower-from: not for the discard model; use --continue-from")
     if tower_from is not None:
         return Parent(tower_from, Slot.DISCARD)
     return None if continue_from is None else Parent(continue_from, plan.model)
 
 
 class _Run:
-    """One run: what it needs, and its loop."""
+    """One run: its data, and its loop."""
 
     def __init__(self, plan: Plan, corpus: Corpus, out: Path, parent: Parent | None, commit: str) -> None:
         self.plan, self.corpus, self.out, self.commit = plan, corpus, out, commit
@@ -214,7 +214,7 @@ class _Run:
     # --- the loop -----------------------------------------------------------------------------------------
 
     def learn(self, *, quiet: bool) -> None:
-        """Go on to the end of the plan.
+        """Train to the end of the plan.
 
         Raises:
             KeyboardInterrupt: a signal asked to stop; the state is saved.
@@ -250,15 +250,15 @@ class _Run:
 
     @property
     def _left_off(self) -> str:
-        """What to say where somebody stopped the run."""
+        """Message for an interrupted run."""
         done, of = self.standing.samples, self.steps * self.plan.batch_size
         return (
             f"stopped: {done:,} of {of:,} samples are learned and saved in {self.folder.folder}; "
-            "give the same command again to go on"
+            "give the same command again to resume"
         )
 
     def _batches(self) -> Iterator[Batch]:
-        """The batches from where the run stands to its end, counted as they are taken."""
+        """The remaining batches of the run, counted as they are taken."""
         standing = self.standing
         while not self._is_over():
             for batch in self.loader.epoch(standing.epoch, start=standing.batch):
@@ -273,12 +273,12 @@ class _Run:
         return standing.step >= self.steps or (patience > 0 and standing.worse >= patience)
 
     def _is_due(self, rows: int) -> bool:
-        """Whether to validate after a step of so many rows."""
+        """Whether to validate after a step of ``rows`` rows."""
         done, every = self.standing.samples, self.plan.validate_every
         return self.standing.step == self.steps or done // every != (done - rows) // every
 
     def _step(self, batch: Batch) -> tuple[float, float]:
-        """Learn from a batch; returns the learning rate and the loss."""
+        """Learn from a batch; return the learning rate and the loss."""
         standing = self.standing
         rate = learning_rate_at(self.plan, standing.step, self.steps)
         loss = self.learner.step(batch, standing.step, rate)
@@ -298,10 +298,10 @@ class _Run:
         batches.close()
         return Scores(right / max(1, rows), loss / max(1, rows), rows)
 
-    # --- what is kept -------------------------------------------------------------------------------------
+    # --- saved state --------------------------------------------------------------------------------------
 
     def resume(self) -> None:
-        """Take up the saved state, if there is one.
+        """Restore the saved state, if there is one.
 
         Raises:
             ConfigError: it is another run's.
@@ -357,11 +357,11 @@ class _Run:
         )
 
 
-# --- what a plan comes down to ----------------------------------------------------------------------------
+# --- figures that follow from a plan -----------------------------------------------------------------------
 
 
 def steps_of(plan: Plan, rows: int) -> int:
-    """How many steps a plan takes over so many rows.
+    """Number of steps a plan takes over ``rows`` rows.
 
     >>> from learning.plan import make_plan
     >>> plan = make_plan("discard", passes=1.5)
@@ -393,14 +393,14 @@ def described(selection: Selection) -> str:
 
 
 def device_name(device: torch.device, threads: int) -> str:
-    """What a run was computed on, for its card."""
+    """The device of a run, for its card."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     return f"CPU, {threads} threads"
 
 
 def _settings(plan: Plan) -> dict[str, bool | int | float | str]:
-    """What else decides the numbers of a run."""
+    """The other settings that determine the numbers of a run."""
     return {
         name: getattr(plan, name)
         for name in ("weight_decay", "warm_up", "averaging", "augment", "passes", "validate_every")
@@ -408,7 +408,7 @@ def _settings(plan: Plan) -> dict[str, bool | int | float | str]:
 
 
 def _training_curves(losses: Sequence[float], rate: float, speed: float) -> dict[str, float]:
-    """Of the steps since the last point of the curves, whose losses these are."""
+    """A point of the training curves, from the losses since the last point."""
     return {
         "training/loss": sum(losses) / len(losses),
         "training/learning_rate": rate,

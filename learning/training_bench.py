@@ -1,4 +1,4 @@
-"""How fast a network learns, and what bounds it: the loader alone, the network alone, and both together."""
+"""Measures how fast a network learns, and its bottleneck: the loader alone, the network alone, and both."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from learning.samples import Batch, Loader
 from learning.supervised import choice_of, device_name
 
 ROUNDS: Final = 5
-"""Slices of each of the three, taken in turn, so that a disturbance falls on all of them."""
+"""Slices of each of the three, measured in turn, so that a disturbance affects all of them."""
 _KEPT: Final = 8
 """Batches in memory for the network alone."""
 
@@ -37,21 +37,21 @@ class Speed(msgspec.Struct, frozen=True):
 
 
 class TrainingBench(msgspec.Struct, frozen=True):
-    """What `suzaku bench training` measures.
+    """Figures of `suzaku bench training`.
 
     Attributes:
-        machine: what it ran on.
-        device: where the network was.
-        model: which of the five.
+        machine: the machine it ran on.
+        device: the network's device.
+        model: one of the five models.
         network: width×depth and precision.
         features: the feature set.
-        batch_size: samples of a step.
-        seed: of everything.
-        seconds_a_slice: by the clock.
-        loader: alone.
-        network_alone: steps on batches that lie in memory.
-        together: as a run does it.
-        share: `together` in parts of `network_alone`.
+        batch_size: samples per step.
+        seed: seed of everything random.
+        seconds_a_slice: wall-clock time.
+        loader: the loader alone.
+        network_alone: steps on batches in memory.
+        together: both, as in a run.
+        share: `together` as a share of `network_alone`.
     """
 
     machine: str
@@ -72,13 +72,13 @@ def bench_training(plan: Plan, folder: Path, *, seconds: float = 10.0) -> Traini
     """Measure a plan's speed.
 
     Args:
-        plan: what is trained.
-        folder: of the corpus.
-        seconds: of each slice.
+        plan: the training settings.
+        folder: folder of the corpus.
+        seconds: length of each slice.
 
     Raises:
-        ConfigError: no decision fits the plan's selection.
-        ReplayError: there is no whole corpus, or too little in it.
+        ConfigError: no decision matches the plan's selection.
+        ReplayError: there is no complete corpus, or it is too small.
     """
     corpus = Corpus(folder)
     threads = torch.get_num_threads()
@@ -98,7 +98,7 @@ def bench_training(plan: Plan, folder: Path, *, seconds: float = 10.0) -> Traini
     fresh = _endless(loader)
     kept = list(islice(fresh, _KEPT))
     if len(kept) < _KEPT:
-        raise ReplayError(f"{folder}: too little in it to measure with")
+        raise ReplayError(f"{folder}: too few samples to measure with")
     speeds: dict[str, list[float]] = {"loader": [], "network": [], "together": []}
     _learn(learner, kept, 0.0, plan)  # kernels, memory
     for _ in range(ROUNDS):
@@ -125,7 +125,7 @@ def bench_training(plan: Plan, folder: Path, *, seconds: float = 10.0) -> Traini
 
 
 def print_training(result: TrainingBench, *, as_json: bool) -> int:
-    """Print it for a reader or a program; returns the exit code."""
+    """Print the figures as text or JSON; return the exit code."""
     if as_json:
         print(msgspec.json.encode(result).decode())
         return 0
@@ -150,7 +150,7 @@ def _endless(loader: Loader) -> Generator[Batch]:
 
 
 def _take(batches: Iterable[Batch], seconds: float) -> float:
-    """Samples per second that come out."""
+    """Samples per second that are delivered."""
     begun, samples = time.perf_counter(), 0
     for batch in batches:
         samples += len(batch.labels)

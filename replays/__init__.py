@@ -1,1 +1,1 @@
-"""Records of games: reading, writing, keeping."""
+"""Records of games: reading, writing, storing."""

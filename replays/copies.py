@@ -1,6 +1,6 @@
-"""From faces to physical tiles, for formats that name faces only.
+"""Maps faces to physical tiles, for formats that contain faces only.
 
-Each face gets its lowest copy that is free at its place, so that a record read twice is the same game.
+Each face gets its lowest copy that is free at its place, so that reading a record twice gives the same game.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ _FIVES: Final = tuple(kind_of(tile) for tile in RED_FIVES)
 
 
 def copies_of(face: int, *, has_red: bool = True) -> tuple[int, ...]:
-    """The physical tiles that show a face.
+    """The physical tiles with a given face.
 
     Args:
-        face: as of `game.tiles.face_of`: a kind, or 34, 35, 36 for the red fives.
-        has_red: whether copy 0 of this face's kind is red; without it all four fives look alike.
+        face: as from `game.tiles.face_of`: a kind, or 34, 35, 36 for the red fives.
+        has_red: whether copy 0 of this face's kind is red; without it all four fives are equal.
 
     >>> copies_of(4), copies_of(34), copies_of(4, has_red=False)
     ((17, 18, 19), (16,), (16, 17, 18, 19))
@@ -31,6 +31,6 @@ def copies_of(face: int, *, has_red: bool = True) -> tuple[int, ...]:
 
 
 def free_copy(record: np.void, copies: Iterable[int], place: int, taken: Collection[int] = ()) -> int | None:
-    """The first of these tiles that lies at a place (``AT_*``) and is not taken already; None without one."""
+    """The first of these tiles that lies at a place (``AT_*``) and is not taken yet; None if none does."""
     where = record["where"]
     return next((tile for tile in copies if tile not in taken and where[tile] == place), None)

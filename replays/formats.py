@@ -1,7 +1,7 @@
-"""Records in every format: which one a text is in, reading it whatever it is, writing it as asked.
+"""Records in every format: detecting the format of a text, reading it, and writing it in a chosen format.
 
-Everything here may come from a stranger: sizes are capped before and while a file expands, names of files
-never come from what is in them, and nothing in a text is ever followed.
+Any input may come from a stranger: sizes are capped before and while a file expands, file names are never
+taken from file contents, and no reference in a text is ever followed.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Format: TypeAlias = Literal["mjlog", "tenhou6", "link", "mjai"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
 MAX_FILE: Final = 4 * 1024 * 1024
-"""Bytes of a file as it lies on the disk; a long hanchan has 60 kB as mjlog and 200 kB as mjai."""
+"""Bytes of a file on disk; a long hanchan has 60 kB as mjlog and 200 kB as mjai."""
 MAX_EXPANDED: Final = 8 * 1024 * 1024
-"""Bytes of a file expanded."""
+"""Bytes of an expanded file."""
 
 SUFFIXES: Final[dict[str, Format]] = {
     ".xml": "mjlog",
@@ -38,12 +38,12 @@ SUFFIXES: Final[dict[str, Format]] = {
     ".mjson": "mjai",
     ".mjai": "mjai",
 }
-"""Which format a file name asks for; ``.gz`` may follow."""
+"""Format for each file name suffix; ``.gz`` may follow."""
 _VIEWER_LOSSES: Final = (
-    "which copy of a tile was meant, the order hands were dealt in, dice, the wall's seed, and who was away"
+    "the exact copies of tiles, the order hands were dealt in, dice, the wall's seed, and players' absences"
 )
 LOSSES: Final[dict[Format, str]] = {"tenhou6": _VIEWER_LOSSES, "link": _VIEWER_LOSSES}
-"""What a format cannot hold, in words for people."""
+"""What a format cannot store, as text."""
 
 _GZIP: Final = b"\x1f\x8b"
 _ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"
@@ -52,16 +52,16 @@ _FILE_ID: Final = re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-[0-9]{4,5}-x?[0-9a-f]{8,1
 
 
 def read_game(source: Path | str) -> GameRecord:
-    """A game from a file, or from a text or link, in any format we know.
+    """Read a game from a file, a text or a link, in any known format.
 
     Args:
         source: a path; or the text itself.
 
     Returns:
-        The record; where its text has no id, that of the file's name, or "".
+        The record; if its text has no id, with the one in the file's name, or "".
 
     Raises:
-        ReplayFormatError: it is in no form we know, or is cut short.
+        ReplayFormatError: it is in no known format, or is cut short.
         ReplayTooLarge: it is larger than any game can be, or expands past that.
         ReplayError: the file cannot be read.
     """
@@ -71,16 +71,16 @@ def read_game(source: Path | str) -> GameRecord:
 
 
 def parse(data: bytes, game_id: str = "") -> GameRecord:
-    """A game from the bytes of a file, plain or gzip.
+    """Parse a game from the bytes of a file, plain or gzip.
 
     Raises:
-        ReplayFormatError: it is in no form we know, or is cut short.
+        ReplayFormatError: it is in no known format, or is cut short.
         ReplayTooLarge: it is larger than any game can be, or expands past that.
     """
     if data.startswith(_GZIP):
         data = expand_gzip(data)
     if data.startswith(_ZSTANDARD):
-        raise ReplayFormatError("Zstandard: a shard of many games, not one; `suzaku corpus` reads those")
+        raise ReplayFormatError("Zstandard: a shard of many games, not one; use `suzaku corpus` for shards")
     if len(data) > MAX_EXPANDED:
         raise ReplayTooLarge(f"more than {MAX_EXPANDED} bytes")
     try:
@@ -91,10 +91,10 @@ def parse(data: bytes, game_id: str = "") -> GameRecord:
 
 
 def detect(text: str) -> Format:
-    """The format of a text, from how it begins.
+    """Detect the format of a text from its beginning.
 
     Raises:
-        ReplayFormatError: it is none we know.
+        ReplayFormatError: the format is unknown.
     """
     start = len(text) - len(text.lstrip(_SPACE))
     if text.startswith("<", start):
@@ -104,23 +104,23 @@ def detect(text: str) -> Format:
     if text.startswith("{", start):
         end = text.find("\n", start)
         return "mjai" if _is_message(text[start : end if end >= 0 else len(text)]) else "tenhou6"
-    raise ReplayFormatError(f"no record: it begins with {text[start : start + 40]!r}")
+    raise ReplayFormatError(f"not a record: it begins with {text[start : start + 40]!r}")
 
 
 def format_of(data: bytes) -> Format:
-    """The format of the bytes of a file, plain or gzip, that `parse` can read."""
+    """Detect the format of the bytes of a file, plain or gzip, that `parse` can read."""
     return detect((expand_gzip(data) if data.startswith(_GZIP) else data).decode("utf-8"))
 
 
 def write_game(record: GameRecord, form: Format) -> str:
-    """A game as text.
+    """Write a game as text.
 
     Raises:
-        ReplayFormatError: the format cannot hold this game; says why.
+        ReplayFormatError: the format cannot store this game; the message gives the reason.
     """
     if form == "mjlog":
         if record.ending is None:
-            raise ReplayFormatError("the record stops before the game's end, which an mjlog needs")
+            raise ReplayFormatError("the record stops before the game's end, which an mjlog must include")
         return mjlog.write(record) + "\n"
     if form == "mjai":
         return mjai.write_record(record)
@@ -128,7 +128,7 @@ def write_game(record: GameRecord, form: Format) -> str:
 
 
 def format_of_name(name: str) -> Format | None:
-    """The format a file name asks for, None if it does not say.
+    """The format implied by a file name, None if it implies none.
 
     >>> format_of_name("game.mjlog.xml"), format_of_name("game.json.gz"), format_of_name("game")
     ('mjlog', 'tenhou6', None)
@@ -137,7 +137,7 @@ def format_of_name(name: str) -> Format | None:
 
 
 def id_in_name(name: str) -> str:
-    """The id of a game that a file's name begins with, "" where there is none.
+    """The game id that a file's name begins with, "" if it has none.
 
     >>> id_in_name("2026010203gm-0009-0000-0123abcd&tw=2.mjlog"), id_in_name("game.xml")
     ('2026010203gm-0009-0000-0123abcd', '')
@@ -152,7 +152,7 @@ def id_in_name(name: str) -> str:
 
 
 def compress(text: str) -> bytes:
-    """A text as gzip, the same each time."""
+    """Compress a text with gzip, reproducibly."""
     return gzip.compress(text.encode("utf-8", "replace"), mtime=0)
 
 
@@ -161,7 +161,7 @@ def expand_gzip(data: bytes, limit: int = MAX_EXPANDED) -> bytes:
 
     Raises:
         ReplayTooLarge: it expands past ``limit`` bytes; no more than that was kept.
-        ReplayFormatError: it is no gzip, is cut short, or something follows it.
+        ReplayFormatError: it is not gzip, is cut short, or has data after its end.
     """
     expander = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
@@ -173,19 +173,19 @@ def expand_gzip(data: bytes, limit: int = MAX_EXPANDED) -> bytes:
     if not expander.eof:
         raise ReplayFormatError("gzip: cut short")
     if expander.unused_data:
-        raise ReplayFormatError("gzip: something follows its end; a record is one member")
+        raise ReplayFormatError("gzip: data follows its end; a record is a single member")
     return expanded
 
 
 def read_file(path: Path, limit: int = MAX_FILE) -> bytes:
-    """The bytes of a file.
+    """Read the bytes of a file.
 
     Raises:
-        ReplayTooLarge: it has more than ``limit`` of them.
-        ReplayError: it is no file, or cannot be read.
+        ReplayTooLarge: it has more than ``limit`` bytes.
+        ReplayError: it is not a file, or cannot be read.
     """
     try:
-        # Without waiting for somebody to write, should it be a pipe.
+        # Non-blocking, because a pipe without a writer would block.
         with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise ReplayError(f"{path}: not a file")
@@ -193,7 +193,7 @@ def read_file(path: Path, limit: int = MAX_FILE) -> bytes:
     except OSError as exc:
         raise ReplayError(f"{path}: cannot be read: {exc.strerror}") from exc
     except ValueError as exc:
-        raise ReplayError(f"{str(path)!r}: no name of a file: {exc}") from exc
+        raise ReplayError(f"{str(path)!r}: not a valid file name: {exc}") from exc
     if len(data) > limit:
         raise ReplayTooLarge(f"{path}: more than {limit} bytes")
     return data
@@ -204,7 +204,7 @@ def _parse(text: str, game_id: str) -> GameRecord:
         raise ReplayTooLarge(f"more than {MAX_EXPANDED} characters")
     match detect(text):
         case "mjlog":
-            # Not that anything here would follow one: no record has them, so somebody is up to something.
+            # Nothing here would follow one, but no record has them, so the file is suspect.
             if re.search(r"<!|<\?(?!xml)", text):
                 raise ReplayFormatError("mjlog: a DOCTYPE, entity, comment or instruction; no record has one")
             return mjlog.read_record(text, game_id)
@@ -216,7 +216,7 @@ def _parse(text: str, game_id: str) -> GameRecord:
 
 
 def _is_message(line: str) -> bool:
-    """Whether a line is a message of mjai; any long one is not."""
+    """Whether a line is an mjai message; overlong lines are not."""
     if len(line) > mjai.MAX_LINE:
         return False
     try:

@@ -1,7 +1,7 @@
-"""What lies in the library: one entry a game, with date, players, places; found again without reading all.
+"""The index of the library: one entry per game with date, players and places, without reading every game.
 
-The index is a file beside the games. It is only a memory of what was read: whatever changed on the disk is
-read again, and without the file, or with a broken one, everything is.
+The index is a file beside the games. It is only a cache: changed files are read again, and without the index,
+or with a broken one, all files are.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ MAX_INDEX: Final = 64 * 1024 * 1024
 _VERSION: Final = 2
 _LONGEST_LINE: Final = 1 << 16
 _LINES_TRIED: Final = 16
-"""Of the decisions, whose first lines may be damaged."""
+"""Lines to try in an older decisions file, whose first lines may be damaged."""
 
 _log = structlog.get_logger(__name__)
 _Player = Annotated[int, msgspec.Meta(ge=-1, le=3)]
 
 
 class GameEntry(msgspec.Struct, frozen=True):
-    """One game of the library.
+    """One game in the library.
 
     Attributes:
         game_id: also the name of its file.
-        date: Japan's date and hour of its start, as its id says: ``2026-01-02 03:00 JST``.
+        date: date and hour of its start in Japan, from its id: ``2026-01-02 03:00 JST``.
         game_type: Tenhou's type bits.
         lobby: number of the lobby.
         names: of the players, absolute.
-        player: who we were, -1 where no decisions lie beside it, or those of several seats.
-        rounds: how many were dealt.
+        player: our seat, -1 if no decisions, or those of several seats, are beside it.
+        rounds: number of rounds dealt.
         scores: final points by player, None for a game that was cut short.
-        results: final results in tenths, uma and oka included.
+        results: final results in tenths, including uma and oka.
         places: places by player.
         is_complete: whether all hands are known, not only ours.
     """
@@ -66,18 +66,18 @@ class GameEntry(msgspec.Struct, frozen=True):
 
     @property
     def opponents(self) -> tuple[str, ...]:
-        """The others' names in turn from us on; all four where we do not know who we were."""
+        """The other players' names in turn order after us; all four if our seat is unknown."""
         if self.player < 0:
             return self.names
         return tuple(self.names[(self.player + turn) % 4] for turn in (1, 2, 3))
 
     @property
     def placement(self) -> int | None:
-        """Our place, None where it is not known."""
+        """Our place, None if it is unknown."""
         return None if self.player < 0 or self.places is None else self.places[self.player]
 
     def seen_by(self, name: str) -> GameEntry:
-        """The entry as the player of that name sees it."""
+        """The entry from the view of the player with that name."""
         return msgspec.structs.replace(self, player=self.names.index(name))
 
 
@@ -86,7 +86,7 @@ class _Decided(msgspec.Struct):
 
 
 class _Known(msgspec.Struct):
-    """An entry, and the files it was read from: size and time of the record, and of the decisions."""
+    """An entry, and the state of its files: size and time of the record, and of the decisions."""
 
     files: tuple[int, int, int, int]
     entry: GameEntry
@@ -98,10 +98,10 @@ class _Index(msgspec.Struct):
 
 
 def games(folder: Path) -> tuple[list[GameEntry], list[str]]:
-    """All games of a library by date and id, and what could not be read.
+    """All games of a library by date and id, and the problems of those that cannot be read.
 
     Raises:
-        ReplayError: the folder cannot be looked into.
+        ReplayError: the folder cannot be listed.
     """
     known = _load(folder / INDEX_FILE)
     found: dict[str, _Known] = {}
@@ -128,13 +128,13 @@ def chosen(
     since: date | None = None,
     placement: int | None = None,
 ) -> Iterator[GameEntry]:
-    """The games that fit.
+    """The games that match.
 
     Args:
         entries: all of them.
-        player: only games with this name at the table, seen by him.
-        since: only games of this day, in Japan, and later ones.
-        placement: only games in which that player, else we, came to this place.
+        player: only games with this name at the table, from that player's view.
+        since: only games from this day on, in Japan.
+        placement: only games in which that player, or else we, took this place.
     """
     for entry in entries:
         if player and player not in entry.names:
@@ -153,7 +153,7 @@ def _records(folder: Path) -> list[Path]:
     except FileNotFoundError:
         return []
     except OSError as exc:
-        raise ReplayError(f"{folder}: cannot be looked into: {exc.strerror}") from exc
+        raise ReplayError(f"{folder}: cannot be listed: {exc.strerror}") from exc
     return [folder / name for name in names]
 
 
@@ -173,7 +173,7 @@ def _read(path: Path, files: tuple[int, int, int, int]) -> _Known:
     game_id = check_game_id(path.name.removesuffix(RECORD_SUFFIX))
     try:
         player = _our_seat(path)
-    except OSError:  # the game is sound; its decisions are tried again the next time
+    except OSError:  # the game is intact; its decisions are tried again next time
         player, files = -1, (*files[:2], -1, -1)
     return _Known(files, entry_of(read_game(path), game_id, player))
 
@@ -183,8 +183,8 @@ def entry_of(record: GameRecord, game_id: str, player: int) -> GameEntry:
 
     Args:
         record: the game.
-        game_id: under which it is kept.
-        player: who we were, -1 if that is not known.
+        game_id: the id it is stored under.
+        player: our seat, -1 if unknown.
     """
     ending = record.ending
     return GameEntry(
@@ -203,10 +203,10 @@ def entry_of(record: GameRecord, game_id: str, player: int) -> GameEntry:
 
 
 def _our_seat(record: Path) -> int:
-    """Who decided; -1 without decisions beside the record, and with those of several seats.
+    """The deciding seat; -1 without decisions beside the record, or with those of several seats.
 
     Raises:
-        OSError: the file of an older game's decisions cannot be read.
+        OSError: the decisions file of an older game cannot be read.
     """
     seats = {player for player in range(4) if _is_file(decisions_file(record, player))}
     older = decisions_file(record)
@@ -216,7 +216,7 @@ def _our_seat(record: Path) -> int:
 
 
 def _seat_of(older: Path) -> set[int]:
-    """Who decided, from the first line of a file that can be read."""
+    """The deciding seat, from the first readable line of a file."""
     with older.open("rb") as file:
         for _ in range(_LINES_TRIED):
             with contextlib.suppress(msgspec.MsgspecError):
@@ -234,7 +234,7 @@ def _load(path: Path) -> dict[str, _Known]:
     try:
         index = msgspec.json.decode(read_file(path, MAX_INDEX), type=_Index)
     except (ReplayError, msgspec.MsgspecError) as exc:
-        _log.warning("index.unreadable", path=str(path), reason=str(exc), remedy="it is made again")
+        _log.warning("index.unreadable", path=str(path), reason=str(exc), remedy="the index is rebuilt")
         return {}
     return index.games if index.version == _VERSION else {}
 

@@ -1,8 +1,8 @@
-"""Where finished games are kept: one mjlog file each, and beside it the decisions of each of our seats.
+"""The library of finished games: one mjlog file each, and beside it the decisions of each of our seats.
 
-A file appears whole or not at all, and none with other contents is ever replaced. A full or read-only disk
-costs no game: records wait in memory, up to a cap, and are tried again with the next one and at the end; what
-still cannot be written goes to another folder.
+A file is written whole or not at all, and a file with other contents is never replaced. A full or read-only
+disk costs no game. Records wait in memory, up to a cap, and are tried again with the next one and at the end;
+what still cannot be written then goes to another folder.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ DEFAULT_FOLDER: Final = Path("replays/games")
 RECORD_SUFFIX: Final = ".mjlog.xml"
 DECISIONS_SUFFIX: Final = ".decisions.jsonl"
 CONFLICTS: Final = "conflicts"
-"""Folder in the library for files whose names were taken by other contents."""
+"""Folder in the library for files whose names were taken by files with other contents."""
 MAX_DECISIONS: Final = 32 * 1024 * 1024
-"""Bytes; those of a long game are some hundred kilobytes."""
+"""Bytes; those of a long game are a few hundred kilobytes."""
 KEPT_IN_MEMORY: Final = 32
-"""A record is some hundred kilobytes in memory."""
+"""A record takes a few hundred kilobytes of memory."""
 
 _log = structlog.get_logger(__name__)
 
 
 def decisions_file(record: Path, player: int | None = None) -> Path:
-    """The file beside a record with the decisions of a seat; without a seat, the one that older games have.
+    """The file beside a record with the decisions of a seat; without a seat, the file used by older games.
 
     >>> decisions_file(Path("r/ID.mjlog.xml"), 2).name, decisions_file(Path("r/ID.mjlog.xml")).name
     ('ID.seat2.decisions.jsonl', 'ID.decisions.jsonl')
@@ -49,18 +49,18 @@ def decisions_file(record: Path, player: int | None = None) -> Path:
 
 
 def record_file(decisions: Path) -> Path:
-    """The record that a file of decisions lies beside."""
+    """The record beside a file of decisions."""
     name = re.sub(r"(\.seat[0-3])?$", "", decisions.name.removesuffix(DECISIONS_SUFFIX))
     return decisions.with_name(name + RECORD_SUFFIX)
 
 
 def decisions_beside(record: Path) -> tuple[DecisionRecord, ...]:
-    """All decisions that lie beside a record, seat by seat, each in order.
+    """All decisions beside a record, seat by seat, each in order.
 
     Raises:
-        ReplayFormatError: a line of theirs is no decision.
+        ReplayFormatError: a line is not a decision.
         ReplayTooLarge: a file is larger than the decisions of any game.
-        ReplayError: one cannot be read, or is a link.
+        ReplayError: a file cannot be read, or is a link.
     """
     found, problems = readable_beside(record)
     if problems:
@@ -69,11 +69,11 @@ def decisions_beside(record: Path) -> tuple[DecisionRecord, ...]:
 
 
 def readable_beside(record: Path) -> tuple[tuple[DecisionRecord, ...], tuple[str, ...]]:
-    """As `decisions_beside` where files may be damaged, with what is wrong with the lines that hold none.
+    """Like `decisions_beside` for files that may be damaged; also returns the problems of damaged lines.
 
     Raises:
         ReplayTooLarge: a file is larger than the decisions of any game.
-        ReplayError: one cannot be read, or is a link.
+        ReplayError: a file cannot be read, or is a link.
     """
     seats = [_readable(decisions_file(record, player)) for player in range(4)]
     told = {made.player for found, _ in seats for made in found}
@@ -99,22 +99,23 @@ def _readable(path: Path) -> tuple[list[DecisionRecord], list[str]]:
 
 
 def save(record: GameRecord, folder: Path) -> Path:
-    """Write a game under its id, and the decisions of its seat beside it.
+    """Write a game under its id, and the decisions of its seats beside it.
 
-    Views of one game join: a seat's own, which brings the decisions, those of other seats, and the lobby's
-    full record can come in any order. A file that holds anything else stays, and ours goes to `CONFLICTS`.
+    Views of one game are merged: a seat's own, which includes the decisions, those of other seats, and the
+    lobby's full record can come in any order. A file with any other contents is kept, and ours goes to
+    `CONFLICTS`.
 
     Args:
-        record: the game; its decisions, if any, go to a file for each seat beside it.
-        folder: made if it is missing.
+        record: the game; its decisions, if any, go to one file per seat beside it.
+        folder: created if missing.
 
     Returns:
         The path of the mjlog file.
 
     Raises:
-        ReplayFormatError: the id is no game id, or the events are no game.
+        ReplayFormatError: the id is not a game id, or the events do not form a game.
         ReplayError: the path would leave the folder, or one of its files is a link.
-        OSError: the disk does not take it.
+        OSError: the disk refuses the write.
     """
     path = save_record(record, folder)
     save_decisions(record, folder)
@@ -122,7 +123,7 @@ def save(record: GameRecord, folder: Path) -> Path:
 
 
 def save_record(record: GameRecord, folder: Path) -> Path:
-    """The game alone, as `save` does it."""
+    """Write the game alone, as `save` does."""
     name = check_game_id(record.game_id) + RECORD_SUFFIX
     text = write(record)
     folder.mkdir(parents=True, exist_ok=True)
@@ -135,7 +136,7 @@ def save_record(record: GameRecord, folder: Path) -> Path:
 
 
 def save_decisions(record: GameRecord, folder: Path) -> None:
-    """The decisions alone, as `save` does it."""
+    """Write the decisions alone, as `save` does."""
     made_by: dict[int, list[DecisionRecord]] = {}
     for made in record.decisions:
         made_by.setdefault(made.player, []).append(made)
@@ -151,10 +152,10 @@ def save_decisions(record: GameRecord, folder: Path) -> None:
 
 
 def _join_record(record: GameRecord, text: str, path: Path) -> Path:
-    """Save a game whose name is taken: by another view of it, or by something else."""
+    """Save a game whose name is taken, by another view of it or by a different file."""
     try:
         there = read_game(path)
-        ours = read_record(text, record.game_id)  # as it is after a round through a file
+        ours = read_record(text, record.game_id)  # as after writing and reading it
     except ReplayError:
         return _set_aside(path, text.encode())
     events = joined(there.events, ours.events)
@@ -163,7 +164,7 @@ def _join_record(record: GameRecord, text: str, path: Path) -> Path:
             fuller = record if record.is_complete else msgspec.structs.replace(there, events=events)
             replace_file(path, write(fuller).encode())
         return path
-    # a seat whose line broke missed some of what the lobby saw
+    # a seat whose connection broke missed some of what the lobby saw
     if _is_same_game(there, ours) and there.is_complete != ours.is_complete:
         if ours.is_complete:
             replace_file(path, text.encode())
@@ -177,24 +178,24 @@ def _is_same_game(one: GameRecord, other: GameRecord) -> bool:
 
 
 def _set_aside(taken: Path, data: bytes) -> Path:
-    """Write a file whose name is taken to a folder of its own; the same contents get the same name."""
+    """Write a file whose name is taken to a separate folder; the same contents get the same name."""
     folder = _inside(taken.parent, CONFLICTS)
     folder.mkdir(exist_ok=True)
     path = _inside(folder, f"{hashlib.sha256(data).hexdigest()[:8]}-{taken.name}")
     replace_file(path, data)
     _log.warning(
-        "record.conflict", path=str(taken), written=str(path), reason="the name holds another content"
+        "record.conflict", path=str(taken), written=str(path), reason="the name is taken by other contents"
     )
     return path
 
 
 class Closing(msgspec.Struct, frozen=True):
-    """How the last try ended.
+    """Result of the last attempt.
 
     Attributes:
         rescued: files of games that had to go to another folder.
-        lost: ids of games that could not be written anywhere, or not wholly.
-        reason: what the disk said last, empty if it took everything.
+        lost: ids of games that could not be written anywhere, or not completely.
+        reason: the last disk error, empty if there was none.
     """
 
     rescued: tuple[Path, ...] = ()
@@ -203,26 +204,27 @@ class Closing(msgspec.Struct, frozen=True):
 
 
 class _Waiting(msgspec.Struct):
-    """A game that is not wholly on the disk: where its record lies by now, and what the disk said last."""
+    """A game not completely on disk: the path of its record, once written, and the last disk error."""
 
     record: GameRecord
     path: Path | None = None
     refused: str = ""
 
     def save(self, folder: Path) -> None:
-        """Write what is missing, the record first."""
+        """Write the missing files, the record first."""
         if self.path is None:
             self.path = save_record(self.record, folder)
         save_decisions(self.record, folder)
 
 
 class Library:
-    """Saves games to one folder; what the disk refuses it keeps and tries again.
+    """Saves games to one folder; games that the disk refuses are kept and tried again.
 
     Args:
-        folder: of the library.
-        kept_in_memory: games that may wait for the disk; of more the oldest goes to another folder at once.
-        others: makes the folders that take what this one refuses, the first to be tried first.
+        folder: folder of the library.
+        kept_in_memory: maximum number of games waiting for the disk; beyond it the oldest goes to another
+            folder at once.
+        others: returns the fallback folders, in order of preference.
     """
 
     def __init__(
@@ -233,7 +235,7 @@ class Library:
     ) -> None:
         self.folder = folder
         self.late: dict[str, Path] = {}
-        """Where records lie that could not be written at first, by id."""
+        """Paths of records that could not be written at first, by id."""
         self._waiting: deque[_Waiting] = deque()
         self._cap = kept_in_memory
         self._others = others
@@ -243,14 +245,14 @@ class Library:
 
     @property
     def waiting(self) -> int:
-        """How many games are not wholly on the disk."""
+        """Number of games not completely on disk."""
         return len(self._waiting)
 
     def keep(self, record: GameRecord) -> Path | None:
         """Save a game, and those that could not be saved before it; never raises.
 
         Returns:
-            Where the record lies, None if it is only in memory, or cannot be written at all.
+            Path of the record, None if it is only in memory, or cannot be written at all.
         """
         game = _Waiting(record)
         self._waiting.append(game)
@@ -260,11 +262,11 @@ class Library:
         return game.path
 
     def close(self) -> Closing:
-        """Try a last time, here and then elsewhere; nothing waits after it."""
+        """Try one last time, here and then elsewhere; nothing waits afterwards."""
         self._try_all()
         while self._waiting:
             self._rescue(self._waiting.popleft())
-        # several views of a game may have waited
+        # several views of one game may have waited
         rescued, lost = tuple(dict.fromkeys(self._rescued)), tuple(dict.fromkeys(self._lost))
         closing = Closing(rescued, lost, self._reason)
         if closing.rescued or closing.lost:
@@ -278,7 +280,7 @@ class Library:
         return closing
 
     def _try_all(self) -> None:
-        """Try each game that waits, whatever becomes of the others."""
+        """Try each waiting game, regardless of the others' fate."""
         for game in tuple(self._waiting):
             try:
                 game.save(self.folder)
@@ -305,7 +307,7 @@ class Library:
             self._rescue(self._waiting.popleft())
 
     def _rescue(self, game: _Waiting) -> None:
-        """Save a game elsewhere; one that nothing takes is lost."""
+        """Save a game elsewhere; if no folder accepts it, it is lost."""
         self._reason = game.refused
         for folder in self._others():
             try:

@@ -1,11 +1,11 @@
-"""Games as mjai: one JSON object a line, the form that engines and arenas exchange.
+"""Games as mjai: one JSON object per line, the format that engines and arenas exchange.
 
-mjai names faces (``"5mr"``), not physical tiles. `render` writes what every reader of mjai knows; asked to be
-``exact`` it adds ``tiles136``, the physical tiles of the line in the order they stand in it, and what mjai
-has no word for, under keys that others ignore. `MjaiReader` reads both: where physical tiles are missing it
-gives each face its lowest free copy, so that a game read twice is the same game.
+mjai contains faces (``"5mr"``), not physical tiles. `render` writes what every mjai reader understands. With
+``exact`` it adds ``tiles136``, the physical tiles of the line in their order there, and everything that mjai
+cannot express, under keys that other programs ignore. `MjaiReader` reads both: where physical tiles are
+missing, it gives each face its lowest free copy, so that reading a game twice gives the same game.
 
-Source: the mjai protocol as Mortal and RiichiEnv speak it (``hora`` and ``ryukyoku`` with ``deltas``).
+Source: the mjai protocol as used by Mortal and RiichiEnv (``hora`` and ``ryukyoku`` with ``deltas``).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _Rank = Annotated[int, msgspec.Meta(ge=0, le=1000)]
 
 
 class _Head(msgspec.Struct, frozen=True):
-    """What a record holds beside its events, for which mjai has no message."""
+    """The parts of a record besides its events, for which mjai has no message."""
 
     game_id: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9-]{0,80}$")] = ""
     game_type: Annotated[int, msgspec.Meta(ge=0, le=4095)] = 9
@@ -72,11 +72,11 @@ class _Head(msgspec.Struct, frozen=True):
 
 
 def render(event: GameEvent, *, exact: bool = False) -> Message | None:
-    """An event as an mjai message; None for one that mjai has no form for.
+    """Render an event as an mjai message; None for one that mjai cannot express.
 
     Args:
-        event: what happened; unseen tiles become ``"?"``.
-        exact: add what mjai cannot say, so that `MjaiReader` gives the very same event back.
+        event: the event; unseen tiles become ``"?"``.
+        exact: add what mjai cannot express, so that `MjaiReader` restores exactly the same event.
     """
     writer = _WRITERS.get(type(event))
     message = writer(event) if writer else {}
@@ -86,17 +86,17 @@ def render(event: GameEvent, *, exact: bool = False) -> Message | None:
 
 
 def write(events: Iterable[GameEvent], *, exact: bool = True) -> str:
-    """A game as lines of mjai."""
+    """Write a game as lines of mjai."""
     messages = (render(event, exact=exact) for event in events)
     return "".join(_line(message) for message in messages if message)
 
 
 def read(text: str) -> list[GameEvent]:
-    """The events of a game in lines of mjai.
+    """Read the events of a game from lines of mjai.
 
     Raises:
-        ReplayFormatError: a line is no mjai message, or does not fit those before it; names the line.
-        ReplayTooLarge: it has too many or too long lines.
+        ReplayFormatError: a line is not an mjai message, or does not fit those before it; names the line.
+        ReplayTooLarge: it has too many lines, or overlong ones.
     """
     reader = MjaiReader()
     events: list[GameEvent] = []
@@ -111,7 +111,7 @@ def read(text: str) -> list[GameEvent]:
 
 
 def write_record(record: GameRecord) -> str:
-    """A game as lines of mjai, exactly, its head under a key of its own in the first of them."""
+    """Write a game as exact lines of mjai, with its head under a separate key in the first line."""
     head = _Head(
         game_id=record.game_id,
         game_type=record.game_type,
@@ -134,13 +134,13 @@ def write_record(record: GameRecord) -> str:
 
 
 def read_record(text: str) -> GameRecord:
-    """A game from lines of mjai.
+    """Read a game from lines of mjai.
 
-    Its type is that of its head, where there is one. Else its length is what ``start_game`` says, or what its
-    rounds have, and its other rules are taken for the usual ones.
+    Its type is taken from its head, if it has one. Otherwise its length is the one in ``start_game``, or
+    follows from its rounds, and the usual rules are assumed.
 
     Raises:
-        ReplayFormatError: as for `read`, or the lines are no game from its start.
+        ReplayFormatError: as for `read`, or the lines do not form a game from its start.
         ReplayTooLarge: as for `read`.
     """
     events = read(text)
@@ -171,9 +171,9 @@ def read_record(text: str) -> GameRecord:
 
 
 def _stated_type(first: Message, events: Sequence[GameEvent]) -> int:
-    """The type of a game of others' making: of the length that ``start_game`` says, or that its rounds have.
+    """The type of a game from another program: its length is the one in ``start_game``, or from its rounds.
 
-    Source: mjai as akochan and mjai-reviewer write it: ``kyoku_first`` is 0 for a hanchan, 4 for East only.
+    Source: mjai as written by akochan and mjai-reviewer: ``kyoku_first`` is 0 for a hanchan, 4 for East only.
     """
     match first.get("kyoku_first"):
         case 0:
@@ -192,7 +192,7 @@ def _message(line: str) -> Message:
     if not isinstance(message, dict):
         raise ReplayFormatError("not a JSON object")
     if message.get("aka_flag") in (False, 0):
-        raise ReplayFormatError("a game without red fives; these are not read")
+        raise ReplayFormatError("games without red fives are not supported")
     return message
 
 

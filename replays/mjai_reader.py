@@ -1,4 +1,4 @@
-"""Reads mjai messages into events, one by one, with the physical tiles that their faces may stand for."""
+"""Reads mjai messages into events, one by one, and finds physical tiles for their faces."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ from replays.copies import copies_of, free_copy
 WINDS: Final = "ESWN"
 
 SILENT: Final = ("none", "hello", "error")
-"""Types of messages that say nothing about the table."""
+"""Types of messages that carry no information about the table."""
 
 _COPIES: Final = {mjai_text(tile): copies_of(face_of(tile)) for tile in range(TILES)}
 _CALLS: Final = {"chi": Chi, "pon": Pon, "daiminkan": Daiminkan}
 
 
 class _UnfitError(Exception):
-    """A message is not what it should be; says why."""
+    """A message is not valid; the text gives the reason."""
 
 
 class MjaiReader:
-    """Reads mjai messages one by one, and keeps the round they make so that faces become physical tiles."""
+    """Reads mjai messages one by one, and tracks the round so that faces can become physical tiles."""
 
     def __init__(self) -> None:
         self._state = new_round()
@@ -58,20 +58,20 @@ class MjaiReader:
 
     @property
     def state(self) -> np.void:
-        """The round as far as it has been told; the reader's own, to be read only."""
+        """The round as described so far; owned by the reader, read-only for others."""
         return self._state
 
     @staticmethod
     def knows(message: Mapping[str, Any]) -> bool:
-        """Whether a message is of a type that `read` takes."""
+        """Whether `read` accepts a message of this type."""
         kind = message.get("type")
         return isinstance(kind, str) and (kind in SILENT or kind in _READERS)
 
     def read(self, message: Mapping[str, Any]) -> list[GameEvent]:
-        """The events a message stands for; none for one that says nothing about the table.
+        """The events of a message; none for one without information about the table.
 
         Raises:
-            ReplayFormatError: it is no mjai message, or does not fit those before it.
+            ReplayFormatError: it is not an mjai message, or does not fit those before it.
         """
         kind: Any = message.get("type")
         if not self.knows(message):
@@ -87,13 +87,13 @@ class MjaiReader:
         except KeyError as exc:
             raise ReplayFormatError(f"{kind}: {str(exc.args[0])[:40]} is missing") from None
         except (IndexError, TypeError, ValueError, OverflowError):
-            raise ReplayFormatError(f"{kind}: a value is not of the kind or number that mjai has") from None
+            raise ReplayFormatError(f"{kind}: a value has a type or range that mjai does not allow") from None
         return [event]
 
     # --- tiles ---
 
     def _tiles(self, message: Mapping[str, Any], texts: list[str], places: list[int]) -> list[int]:
-        """Physical tiles of a message's faces: those it states, else free copies at these places."""
+        """Physical tiles of a message's faces: the stated ones, or else free copies at these places."""
         stated = message.get("tiles136")
         if stated is not None:
             if len(stated) != len(texts) or not all(isinstance(tile, int) for tile in stated):
@@ -109,7 +109,7 @@ class MjaiReader:
     def _copy(self, text: str, place: int, taken: list[int]) -> int:
         copies = _COPIES.get(text)
         if copies is None:
-            raise _UnfitError(f"no tile: {str(text)[:20]!r}")
+            raise _UnfitError(f"not a tile: {str(text)[:20]!r}")
         tile = free_copy(self._state, copies, place, taken)
         if tile is None:
             red = "; one five of each suit is red, as 5mr" if text[0] == "5" else ""
@@ -117,13 +117,13 @@ class MjaiReader:
         return tile
 
     def _hand(self, player: int) -> int:
-        """Where the tiles of a player's hand are, as far as we know."""
+        """Where the tiles of a player's hand are, as far as known."""
         return AT_HAND + player if self._state["hand_known"][player] else AT_UNSEEN
 
     # --- messages ---
 
     def start_game(self, m: Mapping[str, Any]) -> GameEvent:
-        """Begin a game; the round before it is forgotten."""
+        """Begin a game; the previous round is discarded."""
         names = [str(name)[:64] for name in m.get("names", ("", "", "", ""))]
         self._state = new_round()
         return StartGame((names[0], names[1], names[2], names[3]), _player(m.get("id", -1), least=-1))
@@ -133,7 +133,7 @@ class MjaiReader:
         self._state["where"][:] = AT_UNSEEN
         hands = m["tehais"]
         if len(hands) != 4:
-            raise _UnfitError("four hands are dealt")
+            raise _UnfitError("there must be four hands")
         texts = [m["dora_marker"], *(text for hand in hands for text in hand)]
         tiles = self._tiles(m, texts, [AT_UNSEEN] * len(texts))
         dealt = [tuple(tiles[1 + 13 * p : 14 + 13 * p]) for p in range(4)]
@@ -153,7 +153,7 @@ class MjaiReader:
         return Draw(_player(m["actor"]), self._tiles(m, [m["pai"]], [AT_UNSEEN])[0])
 
     def discard(self, m: Mapping[str, Any]) -> GameEvent:
-        """Throw a tile."""
+        """Discard a tile."""
         player, tsumogiri = _player(m["actor"]), bool(m["tsumogiri"])
         drawn = int(self._state["drawn"])
         if "tiles136" not in m and drawn != UNSEEN and self._state["hand_known"][player]:
@@ -166,7 +166,7 @@ class MjaiReader:
         return self._copy(text, self._hand(player), [drawn])
 
     def call(self, m: Mapping[str, Any]) -> GameEvent:
-        """Lay a chi, pon or open kan."""
+        """Call chi, pon or open kan."""
         player, source = _player(m["actor"]), _player(m["target"])
         last = int(self._state["last_tile"])
         texts = [m["pai"], *m["consumed"]]
@@ -179,7 +179,7 @@ class MjaiReader:
         return event
 
     def ankan(self, m: Mapping[str, Any]) -> GameEvent:
-        """Lay a closed kan."""
+        """Call a closed kan."""
         player = _player(m["actor"])
         a, b, c, d = self._tiles(m, m["consumed"], [self._hand(player)] * 4)
         return Ankan(player, (a, b, c, d))
@@ -240,7 +240,7 @@ class MjaiReader:
         )
 
     def _reason(self) -> DrawReason:
-        """Why a round ends without a win, where the writer does not say or uses a word of his own."""
+        """Why a round ends without a win, if the message gives no reason or an unknown one."""
         if self._state["wall_left"] == 0:
             return "exhaustive"
         if self._state["phase"] == PHASE_TURN:
@@ -257,7 +257,7 @@ class MjaiReader:
 
 def _player(value: Any, least: int = 0) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= 3:
-        raise _UnfitError(f"no player: {str(value)[:20]!r}")
+        raise _UnfitError(f"not a player: {str(value)[:20]!r}")
     return value
 
 

@@ -1,10 +1,10 @@
-"""What one seat at a table sees and says in mjai: the wire between an arena and an engine.
+"""mjai from the view of one seat: the messages between an arena and an engine.
 
-The arena shows a seat the messages of a `SeatFeed` and reads its answers with `read_action`; an engine reads
-what it is shown with `replays.mjai_reader` and answers with `write_action`. Riichi is two steps, as in
-`game.actions`: ``reach``, and after the seat has been shown its own ``reach`` the discard.
+The arena sends a seat the messages of a `SeatFeed` and reads its answers with `read_action`; an engine reads
+messages with `replays.mjai_reader` and answers with `write_action`. Riichi takes two steps, as in
+`game.actions`: ``reach``, and the discard after the seat has received its own ``reach``.
 
-Source: the mjai protocol as Mortal and mjai.app speak it.
+Source: the mjai protocol as used by Mortal and mjai.app.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from replays.copies import copies_of, free_copy
 from replays.mjai import Message, render
 
 NONE: Final[Message] = {"type": "none"}
-"""The answer of a seat that passes, or of which nothing was asked."""
+"""The answer of a seat that passes, or that was asked nothing."""
 
 _WORDS: Final = {
     ActionKind.DISCARD: "dahai",
@@ -42,30 +42,30 @@ _WORDS: Final = {
 }
 
 _MEANT: Final = {word: kind for kind, word in reversed(_WORDS.items())} | {"none": ActionKind.PASS}
-"""What a word means; ``hora`` is a tsumo or a ron."""
+"""Action for each word; ``hora`` is a tsumo or a ron."""
 _FACES: Final = frozenset(mjai_text(tile) for tile in range(TILES))
 
 _SHOWN: Final = 120
-"""Characters of a wrong answer that its error repeats."""
+"""Characters of a wrong answer shown in its error."""
 
 _IN_RIICHI: Final = 2
-"""`game.layout`: the riichi stands."""
+"""`game.layout`: the riichi is accepted."""
 
 
 def seen_by(event: GameEvent, player: int) -> Message | None:
-    """An event as a player is told of it: others' hands and draws are ``"?"``, ``start_game`` has his ``id``.
+    """An event as sent to a player: hidden tiles are ``"?"``, ``start_game`` has the player's ``id``.
 
     Returns:
-        None for an event that mjai has no form for.
+        None for an event that mjai cannot express.
     """
     return render(masked(event, player))
 
 
 class SeatFeed:
-    """What one seat is told of a game, each event once.
+    """Messages of a game for one seat, each event once.
 
     Args:
-        player: whose seat, absolute.
+        player: the seat, absolute.
     """
 
     def __init__(self, player: int) -> None:
@@ -73,26 +73,26 @@ class SeatFeed:
         self._told = 0
 
     def messages(self, events: Sequence[GameEvent]) -> list[Message]:
-        """What has happened since the last call, as this seat sees it.
+        """Events since the last call, as this seat sees them.
 
         Args:
-            events: everything that happened in the game so far, as `game.table.Table.events` has it.
+            events: all events of the game so far, as in `game.table.Table.events`.
         """
         new = events[self._told :]
         self._told = len(events)
         return [message for event in new if (message := seen_by(event, self._player)) is not None]
 
 
-# --- saying -----------------------------------------------------------------------------------------------
+# --- writing answers --------------------------------------------------------------------------------------
 
 
 def write_action(action: Action, record: np.void, player: int) -> Message:
-    """A choice as the answer an arena expects.
+    """Write a choice as the answer an arena expects.
 
     Args:
         action: one of the player's legal actions.
-        record: the round in which he is asked, his hand known.
-        player: whose choice it is, absolute.
+        record: the round in which the player is asked, with the player's hand known.
+        player: the choosing player, absolute.
     """
     if action.kind is ActionKind.PASS:
         return dict(NONE)
@@ -100,7 +100,7 @@ def write_action(action: Action, record: np.void, player: int) -> Message:
 
 
 def _details(action: Action, record: np.void, player: int) -> Message:
-    """What is said of an action beside its name."""
+    """The fields of an action besides its name."""
     pai = {"pai": mjai_text(action.tile)}
     consumed = {"consumed": [mjai_text(tile) for tile in action.consumed]}
     source = {"target": int(record["last_player"])}
@@ -123,30 +123,32 @@ def _details(action: Action, record: np.void, player: int) -> Message:
             return {}
 
 
-# --- being told -------------------------------------------------------------------------------------------
+# --- reading answers --------------------------------------------------------------------------------------
 
 
 def read_action(message: object, legal: Sequence[Action], record: np.void, player: int) -> Action:
-    """The choice that an engine's answer means.
+    """Find the action that an engine's answer means.
 
-    What an answer leaves out is taken from the legal actions, as long as only one of them fits it; keys of
-    the engine's own are ignored.
+    Missing parts of an answer are taken from the legal actions if only one of them fits; keys specific to the
+    engine are ignored.
 
     Args:
         message: the answer, one JSON value.
-        legal: what the player may do.
-        record: the round in which he is asked, his hand known.
-        player: whose answer it is, absolute.
+        legal: the player's legal actions.
+        record: the round in which the player is asked, with the player's hand known.
+        player: the answering player, absolute.
 
     Returns:
-        One of ``legal``; or, for a tile that has a twin in the hand and was just drawn but is to be thrown
-        from the hand, the discard of that twin, which `game.table.Table.step` takes as well.
+        One of ``legal``; or, for a tile that was just drawn and has a twin in the hand, but is to be
+        discarded from the hand, the discard of that twin, which `game.table.Table.step` accepts as well.
 
     Raises:
-        IllegalActionError: it is no mjai, means none of the legal actions, or does not say which.
+        IllegalActionError: it is not mjai, matches none of the legal actions, or is ambiguous.
     """
     if not isinstance(message, Mapping):
-        raise IllegalActionError(f"player {player} answered {_excerpt(message)}, which is no mjai message")
+        raise IllegalActionError(
+            f"player {player} answered {_excerpt(message)}, which is not an mjai message"
+        )
     meant = [action for action in legal if _fits(message, write_action(action, record, player))]
     meant = meant or [
         twin for twin in _twins(legal, record, player) if _fits(message, _tedashi(twin, player))
@@ -156,7 +158,7 @@ def read_action(message: object, legal: Sequence[Action], record: np.void, playe
     if meant:
         several = ", ".join(map(str, meant))
         raise IllegalActionError(
-            f"player {player} answered {_excerpt(message)}, which may mean each of: {several}"
+            f"player {player} answered {_excerpt(message)}, which may mean any of: {several}"
         )
     allowed = ", ".join(map(str, legal)) or "nothing"
     why = _why_not(message, record, player)
@@ -165,7 +167,7 @@ def read_action(message: object, legal: Sequence[Action], record: np.void, playe
 
 
 def _why_not(answer: Mapping[Any, Any], record: np.void, player: int) -> str:
-    """Why an answer means none of the legal actions; "" where that is plain."""
+    """Why an answer matches none of the legal actions; "" if that is obvious."""
     word = answer.get("type")
     kind = _MEANT.get(word) if isinstance(word, str) else None
     if kind is None:
@@ -191,7 +193,7 @@ def _is_face(tile: object) -> bool:
 
 
 def _fits(answer: Mapping[Any, Any], written: Message) -> bool:
-    """Whether an answer says the same as a message, where it says anything."""
+    """Whether an answer agrees with a message in every key it has."""
     if answer.get("type") != written["type"] or (written["type"] == "dahai" and "pai" not in answer):
         return False
     return all(

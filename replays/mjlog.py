@@ -1,10 +1,10 @@
-"""Tenhou's record format, version 2.3: one XML-like line a game, all hands open, players absolute.
+"""Tenhou's record format, version 2.3: one line of XML-like text per game, all hands open, players absolute.
 
-Names are percent-encoded, scores stand in hundreds, discards are always upper case: a tsumogiri is a discard
-of the tile just drawn. A view in which hands are hidden is written with the same tags, draws without
-their tiles and lower-case tsumogiri as in live play.
+Names are percent-encoded, scores are in hundreds, and discards are always upper case: a tsumogiri is a
+discard of the tile just drawn. A view with hidden hands is written with the same tags, with draws without
+tiles and lower-case tsumogiri as in live play.
 
-Source: recorded games of 2009 to 2026; the live protocol differs as its notes say.
+Source: recorded games of 2009 to 2026; differences to the live protocol are described in its notes.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ DRAW_TYPES: Final[dict[DrawReason, str]] = {
 
 
 def write(record: GameRecord) -> str:
-    """A game as mjlog text.
+    """Write a game as mjlog text.
 
     Raises:
-        ReplayFormatError: the events are no game: one does not fit what came before.
+        ReplayFormatError: the events do not form a game: one does not fit those before it.
     """
     writer = _Writer(record)
     try:
@@ -69,11 +69,11 @@ def write(record: GameRecord) -> str:
 
 
 def meld_of(event: Chi | Pon | Daiminkan | Ankan | Kakan, pon: Meld | None = None) -> Meld:
-    """The meld a call lays.
+    """The meld of a call.
 
     Args:
         event: the call.
-        pon: for a kakan the pon it adds to.
+        pon: for a kakan, the pon it extends.
     """
     if isinstance(event, Ankan):
         return Meld(MeldKind.ANKAN, event.consumed)
@@ -87,7 +87,7 @@ def meld_of(event: Chi | Pon | Daiminkan | Ankan | Kakan, pon: Meld | None = Non
 
 
 def tenths_text(tenths: int) -> str:
-    """A result as the wire writes it.
+    """A result in the wire format.
 
     >>> tenths_text(-170), tenths_text(5)
     ('-17.0', '0.5')
@@ -128,14 +128,14 @@ def _hundreds(points: Four) -> str:
 
 
 class _Writer:
-    """Folds a game's events and keeps the tag each of them becomes."""
+    """Folds a game's events and collects their tags."""
 
     def __init__(self, record: GameRecord) -> None:
         self.parts: list[str] = []
         self._record = record
         self._state = new_round()
         self._rounds = 0
-        # A result's tag is closed only when it is known whether the game's end follows.
+        # A result's tag stays open until it is known whether the end of the game follows.
         self._open_result = ""
 
     def add(self, event: GameEvent) -> None:
@@ -155,7 +155,7 @@ class _Writer:
         apply(self._state, event)
 
     def finish(self) -> str:
-        """The end of a result's tag, "" if none is open."""
+        """Close a result's tag; "" if none is open."""
         text, self._open_result = self._open_result, ""
         return f"{text} />" if text else ""
 

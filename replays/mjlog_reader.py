@@ -1,7 +1,7 @@
-"""Reads Tenhou's record format into events: strict about what is there, bounded in time and memory.
+"""Reads Tenhou's record format into events: strictly checked, bounded in time and memory.
 
-Not an XML parser: records carry bare ampersands, and nothing here may follow an entity. Three-player games
-are refused by name.
+It is not an XML parser: records contain bare ampersands, and entities must never be followed. Three-player
+games are rejected with a message that names them.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ MAX_ATTRIBUTES: Final = 32
 MAX_VALUE: Final = 8192
 
 _NOT_READ: Final = ((16 | 2048, "three-player"), (512 | 1024, "chip"))
-"""Bits of game types that change what tags hold."""
-_TAG: Final = re.compile(  # without the "<" that texts are split at: no value may hold one
+"""Bits of game types that change the contents of tags."""
+_TAG: Final = re.compile(  # without the "<" that texts are split at: values never contain one
     r"(?P<close>/?+)(?P<name>[A-Za-z]++)(?P<tile>[0-9]{0,3}+)"
     r'(?P<attributes>(?:\s++[A-Za-z][A-Za-z0-9]{0,20}+="[^"<>]*+")*+)\s*+/?+>\s*+'
 )
@@ -68,20 +68,20 @@ _DRAW_REASONS: Final[dict[str, DrawReason]] = {
 
 
 def read(text: str) -> list[GameEvent]:
-    """The events of a game from its mjlog text, `StartGame` to `EndGame`.
+    """Read the events of a game from its mjlog text, `StartGame` to `EndGame`.
 
     Raises:
-        ReplayFormatError: it is no complete four-player mjlog.
+        ReplayFormatError: it is not a complete four-player mjlog.
         ReplayTooLarge: it is longer than any game can be.
     """
     return list(read_record(text).events)
 
 
 def read_record(text: str, game_id: str = "") -> GameRecord:
-    """A game from its mjlog text; the text itself does not hold the id.
+    """Read a game from its mjlog text; the text itself does not contain the id.
 
     Raises:
-        ReplayFormatError: it is no complete four-player mjlog.
+        ReplayFormatError: it is not a complete four-player mjlog.
         ReplayTooLarge: it is longer than any game can be.
     """
     if len(text) > MAX_CHARACTERS:
@@ -92,14 +92,14 @@ def read_record(text: str, game_id: str = "") -> GameRecord:
     if head.strip("\ufeff \r\n\t"):
         raise _no_tag(text, 0)
     if tags and ">" not in tags[-1]:
-        raise ReplayFormatError("cut short within its last tag; save the record once more")
+        raise ReplayFormatError("cut short within its last tag; save the record again")
     reader = _Reader()
     reader.add_all(tags)
     return reader.record(game_id)
 
 
 class _Tag:
-    """One tag with its attributes as text, read with checks."""
+    """One tag with its attributes as text, and checked access to them."""
 
     def __init__(self, name: str, tile: str, attributes: dict[str, str]) -> None:
         self.name = name
@@ -118,10 +118,10 @@ class _Tag:
         return self.attributes[key]
 
     def integers(self, key: str, count: int | None = None) -> tuple[int, ...]:
-        """A comma list, "" being the empty one."""
+        """A list separated by commas; "" is the empty list."""
         text = self.text(key)
         if text and not _INTEGERS.fullmatch(text):
-            raise self.fail(f"{key} is no list of numbers: {text[:80]!r}")
+            raise self.fail(f"{key} is not a list of numbers: {text[:80]!r}")
         values = tuple(map(int, text.split(","))) if text else ()
         if count is not None and len(values) != count:
             raise self.fail(f"{key} has {len(values)} numbers instead of {count}")
@@ -141,16 +141,16 @@ class _Tag:
         return (a * scale, b * scale, c * scale, d * scale)
 
     def tiles(self, key: str, low: int, high: int) -> tuple[int, ...]:
-        """Physical tiles, all different, between ``low`` and ``high`` of them."""
+        """Between ``low`` and ``high`` physical tiles, all different."""
         values = self.integers(key)
         if not low <= len(values) <= high or len(set(values)) != len(values):
-            raise self.fail(f"{key} has {len(values)} tiles, or one twice")
+            raise self.fail(f"{key} has {len(values)} tiles, or a tile twice")
         if not all(0 <= value < TILES for value in values):
             raise self.fail(f"{key} names a tile outside 0 to {TILES - 1}")
         return values
 
     def own_tile(self, *, may_be_unseen: bool = False) -> int:
-        """The tile in the tag's own name."""
+        """The tile number in the tag's name."""
         if not self.tile_text and may_be_unseen:
             return UNSEEN
         if not self.tile_text or int(self.tile_text) >= TILES:
@@ -163,20 +163,20 @@ def _no_tag(text: str, at: int) -> ReplayFormatError:
 
 
 def _parse(text: str) -> _Tag | None:
-    """A tag without its "<"; None for one that only closes."""
+    """Parse a tag without its "<"; None for a closing tag."""
     found = _TAG.fullmatch(text)
     if found is None:
         raise _no_tag("<" + text, 0)
     pairs = _ATTRIBUTE.findall(found["attributes"])
     attributes = dict(pairs)
     if len(attributes) != len(pairs) or len(pairs) > MAX_ATTRIBUTES:
-        raise ReplayFormatError(f"<{found['name']}>: an attribute twice, or too many")
+        raise ReplayFormatError(f"<{found['name']}>: a repeated attribute, or too many")
     if any(len(value) > MAX_VALUE for value in attributes.values()):
         raise ReplayTooLarge(f"<{found['name']}>: a value of more than {MAX_VALUE} characters")
     return None if found["close"] else _Tag(found["name"], found["tile"], attributes)
 
 
-# Nine tags in ten are a draw or a discard; as texts after "<" they find their events without being parsed.
+# Nine tags in ten are a draw or a discard; these texts after "<" map to their events without parsing.
 _DRAWS: Final = tuple(tuple(Draw(player, tile) for tile in range(TILES)) for player in range(4))
 _DRAW_TEXTS: Final = {
     f"{'TUVW'[draw.player]}{draw.tile}/>": draw for of_player in _DRAWS for draw in of_player
@@ -204,10 +204,10 @@ class _Reader:
         self._result_seen = False
         self._ended = False
         self._drawn: Draw | None = None
-        """The draw a discard may follow; riichi, an indicator or a lost line may stand between."""
+        """The draw that a discard may follow; riichi, an indicator or a lost connection may come between."""
 
     def add_all(self, tags: list[str]) -> None:
-        """Take all tags, each without its "<"."""
+        """Add all tags, each without its "<"."""
         events = self._events
         for number, text in enumerate(tags):
             plain = text if text[-1:] == ">" else text.rstrip()
@@ -230,7 +230,7 @@ class _Reader:
                 self._add(tag)
 
     def _add(self, tag: _Tag) -> None:
-        """Take the next tag."""
+        """Add the next tag."""
         if not self._header and tag.name != "mjloggm":
             raise ReplayFormatError("not an mjlog: it does not begin with <mjloggm>")
         if tag.name in _HEADER_TAGS and not (tag.name == "UN" and "UN" in self._header):
@@ -241,15 +241,13 @@ class _Reader:
         if handler is None:
             raise tag.fail("unknown tag")
         if self._ended and tag.name not in ("BYE", "UN"):
-            raise tag.fail("stands after the end of the game")
+            raise tag.fail("comes after the end of the game")
         handler(self, tag)
 
     def record(self, game_id: str) -> GameRecord:
-        """The whole game."""
+        """Return the whole game."""
         if not self._ended:
-            raise ReplayFormatError(
-                "cut short: no final result; save the record once more, when the game is over"
-            )
+            raise ReplayFormatError("cut short: no final result; save the record again when the game is over")
         names = self._names()
         un, go, shuffle = self._header["UN"], self._header.get("GO"), self._header.get("SHUFFLE")
         rates = un.text("rate").split(",") if un.has("rate") else []
@@ -273,12 +271,12 @@ class _Reader:
             return
         for bits, name in _NOT_READ:
             if tag.integer("type", 0, 4095) & bits:
-                raise tag.fail(f"{name} games are not read")
+                raise tag.fail(f"{name} games are not supported")
 
     def _names(self) -> Names:
         un = self._header.get("UN")
         if un is None:
-            raise ReplayFormatError("no <UN>: who played is missing")
+            raise ReplayFormatError("no <UN>: the players are missing")
         n0, n1, n2, n3 = (unquote(un.text(f"n{p}"))[:64] for p in range(4))
         return n0, n1, n2, n3
 
@@ -291,16 +289,16 @@ class _Reader:
 
     def _needs_round(self, tag: _Tag) -> None:
         if not self._takes_moves:
-            raise tag.fail("stands outside a round")
+            raise tag.fail("is outside of a round")
 
     # --- the tags ------------------------------------------------------------------------------------
 
     def _skip(self, tag: _Tag) -> None:
-        """Elements that only group others."""
+        """Ignore elements that only group others."""
 
     def init(self, tag: _Tag) -> None:
         if self._in_round and not self._result_seen:
-            raise tag.fail("a round begins before the last one ended")
+            raise tag.fail("a round begins before the previous one ended")
         self._close_round()
         seed = tag.integers("seed", 6)
         if not (0 <= seed[0] <= 15 and 0 <= seed[1] <= 999 and 0 <= seed[2] <= 999 and 0 <= seed[5] < TILES):
@@ -373,12 +371,12 @@ class _Reader:
 
     def win(self, tag: _Tag) -> None:
         if not self._in_round or (self._result_seen and not isinstance(self._last(), Win)):
-            raise tag.fail("stands outside a round")
+            raise tag.fail("is outside of a round")
         fu, points, limit = tag.integers("ten", 3)
         honba, sticks = tag.integers("ba", 2)
         yaku = tag.integers("yaku") if tag.has("yaku") else ()
         if len(yaku) % 2 or not 0 <= limit <= 5:
-            raise tag.fail("yaku or ten is out of form")
+            raise tag.fail("yaku or ten is malformed")
         self._events.append(
             Win(
                 player=tag.player(),
@@ -440,12 +438,12 @@ def _end_of_game(tag: _Tag) -> EndGame:
     parts = tag.text("owari").split(",")
     results = [_RESULT.fullmatch(part) for part in parts[1:8:2]]
     if len(parts) != 8 or not all(_INTEGER.fullmatch(part) for part in parts[::2]):
-        raise tag.fail("owari is no list of four scores and results")
+        raise tag.fail("owari is not a list of four scores and results")
     a, b, c, d = (100 * int(part) for part in parts[::2])
     tenths = []
     for found in results:
         if found is None:
-            raise tag.fail("owari holds no result")
+            raise tag.fail("owari contains an invalid result")
         tenths.append((-1 if found[1] else 1) * (10 * int(found[2]) + int(found[3] or 0)))
     return EndGame((a, b, c, d), (tenths[0], tenths[1], tenths[2], tenths[3]))
 
@@ -454,7 +452,7 @@ def _four_rates(tag: _Tag, texts: list[str]) -> tuple[float, float, float, float
     if not texts:
         return (1500.0, 1500.0, 1500.0, 1500.0)
     if len(texts) != 4 or not all(re.fullmatch(r"-?[0-9]{1,6}(\.[0-9]{1,4})?", text) for text in texts):
-        raise tag.fail("rate is no list of four ratings")
+        raise tag.fail("rate is not a list of four ratings")
     a, b, c, d = map(float, texts)
     return (a, b, c, d)
 

@@ -1,4 +1,4 @@
-"""A finished game as it is kept: who played, everything that happened, and what was decided."""
+"""The record of a finished game: its players, its events, and our decisions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _GAME_ID: Final = re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-[0-9]{4,5}-(?:[0-9a-f]{8}
 
 
 class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One decision of a seat, with when it was made and in what place of the game.
+    """One decision of a seat, with its time and its position in the game.
 
     Attributes:
         time: Unix time of the answer, seconds.
@@ -35,9 +35,9 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
         honba: repeats of the round.
         turn: discards of all players before it in this round.
         player: absolute seat.
-        decision: what was chosen, every option, latency and budget.
+        decision: the choice, every option, latency and budget.
         fallback: whether the policy's own answer was not used.
-        late: whether it came after its budget.
+        late: whether it exceeded its budget.
     """
 
     time: float
@@ -61,13 +61,13 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True):
         ranks: rank index by player.
         rates: rating by player.
         sexes: ``M``, ``F``, or ``C`` for a computer.
-        events: everything that happened, from `StartGame` to `EndGame`.
-        dice: both dice of each round less one; they decide nothing and may be missing.
-        shuffle: text of the seed all walls follow from, where Tenhou gave it.
+        events: all events, from `StartGame` to `EndGame`.
+        dice: both dice of each round minus one; they have no effect and may be missing.
+        shuffle: text of the seed of all walls, where Tenhou published it.
         round_shuffles: texts of the seeds of single rounds, which records of early 2009 carry instead.
-        decisions: those of our seat, in order; of several seats one seat after the other.
-        rules_said: whether the record says by which rules it was played; ``game_type`` is else the usual one
-            that fits its rounds.
+        decisions: those of our seat, in order; for several seats, one seat after another.
+        rules_said: whether the record states its rules; otherwise ``game_type`` is the usual one that fits
+            its rounds.
     """
 
     game_id: str
@@ -96,14 +96,14 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def rounds(self) -> int:
-        """How many rounds were dealt."""
+        """Number of rounds dealt."""
         return sum(isinstance(e, StartRound) for e in self.events)
 
 
 def usual_type(events: Sequence[GameEvent]) -> int:
-    """The type of a game whose record does not say it: against people, by the usual rules.
+    """The type of a game whose record does not state it: against people, with the usual rules.
 
-    Its length follows from its rounds: East only where it ended before any round of the South.
+    Its length follows from its rounds: East only if it ended before any South round.
     """
     ended = any(isinstance(event, EndGame) for event in events)
     last = max((event.round_index for event in events if isinstance(event, StartRound)), default=0)
@@ -117,7 +117,7 @@ def game_id(now: datetime, game_type: int, lobby: int, token: int) -> str:
         now: an aware time; Japan's date and hour are taken.
         game_type: type bits.
         lobby: number of the lobby.
-        token: 32 bits that tell the games of one hour apart.
+        token: 32 bits that distinguish the games of one hour.
 
     >>> game_id(datetime(2026, 1, 2, 3, tzinfo=JAPAN), 9, 0, 0x1F)
     '2026010203gm-0009-0000-0000001f'
@@ -127,7 +127,7 @@ def game_id(now: datetime, game_type: int, lobby: int, token: int) -> str:
 
 
 def started(game_id: str) -> str:
-    """When a game started, as its id says: Japan's date and hour, and that it is Japan's; "" if it says none.
+    """Start of a game from its id: date and hour in Japan, marked JST; "" if the id contains none.
 
     >>> started("2026010203gm-0009-0000-0000001f")
     '2026-01-02 03:00 JST'
@@ -139,18 +139,18 @@ def started(game_id: str) -> str:
 
 
 def shown_time(moment: datetime) -> str:
-    """An aware time as people read it: in Japan, and saying so."""
+    """An aware time as text, in Japan's time zone and marked so."""
     return moment.astimezone(JAPAN).strftime("%Y-%m-%d %H:%M %Z")
 
 
 def check_game_id(text: str) -> str:
-    """The text itself if it is a game id.
+    """Return the text unchanged if it is a game id.
 
     Raises:
-        ReplayFormatError: it is anything else; such a text never becomes a file name.
+        ReplayFormatError: it is not; such a text never becomes a file name.
     """
     if not _GAME_ID.fullmatch(text):
         raise ReplayFormatError(
-            f"not a game id: {text[:80]!r}; one looks like 2026010203gm-0009-0000-0123abcd"
+            f"not a game id: {text[:80]!r}; an id looks like 2026010203gm-0009-0000-0123abcd"
         )
     return text

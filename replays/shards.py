@@ -1,7 +1,7 @@
 """Shards: many games in one file, Zstandard-compressed JSON lines (``id``, ``source``, ``format``, ``text``).
 
-Read in pieces, in bounded memory; a bad line is reported and the next one read. A shard that is cut short
-says so at its end, which the decoder alone would not.
+They are read in pieces, in bounded memory. A bad line is reported and the next one is read. A truncated shard
+is reported at its end, which the decoder alone would not do.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_LINE: Final = 8 * 1024 * 1024
 """Bytes of one game; a long one has 100,000."""
 
 _MAX_WINDOW: Final = 1 << 27
-# A block of 128 KiB can be four bytes of a file, so this much of a file is at most 32 MiB of text.
+# A block of 128 KiB can take four bytes of a file, so a piece expands to at most 32 MiB of text.
 _PIECE: Final = 1024
 
 
@@ -29,8 +29,8 @@ class ShardLine(msgspec.Struct, frozen=True):
 
     Attributes:
         number: counted from 1.
-        data: its bytes, none if it has a problem.
-        problem: why it cannot be read, "" if nothing is known against it.
+        data: its bytes, empty if it has a problem.
+        problem: why it cannot be read, "" if no problem is known.
     """
 
     number: int
@@ -39,13 +39,13 @@ class ShardLine(msgspec.Struct, frozen=True):
 
 
 class ShardGame(msgspec.Struct, frozen=True):
-    """One game of a shard, its text not read yet.
+    """One game of a shard, its text not parsed yet.
 
     Attributes:
-        line: where it stands.
+        line: number of its line.
         game_id: Tenhou's, or ``nolog-`` and a hash.
         source: where it was found.
-        format: of the text.
+        format: format of the text.
         text: the record.
     """
 
@@ -67,7 +67,7 @@ _games: Final = msgspec.json.Decoder(_Game)
 
 
 def shard_games(path: Path) -> Iterator[ShardGame | ShardLine]:
-    """Every game of a shard in order; a line that holds none comes as a `ShardLine` with its problem.
+    """Every game of a shard in order; a line without one becomes a `ShardLine` with its problem.
 
     Raises:
         OSError: the file cannot be opened.
@@ -83,10 +83,10 @@ def shard_games(path: Path) -> Iterator[ShardGame | ShardLine]:
 
 
 def parse_line(data: bytes, number: int = 0) -> ShardGame:
-    """The game of one line.
+    """Parse the game of one line.
 
     Raises:
-        ReplayFormatError: there is none in it.
+        ReplayFormatError: it does not contain one.
     """
     try:
         game = _games.decode(data)
@@ -96,7 +96,7 @@ def parse_line(data: bytes, number: int = 0) -> ShardGame:
 
 
 def shard_lines(path: Path) -> Iterator[ShardLine]:
-    """Every line of a shard that is not empty; the last one has a problem if the file is cut or broken.
+    """Every non-empty line of a shard; the last one has a problem if the file is truncated or broken.
 
     Raises:
         OSError: the file cannot be opened.
@@ -127,7 +127,7 @@ def _line(number: int, data: bytearray, too_long: bool) -> ShardLine:
 
 
 def _expanded(file: IO[bytes]) -> Iterator[bytes]:
-    """The text of all frames of a file, piece by piece."""
+    """The text of all frames of a file, in pieces."""
     expander = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW)
     frame = None
     while data := file.read(_PIECE):

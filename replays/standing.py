@@ -1,4 +1,4 @@
-"""How a run of many games stands: said by who plays them, shown by who watches."""
+"""State of a run of many games, reported by the program that plays it and shown by the dashboard."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from game.settlement import GameLength
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """A run while it goes on.
+    """State of a run in progress.
 
     Attributes:
-        length: of the games.
-        games: over by now, those of earlier starts included.
-        of: to be played in all.
-        played: since this start.
-        crashes: games among them that could not be played to their end.
+        length: length of the games.
+        games: games finished so far, including those of earlier starts.
+        of: games planned in total.
+        played: games finished since this start.
+        crashes: games among them that could not be completed.
         faults: games among them in which a decision had to be replaced.
         players: names, each once.
-        places: by player: how often first to fourth; who sits in several seats has several places a game.
+        places: by player: counts of first to fourth; a player in several seats has several places per game.
     """
 
     length: GameLength

@@ -1,4 +1,4 @@
-"""What rounds come to for each player: wins, deal-ins, riichi, calls, counted from the events."""
+"""Counts per player over rounds: wins, deal-ins, riichi, calls, from the events."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from game.events import Chi, Daiminkan, DrawnRound, GameEvent, Pon, Riichi, Star
 
 
 class SeatTally(msgspec.Struct):
-    """One player's game, in numbers.
+    """Counts of one player.
 
     Attributes:
-        decisions: that were asked of him; forced moves are not.
+        decisions: decisions requested; forced moves are not.
         faults: decisions that had to be replaced.
         wins: rounds won.
-        tsumo: those of them by self-draw.
-        won_points: gained by these, honba and sticks included.
-        deal_ins: rounds in which he threw somebody's winning tile.
-        lost_points: paid for these.
-        riichi: rounds in which he declared riichi.
-        calls: rounds in which he called chi, pon or an open kan.
-        tenpai_draws: rounds that ran out of tiles with him tenpai.
+        tsumo: of these, wins by self-draw.
+        won_points: points gained by wins, including honba and sticks.
+        deal_ins: rounds in which the player discarded another player's winning tile.
+        lost_points: points paid for deal-ins.
+        riichi: rounds in which the player declared riichi.
+        calls: rounds in which the player called chi, pon or an open kan.
+        tenpai_draws: rounds that ran out of tiles with the player tenpai.
         draws: rounds that ran out of tiles.
     """
 
@@ -44,7 +44,7 @@ Seats: TypeAlias = tuple[SeatTally, SeatTally, SeatTally, SeatTally]
 
 
 def tally(events: Iterable[GameEvent]) -> tuple[Seats, int]:
-    """Each player's numbers (without decisions and faults), and how many rounds were dealt."""
+    """Counts per player (without decisions and faults), and the number of rounds dealt."""
     seats = (SeatTally(), SeatTally(), SeatTally(), SeatTally())
     rounds = 0
     called: set[int] = set()
@@ -77,7 +77,7 @@ def _win(seats: Seats, event: Win, dealt_in: set[int]) -> None:
         winner.tsumo += 1
         return
     loser = seats[event.from_player]
-    # two who win on the same tile are one mistake
+    # two wins on the same tile are one mistake
     loser.deal_ins += event.from_player not in dealt_in
     loser.lost_points -= event.deltas[event.from_player]
     dealt_in.add(event.from_player)

@@ -1,15 +1,16 @@
-"""Tenhou's JSON records, as its viewer at tenhou.net/6 takes and gives them, both ways.
+"""Tenhou's JSON records, as read and written by its viewer at tenhou.net/6, in both directions.
 
-The format is made for looking at games. It does not keep:
+The format is made for viewing games. It does not store:
 
-- which physical copy of a tile was meant: each face gets its lowest free copy;
-- the order between the players' lists: it follows from the rules, but a discard that could be called then or
-  later may be matched to the other one, where both fit;
-- the minipoints of limit hands, and who showed his hand: they are worked out again;
-- an ura dora line of 0 han: it is put back behind every riichi;
-- the wall's seed, the dice, and when players left and came back: these are gone.
+- the physical copy of a tile: each face gets its lowest free copy;
+- the order between the players' lists: it follows from the rules, but a call may be matched to the wrong one
+of
+  two equal discards where both fit;
+- the minipoints of limit hands, and which hands were shown: they are computed again;
+- an ura dora line of 0 han: it is restored for every riichi;
+- the wall's seed, the dice, and when players left and came back: these are lost.
 
-Source: records downloaded from Tenhou and written for its viewer; `replays.tenhou6_tokens` has the words.
+Source: records downloaded from Tenhou and written for its viewer; `replays.tenhou6_tokens` has the notation.
 """
 
 from __future__ import annotations
@@ -61,16 +62,16 @@ _NO_RED_FIVES: Final = 2
 
 
 def write(record: GameRecord) -> str:
-    """A game as JSON text.
+    """Write a game as JSON text.
 
     Raises:
-        ReplayFormatError: the events are no game, or a hand in it is not known: this format shows all hands.
+        ReplayFormatError: the events do not form a game, or a hand is unknown: this format shows all hands.
     """
     return json.dumps(_document(record), ensure_ascii=False, separators=(",", ":"))
 
 
 def link(record: GameRecord) -> str:
-    """A game as a link that opens it in Tenhou's viewer.
+    """Write a game as a link that opens it in Tenhou's viewer.
 
     Raises:
         ReplayFormatError: as for `write`.
@@ -110,7 +111,7 @@ def _points(tenths: int) -> int | float:
 
 
 def _display(game_type: int) -> str:
-    """The rules in the signs Tenhou shows: room, length, open tanyao, red fives, clock.
+    """The rules in Tenhou's notation: room, length, open tanyao, red fives, clock.
 
     >>> _display(169), _display(193)
     ('鳳南喰赤', '上東喰赤速')
@@ -224,5 +225,5 @@ class _Writer:
 
 
 def _hand_order(number: int) -> tuple[int, int]:
-    """A red five stands behind the other fives, as Tenhou writes hands."""
+    """Sort key: a red five comes after the other fives, as in Tenhou's hands."""
     return (10 * (number - 50) + 5, 1) if number > 50 else (number, 0)

@@ -1,8 +1,8 @@
-"""Puts a round of a tenhou.net/6 record back into the order in which it was played.
+"""Restores the order in which a round of a tenhou.net/6 record was played.
 
-The format keeps four lists of draws and four of discards. Who drew next follows from the rules, except where
-a discard could have been called then or a later one like it: there the first way that uses up all lists is
-taken, calls before draws, pon and kan before chi.
+The format has four lists of draws and four of discards. The next draw follows from the rules, except where a
+call fits both this discard and a later one like it. There the first order that uses up all lists is taken,
+with calls tried before draws, and pon and kan before chi.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ from replays.tenhou6_tokens import (
 )
 
 MAX_STEPS: Final = 4000
-"""Events tried in one round, those taken back included; a round has about 200."""
+"""Maximum number of events tried in one round, including those taken back; a round has about 200."""
 
 _PASS: Final = -1
 
 
 class Lists(msgspec.Struct, frozen=True):
-    """What a round's lists say.
+    """The lists of a round.
 
     Attributes:
-        indicators: numbers of all dora indicators that were turned, in order.
+        indicators: numbers of all revealed dora indicators, in order.
         draws: of each player, in order.
         discards: of each player, in order.
     """
@@ -74,7 +74,7 @@ class Lists(msgspec.Struct, frozen=True):
 
 
 class Place:
-    """Somewhere in a round: its state, what happened so far, and how far each list is used."""
+    """A point in a round: its state, the events so far, and how much of each list is used."""
 
     def __init__(self, state: np.void, events: list[GameEvent], *, by_the_rules: bool) -> None:
         self.state = state
@@ -86,17 +86,17 @@ class Place:
         self.owed = 0
 
     def copy(self) -> Place:
-        """The same place, to go another way from."""
+        """A copy of this point, to try another order from."""
         other = Place(clone(self.state), list(self.events), by_the_rules=self.by_the_rules)
         other.draws, other.discards = list(self.draws), list(self.discards)
         other.indicators, other.owed = self.indicators, self.owed
         return other
 
     def add(self, event: GameEvent) -> None:
-        """Let something happen.
+        """Apply an event.
 
         Raises:
-            StateMismatchError: it does not fit, or breaks a rule where none may be broken.
+            StateMismatchError: it does not fit, or breaks a rule where all rules must be kept.
         """
         rule = broken_rule(self.state, event) if self.by_the_rules else ""
         if rule:
@@ -105,23 +105,23 @@ class Place:
         self.events.append(event)
 
 
-class _DeadEnd(Exception):  # noqa: N818 - not an error: another way is tried
-    """The lists cannot be used up this way."""
+class _DeadEnd(Exception):  # noqa: N818 - not an error: another order is tried
+    """The lists cannot be used up in this order."""
 
 
 def in_order(start: StartRound, lists: Lists, faces: Faces) -> Place:
     """Play a round up to its last discard, draw or kan.
 
-    An order in which everybody keeps to the rules comes before one in which somebody does not.
+    Orders in which every player keeps to the rules are tried before orders with a violation.
 
     Raises:
-        ReplayFormatError: no order of the lists is possible; says how far the best try came.
+        ReplayFormatError: no order of the lists is possible; the message describes where the best try failed.
     """
     try:
         place = _Search(start, lists, faces, by_the_rules=True).run()
     except ReplayFormatError:
         return _Search(start, lists, faces, by_the_rules=False).run()
-    place.by_the_rules = False  # the order was searched for; the result is told
+    place.by_the_rules = False  # the order was searched for, but the result is stated
     return place
 
 
@@ -135,12 +135,12 @@ class _Search:
             first.add(start)
         except StateMismatchError as exc:
             raise ReplayFormatError(f"the deal: {exc}") from None
-        # Ways not gone yet: a place, and who calls there.
+        # Alternatives not tried yet: a place, and the caller there.
         self._open: list[tuple[Place, int]] = []
         self._place = first
 
     def run(self) -> Place:
-        """The first place at which all lists are used up."""
+        """The first place where all lists are used up."""
         furthest, reason = -1, ""
         while True:
             try:
@@ -155,7 +155,7 @@ class _Search:
                 return self._place
 
     def _take_another_way(self) -> bool:
-        """Go back to the last place with a way not gone yet; False without one."""
+        """Go back to the last place with an untried alternative; False if there is none."""
         while self._open:
             self._place, caller = self._open.pop()
             try:
@@ -195,16 +195,16 @@ class _Search:
     def _draw(self, player: int) -> None:
         token = self._next_draw(player)
         if not isinstance(token, Take):
-            found = "nothing is left" if token is None else "a call stands there"
+            found = "nothing is left" if token is None else "a call is there"
             raise _DeadEnd(f"{self._at('draws', player)}: a tile is drawn, but {found}")
         if self._place.owed:
-            # After an open or added kan; its own indicator waits for the discard, an earlier one does not.
+            # After an open or added kan; its own indicator is due with the discard, an earlier one now.
             self._reveal(self._place.owed - 1)
         self._place.add(Draw(player, self._copy(token.number, AT_UNSEEN, f"{self._at('draws', player)}")))
         self._place.draws[player] += 1
 
     def _act(self, player: int) -> bool:
-        """A discard or a kan of one's own; False if the round ends with this draw."""
+        """A discard or the player's own kan; False if the round ends with this draw."""
         token = self._next_discard(player)
         match token:
             case None:
@@ -215,7 +215,7 @@ class _Search:
             case OwnKan():
                 self._own_kan(player, token)
             case Gap():
-                raise _DeadEnd(f"{self._at('discards', player)}: 0 stands where no open kan was called")
+                raise _DeadEnd(f"{self._at('discards', player)}: 0 where no open kan was called")
         self._place.discards[player] += 1
         return True
 
@@ -224,7 +224,7 @@ class _Search:
         drawn = int(self._place.state["drawn"])
         tsumogiri = token.number == TSUMOGIRI
         if tsumogiri and drawn < 0:
-            raise _DeadEnd(f"{where}: {TSUMOGIRI} stands where nothing was drawn")
+            raise _DeadEnd(f"{where}: {TSUMOGIRI} where nothing was drawn")
         tile = drawn if tsumogiri else self._copy(token.number, AT_HAND + player, where, (drawn,))
         if token.riichi:
             self._place.add(Riichi(player))
@@ -248,7 +248,7 @@ class _Search:
     # --- calls ---------------------------------------------------------------------------------------
 
     def _after_discard(self) -> bool:
-        """Go on after a discard; False if the round ends with it."""
+        """Continue after a discard; False if the round ends with it."""
         thrower = int(self._place.state["last_player"])
         answers = self._callers(thrower)
         following = (thrower + 1) % 4
@@ -264,7 +264,7 @@ class _Search:
         return True
 
     def _callers(self, thrower: int) -> list[int]:
-        """Who may be about to call the last discard, chi last."""
+        """The players whose next entry may call the last discard, chi last."""
         found = []
         tile = int(self._place.state["last_tile"])
         for player in range(4):
@@ -297,21 +297,21 @@ class _Search:
     # --- the rest ------------------------------------------------------------------------------------
 
     def _reveal(self, count: int) -> None:
-        """Turn indicators, as far as the list has them."""
+        """Reveal indicators, as far as the list has them."""
         for number in self._lists.indicators[self._place.indicators : self._place.indicators + count]:
             self._place.add(DoraRevealed(self._copy(number, AT_UNSEEN, "dora indicators")))
             self._place.indicators += 1
         self._place.owed = max(self._place.owed - count, 0)
 
     def _finish(self) -> None:
-        """The round is over if nothing is left in any list."""
+        """End the round, if nothing is left in any list."""
         for name, lists, used in (
             ("draws", self._lists.draws, self._place.draws),
             ("discards", self._lists.discards, self._place.discards),
         ):
             for player in range(4):
                 if used[player] < len(lists[player]):
-                    raise _DeadEnd(f"{name} of player {player} entry {used[player] + 1}: never comes to it")
+                    raise _DeadEnd(f"{name} of player {player} entry {used[player] + 1}: is never reached")
         self._reveal(len(self._lists.indicators) - self._place.indicators)
 
     def _at(self, name: str, player: int) -> str:

@@ -1,4 +1,4 @@
-"""Reads tenhou.net/6 records into events: strict about what is there, bounded in time and memory."""
+"""Reads tenhou.net/6 records into events: strictly checked, bounded in time and memory."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from replays.tenhou6_tokens import (
 MAX_CHARACTERS: Final = 1024 * 1024
 """A long hanchan has about 30,000."""
 MAX_LINK: Final = 512 * 1024
-"""Characters of a link, each of the record's three of its own."""
+"""Characters of a link, which encodes each character of the record as up to three."""
 MAX_ROUNDS: Final = 100
 MAX_LIST: Final = 40
 MAX_NAME: Final = 64
@@ -62,7 +62,7 @@ _REF_TYPE: Final = re.compile(r"[0-9]{10}gm-([0-9a-f]{4})-([0-9]{4,5})-.*")
 _RED: Final = re.compile(rb"(?<![0-9])r?5[123](?![0-9])")
 """A red five among the tiles of a log."""
 _SIGNS: Final = re.compile("(?:大会|[般上特鳳])?三?[東南]喰?赤?速?(?:祝[0-9０-９]*)?")
-"""Rules as Tenhou shows them; other programs write their own words there."""
+"""Rules in Tenhou's notation; other programs write other words there."""
 _ROOMS: Final = {"般": 0, "上": 128, "特": 32, "鳳": 160}
 _YAKU_RIICHI: Final = (1, 21)
 _YAKU_URA: Final = 53
@@ -95,7 +95,7 @@ _Tokens = list[int | str]
 
 
 class _Round(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
-    """One round as it stands in ``log``."""
+    """One round as stored in ``log``."""
 
     place: tuple[int, int, int]
     scores: Four
@@ -133,17 +133,17 @@ _rounds: Final = msgspec.json.Decoder(_Round)
 
 
 def is_link(text: str) -> bool:
-    """Whether a text is a link to Tenhou's viewer with a record in it."""
+    """Whether a text is a link to Tenhou's viewer that contains a record."""
     return _LINK.match(text) is not None
 
 
 def read_record(text: str) -> GameRecord:
-    """A game from its JSON, or from a ``https://tenhou.net/6#json=`` link with it.
+    """Read a game from its JSON, or from a ``https://tenhou.net/6#json=`` link that contains it.
 
-    What the format does not keep is filled in: see `replays.tenhou6`.
+    What the format does not store is filled in: see `replays.tenhou6`.
 
     Raises:
-        ReplayFormatError: it is no such record; names the round and the place.
+        ReplayFormatError: it is not such a record; names the round and the place.
         ReplayTooLarge: it is longer than any game can be.
     """
     text = text.strip("\ufeff \t\r\n")
@@ -173,10 +173,10 @@ def _record(document: _Document) -> GameRecord:
     if len(document.log) > MAX_ROUNDS:
         raise ReplayTooLarge(f"{len(document.log)} rounds; at most {MAX_ROUNDS} are read")
     if not document.log:
-        raise ReplayFormatError("tenhou6: no round in it")
+        raise ReplayFormatError("tenhou6: it contains no round")
     stated, lobby = _type_and_lobby(document)
     if (stated or 0) & _THREE_PLAYERS or "三" in document.rule.disp or len(document.name) == 3:
-        raise ReplayFormatError("tenhou6: three-player games are not read")
+        raise ReplayFormatError("tenhou6: three-player games are not supported")
     faces = Faces(_reds(document))
     names = _names(document.name)
     events: list[GameEvent] = [StartGame(names)]
@@ -208,7 +208,7 @@ def _game_id(ref: str) -> str:
 
 
 def _type_and_lobby(document: _Document) -> tuple[int | None, int]:
-    """The type that the id or the rules in Tenhou's signs say, None where neither does; and the lobby."""
+    """The type from the id or from rules in Tenhou's notation, None without either; and the lobby."""
     if not 0 <= document.lobby < 20000:
         raise ReplayFormatError(f"tenhou6: there is no lobby {document.lobby}")
     found = _REF_TYPE.fullmatch(document.ref[:80])
@@ -226,14 +226,14 @@ def _type_and_lobby(document: _Document) -> tuple[int | None, int]:
 
 
 def _assumed_type(document: _Document, events: list[GameEvent]) -> int:
-    """The type of a game whose rules are not in Tenhou's signs: open tanyao is taken for allowed."""
+    """The type of a game whose rules are not in Tenhou's notation: open tanyao is assumed."""
     words = document.rule.disp
     length = 9 if "南" in words else 1 if "東" in words else usual_type(events)
     return length | (not all(_reds(document))) * 2
 
 
 def _reds(document: _Document) -> tuple[bool, bool, bool]:
-    """Which red fives there are: as the rule says one by one, together or in words, else as the log shows."""
+    """Which red fives are in play: as the rule states one by one, together or in words, or from the log."""
     rule = document.rule
     stated = (rule.aka51, rule.aka52, rule.aka53)
     if any(red is not None for red in stated):
@@ -268,7 +268,7 @@ def _rates(values: list[float]) -> tuple[float, float, float, float]:
 
 def _end_of_game(values: list[float]) -> EndGame:
     if len(values) != 8 or not all(abs(value) < 1e7 for value in values):
-        raise ReplayFormatError("tenhou6: sc is no list of four scores and results")
+        raise ReplayFormatError("tenhou6: sc is not a list of four scores and results")
     a, b, c, d = (round(value) for value in values[::2])
     first, second, third, fourth = (round(10 * value) for value in values[1::2])
     return EndGame((a, b, c, d), (first, second, third, fourth))
@@ -291,7 +291,7 @@ def _read_round(row: _Round, number: int, faces: Faces) -> list[GameEvent]:
 def _start(row: _Round, faces: Faces) -> StartRound:
     index, honba, sticks = row.place
     if not 0 <= index <= 15 or not 0 <= honba <= 999 or not 0 <= sticks <= 999:
-        raise ValueError("its place, honba or sticks are out of range")
+        raise ValueError("round, honba or sticks are out of range")
     if not 1 <= len(row.indicators) <= 5 or len(row.ura) > 5:
         raise ValueError(f"{len(row.indicators)} dora and {len(row.ura)} ura indicators")
     if any(len(hand) != 13 for hand in row.hands):
@@ -337,11 +337,11 @@ def _deal(numbers: list[int], faces: Faces) -> list[int]:
 
 
 class _Result:
-    """Adds the end of a round to what was played of it."""
+    """Adds the end of a round to its moves."""
 
     def __init__(self, place: Place, ura: list[int], faces: Faces) -> None:
         self._place = place
-        # The values of all wins are counted at the moment of the first.
+        # All wins are valued in the state at the first one.
         self._moment = clone(place.state)
         self._faces = faces
         self._ura = ura
@@ -359,7 +359,7 @@ class _Result:
 
     def _wins(self, rows: list[Any]) -> None:
         if len(rows) not in (2, 4, 6):
-            raise ValueError("result: a win has its score changes and its details")
+            raise ValueError("result: a win needs its score changes and its details")
         ura = self._ura_tiles()
         for at in range(0, len(rows), 2):
             win = self._win(_four(rows[at]), rows[at + 1], ura)
@@ -370,7 +370,7 @@ class _Result:
             raise ValueError("result: the details of a win are missing")
         player, source, liable = map(_player, details[:3])
         if not all(isinstance(text, str) for text in details[3:]):
-            raise ValueError("result: points and yaku are texts")
+            raise ValueError("result: points and yaku must be texts")
         value = parse_value(details[3])
         yaku = [parse_yaku(text) for text in details[4:]]
         state = self._moment
@@ -384,7 +384,7 @@ class _Result:
         shown = ura if in_riichi else ()
         is_yakuman = bool(yaku) and all(han == 0 for _, han in yaku)
         if not is_yakuman and any(number in _YAKU_RIICHI for number, _ in yaku):
-            # Tenhou counts the ura of every riichi, and the format names them only where there are some.
+            # Tenhou counts the ura of every riichi; the format names them only if there are any.
             yaku += [(_YAKU_URA, 0)] * (_YAKU_URA not in [number for number, _ in yaku])
         fu = value.fu if value.fu >= 0 else _fu(state, player, source, tile, shown)
         return Win(
@@ -427,7 +427,7 @@ class _Result:
         self._place.add(DrawnRound(reason, deltas, (a, b, c, d)))
 
     def _shown(self, name: str, deltas: Four) -> list[int]:
-        """Who lays his hand open, which follows from the rules."""
+        """The players who show their hands, which follows from the rules."""
         state = self._place.state
         everybody = list(range(4))
         match DRAW_NAMES[name]:
@@ -447,19 +447,19 @@ class _Result:
 
 
 def _fu(state: np.void, player: int, source: int, tile: int, ura: tuple[int, ...]) -> int:
-    """The minipoints of a limit hand, which the format leaves out; 0 for a hand that is none to us."""
+    """The minipoints of a limit hand, which the format omits; 0 if our rules find no win."""
     value = evaluate(context_of(state, player, tile, source, ura))
     return value.fu if value is not None else 0
 
 
 def _player(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 3:
-        raise ValueError(f"result: no player: {str(value)[:20]!r}")
+        raise ValueError(f"result: not a player: {str(value)[:20]!r}")
     return value
 
 
 def _four(values: Any) -> Four:
     if not isinstance(values, list) or len(values) != 4 or not all(type(value) is int for value in values):
-        raise ValueError("result: score changes are four numbers")
+        raise ValueError("result: score changes must be four numbers")
     a, b, c, d = values
     return a, b, c, d

@@ -1,9 +1,9 @@
-"""The words of a tenhou.net/6 record: tiles as numbers, calls as texts, results as sentences.
+"""The notation of tenhou.net/6 records: tiles as numbers, calls as texts, results as sentences.
 
-11–19 are 1m–9m, 21–29 1p–9p, 31–39 1s–9s, 41–47 the honours, 51–53 the red fives of m, p, s. A call stands
-in place of the draw it took the turn from; where its letter stands says whose tile it was.
+11–19 are 1m–9m, 21–29 1p–9p, 31–39 1s–9s, 41–47 the honours, 51–53 the red fives of m, p, s. A call replaces
+the draw whose turn it took; the position of its letter shows whose tile it was.
 
-Source: records downloaded from Tenhou, and its description of the format as open converters understand it.
+Source: records downloaded from Tenhou, and its description of the format as understood by open converters.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NOTHING: Final = 0
 
 _CALL: Final = re.compile(r"(?:[1-5][1-9])*[cpmak](?:[1-5][1-9])+")
 _RIICHI: Final = re.compile(r"r([1-6][0-9])")
-# How many tiles each letter's text names.
+# Number of tiles in a text, by its letter.
 _SIZES: Final = {"c": 3, "p": 3, "m": 4, "a": 4, "k": 4}
 _KINDS: Final = {
     "c": MeldKind.CHI,
@@ -33,7 +33,7 @@ _KINDS: Final = {
     "a": MeldKind.ANKAN,
     "k": MeldKind.KAKAN,
 }
-# Tiles before the letter, by whose tile it was: 1 the next player's, 2 across, 3 the player's before.
+# Tiles before the letter, by the tile's owner: 1 the next player, 2 across, 3 the previous player.
 _PLACES: Final = {
     MeldKind.CHI: {3: 0},
     MeldKind.PON: {3: 0, 2: 1, 1: 2},
@@ -54,7 +54,7 @@ class Call(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: chi, pon or open kan.
-        from_seat: whose tile, relative to the caller: 1 next, 2 across, 3 before.
+        from_seat: whose tile, relative to the caller: 1 next, 2 across, 3 previous.
         called: number of the tile taken.
         own: numbers of the caller's tiles.
     """
@@ -76,9 +76,9 @@ class OwnKan(msgspec.Struct, frozen=True):
     """A closed or added kan in place of a discard.
 
     Attributes:
-        kind: which of the two.
-        number: the tile that was added, or that names the closed kan.
-        others: numbers of the other three.
+        kind: one of the two.
+        number: the tile that was added, or that denotes the closed kan.
+        others: numbers of the other three tiles.
     """
 
     kind: MeldKind
@@ -87,7 +87,7 @@ class OwnKan(msgspec.Struct, frozen=True):
 
 
 class Gap(msgspec.Struct, frozen=True):
-    """The place where the discard of an open kan would stand."""
+    """Placeholder for the discard of an open kan."""
 
 
 DrawToken: TypeAlias = Take | Call
@@ -101,7 +101,7 @@ class Faces:
         self.reds = reds
         self._numbers = [self._number(tile) for tile in range(136)]
         self.copies: dict[int, tuple[int, ...]] = {}
-        """The physical tiles a number may stand for."""
+        """The physical tiles for each number."""
         for kind in range(34):
             plain = copies_of(kind, has_red=kind >= 27 or reds[kind // 9])
             self.copies[self._numbers[plain[-1]]] = plain
@@ -114,7 +114,7 @@ class Faces:
         return 10 * (tile // 36 + 1) + tile % 36 // 4 + 1
 
     def number(self, tile: int) -> int:
-        """How a physical tile is written.
+        """The number of a physical tile.
 
         Raises:
             ValueError: the tile is unseen.
@@ -124,37 +124,37 @@ class Faces:
         return self._numbers[tile]
 
     def is_tile(self, number: int) -> bool:
-        """Whether a number names a tile."""
+        """Whether a number stands for a tile."""
         return number in self.copies
 
 
 def parse_draw(token: int | str) -> DrawToken:
-    """One entry of a draw list.
+    """Parse one entry of a draw list.
 
     >>> parse_draw(35), parse_draw("47p4747").from_seat
     (Take(number=35), 2)
 
     Raises:
-        ValueError: it is no draw and no call.
+        ValueError: it is neither a draw nor a call.
     """
     if isinstance(token, int):
         return Take(token)
     letter, before, numbers = _split(token)
     kind = _KINDS[letter]
     if kind in (MeldKind.ANKAN, MeldKind.KAKAN):
-        raise ValueError(f"{token!r} is laid instead of a discard, not of a draw")
+        raise ValueError(f"{token!r} replaces a discard, not a draw")
     called = numbers.pop(before)
     return Call(kind, _from_seat(kind, before, token), called, tuple(numbers))
 
 
 def parse_discard(token: int | str) -> DiscardToken:
-    """One entry of a discard list.
+    """Parse one entry of a discard list.
 
     >>> parse_discard("r60"), parse_discard(0)
     (Throw(number=60, riichi=True), Gap())
 
     Raises:
-        ValueError: it is no discard and no kan of one's own.
+        ValueError: it is neither a discard nor a kan on the player's own turn.
     """
     if isinstance(token, int):
         return Gap() if token == NOTHING else Throw(token)
@@ -164,16 +164,16 @@ def parse_discard(token: int | str) -> DiscardToken:
     letter, before, numbers = _split(token)
     kind = _KINDS[letter]
     if kind not in (MeldKind.ANKAN, MeldKind.KAKAN):
-        raise ValueError(f"{token!r} is called instead of a draw, not of a discard")
+        raise ValueError(f"{token!r} replaces a draw, not a discard")
     _from_seat(kind, before, token)
     number = numbers.pop(before)
     return OwnKan(kind, number, tuple(numbers))
 
 
 def _split(token: str) -> tuple[str, int, list[int]]:
-    """The letter of a call, how many tiles stand before it, and all its tiles."""
+    """The letter of a call, the number of tiles before it, and all its tiles."""
     if len(token) > 9 or not _CALL.fullmatch(token):
-        raise ValueError(f"{token[:20]!r} is no call")
+        raise ValueError(f"{token[:20]!r} is not a call")
     at = next(place for place, char in enumerate(token) if char.isalpha())
     digits = token[:at] + token[at + 1 :]
     if len(digits) != 2 * _SIZES[token[at]]:
@@ -185,14 +185,14 @@ def _from_seat(kind: MeldKind, before: int, token: str) -> int:
     for seat, place in _PLACES[kind].items():
         if place == before:
             return seat
-    raise ValueError(f"{token!r} has its letter where it names no player")
+    raise ValueError(f"{token!r} has its letter in a position that matches no player")
 
 
 def meld_text(meld: Meld, faces: Faces) -> str:
-    """A meld as the draw or discard list has it.
+    """A meld in the notation of the draw and discard lists.
 
     Args:
-        meld: as it lies on the table; a kakan with the pon's called tile and the one added.
+        meld: as on the table; a kakan with the pon's called tile and the added one.
         faces: the game's red fives.
     """
     letter = next(letter for letter, kind in _KINDS.items() if kind is meld.kind)
@@ -200,11 +200,11 @@ def meld_text(meld: Meld, faces: Faces) -> str:
     if meld.kind is MeldKind.ANKAN:
         named, own = [meld.tiles[0]], list(meld.tiles[1:])
     elif meld.kind is MeldKind.KAKAN:
-        # The added tile stands before the one once called.
+        # The added tile comes before the called one.
         named, own = [meld.added, meld.called], list(meld.consumed)
     else:
         named, own = [meld.called], list(meld.consumed)
-    # A red five stands among the fives, as in any hand laid out.
+    # A red five is among the fives, as in any displayed hand.
     own.sort(key=lambda tile: (tile >> 2, tile))
     texts = [str(faces.number(tile)) for tile in own]
     texts.insert(before, letter + "".join(str(faces.number(tile)) for tile in named))
@@ -251,13 +251,13 @@ DRAW_NAMES: Final[dict[str, DrawReason]] = {
     "Sanchahou": "triple_ron",
     "Three Ron Abortion": "triple_ron",
 }
-"""Every name in use for a round without a win; the first of each reason is Tenhou's own."""
+"""All known names for a round without a win; the first of each reason is Tenhou's own."""
 REASON_NAMES: Final = {reason: name for name, reason in reversed(DRAW_NAMES.items())}
 """Tenhou's name of each reason."""
 
 LIMITS: Final = ("", "満貫", "跳満", "倍満", "三倍満", "役満")
 COUNTED: Final = "数え役満"
-# The longer names first: each of the others ends in a shorter one.
+# The longer names first, because some of them end in a shorter one.
 _LIMIT_ENDINGS: Final = (("役満", 5), ("三倍満", 4), ("倍満", 3), ("跳満", 2), ("満貫", 1))
 
 _VALUE: Final = re.compile(
@@ -268,10 +268,10 @@ _YAKU: Final = re.compile(r"(?P<name>[^()]{1,20})\((?:(?P<han>[0-9]{1,2})[飜翻
 
 
 class Value(msgspec.Struct, frozen=True):
-    """What a win is worth as its text says.
+    """Value of a win, from its text.
 
     Attributes:
-        fu: minipoints; -1 where the text does not say.
+        fu: minipoints; -1 if the text does not contain them.
         points: without honba and sticks; for a tsumo the sum of all payments.
         limit: 0 none, 1 mangan … 5 yakuman.
     """
@@ -282,21 +282,21 @@ class Value(msgspec.Struct, frozen=True):
 
 
 def parse_value(text: str) -> Value:
-    """The points of a win.
+    """Parse the points of a win.
 
     >>> parse_value("30符4飜3900点∀"), parse_value("跳満3000-6000点").points
     (Value(fu=30, points=11700, limit=0), 12000)
 
     Raises:
-        ValueError: it is no such text.
+        ValueError: the text is not valid.
     """
     found = _VALUE.fullmatch(text)
     if found is None:
-        raise ValueError(f"points that cannot be read: {text[:40]!r}")
+        raise ValueError(f"unreadable points: {text[:40]!r}")
     name = found["limit"].strip()
     limit = next((number for ending, number in _LIMIT_ENDINGS if name.endswith(ending)), 0)
     if (name != "") != (limit > 0) or (not name and not found["fu"]):
-        raise ValueError(f"points that cannot be read: {text[:40]!r}")
+        raise ValueError(f"unreadable points: {text[:40]!r}")
     points = int(found["points"])
     if found["dealer"]:
         points = 2 * points + int(found["dealer"])
@@ -308,7 +308,7 @@ def parse_value(text: str) -> Value:
 def value_text(
     fu: int, han: int, points: int, limit: int, *, is_tsumo: bool, is_dealer: bool, counted: bool
 ) -> str:
-    """The points of a win in words.
+    """Write the points of a win as text.
 
     >>> value_text(30, 2, 2000, 0, is_tsumo=True, is_dealer=False, counted=False)
     '30符2飜500-1000点'
@@ -327,13 +327,13 @@ def value_text(
 
 
 def parse_yaku(text: str) -> tuple[int, int]:
-    """Tenhou's id and the han of a yaku; 0 han for one that is a yakuman.
+    """Tenhou's id and the han of a yaku; 0 han for a yakuman.
 
     >>> parse_yaku("場風 東(1飜)"), parse_yaku("国士無双(役満)")
     ((14, 1), (47, 0))
 
     Raises:
-        ValueError: it is no yaku we know.
+        ValueError: the yaku is unknown.
     """
     found = _YAKU.fullmatch(text)
     number = YAKU_IDS.get(found["name"].strip()) if found else None
@@ -343,7 +343,7 @@ def parse_yaku(text: str) -> tuple[int, int]:
 
 
 def yaku_text(number: int, han: int) -> str:
-    """A yaku in words; ``han`` 0 for a yakuman.
+    """A yaku as text; ``han`` is 0 for a yakuman.
 
     Raises:
         ValueError: there is no such id.

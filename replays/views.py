@@ -1,4 +1,4 @@
-"""One game as several of its players saw it, put together."""
+"""Combines the views of several players of one game."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from game.tiles import UNSEEN
 
 
 def joined(one: Sequence[GameEvent], other: Sequence[GameEvent]) -> tuple[GameEvent, ...] | None:
-    """What two views of a game show together, None if they are not views of one game.
+    """The combined information of two views of a game, None if they are not views of the same game.
 
     >>> joined([Draw(0, 5), Draw(1)], [Draw(0), Draw(1, 9)])
     (Draw(player=0, tile=5), Draw(player=1, tile=9))
@@ -47,7 +47,7 @@ def _both(left: GameEvent, right: GameEvent) -> GameEvent | None:
 
 
 def _shows_no_other(view: StartRound, found: StartRound) -> bool:
-    """Whether a view of a deal shows nothing else than what was found."""
+    """Whether a view of a deal shows nothing other than what was found."""
     hands = zip(view.hands, found.hands, strict=True)
     return all(UNSEEN in seen or seen == hand for seen, hand in hands) and view == msgspec.structs.replace(
         found, hands=view.hands

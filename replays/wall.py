@@ -28,7 +28,7 @@ _ROUND_HEX: Final = "mt19937ar,"
 _BLOCKS: Final = 9
 _BLOCK_WORDS: Final = 32
 _FIRST_PAIR: Final = 4
-"""Place in the dead wall of the first indicator and the one under it, in this or the other order."""
+"""Place in the dead wall of the first indicator and the one below it, in this or the reverse order."""
 
 
 class Wall(msgspec.Struct, frozen=True):
@@ -36,8 +36,8 @@ class Wall(msgspec.Struct, frozen=True):
 
     Attributes:
         tiles: physical tiles; the dead wall is the first 14.
-        dice: both dice less one.
-        upper_first: whether of each pair in the dead wall the upper tile has the lower number, as in 2009.
+        dice: both dice minus one.
+        upper_first: whether the upper tile of each pair in the dead wall has the lower number, as in 2009.
     """
 
     tiles: tuple[int, ...]
@@ -45,7 +45,7 @@ class Wall(msgspec.Struct, frozen=True):
     upper_first: bool = False
 
     def hands(self, dealer: int) -> tuple[tuple[int, ...], ...]:
-        """The 13 tiles each player is dealt, in the order he takes them."""
+        """The 13 tiles dealt to each player, in the order they are taken."""
         taken: list[list[int]] = [[], [], [], []]
         at = TILES
         for size in (4, 4, 4, 1):
@@ -67,12 +67,12 @@ class Wall(msgspec.Struct, frozen=True):
 
     @property
     def indicators(self) -> tuple[int, ...]:
-        """The five dora indicators, in the order they are turned."""
+        """The five dora indicators, in the order they are revealed."""
         return self._layer(_FIRST_PAIR + (not self.upper_first))
 
     @property
     def ura_indicators(self) -> tuple[int, ...]:
-        """The five indicators under them."""
+        """The five indicators below them."""
         return self._layer(_FIRST_PAIR + self.upper_first)
 
     def _layer(self, first: int) -> tuple[int, ...]:
@@ -83,7 +83,7 @@ def game_walls(record: GameRecord) -> Iterator[Wall]:
     """The walls of a record's rounds; none if it carries no seed.
 
     Raises:
-        ReplayFormatError: a seed is of no form we know.
+        ReplayFormatError: the form of a seed is unknown.
     """
     if record.shuffle:
         yield from islice(walls(record.shuffle), record.rounds)
@@ -92,10 +92,10 @@ def game_walls(record: GameRecord) -> Iterator[Wall]:
 
 
 def walls(seed: str) -> Iterator[Wall]:
-    """The walls of a game's rounds, without end, from the text of its ``SHUFFLE`` seed.
+    """The walls of a game's rounds, endlessly, from the text of its ``SHUFFLE`` seed.
 
     Raises:
-        ReplayFormatError: the seed is of no form we know.
+        ReplayFormatError: the form of the seed is unknown.
     """
     # NumPy's legacy seeding with an array is the generator's own init_by_array.
     generator = np.random.RandomState(_words(seed))
@@ -105,13 +105,13 @@ def walls(seed: str) -> Iterator[Wall]:
 
 
 def round_wall(seed: str) -> Wall:
-    """The wall of the one round whose own seed this is.
+    """The wall of a single round, from that round's seed.
 
     Raises:
-        ReplayFormatError: the seed is of no form we know.
+        ReplayFormatError: the form of the seed is unknown.
     """
     if not seed.startswith(_ROUND_HEX):
-        raise ReplayFormatError(f"seed of an unknown form: {seed[:40]!r}")
+        raise ReplayFormatError(f"unknown form of seed: {seed[:40]!r}")
     generator = np.random.RandomState(_words(seed))
     return _shuffled(generator.randint(0, 1 << 32, size=TILES + 1, dtype=np.uint32).tolist(), True)
 
@@ -124,11 +124,11 @@ def _words(seed: str) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
             words = seed[seed.index(",") + 1 :].split(",")
             data = b"".join(int(word, 16).to_bytes(4, "little") for word in words)
         else:
-            raise ReplayFormatError(f"seed of an unknown form: {seed[:40]!r}")
+            raise ReplayFormatError(f"unknown form of seed: {seed[:40]!r}")
     except (ValueError, OverflowError, binascii.Error) as exc:
         raise ReplayFormatError(f"the seed cannot be read: {exc}") from None
     if len(data) % 4 or not 0 < len(data) <= 4 * _MAX_WORDS:
-        raise ReplayFormatError(f"the seed has {len(data)} bytes; it is up to {_MAX_WORDS} words of 4")
+        raise ReplayFormatError(f"the seed has {len(data)} bytes; expected up to {_MAX_WORDS} words of 4")
     return np.frombuffer(data, dtype="<u4")
 
 

@@ -1,6 +1,7 @@
-"""The names of yaku as Tenhou writes them in Japanese, by its ids, both ways.
+"""The Japanese names of yaku as written by Tenhou, by its ids, in both directions.
 
-Source: Tenhou's client and its JSON records; the aliases as other writers of the same format spell them.
+Source: Tenhou's client and its JSON records; the aliases are spellings of other programs that write this
+format.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ YAKU_NAMES: Final[tuple[str, ...]] = (
     "純正九蓮宝燈", "国士無双", "国士無双１３面", "大四喜", "小四喜",
     "四槓子", "ドラ", "裏ドラ", "赤ドラ",
 )  # fmt: skip
-"""Index: Tenhou's id."""
+"""Position: Tenhou's id."""
 
 _ALIASES: Final = {
     "門前清模和": 0,
@@ -44,4 +45,4 @@ _ALIASES: Final = {
     "国士無双十三面待ち": 48,
 }
 YAKU_IDS: Final[dict[str, int]] = {name: number for number, name in enumerate(YAKU_NAMES)} | _ALIASES
-"""Tenhou's id by name, aliases included."""
+"""Tenhou's id by name, including aliases."""

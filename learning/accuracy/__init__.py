@@ -1,7 +1,7 @@
-"""How often a checkpoint answers as the players of real games did, and how much that says.
+"""Agreement of checkpoints with the players of real games, and its uncertainty.
 
-`data` is what is measured on, `answers` asks networks and the rule-based player, `scores` adds up, `evaluate`
-puts it together, `report` and `text` are what comes out.
+`data` selects the decisions, `answers` asks networks and the rule-based player, `scores` computes the
+figures, `evaluate` combines these, and `report` and `text` present the result.
 """
 
 from learning.accuracy.evaluate import Settings, evaluate, make_settings

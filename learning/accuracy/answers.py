@@ -1,4 +1,4 @@
-"""What networks and the rule-based player answer in positions of real games."""
+"""Answers of networks and of the rule-based player in positions of real games."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from policies.slots import Question, Slot
 
 Chances: TypeAlias = NDArray[np.float64]
 Tell: TypeAlias = Callable[[int], object]
-"""Hears how many rows or decisions were just done."""
+"""Called with the number of rows or decisions just completed."""
 
 _BATCH: Final = 1024
 _YES: Final = 0.5
-"""Yes is meant above it, as `policies.slots.Policy` says."""
+"""A chance above this means yes, as in `policies.slots.Policy`."""
 _WALK_GAMES: Final = 64
 """Games whose positions are in memory at once."""
 _ACTIONS: Final = {
@@ -53,7 +53,7 @@ class _Rows(NamedTuple):
 
     @classmethod
     def of(cls, parts: Iterable[_Rows]) -> _Rows:
-        """Rows one after the other."""
+        """Concatenate rows."""
         columns: list[Any] = [np.concatenate(column) for column in zip(*parts, strict=True)]
         return cls(*columns)
 
@@ -75,17 +75,17 @@ def answers_of(
     workers: int = 2,
     tell: Tell = lambda _: None,
 ) -> Answers:
-    """Ask a network about every decision; they come in the order of `learning.positions`, people's first.
+    """Ask a network about every decision, people's first, in the order of `learning.positions`.
 
     Args:
-        corpus: where the games are.
-        players: whose decisions.
-        slot: which ones.
+        corpus: the corpus.
+        players: the players and games to select.
+        slot: the slot.
         model: the network.
-        deep: whether LA1 and LA2 are searched for, in a set that has them.
+        deep: whether LA1 and LA2 are computed by search, in a set that has them.
         averaging: renamings to average over.
-        workers: threads that compute, and as many that encode.
-        tell: hears how far it is.
+        workers: number of threads that compute, and of threads that encode.
+        tell: called with the progress.
     """
 
     def judged(batch: Batch) -> _Judged:
@@ -121,12 +121,12 @@ def heuristic_answers(
     """Ask the rule-based player about some of the decisions that a network was asked about.
 
     Args:
-        corpus: where the games are.
-        players: as `answers_of` got them.
-        slot: the same.
-        answers: what that gave.
+        corpus: the corpus.
+        players: as for `answers_of`.
+        slot: as for `answers_of`.
+        answers: result of `answers_of`.
         chosen: ``[D]`` the decisions to ask about.
-        tell: hears how far it is.
+        tell: called with the progress.
     """
     asked = part_of(answers, chosen)
     parts: list[_Rows] = []
@@ -155,7 +155,7 @@ def heuristic_answers(
 def _in_threads(
     work: Callable[[Batch], _Judged], batches: Iterable[Batch], workers: int
 ) -> Iterator[_Judged]:
-    """The results in order. Each thread computes alone: small products gain nothing from two cores."""
+    """Results in order. Each thread computes on one core: small products gain nothing from two."""
     waiting: deque[Future[_Judged]] = deque()
     with ThreadPoolExecutor(workers, "accuracy", torch.set_num_threads, (1,)) as pool:
         try:
@@ -178,7 +178,7 @@ def _judge(logits: Logits, batch: Batch) -> _Rows:
 
 
 def _by_decision(batches: Sequence[_Judged], slot: Slot, *, ai: bool) -> Answers:
-    """The answers in the order of games and of decisions in them, whatever the batches were."""
+    """The answers ordered by game and by decision, independent of the batches."""
     rows = _Rows.of(batch.rows for batch in batches)
     columns: list[Any] = [np.concatenate(column) for column in zip(*(b.facts for b in batches), strict=True)]
     facts = Facts(*columns)
@@ -206,7 +206,7 @@ def _by_decision(batches: Sequence[_Judged], slot: Slot, *, ai: bool) -> Answers
 
 
 def _joined(parts: Sequence[Answers]) -> Answers:
-    """Answers one after the other."""
+    """Concatenate answers."""
     if not parts:
         flags, small, numbers = np.empty(0, np.bool_), np.empty(0, np.int8), np.empty(0, np.int64)
         chance = np.empty(0, np.float32)
@@ -235,7 +235,7 @@ def _ask(corpus: Corpus, slot: Slot, found: Positions, decision: int) -> _Rows:
     first, end = np.searchsorted(found.owners, (decision, decision + 1))
     labels = found.labels[first:end].astype(np.int64)
     if slot is not Slot.DISCARD:
-        # the melds come in the rules' own order here as there
+        # the melds are in the order of the rules in both places
         return _yes_no(np.array(answer), labels)
     kinds = np.zeros((1, KINDS))
     for option, chance in zip(options, answer, strict=True):
@@ -247,7 +247,7 @@ def _ask(corpus: Corpus, slot: Slot, found: Positions, decision: int) -> _Rows:
 
 
 def _discards(chance34: Chances, labels: NDArray[np.int64]) -> _Rows:
-    """Rows about discards; of equal chances the lower kind counts as the likelier one."""
+    """Rows about discards; of two equal chances the one of the lower kind counts as likelier."""
     his = np.take_along_axis(chance34, labels[:, None], axis=1)
     before = (chance34 > his) | ((chance34 == his) & (np.arange(KINDS) < labels[:, None]))
     place = before.sum(axis=1).astype(np.int8)
@@ -259,7 +259,7 @@ def _yes_no(chance: Chances, labels: NDArray[np.int64]) -> _Rows:
 
 
 def _decided(rows: _Rows, owner: Numbers, slot: Slot) -> tuple[NDArray[np.int8], Mask, Mask]:
-    """``place``, ``taken`` and ``answered`` of decisions: the likeliest candidate if it is above a half."""
+    """``place``, ``taken`` and ``answered`` of decisions: the likeliest candidate if it is above one half."""
     if slot is Slot.DISCARD:
         never = np.zeros(len(rows.place), np.bool_)
         return rows.place, never, never
@@ -267,7 +267,7 @@ def _decided(rows: _Rows, owner: Numbers, slot: Slot) -> tuple[NDArray[np.int8],
     highest = np.maximum.reduceat(rows.chance, begins)
     answered = highest > _YES
     taken = np.logical_or.reduceat(rows.happened, begins)
-    # the first of the likeliest, were there two
+    # the first in case of a tie
     likeliest = np.flatnonzero(rows.chance == highest[owner])
     best = likeliest[np.unique(owner[likeliest], return_index=True)[1]]
     right = np.where(answered, rows.happened[best], ~taken)

@@ -1,4 +1,4 @@
-"""The games and the players that accuracy is measured on."""
+"""Selects the games and the players that accuracy is measured on."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TRAIN: Final = SPLITS.index("train")
 
 
 class Players(NamedTuple):
-    """Whose decisions, those of people and of official AI accounts apart: the loader does not say which."""
+    """Selected decisions, of people and of official AI accounts; the loader does not distinguish them."""
 
     people: Choice
     ai: Choice
@@ -36,13 +36,13 @@ class Players(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A corpus, and how it came about.
+    """A corpus, and its origin.
 
     Attributes:
-        paths: what it was asked for by.
+        paths: the paths given by the user.
         corpus: the games.
-        split: the part meant if no other is asked for.
-        left_out: records that could not be used, by the reason.
+        split: the default part.
+        left_out: number of records that could not be used, by reason.
     """
 
     paths: tuple[Path, ...]
@@ -53,7 +53,7 @@ class Source(NamedTuple):
 
 @contextmanager
 def opened(paths: Sequence[Path]) -> Iterator[Source]:
-    """A built corpus, or one made of records for as long as it is needed.
+    """Open a built corpus, or build a temporary one from records.
 
     Raises:
         ReplayError: there is neither, or it cannot be read.
@@ -73,28 +73,28 @@ def opened(paths: Sequence[Path]) -> Iterator[Source]:
             **report.not_supported,
             **{
                 why: count
-                for why, count in (("unreadable", report.rejected), ("twice", report.duplicates))
+                for why, count in (("unreadable", report.rejected), ("duplicates", report.duplicates))
                 if count
             },
         }
         if not report.games:
             said = ", ".join(f"{count} {why}" for why, count in left_out.items()) or "no records"
-            raise ReplayError(f"{', '.join(map(str, paths))}: no game that can be used: {said}")
+            raise ReplayError(f"{', '.join(map(str, paths))}: no usable game: {said}")
         yield Source(tuple(paths), Corpus(Path(folder)), "all", left_out)
 
 
 def players_of(source: Source, split: str, selection: Selection, games: int = 0, seed: int = 0) -> Players:
-    """Whose decisions are meant.
+    """Select the decisions to measure on.
 
     Args:
-        source: where the games are.
-        split: part of them, of `PARTS`; that of the source if empty.
-        selection: which players.
-        games: of those that fit, so many drawn; 0 for all.
-        seed: of drawing them.
+        source: the games.
+        split: part of them, one of `PARTS`; the source's default if empty.
+        selection: filter for the players.
+        games: number of matching games to draw; 0 for all.
+        seed: seed of the draw.
 
     Raises:
-        ConfigError: nobody's.
+        ConfigError: no game matches.
     """
     corpus, split = source.corpus, split or source.split
     part = next((each for each in SPLITS if each == split), None)
@@ -112,7 +112,7 @@ def players_of(source: Source, split: str, selection: Selection, games: int = 0,
     players = Players(people, ai)
     if not len(players.games):
         where = ", ".join(map(str, source.paths))
-        raise ConfigError(f"{where}: no game fits; split {split}, {described(selection)}")
+        raise ConfigError(f"{where}: no game matches; split {split}, {described(selection)}")
     if 0 < games < len(players.games):
         drawn = np.random.default_rng((seed, 0)).choice(players.games, games, replace=False)
         return Players(_only(people, drawn), _only(ai, drawn))
@@ -120,7 +120,7 @@ def players_of(source: Source, split: str, selection: Selection, games: int = 0,
 
 
 def measured(source: Source, players: Players, split: str, selection: Selection) -> Measured:
-    """What a report says about the decisions."""
+    """Describe the decisions for a report."""
     corpus, games = source.corpus, players.games
     return Measured(
         paths=tuple(map(str, source.paths)),

@@ -1,4 +1,4 @@
-"""`suzaku eval accuracy`: how often checkpoints answer as the players of real games did."""
+"""`suzaku eval accuracy`: measures how often checkpoints agree with the players of real games."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ _EVENT: Final = "eval.progress"
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What to measure.
+    """Settings of a measurement.
 
     Attributes:
-        checkpoints: folders of checkpoints; all after the first are compared with it.
-        models: of the five; those that there are if empty.
-        split: part of the corpus; if empty the test part, and everything of records.
-        selection: whose decisions.
-        games: of those that fit, so many drawn; 0 for all.
-        averaging: renamings of tiles that each position is looked at under.
-        heuristic: decisions of each model that the rule-based player is asked about; 0 for none.
-        seed: of games drawn, decisions drawn and intervals.
+        checkpoints: folders of checkpoints; all others are compared with the first.
+        models: models to measure; all that exist if empty.
+        split: part of the corpus; if empty the test part, or everything for records.
+        selection: filter for the players.
+        games: number of matching games to draw; 0 for all.
+        averaging: renamings of tiles to average over in each position.
+        heuristic: decisions of each model to put to the rule-based player too; 0 for none.
+        seed: seed of the games drawn, the decisions drawn and the intervals.
     """
 
     checkpoints: tuple[Path, ...] = (SHIPPED,)
@@ -66,14 +66,14 @@ def make_settings(
     averaging: int = 1,
     **others: Any,
 ) -> Settings:
-    """Settings from what a user said.
+    """Make settings from the user's choices.
 
     Raises:
-        ConfigError: something cannot be.
+        ConfigError: a setting is not valid.
     """
     chosen = Selection(**(selection or {}))
     faults = [
-        f"{name}: {found!r} is none of {', '.join(map(str, known))}"
+        f"{name}: {found!r} is not one of {', '.join(map(str, known))}"
         for name, found, known in (
             ("split", split or "all", PARTS),
             ("permutations", averaging, get_args(Averaging)),
@@ -105,11 +105,11 @@ def evaluate(paths: Sequence[Path], settings: Settings, *, quiet: bool = False) 
 
     Args:
         paths: the folder of a built corpus, or records, folders of them, shards.
-        settings: what to measure.
+        settings: settings of the measurement.
         quiet: show no progress.
 
     Raises:
-        ConfigError: nobody's decisions fit.
+        ConfigError: no decision matches.
         CheckpointError: a folder holds no checkpoint, or one that cannot be used.
         ReplayError: the corpus or the records cannot be read.
     """
@@ -137,7 +137,7 @@ def evaluate(paths: Sequence[Path], settings: Settings, *, quiet: bool = False) 
 
 
 class _Evaluation:
-    """One slot: the same decisions put to each checkpoint, and some to the rule-based player."""
+    """One slot: every decision is put to each checkpoint, and some to the rule-based player."""
 
     def __init__(
         self, corpus: Corpus, players: Players, slot: Slot, settings: Settings, *, quiet: bool
@@ -149,7 +149,7 @@ class _Evaluation:
         self.decisions = sum(each.decisions for each in counts)
 
     def reports(self, loaded: Sequence[_Loaded]) -> Iterator[ModelReport]:
-        """One for each checkpoint, if there are decisions."""
+        """One report per checkpoint, if there are decisions."""
         if not self.decisions:
             return
         first: Answers | None = None
@@ -199,7 +199,7 @@ class _Evaluation:
         return answers
 
     def _sample(self) -> Mask:
-        """The decisions that the rule-based player is asked about."""
+        """The decisions to put to the rule-based player."""
         wanted = min(self.settings.heuristic, self.decisions)
         chosen = np.zeros(self.decisions, np.bool_)
         rng = np.random.default_rng((self.settings.seed, 1))
@@ -231,7 +231,7 @@ class _Evaluation:
 
 
 def _load_all(settings: Settings) -> Mapping[Slot, list[_Loaded]]:
-    """The checkpoints to look at, by model.
+    """The checkpoints to measure, by model.
 
     Raises:
         CheckpointError: there is none in a folder, or it cannot be used.

@@ -1,4 +1,4 @@
-"""What comes of measuring accuracy: plain data, as ``--json`` writes it."""
+"""Results of measuring accuracy: plain data, as written by ``--json``."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from learning.accuracy.scores import Interval, Scores
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """The decisions that figures are about.
+    """The decisions behind the figures.
 
     Attributes:
-        paths: what was asked for.
-        content: hash of the corpus, or of what was made of the records.
-        split: part of it; "all" of records.
-        players: whose decisions, in words.
-        games: with such a player.
-        from_training: of them, games that the split gives to training.
-        left_out: records that could not be used, by the reason.
+        paths: the paths given by the user.
+        content: hash of the corpus, or of the one built from the records.
+        split: part of it; "all" for records.
+        players: the selected players, in words.
+        games: games with such a player.
+        from_training: how many of them belong to the training split.
+        left_out: number of records that could not be used, by reason.
     """
 
     paths: tuple[str, ...]
@@ -33,10 +33,10 @@ class Baseline(msgspec.Struct, frozen=True):
     """The rule-based player on a sample of the decisions, and the network on the same ones.
 
     Attributes:
-        scores: its own.
-        cuts: its own by turn, riichi and rank.
-        network: what the network scores there.
-        seconds: it took.
+        scores: the rule-based player's scores.
+        cuts: its scores by turn, riichi and rank.
+        network: the network's scores on the sample.
+        seconds: duration.
     """
 
     scores: Scores
@@ -46,12 +46,12 @@ class Baseline(msgspec.Struct, frozen=True):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """How much more often this network is right than that of another folder, in the same decisions.
+    """How much more often this network is right than that of another folder, on the same decisions.
 
     Attributes:
-        folder: the other's.
-        top1: share of this one less that of the other.
-        interval: of the difference; None if there is but one game.
+        folder: the other folder.
+        top1: this share minus the other's.
+        interval: of the difference; None if there is only one game.
     """
 
     folder: str
@@ -60,21 +60,21 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class ModelReport(msgspec.Struct, frozen=True, kw_only=True):
-    """How good one checkpoint is.
+    """Figures of one checkpoint.
 
     Attributes:
-        folder: it lies in.
-        model: which of the five.
+        folder: its folder.
+        model: one of the five models.
         weights: hash of its file of weights.
         card: hash of its card.
         described: the card in words.
-        parameters: numbers it has learned.
-        rows: it was asked about: one for each candidate meld, else one for each decision.
-        seconds: it took, with folding and encoding.
+        parameters: number of learned parameters.
+        rows: positions asked about: one per candidate meld, or else one per decision.
+        seconds: duration, including folding and encoding.
         scores: over all decisions.
-        cuts: by turn, by riichi of an opponent, by rank of the player.
+        cuts: by turn, by an opponent's riichi, by the player's rank.
         heuristic: the rule-based player; None if it was not asked.
-        difference: to the first folder's; None for that itself.
+        difference: from the first folder's checkpoint; None for that one itself.
     """
 
     folder: str
@@ -92,15 +92,15 @@ class ModelReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AccuracyReport(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything `suzaku eval accuracy` finds out.
+    """Results of `suzaku eval accuracy`.
 
     Attributes:
-        machine: it ran on.
-        device: that networks computed on.
-        seconds: in all.
-        data: what was measured on.
-        permutations: renamings of tiles that each position was looked at under.
-        seed: of everything random.
+        machine: the machine it ran on.
+        device: the networks' device.
+        seconds: total duration.
+        data: the decisions.
+        permutations: renamings of tiles averaged over in each position.
+        seed: seed of everything random.
         resamples: draws of games behind each interval.
         models: by model, then by folder.
     """

@@ -1,6 +1,6 @@
-"""From answers to figures: how often right, how sure, how well the chances given fit what happened.
+"""Computes figures from answers: agreement, its uncertainty, and calibration.
 
-Decisions of one game depend on each other, so intervals come from drawing games, not decisions.
+Decisions of one game depend on each other, so the intervals resample games, not decisions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from policies.slots import Slot
 
 BINS: Final = 10
 RESAMPLES: Final = 1000
-"""Draws of games that an interval is read off."""
+"""Draws of games behind an interval."""
 
 Mask: TypeAlias = NDArray[np.bool_]
 Interval: TypeAlias = tuple[float, float]
@@ -28,27 +28,27 @@ _DRAWN_AT_ONCE: Final = 1 << 20
 _TOP: Final = 3
 
 TURNS: Final = (("0-5", 0, 5), ("6-11", 6, 11), ("12+", 12, 127))
-"""By own discards before this decision, both ends included."""
+"""By the player's own discards before the decision, inclusive."""
 RANKS: Final = (("below 16", 0, 15), ("16", 16, 16), ("17", 17, 17), ("18", 18, 18), ("19+", 19, 127))
 """By dan index: 16 is 7-dan, 20 tenhou-i."""
 AI: Final = "AI"
 
 
 class Answers(NamedTuple):
-    """What was answered in ``D`` decisions of one slot, with ``N`` chances given in them.
+    """Answers in ``D`` decisions of one slot, with ``N`` chances.
 
     Attributes:
-        place: ``[D]`` int8, how many answers were thought likelier than the player's; of a yes or no, 0 if
-            the answer was his and 1 if not.
-        taken: ``[D]`` whether he said yes; of discards always false.
-        answered: ``[D]`` whether the answer was yes; of discards always false.
-        chance: ``[N]`` float32, of each candidate; of discards that of the likeliest.
-        happened: ``[N]`` whether it came to that.
+        place: ``[D]`` int8, number of answers rated likelier than the player's; for a yes or no, 0 if the
+            answer was the player's and 1 if not.
+        taken: ``[D]`` whether the player's answer was yes; false for discards.
+        answered: ``[D]`` whether the answer was yes; false for discards.
+        chance: ``[N]`` float32, of each candidate; for discards, of the likeliest.
+        happened: ``[N]`` whether it happened.
         owner: ``[N]`` the decision of each chance, ascending.
-        turn: ``[D]`` int8, discards the player had made in this round.
+        turn: ``[D]`` int8, the player's discards so far in this round.
         riichi: ``[D]`` whether an opponent had declared.
         rank: ``[D]`` int8, the player's dan index.
-        ai: ``[D]`` whether he was an official AI account.
+        ai: ``[D]`` whether the player was an official AI account.
         game: ``[D]`` the game's place in the index.
     """
 
@@ -66,7 +66,7 @@ class Answers(NamedTuple):
 
 
 class Bin(msgspec.Struct, frozen=True):
-    """Chances from one tenth to the next: their number, their mean, the share of them that came true."""
+    """Chances within one tenth: their number, their mean, and the share that happened."""
 
     low: float
     high: float
@@ -76,18 +76,18 @@ class Bin(msgspec.Struct, frozen=True):
 
 
 class YesNo(msgspec.Struct, frozen=True):
-    """Figures of a yes or no, beside which its accuracy means little; None where there is no such case.
+    """Figures of yes-or-no decisions, where accuracy alone means little; None where there is no such case.
 
     A yes is right only with the meld the player made.
 
     Attributes:
-        taken: share of the decisions in which the player said yes.
-        majority: accuracy of always giving the commoner answer.
-        majority_answer: which that is.
-        balanced: mean of the accuracy where he said yes and the accuracy where he said no.
-        precision: share of the answers "yes" that were right.
-        recall: share of his "yes" that were answered so.
-        other_meld: decisions in which both said yes, but to different melds.
+        taken: share of the decisions in which the player's answer was yes.
+        majority: accuracy of always giving the more common answer.
+        majority_answer: the more common answer.
+        balanced: mean of the accuracies over the player's yes and no decisions.
+        precision: share of the yes answers that were right.
+        recall: share of the player's yes decisions that were answered so.
+        other_meld: decisions with yes from both, but to different melds.
     """
 
     taken: float
@@ -100,18 +100,19 @@ class YesNo(msgspec.Struct, frozen=True):
 
 
 class Scores(msgspec.Struct, frozen=True):
-    """How good some answers are.
+    """Figures of some answers.
 
     Attributes:
-        decisions: how many.
-        games: they come from.
+        decisions: number of decisions.
+        games: number of games they come from.
         top1: share in which the likeliest answer was the player's.
-        interval: of that; None if there is but one game.
-        top2: share in which his was one of the two likeliest; of discards alone, as ``top3``.
+        interval: of that; None if there is only one game.
+        top2: share in which the player's answer was one of the two likeliest; for discards only, as ``top3``.
         top3: the same with three.
-        yes: of yes-or-no models.
-        calibration_error: mean distance between the chances given and what happened, bin by bin, each bin by
-            its size. Of discards about the likeliest one, else about each candidate.
+        yes: for yes-or-no models.
+        calibration_error: mean distance between predicted chances and actual frequencies over the bins,
+            weighted by bin size. For discards it is about the likeliest answer, otherwise about each
+            candidate.
         calibration: the bins that are not empty.
     """
 
@@ -127,12 +128,12 @@ class Scores(msgspec.Struct, frozen=True):
 
 
 def scores_of(answers: Answers, slot: Slot, seed: int = 0) -> Scores:
-    """Add answers up.
+    """Compute the figures of some answers.
 
     Args:
-        answers: one at least.
-        slot: they are of.
-        seed: of the games drawn for the interval.
+        answers: at least one.
+        slot: their slot.
+        seed: seed of the games drawn for the interval.
     """
     discards = slot is Slot.DISCARD
     right = answers.place == 0
@@ -151,7 +152,7 @@ def scores_of(answers: Answers, slot: Slot, seed: int = 0) -> Scores:
 
 
 def cuts_of(answers: Answers, slot: Slot, seed: int = 0) -> dict[str, dict[str, Scores]]:
-    """The same by turn, by riichi of an opponent, and by rank; parts without a decision are left out."""
+    """Scores by turn, by an opponent's riichi, and by rank; parts without a decision are left out."""
     cuts: dict[str, dict[str, Scores]] = {}
     for title, name, chosen in _parts(answers):
         if chosen.any():
@@ -160,7 +161,7 @@ def cuts_of(answers: Answers, slot: Slot, seed: int = 0) -> dict[str, dict[str, 
 
 
 def part_of(answers: Answers, chosen: Mask) -> Answers:
-    """Some of the answers.
+    """Select some of the answers.
 
     Args:
         answers: all of them.
@@ -205,15 +206,15 @@ def calibrate(chance: NDArray[np.float32], happened: Mask) -> tuple[tuple[Bin, .
 def interval_of(
     values: NDArray[np.bool_] | NDArray[np.int8], games: Numbers, seed: int = 0
 ) -> Interval | None:
-    """95 % bootstrap interval of a mean, drawing games with all that belongs to them.
+    """95 % bootstrap interval of a mean, resampling whole games.
 
     Args:
         values: ``[D]``.
-        games: ``[D]`` the game each comes from.
-        seed: of the draws.
+        games: ``[D]`` the game of each value.
+        seed: seed of the draws.
 
     Returns:
-        Both ends; None if there are not two games.
+        Both ends; None with fewer than two games.
     """
     numbers, place = np.unique(games, return_inverse=True)
     if len(numbers) < 2:

@@ -1,4 +1,4 @@
-"""The report of `suzaku eval accuracy` for people: tables on a terminal, plain columns elsewhere."""
+"""The text report of `suzaku eval accuracy`: tables on a terminal, plain columns elsewhere."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from learning.accuracy.scores import Interval, Scores
 from policies.slots import Slot
 
 _LEAST_WIDTH: Final = 100
-"""What the widest table takes; digits must not be cut off, even where a terminal breaks the lines."""
+"""Width of the widest table; digits must not be cut off, even if a terminal wraps the lines."""
 _FIGURES: Final = ("decisions", "top-1", "interval")
 _OF_DISCARDS: Final = ("top-2", "top-3", "ECE")
 _OF_YES: Final = ("majority", "balanced", "precision", "recall", "ECE")
 
 
 def print_report(report: AccuracyReport, *, as_json: bool) -> int:
-    """Write the report to stdout."""
+    """Print the report; return the exit code."""
     if as_json:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(report), indent=2).decode() + "\n")
         return 0
@@ -47,7 +47,7 @@ def _head(report: AccuracyReport) -> Iterator[str]:
     if data.left_out:
         yield "left out: " + ", ".join(f"{count} {why}" for why, count in data.left_out.items())
     if data.from_training:
-        yield f"{data.from_training:,} of the games are of the part that training learns from"
+        yield f"{data.from_training:,} of the games belong to the training split"
     seen = f", each position under {report.permutations} renamings" if report.permutations > 1 else ""
     yield f"content {data.content[:16]}, seed {report.seed}, {report.seconds:,.0f} s on {report.device}{seen}"
 
@@ -58,7 +58,7 @@ def _about(model: ModelReport) -> Iterator[str]:
     yield f"{model.parameters:,} parameters, {model.rows:,} positions in {model.seconds:,.1f} s, {speed}"
     if model.difference is not None:
         other = model.difference
-        yield f"top-1 {100 * other.top1:+.2f} {_points(other.interval)} points beside {other.folder}"
+        yield f"top-1 {100 * other.top1:+.2f} {_points(other.interval)} points relative to {other.folder}"
 
 
 def _table(model: ModelReport, *, ruled: bool) -> Table:
@@ -73,7 +73,7 @@ def _table(model: ModelReport, *, ruled: bool) -> Table:
     if model.heuristic is not None:
         table.add_row("heuristic", *_cells(model.heuristic.scores))
         if model.heuristic.scores.decisions < model.scores.decisions:
-            table.add_row("network there", *_cells(model.heuristic.network))
+            table.add_row("network, same sample", *_cells(model.heuristic.network))
     return table
 
 
@@ -91,13 +91,13 @@ def _cells(scores: Scores) -> list[str]:
 def _notes(report: AccuracyReport) -> Iterator[str]:
     yield ""
     yield f"shares in percent; interval: of top-1, 95 %, {report.resamples:,} bootstrap draws of games"
-    yield "ECE: expected calibration error, how far the chances given are from what happened"
-    yield "turn: own discards before; riichi: an opponent's; rank: dan index of people, 16 is 7-dan"
+    yield "ECE: expected calibration error, the distance between predicted chances and actual frequencies"
+    yield "turn: the player's earlier discards; riichi: an opponent's; rank: dan index of people, 16 is 7-dan"
     if any(model.model != Slot.DISCARD for model in report.models):
-        yield "majority: always giving the commoner answer; a yes is right only with the meld that was made"
+        yield "majority: always giving the more common answer; a yes is right only with the meld made"
     asked = [model.heuristic.scores.decisions for model in report.models if model.heuristic is not None]
     if asked:
-        yield f"heuristic: the rule-based player, on at most {max(asked):,} decisions of each model, drawn"
+        yield f"heuristic: the rule-based player, on a sample of at most {max(asked):,} decisions per model"
 
 
 def _percent(share: float | None) -> str:

@@ -1,1 +1,1 @@
-"""Who is stronger, by how much, and how sure we are: games over the same walls in every seat."""
+"""Comparison of players: which is stronger, by how much and how surely, over the same walls in every seat."""

@@ -1,4 +1,4 @@
-"""`suzaku bench selfplay`: hanchan per second, by player, processes and tables, and where the time goes."""
+"""`suzaku bench selfplay`: hanchan per second by player, processes and tables, and where the time goes."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Speed(msgspec.Struct, frozen=True):
     """One player in all four seats.
 
     Attributes:
-        player: who.
+        player: its name.
         workers: processes.
-        tables: side by side in each.
+        tables: tables played at a time in each process.
         games: hanchan played.
-        games_per_s: by the clock on the wall, the start of the processes included.
-        core_ms: milliseconds on a core for each game.
-        parts: of these, by what they were spent on.
+        games_per_s: by wall-clock time, including the start of the processes.
+        core_ms: CPU milliseconds per game.
+        parts: breakdown of these by task.
     """
 
     player: str
@@ -46,13 +46,13 @@ class Speed(msgspec.Struct, frozen=True):
 
 
 class SelfPlayBench(msgspec.Struct, frozen=True):
-    """What `suzaku bench selfplay` measures.
+    """Figures of `suzaku bench selfplay`.
 
     Attributes:
-        machine: what it ran on.
-        seed: of all walls.
-        bare_ms: milliseconds on a core for a hanchan of random moves on the rules engine alone.
-        speeds: a line for each player, number of processes and number of tables.
+        machine: the machine it ran on.
+        seed: seed of all walls.
+        bare_ms: CPU milliseconds for a hanchan of random moves on the rules engine alone.
+        speeds: one entry per player, number of processes and number of tables.
     """
 
     machine: str
@@ -67,11 +67,12 @@ def bench_selfplay(
     """Measure each player with several numbers of tables in one process, then with more processes.
 
     Args:
-        players: as the arena takes them.
-        games: hanchan for each line of one process; each of several plays as many, a whole block at least.
-        workers: processes at most.
+        players: as for the arena.
+        games: hanchan for each measurement of one process; with several processes each plays this many, but
+            at least a whole block.
+        workers: maximum number of processes.
         tables: numbers of tables for one process.
-        seed: of all walls.
+        seed: seed of all walls.
     """
     bare_ms = _bare_ms(seed)
     speeds = []
@@ -84,7 +85,7 @@ def bench_selfplay(
 
 
 def print_bench(found: SelfPlayBench, *, as_json: bool) -> int:
-    """Write the measurements to stdout."""
+    """Print the measurements."""
     if as_json:
         sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
     else:
@@ -93,8 +94,8 @@ def print_bench(found: SelfPlayBench, *, as_json: bool) -> int:
 
 
 def _lines(found: SelfPlayBench) -> Iterator[str]:
-    yield f"the rules engine alone, random moves: {found.bare_ms:.1f} ms on a core for a hanchan"
-    yield f"{'player':<20}{'processes':>10}{'tables':>8}{'games/s':>10}{'ms/game':>10}  of that, ms"
+    yield f"the rules engine alone, random moves: {found.bare_ms:.1f} ms of CPU time per hanchan"
+    yield f"{'player':<20}{'processes':>10}{'tables':>8}{'games/s':>10}{'ms/game':>10}  breakdown, ms"
     for speed in found.speeds:
         parts = ", ".join(f"{what} {spent:.1f}" for what, spent in speed.parts.items())
         yield (

@@ -1,9 +1,9 @@
-"""Programs of others as child processes that answer lines with lines, many of them asked at once.
+"""External programs as child processes that answer lines with lines; many can be asked at once.
 
-Whatever a program does, whoever asks it gets his lines or one `EngineError` within the time allowed: it may
-hang, die, write without end to either of its outputs, or speak unasked. Its stderr is read as long as
-anybody is waited for, and its last words are kept. After an error a child is not to be asked again: what it
-says next could be the answer to an old question.
+Whatever a program does, the caller gets its answer lines or one `EngineError` within the time allowed. A
+program may hang, die, write endlessly to either of its outputs, or write unasked. Its stderr is read whenever
+an answer is awaited, and the end of it is kept. After an error a child must not be asked again: its next
+output could be the answer to an earlier question.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from game.errors import EngineDied, EngineError, EngineGarbled, EngineLate
 from learning.arena.warden import Warden, kill_group
 
 MAX_LINE: Final = 64 * 1024
-"""Bytes of an answer; those of mjai have some hundred at most."""
+"""Bytes of an answer; mjai answers have a few hundred at most."""
 
 _PIECE: Final = 64 * 1024
 _LAST_WORDS: Final = 2048
 _EXIT_S: Final = 0.2
-"""A process whose output has ended is given so long to end as well, so that its exit code can be told."""
+"""Time for a process whose output has ended to exit as well, so that its exit code can be reported."""
 _GRACE_S: Final = 1.0
 _POLL_S: Final = 0.01
 
@@ -38,15 +38,15 @@ _log = structlog.get_logger(__name__)
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What a child is to be asked.
+    """A question to a child.
 
     Attributes:
-        child: who.
-        lines: each with its end.
-        within_s: seconds for the answers.
-        answers: how many are awaited.
-        noticed_s: seconds after which the log says that there are none yet.
-        skips: whether a line is an answer to nothing that was asked, and counts as none.
+        child: the child to ask.
+        lines: lines to send, each with its line end.
+        within_s: time limit for the answers, seconds.
+        answers: number of answer lines expected.
+        noticed_s: seconds after which the log reports that no answer has come yet.
+        skips: whether a line answers no question and must not be counted.
     """
 
     child: Child
@@ -58,22 +58,22 @@ class Question(msgspec.Struct, frozen=True):
 
 
 Answer: TypeAlias = Sequence[bytes] | EngineError
-"""What was answered, lines without their ends; or why nothing was."""
+"""The answer lines without their ends; or the error instead of them."""
 
 
 class Child:
     """A program that answers lines with lines, in a process group of its own.
 
     Args:
-        words: the command, as for `subprocess`; no shell reads it.
-        warden: sees to the child's end if this process cannot.
+        words: the command, as for `subprocess`; no shell is involved.
+        warden: ends the child if this process cannot.
 
     Attributes:
-        command: for people.
-        group: its processes.
-        has_answered: it has answered a question.
-        lines_sent: that were written to it.
-        cpu_s: seconds on a core, its own and of those it started and waited for; 0 before its end.
+        command: the command as text, for messages.
+        group: its process group.
+        has_answered: whether it has answered a question.
+        lines_sent: number of lines written to it.
+        cpu_s: CPU seconds of the child and of the processes it started and waited for; 0 before its end.
 
     Raises:
         EngineDied: it cannot be started.
@@ -105,30 +105,30 @@ class Child:
 
     @property
     def stdin(self) -> IO[bytes]:
-        """Where it reads; does not block."""
+        """Its input; does not block."""
         assert self._process.stdin is not None
         return self._process.stdin
 
     @property
     def stdout(self) -> IO[bytes]:
-        """Where it answers; does not block."""
+        """Its output, for answers; does not block."""
         assert self._process.stdout is not None
         return self._process.stdout
 
     @property
     def stderr(self) -> IO[bytes]:
-        """Where it says what else it has to say; does not block."""
+        """Its error output; does not block."""
         assert self._process.stderr is not None
         return self._process.stderr
 
     @property
     def last_words(self) -> str:
-        """The end of what it wrote to stderr; a line's control characters are taken out."""
+        """The end of its stderr, without the control characters in lines."""
         lines = self._said.decode(errors="replace").splitlines()
         return "\n".join("".join(letter for letter in line if letter.isprintable()) for line in lines).strip()
 
     def hear(self) -> bytes | None:
-        """The next line it has said, without its end; None if none is whole yet.
+        """Return its next output line without the line end; None if no line is complete yet.
 
         Raises:
             EngineDied: its output has ended.
@@ -149,35 +149,35 @@ class Child:
         return bytes(line)
 
     def overhear(self) -> bool:
-        """Read from its stderr; false once that has ended."""
+        """Read from its stderr; return False once that has ended."""
         piece = self.stderr.read(_PIECE)
         self._said = (self._said + (piece or b""))[-_LAST_WORDS:]
         return piece != b""
 
     def check_silent(self) -> None:
-        """Make sure that it has not spoken since its last answer.
+        """Check that it has written nothing since its last answer.
 
         Raises:
             EngineDied: its output has ended.
-            EngineGarbled: it has spoken.
+            EngineGarbled: it has written something.
         """
         line = self.hear()
         if line is not None or self._inbox:
             raise EngineGarbled("said more than it was asked for")
 
     def close_input(self) -> None:
-        """Tell it that nothing more will come."""
+        """Close its input, so that it sees the end."""
         with contextlib.suppress(BrokenPipeError):
             self.stdin.close()
 
     def is_leaving(self) -> bool:
-        """Whether it is still about to end; what it says is read, so that it can."""
+        """Whether it is still running; its output is read, so that it can end."""
         self.overhear()
         self.stdout.read(_PIECE)
         return self._exit_code(os.WNOHANG) is None
 
     def kill(self) -> None:
-        """End it, with everything it has started."""
+        """End it, with every process it has started."""
         kill_group(self.group)
         self._warden.forget(self.group)
         self.close_input()
@@ -187,9 +187,9 @@ class Child:
         self._exit_code()
 
     def _exit_code(self, options: int = 0) -> int | None:
-        """Its exit code, None if it still runs; waits for its end unless told not to."""
+        """Its exit code, None if it still runs; waits for its end unless ``options`` prevent it."""
         if self._process.returncode is None:
-            # not by `subprocess`, which throws away what the process took
+            # not by `subprocess`, which discards the resource usage
             pid, status, usage = os.wait4(self._process.pid, options)
             if pid:
                 self._process.returncode = os.waitstatus_to_exitcode(status)
@@ -207,10 +207,10 @@ class Child:
 
 
 def ask(questions: Sequence[Question]) -> list[Answer]:
-    """Ask children, all of them at once; never raises.
+    """Ask several children at the same time; never raises.
 
     Args:
-        questions: each to another child.
+        questions: one per child.
     """
     with selectors.DefaultSelector() as selector:
         talks = [_Talk(question, selector) for question in questions]
@@ -224,7 +224,7 @@ def ask(questions: Sequence[Question]) -> list[Answer]:
 
 
 def dismiss(children: Iterable[Child]) -> None:
-    """Let children end by themselves, and kill those who do not."""
+    """Let children end by themselves, and kill those that do not."""
     children = list(children)
     for child in children:
         child.close_input()
@@ -237,7 +237,7 @@ def dismiss(children: Iterable[Child]) -> None:
 
 
 class _Talk:
-    """One question under way: what is still to be written, and what has come back."""
+    """One question in progress: the input still to be written, and the answers received."""
 
     def __init__(self, question: Question, selector: selectors.BaseSelector) -> None:
         self._child = child = question.child
@@ -263,16 +263,16 @@ class _Talk:
 
     @property
     def over(self) -> bool:
-        """Whether all was written and answered, or never will be."""
+        """Whether everything was written and answered, or never will be."""
         return self.fault is not None or not (self._missing or self._unsent)
 
     @property
     def next_look(self) -> float:
-        """When `look` has something to do at the latest."""
+        """Latest time at which `look` must be called next."""
         return min(self._deadline, self._noticed)
 
     def look(self) -> None:
-        """Say once that it takes long, and end it once its time has passed."""
+        """Log once that the answer takes long, and give up once the time limit has passed."""
         now = time.monotonic()
         if self.over or now < self.next_look:
             return
@@ -292,7 +292,7 @@ class _Talk:
         try:
             written = self._child.stdin.write(self._unsent[:_PIECE]) or 0
             self._child.lines_sent += bytes(self._unsent[:written]).count(b"\n")
-        except BrokenPipeError:  # what it still says, or the end of that, tells more
+        except BrokenPipeError:  # its remaining output, or the end of it, is more informative
             written = len(self._unsent)
         self._unsent = self._unsent[written:]
         if not self._unsent:

@@ -1,4 +1,4 @@
-"""The command `suzaku arena`, from its flags to its report."""
+"""The command `suzaku arena`, from flags to report."""
 
 from __future__ import annotations
 
@@ -41,32 +41,32 @@ def compare(
     as_json: bool,
     prepare: Callable[[], object] = lambda: None,
 ) -> int:
-    """Play, and print the report; the exit code.
+    """Play, print the report, and return the exit code.
 
     Args:
-        challenger: as `learning.arena.players.contender` takes it.
-        champions: those in the other seats.
-        games: at least so many.
-        seed: every wall follows from it.
+        challenger: as for `learning.arena.players.contender`.
+        champions: the player in the other seats.
+        games: minimum number of games.
+        seed: determines every wall.
         mode: one against three, or two against two.
-        length: of the games.
-        folder: for the results, None for nowhere.
-        records: keep every game's record in it too.
+        length: length of the games.
+        folder: folder of the results, None to keep none.
+        records: also keep every game's record in it.
         sequential: stop as soon as one side is clearly better.
         independent: give each game walls of its own.
-        coverage_runs: draw so many small runs from the games, and see how many intervals hold 2.5.
-        html: a file for the page of the comparison, None for no page.
-        workers: processes; one for each core if None.
-        ray: a cluster's address, to play there; see `learning.spread.spread`.
-        tables: side by side in each process; as many as suit the players if None.
+        coverage_runs: number of small runs to draw from the games, to count the intervals that contain 2.5.
+        html: file for the page of the comparison, None for no page.
+        workers: processes; one per core if None.
+        ray: address of a cluster to play on; see `learning.spread.spread`.
+        tables: tables played at a time in each process; depends on the players if None.
         answer_timeout_s: for each answer of an external engine.
         as_json: print one JSON object.
-        prepare: called once both players are loaded, before anybody plays.
+        prepare: called once both players are loaded, before the first game.
 
     Raises:
-        ConfigError: a player, the folder or the cluster is not what it must be.
+        ConfigError: a player, the folder or the cluster is not valid.
         ReplayError: results cannot be read or written.
-        WorkerFailed: a process could not go on.
+        WorkerFailed: a process could not continue.
     """
     if records and folder is None:
         raise ConfigError("--records needs --out: records are kept beside the results")
@@ -102,37 +102,37 @@ def compare(
     except OSError as exc:
         raise ReplayError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc
     if found is None:
-        raise ReplayError("not one set of games could be played to its end; see the log")
+        raise ReplayError("no set of games could be completed; see the log")
     return show(found, html, as_json=as_json)
 
 
 def compare_played(
     folder: Path | None, *, sequential: bool, coverage_runs: int, html: Path | None, as_json: bool
 ) -> int:
-    """Print the report on games that lie in a folder, or are being played there; the exit code.
+    """Print the report on the games in a folder, finished or still being played, and return the exit code.
 
     Args:
-        folder: of the results.
-        sequential: count no game past the point where one side was clearly better.
-        coverage_runs: draw so many small runs from the games, and see how many intervals hold 2.5.
-        html: a file for the page of the comparison, None for no page.
+        folder: folder of the results.
+        sequential: ignore games past the point where one side was clearly better.
+        coverage_runs: number of small runs to draw from the games, to count the intervals that contain 2.5.
+        html: file for the page of the comparison, None for no page.
         as_json: print one JSON object.
 
     Raises:
-        ConfigError: there is no folder, or none for the page.
-        ReplayError: results cannot be read, or the page not written.
+        ConfigError: no folder is given, or the page has none.
+        ReplayError: results cannot be read, or the page cannot be written.
     """
     if folder is None:
         raise ConfigError("--report needs --out: the folder whose games to report on")
     check_page(html)
     found = look(folder, sequential=sequential, coverage_runs=coverage_runs)
     if found is None:
-        raise ReplayError(f"{folder}: not one set of games is complete yet")
+        raise ReplayError(f"{folder}: no set of games is complete yet")
     return show(found, html, as_json=as_json)
 
 
 def check_page(html: Path | None) -> None:
-    """See whether a page could be written, before hours of games.
+    """Check that a page could be written, before hours of games.
 
     Raises:
         ConfigError: its folder is missing.

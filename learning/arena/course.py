@@ -1,4 +1,4 @@
-"""How a comparison's average placement settled as games went on."""
+"""Convergence of a comparison's average placement over its games."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ POINTS: Final = 120
 
 
 class Stand(msgspec.Struct, frozen=True):
-    """After some games.
+    """State after some games.
 
     Attributes:
-        games: so many.
+        games: their number.
         placement: the challenger's average.
-        low, high: its 95 % interval, as the normal distribution has it, cut off at 1 and 4.
+        low, high: its 95 % interval by the normal distribution, clipped to 1 and 4.
     """
 
     games: int
@@ -28,14 +28,14 @@ class Stand(msgspec.Struct, frozen=True):
 
 
 def course(placements: Floats, set_games: int) -> tuple[Stand, ...]:
-    """The average after a few games, after some more, and so on to all.
+    """The average after increasing numbers of games, up to all.
 
     Args:
         placements: ``[S]``: the challenger's average place in each set, in order.
-        set_games: games of a set.
+        set_games: games per set.
 
     Returns:
-        `POINTS` stands at most, from the second set on; before it nothing is known of the spread.
+        At most `POINTS` states, from the second set on; a single set gives no estimate of the spread.
     """
     if len(placements) < 2:
         return ()

@@ -1,4 +1,4 @@
-"""Whether 95 % intervals hold the truth as often as they say, by small runs drawn from a large one."""
+"""Checks how often 95 % intervals contain the true value, with small runs drawn from a large one."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from learning.statistics import Estimate, Floats, estimate, mean_place, resample
 EQUAL: Final = 2.5
 """Average placement of players of the same strength."""
 GAMES: Final = 400
-"""Of each run, or a little less where sets do not fit."""
+"""Games in each run, or slightly fewer where sets do not fit."""
 
 
 class Coverage(msgspec.Struct, frozen=True):
-    """How often the intervals hold the average placement of equals.
+    """How often the intervals contain the average placement of equal players.
 
     Attributes:
-        runs: drawn.
-        games: of each.
-        inside: runs whose interval holds 2.5.
-        share: of them, with the 95 % interval that so many runs leave.
+        runs: number of runs drawn.
+        games: games in each.
+        inside: runs whose interval contains 2.5.
+        share: their share, with its 95 % interval for this number of runs.
     """
 
     runs: int
@@ -31,7 +31,7 @@ class Coverage(msgspec.Struct, frozen=True):
     share: Estimate
 
     def __str__(self) -> str:
-        """A line for people."""
+        """One line of text."""
         value, low, high = (100.0 * (part or 0.0) for part in msgspec.structs.astuple(self.share))
         runs = f"{self.inside} of {self.runs} runs of {self.games} of these games"
         return f"2.5 is in the 95 % interval of {runs}: {value:.1f} %  [{low:.1f}, {high:.1f}]"
@@ -40,27 +40,27 @@ class Coverage(msgspec.Struct, frozen=True):
 def coverage(
     counts: Floats, set_games: int, runs: int, *, games: int = GAMES, seed: int = 0
 ) -> Coverage | None:
-    """Draw runs, and make each one's interval as the report does.
+    """Draw runs, and compute each one's interval as the report does.
 
-    A run takes each set once at most, so that by itself it is what so many games would have been. The runs
-    share sets, so they all lean a little to the side to which the average of all games leans.
+    A run takes each set at most once, so on its own it is like a real run of that size. The runs share sets,
+    so all of them deviate slightly in the same direction as the average of all games.
 
     Args:
         counts: ``[S, 4]``: how often the challenger took each place in each set.
-        set_games: games of a set.
-        runs: how many to draw; 1 or more.
-        games: of each.
-        seed: of the drawing.
+        set_games: games per set.
+        runs: number of runs to draw; 1 or more.
+        games: games in each.
+        seed: seed of the draw.
 
     Returns:
-        None where there are fewer games than a run needs.
+        None if there are fewer games than a run needs.
     """
     sets = games // set_games
     if sets > len(counts):
         return None
     rng = np.random.default_rng(seed)
     drawn = np.stack([counts[rng.choice(len(counts), sets, replace=False)] for _ in range(runs)], axis=1)
-    # side by side: a report's weights depend on the number of its sets alone
+    # all runs at once: a report's weights depend on the number of its sets alone
     resampled = resample(drawn.reshape(sets, -1)).reshape(-1, runs, 4)
     inside = 0
     for run in range(runs):

@@ -1,10 +1,10 @@
-"""Engines that speak mjai, as players of the arena: a child process for every seat they have at a time.
+"""mjai engines as players of the arena: one child process for every seat an engine occupies at a time.
 
-How it is spoken to is its `Dialect`. A child plays one game after the other, as ``start_game`` and
-``end_game`` part them. One that gives no answer (`learning.arena.child`) is started anew at the seat's next
-decision and shown its game from the beginning; when that happens a second time, the seat is done without it
-until the next game. An answer that is not legal only costs the one decision. In every case the rules decide
-instead, and the fault is counted. An engine that never answers at all ends the run.
+An engine's `Dialect` defines the protocol. A child plays one game after another, separated by ``start_game``
+and ``end_game``. A child that gives no answer (`learning.arena.child`) is replaced at the seat's next
+decision, and the new one is shown the game from the beginning. When that happens a second time, the seat
+plays without an engine until the next game. An illegal answer affects only that one decision. In every case
+the rules decide instead, and the fault is counted. An engine that never answers at all ends the run.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from replays.mjai import Message
 from replays.mjai_seat import SeatFeed, read_action
 
 ANSWER_S: Final = 10.0
-"""For an answer, by the clock on the wall."""
+"""Time for an answer, wall-clock."""
 START_S: Final = 60.0
-"""More, for the first one of a process: it has to start, and may be shown half a game."""
+"""Extra time for the first answer of a process: it has to start, and may be shown half a game."""
 
 _LOSSES: Final = 2
 """Children a seat may lose in a game."""
 _FRUITLESS: Final = 3
-"""So many children in a row that never answer end the run; the first one does where none ever has."""
+"""Children in a row without an answer that end the run; one is enough if no child has ever answered."""
 _FAREWELL_S: Final = 1.0
-"""For an answer to the end of a game; a child who gives none is not used again."""
+"""Time to acknowledge the end of a game; a child that does not is not used again."""
 MAX_NAME: Final = 28
 """Characters of a name."""
 _SHOWN: Final = 120
@@ -59,15 +59,16 @@ _log = structlog.get_logger(__name__)
 
 
 class Dialect(StrEnum):
-    """How an engine is spoken to, by what stands before its command."""
+    """Protocol of an engine, named by the prefix of its command."""
 
     ARRAYS = "engine"
-    """A line for each decision, an array of all messages since the one before; each line is answered."""
+    """A line for each decision: an array of all messages since the previous one. Each line is answered."""
     LINES = "engine-lines"
-    """A line for each message; each is answered."""
+    """A line for each message; each line is answered."""
     ASKED = "engine-asked"
-    """A line for each message; only those that ask something are answered. How many answers a game shown anew
-    would bring is not known, nor whether its end brings one: a child plays a single game, and only once."""
+    """A line for each message; only those that ask for a decision are answered. It is unknown how many
+    answers a game shown again would bring, and whether its end is answered, so a child plays a single game,
+    once."""
 
 
 _WAYS: Final = {
@@ -78,11 +79,11 @@ _WAYS: Final = {
 
 
 class Engine(msgspec.Struct, frozen=True):
-    """A program and how it is spoken to.
+    """A program and its protocol.
 
     Attributes:
         words: the command.
-        dialect: how.
+        dialect: the protocol.
     """
 
     words: tuple[str, ...]
@@ -90,19 +91,19 @@ class Engine(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Short, for tables and records: the command without its folders."""
+        """Short name for tables and records: the command without its folders."""
         name = " ".join(Path(word).name or word for word in self.words)
         return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"
 
 
 def engine_of(text: str) -> Engine | None:
-    """The engine meant by a `Dialect`, a colon and a command; None for any other text.
+    """The engine specified by a `Dialect`, a colon and a command; None for any other text.
 
     >>> engine_of("engine:sh -c 'exec node engine.js'").words
     ('sh', '-c', 'exec node engine.js')
 
     Raises:
-        ConfigError: the command cannot be read.
+        ConfigError: the command cannot be parsed.
     """
     dialect, colon, command = text.partition(":")
     if not colon or dialect not in list(Dialect):
@@ -112,18 +113,18 @@ def engine_of(text: str) -> Engine | None:
     except ValueError as error:
         raise ConfigError(f"{text!r}: {error}") from error
     if not words:
-        raise ConfigError(f"{text!r}: say which program, as in {dialect}:'node engine.js'")
+        raise ConfigError(f"{text!r}: name a program, as in {dialect}:'node engine.js'")
     return Engine(tuple(words), Dialect(dialect))
 
 
 def check_engine(engine: Engine) -> None:
-    """Make sure that it can be started here.
+    """Check that an engine can be started here.
 
     Raises:
-        ConfigError: it cannot.
+        ConfigError: it cannot be.
     """
     if sys.platform == "win32":
-        raise ConfigError("external engines need process groups, which Windows has not")
+        raise ConfigError("external engines need process groups, which Windows does not have")
     if shutil.which(engine.words[0]) is None:
         raise ConfigError(f"{engine.name!r}: there is no program {engine.words[0]!r}")
 
@@ -134,7 +135,7 @@ class EngineChooser:
     Args:
         engine: the program.
         answer_s: seconds for an answer.
-        name: of the player, for messages.
+        name: name of the player, for messages.
     """
 
     def __init__(self, engine: Engine, answer_s: float = ANSWER_S, name: str = "") -> None:
@@ -149,7 +150,7 @@ class EngineChooser:
         self._warden: Warden | None = None
 
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
-        """Decide, all children thinking at the same time; see `policies.rollout.Chooser`."""
+        """Decide, with all children thinking at the same time; see `policies.rollout.Chooser`."""
         started = process_time()
         self._end_games(times)
         seats = [self._seat(request) for request in requests]
@@ -163,7 +164,7 @@ class EngineChooser:
         return choices
 
     def close(self, times: Times) -> None:
-        """End all children; those whose games are over are told so before."""
+        """End all children; those whose games are over are first sent the end of the game."""
         try:
             self._end_games(times)
         finally:
@@ -182,9 +183,9 @@ class EngineChooser:
         return self._seats[key]
 
     def _answers(self, seats: Sequence[_Seat], times: Times) -> list[object]:
-        """What the engine says in each seat, one JSON value; or the error instead of it."""
+        """The engine's answer in each seat, one JSON value; or the error instead of it."""
         answers = self._ask(seats)
-        # some engines end with every game, and may notice that only after the next one was begun
+        # some engines exit with every game, which may show only after the next one has begun
         gone = [
             place
             for place, seat in enumerate(seats)
@@ -198,7 +199,7 @@ class EngineChooser:
         return [self._heard(seat, answer, times) for seat, answer in zip(seats, answers, strict=True)]
 
     def _heard(self, seat: _Seat, answer: Answer, times: Times) -> object:
-        """What was said in a seat, one JSON value; or why there is nothing, and then its child is lost."""
+        """The answer in a seat, one JSON value; or the error, after which the seat's child is lost."""
         said = seat.hear(answer)
         if not isinstance(said, EngineError):
             self._has_answered, self._fruitless = True, 0
@@ -207,10 +208,10 @@ class EngineChooser:
         return said
 
     def _lose(self, seat: _Seat, error: EngineError, times: Times) -> None:
-        """Part with the child of a seat, which gave no answer.
+        """Kill the child of a seat, which gave no answer.
 
         Raises:
-            EngineUnusable: it was not the first that never gave one.
+            EngineUnusable: too many children in a row have never answered.
         """
         reason, child = reason_of(error), seat.child
         if child is not None:
@@ -244,7 +245,7 @@ class EngineChooser:
 
     def _question(self, seat: _Seat) -> Question:
         if seat.given_up:
-            raise EngineDied(f"given up until the next game, as it {seat.given_up}")
+            raise EngineDied(f"given up until the next game, because it {seat.given_up}")
         if seat.child is None:
             seat.sit_down(self._child())
         assert seat.child is not None
@@ -262,13 +263,13 @@ class EngineChooser:
         return Child(self._engine.words, self._warden)
 
     def _end_games(self, times: Times) -> None:
-        """Tell of the ends of games; the children are free for others."""
+        """Send the ends of finished games; their children become free for others."""
         over = [key for key, seat in self._seats.items() if seat.table.done]
         seats = [seat for key in over if (seat := self._seats.pop(key)).child]
         told = [seat.farewell(seat.stand_up()) for seat in seats]
         leaving: list[Child] = []
         for question, answer in zip(told, ask(told), strict=True):
-            # no fault: whether the end of a game is to be answered is a matter of opinion
+            # not a fault: protocols differ on whether the end of a game is answered
             stays = not isinstance(answer, EngineError) and self._engine.dialect is not Dialect.ASKED
             (self._idle if stays else leaving).append(question.child)
         self._dismiss(leaving, times)
@@ -278,21 +279,21 @@ class EngineChooser:
         self._count_time(children, times)
 
     def _count_time(self, children: Sequence[Child], times: Times) -> None:
-        """Count what children that have ended took; only their ends tell."""
+        """Add the CPU time of children that have ended; it is known only at their end."""
         if children:
             times[f"processes of {self._name}"] += sum(child.cpu_s for child in children)
 
 
 class _Seat:
-    """One player of one game, and the child who plays for him.
+    """One player of one game, and the child that plays for that seat.
 
     Attributes:
-        table: where he sits.
+        table: the table.
         child: None before the first decision, and after a loss.
         inherited: the child has played other games, and has not answered in this one.
         understood: the child, or the one before it, has given an answer.
-        losses: children that gave none.
-        given_up: what the last child did, after too many of them; "" while there may be another.
+        losses: children that gave no answer.
+        given_up: the last child's fault, after too many of them; "" while there may be another child.
     """
 
     def __init__(self, table: Table, player: int, dialect: Dialect) -> None:
@@ -308,20 +309,20 @@ class _Seat:
         self._line_asked = 0
 
     def sit_down(self, child: Child) -> None:
-        """Take a child, who will be told the game from its beginning."""
+        """Take a child, which will be shown the game from its beginning."""
         self.child = child
         self.inherited = self.understood = child.has_answered
         self._feed = SeatFeed(self._player)
         self._begun = False
 
     def stand_up(self) -> Child:
-        """Part with the child."""
+        """Give up the child, and return it."""
         child, self.child = self.child, None
         assert child is not None
         return child
 
     def question(self, child: Child, within_s: float, noticed_s: float = math.inf) -> Question:
-        """What has happened since the last decision, as the child is told, and what is to be answered."""
+        """The events since the last decision, as sent to the child, and the answers expected."""
         goes_on, self._begun = self._begun, True
         messages = self._feed.messages(self.table.events)
         if self._dialect is Dialect.ARRAYS:
@@ -333,27 +334,27 @@ class _Seat:
         if self._dialect is Dialect.ASKED:
             self._line_asked = 0
             return Question(child, lines, within_s, 1, noticed_s, _SkipsForced(self._forced(messages)))
-        # a kakan may be robbed, and an indicator that was owed is shown between
+        # a kakan can be robbed, and an indicator that was still due is revealed in between
         self._line_asked = max(place for place, each in enumerate(messages) if each["type"] != "dora")
         return Question(child, lines, within_s, len(lines), noticed_s)
 
     def farewell(self, child: Child) -> Question:
-        """What is left to be told of a game that is over."""
+        """The remaining events of a game that is over."""
         question = self.question(child, _FAREWELL_S)
         answers = 0 if self._dialect is Dialect.ASKED else question.answers
         return msgspec.structs.replace(question, answers=answers)
 
     def decided(self, action: Action) -> None:
-        """Know what came of the question."""
+        """Note the action that followed the question."""
         self._discarded = action.kind is ActionKind.DISCARD
 
     def _forced(self, messages: list[Message]) -> list[Message]:
-        """The seat's discards that left no choice, so that nobody was asked."""
+        """The seat's forced discards, for which no decision was requested."""
         own = [each for each in messages if each["type"] == "dahai" and each["actor"] == self._player]
         return own[self._discarded :]
 
     def hear(self, answer: Answer) -> object:
-        """What was said, one JSON value; or the error instead of it."""
+        """The answer, one JSON value; or the error instead of it."""
         if isinstance(answer, EngineError):
             return answer
         self.inherited = False
@@ -361,16 +362,16 @@ class _Seat:
         try:
             said = msgspec.json.decode(line)
         except (ValueError, RecursionError, msgspec.MsgspecError):
-            return EngineGarbled(f"answered {line[:_SHOWN].decode(errors='replace')!r}, which is no JSON")
+            return EngineGarbled(f"answered {line[:_SHOWN].decode(errors='replace')!r}, which is not JSON")
         self.understood = True
         return said
 
 
 class _SkipsForced:
-    """Whether an answer is a discard that left no choice: some engines name these too, others do not.
+    """Whether an answer is a forced discard: some engines report these too, others do not.
 
-    In riichi a tile that was thrown without a choice offers none when it is drawn again, so it is not
-    mistaken for the answer that is awaited.
+    In riichi, a tile that was discarded by force offers no choice when it is drawn again either, so it is not
+    mistaken for the expected answer.
 
     Args:
         forced: these discards, in order.
@@ -394,21 +395,21 @@ class _SkipsForced:
 
 
 def _never_answered(name: str, dialect: Dialect, child: Child | None, reason: str) -> str:
-    """Why a run ends, and what might help."""
+    """The reason why a run ends, and a hint."""
     if child is None:
         return f"engine {name!r}: {reason}"
     others = " or ".join(f"{other}: ({_WAYS[other]})" for other in Dialect if other is not dialect)
     lines = f"{child.lines_sent} line{'s' if child.lines_sent != 1 else ''}"
     return (
         f"engine {name!r} never answered: it was sent {lines} and {reason}; {dialect}: means "
-        f"{_WAYS[dialect]}; if it speaks another way, choose {others}"
+        f"{_WAYS[dialect]}; if it uses another protocol, choose {others}"
     )
 
 
 def _arrays(messages: list[Message], player: int) -> list[list[Message]]:
-    """Messages in lines: the player's own ``reach`` ends one, as it is answered with the discard.
+    """Split messages into lines: the player's own ``reach`` ends a line, as it is answered with the discard.
 
-    It is so too where only one discard was possible, for which nobody was asked.
+    This also holds where only one discard was possible, so that no decision was requested.
     """
     for place, message in enumerate(messages[:-1], 1):
         if message["type"] == "reach" and message["actor"] == player:

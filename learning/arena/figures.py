@@ -1,4 +1,4 @@
-"""A player's figures over many games, with their intervals, and the table they stand in."""
+"""A player's figures over many games, with their intervals, and their table."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ _COLUMNS: Final = ("n1", "n2", "n3", "n4", "games", "results", "rounds", *SeatTa
 _AT: Final = {name: place for place, name in enumerate(_COLUMNS)}
 _LISTED: Final = 20
 _MANY_FAULTS: Final = 0.01
-"""Part of a player's decisions; about one in two games."""
+"""Share of a player's decisions; about one in two games."""
 
 
 class Played(msgspec.Struct, frozen=True, kw_only=True):
-    """What the playing itself came to, whatever the games were for.
+    """Figures about the playing itself, whatever its purpose.
 
     Attributes:
-        many_faults: of each player too many of whose decisions had to be replaced, a sentence that says so.
-        faults: some decisions that had to be replaced, by game.
-        crashes: games that could not be played to their end, with seed and reason; they count nowhere else.
-        seconds: this start took.
-        played: games of this start; the others were there before.
-        games_per_s: of this start.
-        times: seconds on a core per game of this start, by what they were spent on.
+        many_faults: a sentence for each player with too many replaced decisions.
+        faults: some of the decisions that had to be replaced, by game.
+        crashes: games that could not be completed, with seed and reason; they count nowhere else.
+        seconds: duration of this start.
+        played: games of this start, without those of earlier starts.
+        games_per_s: speed of this start.
+        times: CPU seconds per game of this start, by task.
     """
 
     many_faults: tuple[str, ...]
@@ -56,26 +56,26 @@ class Played(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def exit_code(self) -> int:
-        """Of the command that reports it: 1 if the figures are not those of the players."""
+        """Exit code of the reporting command: 1 if the figures do not represent the players."""
         return 1 if self.crashes or self.many_faults else 0
 
 
 class Side(msgspec.Struct, frozen=True):
-    """How one side did, over every seat it had; numbers with their 95 % intervals.
+    """Figures of one side, over all its seats, with their 95 % intervals.
 
     Attributes:
-        name: of the player.
-        identity: which one exactly.
-        games: seats played, several a game where the side has several.
-        placement: average, 1–4; 2.5 is equal to the others.
+        name: name of the player.
+        identity: identifies the player exactly.
+        games: seats played; several per game if the side has several seats.
+        placement: average, 1–4; 2.5 means equal strength.
         first, second, third, fourth: shares of the places.
         points: results with Tenhou's uma and oka, per game.
-        stable_rank: with the quartiles of its resamplings.
-        ladder: the dan he could expect on Tenhou.
+        stable_rank: with the quartiles of its resamples.
+        ladder: the dan the player could expect on Tenhou.
         wins, deal_ins, riichi, calls, tsumo: shares of the rounds (tsumo: of the wins).
-        tenpai_draws: share of the rounds run out of tiles.
-        won_points, lost_points: per win and per deal-in, honba and sticks included.
-        decisions: asked for; forced moves are not.
+        tenpai_draws: share of the rounds that ran out of tiles.
+        won_points, lost_points: per win and per deal-in, including honba and sticks.
+        decisions: decisions requested; forced moves are not.
         faults: decisions that had to be replaced.
     """
 
@@ -105,13 +105,13 @@ class Side(msgspec.Struct, frozen=True):
 def side_of(
     who: Contender, members: Collection[int], sets: Sequence[Sequence[GameRow]], length: GameLength
 ) -> Side:
-    """How a player did.
+    """Compute a player's figures.
 
     Args:
-        who: he is.
-        members: what rows call him.
-        sets: games played to their ends; those of one set may depend on each other, sets do not.
-        length: of the games.
+        who: the player.
+        members: its numbers in the rows.
+        sets: completed games; games within a set may depend on each other, sets do not.
+        length: length of the games.
     """
     sums = sums_of(members, sets)
     drawn = resample(sums)
@@ -149,7 +149,7 @@ def side_of(
 
 
 def sums_of(members: Collection[int], sets: Sequence[Sequence[GameRow]]) -> Floats:
-    """``[S, K]``: what the seats of a player add up to in each set; the first four count the places."""
+    """``[S, K]``: sums over a player's seats in each set; the first four count the places."""
     sums = np.zeros((len(sets), len(_COLUMNS)), dtype=np.float64)
     for place, rows in enumerate(sets):
         for row in rows:
@@ -166,7 +166,7 @@ def _add(sums: Floats, row: GameRow, seat: int) -> None:
 
 
 def many_faults_of(sides: Iterable[Side]) -> tuple[str, ...]:
-    """A sentence about each player too many of whose decisions had to be replaced."""
+    """A sentence about each player with too many replaced decisions."""
     return tuple(
         f"{side.faults:,} of {side.decisions:,} decisions of {side.name} "
         f"({side.faults / side.decisions:.1%}) were made by the rules in its place, "
@@ -177,12 +177,12 @@ def many_faults_of(sides: Iterable[Side]) -> tuple[str, ...]:
 
 
 def faults_in(rows: Iterable[GameRow]) -> tuple[str, ...]:
-    """Some decisions that had to be replaced, by game."""
+    """Some of the decisions that had to be replaced, by game."""
     return tuple(f"game {row.number}: {row.fault}" for row in rows if row.fault)[:_LISTED]
 
 
 def crashes_in(rows: Iterable[GameRow]) -> tuple[str, ...]:
-    """Games that could not be played to their end, with seed and reason."""
+    """Games that could not be completed, with seed and reason."""
     return tuple(f"game {row.number}, seed {row.seed}: {row.crash}" for row in rows if row.crash)
 
 
@@ -190,7 +190,7 @@ def crashes_in(rows: Iterable[GameRow]) -> tuple[str, ...]:
 
 
 class Cell(NamedTuple):
-    """A number as text, and where it lies, "" for a plain count."""
+    """A number as text, and its interval, "" for a plain count."""
 
     value: str
     interval: str
@@ -213,10 +213,10 @@ def lines_of(sides: Sequence[Side]) -> Iterator[str]:
 
 
 def speed_line(played: int, seconds: float, times: Mapping[str, float]) -> str:
-    """How quickly games were played, and what the time was spent on."""
+    """Speed of play, and a breakdown of the time."""
     parts = ", ".join(f"{what} {1000 * spent:.0f}" for what, spent in times.items())
     speed = f"{played} games in {seconds:.1f} s, {played / seconds:.2f} games/s"
-    return f"{speed}; ms on a core for each game: {parts}"
+    return f"{speed}; CPU ms per game: {parts}"
 
 
 def _line(label: str, cells: Iterable[str]) -> str:
@@ -229,7 +229,7 @@ _TABLE: Final = (
     ("second %", "second", 100, 1),
     ("third %", "third", 100, 1),
     ("fourth %", "fourth", 100, 1),
-    ("points a game", "points", 1, 2),
+    ("points per game", "points", 1, 2),
     ("stable rank (IQR)", "stable_rank", 1, 2),
     ("wins % of rounds", "wins", 100, 1),
     ("tsumo % of wins", "tsumo", 100, 1),
@@ -237,8 +237,8 @@ _TABLE: Final = (
     ("riichi %", "riichi", 100, 1),
     ("calls %", "calls", 100, 1),
     ("tenpai % of draws", "tenpai_draws", 100, 1),
-    ("points a win", "won_points", 1, 0),
-    ("points a deal-in", "lost_points", 1, 0),
+    ("points per win", "won_points", 1, 0),
+    ("points per deal-in", "lost_points", 1, 0),
 )
 
 

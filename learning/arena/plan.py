@@ -1,4 +1,4 @@
-"""What a comparison plays: the seats rotated over the same walls (duplicate sets), or over new ones."""
+"""The plan of a comparison: the seats rotated over the same walls (duplicate sets), or over new ones."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ SEATS: Final[dict[Mode, tuple[Four, ...]]] = {
     "1v3": ((0, 1, 1, 1), (1, 0, 1, 1), (1, 1, 0, 1), (1, 1, 1, 0)),
     "2v2": ((0, 1, 0, 1), (1, 0, 1, 0), (0, 0, 1, 1), (1, 0, 0, 1), (1, 1, 0, 0), (0, 1, 1, 0)),
 }
-"""Who sits where in each game of a set: every way to seat the two sides, once."""
+"""Seating in each game of a set: every way to seat the two sides, once."""
 
 
 class Plan(Series, frozen=True, kw_only=True):
-    """Everything the games of a comparison follow from.
+    """Everything that determines the games of a comparison.
 
     Attributes:
-        challenger: the player compared.
-        champions: the player he is compared with.
-        sets: duplicate sets; single games where each has walls of its own.
+        challenger: the player under test.
+        champions: the player it is compared with.
+        sets: duplicate sets; single games if each has walls of its own.
         mode: one against three, or two against two.
-        independent: each game has walls of its own.
-        format: of the results.
+        independent: whether each game has walls of its own.
+        format: format of the results.
     """
 
     challenger: Contender
@@ -53,28 +53,28 @@ class Plan(Series, frozen=True, kw_only=True):
 
     @property
     def set_games(self) -> int:
-        """Games that share their walls; what is resampled together."""
+        """Games that share their walls, and are resampled together."""
         return 1 if self.independent else len(SEATS[self.mode])
 
     @property
     def together(self) -> int:
-        """A set is played by one process."""
+        """Games that one process must play: a set."""
         return self.set_games
 
     @property
     def games(self) -> int:
-        """Games in all."""
+        """Total number of games."""
         return self.sets * self.set_games
 
     @property
     def identity(self) -> str:
-        """What tells these games from those of other plans."""
+        """Distinguishes these games from those of other plans."""
         text = f"{self.seed} {self.challenger.identity} {self.champions.identity} {self.mode} {self.length}"
         return f"{text} independent" if self.independent else text
 
     @property
     def flags(self) -> dict[str, str]:
-        """What was chosen; see `Series.flags`."""
+        """The chosen flags; see `Series.flags`."""
         return {
             "--challenger": self.challenger.flag,
             "--champion": self.champions.flag,
@@ -85,12 +85,12 @@ class Plan(Series, frozen=True, kw_only=True):
         }
 
     def continues(self, other: Plan) -> bool:
-        """Whether games of another plan are the first ones of this."""
+        """Whether the games of another plan are the first games of this one."""
         return other.sets <= self.sets and msgspec.structs.replace(other, sets=self.sets) == self
 
     @property
     def command(self) -> str:
-        """What plays these games again."""
+        """The command that plays these games again."""
         words = ["suzaku", "arena", "--challenger", self.challenger.flag, "--champion", self.champions.flag]
         words += ["--games", str(self.games), "--seed", str(self.seed)]
         if self.tables != tables_for(*self.contenders):
@@ -106,23 +106,23 @@ class Plan(Series, frozen=True, kw_only=True):
 
     @property
     def caution(self) -> str:
-        """What to keep in mind about the result, "" for nothing."""
+        """A caution about the result, "" for none."""
         if not self.challenger.plays_as(self.champions) or self.independent:
             return ""
         return (
-            "both sides are the same player: if it always answers a position alike, the games over the same "
-            "walls are all one game and its 2.5 says nothing; --independent gives each game walls of its own"
+            "both sides are the same player: if it is deterministic, all games over the same walls are the "
+            "same game and its 2.5 means nothing; --independent gives each game walls of its own"
         )
 
     def seating(self, number: int) -> Seating:
-        """Game ``number``: its walls and who sits where."""
+        """Game ``number``: its walls and its seating."""
         seats = SEATS[self.mode]
         walls = wall_seed("arena", self.seed, number // self.set_games)
         return Seating(number, walls, seats[number % len(seats)])
 
 
 def sets_for(games: int, mode: Mode, *, independent: bool = False) -> int:
-    """The sets that make up at least so many games, everybody in every seat equally often.
+    """Number of sets for at least this many games, with every player in every seat equally often.
 
     >>> sets_for(400, "1v3"), sets_for(401, "1v3"), sets_for(12, "2v2")
     (100, 101, 2)

@@ -1,4 +1,4 @@
-"""Who can play in the arena: what a name on the command line means, and who sits down for it."""
+"""The players of the arena: parsing their names on the command line, and loading them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from policies.named import Files, files_of_named, load_named, name_of
 from policies.rollout import TABLES, Chooser, PolicyChooser
 
 ENGINE_TABLES: Final = 4
-"""Tables side by side where an external engine plays: it is a process for each of its seats."""
+"""Tables per process with an external engine, which needs a process for each of its seats."""
 
 
 class Contender(msgspec.Struct, frozen=True, omit_defaults=True):
     """One of the players compared.
 
     Attributes:
-        text: a built-in player, or a folder of checkpoints; networks with ``:6`` or ``:12`` behind
-            it average over so many renamings of the suits. Or an external engine, as
-            `learning.arena.engines.engine_of` reads it.
-        identity: changes when who plays under that name changes.
+        text: a built-in player, or a folder of checkpoints; a suffix ``:6`` or ``:12`` averages the networks
+            over that many renamings of the suits. Or an external engine, in the form that
+            `learning.arena.engines.engine_of` parses.
+        identity: changes when the player behind the name changes.
         answer_s: seconds for each answer of an external engine, None for others.
-        given_name: the name that it was given, "" for none.
+        given_name: the name given on the command line, "" for none.
     """
 
     text: str
@@ -37,25 +37,25 @@ class Contender(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def name(self) -> str:
-        """What reports and records call it."""
+        """Its name in reports and records."""
         engine = engine_of(self.text)
         return self.given_name or (engine.name if engine else name_of(self.text))
 
     @property
     def flag(self) -> str:
-        """As it is given on the command line."""
+        """Its form on the command line."""
         return f"{self.given_name}={self.text}" if self.given_name else self.text
 
     def plays_as(self, other: Contender) -> bool:
-        """Whether both are the same player, whatever they are called."""
+        """Whether both are the same player, regardless of their names."""
         return (self.identity, self.answer_s) == (other.identity, other.answer_s)
 
 
 def contender(text: str, answer_s: float = ANSWER_S) -> Contender:
-    """Who is meant by a text; whatever is needed to play has been loaded once, and found good.
+    """Parse and check a player; everything needed to play is loaded once.
 
     Args:
-        text: as `Contender` has it; ``NAME=`` before it gives it a name.
+        text: as in `Contender`; a prefix ``NAME=`` gives it a name.
         answer_s: seconds for each answer, if it is an external engine.
 
     Raises:
@@ -76,28 +76,28 @@ def _named(text: str) -> tuple[str, str]:
     (('mine', 'runs/lr=0.1'), ('', 'runs/lr=0.1'), ('', 'engine:env A=1 node e.js'))
 
     Raises:
-        ConfigError: it is no name.
+        ConfigError: the name is not valid.
     """
     name, equals, player = text.partition("=")
     if not equals or re.search("[:/]", name) or Path(text).exists():
         return "", text
     if not name.strip() or not name.isprintable() or len(name) > MAX_NAME:
         raise ConfigError(
-            f"{text!r}: a name before a player has 1 to {MAX_NAME} letters, as in mine={player}"
+            f"{text!r}: a player's name must have 1 to {MAX_NAME} characters, as in mine={player}"
         )
     return name.strip(), player
 
 
 def tables_for(*players: Contender) -> int:
-    """How many tables these should play at side by side in a process."""
+    """Number of tables these players should play at a time in a process."""
     return ENGINE_TABLES if any(engine_of(player.text) for player in players) else TABLES
 
 
 def packed(*contenders: Contender) -> dict[str, Files]:
-    """What contenders need to be seated where their folders are not, by their texts.
+    """Files needed to load contenders on a machine without their folders, by their texts.
 
     Raises:
-        CheckpointError: somebody's checkpoints cannot be used.
+        CheckpointError: a contender's checkpoints cannot be used.
     """
     wanted = [who.text for who in contenders if not engine_of(who.text)]
     return {text: files for text in wanted if (files := files_of_named(text)) is not None}
@@ -107,12 +107,12 @@ def seat_down(who: Contender, files: Files | None = None) -> Chooser:
     """Load a contender, ready to play.
 
     Args:
-        who: he.
-        files: of his folder, if it may not be here.
+        who: the contender.
+        files: files of its folder, if the folder may not be here.
 
     Raises:
-        ConfigError: somebody else plays under that name by now, or the engine is not on this machine.
-        CheckpointError: his checkpoints cannot be used.
+        ConfigError: the name now stands for another player, or the engine is not on this machine.
+        CheckpointError: its checkpoints cannot be used.
     """
     if engine := engine_of(who.text):
         check_engine(engine)

@@ -1,4 +1,4 @@
-"""Games as files: records like any other game's, and all that is known of one that crashed."""
+"""Files of games: ordinary records, and all data of a game that crashed."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ CRASHES_FOLDER: Final = "crashed"
 _SUFFIXES: Final[dict[RecordForm, str]] = {"mjlog": RECORD_SUFFIX, "mjai": ".mjson"}
 _GAME_TYPES: Final[dict[GameLength, int]] = {"hanchan": 9, "tonpuu": 1}
 _DAY: Final = datetime(2000, 1, 1, tzinfo=JAPAN)
-"""The same games get the same ids whenever they are played."""
+"""A fixed date, so that the same games always get the same ids."""
 
 
 class GameFile(msgspec.Struct, frozen=True):
-    """A file that holds a game.
+    """File of a game.
 
     Attributes:
-        folder: below that of the results.
-        name: of the file; the same game always has the same.
-        data: what is in it.
+        folder: subfolder of the results.
+        name: name of the file, always the same for the same game.
+        data: its content.
     """
 
     folder: str
@@ -41,12 +41,12 @@ class GameFile(msgspec.Struct, frozen=True):
 
 
 def file_of(series: Series, played: Played, form: RecordForm | None) -> GameFile | None:
-    """The file a game is kept in.
+    """The file to keep a game in.
 
     Args:
-        series: it was played in.
+        series: the series it belongs to.
         played: the game.
-        form: of records; if None only a game that crashed is kept.
+        form: format of records; if None, only a crashed game is kept.
     """
     if played.crash:
         return GameFile(CRASHES_FOLDER, f"game-{played.seating.number}.json", msgspec.json.encode(played))
@@ -57,7 +57,7 @@ def file_of(series: Series, played: Played, form: RecordForm | None) -> GameFile
 
 
 def record_of(series: Series, played: Played) -> GameRecord:
-    """A game's record; its id follows from the plan and the game's number."""
+    """A game's record; its id is derived from the plan and the game's number."""
     first, second, third, fourth = (series.contenders[player].name for player in played.seating.players)
     names: Names = (first, second, third, fourth)
     kind = _GAME_TYPES[series.length]

@@ -1,4 +1,4 @@
-"""What a comparison says: both sides' figures with their intervals, for people and for machines."""
+"""The report of a comparison: both sides' figures with their intervals, as text or JSON."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class Report(Played, frozen=True):
     """One comparison.
 
     Attributes:
-        plan: what was to be played.
-        games: counted: of whole sets only.
-        sets: duplicate sets counted; games where each has walls of its own.
-        clear: why it ended before its plan did: the difference was clear; only asked for in a sequential run.
-        verdict: what the challenger's average placement says.
+        plan: the plan.
+        games: games counted, from whole sets only.
+        sets: duplicate sets counted; games if each has walls of its own.
+        clear: whether it ended early because the difference was clear; only in a sequential run.
+        verdict: conclusion from the challenger's average placement.
         challenger: its figures.
-        champions: theirs.
-        course: how the challenger's average placement settled.
-        coverage: how often the interval of a small run, drawn from these games, holds 2.5; if asked for.
+        champions: their figures.
+        course: convergence of the challenger's average placement.
+        coverage: how often the interval of a small run drawn from these games contains 2.5; if requested.
     """
 
     plan: Plan
@@ -62,16 +62,16 @@ def report(
     times: dict[str, float] | None = None,
     coverage_runs: int = 0,
 ) -> Report | None:
-    """What the games say; None while no duplicate set is complete.
+    """Report on games; None while no duplicate set is complete.
 
     Args:
-        plan: of the games.
+        plan: plan of the games.
         rows: the games.
-        clear: whether it ended early as the difference was clear.
-        seconds: it took.
+        clear: whether the run ended early because the difference was clear.
+        seconds: duration.
         played: games of this start.
-        times: seconds on a core per game, by what they were spent on.
-        coverage_runs: draw so many small runs from the games, and see how many intervals hold 2.5.
+        times: CPU seconds per game, by task.
+        coverage_runs: number of small runs to draw from the games, to count the intervals that contain 2.5.
     """
     rows = sorted(rows, key=lambda row: row.number)
     sets = whole_sets(plan, rows)
@@ -101,7 +101,7 @@ def report(
 
 
 def whole_sets(plan: Plan, rows: Iterable[GameRow]) -> list[list[GameRow]]:
-    """The duplicate sets of which every game was played to its end, in order."""
+    """The duplicate sets of which every game was completed, in order."""
     sets: dict[int, list[GameRow]] = {}
     for row in rows:
         if not row.crash:
@@ -110,25 +110,25 @@ def whole_sets(plan: Plan, rows: Iterable[GameRow]) -> list[list[GameRow]]:
 
 
 def verdict(challenger: Side, champions: Side, sets: int) -> str:
-    """What the challenger's average placement says, in a sentence.
+    """Conclusion from the challenger's average placement, as a sentence.
 
     Args:
         challenger: its figures.
-        champions: theirs.
-        sets: duplicate sets, or single games, that they are made of.
+        champions: their figures.
+        sets: number of duplicate sets, or of single games, behind the figures.
     """
     placement = challenger.placement
     if placement.value is None or placement.low is None or placement.high is None:
-        return "nothing can be said yet"
+        return "no conclusion is possible yet"
     if placement.low == placement.high:
-        return "every set ended alike, so there is no telling how sure this is"
+        return "every set ended the same way, so the uncertainty is unknown"
     if sets < LEAST_SETS:
-        return "too few games to say more"
+        return "too few games for a conclusion"
     if placement.high < EQUAL:
         return f"{challenger.name} is stronger"
     if placement.low > EQUAL:
         return f"{champions.name} is stronger"
-    return "no difference that these games could show"
+    return "no clear difference in these games"
 
 
 def placements_of(sets: Sequence[Sequence[GameRow]]) -> Floats:
@@ -140,7 +140,7 @@ def placements_of(sets: Sequence[Sequence[GameRow]]) -> Floats:
 
 
 def print_report(found: Report, *, as_json: bool) -> int:
-    """Write the report to stdout; 1 if the figures are not those of the players."""
+    """Print the report; exit code 1 if the figures do not represent the players."""
     text = (
         msgspec.json.format(msgspec.json.encode(found), indent=2).decode()
         if as_json
@@ -151,13 +151,13 @@ def print_report(found: Report, *, as_json: bool) -> int:
 
 
 def headline(found: Report) -> str:
-    """Who against whom, over what."""
+    """The players, the games and their walls, in one line."""
     plan = found.plan
     walls = "each over walls of its own" if plan.independent else f"{found.sets} duplicate sets"
     return (
         f"{found.challenger.name} {plan.mode[0]} v {plan.mode[2]} {found.champions.name}: "
         f"{found.games} {plan.length} games, {walls}, seed {plan.seed}"
-        f"{', stopped as the difference was clear' if found.clear else ''}"
+        f"{', stopped because the difference was clear' if found.clear else ''}"
     )
 
 
@@ -165,8 +165,8 @@ def _lines(found: Report) -> Iterable[str]:
     yield headline(found)
     placement = next(table_of((found.challenger,)))[1][0]
     yield (
-        f"average placement of {found.challenger.name}: {placement.value} {placement.interval}, equal is "
-        f"{EQUAL:g}: {found.verdict}"
+        f"average placement of {found.challenger.name}: {placement.value} {placement.interval} "
+        f"(equal strength: {EQUAL:g}): {found.verdict}"
     )
     yield from (f"caution: {line}" for line in found.many_faults)
     yield from lines_of((found.challenger, found.champions))

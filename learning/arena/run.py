@@ -1,4 +1,4 @@
-"""`suzaku arena`: the games of a comparison, until all are played or one side is clearly better."""
+"""`suzaku arena`: plays the games of a comparison until all are played or one side is clearly better."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ def run(
     coverage_runs: int = 0,
     tell: Tell = lambda _games, _of, _decisions: None,
 ) -> Report | None:
-    """Play what is not played yet, and report.
+    """Play the games that are missing, and report on all.
 
     Args:
-        plan: what to play.
-        workers: processes; one for each core if None.
-        ray: a cluster's address, to play there; see `learning.spread.spread`.
-        folder: where results are kept and found again, None for nowhere.
-        records: keep every game's record too, in the folder.
+        plan: the games to play.
+        workers: processes; one per core if None.
+        ray: address of a cluster to play on; see `learning.spread.spread`.
+        folder: folder of the results; an earlier run in it is resumed. None to keep none.
+        records: also keep every game's record in the folder.
         sequential: stop as soon as one side is clearly better.
-        coverage_runs: draw so many small runs from the games, and see how many intervals hold 2.5.
-        tell: is told of the progress.
+        coverage_runs: number of small runs to draw from the games, to count the intervals that contain 2.5.
+        tell: called with the progress.
 
     Returns:
-        None if not one duplicate set was complete.
+        None if no duplicate set was completed.
 
     Raises:
-        ConfigError: another run lies in the folder, or there is no such cluster.
-        WorkerFailed: a process could not go on.
-        OSError: the disk does not take it.
+        ConfigError: another run is in the folder, or there is no such cluster.
+        WorkerFailed: a process could not continue.
+        OSError: the results cannot be written.
     """
     with Session(plan, folder, "mjlog" if records else None, tell) as session:
         if not sequential or clear_after(plan, session.rows) is None:
@@ -64,18 +64,18 @@ def run(
 
 
 def look(folder: Path, *, sequential: bool = False, coverage_runs: int = 0) -> Report | None:
-    """Report on what lies in a folder, finished or not, and play nothing.
+    """Report on the results in a folder, finished or not, without playing.
 
     Args:
-        folder: of the results.
-        sequential: count no game past the point where one side was clearly better.
-        coverage_runs: draw so many small runs from the games, and see how many intervals hold 2.5.
+        folder: folder of the results.
+        sequential: ignore games past the point where one side was clearly better.
+        coverage_runs: number of small runs to draw from the games, to count the intervals that contain 2.5.
 
     Returns:
-        None if not one duplicate set is complete.
+        None if no duplicate set is complete.
 
     Raises:
-        ReplayError: no results lie there, or they cannot be read.
+        ReplayError: there are no results, or they cannot be read.
     """
     plan, rows = read_results(folder, Plan)
     return report_of(
@@ -109,7 +109,7 @@ def report_of(
 
 
 def clear_after(plan: Plan, rows: Mapping[int, GameRow]) -> int | None:
-    """How many games the first whole blocks have, whichever were played first, after which it is clear."""
+    """Number of games in the first whole blocks after which the difference is clear, in any order of play."""
     looks: dict[int, int] = {}
     seen: list[GameRow] = []
     for block in range(plan.blocks):

@@ -1,7 +1,7 @@
-"""Games that follow from a plan, in blocks of fixed content.
+"""Series of games determined by a plan, in blocks of fixed content.
 
-A block is what one process plays in one go. Which games are in it follows from the plan alone, so that a run
-that goes on, on whatever number of processes, plays whole blocks again and counts no game twice.
+A block is the unit that one process plays. Its games follow from the plan alone. A resumed run, on any number
+of processes, therefore plays whole blocks again and counts no game twice.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from learning.arena.players import Contender
 from policies.rollout import TABLES, Seating
 
 BLOCK_GAMES: Final = 64
-"""Games in a block, unless more are played side by side: few enough to share out, enough for full batches."""
+"""Games in a block, unless more are played at a time: few enough to share out, enough for full batches."""
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is played, whatever for; those who play for something add to it.
+    """Base of all plans; each purpose adds its own fields.
 
     Attributes:
-        seed: every wall follows from it.
-        length: of the games.
-        tables: played side by side.
+        seed: determines every wall.
+        length: length of the games.
+        tables: tables played at a time.
     """
 
     seed: int = 0
@@ -34,22 +34,22 @@ class Series(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def contenders(self) -> tuple[Contender, ...]:
-        """Who plays; seatings name them by their place here."""
+        """The players; seatings refer to their places here."""
         raise NotImplementedError
 
     @property
     def games(self) -> int:
-        """Games in all."""
+        """Total number of games."""
         raise NotImplementedError
 
     @property
     def identity(self) -> str:
-        """What tells these games from those of other plans; those of a longer plan are the same and more."""
+        """Distinguishes these games from those of other plans; a longer plan only adds games."""
         raise NotImplementedError
 
     @property
     def flags(self) -> dict[str, str]:
-        """What was chosen, as the command line has it: the value of each flag, in words where it has none."""
+        """The plan as command-line flags: the value of each flag, or a phrase for flags without values."""
         engines = [who.answer_s for who in self.contenders if who.answer_s is not None]
         return {
             "--seed": str(self.seed),
@@ -59,21 +59,21 @@ class Series(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         }
 
     def continues(self, other: Self) -> bool:
-        """Whether games of another plan are the first ones of this."""
+        """Whether the games of another plan are the first games of this one."""
         raise NotImplementedError
 
     def seating(self, number: int) -> Seating:
-        """Game ``number``: its walls and who sits where."""
+        """Game ``number``: its walls and its seating."""
         raise NotImplementedError
 
     @property
     def together(self) -> int:
-        """Games that belong in one block."""
+        """Number of games that belong in the same block."""
         return 1
 
     @property
     def blocks(self) -> int:
-        """How many blocks there are."""
+        """Number of blocks."""
         return -(-self.games // self._block_games)
 
     def numbers(self, block: int) -> range:

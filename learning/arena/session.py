@@ -1,4 +1,4 @@
-"""The games of a plan, played in processes and kept as they end, each once."""
+"""Plays the games of a plan in worker processes, and keeps each once, as it ends."""
 
 from __future__ import annotations
 
@@ -27,22 +27,23 @@ from policies.rollout import Rollout, Times
 P = TypeVar("P", bound=Series)
 
 _SAY_S: Final = 0.5
-"""Between two messages of a process about how it goes on."""
+"""Seconds between two progress messages of a process."""
 
 Tell: TypeAlias = Callable[[int, int, int], None]
-"""Is told how many games there are now, how many there are to be, and the decisions of this start."""
+"""Called with the number of games so far, the number planned, and the decisions of this start."""
 Hear: TypeAlias = Callable[[GameRow], None]
-"""Is given every game of this start as it ends."""
+"""Called with every game of this start as it ends."""
 
 
 class Setup(msgspec.Struct, frozen=True):
-    """What a worker needs to know.
+    """Setup of a worker.
 
     Attributes:
-        series: what is played.
-        form: in which each game's record is made; None for no records.
-        files: of the contenders' checkpoints, by their texts; those who are not there find their folders.
-        played: games of blocks that are not whole, which need not be played again.
+        series: the games to play.
+        form: format of each game's record; None for no records.
+        files: files of the contenders' checkpoints, by their texts; other contenders are loaded from their
+            folders.
+        played: games of incomplete blocks that need not be played again.
     """
 
     series: Series
@@ -55,9 +56,9 @@ class Ended(msgspec.Struct, frozen=True):
     """A game that ended.
 
     Attributes:
-        row: what it came to.
-        times: seconds on a core since the one before it, by what they were spent on.
-        file: to keep; a worker may be where the folder is not.
+        row: its row in the results.
+        times: CPU seconds since the previous game, by task.
+        file: file to keep; a worker may have no access to the folder.
     """
 
     row: GameRow
@@ -66,11 +67,11 @@ class Ended(msgspec.Struct, frozen=True):
 
 
 class Underway(msgspec.Struct, frozen=True):
-    """What was done since the message before it.
+    """Progress since the previous message.
 
     Attributes:
-        decisions: asked for, forced moves are not.
-        times: seconds on a core, by what they were spent on; those of games come with them.
+        decisions: decisions requested; forced moves are not.
+        times: CPU seconds by task, except those sent with games.
     """
 
     decisions: int
@@ -81,7 +82,7 @@ Told: TypeAlias = Ended | Underway
 
 
 def player_of_blocks(setup: Setup) -> Work[Told]:
-    """Load everybody; returns what plays a block."""
+    """Load all players; return the function that plays a block."""
     warm_up()
     series = setup.series
     loaded = {who: seat_down(who, setup.files.get(who.text)) for who in dict.fromkeys(series.contenders)}
@@ -106,23 +107,23 @@ def player_of_blocks(setup: Setup) -> Work[Told]:
 
 
 class Session(Generic[P]):
-    """Plays what is not played yet.
+    """Plays the games that are missing.
 
     Args:
-        series: what to play.
-        folder: where results are kept and found again, None for nowhere.
-        form: of records to keep in it too; None for no records.
-        tell: is told of the progress.
-        hear: is given the games.
+        series: the games to play.
+        folder: folder of the results; an earlier run in it is resumed. None to keep none.
+        form: format of the records to keep in it; None for no records.
+        tell: called with the progress.
+        hear: called with each game.
 
     Attributes:
-        series: what is played.
-        rows: games so far, by number, those of earlier starts included.
+        series: the games to play.
+        rows: games so far, by number, including those of earlier starts.
 
     Raises:
-        ConfigError: another plan's games lie in the folder.
-        ReplayError: what lies there cannot be read.
-        OSError: the disk does not take it.
+        ConfigError: games of another plan are in the folder.
+        ReplayError: the results there cannot be read.
+        OSError: the results cannot be written.
     """
 
     def __init__(
@@ -157,38 +158,38 @@ class Session(Generic[P]):
 
     @property
     def _left_off(self) -> str:
-        """What to say where somebody stopped the run."""
+        """Message for an interrupted run."""
         games = f"{len(self.rows)} of {self.series.games} games"
         if self._folder is None:
             return f"stopped after {games}; nothing is kept without --out FOLDER"
-        return f"stopped: {games} are in {self._folder}; give the same command again to go on"
+        return f"stopped: {games} are in {self._folder}; give the same command again to resume"
 
     @property
     def seconds(self) -> float:
-        """Since this start."""
+        """Seconds since this start."""
         return time.monotonic() - self._started
 
     @property
     def played(self) -> int:
-        """Games of this start."""
+        """Number of games of this start."""
         return len(self.rows) - self._before
 
     @property
     def times(self) -> dict[str, float]:
-        """Seconds on a core per game of this start, by what they were spent on."""
+        """CPU seconds per game of this start, by task."""
         return {what: spent / self.played for what, spent in sorted(self._times.items()) if self.played}
 
     def blocks(self, workers: int | None = None, ray: str | None = None) -> Generator[int, None, None]:
-        """Play the blocks that are not whole yet; the number of each as it becomes so.
+        """Play the incomplete blocks; yield the number of each as it becomes complete.
 
         Args:
-            workers: processes; one for each core if None.
-            ray: a cluster's address, to play there; see `learning.spread.spread`.
+            workers: processes; one per core if None.
+            ray: address of a cluster to play on; see `learning.spread.spread`.
 
         Raises:
             ConfigError: there is no such cluster.
-            WorkerFailed: a process could not go on.
-            OSError: the disk does not take it.
+            WorkerFailed: a process could not continue.
+            OSError: the results cannot be written.
         """
         series, rows = self.series, self.rows
         missing = [
@@ -221,7 +222,7 @@ class Session(Generic[P]):
         if ended.row.number in self.rows:
             return
         if ended.file is not None and self._folder is not None:
-            # before its row: a game that is in the results is never without its record
+            # before its row: a game in the results always has its record
             folder = self._folder / ended.file.folder
             folder.mkdir(exist_ok=True)
             replace_file(folder / ended.file.name, ended.file.data)

@@ -1,8 +1,8 @@
-"""A run's results on disk: one line that says what is played, then one line a game, added as games end.
+"""A run's results on disk: one line with the plan, then one line per game, added as games end.
 
-Lines are only ever added, so a run killed at any moment leaves whole lines and at most one torn, which is cut
-off when the run goes on. A game that comes twice counts once. When a run is made longer, the first line is
-replaced, with the whole file at once.
+Lines are only ever added, so a run killed at any moment leaves whole lines and at most one torn line, which
+is cut off when the run is resumed. A game that arrives twice counts once. When a run is extended, the first
+line is replaced by rewriting the whole file atomically.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ class Store(Generic[P]):
     """The results of one run; without a folder they are only in memory.
 
     Args:
-        series: what is played.
-        folder: where the results lie; made if it is missing. A run that was stopped goes on there, and one
-            that has fewer games is made longer.
+        series: the games to play.
+        folder: folder of the results, created if missing. An interrupted run in it is resumed, and a run with
+            fewer games is extended.
 
     Attributes:
         rows: games so far, by number.
 
     Raises:
-        ConfigError: another run lies in the folder.
-        ReplayError: what lies there cannot be read.
-        OSError: the disk does not take it.
+        ConfigError: another run is in the folder.
+        ReplayError: the results there cannot be read.
+        OSError: the results cannot be written.
     """
 
     def __init__(self, series: P, folder: Path | None = None) -> None:
@@ -64,12 +64,12 @@ class Store(Generic[P]):
         self.close()
 
     def close(self) -> None:
-        """Keep no more."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
 
     def add(self, row: GameRow) -> bool:
-        """Keep a game; false if it is there already."""
+        """Keep a game; return False if it is already there."""
         if row.number in self.rows:
             return False
         self.rows[row.number] = row
@@ -105,11 +105,11 @@ def read_results(folder: Path, kind: type[P]) -> tuple[P, list[GameRow]]:
     """The plan and the games of a run, finished or not, by number.
 
     Args:
-        folder: where the results lie.
-        kind: of its plan.
+        folder: folder of the results.
+        kind: type of the plan.
 
     Raises:
-        ReplayError: there is none, or it cannot be read.
+        ReplayError: there is no run, or it cannot be read.
     """
     path = folder / RESULTS_FILE
     try:
@@ -130,11 +130,11 @@ def _decode(path: Path, number: int, line: bytes, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(line, type=kind)
     except msgspec.MsgspecError as exc:
-        raise ReplayError(f"{path}: line {number}: {exc}; move the file away to begin anew") from exc
+        raise ReplayError(f"{path}: line {number}: {exc}; move the file away to start again") from exc
 
 
 def _other_run(path: Path, series: Series, found: Series) -> str:
-    """How what lies there differs from what is to be played, and what to do about it."""
+    """Describe how the run in the folder differs from the requested one, and what to do about it."""
     asked, played = series.flags, found.flags
     differences = [
         f"{flag} {value}, not {asked[flag]}" for flag, value in played.items() if asked[flag] != value
@@ -143,10 +143,10 @@ def _other_run(path: Path, series: Series, found: Series) -> str:
         return f"{path}: the checkpoints of a player have changed since that run began; choose another --out"
     if list(differences) == [f"--games {played['--games']}, not {asked['--games']}"]:
         return (
-            f"{path}: a run of {played['--games']} games lies there; give at least as many to go on with it, "
+            f"{path}: a run of {played['--games']} games is there; give at least as many to resume it, "
             "or choose another --out"
         )
     return (
-        f"{path}: another run lies there, with {'; '.join(differences)}; give the same flags to go on with "
+        f"{path}: another run is there, with {'; '.join(differences)}; give the same flags to resume "
         "it, or choose another --out"
     )

@@ -1,4 +1,4 @@
-"""What a game comes to: one row a game, as it is kept, counted from its events."""
+"""The row of a game in the results, counted from its events."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class GameRow(msgspec.Struct, frozen=True):
 
     Attributes:
         number: its number in the plan.
-        seed: of its walls.
-        players: who sat where: 0 the challenger, 1 a champion.
-        scores: final points by player; zeros where it crashed.
-        places: places by player; zeros where it crashed.
-        results: final results in tenths, uma and oka included; zeros where it crashed.
-        rounds: dealt.
-        seats: the numbers by player.
-        fault: the first decision that had to be replaced, "" if none had to.
-        crash: why it could not be played to its end, "" where it was.
+        seed: seed of its walls.
+        players: the seating: 0 the challenger, 1 a champion.
+        scores: final points by player; zeros if it crashed.
+        places: places by player; zeros if it crashed.
+        results: final results in tenths, including uma and oka; zeros if it crashed.
+        rounds: rounds dealt.
+        seats: the counts by player.
+        fault: the first decision that had to be replaced, "" if none.
+        crash: why it could not be completed, "" if it was.
     """
 
     number: int
@@ -39,7 +39,7 @@ class GameRow(msgspec.Struct, frozen=True):
 
 
 def row_of(played: Played) -> GameRow:
-    """The row of a game."""
+    """Make the row of a game."""
     seats, rounds = tally(played.events)
     for seat, decisions in zip(seats, played.decisions, strict=True):
         seat.decisions = decisions

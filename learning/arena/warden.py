@@ -1,8 +1,8 @@
-"""Sees to it that no external engine outlives the process that started it, however that one ends.
+"""Ensures that no external engine outlives the process that started it, however that process ends.
 
-Run as a script, it is told of process groups on its input, ``+GROUP`` and ``-GROUP``, a line each. When its
-input ends it kills those that are left: a process that is itself killed has no chance to. Groups, because
-an engine may be a shell or a launcher with the real one below it.
+Run as a script, it reads the process groups to watch from its input, ``+GROUP`` and ``-GROUP``, one per line.
+When its input ends, it kills the remaining groups; a process that is itself killed could not do so. It works
+on groups because an engine may be a shell or a launcher that starts the real one.
 """
 
 from __future__ import annotations
@@ -17,50 +17,50 @@ from collections.abc import Iterable
 from typing import Final
 
 _GRACE_S: Final = 0.5
-"""Engines read the end of their input at the same moment, and may leave by themselves."""
+"""Engines see the end of their input at the same moment, and may exit by themselves."""
 
 
 class Warden:
-    """The script, running; it costs a process of a few megabytes."""
+    """Runs the script, in a process of a few megabytes."""
 
     def __init__(self) -> None:
-        # apart from our own group, so that Ctrl-C does not take it along
+        # outside our own group, so that Ctrl-C does not end it too
         self._process = subprocess.Popen(  # noqa: S603 - our own script
             [sys.executable, "-I", "-S", __file__],
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,  # it has no logs and says nothing
+            stdout=subprocess.DEVNULL,  # it writes no logs and no output
             bufsize=0,
             start_new_session=True,
         )
 
     def watch(self, group: int) -> None:
-        """Kill this group if we are gone."""
+        """Kill this group if our process ends."""
         self._tell(f"+{group}\n")
 
     def forget(self, group: int) -> None:
-        """It is gone already."""
+        """Stop watching this group, which has ended."""
         self._tell(f"-{group}\n")
 
     def dismiss(self) -> None:
-        """End the script, and whoever it still watches."""
+        """End the script, and every group it still watches."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait()
 
     def _tell(self, line: str) -> None:
         assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # killed by somebody: nothing to be done about that here
+        with contextlib.suppress(BrokenPipeError):  # killed from outside, which cannot be mended here
             self._process.stdin.write(line.encode())
 
 
 def kill_group(group: int) -> None:
-    """End a process group, if there still is one."""
+    """End a process group, if it still exists."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
 
 
 def left_over(lines: Iterable[str]) -> set[int]:
-    """The groups that were told of and not taken back.
+    """The groups that were added and not removed.
 
     >>> left_over(["+12", "+7", "-12"])
     {7}

@@ -1,1 +1,1 @@
-"""Real games: checked against our rules, and kept so that learning reads them fast."""
+"""Corpora of real games: checked against our rules, and stored for fast reading by learning."""

@@ -1,4 +1,4 @@
-"""When players were away from a table: what the server then did for them is nobody's decision."""
+"""Times when players were away from a table; what the server then did for them is not their decision."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Absence(msgspec.Struct, frozen=True):
     """One player's time away.
 
     Attributes:
-        player: who.
-        first: number of the first packed event of the game that came after he left.
-        end: number of the first packed event after his return; of all packed events if he never came back.
+        player: the player.
+        first: number of the first packed event of the game after they left.
+        end: number of the first packed event after their return; the number of all if they never returned.
     """
 
     player: int
@@ -38,7 +38,7 @@ class Absence(msgspec.Struct, frozen=True):
 
 
 def absences(events: Sequence[GameEvent]) -> list[Absence]:
-    """All absences of a game, by their beginning."""
+    """All absences of a game, ordered by when they began."""
     if not any(type(event) is PlayerLeft for event in events):
         return []
     found: list[Absence] = []
@@ -57,7 +57,7 @@ def absences(events: Sequence[GameEvent]) -> list[Absence]:
 
 
 def acts_of_absent(events: Sequence[GameEvent]) -> Iterator[tuple[StartRound | None, int, GameEvent]]:
-    """What an absent player did that no server does for him: the round, discards before it, and the event."""
+    """What absent players did that no server does for them: the round, discards before it, and the event."""
     away: set[int] = set()
     deal: StartRound | None = None
     turn = 0

@@ -1,8 +1,8 @@
-"""`suzaku corpus build`: real games made into the compact corpus that learning reads.
+"""`suzaku corpus build`: packs real games into the compact corpus that learning reads.
 
-Records are packed in parts, each a file of its own that appears whole or not at all; what is finished stays
-when the build is stopped, however that happens. From the parts the corpus is put together in one go, and the
-same records always give the same bytes.
+Records are packed in parts. Each part is a file of its own and is written whole or not at all, so finished
+parts survive any interruption of the build. The corpus is assembled from the parts in one pass, and the same
+records always give the same bytes.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ _log = structlog.get_logger(__name__)
 
 
 class BuildReport(msgspec.Struct, frozen=True):
-    """What came of it.
+    """Result of a build.
 
     Attributes:
-        folder: where the corpus lies.
-        games: games in it.
-        size: bytes of all its files.
+        folder: the corpus.
+        games: games in the corpus.
+        size: total size of its files, bytes.
         bytes_per_game: of the encoded events alone.
         content: hash of the whole content, as on the data card.
         parts: parts the records were packed in.
-        reused: those of them that an earlier, stopped build had finished.
-        not_supported: games left out, by the reason.
-        rejected: records that are no games.
-        duplicates: games that came up again.
-        seconds: it took.
+        reused: parts that an earlier, interrupted build had finished.
+        not_supported: number of games left out, by reason.
+        rejected: records that hold no readable game.
+        duplicates: repeated games.
+        seconds: duration.
     """
 
     folder: str
@@ -70,12 +70,12 @@ class BuildReport(msgspec.Struct, frozen=True):
 
 
 def build(paths: Sequence[Path], folder: Path, workers: int | None = None) -> BuildReport:
-    """Build a corpus, or go on building it.
+    """Build a corpus, or resume an interrupted build.
 
     Args:
         paths: files, folders and shards of records.
-        folder: made if it is missing; a corpus of other records in it is replaced.
-        workers: processes; one for each core if None.
+        folder: created if missing; a corpus of other records in it is replaced.
+        workers: processes; one per core if None.
 
     Raises:
         ReplayError: a file cannot be read or written.
@@ -105,9 +105,9 @@ def print_build(report: BuildReport, *, as_json: bool) -> int:
         left_out = "".join(f", {count} {why}" for why, count in report.not_supported.items())
         text = (
             f"{report.folder}: {report.games} games, {report.size / 1e6:.1f} MB, "
-            f"{report.bytes_per_game:.0f} bytes a game, content {report.content[:16]}\n"
-            f"left out: {report.rejected} unreadable, {report.duplicates} twice{left_out}\n"
-            f"{report.seconds:.1f} s, {report.reused} of {report.parts} parts from an earlier start"
+            f"{report.bytes_per_game:.0f} bytes per game, content {report.content[:16]}\n"
+            f"left out: {report.rejected} unreadable, {report.duplicates} duplicates{left_out}\n"
+            f"{report.seconds:.1f} s, {report.reused} of {report.parts} parts from an earlier build"
         )
     sys.stdout.write(text + "\n")
     return 0
@@ -139,7 +139,7 @@ def _is_built(folder: Path, plan: dict[str, Any]) -> bool:
 
 
 def _begin(folder: Path, parts_folder: Path, plan: dict[str, Any]) -> None:
-    """Make the folders, and clear away what is left of a build of other records."""
+    """Make the folders, and remove what is left of a build of other records."""
     plan_file = parts_folder / _PLAN_FILE
     text = json.dumps(plan, indent=1)
     if not plan_file.is_file() or plan_file.read_text(encoding="utf-8") != text:
@@ -157,7 +157,7 @@ def _part_name(number: int) -> str:
 
 
 def _pack(files: Sequence[Path], folder: Path, workers: int) -> tuple[int, int]:
-    """Pack what is not packed yet; how many parts there are, and how many of them there were."""
+    """Pack the parts that are still missing; return the number of all parts, and of those already there."""
     missing: list[int] = []
     counts = Counter[str]()
 
@@ -178,7 +178,7 @@ def _pack(files: Sequence[Path], folder: Path, workers: int) -> tuple[int, int]:
 
 
 def _read_part(path: Path) -> Part | None:
-    """A finished part; None if it is missing or torn."""
+    """Read a finished part; None if it is missing or torn."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -187,7 +187,7 @@ def _read_part(path: Path) -> Part | None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
+    """Write a file atomically: whole or not at all."""
     draft = path.with_name(path.name + ".tmp")
     with draft.open("wb") as file:
         file.write(data)
@@ -200,7 +200,7 @@ def _write(path: Path, data: bytes) -> None:
 
 
 class _Assembly:
-    """Rows and names as the parts are read."""
+    """Rows and names collected while the parts are read."""
 
     def __init__(self, events: BinaryIO) -> None:
         self.rows: list[npt.NDArray[np.void]] = []
@@ -244,7 +244,7 @@ class _Assembly:
 
 
 def _assemble(folder: Path, parts: Sequence[Path], plan: dict[str, Any]) -> None:
-    """Put the corpus together; the card comes last."""
+    """Assemble the corpus; the card is written last."""
     draft = folder / (layout.EVENTS_FILE + ".tmp")
     with draft.open("wb") as events:
         assembly = _Assembly(events)

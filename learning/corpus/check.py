@@ -1,4 +1,4 @@
-"""One game checked in every respect; what differs is listed with its place."""
+"""Checks every aspect of one game, and lists each difference with its place."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ _HANCHAN: Final = 8
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """One thing in a record that our rules do not give.
+    """One thing in a record that our rules do not produce.
 
     Attributes:
-        game_id: which game.
-        round: its name, "" for the game as a whole.
+        game_id: the game.
+        round: name of the round, "" for the game as a whole.
         turn: discards of the round before it.
-        kind: what sort of check found it.
-        player: whom it is about, -1 for nobody.
-        text: what differs.
-        oddity: a name in `ODDITIES` where Tenhou itself is the odd one.
-        forbidden: the rule in `game.forbidden.RULES` that a player broke and the server let him break.
+        kind: the check that found it.
+        player: the player it concerns, -1 for none.
+        text: the difference.
+        oddity: a name in `ODDITIES` where Tenhou itself deviates.
+        forbidden: the rule in `game.forbidden.RULES` that a player broke with the server's consent.
     """
 
     game_id: str
@@ -60,19 +60,19 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """What came of one game.
+    """Result of checking one game.
 
     Attributes:
-        game_id: which game.
+        game_id: the game.
         unsupported: why it was not checked, "" if it was.
         rounds: rounds in it.
         events: events in it.
         moves: moves looked up in the legal sets.
-        claims: calls and wins on others' tiles looked up.
-        passes: chances let pass looked up.
+        claims: calls and wins on other players' tiles looked up.
+        passes: passed chances looked up.
         wins: wins in it.
         seeded: whether its walls were checked.
-        disconnected: whether somebody left it.
+        disconnected: whether a player left it.
         differences: everything found.
     """
 
@@ -90,12 +90,12 @@ class Checked(msgspec.Struct, frozen=True):
 
 
 def unsupported(game_type: int) -> str:
-    """Why games of this type are not checked, "" if they are."""
+    """Reason why games of this type are not checked, "" if they are."""
     return next((why for bits, why in _UNSUPPORTED if game_type & bits), "")
 
 
 class Checker:
-    """Checks one game after the other."""
+    """Checks games one after another."""
 
     def __init__(self) -> None:
         self._follower = Follower()
@@ -158,7 +158,7 @@ class Checker:
                 yield Difference(name, last.played.name, last.played.turns, "end", -1, text, oddity)
 
     def _round(self, name: str, played: Round) -> tuple[list[Difference], Outcome | None]:
-        """What differs in a round, and how it left the table; None if it could not be followed to its end."""
+        """Differences in a round, and how it left the table; None if it could not be followed to its end."""
         follower = self._follower
         found = [_fault(name, played, *fault) for fault in follower.follow(played.packed()).tolist()]
         if follower.reached == BROKEN:
@@ -184,8 +184,8 @@ def _fault(name: str, played: Round, what: int, place: int, player: int, detail:
             whose = "the table" if player == TABLE else f"player {player}'s view"
             text = f"{event!r} does not fit {whose}: {REASONS[detail]}"
         case follow.NOT_LEGAL:
-            text, kind = f"{event!r} is not offered to player {player} by his own view", "legality"
-            # Every server looks at a winning hand itself: if it is none to us, our rules are wrong.
+            text, kind = f"{event!r} is not offered to player {player} by their own view", "legality"
+            # Every server checks winning hands itself: if ours finds no win, our rules are wrong.
             forbidden = RULES[detail] if detail != NOT_COMPLETE else ""
             if forbidden:
                 text = f"{event!r} is forbidden: {forbidden}"

@@ -1,16 +1,16 @@
-"""Games as bytes: about a fifth of their packed events, with nothing lost.
+"""Games as bytes: about a fifth of the size of their packed events, without loss.
 
-A byte below 136 is a tile, and what happens to it follows from where it lies. Held by the player to move, it
-is his discard from the hand. Held by nobody, it is the next draw; if the player to move has not thrown
-anything yet, he throws the tile he drew first. Everything else has a code from 200 on:
+A byte below 136 is a tile, and its position determines its meaning. A tile held by the player to move is a
+discard from the hand. A tile held by no player is the next draw; if the player to move has not discarded yet,
+a tsumogiri comes first. Everything else has a code from 200 on:
 
 ===========  =============================================================================================
 code         bytes after it
 ===========  =============================================================================================
 200          a deal: round, honba, sticks, indicator, 13 tiles for each player, four scores (int16, hundreds)
-201          the same without the scores: they follow from the round before
-202          the player to move throws the tile he drew
-203          chi by the next player: two tiles of his hand
+201          the same without the scores: they follow from the previous round
+202          tsumogiri by the player to move
+203          chi by the next player: two tiles of the hand
 204 + p      pon by player p: two tiles
 208 + p      open kan by player p: three tiles
 212          closed kan by the player to move: four tiles
@@ -20,11 +20,11 @@ code         bytes after it
 216          the riichi just declared is accepted
 217          a win: player, whose tile, the tile, four score changes (int16, hundreds), sticks
 218          no win: the reason, four score changes (int16, hundreds)
-255          any packed event as it is: int16 each, as long as its code says
+255          any packed event unchanged: one int16 per number, as many as its code requires
 ===========  =============================================================================================
 
-Numbers of two bytes are little-endian. Whatever the short forms cannot say, or would say otherwise, is
-written with 255, so that every stream of packed events comes back as it was.
+Two-byte numbers are little-endian. An event that the short forms cannot express, or would decode differently,
+is written with 255, so that every stream of packed events is restored exactly.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from game.packing import (
 from game.tiles import TILES
 
 ENCODING: Final = "suzaku-events/1"
-"""Name of this form; another form gets another name."""
+"""Name of this encoding; any other encoding gets another name."""
 
 Encoded = npt.NDArray[np.uint8]
 
@@ -76,12 +76,12 @@ _WIN: Final = 217
 _NO_WIN: Final = 218
 _AS_IT_IS: Final = 255
 _LONGEST: Final = 125
-"""Bytes of the longest event: a deal as it is."""
+"""Bytes of the longest event: an unchanged deal."""
 
-# Places in the small state both directions keep; scores in hundreds from _SCORES on.
+# Indices into the small state that both directions keep; scores in hundreds from _SCORES on.
 _TURN: Final = 0
-_DRAWN: Final = 1  # tile drawn and not yet thrown, -1
-_MUST_THROW: Final = 2  # the player to move throws before anybody draws
+_DRAWN: Final = 1  # tile drawn and not yet discarded, -1
+_MUST_THROW: Final = 2  # the player to move discards before the next draw
 _LAST_PLAYER: Final = 3
 _LAST_TILE: Final = 4
 _SCORES: Final = 5
@@ -90,10 +90,10 @@ _NOBODY: Final = 255
 
 
 def encode(codes: Packed) -> Encoded:
-    """The bytes of a stream of packed events.
+    """Encode a stream of packed events as bytes.
 
     Raises:
-        ReplayFormatError: it is no such stream.
+        ReplayFormatError: it is not a stream of packed events.
     """
     out = np.empty(3 * codes.size + _LONGEST, dtype=np.uint8)
     size = _encode(codes, out)
@@ -103,10 +103,10 @@ def encode(codes: Packed) -> Encoded:
 
 
 def decode(data: Encoded) -> Packed:
-    """The packed events of `encode`.
+    """Decode the bytes from `encode` into packed events.
 
     Raises:
-        ReplayFormatError: the bytes are none of its.
+        ReplayFormatError: the bytes are not from `encode`.
     """
     out = np.empty(max(1024, 10 * data.size), dtype=np.int16)
     size = _decode(data, out)
@@ -115,7 +115,7 @@ def decode(data: Encoded) -> Packed:
     return out[:size].copy()
 
 
-# --- both directions: what the next tile means ------------------------------------------------------------
+# --- shared: the meaning of the next tile -----------------------------------------------------------------
 
 
 @kernel
@@ -128,7 +128,7 @@ def _begin(state: Any, holder: Any) -> None:
 
 @kernel
 def _follow(state: Any, holder: Any, code: Any) -> None:
-    """Keep track of one packed event; anything odd in it only makes later events longer."""
+    """Track one packed event; anything unusual in it only makes the encoding of later events longer."""
     what = code[0]
     if what == START_ROUND:
         holder[:] = _NOBODY
@@ -181,7 +181,7 @@ def _held(holder: Any, tile: int, player: int) -> bool:
 
 @kernel
 def _encode(codes: Any, out: Any) -> int:
-    """Bytes written, or -1 - the place of what is no packed event."""
+    """Number of bytes written, or ``-1 - place`` of the first number that begins no packed event."""
     state = np.empty(_STATE_SIZE, dtype=np.int64)
     holder = np.empty(TILES, dtype=np.uint8)
     _begin(state, holder)
@@ -226,7 +226,7 @@ def _put_bytes(code: Any, first: int, out: Any, at: int) -> bool:
 
 @kernel
 def _short(state: Any, holder: Any, code: Any, following: Any, out: Any) -> int:
-    """The short form of an event: its bytes, 0 if the next event implies it, -1 if it has none."""
+    """Short form of an event: its size in bytes, 0 if the next event implies it, -1 if it has none."""
     what = code[0]
     if what == START_ROUND:
         return _short_deal(state, code, out)
@@ -319,7 +319,7 @@ def _short_discard(state: Any, holder: Any, code: Any, following: Any, out: Any)
     if code[3] == 0:
         out[0] = tile
         return 1
-    # the next draw, of a tile nobody holds, says by itself that this one was thrown first
+    # the next draw, of a tile no player holds, implies by itself that this one was discarded first
     if following.size == 3 and following[0] == DRAW and following[1] == (code[1] + 1) % 4:
         drawn = following[2]
         if 0 <= drawn < TILES and holder[drawn] == _NOBODY:
@@ -333,7 +333,7 @@ def _short_discard(state: Any, holder: Any, code: Any, following: Any, out: Any)
 
 @kernel
 def _decode(data: Any, out: Any) -> int:
-    """Packed numbers written, or -1 - the place of a byte that is no event."""
+    """Number of packed numbers written, or ``-1 - place`` of the first byte that begins no event."""
     state = np.empty(_STATE_SIZE, dtype=np.int64)
     holder = np.empty(TILES, dtype=np.uint8)
     _begin(state, holder)
@@ -374,7 +374,7 @@ def _int16(data: Any, at: int) -> int:
 
 @kernel
 def _long(state: Any, data: Any, code: Any) -> int:
-    """Write the packed event that begins here; how many bytes it took, -1 if there is none."""
+    """Write the packed event that begins here; return how many bytes it took, -1 if there is none."""
     first = data[0]
     if first < TILES:
         if state[_MUST_THROW]:

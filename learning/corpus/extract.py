@@ -1,4 +1,4 @@
-"""`suzaku corpus extract`: single records out of shards, to look at, review or convert."""
+"""`suzaku corpus extract`: writes single records from shards, to look at, review or convert."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from replays.library import RECORD_SUFFIX
 
 
 class Extracted(msgspec.Struct, frozen=True):
-    """What came out.
+    """Result of an extraction.
 
     Attributes:
-        folder: the records lie in, each under its id.
-        games: how many.
-        unreadable: records that are none, with their places and what is wrong.
+        folder: folder of the records; each file is named after its id.
+        games: number of records written.
+        unreadable: places that hold no readable record, with the reason.
     """
 
     folder: str
@@ -33,17 +33,17 @@ class Extracted(msgspec.Struct, frozen=True):
 def extract(
     paths: Sequence[Path], out: Path, *, parts: Collection[str] | None = None, games: int | None = None
 ) -> Extracted:
-    """Write records as files of their own, in the order they stand in.
+    """Write each record to a file of its own, in the order of the sources.
 
     Args:
         paths: shards, records and folders of them.
         out: folder to write to.
-        parts: of the corpus that games must belong to one of, None for any.
-        games: so many at most, None for all.
+        parts: parts of the corpus to take games from, None for all.
+        games: upper limit, None for no limit.
 
     Raises:
-        ConfigError: there is no such part.
-        ReplayError: there are no records, or the folder does not take them.
+        ConfigError: a part does not exist.
+        ReplayError: there are no records, or the folder is not writable.
     """
     wanted = set(SPLITS if parts is None else parts)
     if unknown := wanted.difference(SPLITS):
@@ -65,7 +65,7 @@ def extract(
 
 
 def print_extracted(found: Extracted, *, as_json: bool) -> int:
-    """Write what came out to stdout; 1 if a record could not be read."""
+    """Print the result; exit code 1 if a record could not be read."""
     if as_json:
         text = msgspec.json.format(msgspec.json.encode(found), indent=2).decode()
     else:

@@ -1,7 +1,7 @@
-"""Follows one round five times over: as the whole table saw it, and as each of the four players did.
+"""Follows one round in five records at once: the whole table's view and each of the four players'.
 
-Every move is looked up in the legal set that its player's own view gives, every chance let pass in the sets
-of those who let it pass, before the event is folded into all five records.
+Every move is looked up in the legal set of its player's own view, and every passed chance in the sets of
+those who passed, before the event is folded into all five records.
 """
 
 from __future__ import annotations
@@ -37,34 +37,34 @@ from game.packing import (
 from game.rules import legal_rows
 
 VIEWS: Final = 5
-"""Records that follow a round: those of players 0 to 3, and the whole table's."""
+"""Records of a round: those of players 0 to 3, and the whole table's."""
 TABLE: Final = 4
 
-# What can be wrong with an event.
+# Faults of an event.
 DOES_NOT_FIT: Final = 1
-"""The fold refuses it; ``player`` is whose view, 4 the whole table; ``detail`` the fold's reason."""
+"""The fold refuses it; ``player`` is the view, 4 for the whole table; ``detail`` the fold's reason."""
 NOT_LEGAL: Final = 2
-"""``player`` did what his own view does not offer; ``detail`` is the rule it breaks in `RULES`."""
+"""``player``'s own view does not offer the move; ``detail`` is the rule it breaks in `RULES`."""
 NO_PASS: Final = 3
-"""``player`` let pass what his own view says he may not."""
+"""``player`` passed where their own view does not allow a pass."""
 NOT_CALLED_OFF: Final = 4
-"""The round went on after it had to be called off; ``detail`` is the reason for that."""
+"""The round continued although it had to be aborted; ``detail`` is the reason to abort."""
 NO_REASON: Final = 5
-"""The round was called off without a reason; ``detail`` is the one given."""
+"""The round was aborted without cause; ``detail`` is the stated reason."""
 INDICATORS: Final = 6
-"""Not as many indicators lie open as the kans so far ask for; ``detail`` is how many do."""
+"""The number of open indicators does not match the kans so far; ``detail`` is the number open."""
 NO_RESULT: Final = 7
-"""The round has no result, or something stands after it."""
+"""The round has no result, or an event follows it."""
 
 # How far a round could be followed.
 BROKEN: Final = 0
-"""Not to its result."""
+"""Not as far as its result."""
 RESULT: Final = 1
-"""To its result, which does not fit."""
+"""As far as its result, which does not fit."""
 WHOLE: Final = 2
 """To its end."""
 
-# What is counted: events, moves and claims looked up, chances let pass.
+# Counters: events, moves and claims looked up, passed chances.
 EVENTS: Final = 0
 MOVES: Final = 1
 CLAIMS: Final = 2
@@ -99,10 +99,10 @@ for _code, _kind in (
 
 
 class Follower:
-    """The records of one round, reused from round to round.
+    """Records of one round, reused from round to round.
 
     Attributes:
-        before: ``[5]`` records as they were just before the result.
+        before: ``[5]`` records just before the result.
         after: ``[5]`` records after the last event that fitted.
         reached: how far the round could be followed: `BROKEN`, `RESULT` or `WHOLE`.
         counts: ``[4]`` totals, see `EVENTS`.
@@ -117,11 +117,11 @@ class Follower:
         self._rows = np.zeros((48, 6), dtype=np.int16)
 
     def follow(self, codes: Packed) -> npt.NDArray[np.int64]:
-        """Follow one round, `StartRound` to its last result.
+        """Follow one round, from `StartRound` to its last result.
 
         Returns:
-            ``[N, 4]`` what is wrong: what, place of the event in ``codes``, player, detail. Nothing after an
-            event that does not fit is looked at.
+            ``[N, 4]`` faults: kind, place of the event in ``codes``, player, detail. Checking stops at the
+            first event that does not fit.
         """
         found, self.reached = follow_round(
             self.after, self.before, codes, self._rows, self._faults, self.counts
@@ -131,7 +131,7 @@ class Follower:
 
 @kernel
 def follow_round(views: Any, before: Any, codes: Any, rows: Any, faults: Any, counts: Any) -> Any:
-    """See `Follower.follow`; how many faults were written, and how far the round was followed."""
+    """See `Follower.follow`; return the number of faults written, and how far the round was followed."""
     masked = np.empty(62, dtype=np.int16)
     for view in range(VIEWS):
         views[view].phase = PHASE_IDLE
@@ -175,7 +175,7 @@ def _fault(faults: Any, found: int, what: int, at: int, player: int, detail: int
 
 @kernel
 def _seen_by(view: int, code: Any, masked: Any) -> Any:
-    """The event as a player sees it: nobody sees the others' tiles."""
+    """The event as a player sees it, without the other players' hidden tiles."""
     if view == TABLE or code[0] > DRAW:
         return code
     seen = masked[: code.size]
@@ -215,7 +215,7 @@ def _check_move(views: Any, code: Any, at: int, rows: Any, faults: Any, found: i
 
 @kernel
 def _check_draw(views: Any, at: int, rows: Any, faults: Any, found: int, counts: Any) -> int:
-    """A draw says that everybody passed, that nothing ended the round, and which indicators are due."""
+    """A draw implies that every player passed, that nothing ended the round, and which indicators are due."""
     table = views[TABLE]
     due = table.kan_count + 1
     if table.phase in (PHASE_CLAIM, PHASE_ROB):
@@ -233,7 +233,7 @@ def _check_draw(views: Any, at: int, rows: Any, faults: Any, found: int, counts:
 
 @kernel
 def _last_kan_is_open(table: Any) -> bool:
-    """Whether ``turn`` has just called an open kan: its indicator waits for the discard."""
+    """Whether ``turn`` has just called an open kan: its indicator is revealed after the discard."""
     if table.phase == PHASE_ROB:
         return True
     last = table.meld_count[table.turn] - 1
@@ -242,7 +242,7 @@ def _last_kan_is_open(table: Any) -> bool:
 
 @kernel
 def _check_passes(views: Any, at: int, acting: int, rows: Any, faults: Any, found: int, counts: Any) -> int:
-    """Everybody who did not act (bits of ``acting``) let pass what he was offered; he must be free to."""
+    """Every player not in ``acting`` (bits) passed what they were offered; check that they were free to."""
     for player in range(4):
         if player == views[TABLE].last_player or acting >> player & 1:
             continue
@@ -265,7 +265,7 @@ def _same_face(a: int, b: int) -> bool:
 
 @kernel
 def _offers(rows: Any, count: int, code: Any) -> bool:
-    """Whether one of the rows is this move; copies of one face are the same."""
+    """Whether one of the rows is this move; copies of the same face count as equal."""
     kind = _ACTION_OF_CODE[code[0]]
     for i in range(count):
         row = rows[i]
@@ -286,7 +286,7 @@ def _offers(rows: Any, count: int, code: Any) -> bool:
 
 @kernel
 def _same_faces(row: Any, own: Any) -> bool:
-    """Whether the tiles laid down have the same faces in some order."""
+    """Whether the melded tiles have the same faces in some order."""
     used = 0
     for i in range(own.size):
         match = -1
@@ -304,7 +304,7 @@ def _same_faces(row: Any, own: Any) -> bool:
 
 @kernel
 def _check_result(views: Any, codes: Any, at: int, rows: Any, faults: Any, found: int, counts: Any) -> int:
-    """Look up the wins, or the reason for which the round was called off."""
+    """Look up the wins, or the reason why the round was aborted."""
     table = views[TABLE]
     if codes[at] == DRAWN_ROUND:
         return _check_drawn(views, at, codes[at + 1], rows, faults, found, counts)
@@ -356,7 +356,7 @@ def _check_drawn(views: Any, at: int, reason: int, rows: Any, faults: Any, found
 
 @kernel
 def _reason_to_call_off(table: Any) -> int:
-    """Why a round ends with this discard if nobody wins on it: a place in `DRAW_REASONS`, or -1."""
+    """Why a round ends with this discard unless someone wins on it: a place in `DRAW_REASONS`, or -1."""
     riichi = 0
     kans = 0
     most = 0

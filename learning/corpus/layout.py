@@ -1,4 +1,4 @@
-"""What lies in a built corpus: its files, the rows of its index, the split."""
+"""Layout of a built corpus: its files, the rows of its index, the split."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Final, Literal, TypeAlias, get_args
 import numpy as np
 
 FORMAT: Final = "suzaku-corpus/1"
-"""Name of all this together; other files or rows get another name."""
+"""Name of the whole layout; a change of files or rows needs another name."""
 
 EVENTS_FILE: Final = "events.bin"
-"""All games one after the other, each as `learning.corpus.encoding` writes it."""
+"""All games in sequence, each as written by `learning.corpus.encoding`."""
 INDEX_FILE: Final = "index.npy"
-"""One `GAME` for each."""
+"""One `GAME` per game."""
 ABSENCES_FILE: Final = "absences.npy"
 """One `ABSENCE` for each time a player was away."""
 PLAYERS_FILE: Final = "players.json"
-"""Names, in the order of their numbers."""
+"""Player names, in the order of their numbers."""
 CARD_FILE: Final = "card.json"
-"""What is in it, where it came from, and its hash; written last, so that the other files are whole."""
+"""Contents, sources and hash of the corpus; written last, so its presence means the other files are whole."""
 PARTS_FOLDER: Final = "parts"
-"""What is finished of a build under way."""
+"""Finished parts of a build in progress."""
 
 Split: TypeAlias = Literal["train", "validation", "test"]
 Room: TypeAlias = Literal["ippan", "joukyuu", "tokujou", "houou"]
 SPLITS: Final[tuple[Split, ...]] = get_args(Split)
 ROOMS: Final[tuple[Room, ...]] = get_args(Room)
-"""In the order of their numbers in the index; a private lobby's games count by their type bits."""
+"""In the order of their numbers in the index; games of a private lobby are classed by their type bits."""
 
 GAME: Final = np.dtype(
     [
@@ -47,25 +47,25 @@ GAME: Final = np.dtype(
         ("rates", "<f4", (4,)),
         ("players", "<u4", (4,)),  # place in the players file
         ("ai", "u1"),  # bit per player: an official AI account, whose name begins with a circled n
-        ("away", "u1"),  # bit per player: he was away for a while
+        ("away", "u1"),  # bit per player: away for part of the game
         ("scores", "<i4", (4,)),  # final
         ("places", "u1", (4,)),  # 1-4
     ]
 )
-"""One game of the index."""
+"""One game in the index."""
 
 ABSENCE: Final = np.dtype([("game", "<u4"), ("player", "u1"), ("first", "<u4"), ("end", "<u4")])
-"""One absence: packed events ``first`` to ``end`` (not included) of a game happened without the player."""
+"""One absence: packed events ``first`` to ``end`` (exclusive) of a game happened without the player."""
 
 _TRAIN: Final = 90
 _VALIDATION: Final = 95
 SPLIT_RULE: Final = "sha256 of the game's id: 90 % train, 5 % validation, 5 % test"
-"""How games are divided, in words."""
+"""How games are split, in words."""
 _AI_MARK: Final = "ⓝ"
 
 
 def split_of(game_id: str) -> int:
-    """Which part of the corpus a game belongs to, for ever: 90 % train, 5 % validation, 5 % test.
+    """Part of the corpus a game always belongs to: 90 % train, 5 % validation, 5 % test.
 
     >>> [SPLITS[split_of(f"game {n}")] for n in range(6)]
     ['train', 'train', 'train', 'train', 'train', 'train']
@@ -75,7 +75,7 @@ def split_of(game_id: str) -> int:
 
 
 def room_of(game_type: int) -> int:
-    """Place in `ROOMS` by the type bits.
+    """Place in `ROOMS`, from the type bits.
 
     >>> [ROOMS[room_of(bits)] for bits in (9, 137, 41, 169)]
     ['ippan', 'joukyuu', 'tokujou', 'houou']

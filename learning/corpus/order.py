@@ -1,6 +1,6 @@
 """Whether one round follows from another, and the end of the game from the last.
 
-Old games went by other rules; what differs for that reason alone is named here and counted apart.
+Older games followed other rules; differences due to those alone are named here and counted separately.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from learning.corpus.rounds import Round
 Oddity: TypeAlias = Literal["", "no_tenpai_yame", "east_into_west", "whole_results", "small_uma"]
 
 ODDITIES: Final[dict[Oddity, str]] = {
-    "no_tenpai_yame": "until June 2010 a dealer who was first in the last round ended the game by winning, "
+    "no_tenpai_yame": "until June 2010 a dealer leading in the last round ended the game by winning, "
     "not by being tenpai",
-    "east_into_west": "in March 2009 an East game without 30,000 points went on after South 4",
-    "whole_results": "until 2022 results were whole numbers: the others' scores rounded to the nearest "
-    "thousand, the rest to first place",
-    "small_uma": "until July 2009 the places of an East game were worth 10, 5, -5 and -10 points",
+    "east_into_west": "in March 2009 an East game without 30,000 points continued after South 4",
+    "whole_results": "until 2022 results were whole numbers: the other players' scores rounded to the "
+    "nearest thousand, the rest to first place",
+    "small_uma": "until July 2009 the uma of an East game was 10, 5, -5 and -10 points",
 }
-"""Where the record keeps to a rule that Tenhou no longer has."""
+"""Rules in older records that Tenhou no longer has."""
 
 _SMALL_UMA_TENTHS: Final = (100, 50, -50, -100)
 _ABORTS: Final = ("nine_terminals", "four_winds", "four_riichi", "triple_ron", "four_kans")
@@ -46,9 +46,9 @@ class Outcome:
     Attributes:
         scores: after it, without the sticks on the table.
         sticks: left on the table.
-        won: somebody won.
-        aborted: it was called off.
-        dealer_repeats: the same player deals again.
+        won: whether the round was won.
+        aborted: whether the round was aborted.
+        dealer_repeats: whether the same player deals again.
     """
 
     def __init__(self, played: Round, before: np.void, after: np.void) -> None:
@@ -70,11 +70,11 @@ class Outcome:
         )
 
     def is_tenpai_yame(self, length: GameLength) -> bool:
-        """Whether the game ends for no other reason than that the dealer, in front, is tenpai."""
+        """Whether the game ends only because the leading dealer is tenpai."""
         return not self.won and self.dealer_repeats and min(self.scores) >= 0 and self.ends_game(length)
 
     def is_end_of_south(self, length: GameLength) -> bool:
-        """Whether an East game ends for no other reason than that South 4 is over."""
+        """Whether an East game ends only because South 4 is over."""
         return (
             length == "tonpuu"
             and self.played.start.round_index == 7
@@ -84,7 +84,7 @@ class Outcome:
 
 
 def start_findings(played: Round, last: Outcome | None) -> Iterator[str]:
-    """Compare a deal with what the round before it, if any, leads to."""
+    """Compare a deal with what should follow from the previous round, if any."""
     start = played.start
     index, honba, sticks = 0, 0, 0
     scores: tuple[int, ...] = (START_SCORE,) * 4
@@ -105,7 +105,7 @@ def start_findings(played: Round, last: Outcome | None) -> Iterator[str]:
 
 
 def went_on(last: Outcome, length: GameLength, year: int) -> Iterator[tuple[str, Oddity]]:
-    """Whether the game should have ended with a round after which another was dealt."""
+    """Report a round that should have ended the game although another was dealt."""
     if not last.ends_game(length):
         return
     oddity: Oddity = ""
@@ -117,13 +117,13 @@ def went_on(last: Outcome, length: GameLength, year: int) -> Iterator[tuple[str,
 
 
 def end_findings(last: Outcome, end: EndGame, length: GameLength, year: int) -> Iterator[tuple[str, Oddity]]:
-    """Compare the end of a game with what the last round leads to.
+    """Compare the end of a game with what follows from its last round.
 
     Args:
         last: the last round.
-        end: of the record.
-        length: of the game.
-        year: in which it was played, 0 if unknown.
+        end: end of the record.
+        length: length of the game.
+        year: year it was played in, 0 if unknown.
     """
     if not last.ends_game(length):
         yield f"the game ended with {last.scores}", ""
@@ -146,7 +146,7 @@ def _old_results(theirs: Four, scores: Four, length: GameLength, year: int) -> O
 
 
 def whole_results(scores: Four, uma_tenths: Four = UMA_TENTHS) -> Four:
-    """Results in tenths as they were until 2022: whole points, what rounding leaves goes to first place.
+    """Results in tenths as they were until 2022: whole points, with the rounding remainder to first place.
 
     >>> whole_results((41_500, 27_500, -500, 31_500))
     (500, -120, -510, 130)
@@ -162,5 +162,5 @@ def whole_results(scores: Four, uma_tenths: Four = UMA_TENTHS) -> Four:
 
 
 def _thousands(score: int) -> int:
-    """The nearest number of thousands; halves go away from zero."""
+    """The nearest number of thousands; halves round away from zero."""
     return (abs(score) + 500) // 1000 * (1 if score >= 0 else -1)

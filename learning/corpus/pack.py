@@ -1,4 +1,4 @@
-"""From a record to what the corpus keeps of it."""
+"""Converts a record to what the corpus keeps of it."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class PackedGame(msgspec.Struct, frozen=True):
     """One game, ready to be written.
 
     Attributes:
-        game_id: which game.
+        game_id: the game.
         source: ``owner/repository`` or file it came from.
         data: its events, encoded.
         fields: fields of `layout.GAME` that do not depend on other games.
-        names: of the players.
-        absences: when players were away.
+        names: names of the players.
+        absences: times when players were away.
     """
 
     game_id: str
@@ -44,12 +44,12 @@ class PackedGame(msgspec.Struct, frozen=True):
 
 
 class Part(msgspec.Struct, frozen=True):
-    """What came of some consecutive records.
+    """Packed form of some consecutive records.
 
     Attributes:
-        games: those that are kept, in order.
+        games: games kept, in order.
         not_supported: ids of games under other rules, with the reason.
-        rejected: places of what is no game, with the reason.
+        rejected: places that hold no game, with the reason.
     """
 
     games: list[PackedGame]
@@ -58,7 +58,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 def pack_part(batch: list[Stored]) -> bytes:
-    """A part, encoded, of some records."""
+    """Pack some records into an encoded part."""
     part = Part([], [], [])
     for stored in batch:
         try:
@@ -77,12 +77,12 @@ def pack_part(batch: list[Stored]) -> bytes:
 
 
 def read_part(data: bytes) -> Part:
-    """The part that `pack_part` encoded."""
+    """Decode a part from `pack_part`."""
     return msgspec.msgpack.decode(data, type=Part)
 
 
 def pack_game(record: GameRecord, source: str) -> PackedGame:
-    """What the corpus keeps of a game; it is folded once, so that whatever reads it can be sure it fits.
+    """Pack a game; it is folded once here, so that every later reader can rely on its events to fit.
 
     Raises:
         StateMismatchError: an event does not fit.
@@ -126,5 +126,5 @@ def _bits(flags: Iterable[bool]) -> int:
 
 
 def _origin(source: str) -> str:
-    """The repository a game was found in, without its path there."""
+    """The repository a game was found in, without the path inside it."""
     return "/".join(source.split("/")[:2]) if source.count("/") >= 2 else "files"

@@ -1,4 +1,4 @@
-"""The corpus as learning reads it: memory-mapped, chosen by its index, game by game."""
+"""The corpus as learning reads it: memory-mapped, selected by its index, game by game."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from learning.corpus.encoding import ENCODING, decode
 from learning.corpus.layout import ROOMS, SPLITS, Room, Split
 
 Numbers = npt.NDArray[np.int64]
-"""Games by their place in the index."""
+"""Games as places in the index."""
 
 _NO_RANK: Final = -1
 
@@ -26,17 +26,17 @@ _NO_RANK: Final = -1
 class Corpus:
     """A built corpus.
 
-    It can be sent to another process, which maps the same files again.
+    It can be sent to another process, which then maps the same files.
 
     Attributes:
-        folder: where it lies.
+        folder: the corpus folder.
         index: ``[N]`` of `layout.GAME`, read-only.
-        absences: ``[M]`` of `layout.ABSENCE`, by game.
-        players: names; the index has their places here.
+        absences: ``[M]`` of `layout.ABSENCE`, ordered by game.
+        players: names; the index refers to places in this tuple.
         card: the data card.
 
     Raises:
-        ReplayError: there is no whole corpus of this form.
+        ReplayError: there is no complete corpus in this format.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -71,7 +71,7 @@ class Corpus:
         return bytes(self.index["id"][number]).decode()
 
     def absences_of(self, number: int) -> npt.NDArray[np.void]:
-        """When players were away from a game: rows of `layout.ABSENCE`."""
+        """Times when players were away from a game: rows of `layout.ABSENCE`."""
         first, end = np.searchsorted(self.absences["game"], (number, number + 1))
         return self.absences[first:end]
 
@@ -87,17 +87,17 @@ class Corpus:
         ai: bool | None = None,
         undisturbed: bool = False,
     ) -> Numbers:
-        """Games that fit, ascending.
+        """Games that match, in ascending order.
 
         Args:
             split: part of the corpus; all if None.
             rooms: rooms they were played in.
             length: of the game; both if None.
-            years: first and last; games of unknown years never fit.
+            years: first and last; games of unknown years never match.
             least_rank: dan index that all four players have at least.
-            player: a name that sits at the table.
+            player: name of a player at the table.
             ai: whether an official AI account sits at the table; either if None.
-            undisturbed: only games that nobody left.
+            undisturbed: only games that no player left.
         """
         index = self.index
         fits = np.isin(index["room"], [ROOMS.index(room) for room in rooms])
@@ -127,11 +127,11 @@ def _card(folder: Path) -> dict[str, Any]:
         form = (plan["format"], plan["encoding"])
         sizes = {name: file["bytes"] for name, file in card["files"].items()}
     except FileNotFoundError:
-        raise ReplayError(f"{folder}: no whole corpus; run `suzaku corpus build`") from None
+        raise ReplayError(f"{folder}: no complete corpus; run `suzaku corpus build`") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as exc:
-        raise ReplayError(f"{path}: no data card ({exc}); run `suzaku corpus build` again") from None
+        raise ReplayError(f"{path}: not a data card ({exc}); run `suzaku corpus build` again") from None
     if form != (layout.FORMAT, ENCODING):
-        raise ReplayError(f"{folder}: made in another form, {form}; run `suzaku corpus build` again")
+        raise ReplayError(f"{folder}: made in another format, {form}; run `suzaku corpus build` again")
     for name, size in sizes.items():
         if not (folder / name).is_file() or (folder / name).stat().st_size != size:
             raise ReplayError(f"{folder / name}: missing or cut short; run `suzaku corpus build` again")

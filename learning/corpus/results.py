@@ -1,4 +1,4 @@
-"""The result of a round against our rules: yaku, fu, han, points, payments, hands shown."""
+"""Compares the result of a round with our rules: yaku, fu, han, points, payments, hands shown."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from game.settlement import deltas, liable_player
 from learning.corpus.follow import TABLE
 
 Finding: TypeAlias = tuple[int, str]
-"""Player (-1 for none) and what differs."""
+"""Player (-1 for none) and the difference."""
 
 _WALL_RAN_OUT: Final = ("exhaustive", "nagashi_mangan")
 
 
 def win_findings(before: npt.NDArray[np.void], wins: Sequence[Win]) -> Iterator[Finding]:
-    """Compare the wins of a round with what our rules make of them.
+    """Compare the wins of a round with the results under our rules.
 
     Args:
-        before: ``[5]`` the views before the first of them.
-        wins: in their order; the first takes honba and sticks.
+        before: ``[5]`` the views before the first win.
+        wins: in order; the first takes honba and sticks.
     """
     for place, win in enumerate(wins):
         for field, theirs, ours in _win_fields(before[win.player], win, is_first=place == 0):
@@ -56,14 +56,14 @@ def _win_fields(view: np.void, win: Win, *, is_first: bool) -> Iterator[tuple[st
     yield "limit", win.limit, value.limit
     yield "liable player", win.liable, liable
     yield "score changes", win.deltas, paid
-    yield "honba", win.honba, honba  # Tenhou names it with every win; only the first is paid for it
+    yield "honba", win.honba, honba  # Tenhou states it with every win; only the first is paid for it
     yield "sticks", win.riichi_sticks, sticks
     shown = int(view["indicator_count"]) if context.riichi else 0
     yield "ura indicators", len(win.ura_indicators), shown
 
 
 def drawn_findings(before: npt.NDArray[np.void], drawn: DrawnRound) -> Iterator[Finding]:
-    """Compare a round without a win with what our rules make of it."""
+    """Compare a round without a win with the result under our rules."""
     table = before[TABLE]
     ours, _ = exhausted(table) if drawn.reason in _WALL_RAN_OUT else (drawn_round(table, drawn.reason, ()), 0)
     if drawn.reason != ours.reason:
@@ -72,7 +72,7 @@ def drawn_findings(before: npt.NDArray[np.void], drawn: DrawnRound) -> Iterator[
         yield -1, f"score changes {drawn.deltas} in the record, {ours.deltas} by our rules"
     for player, hand in enumerate(drawn.hands):
         if hand is not None and not _holds(table, player, hand):
-            yield player, f"shows {hand}, which is not his hand"
+            yield player, f"shows {hand}, which is not their hand"
         elif drawn.reason in _WALL_RAN_OUT and (hand is None) != (ours.hands[player] is None):
             yield player, f"{'is' if ours.hands[player] else 'is not'} tenpai by our rules"
 

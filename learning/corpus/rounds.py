@@ -1,4 +1,4 @@
-"""A game cut into its rounds, and where in them something stands."""
+"""Splits a game into its rounds, and locates events in them."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Round(msgspec.Struct):
     """One round of a record.
 
     Attributes:
-        start: its deal.
-        events: everything from the deal to the last result that changes a round.
+        start: the deal.
+        events: every event that changes the round, from the deal to the last result.
         live: tiles drawn from the live wall, in order.
         replacements: tiles drawn after kans, in order.
-        indicators: dora indicators, that of the deal included.
-        wins: its wins.
-        drawn: its end without a win.
+        indicators: dora indicators, including the one from the deal.
+        wins: the wins.
+        drawn: the end without a win.
     """
 
     start: StartRound
@@ -65,7 +65,7 @@ class Round(msgspec.Struct):
         return pack_all(self.events)
 
     def event_at(self, place: int) -> tuple[int, GameEvent]:
-        """The event at a place of `packed`, and how many discards stand before it."""
+        """The event at a place of `packed`, and the number of discards before it."""
         at = turn = 0
         for event in self.events:
             codes = pack(event)
@@ -77,7 +77,7 @@ class Round(msgspec.Struct):
         return turn, self.events[-1]
 
     def turn_of_draw(self, number: int, *, replacement: bool) -> int:
-        """How many discards stand before the ``number``-th draw (from 0) of its sort."""
+        """Number of discards before the ``number``-th draw (from 0) of its kind."""
         turn = 0
         for event, is_replacement in _sorted_draws(self.events):
             turn += isinstance(event, Discard)
@@ -89,7 +89,7 @@ class Round(msgspec.Struct):
 
 
 def split_rounds(events: Sequence[GameEvent]) -> list[Round]:
-    """The rounds of a game; what stands outside them is left out."""
+    """The rounds of a game; events outside of rounds are left out."""
     rounds: list[Round] = []
     current: Round | None = None
     after_kan = False

@@ -1,6 +1,6 @@
-"""Records one after the other, from files, folders and shards, unread.
+"""Unparsed records in sequence, from files, folders and shards.
 
-A shard is Zstandard-compressed JSON lines, one game a line with its ``id``, ``source`` and ``text``.
+A shard is Zstandard-compressed JSON lines, one game per line with its ``id``, ``source`` and ``text``.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from replays.formats import MAX_FILE, detect, expand_gzip, read_file
 from replays.shards import SHARD_SUFFIX, parse_line, shard_lines
 
 RECORD_SUFFIXES: Final = (".xml", ".mjlog", ".mjson", ".gz")
-"""What is read of a folder, beside shards."""
+"""Files that are read in a folder, besides shards."""
 _FILE_ID: Final = re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-[0-9]{4,5}-(?:[0-9a-f]{8}|x[0-9a-f]{12})")
 _GAME_TYPE: Final = re.compile(r'<GO\s[^<>]*?type="([0-9]{1,4})"')
 
 
 class Stored(msgspec.Struct, frozen=True):
-    """A record as it lies somewhere.
+    """A record as stored.
 
     Attributes:
-        place: file, and line in a shard, for messages.
-        data: the line or the file; what was wrong with it if ``kind`` is "error".
+        place: the file, and the line in a shard, for messages.
+        data: the line or the file; the fault if ``kind`` is "error".
         kind: "line" of a shard, "file", or "error".
     """
 
@@ -45,7 +45,7 @@ class Loaded(msgspec.Struct, frozen=True):
     Attributes:
         game_id: Tenhou's, or ``nolog-`` and a hash.
         source: where it came from.
-        text: as mjlog.
+        text: mjlog.
     """
 
     game_id: str
@@ -54,13 +54,13 @@ class Loaded(msgspec.Struct, frozen=True):
 
     @property
     def game_type(self) -> int:
-        """Its type bits, 0 if the text does not say."""
+        """Its type bits, 0 if the text does not specify them."""
         found = _GAME_TYPE.search(self.text, 0, 32_768)
         return int(found[1]) if found else 0
 
 
 def source_files(paths: Sequence[Path]) -> list[Path]:
-    """The files of some paths; of a folder, everything in it whose name is a record's or a shard's.
+    """List the files of some paths; in a folder, every file named as a record or a shard.
 
     Raises:
         ReplayError: there are none.
@@ -80,7 +80,7 @@ def source_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def stored_games(paths: Sequence[Path]) -> Iterator[Stored]:
-    """Every record of some files, folders and shards; what cannot be opened becomes an "error"."""
+    """Every record of some files, folders and shards; a file that cannot be opened becomes an "error"."""
     for file in source_files(paths):
         try:
             yield from _games_of(file)
@@ -89,10 +89,10 @@ def stored_games(paths: Sequence[Path]) -> Iterator[Stored]:
 
 
 def load(stored: Stored) -> Loaded:
-    """The text of a record.
+    """Load the text of a record.
 
     Raises:
-        ReplayFormatError: it is none, or of a form not read here.
+        ReplayFormatError: it is not a record, or not in a format read here.
         ReplayTooLarge: it expands past `replays.formats.MAX_EXPANDED`.
     """
     if stored.kind == "error":
@@ -114,7 +114,7 @@ def load(stored: Stored) -> Loaded:
 
 
 def _games_of(file: Path) -> Iterator[Stored]:
-    name = clean_text(file.name)  # of any bytes, which need not be text
+    name = clean_text(file.name)  # a file name can hold any bytes, text or not
     if not file.name.endswith(SHARD_SUFFIX):
         yield Stored(name, read_file(file, MAX_FILE), "file")
         return

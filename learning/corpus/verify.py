@@ -1,4 +1,4 @@
-"""`suzaku corpus verify`: real games against our rules, to the last point."""
+"""`suzaku corpus verify`: checks real games against our rules, to the last point."""
 
 from __future__ import annotations
 
@@ -31,32 +31,32 @@ _log = structlog.get_logger(__name__)
 
 
 class CorpusReport(msgspec.Struct, frozen=True):
-    """What came of it.
+    """Result of a verification.
 
     Attributes:
         games: records found: ``checked`` + ``not_supported`` + ``unreadable``.
         checked: games checked in full.
-        not_supported: games under other rules, and why they are.
-        unreadable: files and lines that hold no game; each is among ``listed``.
-        differences: what our rules do not explain; all are in ``listed``.
-        oddities: differences where Tenhou is the odd one, by the name of the case.
-        forbidden: moves that a rule forbids and the server let pass, by the rule; no differences, but each is
-            in ``listed``.
+        not_supported: number of games under other rules, by reason.
+        unreadable: files and lines that hold no readable game; each is in ``listed``.
+        differences: differences our rules do not explain; all are in ``listed``.
+        oddities: differences where Tenhou itself deviates, by the name of the case.
+        forbidden: moves that a rule forbids and the server allowed, by rule; not counted as differences, but
+            each is in ``listed``.
         forbidden_games: games with such a move.
         rounds: rounds checked.
         events: events folded, into five views each.
-        moves: moves at the own turn looked up in the legal set of the mover's view.
+        moves: moves on the player's own turn looked up in the legal set of that player's view.
         claims: calls and wins looked up in the same way.
-        passes: chances let pass looked up in the same way.
+        passes: passed chances looked up in the same way.
         wins: wins whose yaku, han, fu, points and payments were compared.
         seeded: games whose walls were compared with their seed.
-        disconnected: games that somebody left.
-        seconds: it took.
-        games_per_s: checked games in a second.
-        memory_mb: the most memory all processes held together.
-        workers: processes that checked.
+        disconnected: games that a player left.
+        seconds: duration.
+        games_per_s: checked games per second.
+        memory_mb: sum of the peak memory of all processes.
+        workers: processes used.
         listed: the differences and the forbidden moves, in the order of the games.
-        explanations: what the names in ``oddities`` mean.
+        explanations: meanings of the names in ``oddities``.
     """
 
     games: int
@@ -84,7 +84,7 @@ class CorpusReport(msgspec.Struct, frozen=True):
 
 
 class _Batch(msgspec.Struct):
-    """What a worker sends back."""
+    """Message from a worker process."""
 
     games: list[Checked]
     process: int
@@ -95,8 +95,8 @@ def verify(paths: Sequence[Path], workers: int | None = None) -> CorpusReport:
     """Check every game of some files, folders and shards.
 
     Args:
-        paths: what to read.
-        workers: processes; one for each core if None.
+        paths: records to read.
+        workers: processes; one per core if None.
     """
     workers = default_workers() if workers is None else workers
     tally = _Tally(workers)
@@ -106,20 +106,20 @@ def verify(paths: Sequence[Path], workers: int | None = None) -> CorpusReport:
 
 
 def print_report(report: CorpusReport, *, as_json: bool) -> int:
-    """Write the report to stdout; exit code 1 if something in it has no explanation."""
+    """Print the report; exit code 1 if it contains anything unexplained."""
     text = msgspec.json.format(msgspec.json.encode(report), indent=2).decode() if as_json else render(report)
     sys.stdout.write(text + "\n")
     return 1 if report.differences or report.unreadable else 0
 
 
 def render(report: CorpusReport) -> str:
-    """The report for people."""
+    """Format the report as text."""
     others = "".join(f", {count} {why}" for why, count in report.not_supported.items())
     lines = [
         f"{report.games} games: {report.checked} checked, {report.unreadable} unreadable, "
         f"{sum(report.not_supported.values())} not supported{others}",
         f"{report.rounds} rounds, {report.events} events; {report.moves} moves, {report.claims} claims and "
-        f"{report.passes} chances let pass looked up; {report.wins} wins compared; {report.seeded} games "
+        f"{report.passes} passed chances looked up; {report.wins} wins compared; {report.seeded} games "
         f"dealt from their seeds; {report.disconnected} with a disconnect",
         f"differences {report.differences}, games with forbidden moves {report.forbidden_games}",
     ]
@@ -161,7 +161,7 @@ def _check(stored: Stored) -> Checked:
 
 
 class _Tally:
-    """Adds up what the workers found."""
+    """Adds up the workers' results."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers

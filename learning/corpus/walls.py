@@ -1,4 +1,4 @@
-"""Whether a round was dealt from the wall of its seed."""
+"""Checks that a round was dealt from the wall of its seed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from replays.wall import Wall
 
 
 def wall_findings(played: Round, wall: Wall, dice: tuple[int, int]) -> Iterator[tuple[int, str]]:
-    """Compare deal, draws, indicators and dice with a wall: discards before it, and what differs."""
+    """Compare deal, draws, indicators and dice with a wall: discards before each difference, and its text."""
     start = played.start
     if dice != wall.dice:
         yield 0, f"dice {dice} in the record, {wall.dice} from the seed"

@@ -1,4 +1,4 @@
-"""One function over many batches, in processes of their own, results in order and few at a time."""
+"""Maps a function over batches in worker processes, with results in order and bounded look-ahead."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _AHEAD: Final = 3
-"""Batches handed out for each worker before the oldest result is awaited."""
+"""Batches handed out per worker before the oldest result is awaited."""
 
 
 def default_workers() -> int:
-    """One for each core this process may use."""
+    """One per core available to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -38,17 +38,17 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def in_order(function: Callable[[T], R], tasks: Iterable[T], workers: int) -> Iterator[R]:
-    """The results of a function, in the order of the tasks.
+    """Yield the results of a function, in the order of the tasks.
 
     Args:
-        function: of a module's top level; with one worker it is called right here.
+        function: a top-level function of a module; with one worker it is called in this process.
         tasks: taken only as fast as results are.
         workers: processes.
     """
     if workers <= 1:
         yield from map(function, tasks)
         return
-    # spawned: a fork would copy threads' locks and whatever the kernels hold
+    # spawned: a fork would copy the locks of threads and the state of the kernels
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=begin_worker, initargs=(startup(),))
     waiting: deque[Future[R]] = deque()
@@ -64,7 +64,7 @@ def in_order(function: Callable[[T], R], tasks: Iterable[T], workers: int) -> It
 
 
 def peak_memory_mb() -> float:
-    """The most memory this process has held, megabytes; 0 where the system does not say."""
+    """Peak memory of this process, megabytes; 0 where the system does not report it."""
     if sys.platform == "win32":
         return 0.0
     import resource  # noqa: PLC0415 - not on every system

@@ -1,4 +1,4 @@
-"""Reviews: one game from one seat, each decision held against what a policy would have done.
+"""Reviews: one game from one seat, with each decision compared with a policy's choice.
 
-`schema` is what comes out.
+`schema` defines the output.
 """

@@ -1,4 +1,4 @@
-"""What an action leaves of the hand: shanten and ukeire, after the best discard where one follows."""
+"""The hand after an action: shanten and ukeire, following the best discard where one is due."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Shape(NamedTuple):
 
     Attributes:
         shanten: -1 to 8.
-        mask: a bit for each kind that lowers it and of which a copy is unseen.
-        copies: how many of these are unseen.
-        discard: the best discard, which led to it, as mjai's text; "" where none follows the action.
+        mask: a bit for each kind that lowers it and has an unseen copy.
+        copies: number of these unseen copies.
+        discard: the best discard, which led to it, in mjai notation; "" if no discard follows the action.
     """
 
     shanten: int
@@ -36,11 +36,11 @@ class Shape(NamedTuple):
 
 
 class After:
-    """What each action of one decision leaves.
+    """The hand after each action of one decision.
 
     Args:
         record: the round as the player sees it.
-        player: who decides, absolute.
+        player: the player, absolute.
         legal: the actions.
     """
 
@@ -52,7 +52,7 @@ class After:
         self._discards = self._table(self._hand34, self._melds) if may_discard else {}
 
     def of(self, action: Action) -> Shape | None:
-        """The hand after an action; None for what ends the round."""
+        """The hand after an action; None for actions that end the round."""
         if action.kind is ActionKind.DISCARD:
             return self._discards[action.tile >> 2]
         if action.kind is ActionKind.RIICHI:
@@ -65,7 +65,7 @@ class After:
             return None
         hand34, melds = self._without(action.consumed), self._melds + 1
         if action.kind not in _CALLS:
-            return self._shape(hand34, melds)  # a replacement tile comes before the discard
+            return self._shape(hand34, melds)  # a replacement tile is drawn before the discard
         first, second = (tile >> 2 for tile in action.consumed)
         barred = int(kuikae_mask(action.tile >> 2, first, second))
         table = self._table(hand34, melds)
@@ -82,7 +82,7 @@ class After:
         return Shape(int(distance), self._live(int(mask)), int(copies))
 
     def _table(self, hand34: NDArray[np.int8], melds: int) -> dict[int, Shape]:
-        """By the kind thrown from a hand of 3n+2 tiles."""
+        """Hands by the kind discarded from a hand of 3n+2 tiles."""
         distances, masks = np.empty(KINDS, np.int8), np.empty(KINDS, np.uint64)
         copies = np.empty(KINDS, np.int16)
         discard_table(hand34, melds, self._unseen34, distances, masks, copies)

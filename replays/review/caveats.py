@@ -1,4 +1,4 @@
-"""What a reader of a review should know of its record: that it is no whole game, or has rules of its own."""
+"""Caveats about the record of a review: it is incomplete, or has special rules."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from game.settlement import START_SCORE, final_results
 from replays.record import GameRecord
 from replays.review.schema import Caveat, CaveatParams
 
-_REFUSED: Final = ((16, "of three players"), (2, "without the three red fives"), (4, "without open tanyao"))
+_REFUSED: Final = ((16, "with three players"), (2, "without the three red fives"), (4, "without open tanyao"))
 """By Tenhou's bits of game types."""
 _ROUNDED_TENTHS: Final = 20
-"""How far a usual result may be off where points are whole: first place takes what rounding leaves."""
+"""Largest deviation of a usual result where points are whole: first place takes the rounding remainder."""
 
 
 def check_rules(record: GameRecord) -> None:
-    """Refuse what the policies do not play.
+    """Reject games that the policies do not play.
 
     Raises:
         ReplayFormatError: the record has no rounds.
@@ -29,12 +29,12 @@ def check_rules(record: GameRecord) -> None:
     others = [name for bit, name in _REFUSED if record.game_type & bit]
     if others:
         raise ReplayError(
-            f"a game {' and '.join(others)}; reviews are of four-player games with red fives and open tanyao"
+            f"a game {' and '.join(others)}; reviews cover four-player games with red fives and open tanyao"
         )
 
 
 def caveats_of(record: GameRecord, *, anonymous: bool) -> tuple[Caveat, ...]:
-    """All there are, those about what is missing first; an anonymous one does not name the lobby."""
+    """All caveats, those about missing parts first; an anonymous one does not name the lobby."""
     return (*_missing(record), *_rules(record, anonymous=anonymous))
 
 
@@ -59,7 +59,7 @@ def _rules(record: GameRecord, *, anonymous: bool) -> Iterator[Caveat]:
 
 
 def _usual(scores: tuple[int, ...], results: tuple[int, ...]) -> bool:
-    """Whether results are those of Tenhou's uma and oka; East-only games of 2009 had another uma.
+    """Whether results follow from Tenhou's uma and oka; East-only games of 2009 had another uma.
 
     Source: observed, 650 games: rounding moves a result by less than 1.5 points, the old uma by 9 to 11.
     """

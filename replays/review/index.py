@@ -1,4 +1,4 @@
-"""Reviews of many games as one index with what they come to together."""
+"""Combines reviews of many games into one index with total figures."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from replays.tally import SeatTally
 
 
 def made_entry(review: schema.Review, name: str) -> schema.IndexEntry:
-    """The line of one review.
+    """The entry of one review.
 
     Args:
-        review: of one game.
-        name: of its files, without their suffixes.
+        review: review of one game.
+        name: name of its files, without suffixes.
     """
     return schema.IndexEntry(
         **grading.fields(review.summary),
@@ -33,14 +33,14 @@ def index_of(
     reviewer: Reviewer,
     players: int,
 ) -> schema.Index:
-    """The index, in the order of dates; games without one stand last.
+    """The index, ordered by date; games without a date come last.
 
     Args:
-        entries: a line for each game.
-        tallies: what the reviewed player's game came to, likewise.
-        skipped: what could not be reviewed.
-        reviewer: who did it.
-        players: how many different people were reviewed.
+        entries: one per game.
+        tallies: the reviewed player's counts in each game.
+        skipped: records that could not be reviewed.
+        reviewer: the reviewer used.
+        players: number of different people reviewed.
     """
     ordered = sorted(entries, key=lambda entry: (entry.game.date is None, entry.game.date or "", entry.page))
     return schema.Index(

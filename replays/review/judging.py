@@ -1,8 +1,8 @@
-"""What a policy thinks of decisions: what it prefers, what it gives each option, and how far they part.
+"""Asks a policy about decisions: its choice, its probability of each option, and how far an action deviates.
 
-The policy is asked through the one decision flow, for all decisions at once. Where the flow ends before its
-last step, as with a riichi that is declared, it runs again without the actions of that step, so that every
-option has its probability.
+The policy is asked through the one decision flow, about all decisions at once. Where the flow ends before its
+last step, as with a declared riichi, it runs again without the actions of that step, so that every option
+gets its probability.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ STEPS: Final[dict[ActionKind, Step]] = {
 ORDER: Final[tuple[Step, ...]] = ("win", "nine_terminals", "kan", "riichi", "discard", "call")
 _LAST: Final = ("discard", "call", "forced")
 _HABIT_RATIO: Final = 0.2
-"""Where only the rule for nine terminals speaks, which is a habit more than knowledge."""
+"""Ratio where only the rule for nine terminals decides, which is more habit than knowledge."""
 
 
 class Opinion(msgspec.Struct, frozen=True):
-    """What a policy thinks of one decision.
+    """A policy's view of one decision.
 
     Attributes:
-        preferred: what it would do.
-        step: the step that settled that.
+        preferred: its choice.
+        step: the step that made the choice.
         source: a model or a rule.
         probabilities: of every legal action, from its own step.
-        reached: the steps that the flow came to.
+        reached: the steps that the flow reached.
     """
 
     preferred: Action
@@ -58,11 +58,11 @@ class Opinion(msgspec.Struct, frozen=True):
     reached: frozenset[Step]
 
     def agrees(self, done: Action) -> bool:
-        """Whether an action is what the policy would do; discards of one kind are the same."""
+        """Whether an action is the policy's choice; discards of the same kind count as equal."""
         return self._same(done, self.preferred)
 
     def parted(self, done: Action) -> tuple[Step, float]:
-        """The step at which an action and what is preferred part, and the ratio of their probabilities."""
+        """The step at which an action deviates from the choice, and the ratio of their probabilities."""
         if self.agrees(done):
             return self.step, 1.0
         ours, theirs = STEPS[self.preferred.kind], STEPS[done.kind]
@@ -76,7 +76,7 @@ class Opinion(msgspec.Struct, frozen=True):
         return step, min(1.0, max(0.0, his) / best) if best > 0.0 else 1.0
 
     def _of(self, action: Action) -> float:
-        """Its probability; of a discard that of its kind, which stands at one of its copies."""
+        """Probability of an action; for a discard that of its kind, which is stored for one of its copies."""
         return max(chance for other, chance in self.probabilities.items() if self._same(other, action))
 
     @staticmethod
@@ -91,9 +91,9 @@ def opinions(moments: Sequence[Moment], player: int, length: GameLength, policy:
 
     Args:
         moments: the decisions.
-        player: whose, absolute.
-        length: of the game.
-        policy: what fills the five slots.
+        player: the deciding player, absolute.
+        length: length of the game.
+        policy: the policy behind the five slots.
 
     Raises:
         ModelError: it gives no usable answer.
@@ -138,7 +138,7 @@ def _opinion(
 
 
 def ranked(opinion: Opinion) -> list[Action]:
-    """The options: the preferred one, then by step and falling probability; a pass among the calls."""
+    """The options: the choice first, then by step and descending probability; a pass is among the calls."""
     return sorted(
         opinion.probabilities,
         key=lambda action: (

@@ -1,4 +1,4 @@
-"""What happened when our own seat decided in play, matched to the decisions of a review."""
+"""Matches our own seat's decisions in play to the decisions of a review."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _CLAIMS: Final = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN, ActionKi
 
 
 class LiveDecisions:
-    """Gives out each decision of the log once.
+    """Returns each logged decision once.
 
     Args:
-        decisions: as they lie beside the record, in order.
-        player: the reviewed one; those of another seat are not his.
+        decisions: from the log beside the record, in order.
+        player: the reviewed player; decisions of other seats are ignored.
     """
 
     def __init__(self, decisions: Sequence[DecisionRecord], player: int) -> None:
@@ -34,10 +34,10 @@ class LiveDecisions:
                 self._waiting[each.round_index, each.honba, each.turn, _is_claim(each)].append(each)
 
     def of(self, moment: Moment, options: Sequence[schema.Option]) -> schema.Live | None:
-        """What happened at a moment, None where nothing is known of it.
+        """What happened at a moment, None if the log has nothing about it.
 
-        Within a turn the log may have decisions that led to nothing, as calls that others took; the one whose
-        options are those of the moment is meant.
+        Within a turn the log may have decisions without effect, such as calls that another player took; the
+        one whose options match those of the moment is used.
         """
         record = moment.record
         place = int(record["round_index"]), int(record["honba"]), int(record["discard_count"])
@@ -52,7 +52,7 @@ class LiveDecisions:
 
 
 def steps_reached(decision: Decision) -> Sequence[Step]:
-    """The steps that a decision in play came to; of the others' options it knows nothing."""
+    """The steps that a decision in play reached; it has no information on the options of other steps."""
     if decision.step in _BEFORE_DISCARD:
         return ORDER[: ORDER.index(decision.step) + 1]
     return ORDER

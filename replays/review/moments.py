@@ -1,8 +1,8 @@
-"""The decisions of one player in the events of a game: what he could do, and what he did.
+"""Finds the decisions of one player in the events of a game: the legal actions, and the one chosen.
 
-What he did not decide is none: forced moves, what happened while he was away, and calls that somebody with
-more right to the tile took from him, or may have: a ron hides every call, a pon or an open kan the next
-player's chi. A win hides nothing: on Tenhou everybody who may have the tile is asked.
+Only real decisions count: not forced moves, events while the player was away, or calls that a player with a
+higher claim to the tile took, or may have taken. A ron hides every call, and a pon or an open kan hides the
+next player's chi. A win hides no other win: on Tenhou every player who may have the tile is asked.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _KINDS: Final = {
     Kakan: ActionKind.KAKAN,
 }
 _IN_BETWEEN: Final = (RiichiAccepted, DoraRevealed, PlayerLeft, PlayerReturned)
-"""What may come between a tile and the claim to it."""
+"""Events that may come between a tile and the claim to it."""
 
 
 class Moment(NamedTuple):
@@ -58,9 +58,9 @@ class Moment(NamedTuple):
     Attributes:
         round: index of the round.
         event: index of the last event before it among those of the round.
-        record: the round as the player sees it, nobody else's copy.
-        legal: what he could do, two actions at least; without those that may have been taken from him.
-        done: which of them he did.
+        record: the round as the player sees it; a copy owned by this moment.
+        legal: the actions available, at least two, without those that another player may have taken away.
+        done: the action taken.
     """
 
     round: int
@@ -71,7 +71,7 @@ class Moment(NamedTuple):
 
 
 class Dealt(NamedTuple):
-    """One round: its deal, all its events, and those of them that mjai has a message for."""
+    """One round: its deal, all its events, and the mjai messages of those that have one."""
 
     start: StartRound
     events: list[GameEvent]
@@ -79,7 +79,7 @@ class Dealt(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A game followed: its rounds, the player's decisions, and how many the record hides."""
+    """A game followed: its rounds, the player's decisions, and the number of decisions the record hides."""
 
     rounds: list[Dealt]
     moments: list[Moment]
@@ -93,11 +93,11 @@ class _Claim(NamedTuple):
 
 
 def follow(events: Sequence[GameEvent], player: int) -> Found:
-    """Follow a game through the eyes of one player.
+    """Follow a game from the view of one player.
 
     Raises:
         ReplayFormatError: an event does not fit, or is neither a legal action of the player nor one that a
-            known rule forbids; says in which round.
+            known rule forbids; the message names the round.
     """
     following = _Following(player)
     for place, event in enumerate(events):
@@ -121,14 +121,14 @@ class _Following:
 
     @property
     def where(self) -> str:
-        """The round that is under way, for messages."""
+        """The current round, for messages."""
         if not self.rounds:
             return "before the first round"
         start = self.rounds[-1].start
         return f"{'ESWN'[start.round_index // 4]}{start.round_index % 4 + 1}-{start.honba}"
 
     def add(self, event: GameEvent, onward: Sequence[GameEvent]) -> None:
-        """Follow one event; ``onward`` begins with it."""
+        """Follow one event; ``onward`` is the events from it on."""
         if isinstance(event, StartRound):
             self.rounds.append(Dealt(event, [], []))
             self._claim = self._before_dora = None
@@ -140,7 +140,7 @@ class _Following:
         if not isinstance(event, DoraRevealed):
             self._before_dora = None
         elif self._state["phase"] == PHASE_TURN and self._before_dora is None:
-            # the indicator of an open or added kan shows when the player has chosen his discard
+            # the indicator of an open or added kan is revealed after the player has chosen the discard
             self._before_dora = self._last, clone(self._state)
         apply(self._state, event)
         if self.rounds:
@@ -163,7 +163,7 @@ class _Following:
             self._claim = None
 
     def _note_turn(self, event: GameEvent) -> None:
-        """What the player does in his own turn."""
+        """Note the player's act on their own turn."""
         match event:
             case Discard(player=player) | Riichi(player=player) | Ankan(player=player) | Kakan(player=player):
                 pass
@@ -177,7 +177,7 @@ class _Following:
             return
         at, record = self._before_dora or (self._last, clone(self._state))
         if broken_rule(record, event):
-            return  # the server let it pass; there is no choice to compare it with
+            return  # the server allowed it; there is no choice to compare it with
         legal = tuple(legal_actions(record, player))
         done = _matched(event, legal)
         kinds = {action.tile >> 2 if action.kind is ActionKind.DISCARD else action for action in legal}
@@ -185,7 +185,7 @@ class _Following:
             self.moments.append(Moment(len(self.rounds) - 1, at, record, legal, done))
 
     def _answer(self, claim: _Claim, onward: Sequence[GameEvent]) -> None:
-        """What the player did about somebody's tile, by what came next."""
+        """Note the player's answer to another player's tile, from what came next."""
         event, legal = onward[0], claim.legal
         if getattr(event, "player", -1) == self._player and broken_rule(self._state, event):
             return
@@ -211,11 +211,11 @@ class _Following:
 
 
 def _matched(event: GameEvent, legal: Sequence[Action]) -> Action:
-    """The legal action that an event is: the same faces, whatever the copies."""
+    """The legal action that matches an event: equal faces, regardless of copies."""
     for action in legal:
         if _is(event, action):
             return action
-    raise ReplayFormatError(f"{event!r} is no legal action")
+    raise ReplayFormatError(f"{event!r} is not a legal action")
 
 
 def _is(event: GameEvent, action: Action) -> bool:

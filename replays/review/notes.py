@@ -1,4 +1,4 @@
-"""Lines of explanation: keys and what goes into them; `docs/review.md` lists them, the page has the words."""
+"""Explanatory notes: keys and parameters; `docs/review.md` lists them, and the page contains their texts."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from replays.review.schema import Note
 from replays.review.worth import standing_of
 
 _BASES: Final = (240, 320, 400, 480, 640, 800, 960, 1280, 1600, 1920, 2000, 3000, 4000, 6000, 8000)
-"""Basic points of the hands one counts on: 30 to 50 fu, then mangan to yakuman; 70 fu lie in between."""
+"""Basic points of the hands to consider: 30 to 50 fu, then mangan to yakuman; 70 fu lies in between."""
 
 
 class Notes:
     """Writes notes for one player's game.
 
     Args:
-        player: absolute.
-        length: of the game.
+        player: the player, absolute.
+        length: length of the game.
     """
 
     def __init__(self, player: int, length: GameLength) -> None:
@@ -45,7 +45,7 @@ class Notes:
         self._told: Standing | None = None
 
     def of(self, moment: Moment, opinion: Opinion) -> tuple[Note, ...]:
-        """The notes of one decision; they are asked for in order."""
+        """The notes of one decision; must be called in the order of the decisions."""
         return (
             *self._furiten(moment, opinion),
             *self._riichi(moment, opinion),
@@ -70,7 +70,7 @@ class Notes:
             yield Note(key="furiten_turn", params={"waits": kinds_of(ready)})
 
     def _furiten_after(self, moment: Moment, opinion: Opinion) -> Iterator[Note]:
-        """Of the discard played and of the preferred one, or of both at once."""
+        """Notes on the discard played and the preferred one, or one note if they are the same kind."""
         chosen: dict[int, list[str]] = {}
         for who, action in (("played", moment.done), ("preferred", opinion.preferred)):
             if action.kind is ActionKind.DISCARD:
@@ -87,7 +87,7 @@ class Notes:
                 yield Note(key="furiten_after", params={**params})
 
     def _furiten_waits(self, moment: Moment, kind: int) -> tuple[int, int]:
-        """Waits after a discard, and those of them that then lie in the own river; one bit each."""
+        """Waits after a discard, and those of them in the player's own river after it; one bit each."""
         ready = waits_after(moment, self._player, kind)
         return ready, ready & (self._river(moment) | 1 << kind)
 
@@ -150,7 +150,7 @@ def waits_after(moment: Moment, player: int, kind: int) -> int:
 
 
 def placed(standing: Standing, player: int) -> Note:
-    """Where a player stands, and how far the others are."""
+    """A player's place, and the distances to the players next to it."""
     places = placements(standing.scores)
     place = places[player]
     above = places.index(place - 1) if place > 1 else -1
@@ -169,7 +169,7 @@ def placed(standing: Standing, player: int) -> Note:
 
 
 def needs(standing: Standing, player: int, length: GameLength) -> Iterator[Note]:
-    """What a player must win with to stand in each better place, and whether the game may go on even so."""
+    """The points a player must win with for each better place, and whether the game may then continue."""
     places = placements(standing.scores)
     for place in range(places[player] - 1, 0, -1):
         above = places.index(place)
@@ -195,7 +195,7 @@ def needs(standing: Standing, player: int, length: GameLength) -> Iterator[Note]
 
 
 class _Hand(NamedTuple):
-    """A hand to win with: its points, and everybody's after it."""
+    """A winning hand: its points, and all scores after it."""
 
     points: int
     scores: tuple[int, ...] = ()
@@ -208,7 +208,7 @@ _NO_HAND: Final = _Hand(0)
 
 
 def _least(standing: Standing, player: int, payer: int, place: int) -> _Hand:
-    """The least hand that leads to a place."""
+    """The cheapest hand that leads to a place."""
     for points, changes in _hands(standing, player, payer):
         scores = tuple(had + gets for had, gets in zip(standing.scores, changes, strict=True))
         if placements(scores)[player] <= place:
@@ -221,7 +221,7 @@ def _ends(standing: Standing, winner: int, scores: Sequence[int], length: GameLe
 
 
 def _hands(standing: Standing, player: int, payer: int) -> Iterator[tuple[int, Four]]:
-    """Hands from the least to a yakuman: their points, and the changes of the scores."""
+    """Hands from the cheapest to a yakuman: their points, and the changes of the scores."""
     dealer = standing.dealer
     bonus = HONBA_POINTS * standing.honba
     sticks = RIICHI_STICK * standing.sticks

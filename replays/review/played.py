@@ -1,4 +1,4 @@
-"""A decision of our own as it was made, in the shape of a review: what was thought, and no verdict on it."""
+"""Shows one of our own decisions as it was made, in the form of a review, but without a verdict."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from replays.review.report import decision_of
 def played_decision(
     moment: Moment, seat: int, length: GameLength, made: DecisionRecord, notes: Notes
 ) -> schema.Decision:
-    """What the policy thought when it decided, with the same figures beside it that a review has.
+    """The policy's probabilities when it decided, with the same figures that a review shows.
 
     Args:
-        moment: the decision, ``done`` what was decided.
-        seat: whose, absolute.
-        length: of the game.
-        made: as it was logged; its options are those of the moment.
-        notes: of this game; asked for in order.
+        moment: the decision; its ``done`` is what was decided.
+        seat: the deciding seat, absolute.
+        length: length of the game.
+        made: the logged decision; its options are those of the moment.
+        notes: the notes of this game, requested in order.
 
     Returns:
-        A decision that agrees with itself, without losses. Options of steps that the flow did not come to
-        are left out: nothing was thought about them.
+        A decision that agrees with itself, without losses. Options of steps that the flow did not reach are
+        left out, because the policy was not asked about them.
     """
     opinion = _opinion(made)
     danger = danger_of(moment.record, seat, look(moment.record, seat, length, reads_melds=True))

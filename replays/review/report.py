@@ -1,4 +1,4 @@
-"""Reviews one game from one seat: puts together what the other modules find out."""
+"""Reviews one game from one seat, by combining the results of the other modules."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class Reviewer:
 
     Args:
         program: its name and version.
-        policy: that is asked.
-        predictor: of rewards; without it no decision has a loss.
+        policy: the policy to ask.
+        predictor: predicts rewards; without it no decision has a loss.
         other: a policy to compare with.
     """
 
@@ -72,14 +72,14 @@ class Reviewer:
         """Review a game.
 
         Args:
-            record: the game; its decisions, if it has any of this seat, say what happened in play.
-            seat: whose decisions, absolute.
+            record: the game; if it has decisions of this seat, they describe what happened in play.
+            seat: the seat to review, absolute.
             source: the format the record was in.
-            beside: a seat whose figures stand beside his.
+            beside: another seat whose figures are shown for comparison.
             anonymous: leave out names, id and date.
 
         Raises:
-            ReplayFormatError: the events are no game.
+            ReplayFormatError: the events do not form a game.
             ReplayError: the game has other rules, or does not show the seat's hand.
             ModelError: the policy gives no usable answer.
         """
@@ -189,12 +189,12 @@ class Reviewer:
 
 
 def length_of(game_type: int) -> GameLength:
-    """East and South, or East only, by Tenhou's type bits."""
+    """Length of the game, from Tenhou's type bits."""
     return "hanchan" if game_type & _HANCHAN else "tonpuu"
 
 
 def known_hands(record: GameRecord) -> tuple[bool, bool, bool, bool]:
-    """Whose hands the record shows."""
+    """For each player, whether the record shows the hand."""
     deals = [event.hands for event in record.events if isinstance(event, StartRound)]
     first, second, third, fourth = (all(UNSEEN not in deal[player] for deal in deals) for player in range(4))
     return first, second, third, fourth
@@ -220,7 +220,7 @@ def _values(
     dangers: Sequence[Danger],
     prospects: Prospects | None,
 ) -> list[Mapping[Action, float]]:
-    """What each option is worth, all outcomes predicted at once."""
+    """Value of each option, with all outcomes predicted at once."""
     if prospects is None:
         return [{} for _ in moments]
     pricer = Pricer(prospects)
@@ -242,7 +242,7 @@ def decision_of(
     notes: Notes,
     live: LiveDecisions,
 ) -> schema.Decision:
-    """One decision, put together from what was found out about it."""
+    """Combine the findings about one decision."""
     done = moment.done
     options = _options(seat, moment, opinion, danger, worth, other)
     agrees = opinion.agrees(done)
@@ -399,10 +399,10 @@ def _policy_name(policy: Named) -> schema.PolicyName:
 
 
 def _shown(name: str) -> str:
-    """A name as JSON can hold it; on Tenhou none has more than eight characters."""
+    """A name that JSON can hold; on Tenhou names have at most eight characters."""
     return name[:_LONGEST_NAME].encode("utf-8", "replace").decode()
 
 
 def as_json(document: schema.Review | schema.Index) -> bytes:
-    """The document as it is written to a file."""
+    """The document as written to a file."""
     return msgspec.json.encode(document) + b"\n"

@@ -24,14 +24,14 @@ def rounds_of(
     prospects: Prospects | None,
     decisions: Sequence[int],
 ) -> tuple[Round, ...]:
-    """Rounds with their results and what could be expected before and after each.
+    """Rounds with their results and the expected rewards and places before and after each.
 
     Args:
         dealt: the rounds.
-        ending: of the game, None if it was cut short.
-        length: of the game.
+        ending: end of the game, None if it was cut short.
+        length: length of the game.
         prospects: the reward predictor, if there is one.
-        decisions: of each decision its round, ascending.
+        decisions: the round of each decision, ascending.
     """
     rewards = prospects.starts() if prospects is not None else None
     expected = [
@@ -67,7 +67,7 @@ def rounds_of(
 
 
 def places_expected(scores: Four, round_index: int, length: GameLength) -> Rewards:
-    """The mean place of each player by the rule that `policies.stakes` values places with."""
+    """The mean place of each player, by the same rule as in `policies.stakes`."""
     left = max(0, LAST_ROUND[length] - round_index) + 1.0
     points = np.array(scores, np.float64)
     chances = np.array([place_chances(points, player, left) for player in range(4)])

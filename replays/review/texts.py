@@ -1,4 +1,4 @@
-"""Actions as a review writes them."""
+"""Actions in the form used by reviews."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NAMES: Final[dict[ActionKind, schema.ActionName]] = {
 
 
 def action_text(action: Action, record: np.void) -> schema.Action:
-    """An action by its faces; ``record`` says which tile was drawn."""
+    """An action by its faces; ``record`` shows which tile was drawn."""
     return schema.Action(
         kind=_NAMES[action.kind],
         tile=mjai_text(action.tile) if action.tile >= 0 else "",

@@ -1,4 +1,4 @@
-"""The page that draws a table in the browser, of a game that is over or of one that goes on."""
+"""The page that draws a table in the browser, for a finished game or one in progress."""
 
 from replays.viewer.page import PageError, index_page, page
 

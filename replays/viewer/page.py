@@ -1,8 +1,8 @@
-"""One file that holds a whole page: markup, style, program, drawings of the tiles and the data.
+"""Builds a page as one file: markup, style, program, drawings of the tiles and the data.
 
-The page's program is in modules under ``web/``, which a server can hand out as they are. A page from disk may
-load no file beside it, so they are put into one script here, each in a scope of its own. Nothing that a page
-holds comes from anywhere else, and a strict content security policy says so to the browser.
+The page's program consists of modules under ``web/``, which a server can deliver as they are. A page opened
+from disk may load no other file, so the modules are combined here into one script, each in its own scope. The
+page loads nothing from anywhere else, and a strict content security policy enforces that in the browser.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ STYLES: Final = ("theme.css", "board.css", "panels.css")
 _IMPORT: Final = re.compile(r'^import (\{[^}]*\}) from "\./([a-z]+\.js)";\n', re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export (?:const|function|class) (\w+)", re.MULTILINE)
 _UNSAFE: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
-"""Characters of JSON, all within strings, that could end a script or be taken for a line's end."""
+"""Characters in JSON, always within strings, that could end a script or be read as a line break."""
 
 
 class PageError(BotError):
-    """What should become a page is no JSON object."""
+    """The data for a page is not a JSON object."""
 
 
 def page(review: bytes | dict[str, Any]) -> str:
     """The page of one reviewed game.
 
     Args:
-        review: a review as JSON, or as the object it stands for.
+        review: a review as JSON, or decoded.
 
     Raises:
-        PageError: it is no JSON object.
+        PageError: it is not a JSON object.
     """
     return _page("review", "Suzaku", "main.js", review)
 
@@ -49,16 +49,16 @@ def index_page(index: bytes | dict[str, Any]) -> str:
     """The page of many reviewed games, with a link to the page of each.
 
     Args:
-        index: an index of reviews as JSON, or as the object it stands for.
+        index: an index of reviews as JSON, or decoded.
 
     Raises:
-        PageError: it is no JSON object.
+        PageError: it is not a JSON object.
     """
     return _page("index", "Suzaku", "many.js", index)
 
 
 def policy(style: str, script: str) -> str:
-    """The content security policy of a page with this style and this script, and no others."""
+    """The content security policy of a page that allows this style and this script, and no others."""
     return "; ".join(
         (
             "default-src 'none'",
@@ -73,13 +73,13 @@ def policy(style: str, script: str) -> str:
 
 @cache
 def styles() -> str:
-    """Everything the page looks like, the drawings of the tiles within it."""
+    """The style sheets of the page, including the drawings of the tiles."""
     return "\n".join([_tiles(), *(_text(name) for name in STYLES)])
 
 
 @cache
 def script(entry: str) -> str:
-    """A module and all it imports as one module, each in a scope of its own, those first that others need.
+    """A module and all its imports as one module, each in its own scope, dependencies first.
 
     Args:
         entry: file name of the module that starts the page.
@@ -90,16 +90,16 @@ def script(entry: str) -> str:
 
 
 def embed(data: bytes | dict[str, Any]) -> str:
-    """JSON that may stand in a script element: nothing in it can be taken for markup.
+    """JSON for a script element: no part of it can be taken for markup.
 
     Raises:
-        PageError: it is no JSON object.
+        PageError: it is not a JSON object.
     """
     try:
         value = msgspec.json.decode(data) if isinstance(data, bytes) else data
         text = msgspec.json.encode(value).decode()
     except (msgspec.MsgspecError, TypeError, ValueError) as exc:
-        raise PageError(f"not JSON that a page can be made of: {exc}") from None
+        raise PageError(f"not valid JSON for a page: {exc}") from None
     if not isinstance(value, dict):
         raise PageError("not a JSON object")
     return text.translate(_UNSAFE)

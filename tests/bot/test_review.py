@@ -153,7 +153,7 @@ def test_a_record_comes_from_stdin(game: GameRecord, form: str) -> None:
     converted = runner.invoke(cli.app, ["convert", "-", "-", "--to", "mjai"], text.encode())
     assert converted.stdout.startswith('{"type":"start_game"')
     empty = runner.invoke(cli.app, ["review", "-", "--policy", "heuristic"], b"")
-    assert (empty.exit_code, "stdin: no record" in empty.stderr) == (1, True)
+    assert (empty.exit_code, "stdin: not a record" in empty.stderr) == (1, True)
     assert "name it once" in run("-", "-").stderr
 
 
@@ -246,10 +246,10 @@ def test_what_a_record_leaves_open_is_said(game: GameRecord, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("game_type", "said"),
     [
-        (11, "a game without the three red fives; reviews are of four-player games with red fives"),
+        (11, "a game without the three red fives; reviews cover four-player games with red fives"),
         (15, "a game without the three red fives and without open tanyao; reviews"),
-        (25, "three-player games are not read"),
-        (9 | 512, "chip games are not read"),
+        (25, "three-player games are not supported"),
+        (9 | 512, "chip games are not supported"),
     ],
 )
 def test_other_rules_are_refused_by_name(game: GameRecord, game_type: int, said: str, tmp_path: Path) -> None:
@@ -264,8 +264,8 @@ def test_other_rules_are_refused_by_name(game: GameRecord, game_type: int, said:
     ("change", "said"),
     [
         (lambda line: line.replace('"tsumogiri":true,', ""), "dahai: tsumogiri is missing"),
-        (lambda line: line.replace(":true", ":false").replace('"pai":"', '"pai":"x'), "no tile: 'x"),
-        (lambda line: line.replace('"actor":', '"actor":"a","was":'), "no player: 'a'"),
+        (lambda line: line.replace(":true", ":false").replace('"pai":"', '"pai":"x'), "not a tile: 'x"),
+        (lambda line: line.replace('"actor":', '"actor":"a","was":'), "not a player: 'a'"),
         (lambda line: line[:30], "not a JSON object"),
     ],
 )
@@ -299,8 +299,8 @@ def test_an_mjlog_that_is_cut_short_says_so(game: GameRecord, tmp_path: Path) ->
     text = write_game(game, "mjlog").rstrip()
     for end, said in (
         (len(text) // 2, "cut short"),
-        (text.rindex("<AGARI") + 9, "cut short within its last tag; save the record once more"),
-        (text.rindex("<AGARI"), "cut short: no final result; save the record once more"),
+        (text.rindex("<AGARI") + 9, "cut short within its last tag; save the record again"),
+        (text.rindex("<AGARI"), "cut short: no final result; save the record again"),
     ):
         path.write_text(text[:end])
         result = run(path)
@@ -371,7 +371,7 @@ def test_broken_decisions_cost_only_what_happened_in_play(file: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no record"),
+        ("", "not a record"),
         ("<mjloggm>", "cut short"),
         ('<mjloggm ver="2.3"><GO type="9"/>', ""),
         ('{"log": 1}', ""),

@@ -1,4 +1,4 @@
-"""A Ray cluster on this machine, for the tests of a module."""
+"""A local Ray cluster, for the tests of a module."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from learning import cluster
 
 @pytest.fixture(scope="module")
 def machines() -> Iterator[Any]:
-    """Machines of a cluster, all of them here; the first has two CPUs."""
+    """Machines of a cluster, all simulated on this machine; the first has two CPUs."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in cluster.SETTINGS.items():
             patch.setenv(name, value)
@@ -25,6 +25,6 @@ def machines() -> Iterator[Any]:
 
 @pytest.fixture
 def address(machines: Any) -> str:
-    """Where it is found."""
+    """The cluster's address."""
     where: str = machines.address
     return where

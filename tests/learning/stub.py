@@ -1,4 +1,4 @@
-"""A corpus in memory, made of hand-made rounds."""
+"""A corpus in memory, from hand-made rounds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from learning.corpus.reader import Corpus
 
 
 class _Stub:
-    """What `learning.positions` and `learning.samples` ask a corpus for."""
+    """The parts of a corpus that `learning.positions` and `learning.samples` use."""
 
     def __init__(self, games: Sequence[Sequence[GameEvent]], *, hanchan: bool) -> None:
         self._codes = [pack_all(events) for events in games]

@@ -91,7 +91,7 @@ def positions(corpus: Corpus, players: Players, slot: Slot) -> Positions:
 
 
 def made_up(**columns: Any) -> Answers:
-    """Answers to as many decisions as there are places, one chance each; what is not said is 0."""
+    """Answers to as many decisions as there are places, one chance each; columns not given are 0."""
     size = len(columns["place"])
     kinds: dict[str, type] = {"place": np.int8, "turn": np.int8, "rank": np.int8, "chance": np.float32}
     kinds |= {"game": np.int64, "owner": np.int64}
@@ -110,8 +110,8 @@ def test_discards_are_counted_among_the_first_three() -> None:
     assert (scores.decisions, scores.games, scores.yes) == (5, 3, None)
 
 
-def test_yes_and_no_are_told_apart() -> None:
-    # his yes: found, found, missed, the other meld; his no: 5 times seen, once not
+def test_yes_and_no_are_counted_separately() -> None:
+    # player's yes: found, found, missed, another meld; player's no: 5 times agreed, once not
     answered = made_up(
         place=[0, 0, 1, 1, 0, 0, 0, 0, 0, 1],
         taken=[1, 1, 1, 1, 0, 0, 0, 0, 0, 0],
@@ -126,7 +126,7 @@ def test_yes_and_no_are_told_apart() -> None:
     assert scores.yes.other_meld == 1
 
 
-def test_what_never_happened_has_no_share() -> None:
+def test_cases_that_never_occur_have_no_share() -> None:
     scores = scores_of(made_up(place=[0, 0]), Slot.KAN)
     assert scores.yes is not None
     assert (scores.yes.balanced, scores.yes.precision, scores.yes.recall) == (None, None, None)
@@ -165,7 +165,7 @@ def test_a_part_keeps_the_chances_of_its_own_decisions() -> None:
     ]
 
 
-def test_chances_that_come_true_as_often_as_they_say_are_no_error() -> None:
+def test_calibrated_chances_have_no_error() -> None:
     chance = np.repeat(np.array([0.25, 0.75], np.float32), 4)
     scores = scores_of(made_up(place=[0] * 8, chance=chance, happened=[1, 0, 0, 0, 1, 1, 1, 0]), Slot.PON)
     assert scores.calibration_error == pytest.approx(0)
@@ -173,7 +173,7 @@ def test_chances_that_come_true_as_often_as_they_say_are_no_error() -> None:
     assert scores.calibration_error == pytest.approx(0.5)
 
 
-def test_intervals_know_that_decisions_of_a_game_go_together() -> None:
+def test_intervals_resample_whole_games() -> None:
     rng = np.random.default_rng(0)
     right = np.repeat(rng.random(40) < 0.5, 25)
     together = interval_of(right, np.repeat(np.arange(40), 25))
@@ -192,7 +192,7 @@ def test_intervals_know_that_decisions_of_a_game_go_together() -> None:
 
 
 @pytest.mark.parametrize("slot", list(Slot))
-def test_a_network_is_asked_what_the_positions_are(
+def test_a_network_is_asked_about_the_positions(
     corpus: Corpus, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(answers, "_BATCH", 5 if slot is not Slot.DISCARD else 500)
@@ -357,18 +357,18 @@ def test_averaging_over_renamings_changes_answers(corpus: Corpus, checkpoints: P
         (["--data", "missing"], cli.EXIT_FAILED, "missing: there is no such file or folder"),
         (["--data", "{empty}"], cli.EXIT_FAILED, "no records in"),
         (["--data", "{corpus}", "--checkpoints", "{empty}"], cli.EXIT_FAILED, "no discard.json"),
-        (["--data", "{corpus}", "--split", "tests"], cli.EXIT_USAGE, "split: 'tests' is none of train"),
+        (["--data", "{corpus}", "--split", "tests"], cli.EXIT_USAGE, "split: 'tests' is not one of train"),
         (
             ["--data", "{corpus}", "--permutations", "2"],
             cli.EXIT_USAGE,
-            "permutations: 2 is none of 1, 6, 12",
+            "permutations: 2 is not one of 1, 6, 12",
         ),
-        (["--data", "{corpus}", "--room", "x", "--model", "y"], cli.EXIT_USAGE, "room: 'x' is none"),
-        (["--data", "{corpus}", "--player", "nobody of this name"], cli.EXIT_USAGE, "no game fits"),
+        (["--data", "{corpus}", "--room", "x", "--model", "y"], cli.EXIT_USAGE, "room: 'x' is not one"),
+        (["--data", "{corpus}", "--player", "nobody of this name"], cli.EXIT_USAGE, "no game matches"),
         (["--data", "{corpus}", "--data", "{empty}"], cli.EXIT_FAILED, "measured alone"),
     ],
 )
-def test_the_command_says_what_is_wrong(
+def test_the_command_reports_bad_input(
     corpus: Corpus, checkpoints: Path, tmp_path: Path, arguments: list[str], code: int, said: str
 ) -> None:
     places = {"{corpus}": str(corpus.folder), "{empty}": str(tmp_path)}
@@ -381,11 +381,11 @@ def test_the_command_says_what_is_wrong(
     assert "Traceback" not in result.output
 
 
-def test_a_file_that_is_no_record_is_named(checkpoints: Path, tmp_path: Path) -> None:
+def test_a_file_without_a_record_is_named(checkpoints: Path, tmp_path: Path) -> None:
     (tmp_path / "a.xml").write_text("nothing")
     result = run("--data", tmp_path / "a.xml", "--checkpoints", checkpoints)
     assert result.exit_code == cli.EXIT_FAILED
-    assert "a.xml: no game that can be used: 1 unreadable" in result.stderr
+    assert "a.xml: no usable game: 1 unreadable" in result.stderr
 
 
 def test_chosen_seats_alone_are_asked(corpus: Corpus) -> None:

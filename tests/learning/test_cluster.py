@@ -1,4 +1,4 @@
-"""The same contract as that of processes here, on a Ray cluster; machines come and go."""
+"""The same contract as for local processes, on a Ray cluster whose machines come and go."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def stillborn(_: int) -> Work[int]:
 
 
 def meeting(folder: Path) -> Work[str]:
-    """Tasks that say when they are there, and wait until they may go."""
+    """Tasks that report when they have begun, and wait until they may continue."""
 
     def work(task: int) -> Iterator[str]:
         yield "here"
@@ -51,7 +51,7 @@ def test_nothing_to_do_needs_no_cluster() -> None:
     assert list(spread(counting, 0, [], ray="local")) == []
 
 
-def test_workers_think_with_one_thread(address: str) -> None:
+def test_workers_compute_with_one_thread(address: str) -> None:
     assert [value for _, value in spread(threads, 0, [0], ray=address)] == ["1", DONE]
 
 
@@ -77,7 +77,7 @@ def test_a_task_that_kills_every_process_ends_the_run(address: str) -> None:
         (refused, r"^no such player$"),
     ],
 )
-def test_what_a_worker_raises_ends_the_run(
+def test_an_error_in_a_worker_ends_the_run(
     address: str, prepare: Callable[[int], Work[int]], said: str
 ) -> None:
     with pytest.raises(WorkerFailed, match=said):
@@ -112,12 +112,12 @@ def test_leaving_early_leaves_the_cluster_free(address: str) -> None:
         ("nowhere", "take --ray local"),
     ],
 )
-def test_an_address_of_no_cluster_is_refused_at_once(address: str, said: str) -> None:
+def test_an_address_without_a_cluster_is_refused_at_once(address: str, said: str) -> None:
     with pytest.raises(ConfigError, match=f"^--ray {address}: .*{said}"):
         next(spread(counting, 100, [1], ray=address))
 
 
-def test_without_ray_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ray_the_error_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(
         ConfigError, match=r"--ray needs ray, which is not installed; run `.* pip install 'ray"

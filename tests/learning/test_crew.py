@@ -1,4 +1,4 @@
-"""Processes that hand back results one by one, and die."""
+"""Processes that return results one by one, and die."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def dying(folder: Path) -> Work[int]:
         mark = folder / "dead"
         if task == 1 and not mark.exists():
             mark.touch()
-            time.sleep(0.05)  # what was said is on its way
+            time.sleep(0.05)  # the result is being sent
             os.kill(os.getpid(), signal.SIGKILL)
         yield 10 * task + 1
 
@@ -86,11 +86,11 @@ def test_every_task_is_done_once_and_its_end_comes_last() -> None:
             assert mine[3:] == [DONE]
 
 
-def test_nothing_to_do_starts_nobody() -> None:
+def test_no_tasks_start_no_process() -> None:
     assert list(results(unprepared, 0, [], 2)) == []
 
 
-def test_a_worker_begins_as_it_was_told_and_prints_nothing_to_stdout(
+def test_a_worker_runs_its_start_up_and_prints_nothing_to_stdout(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     processes.on_start(partial(print, "begun", flush=True))
@@ -102,7 +102,7 @@ def test_a_worker_begins_as_it_was_told_and_prints_nothing_to_stdout(
     assert (out, err.split()) == ("", ["begun", "prepared"])
 
 
-def test_workers_think_with_one_thread() -> None:
+def test_workers_compute_with_one_thread() -> None:
     before = os.environ.get("OMP_NUM_THREADS")
     assert next(results(threads, 0, [0], 1))[1] == "1"
     assert os.environ.get("OMP_NUM_THREADS") == before
@@ -125,7 +125,7 @@ def test_a_task_that_kills_every_process_ends_the_run() -> None:
         list(results(hopeless, 0, [5], 1))
 
 
-def test_what_a_task_raises_ends_the_run_with_its_trace() -> None:
+def test_an_error_in_a_task_ends_the_run_with_its_trace() -> None:
     with pytest.raises(WorkerFailed, match=r"(?s)task 3: .*ValueError: no such task"):
         list(results(raising, 0, [3], 1))
     with pytest.raises(WorkerFailed, match=r"weights\.safetensors"):

@@ -1,4 +1,4 @@
-"""`suzaku eval danger`: what is counted is what the hands of real games say."""
+"""`suzaku eval danger`: the counts match the hands of real games."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def shard(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_shard(tmp_path_factory.mktemp("danger") / "a.jsonl.zst", texts(MODERN, GAMES))
 
 
-def test_tiles_thrown_deal_in_where_somebody_won_on_them(shard: Path) -> None:
+def test_discards_deal_in_where_a_player_won_on_them(shard: Path) -> None:
     build([shard], shard.parent / "corpus", workers=1)
     corpus = Corpus(shard.parent / "corpus")
     counts = no_counts()
@@ -38,14 +38,14 @@ def test_tiles_thrown_deal_in_where_somebody_won_on_them(shard: Path) -> None:
         events = read_game(text).events
         won += sum(isinstance(event, Win) and event.player != event.from_player for event in events)
     dealt_in = counts.tiles[THROWN, :, :, 3].sum()
-    # not counted are those in riichi and those who had no choice
+    # not counted: players in riichi, and players without a choice
     assert 0.7 * won <= dealt_in <= won
     held, thrown = counts.tiles[HELD, :, :, 0].sum(), counts.tiles[THROWN, :, :, 0].sum()
     assert 5 * thrown < held < 14 * thrown
     assert counts.tiles[THROWN, :, :, 0].sum() == counts.hands[:, :, 0].sum()
 
 
-def test_the_report_says_what_melds_add(shard: Path) -> None:
+def test_the_report_shows_the_effect_of_melds(shard: Path) -> None:
     result = CliRunner().invoke(cli.app, ["eval", "danger", "--data", str(shard), "--json"])
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
@@ -63,10 +63,10 @@ def test_the_report_says_what_melds_add(shard: Path) -> None:
     assert "| simples | 1 9 |" in shown.stdout
 
 
-def test_a_part_or_room_that_is_none_is_named(shard: Path) -> None:
+def test_an_unknown_part_or_room_is_named(shard: Path) -> None:
     result = CliRunner().invoke(
         cli.app, ["eval", "danger", "--data", str(shard), "--split", "tset", "--room", "hoou"]
     )
     assert result.exit_code == 2
-    assert "split: 'tset' is none of train, validation, test, all" in result.stderr
-    assert "room: 'hoou' is none of" in result.stderr
+    assert "split: 'tset' is not one of train, validation, test, all" in result.stderr
+    assert "room: 'hoou' is not one of" in result.stderr

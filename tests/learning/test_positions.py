@@ -61,7 +61,7 @@ FIVE_RUNS = ("2p3p", "3p5p", "3p0p", "5p6p", "0p6p")
 
 
 def four_of_circles() -> Scene:
-    """Player 0 has thrown 4p: 1 may chi in five ways, 2 may pon or kan, 3 may ron."""
+    """Player 0 has discarded 4p: 1 may chi in five ways, 2 may pon or kan, 3 may ron."""
     return Scene(
         "119m19s4p1234567z",
         others={1: "134667m23567p0p8s", 2: "4449p22778s3344z", 3: "123456789m11s56p"},
@@ -69,7 +69,7 @@ def four_of_circles() -> Scene:
     ).own("8p", "4p")
 
 
-def test_a_tile_let_pass_is_declined_by_all_who_could_call() -> None:
+def test_a_passed_tile_is_declined_by_all_who_could_call() -> None:
     scene = four_of_circles().draw("9s")
     assert melds(scene, Slot.CHI) == [(1, text, 0) for text in FIVE_RUNS]
     assert melds(scene, Slot.PON) == [(2, "4p4p", 0)]
@@ -83,14 +83,14 @@ def test_the_run_taken_is_the_one_of_these_faces_and_pon_was_declined() -> None:
     assert melds(scene, Slot.KAN) == [(2, "4p4p4p", 0)]
 
 
-def test_a_pon_hides_what_the_next_player_wanted() -> None:
+def test_a_pon_hides_the_next_players_chi() -> None:
     scene = four_of_circles().pon(2)
     assert melds(scene, Slot.CHI) == []
     assert melds(scene, Slot.PON) == [(2, "4p4p", 1)]
     assert melds(scene, Slot.KAN) == [(2, "4p4p4p", 0)]
 
 
-def test_an_open_kan_hides_what_the_next_player_wanted() -> None:
+def test_an_open_kan_hides_the_next_players_chi() -> None:
     scene = four_of_circles().daiminkan(2)
     assert melds(scene, Slot.CHI) == []
     assert melds(scene, Slot.PON) == [(2, "4p4p", 0)]
@@ -103,7 +103,7 @@ def test_a_ron_hides_all_calls() -> None:
     assert all(melds(scene, slot) == [] for slot in CALLS)
 
 
-def test_three_rons_hide_all_calls_though_nobody_wins() -> None:
+def test_three_rons_hide_all_calls_although_the_round_is_aborted() -> None:
     scene = four_of_circles().apply(DrawnRound("triple_ron", LEVEL))
     assert all(melds(scene, slot) == [] for slot in CALLS)
 
@@ -113,11 +113,11 @@ def test_an_abort_after_a_discard_hides_nothing() -> None:
     assert [label for _, _, label in melds(scene, Slot.CHI)] == [0] * len(FIVE_RUNS)
 
 
-def test_what_follows_a_discard_must_be_known() -> None:
+def test_the_event_after_a_discard_must_be_known() -> None:
     assert all(melds(four_of_circles(), slot) == [] for slot in CALLS)
 
 
-def test_a_pon_by_the_next_player_leaves_his_chi_declined() -> None:
+def test_a_pon_by_the_next_player_leaves_that_players_chi_declined() -> None:
     scene = Scene(
         "119m19s4p1234567z",
         others={1: "134667m2356p44p8s", 2: "159p22778s3344z0s", 3: "123456789m11s56p"},
@@ -128,7 +128,7 @@ def test_a_pon_by_the_next_player_leaves_his_chi_declined() -> None:
 
 
 def test_the_state_is_that_of_the_question() -> None:
-    """Before the riichi stick is paid, and with the tile still to be claimed."""
+    """Before the riichi stick is paid, and while the tile can still be claimed."""
     scene = Scene(
         "123456789m99p4p1z",
         others={1: "119s2356p0p58s34z4s", 2: "4449p22778s3355z", 3: "19m19p147s567z26m5p"},
@@ -146,11 +146,11 @@ def test_the_state_is_that_of_the_question() -> None:
     ("left", "back"),
     [
         pytest.param(3, None, id="away all the time"),
-        pytest.param(4, None, id="left while he was asked"),
+        pytest.param(4, None, id="left while asked"),
         pytest.param(3, 5, id="back while the others were asked"),
     ],
 )
-def test_who_is_away_declines_nothing(left: int, back: int | None) -> None:
+def test_an_absent_player_declines_nothing(left: int, back: int | None) -> None:
     events: list[GameEvent] = list(four_of_circles().draw("9s").events)
     assert isinstance(events[2], Discard)
     events.insert(left - 1, PlayerLeft(1))
@@ -205,7 +205,7 @@ def test_riichi_is_not_in_question_when_a_kan_comes_first() -> None:
     assert melds(scene, Slot.KAN) == [(0, "1m1m1m1m", 1)]
 
 
-def test_a_winner_decided_nothing_else() -> None:
+def test_a_winning_turn_holds_no_other_decision() -> None:
     def complete() -> Scene:
         return Scene("111123m456p789s5z", others=OTHERS).draw("5z")
 
@@ -217,7 +217,7 @@ def test_a_winner_decided_nothing_else() -> None:
     assert all(not positions(scene, slot).labels.size for slot in Slot)
 
 
-def test_who_aborts_made_no_decision_of_a_slot() -> None:
+def test_aborting_is_no_decision_of_a_slot() -> None:
     scene = Scene("11119m19p19s1255z", others=OTHERS).draw("6z")
     assert scene.kinds() > {ActionKind.ANKAN, ActionKind.NINE_TERMINALS}
     scene.apply(DrawnRound("nine_terminals", LEVEL))
@@ -258,7 +258,7 @@ def test_a_call_forbids_discards() -> None:
     assert kinds_of(found.legal[1]) == held - {seven}
 
 
-def test_a_forbidden_discard_is_nothing_to_learn_from() -> None:
+def test_a_forbidden_discard_is_not_learned_from() -> None:
     # after 4p with 3p 0p neither 1p nor 4p may be thrown, and a record says that one was
     lawful = four_of_circles().chi("3p", "0p", player=1).discard("2p")
     forbidden = (
@@ -281,7 +281,7 @@ def test_a_discard_without_a_choice_is_no_decision() -> None:
     assert not positions(scene, Slot.DISCARD).labels.size
 
 
-def test_the_indicator_of_an_open_kan_is_not_known_to_who_discards() -> None:
+def test_the_indicator_of_an_open_kan_is_unknown_at_the_discard() -> None:
     scene = four_of_circles().daiminkan(2).draw("7z")
     asked = clone(scene.record)
     scene.dora("8p").discard("9p")
@@ -326,11 +326,11 @@ class Asked(NamedTuple):
     state: np.void
     player: int
     options: dict[Action, bool]
-    """What could be done, and whether it was."""
+    """A possible action, and whether it was taken."""
 
 
 class Reference:
-    """Every decision of a game by the rules' own list, event by event."""
+    """Every decision of a game from the legal actions of the rules, event by event."""
 
     def __init__(self, events: Sequence[GameEvent]) -> None:
         self.events = events
@@ -346,7 +346,7 @@ class Reference:
                 self.away.discard(event.player)
             elif isinstance(event, Discard | Riichi | Ankan | Kakan) and event.player not in self.away:
                 yield from self.turn(event)
-            # the indicator of an open kan turns up when the discard has been chosen
+            # the indicator of an open kan is revealed once the discard has been chosen
             early = isinstance(event, DoraRevealed) and self.record["phase"] == PHASE_TURN
             self.hidden = clone(self.record) if early else None
             apply(self.record, event)
@@ -431,7 +431,7 @@ def positions(scene: Scene, slot: Slot) -> Positions:
 
 
 def melds(scene: Scene, slot: Slot) -> list[tuple[int, str, int]]:
-    """Player, the tiles of his hand, and the label of each row."""
+    """Player, the tiles of the hand used, and the label of each row."""
     found = positions(scene, slot)
     return [
         (int(found.seats[owner]), "".join(map(tile_text, action_of(row).consumed)), int(label))
@@ -445,7 +445,7 @@ def action_of(row: np.ndarray) -> Action:
 
 
 def is_same(action: Action, event: GameEvent) -> bool:
-    """Whether an event is this action, whatever the copies."""
+    """Whether an event is this action, regardless of copies."""
     if not isinstance(event, Chi | Pon | Daiminkan | Ankan | Kakan) or KIND_OF[type(event)] != action.kind:
         return False
     return sorted(map(tile_text, event.consumed)) == sorted(map(tile_text, action.consumed))

@@ -1,4 +1,4 @@
-"""How far something is: what a terminal shows, and what a log says."""
+"""Progress on a terminal, and in a log."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def test_a_log_says_now_and_then_how_far_it_is(clock: list[float]) -> None:
+def test_a_log_reports_progress_at_intervals(clock: list[float]) -> None:
     with capture_logs() as logs, Progress("arena.progress", "arena", "games", done=None) as progress:
         clock[0] += 60
-        progress.reach(20, 100)  # what was there before does not count as quick
+        progress.reach(20, 100)  # earlier work does not count towards the speed
         for games in range(21, 31):
             clock[0] += 2
             progress.reach(games, 100)
@@ -69,7 +69,7 @@ def test_a_terminal_shows_a_bar_and_no_lines(clock: list[float]) -> None:
 
 
 @pytest.mark.usefixtures("clock")
-def test_quiet_is_quiet() -> None:
+def test_quiet_shows_nothing() -> None:
     terminal = Terminal()
     with (
         capture_logs() as logs,
@@ -81,7 +81,7 @@ def test_quiet_is_quiet() -> None:
     assert not terminal.getvalue()
 
 
-def test_training_shows_its_loss_and_says_every_validation(clock: list[float]) -> None:
+def test_training_shows_its_loss_and_reports_every_validation(clock: list[float]) -> None:
     with capture_logs() as logs, TrainingProgress("discard", 1_000, 200) as progress:
         clock[0] += 4
         progress.learned(400, 2.0)

@@ -48,7 +48,7 @@ from tests.learning.corpus.games import MODERN, records, texts, write_shard
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 GAMES = 54
-"""Of which the split gives at least one to each part."""
+"""Number of games of which the split gives at least one to each part."""
 REWARDS = np.array(HANCHAN_REWARDS)
 
 
@@ -95,7 +95,7 @@ def test_games_are_those_of_the_records(corpus: Corpus) -> None:
         assert any(isinstance(event, StartRound) for event in record.events)
 
 
-def test_nothing_chosen_is_no_game_and_refused_by_a_run(corpus: Corpus) -> None:
+def test_an_empty_selection_is_refused(corpus: Corpus) -> None:
     assert played_games(corpus, corpus.select()[:0]).places.shape == (0, 4)
     with pytest.raises(ConfigError, match="no game of the test split was played in ippan"):
         games_of(plan(rooms=("ippan",)), corpus, "test")
@@ -116,13 +116,13 @@ def test_a_table_holds_the_mean_of_each_round_and_place() -> None:
     assert east == pytest.approx(south)  # both four rounds from the end
 
 
-def test_gaps_divide_a_place_and_few_players_are_believed_little() -> None:
+def test_gaps_divide_a_place_and_small_cells_are_shrunk() -> None:
     near = (26_000, 25_500, 24_500, 24_000)
     games = together([(game((7, scores)), "hanchan") for scores in (near, AHEAD)])
     played = Played(games, np.array([[2, 1, 3, 4], [1, 2, 3, 4]]))
     coarse, fine = (RewardTable(played, levels, HANCHAN_REWARDS) for levels in (ROUND_AND_PLACE, AND_GAPS))
     assert coarse.expected(games)[:, 0, 0] == pytest.approx([67.5, 67.5])
-    off = 22.5 / 31  # one player among thirty that speak for the coarse mean
+    off = 22.5 / 31  # one player against a weight of thirty for the coarse mean
     assert fine.expected(games)[:, 0, 0] == pytest.approx([67.5 - off, 67.5 + off])
     assert fine.expected(games)[:, 0, 2] == pytest.approx([0.0, 0.0])
 
@@ -130,7 +130,7 @@ def test_gaps_divide_a_place_and_few_players_are_believed_little() -> None:
 # --- learning ---------------------------------------------------------------------------------------------
 
 
-def test_every_game_counts_alike_however_long_it_was() -> None:
+def test_every_game_has_equal_weight_regardless_of_length() -> None:
     games = together([(game((0, EVEN), (1, AHEAD), (2, AHEAD)), "hanchan"), (game((3, AHEAD)), "tonpuu")])
     played, model = Played(games, np.array([[1, 2, 3, 4], [4, 3, 2, 1]])), network()
     lesson = lesson_of(played, model.architecture)
@@ -152,7 +152,7 @@ def test_every_game_counts_alike_however_long_it_was() -> None:
     assert found == pytest.approx(float(wanted), rel=1e-5)
 
 
-def test_a_game_joined_late_is_one_whose_first_rounds_nobody_saw(corpus: Corpus) -> None:
+def test_a_game_joined_late_lacks_its_first_rounds(corpus: Corpus) -> None:
     played = played_games(corpus, corpus.select()[:3])
     lesson = lesson_of(played, RewardArchitecture())
     late = joined_late(lesson, torch.tensor([0, 2, int(played.games.counts[2]) - 1]))
@@ -164,7 +164,7 @@ def test_a_game_joined_late_is_one_whose_first_rounds_nobody_saw(corpus: Corpus)
     assert torch.equal(late.rewards, lesson.rewards)
 
 
-def test_it_learns_and_keeps_what_did_best_on_validation(corpus: Corpus, tmp_path: Path) -> None:
+def test_it_learns_and_keeps_the_best_weights_on_validation(corpus: Corpus, tmp_path: Path) -> None:
     card, report = train_reward(plan(), corpus, tmp_path, commit="abc", quiet=True)
     assert card == load(tmp_path, "reward").card
     assert (card.training.commit, card.training.seed, card.data.corpus) == ("abc", 0, report.corpus)
@@ -234,7 +234,7 @@ def test_a_folder_of_another_run_is_refused(corpus: Corpus, tmp_path: Path) -> N
         {"rewards": (0.0,) * 4},
     ],
 )
-def test_a_plan_that_cannot_be_is_refused(wrong: dict[str, Any]) -> None:
+def test_an_invalid_plan_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=next(iter(wrong)).rstrip("s")):
         plan(**wrong)
 
@@ -242,7 +242,7 @@ def test_a_plan_that_cannot_be_is_refused(wrong: dict[str, Any]) -> None:
 # --- the report -------------------------------------------------------------------------------------------
 
 
-def test_the_report_says_how_far_each_way_is_off(corpus: Corpus) -> None:
+def test_the_report_gives_the_error_of_each_method(corpus: Corpus) -> None:
     counted, played = (games_of(plan(), corpus, split) for split in ("train", "validation"))
     model = network()
     report = report_on(model, counted, played, split="validation", corpus="0")
@@ -264,8 +264,8 @@ def test_the_report_says_how_far_each_way_is_off(corpus: Corpus) -> None:
     assert {CONSTANT, TABLE, GAPS_TABLE, FORGETFUL, NETWORK} == set(report.square_errors)
 
 
-def test_deciles_set_what_came_beside_what_was_expected() -> None:
-    """Games that end as they stand; their table is never off, the network is."""
+def test_deciles_compare_actual_with_predicted_rewards() -> None:
+    """Games that end with the places they have; their table is never wrong, the network is."""
     dice = np.random.default_rng(0)
     scores = [tuple(100 * dice.permutation(500)[:4]) for _ in range(50)]
     games = together([(game((7, found)), "hanchan") for found in scores])  # type: ignore[arg-type]
@@ -282,7 +282,7 @@ def test_deciles_set_what_came_beside_what_was_expected() -> None:
         assert decile.interval > 0
 
 
-def test_rounds_one_by_one_know_nothing_before(corpus: Corpus) -> None:
+def test_single_rounds_have_no_history(corpus: Corpus) -> None:
     games = played_games(corpus, corpus.select()[:4]).games
     alone = one_by_one(games)
     assert alone.starts.shape == (int(games.counts.sum()), 1)

@@ -63,7 +63,7 @@ def test_absent_players_decide_nothing(corpus: Corpus) -> None:
         assert fewer.decisions < count(corpus_of(events), everybody(1)).decisions
 
 
-def test_only_the_players_asked_for(corpus: Corpus) -> None:
+def test_only_the_requested_players(corpus: Corpus) -> None:
     games = corpus.select()
     ranks = corpus.index["ranks"]
     least = int(np.median(ranks))
@@ -189,8 +189,8 @@ def test_a_large_set_knows_the_length_of_each_game(slot: Slot) -> None:
 @pytest.mark.parametrize(
     ("slot", "features", "message"),
     [
-        (Slot.CHI, LITE, "lite-239/1 is no feature set for chi"),
-        (Slot.RIICHI, SUPHX_CALL, "suphx-958/1 is no feature set for riichi"),
+        (Slot.CHI, LITE, "lite-239/1 is not for chi: it is for"),
+        (Slot.RIICHI, SUPHX_CALL, "suphx-958/1 is not for riichi: it is for"),
         (Slot.DISCARD, ORACLE, "no feature set 'oracle/1' to learn from"),
         (Slot.DISCARD, "lite-1", "no feature set 'lite-1' to learn from"),
     ],
@@ -212,7 +212,7 @@ def test_a_smaller_share_lies_within_a_larger_one(corpus: Corpus) -> None:
     assert set(fewer.games.tolist()) == shares[3] & set(games[::2].tolist())
 
 
-def test_only_the_rooms_asked_for(corpus: Corpus) -> None:
+def test_only_the_requested_rooms(corpus: Corpus) -> None:
     games = corpus.select()
     assert len(choose(corpus, games, rooms=("houou",)).games) == len(games)
     assert not choose(corpus, games, rooms=("ippan", "tokujou")).games.size
@@ -297,7 +297,7 @@ def test_the_command_measures_any_slot(folder: Path) -> None:
     assert refused.exit_code == cli.EXIT_USAGE
 
 
-def test_the_command_says_that_there_is_no_corpus(tmp_path: Path) -> None:
+def test_the_command_reports_a_missing_corpus(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli.app, ["bench", "loader", "--corpus", str(tmp_path)])
     assert result.exit_code == cli.EXIT_FAILED
     assert ReplayError.__name__ not in result.output

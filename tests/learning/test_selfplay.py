@@ -1,4 +1,4 @@
-"""Games to learn from: the same ones every time, each once, and what reads them reads them."""
+"""Games to learn from: the same every time, each once, and readable by all their readers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_walls_are_not_those_of_a_comparison() -> None:
     assert not ours & {arena.seating(number).seed for number in range(100)}
 
 
-def test_who_plays() -> None:
+def test_players_are_parsed() -> None:
     assert players_of(["random"]) == (RANDOM,) * 4
     assert players_of(["random,heuristic, heuristic,random"]) == (RANDOM, HEURISTIC, HEURISTIC, RANDOM)
     assert players_of(["random", "heuristic,heuristic,random"]) == (RANDOM, HEURISTIC, HEURISTIC, RANDOM)
@@ -87,7 +87,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_games(tmp_path: Path) -> Non
     cut = tmp_path / "cut"
     run(plan, cut, workers=1)
     lines = (cut / RESULTS_FILE).read_bytes().splitlines(keepends=True)
-    # killed as the second game's row was written, when its record was there already
+    # killed while the second game's row was written, when its record already existed
     (cut / RESULTS_FILE).write_bytes(b"".join(lines[:2]) + lines[2][:30])
     again = run(plan, cut, workers=1)
     assert (whole.played, again.played, again.games) == (3, 2, 3)
@@ -96,9 +96,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_games(tmp_path: Path) -> Non
     assert again.players == whole.players
     idle = run(plan, cut, workers=1)
     assert (idle.played, idle.players) == (0, whole.players)
-    with pytest.raises(
-        ConfigError, match=r"another run lies there, with --seed 0, not 1; give the same flags"
-    ):
+    with pytest.raises(ConfigError, match=r"another run is there, with --seed 0, not 1; give the same flags"):
         run(a_plan(seed=1), cut, workers=1)
 
 
@@ -159,7 +157,7 @@ def test_both_forms_become_the_same_corpus_which_is_verified_and_learned_from(tm
 
 
 @pytest.mark.usefixtures("here")
-def test_the_command_prints_what_it_made(tmp_path: Path) -> None:
+def test_the_command_prints_a_summary(tmp_path: Path) -> None:
     command = ["selfplay", *FLAGS, "--games", "2", "--workers", "1", "--out", str(tmp_path)]
     result = CliRunner().invoke(cli.app, [*command, "--json"])
     assert result.exit_code == 0

@@ -20,7 +20,7 @@ EVEN = np.full(4, 0.25)
 
 
 def sets_of(rng: np.random.Generator, sets: int, chances: Floats = EVEN) -> Floats:
-    """``[S, 4]`` counts of the places of four games a set."""
+    """``[S, 4]`` counts of the places over the four games of a set."""
     return rng.multinomial(4, chances, size=sets).astype(np.float64)
 
 
@@ -36,7 +36,7 @@ def test_resamples_are_as_large_as_the_original_and_repeat() -> None:
     assert drawn[:, 0].mean() == pytest.approx(7.0, abs=0.3)
 
 
-def test_an_interval_of_equal_players_holds_the_truth_about_95_times_in_100() -> None:
+def test_an_interval_of_equal_players_contains_the_truth_about_95_times_in_100() -> None:
     rng = np.random.default_rng(1)
     inside = 0
     for _ in range(200):
@@ -81,7 +81,7 @@ def test_the_interval_for_many_looks_is_wider_than_that_for_one() -> None:
     assert half_width(1.0, 500, level=0.99) > half_width(1.0, 500)
 
 
-def test_equal_players_are_seldom_called_different_however_often_one_looks() -> None:
+def test_equal_players_are_seldom_called_different_however_often_checked() -> None:
     rng = np.random.default_rng(3)
     looks = range(16, 801, 16)
     wrong = sum(first_clear(mean_place(sets_of(rng, 800)), 2.5, looks) is not None for _ in range(200))

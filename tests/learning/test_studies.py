@@ -37,7 +37,7 @@ def test_no_two_runs_of_a_study_are_the_same(study: str) -> None:
     assert all(plan not in plans[:number] for number, plan in enumerate(plans))
 
 
-def test_the_parts_differ_from_the_first_run_in_what_they_say() -> None:
+def test_each_part_differs_from_the_first_run_as_named() -> None:
     plans = plans_of("parts", seed=5)
     first = plans["as shipped, 64×6"]
     assert first.seed == 5

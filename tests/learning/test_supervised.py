@@ -32,7 +32,7 @@ from tests.learning.corpus.games import MODERN, texts, write_shard
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 GAMES = 40
-"""Of which the split gives at least one to each part."""
+"""Number of games of which the split gives at least one to each part."""
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +66,7 @@ def same(one: Path, other: Path, model: Slot = Slot.DISCARD) -> bool:
 
 
 @pytest.mark.parametrize("model", list(Slot))
-def test_every_model_learns_and_says_what_it_learned_from(
-    corpus: Corpus, tmp_path: Path, model: Slot
-) -> None:
+def test_every_model_learns_and_its_card_names_its_data(corpus: Corpus, tmp_path: Path, model: Slot) -> None:
     card = train(plan(model), corpus, tmp_path, commit="abc", quiet=True)
     assert card == load(tmp_path, model).card
     assert (card.model, card.training.commit, card.training.seed) == (model, "abc", 0)
@@ -108,7 +106,7 @@ def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(corpus: Corpus, tm
     assert same(tmp_path / "whole", tmp_path / "parts")
 
 
-def test_ctrl_c_says_what_is_saved_and_the_same_command_goes_on(folder: Path, tmp_path: Path) -> None:
+def test_ctrl_c_reports_the_saved_state_and_the_same_command_resumes(folder: Path, tmp_path: Path) -> None:
     args = ["train", "pon", "--corpus", str(folder), "--out", str(tmp_path), "--preset", "tiny", "--json"]
     args += ["--samples", "256", "--batch-size", "64"]
     left, real = [2], Learner.step
@@ -284,10 +282,10 @@ def test_a_model_begins_with_the_tower_of_the_discards(corpus: Corpus, tmp_path:
     assert ours["head.narrow.weight"].abs().max() > 0
 
 
-def test_one_beginning_is_enough(tmp_path: Path) -> None:
+def test_two_checkpoints_to_begin_from_are_refused(tmp_path: Path) -> None:
     assert parent_of(plan(), None, None) is None
     assert parent_of(plan("kan"), tmp_path, None) == Parent(tmp_path, Slot.KAN)
-    with pytest.raises(ConfigError, match="give one of them"):
+    with pytest.raises(ConfigError, match="give only one of them"):
         parent_of(plan("kan"), tmp_path, tmp_path)
     with pytest.raises(ConfigError, match="--continue-from"):
         parent_of(plan(), None, tmp_path)
@@ -297,7 +295,7 @@ def test_players_are_chosen(corpus: Corpus) -> None:
     everybody = choice_of(plan(), corpus, "train")
     few = choice_of(plan(selection={"least_rank": 18}), corpus, "train")
     assert 0 < sum(map(int.bit_count, few.seats.tolist())) < sum(map(int.bit_count, everybody.seats.tolist()))
-    with pytest.raises(ConfigError, match=r"no game of the train split fits.*Nobody"):
+    with pytest.raises(ConfigError, match=r"no game of the train split matches.*Nobody"):
         choice_of(plan(selection={"player": "Nobody"}), corpus, "train")
 
 
@@ -311,11 +309,11 @@ def test_players_are_chosen(corpus: Corpus) -> None:
         ({"width": 0, "passes": -1.0}, r"width: 0 must be above 0\npasses: -1.0"),
         ({"selection": {"share": 0.0}}, "share: 0.0"),
         ({"selection": {"rooms": ("attic",)}}, "room: no room 'attic'"),
-        ({"preset": "huge"}, "preset: none is called 'huge'"),
+        ({"preset": "huge"}, "preset: no preset 'huge'"),
         ({"precision": "int8"}, "precision: 'int8'"),
     ],
 )
-def test_a_plan_that_cannot_be_is_refused(settings: dict[str, Any], message: str) -> None:
+def test_an_invalid_plan_is_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         plan(**settings)
 

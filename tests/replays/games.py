@@ -1,4 +1,4 @@
-"""Finished games for tests of the records, small ones by hand and whole ones from the table."""
+"""Finished games for tests of the records: small hand-made ones, and whole ones from the table."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ OWARI = ' owari="250,15.0,250,5.0,250,-5.0,250,-15.0"'
 
 
 def text_of(body: str, header: str = HEADER) -> str:
-    """A record with these tags in it."""
+    """A record that contains these tags."""
     return f'<mjloggm ver="2.3">{header}{body}</mjloggm>'
 
 
 def whole_game(seed: int = 1) -> GameRecord:
-    """A tonpuu by four heuristic players; one of them leaves for a while."""
+    """A tonpuu game by four heuristic players; one of them is away for a while."""
     names = ("Genbu", "犬猫", 'a"<&>%', "")
     table = Table(seed=seed, length="tonpuu", names=names)
     policy = HeuristicPolicy()

@@ -1,4 +1,4 @@
-"""Any record in any format; and nothing a stranger sends does harm."""
+"""Records in every format; and input from strangers does no harm."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ def game() -> GameRecord:
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_game_is_found_out_and_read(game: GameRecord, form: Format, packed: bool, tmp_path: Path) -> None:
+def test_the_format_of_a_game_is_detected_and_read(
+    game: GameRecord, form: Format, packed: bool, tmp_path: Path
+) -> None:
     text = write_game(game, form)
     assert detect(text) == form
     path = tmp_path / f"{GAME_ID}.any"
@@ -118,7 +120,7 @@ def test_the_id_of_an_mjlog_is_its_files(name: str, game_id: str, tmp_path: Path
     assert read_game(tmp_path / name).game_id == game_id
 
 
-def test_names_of_files_say_the_format() -> None:
+def test_file_names_imply_the_format() -> None:
     assert format_of_name("a.b/c.mjlog.gz") == "mjlog"
     assert format_of_name("c.jsonl") == "mjai"
     assert format_of_name("c.gz") is None
@@ -150,10 +152,10 @@ def test_names_of_files_say_the_format() -> None:
         b'{"log":null}',
     ],
 )
-def test_what_is_no_record_is_refused(data: bytes) -> None:
+def test_other_data_is_refused(data: bytes) -> None:
     with pytest.raises(ReplayFormatError):
         record = parse(data)
-        # mjai allows a game without a round; nothing else comes through
+        # mjai allows a game without rounds; any other input must fail
         assert record.rounds == 0
         raise ReplayFormatError("an empty game")
 
@@ -280,7 +282,7 @@ def test_gzip_in_gzip_is_no_record() -> None:
         parse(gzip.compress(compress(SMALL_MJLOG)))
 
 
-def test_a_limit_of_ones_own_holds_to_the_byte() -> None:
+def test_a_custom_limit_is_exact_to_the_byte() -> None:
     packed = gzip.compress(b"x" * 1000)
     assert expand_gzip(packed, 1000) == b"x" * 1000
     with pytest.raises(ReplayTooLarge):
@@ -290,7 +292,7 @@ def test_a_limit_of_ones_own_holds_to_the_byte() -> None:
 # --- files -------------------------------------------------------------------------------------------
 
 
-def test_fault_22_what_is_no_file_is_refused(tmp_path: Path) -> None:
+def test_fault_22_only_regular_files_are_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     paths = [tmp_path, tmp_path / "gone", tmp_path / "pipe", Path("/dev/zero"), tmp_path / ("x" * 300)]
     for path in [*paths, Path("nul\0byte"), tmp_path / "a" / ".." / "gone"]:

@@ -1,4 +1,4 @@
-"""The library's index: what lies there, told without reading all of it again."""
+"""The library's index: it lists the games without reading all of them again."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_games_are_chosen_by_player_day_and_place(folder: Path) -> None:
     assert not list(chosen(entries, player="nobody"))
 
 
-def test_what_did_not_change_is_not_read_again(
+def test_unchanged_files_are_not_read_again(
     folder: Path, game: GameRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = games(folder)
@@ -87,7 +87,7 @@ def test_what_did_not_change_is_not_read_again(
 @pytest.mark.parametrize(
     "data", [b"", b"{", b'{"version":1,"games":{"x":3}}', b'{"version":99,"games":{}}', b"[" * 9999]
 )
-def test_a_broken_index_is_made_again(folder: Path, data: bytes) -> None:
+def test_a_broken_index_is_rebuilt(folder: Path, data: bytes) -> None:
     before = games(folder)
     (folder / INDEX_FILE).write_bytes(data)
     assert games(folder) == before
@@ -106,10 +106,10 @@ def test_a_bad_record_is_named_and_the_others_listed(folder: Path) -> None:
     assert any("links are not followed" in problem for problem in problems)
 
 
-def test_a_folder_that_is_not_there_has_no_games(tmp_path: Path) -> None:
+def test_a_missing_folder_has_no_games(tmp_path: Path) -> None:
     assert games(tmp_path / "gone") == ([], [])
     (tmp_path / "file").write_text("")
-    with pytest.raises(ReplayError, match="cannot be looked into"):
+    with pytest.raises(ReplayError, match="cannot be listed"):
         games(tmp_path / "file")
 
 
@@ -132,7 +132,7 @@ def test_decisions_are_found_by_seat_under_either_name(game: GameRecord, tmp_pat
     assert [entry.player for entry in games(tmp_path)[0]] == [2]
     decisions_file(path).rename(decisions_file(path, 2))
     assert [entry.player for entry in games(tmp_path)[0]] == [2]
-    # of two seats of ours neither is "we"
+    # with two seats of ours, neither is "we"
     decisions_file(path, 0).write_bytes(b"{}\n")
     (entry,) = games(tmp_path)[0]
     assert (entry.player, entry.placement, entry.opponents) == (-1, None, entry.names)

@@ -1,4 +1,4 @@
-"""Where games are kept: whole files or none, inside the folder, and no game lost to a full disk."""
+"""The library: whole files or none, inside the folder, and no game lost to a full disk."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_fault_18_a_process_killed_while_saving_leaves_a_whole_file(game: GameRe
     assert len(left) <= 1
     for path in left:
         remove_leftovers(tmp_path)
-        assert path.exists()  # perhaps somebody is writing it
+        assert path.exists()  # possibly being written
         os.utime(path, (time.time() - 7200,) * 2)
     save(game, tmp_path)
     remove_leftovers(tmp_path)
@@ -161,7 +161,7 @@ def test_each_seat_has_its_decisions_and_both_are_found(game: GameRecord, tmp_pa
     save(msgspec.structs.replace(seen_from(game, 2), decisions=(decided(), decided())), tmp_path)
     path = save(msgspec.structs.replace(seen_from(game, 0), decisions=(other,)), tmp_path)
     assert decisions_beside(path) == (other, decided(), decided())
-    # two views are one record now
+    # the two views are now one record
     hands = [event.hands for event in read_record(path.read_text()).events if isinstance(event, StartRound)]
     assert hands
     for dealt in hands:
@@ -192,7 +192,7 @@ def test_a_file_with_other_contents_is_never_replaced(game: GameRecord, tmp_path
     different = msgspec.structs.replace(whole_game(seed=2), decisions=(later,))
     with capture_logs() as logs:
         aside = save(different, tmp_path)
-        assert save(different, tmp_path) == aside  # under one name, however often
+        assert save(different, tmp_path) == aside  # always under the same name
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()} == before
     assert read_record(aside.read_text(), GAME_ID).events == different.events
     assert len(list((tmp_path / CONFLICTS).iterdir())) == 2
@@ -274,7 +274,7 @@ def test_a_folder_that_another_process_holds_is_tried_again(
 
 
 class Disk:
-    """Refuses files that the test says, below everything that saves."""
+    """Refuses to write the files chosen by a test, below all code that saves."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -318,7 +318,7 @@ def test_fault_19_games_wait_in_memory_for_a_full_disk(game: GameRecord, tmp_pat
     assert kept.close() == Closing()
 
 
-def test_fault_19_a_game_that_does_not_fit_keeps_no_other_out(
+def test_fault_19_a_game_that_does_not_fit_does_not_block_others(
     game: GameRecord, tmp_path: Path, disk: Disk
 ) -> None:
     kept = Library(tmp_path)
@@ -361,7 +361,9 @@ def test_fault_19_at_the_end_another_folder_takes_what_waits_and_the_error_says_
     assert kept.late == {path.name.removesuffix(".mjlog.xml"): path for path in closing.rescued}
 
 
-def test_fault_19_what_no_folder_takes_is_named(game: GameRecord, tmp_path: Path, disk: Disk) -> None:
+def test_fault_19_games_that_no_folder_accepts_are_named(
+    game: GameRecord, tmp_path: Path, disk: Disk
+) -> None:
     kept = Library(tmp_path)
     kept.keep(game)
     assert kept.close().lost == (GAME_ID,)
@@ -391,7 +393,7 @@ def test_fault_19_a_folder_that_cannot_be_made_costs_no_game(game: GameRecord, t
     assert len(list((tmp_path / "games").iterdir())) == 2
 
 
-def test_a_record_that_is_no_game_is_dropped_and_the_next_is_saved(game: GameRecord, tmp_path: Path) -> None:
+def test_an_invalid_record_is_dropped_and_the_next_is_saved(game: GameRecord, tmp_path: Path) -> None:
     kept = Library(tmp_path)
     with capture_logs() as logs:
         assert kept.keep(msgspec.structs.replace(game, events=game.events[9:])) is None

@@ -14,7 +14,7 @@ def scene() -> Scene:
     return Scene("123m406p789s1122z", dora="3z").own("9p", "9p").turn("5s").turn("0s").turn("4m")
 
 
-def test_what_happened_survives_mjai_exactly() -> None:
+def test_events_survive_mjai_exactly() -> None:
     events = scene().events
     assert mjai.read(mjai.write(events)) == events
 
@@ -101,7 +101,7 @@ def test_an_unnamed_abort_is_told_from_the_table(turns: tuple[str, ...], reason:
         "[" * 5000,
     ],
 )
-def test_what_is_no_mjai_is_refused_with_its_line(line: str) -> None:
+def test_invalid_mjai_is_refused_with_its_line(line: str) -> None:
     events = scene().events
     with pytest.raises(ReplayFormatError, match=rf"line {len(events) + 1}"):
         mjai.read(mjai.write(events) + line)
@@ -130,7 +130,7 @@ def test_a_real_record_survives_mjai_with_its_head(shard: str) -> None:
         assert mjai.read_record(mjai.write_record(record)) == record
 
 
-def test_a_record_of_somebody_elses_has_a_head_all_the_same() -> None:
+def test_a_record_of_another_program_also_gets_a_head() -> None:
     text = '{"type":"start_game","names":["A","B","C","D"]}\n' + mjai.write(scene().events, exact=False)
     record = mjai.read_record(text)
     assert (record.game_id, record.game_type, record.names) == ("", 9, ("A", "B", "C", "D"))
@@ -150,6 +150,6 @@ def test_a_record_of_somebody_elses_has_a_head_all_the_same() -> None:
         '{"type":"start_game"}\n{"type":"end_game","scores":[1e999,0,0,0]}',
     ],
 )
-def test_what_is_no_record_in_mjai_is_refused(text: str) -> None:
+def test_an_invalid_record_in_mjai_is_refused(text: str) -> None:
     with pytest.raises(ReplayFormatError):
         mjai.read_record(text)

@@ -36,7 +36,7 @@ def test_a_seat_is_shown_its_own_tiles_only() -> None:
     assert seen_by(table.events[2], 0) != draw
 
 
-def test_a_feed_tells_everything_once() -> None:
+def test_a_feed_sends_every_event_once() -> None:
     table = Table(seed=5)
     feed = SeatFeed(0)
     assert len(feed.messages(table.events)) == 3
@@ -45,7 +45,7 @@ def test_a_feed_tells_everything_once() -> None:
     assert feed.messages(table.events)[0]["type"] == "dahai"
 
 
-def test_what_mjai_has_no_word_for_is_not_told() -> None:
+def test_events_without_an_mjai_form_are_not_sent() -> None:
     events: list[GameEvent] = [StartGame(), PlayerLeft(1)]
     assert [message["type"] for message in SeatFeed(0).messages(events)] == ["start_game"]
 
@@ -99,7 +99,7 @@ def test_what_mjai_has_no_word_for_is_not_told() -> None:
         ),
     ],
 )  # fmt: skip
-def test_an_action_and_its_message_are_one(scene: Scene, action: str, message: dict[str, Any]) -> None:
+def test_an_action_and_its_message_match(scene: Scene, action: str, message: dict[str, Any]) -> None:
     meant = next(legal for legal in scene.legal() if str(legal) == action)
     assert write_action(meant, scene.record, 0) == message
     assert read(scene, message) == meant
@@ -133,7 +133,7 @@ def test_a_twin_of_the_tile_just_drawn_can_be_thrown_from_the_hand() -> None:
 
 
 def _wall_with_a_twin() -> list[int]:
-    """The dealer is dealt an East and draws another."""
+    """The dealer is dealt an East and draws another one."""
     wall = [tile for tile in range(136) if tile not in (108, 109)]
     return [108, *wall[:51], 109, *wall[51:]]
 
@@ -154,7 +154,7 @@ def test_an_answer_that_leaves_out_what_is_clear_is_understood() -> None:
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
-        ({"type": "pon", "actor": 0}, "may mean each of: pon 5p with 5p 5p, pon 5p with 0p 5p"),
+        ({"type": "pon", "actor": 0}, "may mean any of: pon 5p with 5p 5p, pon 5p with 0p 5p"),
         ({"type": "pon", "actor": 0, "consumed": ["5p"]}, "may only"),
         ({"type": "pon", "actor": 0, "consumed": "5p5p"}, "may only"),
         ({"type": "pon", "actor": 1, "consumed": ["5p", "5p"]}, "may only"),
@@ -165,12 +165,12 @@ def test_an_answer_that_leaves_out_what_is_clear_is_understood() -> None:
         ({"type": "sing"}, "may only"),
         ({"type": ["pon"]}, "may only"),
         ({}, "may only"),
-        ([{"type": "none"}], "no mjai message"),
-        (None, "no mjai message"),
-        ("none", "no mjai message"),
+        ([{"type": "none"}], "not an mjai message"),
+        (None, "not an mjai message"),
+        ("none", "not an mjai message"),
     ],
 )
-def test_what_means_no_legal_action_is_refused(answer: object, says: str) -> None:
+def test_an_answer_without_a_legal_action_is_refused(answer: object, says: str) -> None:
     scene = Scene("4055p46m89s11224z").own("9p", "9p").turn("3s").turn("3s").turn("5p")
     with pytest.raises(IllegalActionError, match=says):
         read(scene, answer)
@@ -198,7 +198,7 @@ def test_an_endless_answer_makes_a_short_error() -> None:
     ("policy_type", "seed"), [(RandomPolicy, 1), (RandomPolicy, 2), (HeuristicPolicy, 3)]
 )
 def test_every_choice_of_whole_games_crosses_the_wire(policy_type: type[Policy], seed: int) -> None:
-    """What a seat is told makes the same choices for it that the table offers, and each is understood."""
+    """A seat's messages give it the same choices that the table offers, and each choice is understood."""
     table = Table(seed=seed, length="tonpuu")
     policy = policy_type()
     feeds = [SeatFeed(player) for player in range(4)]

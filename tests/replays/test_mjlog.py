@@ -1,4 +1,4 @@
-"""Tenhou's record format, both ways."""
+"""Tenhou's record format, in both directions."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _stored(every: int) -> Iterator[tuple[str, str]]:
 
 
 def _modern(text: str) -> str:
-    """What today's records say otherwise than those of 2009 to 2022, said today's way."""
+    """A record of 2009 to 2022, rewritten where today's records differ."""
     text = re.sub(r"</?Scene>|<\?xml.*?\?>|\n| ref=\"[^\"]*\"", "", text).strip()
     text = re.sub(r'(<GO type="\d+")/>', r'\1 lobby="0"/>', text)
     text = re.sub(r'(<REACH who="\d") ten="[\d,-]+"', r"\1", text)
@@ -133,7 +133,7 @@ def test_stored_games_are_written_back_to_the_same_text() -> None:
 
 
 def events_of(body: str) -> list[Event]:
-    """The events of the first round, without those that frame it."""
+    """The events of the first round, without its start and end."""
     end = '<RYUUKYOKU ba="0,0" sc="250,0,250,0,250,0,250,0"' + OWARI + " />"
     events = read(text_of(DEAL + body + end))
     return list(events[2:-3])
@@ -224,24 +224,24 @@ DRAWN = '<RYUUKYOKU ba="0,0" sc="250,0,250,0,250,0,250,0"' + OWARI + " />"
         (text_of(DEAL + "&amp;" + DRAWN), "not a tag"),
         (text_of(DEAL + "<T136/>" + DRAWN), "no such tile"),
         (text_of(DEAL + "<D/>" + DRAWN), "no such tile"),
-        (text_of("<T1/>" + DEAL + DRAWN), "outside a round"),
-        (text_of(DEAL + DEAL + DRAWN), "before the last one ended"),
+        (text_of("<T1/>" + DEAL + DRAWN), "outside of a round"),
+        (text_of(DEAL + DEAL + DRAWN), "before the previous one ended"),
         (text_of(DEAL + DRAWN + "<T1/>"), "after the end"),
-        (text_of(DEAL.replace("hai0=", "hai1=") + DRAWN), "attribute twice"),
-        (text_of(DEAL.replace('"0,4,8', '"0,0,8') + DRAWN), "one twice"),
+        (text_of(DEAL.replace("hai0=", "hai1=") + DRAWN), "repeated attribute"),
+        (text_of(DEAL.replace('"0,4,8', '"0,0,8') + DRAWN), "a tile twice"),
         (text_of(DEAL.replace('oya="0"', 'oya="4"') + DRAWN), "outside 0 to 3"),
         (text_of(DEAL.replace("250,250,250,250", "250,250,250") + DRAWN), "3 numbers instead of 4"),
-        (text_of(DEAL.replace("250,250,250,250", "250,250,250,2e9") + DRAWN), "no list of numbers"),
+        (text_of(DEAL.replace("250,250,250,250", "250,250,250,2e9") + DRAWN), "not a list of numbers"),
         (text_of(DEAL + '<N who="0" m="30752" />' + DRAWN), "three-player north"),
         (text_of(DEAL + '<N who="0" m="99999" />' + DRAWN), "outside 0 to 65535"),
         (text_of(DEAL + DRAWN.replace("<RYUUKYOKU", '<RYUUKYOKU type="nagare"')), "unknown type"),
-        (text_of(DEAL + DRAWN.replace("15.0", "15.55")), "no result"),
+        (text_of(DEAL + DRAWN.replace("15.0", "15.55")), "an invalid result"),
         (text_of(DEAL + "<NOSUCH/>" + DRAWN), "unknown tag"),
         (text_of(DEAL + DRAWN, '<GO type="185" lobby="0"/>'), "three-player games"),
-        (text_of(DEAL + DRAWN, ""), "who played"),
+        (text_of(DEAL + DRAWN, ""), "the players are missing"),
     ],
 )
-def test_what_is_no_record_is_refused_with_the_reason(text: str, reason: str) -> None:
+def test_an_invalid_record_is_refused_with_the_reason(text: str, reason: str) -> None:
     with pytest.raises(ReplayFormatError, match=reason):
         read(text)
 
@@ -257,7 +257,7 @@ def test_what_is_no_record_is_refused_with_the_reason(text: str, reason: str) ->
         "<mjloggm" + " a" * 500_000,
     ],
 )
-def test_fault_20_a_hostile_text_is_refused_in_no_time(text: str) -> None:
+def test_fault_20_a_hostile_text_is_refused_quickly(text: str) -> None:
     started = time.process_time()
     with pytest.raises((ReplayTooLarge, ReplayFormatError)):
         read(text)
@@ -280,7 +280,7 @@ def test_a_mutated_record_gives_a_record_or_a_replay_error(game: GameRecord) -> 
         assert record.ending is not None
 
 
-def test_events_that_make_no_game_are_not_written(game: GameRecord) -> None:
+def test_invalid_events_are_not_written(game: GameRecord) -> None:
     starts = [number for number, event in enumerate(game.events) if isinstance(event, StartRound)]
     for events in (game.events[5:], (*game.events[: starts[0] + 1], game.events[-1])):
         with pytest.raises(ReplayFormatError):
@@ -310,7 +310,7 @@ def test_an_id_carries_japans_date_the_type_and_the_lobby() -> None:
         "a" * 999,
     ],
 )
-def test_fault_22_what_is_no_id_becomes_no_file_name(text: str) -> None:
+def test_fault_22_only_ids_become_file_names(text: str) -> None:
     with pytest.raises(ReplayFormatError, match="not a game id"):
         check_game_id(text)
 

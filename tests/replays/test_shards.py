@@ -1,4 +1,4 @@
-"""Shards of many games: every good one read, every bad one named."""
+"""Shards of many games: every good one is read, every bad one is reported."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_line_that_is_too_long_is_skipped(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("cut", [1, 4, 5, 20, 100])
-def test_fault_21_a_cut_shard_says_so_behind_its_games(cut: int, tmp_path: Path) -> None:
+def test_fault_21_a_truncated_shard_is_reported_after_its_games(cut: int, tmp_path: Path) -> None:
     noise = "".join(map(chr, range(33, 127)))
     path = shard(tmp_path, line("a"), b"".join(line(f"b{n}", noise[n:]) for n in range(90)), cut=cut)
     *games, problem = shard_games(path)
@@ -96,7 +96,7 @@ def test_fault_21_a_cut_shard_says_so_behind_its_games(cut: int, tmp_path: Path)
 
 
 @pytest.mark.parametrize("data", [b"", b"no shard", b"\x28\xb5\x2f\xfd", bytes(1000)])
-def test_what_is_no_shard_is_one_problem(data: bytes, tmp_path: Path) -> None:
+def test_an_invalid_shard_is_one_problem(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.zst"
     path.write_bytes(data)
     (problem,) = shard_lines(path)

@@ -1,4 +1,4 @@
-"""Tenhou's JSON records, both ways."""
+"""Tenhou's JSON records, in both directions."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_of_a_double_ron_the_first_takes_the_stick_and_only_riichi_shows_ura() -
 
 
 def _comparable(record: GameRecord) -> list[object]:
-    """What the format keeps of a game: faces, and hands as sets of them."""
+    """The parts of a game that the format stores: faces, and hands as sets of them."""
     has_reds = not record.game_type & 2
 
     def face(tile: int) -> int:
@@ -195,7 +195,7 @@ HANDS = {1: "123456789p4567s", 2: "11z22s345678p123s", 3: "333444z789s7m888m"}
 
 
 def test_a_call_of_the_second_of_two_equal_discards_is_not_taken_for_the_first() -> None:
-    # Player 0 throws East twice before player 2 draws: a pon of his own stands between.
+    # Player 0 discards East twice before player 2 draws: player 0's own pon comes in between.
     scene = Scene("11z22z123m456m789m", others=HANDS | {1: "2z12345679p456s6p"})
     scene.own("5z", "1z").own("6z", "2z").pon(0).discard("1z").pon(2).discard("1s").own("7z", "7z")
     again = tenhou6.read_record(tenhou6.write(record_of(scene)))
@@ -230,13 +230,13 @@ def test_a_riichi_is_paid_before_a_round_ends_without_a_win_unless_three_won(rea
 
 def test_lists_that_fit_no_order_name_round_and_place() -> None:
     document = json.loads(capture("tenhou6-ranked-20190504.json").read_text())
-    document["log"][1][5][4] = 47  # player 0 draws it instead of the 45 he then throws
+    document["log"][1][5][4] = 47  # player 0 draws it instead of the 45 that is then discarded
     with pytest.raises(ReplayFormatError, match=r"round 2 \(E2, honba 0\): discards of player 0 entry 6"):
         tenhou6.read_record(json.dumps(document))
 
 
-def test_a_search_without_end_is_given_up() -> None:
-    # Every discard could be called by two players who never do: no way is tried for ever.
+def test_an_endless_search_is_given_up() -> None:
+    # Every discard could be called by two players who never call: the search must not try all combinations.
     document = json.loads(capture("tenhou6-ranked-20190504.json").read_text())
     for at in (5, 8, 11, 14):
         document["log"][0][at] = [21, *["p111111"] * 30]
@@ -286,9 +286,9 @@ def test_discards_and_kans(token: int | str, meaning: object) -> None:
 @pytest.mark.parametrize(
     "token", ["", "p47", "p4747474", "47", "c27c526", "27c5226", "x272727", "r5", "r605", "k474747", "p" * 99]
 )
-def test_what_is_no_call_is_refused(token: str) -> None:
+def test_an_invalid_call_is_refused(token: str) -> None:
     for parse in (parse_draw, parse_discard):
-        with pytest.raises(ValueError, match=r"call|tiles|player|laid"):
+        with pytest.raises(ValueError, match=r"call|tiles|player|replaces"):
             parse(token)
 
 
@@ -349,7 +349,7 @@ def test_both_payments_of_a_tsumo_follow_from_their_sum(base: int) -> None:
 @pytest.mark.parametrize(
     "text", ["", "点", "8000", "8000点", "満貫点", "宇宙8000点", "30符8000点", "満貫9999999点"]
 )
-def test_what_is_no_value_is_refused(text: str) -> None:
+def test_an_invalid_value_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="points"):
         parse_value(text)
 
@@ -390,8 +390,8 @@ def test_the_type_follows_from_the_rules_in_words(disp: str, game_type: int) -> 
         ({"name": ["a"] * 5}, "5 players"),
         ({"name": ["a", "b", "c"]}, "three-player"),
         ({"rule": {"disp": "三鳳南喰赤"}}, "three-player"),
-        ({"sc": [1, 2]}, "sc is no list"),
-        ({"sc": [1e300] * 8}, "sc is no list"),
+        ({"sc": [1, 2]}, "sc is not a list"),
+        ({"sc": [1e300] * 8}, "sc is not a list"),
         ({"rate": [1e300] * 4}, "rating"),
         ({"lobby": -1}, "lobby"),
     ],
@@ -421,7 +421,7 @@ def test_a_head_out_of_form_is_refused(change: dict[str, object], message: str) 
         (16, [[[]]], "unknown name"),
         (16, ["乱入"], "unknown name"),
         (16, ["和了"], "details"),
-        (16, ["和了", [0, 0, 0, 0], [9, 0, 0, "満貫8000点"]], "no player"),
+        (16, ["和了", [0, 0, 0, 0], [9, 0, 0, "満貫8000点"]], "not a player"),
         (16, ["流局", [1.5, 0, 0, 0]], "four numbers"),
         (16, ["流局", [100, 0, 0, 0]], "fit"),
     ],
@@ -465,7 +465,7 @@ def test_the_deal_names_the_dealer() -> None:
     assert (start.round_index, start.dealer) == (7, 3)
 
 
-def test_a_win_with_a_hand_that_is_not_complete_is_kept_as_told() -> None:
+def test_a_win_with_an_incomplete_hand_is_kept_as_stated() -> None:
     document = json.loads(capture("tenhou6-kyushukyuhai.json").read_text())
     document["log"][0][16] = ["和了", [0, 0, 0, 0], [0, 0, 0, "満貫8000点"]]
     [win] = [event for event in tenhou6.read_record(json.dumps(document)).events if isinstance(event, Win)]

@@ -10,7 +10,7 @@ from tests.shared import shard_texts, shared
 
 
 def check_record(text: str) -> int:
-    """Compare a record with the walls of its seed; how many rounds there were."""
+    """Compare a record with the walls of its seed; return the number of rounds."""
     record = read_record(text)
     rounds = game_walls(record)
     checked = live = kans = shown = 0

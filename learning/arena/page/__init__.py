@@ -1,1 +1,1 @@
-"""A comparison as one page that needs nothing else: no script, no other file, no network."""
+"""A comparison as one self-contained page: no script, no other file, no network."""

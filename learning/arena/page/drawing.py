@@ -1,4 +1,4 @@
-"""Plots as SVG: shapes placed by scales; colours and letters are the style sheet's."""
+"""Plots as SVG: shapes placed by scales; the style sheet sets colours and fonts."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Final, NamedTuple, Self
 from xml.etree import ElementTree as ET
 
 WIDTH: Final = 310.0
-"""What a screen of 360 pixels leaves for a plot: letters are hardly ever smaller than drawn."""
+"""Width left for a plot on a screen of 360 pixels, so that text is hardly ever smaller than drawn."""
 
 
 class Scale(NamedTuple):
-    """From values to places: ``low`` is drawn at ``start``, ``high`` at ``end``."""
+    """Maps values to positions: ``low`` is drawn at ``start``, ``high`` at ``end``."""
 
     low: float
     high: float
@@ -19,7 +19,7 @@ class Scale(NamedTuple):
     end: float
 
     def __call__(self, value: float) -> float:
-        """The place of a value; what lies outside is drawn at the edge.
+        """Position of a value; values outside are drawn at the edge.
 
         >>> Scale(0, 10, 100, 300)(5), Scale(0, 10, 100, 300)(-1)
         (200.0, 100.0)
@@ -28,7 +28,7 @@ class Scale(NamedTuple):
         return self.start + (self.end - self.start) * (inside - self.low) / (self.high - self.low)
 
     def ticks(self, most: int = 6) -> list[float]:
-        """Round values within, so many at most.
+        """Round values in the range, at most ``most``.
 
         >>> Scale(0, 0.31, 0, 1).ticks(4)
         [0.0, 0.1, 0.2, 0.3]
@@ -40,7 +40,7 @@ class Scale(NamedTuple):
 
 
 def _round_step(least: float) -> float:
-    """The smallest of 1, 2, 5, 10, 20 … that is no less."""
+    """The smallest of 1, 2, 5, 10, 20 … that is at least ``least``."""
     power = 10.0 ** math.floor(math.log10(least))
     return next(power * digit for digit in (1, 2, 5, 10) if power * digit >= least * (1 - 1e-9))
 
@@ -49,8 +49,8 @@ class Drawing:
     """One plot.
 
     Args:
-        height: in units of which it is `WIDTH` wide.
-        label: what it shows, for those who do not see it.
+        height: in the units in which `WIDTH` is the width.
+        label: text for readers who cannot see the plot.
     """
 
     def __init__(self, height: float, label: str) -> None:
@@ -58,16 +58,16 @@ class Drawing:
         self._root = ET.Element("svg", {"viewBox": box, "role": "img", "aria-label": label})
 
     def __html__(self) -> str:
-        """The element, for a template: names in it are escaped already."""
+        """The element, for a template: names in it are already escaped."""
         return ET.tostring(self._root, encoding="unicode")
 
     def shape(self, tag: str, css: str, tip: str = "", **places: float | str) -> Self:
         """Add a shape.
 
         Args:
-            tag: of SVG.
+            tag: SVG element.
             css: classes.
-            tip: shown when one points at it.
+            tip: tooltip.
             places: its attributes.
         """
         values = {
@@ -83,19 +83,19 @@ class Drawing:
         return self.shape("line", css, x1=start[0], y1=start[1], x2=end[0], y2=end[1])
 
     def text(self, css: str, x: float, y: float, text: str) -> Self:
-        """Add a line of text; ``middle`` and ``end`` among its classes say where ``x`` is."""
+        """Add a line of text; the classes ``middle`` and ``end`` define what ``x`` is."""
         ET.SubElement(self._root, "text", {"class": css, "x": f"{x:.1f}", "y": f"{y:.1f}"}).text = text
         return self
 
     def across(self, scale: Scale, ends: tuple[float, float], texts: dict[float, str]) -> Self:
-        """Add lines across at values of a vertical scale, with their texts to the left."""
+        """Add horizontal lines at values of a vertical scale, labelled on the left."""
         for value, text in texts.items():
             y = scale(value)
             self.line("grid", (ends[0], y), (ends[1], y)).text("end", ends[0] - 6, y + 4, text)
         return self
 
     def down(self, scale: Scale, ends: tuple[float, float], texts: dict[float, str]) -> Self:
-        """Add lines down at values of a horizontal scale, with their texts below."""
+        """Add vertical lines at values of a horizontal scale, labelled below."""
         for value, text in texts.items():
             x = scale(value)
             self.line("grid", (x, ends[0]), (x, ends[1])).text("middle", x, ends[1] + 15, text)

@@ -21,7 +21,7 @@ _NAME: Final = 40
 
 
 def placements_plot(sides: Sequence[Side]) -> Drawing:
-    """How often each side took each place."""
+    """Share of each place, by side."""
     shares = [[getattr(side, place) for place in _PLACES] for side in sides]
     most = max(share.high or 0.0 for found in shares for share in found)
     scale = Scale(0.0, max(most * 1.04, 0.1), 176.0, 10.0)
@@ -36,15 +36,15 @@ def placements_plot(sides: Sequence[Side]) -> Drawing:
 
 
 def course_plot(stands: Sequence[Stand]) -> Drawing:
-    """How the challenger's average placement settled."""
-    # the first games swing far; what is of interest is where it settles
+    """Convergence of the challenger's average placement."""
+    # the first games vary widely; the scale is set by the rest
     settled = stands[len(stands) // 12 :]
     low = min(EQUAL, *(stand.low for stand in settled))
     high = max(EQUAL, *(stand.high for stand in settled))
     margin = 0.06 * (high - low) or 0.1
     down = Scale(low - margin, high + margin, 10.0, 176.0)
     across = Scale(0.0, float(stands[-1].games), _LEFT, _RIGHT - 10.0)
-    drawing = Drawing(200.0, "The challenger's average placement as games went on, with its 95 % interval")
+    drawing = Drawing(200.0, "The challenger's average placement over the games, with its 95 % interval")
     ticks = down.ticks()
     digits = 1 if ticks[1] - ticks[0] > 0.09 else 2 if ticks[1] - ticks[0] > 0.009 else 3
     drawing.across(down, (_LEFT, _RIGHT), {tick: f"{tick:.{digits}f}" for tick in ticks})
@@ -58,8 +58,8 @@ def course_plot(stands: Sequence[Stand]) -> Drawing:
 
 
 def stable_rank_plot(sides: Sequence[Side]) -> Drawing:
-    """Boxes of the stable rank over the resamplings."""
-    drawing = Drawing(160.0, "Stable rank over the resamplings, by player")
+    """Boxes of the stable rank over the resamples."""
+    drawing = Drawing(160.0, "Stable rank over the resamples, by player")
     ends = [end for side in sides for end in (side.stable_rank.low, side.stable_rank.high) if end is not None]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     margin = 0.08 * (high - low) or 0.5
@@ -72,10 +72,10 @@ def stable_rank_plot(sides: Sequence[Side]) -> Drawing:
 
 
 def ladder_plot(sides: Sequence[Side]) -> Drawing:
-    """Where climbers end on the rank ladder."""
+    """Final dan of simulated players on the rank ladder."""
     most = max(share for side in sides for share in side.ladder.shares)
     scale = Scale(0.0, most * 1.04, 176.0, 10.0)
-    drawing = Drawing(200.0, "Share of climbers at each dan, by player")
+    drawing = Drawing(200.0, "Share of players at each dan, by player compared")
     drawing.across(scale, (_LEFT, _RIGHT), _percent(scale.ticks()))
     for number, dan in enumerate(_DANS):
         middle = _column(number, len(_DANS))
@@ -117,7 +117,7 @@ def _bar(
 
 
 def _box(drawing: Drawing, css: str, side: Side, scale: Scale, top: float) -> None:
-    """The middle half as a box, 95 % as whiskers, the value as a stroke."""
+    """The middle half as a box, 95 % as whiskers, the value as a line."""
     found = side.stable_rank
     if (
         found.value is None
@@ -126,12 +126,12 @@ def _box(drawing: Drawing, css: str, side: Side, scale: Scale, top: float) -> No
         or found.low is None
         or found.high is None
     ):
-        drawing.text("note", 12.0, top + 16.0, "not defined: hardly ever fourth")
+        drawing.text("note", 12.0, top + 16.0, "undefined: too few fourth places")
         return
     middle = top + 12.0
     drawing.line("whisker", (scale(found.low), middle), (scale(found.high), middle))
     left, right = scale(found.first_quartile), scale(found.third_quartile)
     half = f"{found.first_quartile:.2f}–{found.third_quartile:.2f}"
-    tip = f"{side.name}: {found.value:.2f}, half of the resamplings in {half}"
+    tip = f"{side.name}: {found.value:.2f}, half of the resamples in {half}"
     drawing.shape("rect", css, tip, x=left, y=top, width=max(2.0, right - left), height=24.0)
     drawing.line("median", (scale(found.value), top - 2.0), (scale(found.value), top + 26.0))

@@ -1,4 +1,4 @@
-"""From a report to its page."""
+"""Renders a report as its page."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def write_page(found: Report, path: Path) -> None:
     """Write the page of a comparison.
 
     Raises:
-        OSError: the disk does not take it.
+        OSError: the page cannot be written.
     """
     replace_file(path, page_of(found).encode())
 
 
 def page_of(found: Report) -> str:
-    """The page of a comparison; it needs nothing else, and whatever a name holds is only text in it."""
+    """The page of a comparison; it is self-contained, and names are always escaped as text."""
     sides = (found.challenger, found.champions)
     templates = Environment(
         loader=PackageLoader("learning.arena.page", "."),
@@ -49,7 +49,7 @@ def page_of(found: Report) -> str:
 
 
 def _times(found: Report) -> Iterator[tuple[str, float, float]]:
-    """What a game's time on a core was spent on: what, milliseconds, and their share; most first."""
+    """Breakdown of a game's CPU time: task, milliseconds, and share; largest first."""
     whole = sum(found.times.values()) or 1.0
     for what, spent in sorted(found.times.items(), key=lambda part: -part[1]):
         yield what, 1000.0 * spent, spent / whole

@@ -1,4 +1,4 @@
-"""Engines for tests, as players, and what is left of them."""
+"""Engines for tests, as players, and the processes they leave behind."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ _PROGRAM = engine_program.__file__
 
 
 def engine_text(folder: Path, *way: str, dialect: str = "engine") -> str:
-    """An engine that behaves in this way, as the arena takes it."""
+    """An engine that behaves in a given way, in the form the arena takes."""
     folder.mkdir(exist_ok=True)
     return f"{dialect}:{shlex.join([sys.executable, '-I', '-S', _PROGRAM, str(folder), *way])}"
 
 
 def started(folder: Path) -> list[int]:
-    """The processes that an engine has been."""
+    """The process ids an engine has had."""
     return [int(path.name) for path in folder.iterdir()]
 
 
 def games_ended(folder: Path) -> list[int]:
-    """Of how many games each was told the end."""
+    """How many game ends each process was sent."""
     return [len(path.read_text()) for path in folder.iterdir()]
 
 
 def alive(folder: Path) -> list[int]:
-    """Those that still run."""
+    """Processes that still run."""
     return [pid for pid in started(folder) if _runs(pid)]
 
 

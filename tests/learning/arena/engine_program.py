@@ -1,7 +1,7 @@
-"""An mjai engine that throws what it draws: ``engine_program.py FOLDER [WAY [LINES]]``.
+"""An mjai engine that discards what it draws: ``engine_program.py FOLDER [WAY [LINES]]``.
 
-It misbehaves in a way, after so many lines. Its process id is the name of a file in the folder, in which it
-counts the games it was told the end of.
+It misbehaves in the given way after the given number of lines. Its process id is the name of a file in the
+folder, which counts the games whose end it was sent.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def answer(messages: list[dict[str, Any]], seat: int) -> dict[str, Any]:
 
 
 def misbehave(way: str, good: str) -> str:
-    """What is said instead of a good answer, if it is not silence."""
+    """The line sent instead of a good answer, unless it is silent."""
     if way == "hang":
         time.sleep(FOREVER_S)
     elif way == "garble":
@@ -55,7 +55,7 @@ def main() -> None:
     folder, way, lines = [*sys.argv[1:], *("", "0")[len(sys.argv) - 2 :]]
     mark = Path(folder) / str(os.getpid())
     mark.write_text("")
-    if way == "launch":  # the real one is below it, and it does not look after that
+    if way == "launch":  # the real engine is a child process that does not check its parent
         subprocess.run([sys.executable, "-I", "-S", __file__, folder, "hang"], check=False)
     seat = 0
     for number, line in enumerate(sys.stdin):

@@ -1,4 +1,4 @@
-"""Plans and games that were never played."""
+"""Plans, and rows of games that were never played."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def a_plan(sets: int = 2, *, mode: Mode = "1v3", seed: int = 0) -> Plan:
 
 
 def a_row(plan: Plan, number: int, place: int, *, crash: str = "") -> GameRow:
-    """Game ``number``, in which the first of the challenger's seats came to ``place``."""
+    """Game ``number``, in which the first of the challenger's seats took ``place``."""
     seating = plan.seating(number)
     mine = seating.players.index(0)
     others = iter(other for other in (1, 2, 3, 4) if other != place)

@@ -1,4 +1,4 @@
-"""Child processes that answer lines with lines, or do anything else."""
+"""Child processes that answer lines with lines, or misbehave."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def warden() -> Iterator[Warden]:
 
 
 class Family:
-    """Children that run Python, ended after the test."""
+    """Children that run Python and are ended after the test."""
 
     def __init__(self, warden: Warden) -> None:
         self._warden = warden
@@ -73,13 +73,13 @@ def test_all_are_asked_at_once(family: Family) -> None:
     slow = "import sys, time\nfor line in sys.stdin: time.sleep(0.3); print(1, flush=True)"
     children = [family.child(slow) for _ in range(8)]
     questions = [question(child, b"\n") for child in children]
-    ask(questions)  # who has answered has started
+    ask(questions)  # a child that has answered has started
     began = time.monotonic()
     assert ask(questions) == [[b"1"]] * 8
     assert time.monotonic() - began < 8 * 0.3
 
 
-def test_one_who_fails_takes_no_answer_from_the_others(family: Family) -> None:
+def test_a_failing_child_does_not_affect_the_others(family: Family) -> None:
     codes = [ECHO, SLEEP, "raise SystemExit(3)", ECHO]
     children = [family.child(code) for code in codes]
     limits = [0.5 if code == SLEEP else PATIENT_S for code in codes]
@@ -92,7 +92,7 @@ def test_one_who_fails_takes_no_answer_from_the_others(family: Family) -> None:
     assert ask([]) == []
 
 
-def test_what_answers_nothing_that_was_asked_is_skipped(family: Family) -> None:
+def test_lines_that_answer_no_question_are_skipped(family: Family) -> None:
     child = family.child(ECHO)
     asked = Question(child, (b"1\n", b"22\n"), PATIENT_S, 1, skips=lambda line: line == b"2")
     assert ask([asked]) == [[b"3"]]
@@ -100,7 +100,7 @@ def test_what_answers_nothing_that_was_asked_is_skipped(family: Family) -> None:
     assert ask([Question(child, (b"1\n",), PATIENT_S, 0)]) == [[]]
 
 
-def test_a_long_silence_is_told_once_and_in_time(family: Family) -> None:
+def test_a_long_silence_is_logged_once_and_in_time(family: Family) -> None:
     child = family.child(SLEEP)
     with capture_logs() as logs:
         (late,) = ask([Question(child, (b"1\n", b"2\n"), 0.2, 2, noticed_s=0.05)])
@@ -110,7 +110,7 @@ def test_a_long_silence_is_told_once_and_in_time(family: Family) -> None:
     ]
 
 
-def test_its_time_on_a_core_and_that_of_those_below_it_is_known_in_the_end(warden: Warden) -> None:
+def test_cpu_time_of_a_child_and_its_children_is_known_at_the_end(warden: Warden) -> None:
     busy = "import time\nwhile time.process_time() < 0.2: pass"
     below = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {busy!r}])"
     for code in (busy, below):
@@ -121,18 +121,18 @@ def test_its_time_on_a_core_and_that_of_those_below_it_is_known_in_the_end(warde
         assert 0.2 <= child.cpu_s < PATIENT_S
 
 
-def test_one_who_does_not_read_is_late(family: Family) -> None:
+def test_a_child_that_does_not_read_is_late(family: Family) -> None:
     assert isinstance(fault(family.child(SLEEP), b"x" * 1_000_000 + b"\n", within_s=0.1), EngineLate)
 
 
-def test_how_it_died_is_told_without_control_characters(family: Family) -> None:
+def test_the_cause_of_an_exit_is_reported_without_control_characters(family: Family) -> None:
     died = fault(family.child("raise ValueError('no \\x1b[1m tile \\x07')"))
     assert isinstance(died, EngineDied)
     assert str(died) == "died with exit code 1, saying 'ValueError: no [1m tile'"
     assert str(fault(family.child("import os; os.kill(os.getpid(), 9)"))) == "died with exit code -9"
 
 
-def test_of_its_words_only_the_last_are_kept(family: Family) -> None:
+def test_only_the_end_of_stderr_is_kept(family: Family) -> None:
     child = family.child("import sys; sys.stderr.write('a' * 1_000_000 + 'z')")
     assert isinstance(fault(child), EngineDied)
     assert set(child.last_words[:-1]) == {"a"}
@@ -140,7 +140,7 @@ def test_of_its_words_only_the_last_are_kept(family: Family) -> None:
     assert len(child.last_words) == 2048
 
 
-def test_a_line_has_a_greatest_length(family: Family) -> None:
+def test_a_line_has_a_maximum_length(family: Family) -> None:
     code = "import sys; sys.stdin.readline(); print('x' * %d, flush=True); sys.stdin.readline()"
     assert ask([question(family.child(code % MAX_LINE), b"\n")]) == [[b"x" * MAX_LINE]]
     assert isinstance(fault(family.child(code % (MAX_LINE + 1))), EngineGarbled)
@@ -148,7 +148,7 @@ def test_a_line_has_a_greatest_length(family: Family) -> None:
     assert isinstance(fault(family.child(endless)), EngineGarbled)
 
 
-def test_what_was_said_unasked_is_no_answer(family: Family) -> None:
+def test_unrequested_output_is_not_an_answer(family: Family) -> None:
     child = family.child("print('hello', flush=True)\n" + ECHO)
     select.select([child.stdout], [], [], PATIENT_S)
     assert isinstance(fault(child), EngineGarbled)
@@ -184,7 +184,7 @@ time.sleep(600)
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_nobody_outlives_the_one_who_started_him(tmp_path: Path, how: signal.Signals) -> None:
+def test_no_child_outlives_its_parent(tmp_path: Path, how: signal.Signals) -> None:
     ways = {way: tmp_path / way for way in ("cheat", "hang", "launch")}
     commands = [engine_text(folder, way).partition(":")[2] for way, folder in ways.items()]
     with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""The commands, in a process of their own and with workers of theirs."""
+"""The commands, each in a process of its own, with worker processes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_arena_prints_json_and_keeps_what_it_played(tmp_path: Path) -> None:
     assert code == 0
     assert "random 1 v 3 random: 4 tonpuu games, 1 duplicate sets, seed 5" in out
     assert "caution: both sides are the same player" in out
-    assert "average placement of random: 2.500 [2.500, 2.500], equal is 2.5: every set ended alike" in out
+    assert "average placement of random: 2.500 [2.500, 2.500] (equal strength: 2.5): every set ended" in out
 
 
 def test_a_page_comes_with_the_games_or_later_without_playing(tmp_path: Path) -> None:
@@ -55,17 +55,17 @@ def test_a_page_comes_with_the_games_or_later_without_playing(tmp_path: Path) ->
     assert "random against random" in page.read_text(encoding="utf-8")
     page.unlink()
     before = (tmp_path / "run" / RESULTS_FILE).read_bytes()
-    # whoever played is not asked for again
+    # the players are not needed again
     code, again, _ = arena("--challenger", "nobody", "--report", "--out", folder, "--html", str(page))
     assert (code, again) == (0, "".join(out.splitlines(keepends=True)[:-1]))
     assert "random against random" in page.read_text(encoding="utf-8")
     assert (tmp_path / "run" / RESULTS_FILE).read_bytes() == before
     (tmp_path / "run" / RESULTS_FILE).write_bytes(b"".join(before.splitlines(keepends=True)[:4]))
     code, _, err = arena("--report", "--out", folder)
-    assert (code, "not one set of games is complete yet" in err) == (cli.EXIT_FAILED, True)
+    assert (code, "no set of games is complete yet" in err) == (cli.EXIT_FAILED, True)
 
 
-def test_wrong_use_is_said_before_anything_is_played(tmp_path: Path) -> None:
+def test_wrong_use_is_reported_before_any_game(tmp_path: Path) -> None:
     code, _, err = arena("--records")
     assert (code, "--records needs --out" in err) == (cli.EXIT_USAGE, True)
     code, _, err = arena("--coverage", "200", "--games", "396", "--independent")
@@ -90,20 +90,18 @@ def test_a_longer_run_goes_on_with_the_games_of_a_shorter_one(tmp_path: Path) ->
     assert read_results(Path(longer), Plan) == read_results(Path(whole), Plan)
     code, _, err = arena("--games", "4", "--out", longer)
     assert code == cli.EXIT_USAGE
-    assert (
-        "a run of 8 games lies there; give at least as many to go on with it, or choose another --out" in err
-    )
+    assert "a run of 8 games is there; give at least as many to resume it, or choose another --out" in err
 
 
 @pytest.mark.usefixtures("here")
-def test_another_run_is_told_by_its_flags(tmp_path: Path) -> None:
+def test_another_run_is_recognised_by_its_flags(tmp_path: Path) -> None:
     assert arena("--games", "4", "--out", str(tmp_path))[0] == 0
     code, _, err = arena(
         "--games", "4", "--out", str(tmp_path), "--seed", "6", "--champion", "mine=heuristic"
     )
     assert code == cli.EXIT_USAGE
     wanted = (
-        "another run lies there, with --champion random, not mine=heuristic; --seed 5, not 6; give the same"
+        "another run is there, with --champion random, not mine=heuristic; --seed 5, not 6; give the same"
     )
     assert wanted in err
 
@@ -122,11 +120,11 @@ def test_a_player_has_the_name_it_was_given(tmp_path: Path) -> None:
     for path in (tmp_path / RECORDS_FOLDER).iterdir():
         assert sorted(read_game(path).names) == ["mine", "random", "random", "random"]
     code, _, err = arena("--challenger", f"{'x' * 29}=random")
-    assert (code, "a name before a player has 1 to 28 letters" in err) == (cli.EXIT_USAGE, True)
+    assert (code, "a player's name must have 1 to 28 characters" in err) == (cli.EXIT_USAGE, True)
 
 
 @pytest.mark.usefixtures("here")
-def test_many_faults_are_told_above_the_figures_and_by_the_exit_code(tmp_path: Path) -> None:
+def test_many_faults_are_reported_above_the_figures_and_by_the_exit_code(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     flags = ("--games", "4", "--out", str(tmp_path / "out"), "--html", str(page))
     cheat = engine_text(tmp_path / "e", "cheat", "5")
@@ -167,7 +165,7 @@ def test_stdout_holds_the_report_alone_and_logs_of_workers_are_redacted(tmp_path
 
 
 @pytest.mark.parametrize("command", ["arena", "selfplay"])
-def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path: Path, command: str) -> None:
+def test_ctrl_c_reports_the_games_kept_and_how_to_resume(tmp_path: Path, command: str) -> None:
     players = FLAGS[:4] if command == "arena" else ("--players", "random")
     words = [
         sys.executable,
@@ -192,7 +190,7 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path: Path, command: str)
     assert (process.returncode, out) == (cli.EXIT_INTERRUPTED, b"")
     games = results.read_bytes().count(b"\n") - 1
     wanted = (
-        f"suzaku: stopped: {games} of 40000 games are in {tmp_path}; give the same command again to go on\n"
+        f"suzaku: stopped: {games} of 40000 games are in {tmp_path}; give the same command again to resume\n"
     )
     assert err.decode().endswith(wanted)
 

@@ -1,4 +1,4 @@
-"""How often intervals hold the truth, for games made up to be fair, and to be not."""
+"""How often intervals contain the true value, for made-up games, fair and biased."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ FAIR = (0.25, 0.25, 0.25, 0.25)
 
 
 def games(chances: tuple[float, float, float, float], count: int = 10_000, seed: int = 0) -> Floats:
-    """``[S, 4]``: the place of each game."""
+    """``[S, 4]``: the place in each game."""
     places = np.random.default_rng(seed).choice(4, count, p=chances)
     return np.eye(4)[places]
 
 
-def test_fair_games_hold_the_truth_in_about_95_of_100_runs() -> None:
+def test_intervals_of_fair_games_contain_the_truth_in_about_95_of_100_runs() -> None:
     found = coverage(games(FAIR), 1, 200, games=100)
     assert found is not None
     assert (found.runs, found.games) == (200, 100)
@@ -48,18 +48,18 @@ def test_a_biased_player_is_found_as_often_as_the_normal_distribution_says() -> 
 
 
 def test_games_that_depend_on_each_other_are_drawn_together() -> None:
-    alike = 4 * games(FAIR, 2_500)  # the four games of a set end alike
+    alike = 4 * games(FAIR, 2_500)  # the four games of a set end the same way
     apart = coverage(np.repeat(alike / 4, 4, axis=0), 1, 100, games=100)
     together = coverage(alike, 4, 100, games=100)
     assert apart is not None
     assert together is not None
     assert together.games == apart.games == 100
-    # drawn one by one from so many they are nearly independent; as sets there are only 25 of them
+    # drawn one by one from so many games they are nearly independent; as sets there are only 25 of them
     assert apart.inside > 85
     assert together.inside > 80
     doubled = coverage(alike[:25], 4, 20, games=100)
     assert doubled is not None
-    assert doubled.inside in {0, 20}  # one run is all there is to draw
+    assert doubled.inside in {0, 20}  # only one distinct run can be drawn
 
 
 def test_the_interval_of_a_run_is_that_of_a_report() -> None:
@@ -84,7 +84,7 @@ def test_the_same_seed_draws_the_same_runs_and_too_few_games_none() -> None:
     assert coverage(counts, 6, 3, games=400) is not None
 
 
-def test_the_report_says_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_shows_coverage(capsys: pytest.CaptureFixture[str]) -> None:
     plan = msgspec.structs.replace(a_plan(sets=404), independent=True)
     rows = [a_row(plan, number, number * 7 % 4 + 1) for number in range(404)]
     found = report(plan, rows, coverage_runs=5)

@@ -1,4 +1,4 @@
-"""`suzaku arena` with external engines, as a program of its own that may be stopped at any time."""
+"""`suzaku arena` with external engines, as a separate program that may be stopped at any time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FLAGS = ("--champion", "random", "--tonpuu", "--workers", "1")
 END_S = 60.0
 
 
-def test_the_report_says_what_an_engine_did(tmp_path: Path) -> None:
+def test_the_report_shows_the_faults_of_an_engine(tmp_path: Path) -> None:
     text = engine_text(tmp_path / "e", "die", "20")
     flags = ("--games", "4", "--answer-timeout", "5", "--out", str(tmp_path / "out"))
     result = CliRunner().invoke(cli.app, ["arena", "--challenger", text, *FLAGS, *flags])
@@ -46,7 +46,7 @@ def test_a_run_that_is_stopped_leaves_no_engine_behind(tmp_path: Path, how: sign
     ) as process:
         results = tmp_path / "out" / RESULTS_FILE
         end = time.monotonic() + END_S
-        # with an engine that hangs no game ends before its time
+        # with an engine that hangs, no game ends early
         while not (
             started(tmp_path / "e") if way else results.exists() and results.read_bytes().count(b"\n") > 2
         ):

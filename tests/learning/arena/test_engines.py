@@ -1,4 +1,4 @@
-"""External engines at the arena's tables: good ones, and all the ways not to answer."""
+"""External engines at the arena's tables: good ones, and every way of not answering."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ BEHIND_A_PIPE = f"{sys.executable} -m bot.cli engine --policy heuristic --type t
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Engines have no time to start."""
+    """Give engines no extra time to start."""
     monkeypatch.setattr(learning.arena.engines, "START_S", 0.0)
 
 
 def plan_with(text: str, answer_s: float = PATIENT_S, *, sets: int = 1, tables: int = 4) -> Plan:
-    """The engine against three who play at random."""
+    """The engine against three random players."""
     who = contender(text, answer_s)
     return msgspec.structs.replace(a_plan(sets), challenger=who, champions=RANDOM, tables=tables)
 
@@ -71,17 +71,17 @@ def test_texts_that_mean_engines() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("engine:", "say which program"),
+        ("engine:", "name a program"),
         ("engine:'node", "No closing quotation"),
         ("engine:no-such-program x", "there is no program 'no-such-program'"),
     ],
 )
-def test_an_engine_that_cannot_be(text: str, problem: str) -> None:
+def test_an_invalid_engine_is_refused(text: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         contender(text)
 
 
-def test_an_engine_is_known_by_its_command_and_by_how_it_is_spoken_to(tmp_path: Path) -> None:
+def test_an_engine_is_identified_by_its_command_and_its_protocol(tmp_path: Path) -> None:
     one, other = engine_text(tmp_path / "e"), engine_text(tmp_path / "e", dialect="engine-lines")
     assert contender(one).identity != contender(other).identity
     assert contender(one) == contender(one) != contender(one, 1.0)
@@ -116,7 +116,7 @@ def test_an_engine_that_ends_with_every_game_is_started_again_without_a_fault(tm
 @pytest.mark.parametrize(
     ("way", "answer_s", "reason"),
     [
-        ("garble", PATIENT_S, "answered 'thinking {…', which is no JSON"),
+        ("garble", PATIENT_S, "answered 'thinking {…', which is not JSON"),
         ("die", PATIENT_S, "died with exit code 1, saying 'no tiles left'"),
         ("close", PATIENT_S, "closed its output"),
         ("babble", PATIENT_S, "answered a line of more than 65536 bytes"),
@@ -161,10 +161,10 @@ def test_an_engine_that_no_longer_answers_ends_the_run(tmp_path: Path) -> None:
     [
         ("hang", QUICK_S, "did not answer within 0.2 s"),
         ("die", PATIENT_S, "died with exit code 1, saying 'no tiles left'"),
-        ("garble", PATIENT_S, "which is no JSON"),
+        ("garble", PATIENT_S, "which is not JSON"),
     ],
 )
-def test_an_engine_lost_in_mid_game_goes_on_where_it_was(
+def test_an_engine_lost_in_mid_game_resumes_where_it_was(
     tmp_path: Path, way: str, answer_s: float, reason: str
 ) -> None:
     found = play(engine_text(tmp_path / "e", way, "20"), answer_s)
@@ -191,7 +191,7 @@ def test_one_loss_costs_one_decision(tmp_path: Path) -> None:
 def test_a_player_behind_a_pipe_plays_the_same_games(text: str) -> None:
     plan = plan_with(text, tables=1)
     found = rows_of(plan)
-    # a fault would go unseen in the games: the heuristic decides instead
+    # a fault would not show in the games, because the heuristic decides instead
     assert not any(row.fault for row in found)
     assert found == rows_of(msgspec.structs.replace(plan, challenger=HEURISTIC))
 
@@ -204,27 +204,27 @@ def test_illegal_answers_are_replaced_one_by_one(tmp_path: Path) -> None:
     assert games_ended(tmp_path / "e") == [1, 1, 1, 1]
 
 
-def test_an_answer_too_many_is_not_taken_for_the_next_one(tmp_path: Path) -> None:
+def test_an_extra_answer_is_not_taken_for_the_next_one(tmp_path: Path) -> None:
     found = play(engine_text(tmp_path / "e", "repeat", "5"))
     assert "said more than it was asked for" in found.faults[0]
     assert len(started(tmp_path / "e")) == 8
 
 
-def test_a_flood_of_words_blocks_nobody(tmp_path: Path) -> None:
+def test_a_flood_of_output_blocks_no_game(tmp_path: Path) -> None:
     found = play(engine_text(tmp_path / "e", "flood", "10"))
     assert found.challenger.faults == 0
     assert games_ended(tmp_path / "e") == [1, 1, 1, 1]
 
 
 def test_an_engine_that_answers_only_what_is_asked_plays_the_same_game() -> None:
-    """It names discards that leave no choice, too, after riichi for one; these are no answers."""
+    """It also sends forced discards, for example after riichi; these do not count as answers."""
     plan = plan_with(f"engine-asked:{BEHIND_A_PIPE}", tables=1)
     (row,) = rows_of(msgspec.structs.replace(plan, challenger=HEURISTIC), 0)
     assert row.seats[0].riichi > 0
     assert rows_of(plan, 0) == [row]
 
 
-def test_only_discards_without_a_choice_are_no_answers() -> None:
+def test_only_forced_discards_do_not_count_as_answers() -> None:
     first, second = ({"type": "dahai", "actor": 1, "pai": pai, "tsumogiri": True} for pai in ("3m", "E"))
     skips = _SkipsForced([first, second])
     assert not skips(b'{"type":"none"}')
@@ -235,7 +235,7 @@ def test_only_discards_without_a_choice_are_no_answers() -> None:
     assert skips(b'{"type":"dahai","pai":"E"}')
 
 
-def test_what_its_processes_take_is_told(tmp_path: Path) -> None:
+def test_cpu_time_of_engine_processes_is_reported(tmp_path: Path) -> None:
     text = engine_text(tmp_path / "e")
     plan = plan_with(text)
     rollout = Rollout([seat_down(plan.challenger), seat_down(plan.champions)], length=plan.length)

@@ -11,7 +11,7 @@ from learning.arena.series import wall_seed
 from tests.learning.arena.made_up import HEURISTIC, a_plan
 
 
-def test_the_games_of_a_set_share_their_walls_and_seat_everybody_everywhere_once() -> None:
+def test_the_games_of_a_set_share_their_walls_and_use_every_seating_once() -> None:
     plan = a_plan(sets=3)
     games = [plan.seating(number) for number in range(plan.games)]
     assert len({game.seed for game in games}) == 3
@@ -31,7 +31,7 @@ def test_two_against_two_sit_in_every_way_there_is() -> None:
 
 
 @pytest.mark.parametrize("mode", ["1v3", "2v2"])
-def test_independent_games_have_walls_of_their_own_and_seat_everybody_everywhere(mode: Mode) -> None:
+def test_independent_games_have_walls_of_their_own_and_use_every_seating(mode: Mode) -> None:
     sets = sets_for(95, mode, independent=True)
     plan = msgspec.structs.replace(a_plan(sets, mode=mode), independent=True)
     assert plan.games == sets == 96
@@ -43,7 +43,7 @@ def test_independent_games_have_walls_of_their_own_and_seat_everybody_everywhere
     assert plan.identity != a_plan(sets, mode=mode).identity
 
 
-def test_a_player_against_himself_is_cautioned_unless_walls_are_independent() -> None:
+def test_a_player_against_itself_is_cautioned_unless_walls_are_independent() -> None:
     plan = a_plan()
     assert not plan.caution
     same = msgspec.structs.replace(plan, champions=plan.challenger)
@@ -73,7 +73,7 @@ def test_a_plan_comes_back_from_its_line() -> None:
     assert msgspec.json.decode(msgspec.json.encode(plan), type=Plan) == plan
 
 
-def test_the_command_says_everything_that_was_chosen() -> None:
+def test_the_command_includes_every_choice() -> None:
     plain = "suzaku arena --challenger heuristic --champion random --games 8 --seed 0"
     assert a_plan().command == f"{plain} --tables 8 --tonpuu"
     engine = Contender("engine:node e.js", "e", answer_s=2.5)

@@ -20,7 +20,7 @@ def test_built_in_players() -> None:
         assert isinstance(seat_down(found), PolicyChooser)
 
 
-def test_who_is_nobody(tmp_path: Path) -> None:
+def test_unknown_players_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
         ConfigError, match="'heuristik' is no player: neither one of network, phoenix, heuristic, random"
     ):
@@ -29,7 +29,7 @@ def test_who_is_nobody(tmp_path: Path) -> None:
         contender(str(tmp_path))
 
 
-def test_a_folder_of_checkpoints_is_known_by_what_is_in_it(tmp_path: Path) -> None:
+def test_a_folder_of_checkpoints_is_identified_by_its_contents(tmp_path: Path) -> None:
     one, other = save_models(tmp_path / "one"), save_models(tmp_path / "other", seed=1)
     first = contender(str(one))
     assert first.name == "one"
@@ -44,7 +44,7 @@ def test_a_folder_of_checkpoints_is_known_by_what_is_in_it(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("text", ["", ":6", "x" * 5000, "~nosuchuser", "a\0b"])
-def test_what_cannot_be_a_folder_is_nobody(text: str) -> None:
+def test_texts_that_cannot_be_folders_are_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="is no player"):
         contender(text)
 

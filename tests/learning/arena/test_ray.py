@@ -1,4 +1,4 @@
-"""The arena on a Ray cluster: the same games, whoever plays them and whoever is lost."""
+"""The arena on a Ray cluster: the same games, whichever processes play them and whichever are lost."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.slow
 
 
 def dying_player(folder: Path, setup: Setup) -> Work[Ended]:
-    """The first process that has ended three games is killed."""
+    """Kill the first process that has ended three games."""
     play = player_of_blocks(setup)
 
     def work(block: int) -> Iterator[Ended]:

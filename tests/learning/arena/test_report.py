@@ -68,7 +68,7 @@ def test_independent_games_are_resampled_one_by_one() -> None:
     apart = report(plan, (a_row(plan, number, place) for number, place in enumerate(places)))
     assert apart is not None
     assert (apart.games, apart.sets) == (32, 32)
-    # every set is the same, its games are not
+    # all sets are the same, but their games differ
     assert together == Estimate(2.0, 2.0, 2.0)
     found = apart.challenger.placement
     assert found.value == 2.0
@@ -85,7 +85,7 @@ def test_an_unfinished_set_does_not_count() -> None:
     assert report(plan, rows[1:]) is None
 
 
-def test_for_people_and_for_machines(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_as_text_and_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     found = a_report([1, 2, 4, 1, 1, 1, 1, 2], seconds=4.0, played=8)
     assert print_report(found, as_json=False) == 0
     text = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Whole runs: the same games with any number of processes, once each, stopped and taken up again."""
+"""Whole runs: the same games with any number of processes, each once, interrupted and resumed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.policies.models import save_models
 
 
 def a_quick_plan(sets: int, seed: int = 0) -> Plan:
-    """Random play against itself; blocks of a set."""
+    """Random play against itself, in blocks of one set."""
     return msgspec.structs.replace(a_plan(sets, seed=seed), challenger=RANDOM)
 
 
@@ -95,7 +95,7 @@ def test_a_game_that_crashes_is_kept_with_its_seed(tmp_path: Path, monkeypatch: 
 
 
 def play_rows(monkeypatch: pytest.MonkeyPatch, places: list[int], order: list[int]) -> None:
-    """Let blocks end in some order, games as told."""
+    """Let blocks end in a given order, with given places."""
 
     def spread(
         prepare: object, setup: Setup, tasks: list[int], *, workers: int | None, ray: str | None

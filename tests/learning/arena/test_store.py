@@ -1,4 +1,4 @@
-"""Results on disk: whatever a kill leaves, each game counts once."""
+"""Results on disk: each game counts once, whatever a kill leaves."""
 
 from __future__ import annotations
 
@@ -54,14 +54,12 @@ def test_a_game_written_twice_counts_once(tmp_path: Path) -> None:
 
 def test_another_comparison_is_not_mixed_in(tmp_path: Path) -> None:
     before = fill(tmp_path)
-    with pytest.raises(
-        ConfigError, match=r"another run lies there, with --seed 0, not 1; give the same flags"
-    ):
+    with pytest.raises(ConfigError, match=r"another run is there, with --seed 0, not 1; give the same flags"):
         Store(a_plan(seed=1), tmp_path)
     assert (tmp_path / RESULTS_FILE).read_bytes() == before
 
 
-def test_a_line_that_is_none_is_named(tmp_path: Path) -> None:
+def test_an_invalid_line_is_named(tmp_path: Path) -> None:
     whole = fill(tmp_path)
     lines = whole.splitlines(keepends=True)
     (tmp_path / RESULTS_FILE).write_bytes(b"".join([*lines[:2], b"{}\n", *lines[3:]]))
@@ -77,7 +75,7 @@ def test_without_a_folder_nothing_is_written() -> None:
         assert not store.add(a_row(a_plan(), 0, 2))
 
 
-def test_where_nothing_lies_nothing_is_read(tmp_path: Path) -> None:
+def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ReplayError, match="No such file"):
         read_results(tmp_path, Plan)
     (tmp_path / RESULTS_FILE).touch()

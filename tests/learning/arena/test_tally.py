@@ -1,4 +1,4 @@
-"""What a game comes to: counted by hand from events, and against the events of whole games."""
+"""Rows of games: compared with counts by hand, and with the events of whole games."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_calls_and_riichi_count_once_a_round() -> None:
     assert [seat.riichi for seat in seats] == [0, 0, 2, 0]
 
 
-def test_wins_and_what_they_cost() -> None:
+def test_wins_and_losses() -> None:
     seats, _ = tally(
         [
             start(),

@@ -32,7 +32,7 @@ def records(shard: str, count: int) -> tuple[GameRecord, ...]:
 
 
 def write_shard(path: Path, games: Iterable[tuple[str, str]], extra: bytes = b"") -> Path:
-    """A shard of some games, ``extra`` standing at its end as it is."""
+    """A shard of some games, with ``extra`` appended unchanged."""
     lines = [
         json.dumps(
             {"id": game_id, "source": "owner/repository/file", "format": "mjlog", "text": text}

@@ -73,7 +73,7 @@ def test_a_build_that_is_killed_goes_on_to_the_same_bytes(shard: Path, tmp_path:
     killed = tmp_path / "killed"
     for writes in (1, 4, 3, 2):
         assert run_and_kill(shard, killed, writes) == -signal.SIGKILL
-        with pytest.raises(ReplayError, match="no whole corpus"):
+        with pytest.raises(ReplayError, match="no complete corpus"):
             Corpus(killed)
     report = build([shard], killed, workers=1)
     assert report.parts == 9
@@ -82,7 +82,7 @@ def test_a_build_that_is_killed_goes_on_to_the_same_bytes(shard: Path, tmp_path:
 
 
 def run_and_kill(shard: Path, folder: Path, writes: int) -> int:
-    """Build in a process of its own that is killed, kill -9, in the middle of its n-th write."""
+    """Build in a separate process that is killed, kill -9, in the middle of its n-th write."""
     program = f"""
 import os, signal
 from pathlib import Path
@@ -184,11 +184,11 @@ def test_a_broken_corpus_is_refused_with_a_remedy(shard: Path, tmp_path: Path) -
     with pytest.raises(ReplayError, match="another form"):
         Corpus(folder)
     card.write_text("{")
-    with pytest.raises(ReplayError, match="no data card"):
+    with pytest.raises(ReplayError, match="not a data card"):
         Corpus(folder)
 
 
-def test_what_cannot_be_read_or_written_is_said(shard: Path, tmp_path: Path) -> None:
+def test_unreadable_and_unwritable_files_are_reported(shard: Path, tmp_path: Path) -> None:
     with pytest.raises(ReplayError, match="gone"):
         build([tmp_path / "gone.jsonl.zst"], tmp_path / "corpus", workers=1)
     (tmp_path / "file").write_text("")

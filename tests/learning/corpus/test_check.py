@@ -1,4 +1,4 @@
-"""Every kind of difference, planted in real games, is found where it was put."""
+"""Differences of every kind, planted in real games, are found in their place."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def replace(event: GameEvent, **changes: object) -> GameEvent:
 
 
 def find(matches: Callable[[GameEvent], bool], *, clean: bool = False) -> tuple[GameRecord, int]:
-    """A real game and the place in it of the first event that matches; not in the last round if ``clean``."""
+    """A real game and the place of its first matching event; not in the last round if ``clean``."""
     for record in records(MODERN, GAMES):
         for place, event in enumerate(record.events):
             if matches(event):
@@ -59,7 +59,7 @@ def find(matches: Callable[[GameEvent], bool], *, clean: bool = False) -> tuple[
 
 
 def where(events: tuple[GameEvent, ...], place: int) -> tuple[str, int]:
-    """Name of the round in which an event stands, and the discards before it."""
+    """Name of the round of an event, and the discards before it."""
     start = max(n for n in range(place + 1) if isinstance(events[n], StartRound))
     deal = events[start]
     assert isinstance(deal, StartRound)
@@ -90,7 +90,7 @@ def test_real_games_of_every_age_have_no_differences(checker: Checker) -> None:
         assert result.passes > 0
 
 
-def test_what_tenhou_did_otherwise_in_2009_is_named(checker: Checker) -> None:
+def test_tenhou_rules_of_2009_are_named(checker: Checker) -> None:
     names = {d.oddity for record in records(OLD, 30) for d in checker.check(record).differences}
     assert names == {"small_uma", "whole_results"}
 
@@ -170,7 +170,7 @@ def test_wrong_tenpai_payments_and_hands_are_found(checker: Checker) -> None:
     events[place] = replace(drawn, hands=(None, None, None, None))
     expect(checker.check(with_events(record, events)).differences, "result", "is tenpai", at)
     events[place] = replace(drawn, hands=tuple((0, 1, 2, 3) if hand else None for hand in drawn.hands))
-    expect(checker.check(with_events(record, events)).differences, "result", "not his hand", at)
+    expect(checker.check(with_events(record, events)).differences, "result", "not their hand", at)
     events[place] = replace(drawn, reason="nagashi_mangan")
     expect(checker.check(with_events(record, events)).differences, "result", "exhaustive by our rules", at)
 
@@ -179,7 +179,7 @@ def test_wrong_tenpai_payments_and_hands_are_found(checker: Checker) -> None:
 
 
 def cut_short(record: GameRecord, place: int, result: GameEvent) -> GameRecord:
-    """The game with one round ended at a place by another result."""
+    """The game with one round ended early by another result."""
     end = next(n for n in range(place, len(record.events)) if isinstance(record.events[n], EndRound))
     return with_events(record, [*record.events[:place], result, *record.events[end:]])
 
@@ -193,14 +193,14 @@ def test_nine_terminals_without_nine_are_found(checker: Checker) -> None:
 
 
 @pytest.mark.parametrize("reason", ["four_winds", "four_riichi", "four_kans"])
-def test_a_round_called_off_without_reason_is_found(checker: Checker, reason: str) -> None:
+def test_a_round_aborted_without_reason_is_found(checker: Checker, reason: str) -> None:
     record, place = find(lambda e: isinstance(e, Discard), clean=True)
     edited = cut_short(record, place + 1, DrawnRound(reason, (0, 0, 0, 0)))  # type: ignore[arg-type]
     found = checker.check(edited).differences
     expect(found, "legality", reason, where(record.events, place + 1))
 
 
-def test_a_triple_ron_of_nobody_is_found(checker: Checker) -> None:
+def test_a_triple_ron_without_rons_is_found(checker: Checker) -> None:
     record, place = find(lambda e: isinstance(e, Discard), clean=True)
     edited = cut_short(record, place + 1, DrawnRound("triple_ron", (0, 0, 0, 0)))
     found = checker.check(edited).differences
@@ -221,14 +221,14 @@ def test_a_win_our_rules_do_not_offer_is_found(checker: Checker) -> None:
 
 
 def test_a_hand_without_yaku_is_found(checker: Checker) -> None:
-    """An open hand that waits on its tile has the shape, and no yaku."""
+    """An open hand that waits on its tile is complete, but has no yaku."""
     record = open_tsumo_without_yaku()
     found = checker.check(record).differences
     expect(found, "result", "no yaku")
 
 
 def open_tsumo_without_yaku() -> GameRecord:
-    """A real game in which a discard that completes an open hand without yaku is won instead."""
+    """A real game in which a discard that completes an open hand without yaku is replaced by a win."""
     for record in records(MODERN, GAMES):
         for place, event in enumerate(record.events):
             if not isinstance(event, Discard):
@@ -364,7 +364,7 @@ def test_wrong_final_points_are_found(checker: Checker) -> None:
 
 
 def swapped(record: GameRecord, start: int, a: int, b: int) -> GameRecord:
-    """The game with two tiles of one round exchanged wherever they stand."""
+    """The game with two tiles of one round exchanged everywhere."""
     other = {a: b, b: a}
 
     def swap(value: object) -> object:
@@ -428,7 +428,7 @@ def test_a_view_with_hidden_hands_is_not_checked(checker: Checker) -> None:
 
 def test_an_unknown_seed_is_a_difference(checker: Checker) -> None:
     record = msgspec.structs.replace(records(MODERN, GAMES)[0], shuffle="mt19937ar-sha1024,x")
-    expect(checker.check(record).differences, "unreadable", "seed of an unknown form")
+    expect(checker.check(record).differences, "unreadable", "unknown form of seed")
 
 
 def test_games_of_other_rooms_are_checked_too(checker: Checker) -> None:
@@ -441,7 +441,7 @@ def test_games_of_other_rooms_are_checked_too(checker: Checker) -> None:
 
 
 def _other_tile_after_a_call(record: GameRecord, place: int) -> GameRecord | None:
-    """The discard after a chi or pon exchanged for one that kuikae forbids; None if there is no such tile."""
+    """The discard after a chi or pon replaced by one that kuikae forbids; None if there is no such tile."""
     state = new_round()
     start = max(n for n in range(place + 1) if isinstance(record.events[n], StartRound))
     apply_all(state, record.events[start : place + 1])
@@ -464,7 +464,7 @@ def _with_swap_calling() -> GameRecord:
     raise AssertionError("no real game has it")
 
 
-def test_a_forbidden_move_is_told_apart_from_differences(checker: Checker) -> None:
+def test_a_forbidden_move_is_listed_apart_from_differences(checker: Checker) -> None:
     result = checker.check(_with_swap_calling())
     told = [found for found in result.differences if found.forbidden]
     assert [found.forbidden for found in told] == ["swap-calling (kuikae)"]

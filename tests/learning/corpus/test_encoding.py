@@ -27,7 +27,7 @@ def test_any_stream_comes_back_as_it_was() -> None:
         try:
             data = encode(changed)
         except ReplayFormatError:
-            continue  # a code of an event was hit
+            continue  # it is the code of an event
         assert np.array_equal(decode(data), changed)
     for _ in range(500):
         most = int(rng.choice((4, 140, 32_767)))
@@ -37,13 +37,13 @@ def test_any_stream_comes_back_as_it_was() -> None:
         assert np.array_equal(decode(encode(stream)), stream)
 
 
-def test_what_is_no_stream_is_refused() -> None:
+def test_an_invalid_stream_is_refused() -> None:
     for codes in ([0], [14, 1], [2, 0], [-5]):
         with pytest.raises(ReplayFormatError, match="no packed event"):
             encode(np.array(codes, dtype=np.int16))
 
 
-def test_bytes_that_are_no_game_give_events_or_an_error() -> None:
+def test_invalid_bytes_give_events_or_an_error() -> None:
     rng = np.random.default_rng(2)
     real = encode(pack_all(records(MODERN, 1)[0].events))
     for _ in range(500):

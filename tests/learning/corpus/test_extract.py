@@ -1,4 +1,4 @@
-"""Single records out of shards."""
+"""Extraction of single records from shards."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_records_come_out_as_they_went_in(tmp_path: Path) -> None:
         assert read_game(tmp_path / "out" / f"{game_id}.mjlog.xml") == record
 
 
-def test_only_so_many_of_a_part(tmp_path: Path) -> None:
+def test_the_number_of_games_of_a_part_is_limited(tmp_path: Path) -> None:
     text = texts(MODERN, 1)[0][1]
     ids = [f"2026010203gm-0009-0000-{number:08x}" for number in range(200)]
     tests = [game_id for game_id in ids if SPLITS[split_of(game_id)] == "test"]
@@ -49,14 +49,14 @@ def test_a_bad_line_is_named_and_the_rest_written(tmp_path: Path) -> None:
     assert not list(tmp_path.parent.rglob("escape*"))
 
 
-def test_a_folder_that_takes_nothing_is_said(tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_reported(tmp_path: Path) -> None:
     shard = write_shard(tmp_path / "a.jsonl.zst", texts(MODERN, 1))
     (tmp_path / "file").write_text("")
     with pytest.raises(ReplayError, match=r"cannot be written: .*name another folder"):
         extract([shard], tmp_path / "file" / "out")
 
 
-def test_a_part_that_is_none_is_said(tmp_path: Path) -> None:
+def test_an_unknown_part_is_reported(tmp_path: Path) -> None:
     shard = write_shard(tmp_path / "a.jsonl.zst", texts(MODERN, 1))
     with pytest.raises(ConfigError, match="--part tests: the parts are train, validation, test"):
         extract([shard], tmp_path / "out", parts=["tests"])

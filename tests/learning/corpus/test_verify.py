@@ -105,7 +105,7 @@ def test_a_line_that_is_too_long_is_reported_and_skipped(
     assert "more than 1000000 bytes" in report.listed[0].text
 
 
-def test_what_is_missing_is_said(tmp_path: Path) -> None:
+def test_missing_records_are_reported(tmp_path: Path) -> None:
     with pytest.raises(ReplayError, match="no records"):
         verify([tmp_path], workers=1)
     assert verify([tmp_path / "gone.jsonl.zst"], workers=1).unreadable == 1
@@ -122,7 +122,7 @@ def test_the_command_prints_json_and_fails_on_differences(mixed: Path, tmp_path:
 
 
 @pytest.mark.parametrize("name", [b"a\x1b]0;owned\x07\n\xe2\x80\xaeb.xml", b"not-utf-8-\xff.xml"])
-def test_names_of_files_steer_no_terminal(name: bytes, tmp_path: Path) -> None:
+def test_file_names_cannot_control_the_terminal(name: bytes, tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(name)).write_text("no record")
     for command in ("verify", "extract"):
         flags = ["--out", str(tmp_path / "out")] if command == "extract" else ["--workers", "1"]

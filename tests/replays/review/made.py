@@ -1,4 +1,4 @@
-"""Reviews of made-up rounds and of whole games, by policies that do as told."""
+"""Reviews of made-up rounds and of whole games, by scripted policies."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def reviewed(record: GameRecord, seat: int, policy: Policy | None = None) -> Rev
 
 @cache
 def of_whole(seat: int) -> Review:
-    """The whole game, by the very policy that played it."""
+    """A review of the whole game by the policy that played it."""
     return reviewed(whole(), seat)
 
 

@@ -1,4 +1,4 @@
-"""What an action leaves of the hand, where the answer is known by hand."""
+"""The hand after an action, where the result is known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.scene import Scene
 
 
 def shapes(scene: Scene) -> dict[str, tuple[int, list[str], int, str] | None]:
-    """By the kind of action and the tile it is about: shanten, ukeire, copies and the best discard."""
+    """By the kind of action and its tile: shanten, ukeire, copies and the best discard."""
     legal = tuple(scene.legal())
     after = After(scene.record, 0, legal)
     found = {}
@@ -30,7 +30,7 @@ def test_a_chi_counts_with_the_best_discard_after_it() -> None:
 
 
 def test_the_discard_after_a_chi_is_one_that_kuikae_allows() -> None:
-    # without the 4m, which may not go, the hand would still be tenpai
+    # without the 4m, which kuikae forbids, the hand would still be tenpai
     found = shapes(Scene("234m456p78p11z555z", round_index=3).turn("4m"))
     assert found["pass"] == (0, ["3p", "6p", "9p"], 11, "")
     called = found["chi 4m"]

@@ -1,4 +1,4 @@
-"""What a reader should know of a record, and what is not reviewed."""
+"""Caveats about a record, and games that are not reviewed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.replays.games import whole_game
 
 
 def changed(**fields: Any) -> GameRecord:
-    """A usual game, its first round dealt otherwise."""
+    """A usual game with changes to the deal of its first round."""
     game = whole_game()
     first = next(place for place, event in enumerate(game.events) if isinstance(event, StartRound))
     events = list(game.events)
@@ -53,8 +53,8 @@ def test_points_at_the_start_and_results_may_be_others() -> None:
     assert ending is not None
     assert keys(ended_with(*(result + 150 for result in ending.results))) == ["results"]
     rounded = [10 * round(result / 10) for result in ending.results]
-    assert keys(ended_with(*rounded)) == []  # as records of 2009 have them
-    assert keys(ended_with(0, 0, 0, 0)) == []  # as mjai has them that does not tell results
+    assert keys(ended_with(*rounded)) == []  # as in records of 2009
+    assert keys(ended_with(0, 0, 0, 0)) == []  # as in mjai without results
 
 
 def test_an_anonymous_review_does_not_name_the_lobby() -> None:
@@ -64,5 +64,5 @@ def test_an_anonymous_review_does_not_name_the_lobby() -> None:
 
 
 def test_three_players_are_refused() -> None:
-    with pytest.raises(ReplayError, match="of three players; reviews are of four-player games"):
+    with pytest.raises(ReplayError, match="with three players; reviews cover four-player games"):
         check_rules(msgspec.structs.replace(whole_game(), game_type=25))

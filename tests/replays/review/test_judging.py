@@ -1,4 +1,4 @@
-"""What a policy prefers and gives each option, and where an action parts from it."""
+"""A policy's choice, its probability of each option, and where an action deviates from the choice."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_red_five_is_a_five() -> None:
     assert found.agrees(done)
 
 
-def test_a_win_let_pass_is_as_bad_as_it_gets() -> None:
+def test_a_declined_win_has_the_worst_ratio() -> None:
     scene = Scene(READY, round_index=3, dora="1z").turn("9p").own("9p", "9p").turn("6s").turn("1p")
     found, done = opinion(scene, Scripted())
     assert done == PASS

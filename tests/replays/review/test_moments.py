@@ -1,4 +1,4 @@
-"""Which decisions a player had, and what he did."""
+"""A player's decisions, and the actions taken."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_same_face_is_the_same_discard() -> None:
 
 def test_a_call_that_is_made_and_one_that_is_passed() -> None:
     scene = Scene("45m11p369s147s123z").own("9p", "9p").turn("9s").turn("8s").turn("3m")
-    assert [moment.done for moment in followed(scene).moments[1:]] == []  # nothing has followed yet
+    assert [moment.done for moment in followed(scene).moments[1:]] == []  # no event follows yet
     passed = followed(scene.draw("9m"))
     assert [moment.done for moment in passed.moments[1:]] == [PASS]
     called = Scene("45m11p369s147s123z").own("9p", "9p").turn("9s").turn("8s").turn("3m")
@@ -53,7 +53,7 @@ def test_a_pon_hides_the_next_players_chi() -> None:
     assert found.hidden == 1
 
 
-def test_somebody_elses_ron_hides_a_call_but_not_a_ron_let_pass() -> None:
+def test_another_players_ron_hides_a_call_but_not_a_declined_ron() -> None:
     scene = Scene("45m11p369s147s123z").own("9p", "9p").turn("9s").turn("8s").turn("3m")
     tile = int(scene.record["last_tile"])
     found = followed(scene, win(1, 3, tile))
@@ -112,7 +112,7 @@ def test_in_riichi_nothing_is_left_to_decide() -> None:
     assert kinds == [ActionKind.RIICHI]  # its discard was the only one that leaves the hand ready
 
 
-def test_who_is_away_decides_nothing() -> None:
+def test_an_absent_player_decides_nothing() -> None:
     scene = Scene("147m258p369s1234z").own("5z", "5z").turn("9p").turn("9p").turn("9p")
     scene.apply(PlayerLeft(0)).own("6z", "6z").turn("1p").turn("1p").apply(PlayerReturned(0)).turn("1p")
     scene.own("7z", "7z")
@@ -126,7 +126,7 @@ def test_the_indicator_of_an_open_kan_is_not_seen_before_the_discard() -> None:
     assert moment.event == 6  # the draw
 
 
-def test_what_no_rule_allows_is_refused_with_its_round() -> None:
+def test_an_impossible_move_is_refused_with_its_round() -> None:
     scene = Scene("147m258p369s1234z", round_index=5, honba=2)
     events = [Draw(1, -1), Discard(1, scene.hand()[0], False)]
     with pytest.raises(ReplayFormatError, match=r"^S2-2: "):

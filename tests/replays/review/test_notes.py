@@ -1,4 +1,4 @@
-"""Notes where the right words are known by hand."""
+"""Notes in situations where the right figures are known."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def test_a_win_after_which_the_game_goes_on() -> None:
     def goes_on(scores: Four, player: int, **at: int) -> dict[int, bool]:
         return {found.params["place"]: found.params["goes_on"] for found in needed(scores, player, **at)}
 
-    # nobody would have 30,000: a West round follows, but not after the last one
+    # no player would have 30,000: a West round follows, but not after the last one
     assert goes_on((26000, 27000, 24000, 23000), 0) == {1: True}
     assert goes_on((26000, 27000, 24000, 23000), 0, round_index=11) == {1: False}
     assert goes_on((29000, 30000, 21000, 20000), 0) == {1: False}
-    # the dealer plays on unless he is first
+    # the dealer continues unless in first place
     assert goes_on((40000, 25000, 11000, 24000), 3) == {2: True, 1: False}
 
 
@@ -56,7 +56,7 @@ def test_a_wait_in_the_own_river() -> None:
     assert before.hand.furiten
 
 
-def test_furiten_is_told_of_the_preferred_discard_too() -> None:
+def test_furiten_is_noted_for_the_preferred_discard_too() -> None:
     scene = Scene(READY).own("6s", "6s").turn("9p").turn("9p").turn("9p").draw("8s")
     into, out_of = (next(a for a in scene.legal() if mjai_text(a.tile) == text) for text in ("8s", "7s"))
     told = {"discard": "8s", "waits": ["6s", "9s"], "thrown": ["6s"]}
@@ -81,7 +81,7 @@ def test_a_wait_of_which_no_copy_is_left_is_no_wait_to_hope_for() -> None:
     assert (hand.waits, hand.waits_gone) == (("6s",), ("9s",))
 
 
-def test_a_winning_tile_let_pass() -> None:
+def test_a_passed_winning_tile() -> None:
     scene = Scene(READY, round_index=3).turn("9p").own("9p", "9p").turn("6s").turn("1z").draw()
     found = decided(scene)
     assert [option.action.kind for option in found.options] == ["pass", "pon"]
@@ -90,7 +90,7 @@ def test_a_winning_tile_let_pass() -> None:
     assert told.params == {"waits": ["6s", "9s"]}
 
 
-def test_a_winning_tile_let_pass_in_riichi() -> None:
+def test_a_passed_winning_tile_in_riichi() -> None:
     scene = Scene("123m456p78s11122z").draw("9p").riichi("9p").turn("6s").turn("9m").turn("8m")
     found = decided(scene.draw("1z").ankan("1z"))
     assert [option.action.kind for option in found.options] == ["ankan", "discard"]
@@ -126,7 +126,7 @@ def test_a_red_five_thrown_for_nothing() -> None:
     assert note(decided(Scene("0m147p258s123456z").own("6z", "0m")), "red_five") is None
 
 
-def test_where_one_stands_in_the_last_round() -> None:
+def test_the_place_in_the_last_round() -> None:
     standing = Standing(9, 7, 0, 0, (30000, 31000, 20000, 19000))
     assert placed(standing, 0).params == {
         "place": 2,
@@ -137,8 +137,8 @@ def test_where_one_stands_in_the_last_round() -> None:
     }
 
 
-def test_what_it_takes_to_be_first() -> None:
-    # 1000 behind with the dealer elsewhere: on equal points seat 0 is ahead of seat 1
+def test_points_needed_for_first_place() -> None:
+    # 1000 behind with another dealer: on equal points seat 0 is ahead of seat 1
     (first,) = needed((30000, 31000, 20000, 19000), 0)
     assert first.params == {
         "place": 1,
@@ -161,7 +161,7 @@ def test_what_it_takes_to_be_first() -> None:
 
 
 def test_a_self_draw_for_second_place() -> None:
-    # 9,000 behind the dealer: he pays 3,200 of 1,600 and 3,200, which is 9,600 in all
+    # 9,000 behind the dealer, who pays 3,200 of 1,600 and 3,200: 9,600 in total
     notes = needed((21000, 30500, 18500, 30000), 0)
     second = notes[0]
     assert second.params["place"] == 2
@@ -178,7 +178,7 @@ def test_honba_and_sticks_count() -> None:
     assert first.params["direct"] == 1000
 
 
-def test_places_out_of_reach_are_left_out_and_the_others_told_from_the_nearest() -> None:
+def test_places_out_of_reach_are_left_out_and_the_others_listed_from_the_nearest() -> None:
     assert [found.params["place"] for found in needed((12300, 41200, 17800, 28700), 0)] == [3, 2, 1]
     assert [found.params["place"] for found in needed((-60000, 100000, 35000, 25000), 0)] == []
 
@@ -221,7 +221,7 @@ def _points(base: int, player: int, *, tsumo: bool) -> int:
     return 3 * from_other if player == 3 else from_dealer + 2 * from_other
 
 
-def test_the_last_round_is_told_once_and_again_when_points_change() -> None:
+def test_the_last_round_is_noted_once_and_again_when_points_change() -> None:
     scores = (20000, 30000, 25000, 25000)
     scene = Scene("147m258p369s1234z", round_index=7, scores=scores)
     scene.turn("9p").own("5z", "5z").turn("9p").turn("9p").turn("9p").own("6z", "6z")

@@ -1,4 +1,4 @@
-"""Whole games: what is written agrees with itself and with the game."""
+"""Whole games: the review is consistent with itself and with the game."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.shared import shard_texts
 
 
 def check(made: Review) -> None:
-    """Everything that must hold of any review."""
+    """Check everything that must be true of any review."""
     summary, decisions = made.summary, made.decisions
     count = len(decisions)
     assert summary.decisions == count
@@ -205,7 +205,7 @@ def test_an_index_adds_up() -> None:
     assert [entry.page for entry in index.games] == ["game-0.html", "game-1.html"]
 
 
-def test_an_index_tells_ranks_apart() -> None:
+def test_an_index_separates_ranks() -> None:
     entries = [made_entry(of_whole(seat), f"game-{seat}") for seat in (0, 1, 2)]
     ranked = [
         msgspec.structs.replace(entry, game=msgspec.structs.replace(entry.game, ranks=ranks))

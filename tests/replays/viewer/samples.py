@@ -1,4 +1,4 @@
-"""Reviews of real games with invented decisions, in the shape that the page is given."""
+"""Reviews of real games with made-up decisions, in the form the page expects."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from replays.yaku_names import YAKU_NAMES
 from tests.shared import shard_texts
 
 KANS = 4
-"""A tonpuu with an added and a closed kan."""
+"""A tonpuu game with an added and a closed kan."""
 OPEN_KAN = 19
 """A game with an open kan."""
 DRAWN = 11
-"""A tonpuu with rounds that end by ron, by tsumo and with two hands shown at a draw."""
+"""A tonpuu game with rounds that end by ron, by tsumo and with two hands shown at a draw."""
 CATEGORIES = ("fine", "inaccuracy", "mistake", "blunder")
 ZERO = {"decisions": 0, "agreed": 0, "agreement": None, "bad_moves": 0, "bad_move_rate": None, "rating": None}
 RATES = {
@@ -38,7 +38,7 @@ def real_game(number: int) -> GameRecord:
 
 
 def rounds_of(events: Sequence[GameEvent]) -> Iterator[list[Folded]]:
-    """Each round as messages, each with the record as our own fold leaves it."""
+    """Each round as messages, each with the record after it from our own fold."""
     record = new_round()
     current: list[Folded] = []
     for event in events:
@@ -54,7 +54,7 @@ def rounds_of(events: Sequence[GameEvent]) -> Iterator[list[Folded]]:
 
 
 def review_of(game: GameRecord, seat: int = 0, *, names: Sequence[str] = ()) -> dict[str, Any]:
-    """A review of a game, as the analysis writes one, but with decisions made up from the events."""
+    """A review of a game in the form that the analysis writes, but with decisions made up from the events."""
     rounds, decisions = [], []
     for index, folded in enumerate(rounds_of(game.events)):
         first = len(decisions)
@@ -83,7 +83,7 @@ def review_of(game: GameRecord, seat: int = 0, *, names: Sequence[str] = ()) -> 
 
 
 def seen_from(review: dict[str, Any], seat: int) -> dict[str, Any]:
-    """The same game as a player at the table sees it: the others' hands and draws are not known."""
+    """The same game as seen by a player at the table: the others' hands and draws are unknown."""
     return review | {"rounds": [each | {"events": _seen(each["events"], seat)} for each in review["rounds"]]}
 
 
@@ -100,7 +100,7 @@ def _seen(events: Sequence[dict[str, Any]], seat: int) -> list[dict[str, Any]]:
 
 
 def summary_of(decisions: Sequence[dict[str, Any]], rounds: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Figures that go with made-up decisions."""
+    """Figures for made-up decisions."""
     judged = _judged(decisions)
     bad = [number for number, one in enumerate(decisions) if one["category"] != "fine"]
     return {
@@ -148,7 +148,7 @@ def _by_rank(reviews: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def decision(index: int, place: int, folded: Sequence[Folded], seat: int) -> dict[str, Any]:
-    """What a player did after a draw, with every tile of his hand as an option."""
+    """A player's decision after a draw, with every tile of the hand as an option."""
     record = folded[place][1]
     thrown = next(message for message, _ in folded[place + 1 :] if message["type"] == "dahai")
     drawn = mjai_text(int(record["drawn"]))
@@ -185,7 +185,7 @@ def decision(index: int, place: int, folded: Sequence[Folded], seat: int) -> dic
 
 
 def laid(record: np.void, player: int) -> dict[str, Any]:
-    """One player's side of the table by our fold, in the words of the page."""
+    """One player's side of the table from our fold, in the page's terms."""
     marks = [int(mark) for mark in record["river_marks"][player][: record["river_size"][player]]]
     return {
         "hand": sorted(mjai_text(tile) for tile in hand_tiles(record, player)),

@@ -89,7 +89,7 @@ READ_DECISIONS = """() => globalThis.suzakuViewer.review.decisions.map((decision
 
 
 class Opened:
-    """A page, and what went wrong on it or left it."""
+    """A page, its errors, and its network requests."""
 
     def __init__(self, tab: Any) -> None:
         self.tab = tab
@@ -106,7 +106,7 @@ class Opened:
         return [int(part) for part in self.tab.evaluate("location.hash").removeprefix("#").split(".")]
 
     def check(self) -> None:
-        """Nothing went wrong, and nothing was asked of the network."""
+        """Check that there were no errors and no network requests."""
         assert self.faults == []
         assert [url for url in self.requests if not url.startswith(("file:", "data:"))] == []
 
@@ -188,9 +188,8 @@ def test_table_is_our_fold_at_every_moment(number: int, every: int, open_page: A
     for (place, event), drawn in zip(wanted, opened.tab.evaluate(READ_TABLE, wanted), strict=True):
         expected = folded(rounds[place], event)
         assert scores(drawn) == scores(expected), (place, event)
-        if not is_over(
-            rounds[place][event][0]
-        ):  # what lies on the table after a result, the two may count apart
+        # after a result, the two may differ in the sticks on the table
+        if not is_over(rounds[place][event][0]):
             assert drawn == expected, (place, event)
     assert kans
     opened.check()
@@ -233,7 +232,7 @@ def how_it_ended(result: dict[str, Any]) -> str:
 
 
 def ended_with(result: dict[str, Any]) -> dict[int, list[str]]:
-    """Concealed tiles by player, of those who laid them open; of a ron without the winning tile."""
+    """Concealed tiles of the players who showed them; for a ron without the winning tile."""
     shown = {player: hand for player, hand in enumerate(result["hands"] or ()) if hand}
     for win in result["wins"]:
         hand = list(win["hand"])

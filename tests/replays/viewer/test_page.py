@@ -1,4 +1,4 @@
-"""One file with everything in it, in which nothing from a record can become markup."""
+"""One self-contained file, in which no data from a record can become markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a comparison: it needs nothing else, says everything, and trusts no name."""
+"""The page of a comparison: self-contained, complete, and safe against any name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def a_report(places: list[int], sets: int = 40, **told: object) -> Report:
 
 
 class Reader(HTMLParser):
-    """Reads a page, which has to close what it opens."""
+    """Reads a page, and checks that it closes every element it opens."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ def test_everything_is_there() -> None:
         "suzaku arena --challenger heuristic --champion random --games 160 --seed 0 --tables 8 --tonpuu",
         "heuristic is stronger",
         "Places",
-        "Average placement as games went on",
+        "Average placement over the games",
         "Stable rank",
         "On the rank ladder",
         "180 ms, 90 %",
@@ -83,7 +83,7 @@ def test_everything_is_there() -> None:
     assert page_of(found).count("<svg") == 4
 
 
-def test_the_page_asks_for_nothing_and_runs_nothing(tmp_path: Path) -> None:
+def test_the_page_loads_nothing_and_runs_nothing(tmp_path: Path) -> None:
     write_page(a_report(PLACES), tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     reader = Reader(page)
@@ -108,18 +108,18 @@ def test_names_are_only_text() -> None:
 
 @pytest.mark.parametrize("places", [[2], [1], [4], [1, 2], [4, 3, 3, 3]])
 @pytest.mark.parametrize("sets", [1, 3])
-def test_a_page_comes_of_anything(places: list[int], sets: int) -> None:
+def test_a_page_can_be_made_of_any_report(places: list[int], sets: int) -> None:
     page = page_of(a_report(places, sets))
     Reader(page)
     for svg in re.findall(r"<svg.*?</svg>", page, re.DOTALL):
         box = [float(part) for part in ET.fromstring(svg).attrib["viewBox"].split()]
         for name, value in re.findall(r'\b(x|y|x1|x2|y1|y2|width|height)="(-?[\d.]+)"', svg):
             assert 0 <= float(value) <= box[3 if "y" in name or name == "height" else 2]
-    assert "Known where games are played" in page
-    assert ("hardly ever fourth" in page) == (places != [4, 3, 3, 3])
+    assert "Only known for games of the last start" in page
+    assert ("too few fourth places" in page) == (places != [4, 3, 3, 3])
 
 
-def test_an_unfinished_run_a_coverage_and_a_caution_are_said() -> None:
+def test_an_unfinished_run_a_coverage_and_a_caution_are_shown() -> None:
     plan = msgspec.structs.replace(a_plan(101), champions=a_plan().challenger)
     found = report(plan, [a_row(plan, number, number % 4 + 1) for number in range(402)], coverage_runs=3)
     assert found is not None
@@ -134,12 +134,12 @@ def test_an_unfinished_run_a_coverage_and_a_caution_are_said() -> None:
     [
         (PLACES, 40, "heuristic is stronger"),
         ([4, 3, 4, 1, 2, 3, 4, 4], 40, "random is stronger"),
-        ([1, 2, 3, 4, 2, 1, 4, 4, 3, 1, 1, 4], 40, "no difference that these games could show"),
-        (PLACES, 6, "too few games to say more"),
-        ([1, 2, 3, 4], 40, "every set ended alike"),
+        ([1, 2, 3, 4, 2, 1, 4, 4, 3, 1, 1, 4], 40, "no clear difference in these games"),
+        (PLACES, 6, "too few games for a conclusion"),
+        ([1, 2, 3, 4], 40, "every set ended the same way"),
     ],
 )
-def test_what_the_interval_says_in_words(places: list[int], sets: int, says: str) -> None:
+def test_the_verdict_follows_from_the_interval(places: list[int], sets: int, says: str) -> None:
     assert a_report(places, sets).verdict.startswith(says)
 
 
