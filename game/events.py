@@ -21,10 +21,10 @@ class Event(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower):
 
 
 class StartGame(Event, frozen=True, tag="start_game"):
-    """The players sat down. ``seat`` is whose eyes we see with, -1 for all hands open."""
+    """The players sit down. ``player`` is the one whose view this is, -1 for a view with all hands open."""
 
     names: tuple[str, str, str, str] = ("", "", "", "")
-    seat: int = -1
+    player: int = -1
 
 
 class StartRound(Event, frozen=True, tag="start_round"):

@@ -32,7 +32,7 @@ def masked(event: GameEvent, player: int) -> GameEvent:
         return event if event.player == player else Draw(event.player, UNSEEN)
     if isinstance(event, StartRound):
         first, second, third, fourth = (
-            hand if seat == player else _UNSEEN_HAND for seat, hand in enumerate(event.hands)
+            hand if owner == player else _UNSEEN_HAND for owner, hand in enumerate(event.hands)
         )
         return StartRound(
             event.round_index,

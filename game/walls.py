@@ -39,9 +39,9 @@ def dealt_hands(wall: Sequence[int], dealer: int) -> Hands:
     """The four hands of 13 tiles, absolute players, each ascending."""
 
     def hand(player: int) -> tuple[int, ...]:
-        seat = (player - dealer) % 4
-        fours = (wall[16 * turn + 4 * seat + i] for turn in range(3) for i in range(4))
-        return tuple(sorted((*fours, wall[48 + seat])))
+        wind = (player - dealer) % 4
+        fours = (wall[16 * turn + 4 * wind + i] for turn in range(3) for i in range(4))
+        return tuple(sorted((*fours, wall[48 + wind])))
 
     return hand(0), hand(1), hand(2), hand(3)
 

@@ -90,16 +90,16 @@ class Model:
     def look(
         self,
         states: NDArray[Any],
-        seats: NDArray[np.int8],
+        players: NDArray[np.int8],
         calls: NDArray[np.int16] | None,
         length: GameLength,
         averaging: Averaging = 1,
     ) -> Logits:
-        """Score the answers for states as one seat sees each.
+        """Score the answers for states as one player sees each.
 
         Args:
             states: ``[N]`` of `ROUND_STATE`.
-            seats: ``[N]`` absolute players.
+            players: ``[N]`` absolute players.
             calls: ``[N, 6]`` as `game.rules.legal_rows` writes them, if rows are candidate melds.
             length: of the games.
             averaging: renamings to average over.
@@ -111,7 +111,7 @@ class Model:
         for rows in _pieces(len(states), _ROWS_ENCODED):
             planes = encode(
                 states[rows],
-                seats[rows],
+                players[rows],
                 self.features,
                 calls=calls[rows] if calls is not None and self.of_calls else None,
                 deep=self._deep,
@@ -197,11 +197,11 @@ class NetworkPolicy:
             for question in questions
             for option in (question.options if model.of_calls else question.options[:1])
         ]
-        states, seats = np.empty(len(rows), ROUND_STATE), np.empty(len(rows), np.int8)
+        states, players = np.empty(len(rows), ROUND_STATE), np.empty(len(rows), np.int8)
         for row, (question, _) in enumerate(rows):
-            states[row], seats[row] = question.record, question.player
+            states[row], players[row] = question.record, question.player
         calls = np.array([action_row(option) for _, option in rows], np.int16) if model.of_calls else None
-        logits = model.look(states, seats, calls, length, self.averaging)
+        logits = model.look(states, players, calls, length, self.averaging)
         if not np.isfinite(logits).all():
             raise ModelError(f"the {slot} model gave a number that is not finite")
         if slot is Slot.DISCARD:

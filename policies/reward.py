@@ -55,7 +55,7 @@ _AHEAD: Final = slice(16, 19)
 _GAPS: Final = ((slice(19, 22), 1_000), (slice(22, 25), 4_000), (slice(25, 28), 12_000))
 """Places of how far the player is ahead, and the points at which each begins to saturate."""
 _PLAYERS: Final = np.arange(4)
-_BY_SEAT: Final = (_PLAYERS[:, None] + _PLAYERS) % 4
+_IN_ORDER: Final = (_PLAYERS[:, None] + _PLAYERS) % 4
 """``[player, seat]``: who sits there, seen from the player."""
 
 
@@ -175,12 +175,12 @@ def encode(games: Games) -> NDArray[np.float32]:
     last = np.where(games.hanchan, LAST_ROUND["hanchan"], LAST_ROUND["tonpuu"])
     dealers = starts["round_index"] % 4
     out = np.empty((len(starts), 4, starts.shape[1], INPUTS), np.float32)
-    for player, seats in enumerate(_BY_SEAT):
+    for player, order in enumerate(_IN_ORDER):
         rows = out[:, player]
-        rows[..., CHANGES] = changes[..., seats]
-        rows[..., _SCORES] = points[..., seats] - START_SCORE / _POINTS
-        rows[..., _DEALER] = dealers[..., None] == seats
-        others = seats[1:]
+        rows[..., CHANGES] = changes[..., order]
+        rows[..., _SCORES] = points[..., order] - START_SCORE / _POINTS
+        rows[..., _DEALER] = dealers[..., None] == order
+        others = order[1:]
         gaps = starts["scores"][..., [player]] - starts["scores"][..., others]
         rows[..., _AHEAD] = np.where(gaps, gaps > 0, player < others)  # who sat first is ahead of his equals
         for places, measure in _GAPS:

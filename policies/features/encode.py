@@ -77,7 +77,7 @@ _FULL_CALL: Final = offsets(SUPHX_CALL)
 
 def encode(
     states: NDArray[Any],
-    seats: ArrayLike,
+    players: ArrayLike,
     feature_set: str,
     out: Planes | None = None,
     *,
@@ -87,13 +87,13 @@ def encode(
     last_round: ArrayLike = HANCHAN_LAST_ROUND,
     threads: int = 1,
 ) -> Planes:
-    """Turn states into planes, each as one seat sees it.
+    """Turn states into planes, each as one player sees it.
 
-    Only what the seat may know is read, however much the record holds; the oracle set is the exception.
+    Only what the player may know is read, however much the record holds; the oracle set is the exception.
 
     Args:
-        states: ``[N]`` of `ROUND_STATE`; the seats' own hands must be known.
-        seats: Absolute player for each, or one for all.
+        states: ``[N]`` of `ROUND_STATE`; the players' own hands must be known.
+        players: Absolute player for each, or one for all.
         feature_set: A name in `policies.features.table.SETS`.
         out: ``[N, C, 34]`` uint8 to fill; by default a new one.
         calls: For the sets of calls: ``[N, 6]`` int16, the candidate meld of each row as
@@ -115,19 +115,16 @@ def encode(
         raise ValueError(f"no feature set {feature_set!r}; there are {', '.join(SETS)}")
     states = _plain(states, ROUND_STATE).reshape(-1)
     count = len(states)
-    players = np.empty(count, np.int8)
-    players[:] = seats
-    if count and not (players.min() >= 0 and players.max() <= 3):
-        raise ValueError("seats must be 0 to 3")
-    last_rounds = np.empty(count, np.int8)
-    last_rounds[:] = last_round
+    whose, last_rounds = _one_per_row(players, count), _one_per_row(last_round, count)
+    if count and not (whose.min() >= 0 and whose.max() <= 3):
+        raise ValueError("players must be 0 to 3")
     out = _room(out, (count, chosen.planes, KINDS))
     extra = _extra(chosen, count, calls, walls)
     body = _BODIES[chosen.name]
 
     def piece(rows: slice) -> int:
         room, sight = np.zeros(1, ROUND_STATE), np.zeros(1, SIGHT)
-        part = (states[rows], players[rows], extra[rows])
+        part = (states[rows], whose[rows], extra[rows])
         done: int = body(*part, last_rounds[rows], out[rows], room, sight[0])
         if deep and done == len(part[0]):
             _fill_deep(chosen, *part, out[rows])
@@ -139,19 +136,19 @@ def encode(
     return out
 
 
-def called(states: NDArray[Any], seats: NDArray[np.int8], calls: NDArray[np.int16]) -> NDArray[Any]:
-    """Copies of the states as they are once each seat has made its call.
+def called(states: NDArray[Any], players: NDArray[np.int8], calls: NDArray[np.int16]) -> NDArray[Any]:
+    """Copies of the states as they are once each player has made its call.
 
     Args:
         states: ``[N]`` of `ROUND_STATE`.
-        seats: ``[N]`` absolute players.
+        players: ``[N]`` absolute players.
         calls: ``[N, 6]`` int16 as `game.rules.legal_rows` writes them.
 
     Raises:
         ValueError: a call does not fit its state.
     """
     after = states.copy()
-    done = _make_calls(after, seats, calls, np.zeros(_CODE_SIZE, np.int16))
+    done = _make_calls(after, players, calls, np.zeros(_CODE_SIZE, np.int16))
     if done < len(after):
         raise ValueError(f"calls[{done}] is no call that fits its state: {calls[done].tolist()}")
     return after
@@ -164,6 +161,12 @@ def _plain(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
             f"an array of {values.dtype}; expected {dtype if dtype.names is None else 'ROUND_STATE'}"
         )
     return np.require(values, requirements=["C", "W"])
+
+
+def _one_per_row(values: ArrayLike, count: int) -> NDArray[np.int8]:
+    filled = np.empty(count, np.int8)
+    filled[:] = values
+    return filled
 
 
 def _room(out: Planes | None, shape: tuple[int, int, int]) -> Planes:
@@ -210,16 +213,16 @@ def _in_pieces(piece: Callable[[slice], int], count: int, threads: int) -> Itera
 def _fill_deep(
     chosen: FeatureSet,
     states: NDArray[Any],
-    seats: NDArray[np.int8],
+    players: NDArray[np.int8],
     calls: NDArray[np.int16],
     out: Planes,
 ) -> None:
     if chosen.has("LA1"):
         at = chosen.at("LA1")
-        lookahead_deep(states, seats, out[:, at : at + DEEP_PLANES])
+        lookahead_deep(states, players, out[:, at : at + DEEP_PLANES])
     if chosen.has("LA1'"):
         at = chosen.at("LA1'")
-        lookahead_deep(called(states, seats, calls), seats, out[:, at : at + DEEP_PLANES])
+        lookahead_deep(called(states, players, calls), players, out[:, at : at + DEEP_PLANES])
 
 
 # --- kernels: each returns how many rows it has done ------------------------------------------------------
@@ -227,11 +230,11 @@ def _fill_deep(
 
 @kernel
 def _encode_lite(
-    states: Any, seats: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
+    states: Any, players: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
 ) -> int:
     for row in range(len(states)):
         out[row] = 0
-        _mark_lite(states[row], int(seats[row]), sight, out[row])
+        _mark_lite(states[row], int(players[row]), sight, out[row])
     return len(states)
 
 
@@ -255,11 +258,11 @@ def _mark_lite(rec: Any, me: int, sight: Any, out: Any) -> None:
 
 @kernel
 def _encode_suphx(
-    states: Any, seats: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
+    states: Any, players: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
 ) -> int:
     for row in range(len(states)):
         out[row] = 0
-        _mark_suphx(states[row], int(seats[row]), int(last_rounds[row]), sight, out[row])
+        _mark_suphx(states[row], int(players[row]), int(last_rounds[row]), sight, out[row])
     return len(states)
 
 
@@ -287,11 +290,11 @@ def _mark_suphx(rec: Any, me: int, last_round: int, sight: Any, out: Any) -> Non
 
 @kernel
 def _encode_lite_calls(
-    states: Any, seats: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
+    states: Any, players: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
 ) -> int:
     code = np.empty(_CODE_SIZE, np.int16)
     for row in range(len(states)):
-        me = int(seats[row])
+        me = int(players[row])
         out[row] = 0
         _mark_lite(states[row], me, sight, out[row])
         mark_call(states[row], me, extra[row], out[row], _LITE_CALL.R1)
@@ -303,11 +306,11 @@ def _encode_lite_calls(
 
 @kernel
 def _encode_suphx_calls(
-    states: Any, seats: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
+    states: Any, players: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
 ) -> int:
     code = np.empty(_CODE_SIZE, np.int16)
     for row in range(len(states)):
-        me = int(seats[row])
+        me = int(players[row])
         out[row] = 0
         _mark_suphx(states[row], me, int(last_rounds[row]), sight, out[row])
         mark_call(states[row], me, extra[row], out[row], _FULL_CALL.R1)
@@ -329,18 +332,18 @@ def _mark_after_call(rec: Any, me: int, row: Any, code: Any, sight: Any, out: An
 
 @kernel
 def _encode_oracle(
-    states: Any, seats: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
+    states: Any, players: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
 ) -> int:
     for row in range(len(states)):
         out[row] = 0
-        mark_oracle(states[row], int(seats[row]), extra[row], out[row])
+        mark_oracle(states[row], int(players[row]), extra[row], out[row])
     return len(states)
 
 
 @kernel
-def _make_calls(states: Any, seats: Any, calls: Any, code: Any) -> int:
+def _make_calls(states: Any, players: Any, calls: Any, code: Any) -> int:
     for row in range(len(states)):
-        if not make_call(states[row], int(seats[row]), calls[row], code):
+        if not make_call(states[row], int(players[row]), calls[row], code):
             return row
     return len(states)
 
@@ -357,8 +360,8 @@ _BODIES: Final[dict[str, Callable[..., int]]] = {
 @warms_up
 def _warm_up() -> None:
     """The lite sets, which the shipped models see; the kernels of others take as long again to compile."""
-    states, seats = np.zeros(1, ROUND_STATE), np.zeros(1, np.int8)
-    encode(states, seats, LITE)
+    states, players = np.zeros(1, ROUND_STATE), np.zeros(1, np.int8)
+    encode(states, players, LITE)
     # an empty round has no call to make, but to refuse one the kernels must be there
     with contextlib.suppress(ValueError):
-        encode(states, seats, LITE_CALL, calls=np.zeros((1, CALL_WIDTH), np.int16))
+        encode(states, players, LITE_CALL, calls=np.zeros((1, CALL_WIDTH), np.int16))

@@ -16,13 +16,13 @@ from replays.review.report import decision_of
 
 
 def played_decision(
-    moment: Moment, seat: int, length: GameLength, made: DecisionRecord, notes: Notes
+    moment: Moment, player: int, length: GameLength, made: DecisionRecord, notes: Notes
 ) -> schema.Decision:
     """What the policy thought when it decided, with the same figures beside it that a review has.
 
     Args:
         moment: the decision, ``done`` what was decided.
-        seat: whose, absolute.
+        player: whose, absolute.
         length: of the game.
         made: as it was logged; its options are those of the moment.
         notes: of this game; asked for in order.
@@ -32,8 +32,8 @@ def played_decision(
         are left out: nothing was thought about them.
     """
     opinion = _opinion(made)
-    danger = danger_of(moment.record, seat, look(moment.record, seat, length, reads_melds=True))
-    shown = decision_of(seat, moment, opinion, danger, {}, None, notes, LiveDecisions([made], seat))
+    danger = danger_of(moment.record, player, look(moment.record, player, length, reads_melds=True))
+    shown = decision_of(player, moment, opinion, danger, {}, None, notes, LiveDecisions([made], player))
     live = shown.live and msgspec.structs.replace(shown.live, played=None, probabilities=None)
     kept = tuple(note for note in shown.notes if note.key != "riichi_choice" or "discard" in opinion.reached)
     options = tuple(option for option in shown.options if option.reached)

@@ -192,7 +192,7 @@ def test_riichi_is_two_answers_or_one_with_both() -> None:
 def test_the_seat_can_be_told_where_start_game_does_not_say() -> None:
     story = told(Scene(FAR).draw("9p"))
     story[0] = {"type": "start_game", "names": ["a", "b", "c", "d"]}
-    assert Engine(HeuristicPolicy(), EngineSettings(seat=0)).tell(story)[0]["type"] == "dahai"
+    assert Engine(HeuristicPolicy(), EngineSettings(player=0)).tell(story)[0]["type"] == "dahai"
     with capture_logs() as logs:
         assert Engine(HeuristicPolicy()).tell(story) == [NONE]
     assert "--seat" in logs[0]["reason"]

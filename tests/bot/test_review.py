@@ -357,7 +357,7 @@ def test_whose_game_it_is_if_nobody_says(game: GameRecord, file: Path, tmp_path:
     assert not result.stderr  # nobody else's game can be reviewed from it
     refused = run(seen, "--compare", "seat:1")
     assert refused.exit_code == 1
-    assert "does not show the hand of seat 1; it shows 3" in refused.stderr
+    assert "does not show the hand of player 1; it shows 3" in refused.stderr
 
 
 def test_broken_decisions_cost_only_what_happened_in_play(file: Path) -> None:

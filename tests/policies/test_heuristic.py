@@ -18,7 +18,7 @@ from policies.decision import Decision, decide
 from policies.heuristic import HeuristicPolicy
 
 
-def play(seed: int, seats: set[int]) -> Iterator[tuple[Table, int, list[Action], Decision | None]]:
+def play(seed: int, players: set[int]) -> Iterator[tuple[Table, int, list[Action], Decision | None]]:
     """One tonpuu game, the heuristic in some seats and any legal action in the others."""
     table = Table(seed, length="tonpuu")
     policy, rng = HeuristicPolicy(), np.random.default_rng(seed)
@@ -26,7 +26,7 @@ def play(seed: int, seats: set[int]) -> Iterator[tuple[Table, int, list[Action],
         answers = {}
         for player in table.waiting():
             legal = table.legal(player)
-            if player in seats:
+            if player in players:
                 decision = decide(table.state, player, legal, policy, table.length)
                 yield table, player, legal, decision
                 answers[player] = decision.action

@@ -53,24 +53,24 @@ STEPS: Final = len(THRESHOLDS)
 _DECADES: Final = 6.0
 
 
-def lookahead_deep(states: NDArray[Any], seats: NDArray[np.int8], out: NDArray[np.uint8]) -> None:
-    """Fill LA1 and LA2 of each state as its seat sees it.
+def lookahead_deep(states: NDArray[Any], players: NDArray[np.int8], out: NDArray[np.uint8]) -> None:
+    """Fill LA1 and LA2 of each state as its player sees it.
 
     Args:
-        states: ``[N]`` of `ROUND_STATE`; the seats' own hands must be known.
-        seats: ``[N]`` int8, absolute players.
+        states: ``[N]`` of `ROUND_STATE`; the players' own hands must be known.
+        players: ``[N]`` int8, absolute players.
         out: ``[N, 72, 34]`` uint8 with `ONE` for 1.0, rows need not be contiguous; filled.
 
     Raises:
         ValueError: an array has the wrong shape or type.
     """
-    if states.dtype != ROUND_STATE or states.shape != seats.shape or seats.dtype != np.int8:
-        raise ValueError("states must be ROUND_STATE records, with one int8 seat for each")
+    if states.dtype != ROUND_STATE or states.shape != players.shape or players.dtype != np.int8:
+        raise ValueError("states must be ROUND_STATE records, with one int8 player for each")
     if out.shape != (len(states), DEEP_PLANES, KINDS) or out.dtype != np.uint8:
         raise ValueError(f"out must be uint8 of shape {(len(states), DEEP_PLANES, KINDS)}")
     # one row of a wider array is contiguous and two are not: kernels would be compiled for each
     whole = out if out.flags.c_contiguous else np.empty(out.shape, np.uint8)
-    _fill_all(states, seats, whole, _room.desk)
+    _fill_all(states, players, whole, _room.desk)
     if whole is not out:
         out[:] = whole
 
@@ -86,9 +86,9 @@ _room: Final = _Room()
 
 
 @kernel
-def _fill_all(states: Any, seats: Any, out: Any, desk: Any) -> None:
+def _fill_all(states: Any, players: Any, out: Any, desk: Any) -> None:
     for row in range(len(states)):
-        mark_deep(states[row], int(seats[row]), desk, out[row])
+        mark_deep(states[row], int(players[row]), desk, out[row])
 
 
 @kernel
@@ -97,7 +97,7 @@ def mark_deep(rec: Any, me: int, desk: Any, out: Any) -> None:
 
     Args:
         rec: One `ROUND_STATE`.
-        me: The seat.
+        me: The player.
         desk: One `DESK`, room for the search.
         out: ``[72, 34]`` uint8.
     """
