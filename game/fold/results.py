@@ -1,4 +1,4 @@
-"""Indicators turned over, wins, and rounds without one."""
+"""Dora indicators, wins, and rounds without a win."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NAGASHI: Final = DRAW_REASONS.index("nagashi_mangan")
 
 @kernel
 def reveal_dora(rec: Any, tile: int) -> int:
-    """A further indicator, one for each kan."""
+    """Another indicator, one for each kan."""
     if rec.phase in (PHASE_IDLE, PHASE_ENDED):
         return WRONG_MOMENT
     if tile < 0 or tile > 135:
@@ -88,7 +88,7 @@ def win(rec: Any, code: Any) -> int:
 
 @kernel
 def draw_round(rec: Any, code: Any) -> int:
-    """Settle a round that nobody won."""
+    """Settle a round without a win."""
     if rec.phase not in (PHASE_CLAIM, PHASE_TURN, PHASE_ROB):
         return WRONG_MOMENT
     if code[1] < 0 or code[1] > 6:

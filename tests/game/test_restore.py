@@ -126,9 +126,9 @@ def test_where_nobody_has_a_claim_in_this_deal_the_round_moves_on() -> None:
 def test_tiles_that_do_not_fit_are_refused() -> None:
     table = Table(3)
     view, hands, hidden = view_of(table, 0), hands_of(table), hidden_of(table)
-    with pytest.raises(StateMismatchError, match="nobody is asked"):
+    with pytest.raises(StateMismatchError, match="no player is asked"):
         Table.restore(new_round(), hands, hidden)
-    with pytest.raises(StateMismatchError, match="known to be another"):
+    with pytest.raises(StateMismatchError, match="is known and differs"):
         Table.restore(view, [hands[1], hands[0], *hands[2:]], hidden)
     with pytest.raises(StateMismatchError, match="hidden tiles"):
         Table.restore(view, hands, hidden[1:])
