@@ -57,7 +57,7 @@ def test_files_of_a_checkpoint_are_loaded_from_memory_as_from_their_folder(tmp_p
     again = load(tmp_path / "nowhere", "discard", read=reader_of(files))
     assert again.card == found.card
     assert all(torch.equal(again.tensors[name], found.tensors[name]) for name in found.tensors)
-    with pytest.raises(CheckpointMissing, match="not among those that came with it"):
+    with pytest.raises(CheckpointMissing, match="not among the files sent with it"):
         load(tmp_path, "pon", read=reader_of(files))
     with pytest.raises(CheckpointCorrupt, match="size"):
         load(tmp_path, "discard", read=reader_of(files | {found.card.tensors.file: b""}))
@@ -345,7 +345,7 @@ def test_fault_16_a_checkpoint_under_the_name_of_another_model_is_refused(tmp_pa
     card = saved(tmp_path)
     (tmp_path / "discard.json").rename(tmp_path / "riichi.json")
     (tmp_path / card.tensors.file).rename(tmp_path / card.tensors.file.replace("discard", "riichi"))
-    with pytest.raises(CheckpointMismatch, match=r"riichi\.json: model: 'discard', but 'riichi' is wanted"):
+    with pytest.raises(CheckpointMismatch, match=r"riichi\.json: model: 'discard', expected 'riichi'"):
         load(tmp_path, "riichi")
 
 
