@@ -1,4 +1,4 @@
-"""`suzaku bench features`: encodings per second of one core, and how long one decision waits for its own."""
+"""`suzaku bench features`: encodings per second on one core, and the encoding time of a single decision."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from policies.heuristic import HeuristicPolicy
 
 _CALLS = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN, ActionKind.ANKAN, ActionKind.KAKAN)
 _BATCH = 256
-"""Rows encoded at once, as learning would; they stay in the core's cache."""
+"""Rows encoded at once, as in training; they fit into the core's cache."""
 
 
 class Latency(msgspec.Struct, frozen=True):
-    """How long one decision waits for its planes.
+    """Encoding time of a single decision.
 
     Attributes:
         name: the feature set.
-        median_ms: of all decisions, one at a time.
-        p99_ms: of the slowest hundredth, the fastest.
+        median_ms: median over all decisions, one at a time.
+        p99_ms: 99th percentile.
     """
 
     name: str
@@ -43,13 +43,13 @@ class Latency(msgspec.Struct, frozen=True):
 
 
 class FeatureBench(msgspec.Struct, frozen=True):
-    """Everything `suzaku bench features` measures.
+    """The results of `suzaku bench features`.
 
     Attributes:
         machine: what it ran on.
-        decisions: how many the figures are over, from games of the heuristic at our table.
+        decisions: number measured, from games of the heuristic at our table.
         calls: candidate melds among them.
-        speeds: per second of one core.
+        speeds: per second on one core.
         latencies: at N = 1.
     """
 
@@ -72,7 +72,7 @@ class Decisions(NamedTuple):
 
 
 def bench_features(games: int = 4, repeats: int = 5, seed: int = 0) -> FeatureBench:
-    """Encode every decision of some hanchan of the heuristic, beside the engine's own encoders."""
+    """Encode every decision of some hanchan of the heuristic, and compare with the engine's encoders."""
     met = played_decisions(games, seed)
     count = len(met.states)
 
@@ -99,7 +99,7 @@ def bench_features(games: int = 4, repeats: int = 5, seed: int = 0) -> FeatureBe
 
 
 def played_decisions(games: int, seed: int) -> Decisions:
-    """Every moment a player is asked, in whole games of the heuristic."""
+    """Every decision of whole games of the heuristic."""
     states, askers, views = list[np.void](), list[int](), list[Any]()
     calls, owners = list[list[int]](), list[int]()
     for table, player, legal in _asked(games, seed):

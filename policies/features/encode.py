@@ -1,8 +1,8 @@
-"""States to planes: one call for live play, self-play and learning.
+"""Encodes states as planes, with one function for live play, self-play and training.
 
-Planes are uint8 with `ONE` (255) for 1.0, so that a batch takes a quarter of the memory and of the traffic it
-would as float32; the network turns them into floats on its own device (``planes.float() / 255``). A real
-between 0 and 1 is rounded to 1/255.
+Planes are uint8 with `ONE` (255) for 1.0, so that a batch takes a quarter of the memory and bandwidth of
+float32; the network converts them to floats on its own device (``planes.float() / 255``). A real between 0
+and 1 is rounded to 1/255.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ Planes = NDArray[np.uint8]
 HANCHAN_LAST_ROUND: Final = 7
 TONPUU_LAST_ROUND: Final = 3
 _ROWS_A_PIECE: Final = 64
-"""Fewer rows than this are not worth handing to another core."""
+"""Fewer rows than this are not worth passing to another core."""
 _CODE_SIZE: Final = 8
 
 _LITE: Final = offsets(LITE)
@@ -87,9 +87,9 @@ def encode(
     last_round: ArrayLike = HANCHAN_LAST_ROUND,
     threads: int = 1,
 ) -> Planes:
-    """Turn states into planes, each as one player sees it.
+    """Encode states as planes, each as one player sees it.
 
-    Only what the player may know is read, however much the record holds; the oracle set is the exception.
+    Only what that player may know is read, whatever the record contains; the oracle set is the exception.
 
     Args:
         states: ``[N]`` of `ROUND_STATE`; the players' own hands must be known.
@@ -97,22 +97,22 @@ def encode(
         feature_set: A name in `policies.features.table.SETS`.
         out: ``[N, C, 34]`` uint8 to fill; by default a new one.
         calls: For the sets of calls: ``[N, 6]`` int16, the candidate meld of each row as
-            `game.rules.legal_rows` writes it. A state with several candidates stands in several rows.
-        walls: For ``oracle``: ``[N, 136]`` int16 in deal order, -1 where not known.
-        deep: Whether LA1 and LA2 are searched for, most of the work of a set that has them; else they stay
+            `game.rules.legal_rows` writes it. A state with several candidates appears in several rows.
+        walls: For ``oracle``: ``[N, 136]`` int16 in deal order, -1 where unknown.
+        deep: Whether to compute LA1 and LA2, most of the work of a set that has them; if not, they stay
             empty.
         last_round: 7 for a hanchan, 3 for a tonpuu game; for each state, or one for all.
-        threads: How many cores a large batch may use at once; 0 for all.
+        threads: Number of cores a large batch may use; 0 for all.
 
     Returns:
         ``out``.
 
     Raises:
-        ValueError: an array has the wrong shape or type, or the set needs one that is missing.
+        ValueError: an array has the wrong shape or type, or one that the set needs is missing.
     """
     chosen = SETS.get(feature_set)
     if chosen is None:
-        raise ValueError(f"no feature set {feature_set!r}; there are {', '.join(SETS)}")
+        raise ValueError(f"no feature set {feature_set!r}; choose one of {', '.join(SETS)}")
     states = _plain(states, ROUND_STATE).reshape(-1)
     count = len(states)
     whose, last_rounds = _one_per_row(players, count), _one_per_row(last_round, count)
@@ -132,16 +132,16 @@ def encode(
 
     for end, rows in _in_pieces(piece, count, threads):
         if end < rows.stop:
-            raise ValueError(f"calls[{end}] is no call that fits its state: {extra[end].tolist()}")
+            raise ValueError(f"calls[{end}] does not fit its state: {extra[end].tolist()}")
     return out
 
 
 def called(states: NDArray[Any], players: NDArray[np.int8], calls: NDArray[np.int16]) -> NDArray[Any]:
-    """Copies of the states as they are once each player has made its call.
+    """Copies of the states after each player's call.
 
     Args:
         states: ``[N]`` of `ROUND_STATE`.
-        players: ``[N]`` absolute players.
+        players: ``[N]``, absolute.
         calls: ``[N, 6]`` int16 as `game.rules.legal_rows` writes them.
 
     Raises:
@@ -150,12 +150,12 @@ def called(states: NDArray[Any], players: NDArray[np.int8], calls: NDArray[np.in
     after = states.copy()
     done = _make_calls(after, players, calls, np.zeros(_CODE_SIZE, np.int16))
     if done < len(after):
-        raise ValueError(f"calls[{done}] is no call that fits its state: {calls[done].tolist()}")
+        raise ValueError(f"calls[{done}] does not fit its state: {calls[done].tolist()}")
     return after
 
 
 def _plain(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The array itself, or a copy if kernels would have to be compiled anew for its kind."""
+    """The array itself, or a copy if its layout would make numba compile the kernels again."""
     if values.dtype != dtype:
         raise ValueError(
             f"an array of {values.dtype}; expected {dtype if dtype.names is None else 'ROUND_STATE'}"
@@ -180,7 +180,7 @@ def _room(out: Planes | None, shape: tuple[int, int, int]) -> Planes:
 def _extra(
     chosen: FeatureSet, count: int, calls: NDArray[np.int16] | None, walls: NDArray[np.int16] | None
 ) -> NDArray[np.int16]:
-    """The array a set needs besides the states."""
+    """The array a set needs in addition to the states."""
     name, given, width = {
         LITE_CALL: ("calls", calls, CALL_WIDTH),
         SUPHX_CALL: ("calls", calls, CALL_WIDTH),
@@ -198,11 +198,11 @@ def _executor() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="features")
 
 
-os.register_at_fork(after_in_child=_executor.cache_clear)  # the threads stay behind in the parent
+os.register_at_fork(after_in_child=_executor.cache_clear)  # threads do not survive a fork
 
 
 def _in_pieces(piece: Callable[[slice], int], count: int, threads: int) -> Iterator[tuple[int, slice]]:
-    """Run a piece of work over all rows, on several cores if there are enough rows."""
+    """Process all rows, on several cores if there are enough rows."""
     workers = min(threads or os.cpu_count() or 1, max(1, count // _ROWS_A_PIECE))
     bounds = [count * i // workers for i in range(workers + 1)]
     parts = [slice(start, stop) for start, stop in pairwise(bounds)]
@@ -322,7 +322,7 @@ def _encode_suphx_calls(
 
 @kernel
 def _mark_after_call(rec: Any, me: int, row: Any, code: Any, sight: Any, out: Any, at: int) -> bool:
-    """LA3 once the call has been made in ``rec``, a copy; false if it does not fit."""
+    """LA3 after applying the call to ``rec``, a copy; false if the call does not fit."""
     if not make_call(rec, me, row, code):
         return False
     look(rec, me, sight)
@@ -359,9 +359,9 @@ _BODIES: Final[dict[str, Callable[..., int]]] = {
 
 @warms_up
 def _warm_up() -> None:
-    """The lite sets, which the shipped models see; the kernels of others take as long again to compile."""
+    """Compile the lite sets, used by the shipped models; the kernels of the others take as long again."""
     states, players = np.zeros(1, ROUND_STATE), np.zeros(1, np.int8)
     encode(states, players, LITE)
-    # an empty round has no call to make, but to refuse one the kernels must be there
+    # an empty round has no call, but rejecting one compiles the kernels
     with contextlib.suppress(ValueError):
         encode(states, players, LITE_CALL, calls=np.zeros((1, CALL_WIDTH), np.int16))

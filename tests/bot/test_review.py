@@ -395,7 +395,7 @@ def test_what_is_not_there(tmp_path: Path, file: Path) -> None:
     assert "tenhou.net" in run("https://example.com/0/?log=1").stderr
     unknown = CliRunner().invoke(cli.app, ["review", str(file), "--policy", "nobody"])
     assert unknown.exit_code == 2
-    assert "'nobody' is no player" in unknown.stderr
+    assert "'nobody' is not a player" in unknown.stderr
 
 
 def test_a_name_no_file_can_have_is_no_fault_of_the_program() -> None:

@@ -22,7 +22,7 @@ def test_built_in_players() -> None:
 
 def test_who_is_nobody(tmp_path: Path) -> None:
     with pytest.raises(
-        ConfigError, match="'heuristik' is no player: neither one of network, phoenix, heuristic, random"
+        ConfigError, match="'heuristik' is not a player: give one of network, phoenix, heuristic, random"
     ):
         contender("heuristik")
     with pytest.raises(CheckpointError, match=r"discard\.json"):
@@ -45,7 +45,7 @@ def test_a_folder_of_checkpoints_is_known_by_what_is_in_it(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("text", ["", ":6", "x" * 5000, "~nosuchuser", "a\0b"])
 def test_what_cannot_be_a_folder_is_nobody(text: str) -> None:
-    with pytest.raises(ConfigError, match="is no player"):
+    with pytest.raises(ConfigError, match="is not a player"):
         contender(text)
 
 
@@ -54,7 +54,7 @@ def test_packed_checkpoints_play_where_their_folder_is_not(tmp_path: Path) -> No
     files = packed(who, contender("heuristic"))
     assert files.keys() == {who.text}
     shutil.rmtree(who.text)
-    with pytest.raises(ConfigError, match="is no player"):
+    with pytest.raises(ConfigError, match="is not a player"):
         seat_down(who)
     assert isinstance(seat_down(who, files[who.text]), PolicyChooser)
 
