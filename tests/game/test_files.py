@@ -1,4 +1,4 @@
-"""Files that are replaced whole, by several at once and by those that are killed."""
+"""Atomic file replacement, by several writers at once and by killed ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fold: what an event changes, and what does not fit."""
+"""The fold: what an event changes, and which events do not fit."""
 
 import numpy as np
 import pytest
@@ -135,7 +135,7 @@ def test_own_river_makes_furiten() -> None:
 
 def test_tiles_passed_since_riichi_are_safe() -> None:
     scene = Scene().own("9p", "9p").draw().riichi("1s").turn("5p").turn("6p")
-    # the last tile is still open to a ron
+    # the last tile can still be won on by ron
     assert scene.record["safe34"][1] & bits(18, 13, 14) == bits(18, 13)
     scene.own("9p", "1m").draw()
     assert scene.record["safe34"][1] & bits(18, 13, 14, 0) == bits(18, 13, 14, 0)

@@ -1,4 +1,4 @@
-"""Kernels and what is kept of them on disk."""
+"""Kernels and their cache on disk."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def load(tmp_path: Path) -> Iterator[Loader]:
-    """Import a probe module anew, as the next start of the program would."""
+    """Import a probe module again, as the next run of the program would."""
     kept = len(jit._KERNELS)
 
     def import_anew(source: str = SOURCE) -> ModuleType:
@@ -233,7 +233,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pyt
 
 # --- tables -----------------------------------------------------------------------------------------------
 
-# Far apart in memory: one so small that it lies on the heap, one so large that it is mapped by itself.
+# Far apart in memory: one small enough for the heap, one large enough to be mapped separately.
 _small = static_table("test_small", np.arange(10, 14, dtype=np.int16))
 _large = static_table("test_large", np.arange(1_000_000, dtype=np.float64))
 

@@ -65,5 +65,5 @@ def test_before_the_first_game_every_chance_is_as_likely() -> None:
     ladder = climb_from((0, 0, 0, 0), "hanchan", climbers=2_000)
     assert ladder.shares[0] > 0.1
     assert ladder.tenhoui > 0.1
-    # first and last as often, those in between always: more is lost than won
+    # first and last equally often, second and third always: more is lost than won
     assert climb_from((500, 0, 0, 500), "hanchan", climbers=500).dan < ladder.dan

@@ -15,7 +15,7 @@ def _valid_codes() -> dict[int, Meld]:
 
 def test_every_code_survives_the_round_trip() -> None:
     melds = _valid_codes()
-    # 21 runs x 64 copies x 3 called; 34 kinds x 4 spares x 3 called x 3 players, for pon and for kakan;
+    # 21 sequences x 64 copies x 3 called; 34 kinds x 4 spares x 3 called x 3 players, for pon and for kakan;
     # 136 called tiles x 3 players; 136 names of the 34 closed kans
     assert len(melds) == 21 * 64 * 3 + 2 * 34 * 4 * 3 * 3 + 136 * 3 + 136
     for code, meld in melds.items():

@@ -1,4 +1,4 @@
-"""Why something is not legal: one case for each rule, and never a reason missing in whole games."""
+"""Why an action is not legal: one case for each rule, and whole games in which a reason is never missing."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_each_rule_has_its_reason(scene: Callable[[], Scene], answer: dict[str, 
 
 
 class Asking(PolicyChooser):
-    """Asks for the reason of everything that may not be done, wherever somebody is asked."""
+    """Asks for the reason of every illegal action, whenever a player is asked."""
 
     asked = 0
 

@@ -1,4 +1,4 @@
-"""A table restored from one seat's view and the true hidden tiles plays on as the original does."""
+"""A table restored from one player's view and the true hidden tiles plays on like the original."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.game.test_fold_against_engine import anyhow, boldly, clumped_wall
 from tests.stacked import Play, kinds, stacked_wall
 
 K = ActionKind
-# what cannot be known of a hand that was not seen while it changed
+# what cannot be known about a hand that changed unseen
 _NOT_KNOWN = ("waits", "missed_turn", "missed_riichi")
 
 
 def hands_of(table: Table) -> list[list[int]]:
-    """The true hands, the tile just drawn last."""
+    """The true hands, with a tile just drawn last."""
     hands = [hand_tiles(table.state, player) for player in range(4)]
     drawn = int(table.state["drawn"])
     for hand in hands:
@@ -41,7 +41,7 @@ def hidden_of(table: Table) -> list[int]:
 
 
 def view_of(table: Table, player: int) -> np.void:
-    """The record as one seat has seen it."""
+    """The record as one player sees it."""
     record = new_round()
     for event in table.events:
         apply(record, masked(event, player))
@@ -113,7 +113,7 @@ def test_where_nobody_has_a_claim_in_this_deal_the_round_moves_on() -> None:
     assert play.table.waiting() == [1]
     view = view_of(play.table, 0)
     hands, hidden = hands_of(play.table), hidden_of(play.table)
-    # in another deal the two East winds lie at the end of the wall
+    # in another deal both East winds are at the end of the wall
     swapped = [tile for tile in hands[1] if tile >> 2 == 27]
     others = list(hidden[-2:])
     hands[1] = [tile for tile in hands[1] if tile >> 2 != 27] + others

@@ -73,7 +73,7 @@ def test_pon_and_open_kan_from_anybody(hand: str, thrown: str, pon: list[str], k
 @pytest.mark.parametrize(
     ("hand", "thrown", "own", "allowed"),
     [
-        # 1m called into 123m: neither 1m nor 4m may follow
+        # 1m called into 123m: neither 1m nor 4m may be discarded next
         ("12344m56p789s11z4p", "1m", ("2m", "3m"), "4p 5p 6p 7s 8s 9s 1z"),
         # 9m called into 789m: nor 6m
         ("678m9m56p789s11z46p", "9m", ("7m", "8m"), "4p 5p 6p 7s 8s 9s 1z"),
@@ -121,7 +121,7 @@ def test_in_riichi_the_drawn_tile_is_thrown() -> None:
     ("hand", "drawn", "allowed"),
     [
         ("111m456p789s1122z", "1m", True),
-        # 2 3 4 4 4: without the triplet the waits on 1 and 4 go
+        # 2 3 4 4 4: without the triplet the waits on 1 and 4 disappear
         ("23444m456p789s11z", "4m", False),
         # the fourth tile must be the drawn one
         ("111123m456p99s22z", "5s", False),

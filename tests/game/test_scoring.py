@@ -26,7 +26,7 @@ RECORDED = [
 
 
 def recorded_context(win: dict[str, Any]) -> WinContext:
-    """Circumstances the record does not state outright are read off the yaku it lists."""
+    """The circumstances of a win; those the record does not state are inferred from its yaku."""
     yaku = set(win.get("yaku", [])[::2])
     return WinContext(
         hand=tuple(win["hai"]),
@@ -66,12 +66,12 @@ def test_recorded_wins_cover_what_was_seen_in_play() -> None:
     yaku = {i for win in RECORDED for i in win.get("yaku", [])[::2]}
     yakuman = {i for win in RECORDED for i in win.get("yakuman", [])}
     assert yaku == set(range(36)) - {17} | {52, 53, 54}  # 17: no North round exists
-    assert yakuman == set(range(37, 51)) - {45, 46}  # nobody made nine gates or four kans
+    assert yakuman == set(range(37, 51)) - {45, 46}  # no win with nine gates or four kans in the data
 
 
 @dataclass(frozen=True)
 class Hand:
-    """A win in a few words: concealed tiles with the winning one last, melds as text."""
+    """A win in short form: concealed tiles with the winning one last, melds as text."""
 
     hand: str
     melds: str = ""
@@ -285,7 +285,7 @@ def test_a_hidden_hand_has_no_context() -> None:
 
 @st.composite
 def finished_rounds(draw: st.DrawFn) -> tuple[np.void, int, bool]:
-    """A record in which player 0 is offered a complete hand: its tile, and whether he drew it."""
+    """A record in which player 0 may win with a complete hand, the winning tile, and whether it was drawn."""
     open_sets = draw(st.integers(0, 3))
     lowest = st.one_of(st.integers(0, 33).map(lambda kind: (kind,) * 3), st.sampled_from(RUNS))
     sets = draw(st.lists(lowest, min_size=4, max_size=4))

@@ -74,7 +74,7 @@ def test_the_network_answers_as_the_one_that_was_saved(tmp_path: Path) -> None:
     card = small_card()
     network = Network(card.architecture)
     planes = torch.rand(5, card.architecture.planes, 34)
-    network(planes)  # so that the averages are not those of a new network
+    network(planes)  # so that the averages differ from those of a new network
     save(tmp_path, card, network.state_dict())
     rebuilt = network_of(load(tmp_path, Slot.DISCARD))
     assert not rebuilt.training
@@ -101,7 +101,7 @@ def test_shapes_are_those_of_a_real_network() -> None:
 
 
 class Heard(TorchFunctionMode):
-    """Notes which of torch's functions are called."""
+    """Records which of torch's functions are called."""
 
     def __init__(self) -> None:
         super().__init__()

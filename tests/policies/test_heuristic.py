@@ -1,4 +1,4 @@
-"""The heuristic over whole games: always legal, always the same, and by what its seat sees alone."""
+"""The heuristic over whole games: always legal, deterministic, and using only what its player sees."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from policies.heuristic import HeuristicPolicy
 
 
 def play(seed: int, players: set[int]) -> Iterator[tuple[Table, int, list[Action], Decision | None]]:
-    """One tonpuu game, the heuristic in some seats and any legal action in the others."""
+    """One tonpuu game, with the heuristic as some players and random legal actions as the others."""
     table = Table(seed, length="tonpuu")
     policy, rng = HeuristicPolicy(), np.random.default_rng(seed)
     while not table.done:

@@ -55,7 +55,7 @@ def met_in_play(slot: Slot, count: int, length: GameLength = "hanchan") -> list[
 
 
 def logits_of(slot: Slot, question: Question, option: Action) -> torch.Tensor:
-    """What the plain network says of one row."""
+    """The plain network's logits for one row."""
     states = np.array([question.record], ROUND_STATE)
     calls = np.array([action_row(option)], np.int16) if slot in CALLS else None
     planes = encode(states, question.player, features_of(slot), calls=calls)

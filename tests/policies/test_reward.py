@@ -136,13 +136,13 @@ def test_answers_look_at_the_rounds_so_far_alone() -> None:
 
 
 def test_all_players_are_answered_by_one_network() -> None:
-    """Seats moved on by one, dealer included, move the answers on by one."""
+    """Rotating the seats by one, dealer included, rotates the answers by one."""
     later: list[Round] = [
         (number + 1, honba, sticks, (scores[3], *scores[:3])) for number, honba, sticks, scores in FIRST
     ]
     told, moved = (encode(together([(starts(rounds), "hanchan")])) for rounds in (FIRST, later))
     told[..., 12] = moved[..., 12] = 0.0
-    told[..., 16:19] = moved[..., 16:19] = 0.0  # among equals it matters who sat first
+    told[..., 16:19] = moved[..., 16:19] = 0.0  # ties depend on the seat order
     assert np.array_equal(np.roll(told, 1, axis=1), moved)
 
 

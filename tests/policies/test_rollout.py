@@ -36,7 +36,7 @@ def games(run: Rollout, count: int, players: Four = ALL_FIRST) -> dict[int, Play
 
 
 class Watched:
-    """Random play that notes how it was asked, and does something in between."""
+    """Random play that records how it was asked, and runs something in between."""
 
     source: Source = "model"
 
@@ -220,7 +220,7 @@ def test_fault_12_nonsense_is_replaced_by_the_heuristic_and_counted(kind: str) -
     assert len(broken.faults) > 100
     assert len(broken.faults) <= sum(broken.decisions)
     assert not sound.faults
-    assert 0 < len(logs) < 40  # each reason once
+    assert 0 < len(logs) < 40  # each reason is logged once
 
 
 def test_a_game_that_crashes_is_kept_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:

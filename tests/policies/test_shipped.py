@@ -1,4 +1,4 @@
-"""The checkpoints that come with the program."""
+"""The checkpoints shipped with the program."""
 
 from __future__ import annotations
 

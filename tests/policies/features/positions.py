@@ -1,4 +1,4 @@
-"""Decisions of real and of random games: records, players, and the calls each could make."""
+"""Decisions of real and of random games: records, players, and the possible calls."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Positions(NamedTuple):
         return Positions(self.states[::step], self.seen[::step], self.players[::step], self.rows[::step])
 
     def candidates(self) -> tuple[NDArray[Any], NDArray[np.int8], NDArray[np.int16]]:
-        """States, players and rows of every call that could be made."""
+        """States, players and rows of every possible call."""
         found = [
             (state, player, row)
             for state, player, rows in zip(self.states, self.players, self.rows, strict=True)
@@ -45,7 +45,7 @@ class Positions(NamedTuple):
 
 
 def decisions(events: Iterable[GameEvent]) -> Iterator[tuple[np.void, np.void, int, NDArray[np.int16]]]:
-    """Every moment in which a player has something to decide."""
+    """Every moment at which a player has a decision."""
     full = new_round()
     seen = [new_round() for _ in range(4)]
     rows = np.empty((48, 6), np.int16)
@@ -77,7 +77,7 @@ def real_positions(games: int, shard: str = "houou-00") -> Positions:
 
 @cache
 def random_positions(games: int, seed: int = 0) -> Positions:
-    """Decisions of games whose players call, declare and discard at random, but win when they can."""
+    """Decisions of games whose players call, declare and discard at random, but win whenever they can."""
     return collect(_random_game(seed + number) for number in range(games))
 
 

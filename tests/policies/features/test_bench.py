@@ -1,4 +1,4 @@
-"""The measurement measures what it says."""
+"""The benchmark measures what it claims to."""
 
 from __future__ import annotations
 

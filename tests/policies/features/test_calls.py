@@ -20,7 +20,7 @@ CLAIMS = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN)
 
 
 def event_of(state: np.void, player: int, row: list[int]) -> GameEvent:
-    """The event that a row of the legal set would become."""
+    """The event for a row of the legal actions."""
     kind, tile, a, b, c, d = row
     source = int(state["last_player"])
     match kind:
@@ -67,7 +67,7 @@ def test_calls_against_the_fold(positions: Positions, name: str, base: str) -> N
 
 
 def candidate(state: np.void, player: int, row: list[int]) -> np.ndarray:
-    """Group R in words: the meld, the called tile, a red five of mine, from whom, which kind."""
+    """Group R: the meld, the called tile, a red five of mine, the discarder, the kind of call."""
     kind, tile, *own = row
     own = [t for t in own if t >= 0]
     mine = [tile] if kind == ActionKind.KAKAN else own
@@ -89,14 +89,14 @@ def test_the_planes_after_a_call_are_those_of_the_hand_then() -> None:
     planes = encode(states, 0, SUPHX_CALL, calls=row)[0]
     chosen = SETS[SUPHX_CALL]
     kept, given_up = planes[chosen.at("LA3a'")], planes[chosen.at("LA3a'") + 1]
-    assert np.flatnonzero(kept).tolist() == [29]  # 3z is the only tile to spare
+    assert np.flatnonzero(kept).tolist() == [29]  # 3z is the only spare tile
     assert given_up.any()
 
 
 def test_a_row_that_is_no_call_is_refused() -> None:
     scene = Scene().draw("3z")
     states = np.array([scene.record], ROUND_STATE)
-    with pytest.raises(ValueError, match=r"calls\[0\] is no call"):
+    with pytest.raises(ValueError, match=r"calls\[0\] does not fit"):
         encode(states, 0, SUPHX_CALL, calls=np.array([[ActionKind.CHI, 4, 8, 12, -1, -1]], np.int16))
     with pytest.raises(ValueError, match="needs calls"):
         encode(states, 0, SUPHX_CALL)

@@ -1,4 +1,4 @@
-"""Every group of planes against its slow twin, on decisions of real and random games."""
+"""Every group of planes against its reference, on decisions of real and random games."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def random() -> Positions:
 
 
 def compare(positions: Positions, name: str) -> None:
-    """All groups of a set but LA1–LA3, exactly; reals to the nearest 1/255."""
+    """All groups of a set except LA1–LA3, exactly; reals to the nearest 1/255."""
     chosen = SETS[name]
     planes = encode(positions.seen, positions.players, name)
     for row, (state, player) in enumerate(zip(positions.seen, positions.players.tolist(), strict=True)):

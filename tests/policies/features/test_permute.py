@@ -1,4 +1,4 @@
-"""Renaming tiles before or after encoding comes to the same, wherever the table says so."""
+"""Permuting tiles before or after encoding gives the same result, wherever the table says so."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_renamed_state_has_the_renamed_legal_actions(positions: Positions) -> 
 
 
 def face(row: tuple[int, ...]) -> tuple[object, ...]:
-    """What a player sees of a row: its copies may be others."""
+    """What a player sees of a row, whichever copies it names."""
     return row[0], *sorted((t >> 2, t in RED_FIVES) for t in row[1:] if t >= 0)
 
 

@@ -1,4 +1,4 @@
-"""The table of planes: its sums, and the page that is printed from it."""
+"""The table of planes: its sums, and the page generated from it."""
 
 from __future__ import annotations
 

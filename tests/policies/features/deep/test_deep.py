@@ -27,7 +27,7 @@ def deep(record: np.void, player: int) -> NDArray[np.uint8]:
 
 
 def check(record: np.void, player: int, positions: Any = range(34)) -> bool:
-    """Compare with the reference; whether anything was to be seen."""
+    """Compare with the reference; whether any plane was non-zero."""
     found = deep(record, player)[:, list(positions)].astype(int)
     expected = ONE * reference.planes(record, player, positions)[:, list(positions)]
     assert np.array_equal(found[:36], expected[:36])
@@ -40,7 +40,7 @@ def check_draws(record: np.void, player: int, seed: int, count: int) -> bool:
 
 
 def hand_record(hand: str, river: str = "", indicator: str = "4z", player: int = 1) -> np.void:
-    """A closed hand in East 1 that nobody has seen anything of; draws are left for 18 turns."""
+    """A closed hand in East 1 of which nothing has been seen; draws for 18 turns remain."""
     record = new_round()
     tiles = parse_hand(hand)
     record["where"][tiles] = AT_HAND + player
@@ -61,7 +61,7 @@ def hand_record(hand: str, river: str = "", indicator: str = "4z", player: int =
 
 
 def highest(planes: NDArray[np.uint8], missing: int, at: int) -> int:
-    """The highest threshold reached with so many missing tiles."""
+    """The highest threshold reached with this many missing tiles."""
     steps = planes[STEPS * (missing - 1) : STEPS * missing, at]
     return max((least for least, seen in zip(reference.THRESHOLDS, steps, strict=True) if seen), default=0)
 
