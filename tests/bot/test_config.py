@@ -24,7 +24,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def peak_of(load_it: Callable[[], object]) -> int:
-    """The most memory in bytes that refusing something took."""
+    """Peak memory in bytes used to refuse something."""
     tracemalloc.start()
     try:
         with contextlib.suppress(ConfigError):
@@ -146,7 +146,7 @@ def test_server_flags_go_to_the_server_that_is_played_on() -> None:
         ("records: {folder: ''}", ["records.folder", "a path"]),
         ("logs: {level: loud}", ["logs.level", "one of debug, info, warning, error"]),
         ('play: {"\\e[31mgames": 1}', ["play.[31mgames", "unknown key"]),
-        # what YAML 1.1 makes other numbers of, dates, or nothing at all
+        # values that YAML 1.1 reads as other numbers, as dates, or cannot read
         ("play: {games: 1:30}", ["play.games", 'found "1:30"', "a whole number"]),
         ("play: {games: 010}", ["play.games", 'found "010"', "a whole number"]),
         ("play: {games: 0x}", ["play.games", 'found "0x"', "a whole number"]),
@@ -269,7 +269,7 @@ def test_what_is_no_yaml_is_said_with_its_place_and_without_the_parsers_words(te
 
 
 def test_a_few_lines_cannot_stand_for_gigabytes() -> None:
-    """Each line of references holds nine of the line before: 388 bytes that are 9**9 texts."""
+    """Each line of references refers to the previous one nine times: 388 bytes expand to 9**9 texts."""
     names = "abcdefghi"
     lines = ["a: &a [" + ",".join(["lol"] * 9) + "]"]
     lines += [f"{two}: &{two} [{','.join([f'*{one}'] * 9)}]" for one, two in itertools.pairwise(names)]

@@ -34,7 +34,7 @@ def styled(record: np.void) -> str:
 
 
 def a_round() -> np.void:
-    """South 2, seen by player 0: he drew and threw, player 1 declared riichi, player 2 called pon."""
+    """South 2, seen by player 0, who drew and discarded; player 1 declared riichi, player 2 called pon."""
     record = new_round()
     hand = tuple(parse_hand("1230m456p789s112z"))
     wests = (116, 117, 118)
@@ -91,8 +91,8 @@ def test_riichi_and_called_tiles_carry_their_signs_and_melds_say_from_whom() -> 
 
 def test_a_tile_thrown_as_drawn_is_dim_and_one_from_the_hand_is_not() -> None:
     text = styled(a_round())
-    assert "\x1b[2;37m6z" in text  # player 1, as drawn
-    assert "\x1b[37m2z" in text  # player 2, from the hand
+    assert "\x1b[2;37m6z" in text  # player 1, tsumogiri
+    assert "\x1b[37m2z" in text  # player 2, tedashi
 
 
 def test_the_hand_shows_the_drawn_tile_apart_and_red_fives() -> None:

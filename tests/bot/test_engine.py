@@ -28,7 +28,7 @@ from tests.scene import Scene
 
 NONE = {"type": "none"}
 FAR = "147m258p369s1234z"
-"""A hand that nothing is asked of but a discard."""
+"""A hand for which the only question is the discard."""
 
 
 class Wire:
@@ -46,7 +46,7 @@ class Wire:
         self._promised: list[Any] = []
 
     def tell(self, events: Sequence[GameEvent]) -> list[Any]:
-        """Show what is new; every answer that came back."""
+        """Send the new messages; all answers received."""
         new = self.feed.messages(events)
         lines = [json.dumps(message) for message in new] if self._one_by_one else [json.dumps(new)]
         out = io.StringIO()
@@ -58,7 +58,7 @@ class Wire:
         return said
 
     def ask(self, events: Sequence[GameEvent]) -> Any:
-        """Show what is new, and take the answer to the question it ends with."""
+        """Send the new messages, and return the answer to the final question."""
         *before, last = self.tell(events)
         assert all(answer in (NONE, [NONE]) for answer in before)
         if not self._arrays:
@@ -71,7 +71,7 @@ class Wire:
 
 
 def piped(seed: int, length: GameLength, seats: Sequence[Wire]) -> list[GameEvent]:
-    """A game whose players sit behind pipes."""
+    """A game whose players are behind pipes."""
     table = Table(seed, length=length)
     while not table.done:
         answers = {}
@@ -128,7 +128,7 @@ def test_several_games_follow_one_another_in_one_process() -> None:
 
 
 def told(scene: Scene, player: int = 0) -> list[Message]:
-    """A scene's story, as messages to its player."""
+    """A scene as messages to its player."""
     messages = [render(event) for event in scene.events]
     return [{"type": "start_game", "id": player}, *[message for message in messages if message]]
 
@@ -142,7 +142,7 @@ def test_nothing_is_said_where_nothing_is_asked() -> None:
 
 
 def test_a_choice_once_answered_is_not_asked_again() -> None:
-    """A riichi accepted after the discard it stands on, and a dora, put no new question."""
+    """A riichi accepted after its discard, and a dora, ask no new question."""
     scene = Scene("123m406p789s1122z").own("9p", "9p").turn("3s").draw().discard("1z")
     engine = Engine(HeuristicPolicy())
     engine.tell(told(scene)[:-2])
@@ -162,7 +162,7 @@ def test_a_batch_that_ends_on_an_aside_is_still_answered() -> None:
 
 
 class Eager:
-    """Declares riichi, and throws the first it may."""
+    """Declares riichi, and makes the first legal discard."""
 
     source = "rule"
 
@@ -350,7 +350,7 @@ def some_game() -> list[GameEvent]:
 def test_a_spoilt_story_is_answered_as_it_was_told_or_not_at_all(
     spoil: Callable[[list[Any], int, random.Random], None],
 ) -> None:
-    """Every answer is legal in the round that the messages make, or ``none``, or throws what was drawn."""
+    """Every answer is legal in the round that the messages describe, or is ``none`` or tsumogiri."""
     rng = random.Random(4)
     events = some_game()
     fits = 0
@@ -377,7 +377,7 @@ def test_a_spoilt_story_is_answered_as_it_was_told_or_not_at_all(
 
 
 def _read(reader: MjaiReader | None, message: Any) -> MjaiReader | None:
-    """The reader of the round after one more message; None once one did not fit."""
+    """The reader of the round after one more message; None once a message did not fit."""
     if not isinstance(message, dict):
         return reader
     if message.get("type") == "start_kyoku":

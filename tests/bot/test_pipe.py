@@ -22,7 +22,7 @@ NONE = {"type": "none"}
 
 
 def opening() -> list[dict[str, Any]]:
-    """A game up to the dealer's first choice, as the dealer sees it."""
+    """A game up to the dealer's first decision, as the dealer sees it."""
     return SeatFeed(0).messages(Table(1).events)
 
 

@@ -1,4 +1,4 @@
-"""`suzaku review`: files, folders and links in, pages and JSON out, clear words where it cannot be."""
+"""`suzaku review`: reads files, folders and links, writes pages and JSON, and reports errors clearly."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ pytestmark = pytest.mark.usefixtures("restore_logs", "folder_of_its_own")
 
 @pytest.fixture
 def folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is written without --out goes to the test's own folder."""
+    """Output without --out goes to the test's own folder."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
 
 
 def ended_early(rounds: int) -> GameRecord:
-    """The first rounds of a game, as if it had ended with them."""
+    """The first rounds of a game, as if it had ended after them."""
     whole = whole_game()
     following = [place for place, event in enumerate(whole.events) if isinstance(event, StartRound)][rounds]
     start = whole.events[following]
@@ -354,7 +354,7 @@ def test_whose_game_it_is_if_nobody_says(game: GameRecord, file: Path, tmp_path:
     seen.write_text(write_game(seen_from(game, 3), "mjai"))
     result = run(seen, "--json")
     assert json.loads(result.stdout)["seat"] == 3
-    assert not result.stderr  # nobody else's game can be reviewed from it
+    assert not result.stderr  # it shows no other player's hand
     refused = run(seen, "--compare", "seat:1")
     assert refused.exit_code == 1
     assert "does not show the hand of player 1; it shows 3" in refused.stderr
@@ -579,7 +579,7 @@ def test_a_skipped_record_says_nothing_in_an_anonymous_index(
     for path in (tmp_path / "out").iterdir():
         assert "Genbu" not in path.read_text()
         assert str(tmp_path) not in path.read_text()
-    # he who has the records is told which it is
+    # whoever has the records can identify it
     assert "skipped: Genbu.xml: " in result.stderr
     assert "skipped: twins.jsonl: more than one is called 'Genbu'" in result.stderr
 

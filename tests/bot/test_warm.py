@@ -22,7 +22,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def _slow_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Warming up compiles two kernels, each for ten times as long as the patience with it."""
+    """Compiling two kernels takes ten times as long as the limit before a message is shown."""
     told: list[Callable[[str], None]] = []
 
     @contextlib.contextmanager

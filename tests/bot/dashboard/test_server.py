@@ -90,7 +90,7 @@ def test_one_who_reads_nothing_is_dropped_and_holds_nobody_up() -> None:
     with server(feed, library(), limits=Limits(message_s=1.5)) as served:
         slow, quick = _deaf(served.port), Watcher(served.port)
         slowest = 0.0
-        for _ in range(14):  # some megabytes: more than the buffers in between hold
+        for _ in range(14):  # some megabytes: more than fits into the buffers in between
             for item in items:
                 began = time.perf_counter()
                 feed.put(item)
@@ -103,7 +103,7 @@ def test_one_who_reads_nothing_is_dropped_and_holds_nobody_up() -> None:
 
 
 def _deaf(port: int) -> socket.socket:
-    """A browser that asks and never reads."""
+    """A browser that sends a request and never reads."""
     line = socket.socket()
     line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     line.connect(("127.0.0.1", port))
@@ -118,7 +118,7 @@ def _deaf(port: int) -> socket.socket:
 
 
 def _is_dropped(line: socket.socket) -> bool:
-    """Whether the other side gives up within a few seconds: what is sent to it is answered by a reset."""
+    """Whether the other side gives up within a few seconds: sent data is then answered by a reset."""
     until = time.monotonic() + 6
     ping = b"\x89\x80" + struct.pack("!I", 0)
     while time.monotonic() < until:

@@ -1,4 +1,4 @@
-"""Rows 1 to 6, 25 and 27: the line drops, falls silent, is refused, taken over, or floods us."""
+"""Faults 1 to 6, 25 and 27: the connection drops, falls silent, is refused, taken over, or floods us."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ OTHERS_TURN: list[Step] = [Say('{"tag":"U"}')]
 
 
 def after_discard(server_received: list[str]) -> tuple[tuple[int, ...], int]:
-    """Our hand and the tile we threw, as the server knows them."""
+    """Our hand and the discarded tile, as the server knows them."""
     thrown = int(server_received[-1].split(":")[-1].strip("} "))
     return tuple(t for t in (*HAND, DRAWN) if t != thrown), thrown
 
@@ -231,7 +231,7 @@ async def test_fault_04_a_restart_in_a_game_ends_it_and_the_next_one_is_played()
         await server.down()
         await bench.clock.advance(5)
         await server.up()
-        # The server knows nothing of the game: it lets us in as if nothing had been.
+        # The server has lost the game: it lets us log in as if there had been none.
         await bench.hurry()
         await bench.ended()
     assert bench.journal.missed == 1
@@ -344,7 +344,7 @@ async def test_fault_27_state_goes_on_while_a_decision_hangs() -> None:
             player=PlayerSettings(),
         ) as bench,
     ):
-        await bench.ended()  # the server threw for us; the game is over before the decision is
+        await bench.ended()  # the server discarded for us; the game ends before the decision
         gate.set()
         assert server.tags() == ["HELO", "JOIN", "GOK", "NEXTREADY", "BYE"]
     assert len(bench.journal.results) == 1

@@ -1,4 +1,4 @@
-"""Links to games on Tenhou: what they say; one request for each game, to one place, and nothing too large."""
+"""Links to games on Tenhou: their contents; one request per game, to one host, within a size limit."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class _Server(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Quietly."""
+        """Log nothing."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The lobby over real sockets: login, queue, whole games, returns, and what hostile clients get."""
+"""The lobby over real sockets: login, queue, whole games, returning players, and hostile clients."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ async def test_refused_lines_do_not_fill_the_log(monkeypatch: pytest.MonkeyPatch
 
 
 async def answer(port: int, *headers: str) -> bytes:
-    """The first line of what the lobby answers to a handshake with these headers."""
+    """The first line of the lobby's answer to a handshake with these headers."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     key = (
         "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
@@ -162,7 +162,7 @@ async def answer(port: int, *headers: str) -> bytes:
 
 
 async def test_a_line_begins_no_game_while_one_it_began_still_runs() -> None:
-    """Logging out leaves the seat to the lobby, and the game goes on."""
+    """After a logout the lobby plays the seat, and the game continues."""
     settings = LobbySettings(delay_s=0.05)
     async with Lobby(settings) as lobby, client(lobby.url) as player:
         for _ in range(3):

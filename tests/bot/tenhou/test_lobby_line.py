@@ -1,4 +1,4 @@
-"""One client's line to the lobby, with a socket that only notes what is done to it."""
+"""One client's connection to the lobby, with a socket that only records what is done to it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.tenhou.messages import EchoReply
 
 
 class Socket:
-    """Takes frames only while it is told to."""
+    """Accepts frames only when told to."""
 
     def __init__(self) -> None:
         self.state = State.OPEN

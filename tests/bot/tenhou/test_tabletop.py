@@ -1,4 +1,4 @@
-"""The frames a table sends, moment by moment, in the order real sessions show."""
+"""The frames a table sends, step by step, in the order seen in real sessions."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_table_waits_for_every_answer_before_a_call_is_shown() -> None:
     at.act(1, K.CHI)
     assert at.tags(3) == ["e"]
     at.act(2, K.PON)
-    # the pon wins over the chi
+    # the pon takes precedence over the chi
     assert at.tags(1) == ["N 1"]
     assert at.tags(2) == ["N 0"]
 
@@ -230,7 +230,7 @@ def test_furiten_comes_before_the_own_echo_and_goes_the_same_way() -> None:
     assert at.tags(0)[:2] == ["FURITEN 1", "D"]
     at.tsumogiri(3)
     at.forget()
-    at.throw("1m")  # gives the wait up
+    at.throw("1m")  # breaks the wait
     assert at.tags(0)[:2] == ["FURITEN 0", "D"]
 
 
@@ -371,7 +371,7 @@ def test_another_copy_of_the_same_face_will_do() -> None:
 
 
 def play_at_random(seed: int) -> AtTable:
-    """Everybody does anything, but wins when he can and mostly throws what he draws."""
+    """Every player acts at random, but wins when possible and mostly discards the drawn tile."""
     rng = random.Random(seed)
     at = AtTable(game_type=1)
     while not at.top.done:

@@ -1,4 +1,4 @@
-"""The clocks of a table, and what happens at a seat whose player is silent or gone."""
+"""The clocks of a table, and the seat of a silent or absent player."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a player is told who comes back, at every kind of moment."""
+"""The frames for a returning player, at every kind of moment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ READY = "123456789m1155p"
 
 
 def back(at: AtTable, player: int) -> list[Frame]:
-    """Leave and come back; what one is told from the login on."""
+    """Leave and return; the frames received from the login on."""
     at.leave(player)
     at.forget()
     at.log_in(player)
