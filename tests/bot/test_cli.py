@@ -104,7 +104,7 @@ def test_the_version_names_the_program_and_the_commit() -> None:
     assert f"(commit {current_commit()[:12]}" in out or not current_commit()
 
 
-def test_a_commit_is_told_of_code_in_a_repository_of_its_own_only(
+def test_a_commit_is_reported_only_for_code_in_its_own_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Installed code may be inside another repository, in an environment that git ignores."""
@@ -190,7 +190,7 @@ def test_numbers_and_names_that_mean_nothing_are_usage_errors(command: str, flag
     assert list(Path("folder").iterdir()) == []
 
 
-def test_a_home_folder_nobody_has_is_no_place_for_the_cache() -> None:
+def test_an_unknown_home_folder_is_refused_for_the_cache() -> None:
     """The cache is accessed when modules are imported, before any command runs."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "SUZAKU_CACHE_DIR": "~nosuchuser/cache"}
     command = [sys.executable, "-m", "bot.cli", "bench", "game"]
@@ -234,7 +234,7 @@ def test_bad_usage_and_bad_configuration_exit_2_and_say_why_on_stderr(args: list
     assert err.strip()
 
 
-def test_all_problems_are_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     Path("config.yaml").write_text("play: {gmaes: 1}\nlogs: {level: loud}\n")
     _, _, err = run("play", "--type", "17", "--games", "0")
     assert err.count("\n  ") == 4
@@ -264,7 +264,7 @@ def test_errors_become_exit_codes_without_secrets(
     assert "\x1b" not in shown
 
 
-def test_dry_run_says_what_would_be_done_and_touches_nothing(tmp_path: Path) -> None:
+def test_dry_run_describes_the_run_and_changes_nothing(tmp_path: Path) -> None:
     code, out, _ = run("play", "--dry-run", "--games", "3", "--type", "fast", "--out", "records")
     assert code == 0
     for part in ("3 games", "built-in lobby", "ippan tonpuu fast", "instant pace", "records"):

@@ -245,7 +245,7 @@ def test_unreadable_file_is_a_config_error(data: bytes) -> None:
         ("x: " + "[" * 20, "nested more than 8 deep"),
     ],
 )
-def test_what_is_no_yaml_is_said_with_its_place_and_without_the_parsers_words(text: str, wanted: str) -> None:
+def test_invalid_yaml_is_reported_by_place_in_our_own_words(text: str, wanted: str) -> None:
     Path("given.yaml").write_text(text, encoding="utf-8", newline="")
     with pytest.raises(ConfigError) as caught:
         load_config(Path("given.yaml"), {}, {})
@@ -279,7 +279,7 @@ def test_a_few_lines_cannot_stand_for_gigabytes() -> None:
         assert peak < 10 << 20
 
 
-def test_no_more_problems_are_told_than_can_be_read() -> None:
+def test_no_more_problems_are_listed_than_can_be_read() -> None:
     with pytest.raises(ConfigError, match="has 5,000 problems; the first 20:") as caught:
         load("play:\n" + "".join(f"  k{number}: 1\n" for number in range(5000)))
     assert len(str(caught.value).splitlines()) == 21

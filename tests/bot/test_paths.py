@@ -72,7 +72,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("path", "command", "parameter"), CASES)
-def test_what_is_not_there_or_cannot_be_is_refused(
+def test_missing_and_impossible_paths_are_refused(
     path: tuple[str, ...], command: Any, parameter: Any
 ) -> None:
     for value in ("file/below", "") if parameter.opts[0] in WRITTEN else ("missing", "missing/deeper", ""):

@@ -122,7 +122,7 @@ async def test_closing_leaves_no_thread_and_no_task() -> None:
     await until(lambda: set(threading.enumerate()) <= before)
 
 
-async def test_a_choice_asked_anew_is_recorded_once() -> None:
+async def test_a_repeated_question_is_recorded_once() -> None:
     bench = Bench()
     bench.ask()
     await bench.answered()

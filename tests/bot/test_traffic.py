@@ -117,7 +117,7 @@ def test_riichi_and_its_discard_back_to_back_are_allowed(tmp_path: Path) -> None
     assert bad.not_allowed == 1
 
 
-def test_what_does_not_fit_is_unread(tmp_path: Path) -> None:
+def test_frames_that_do_not_fit_are_unread(tmp_path: Path) -> None:
     report = _check(tmp_path, LOGIN + "Get: <E5/> <D136/>\nGet: <D60/> <NEW/> <U\n")
     assert [finding.reason.split(":")[0] for finding in report.unread_frames] == [
         "Discard(player=1, tile=5, tsumogiri=False) does not fit",

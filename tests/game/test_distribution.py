@@ -74,7 +74,7 @@ def test_every_package_that_is_imported_is_required_or_checked_for() -> None:
     assert others - {"_typeshed"} <= set(OPTIONAL)
 
 
-def test_what_is_optional_belongs_to_the_extra_it_is_said_to() -> None:
+def test_optional_packages_belong_to_their_stated_extra() -> None:
     for package, extra in OPTIONAL.items():
         assert package in map(name_of, PROJECT["optional-dependencies"][extra])
 
@@ -102,11 +102,11 @@ def test_a_missing_package_is_one_sentence_with_the_command_that_helps(
     )
 
 
-def test_what_is_installed_is_not_complained_of() -> None:
+def test_an_installed_package_is_accepted() -> None:
     require("tensorboard", "`suzaku train`")
 
 
-def test_make_removes_what_older_checkouts_were_installed_as_before_it_installs(tmp_path: Path) -> None:
+def test_make_removes_the_former_distribution_before_it_installs(tmp_path: Path) -> None:
     """Afterwards would be too late: pip would also remove the new `suzaku` command."""
     for name in ("Makefile", "pyproject.toml"):
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())

@@ -194,7 +194,7 @@ def test_a_package_that_imports_itself_has_a_key(project: Path) -> None:
     assert sources_key(project / "game/low/__init__.py", "game.low")
 
 
-def test_what_old_sources_left_is_removed_but_for_the_newest(tmp_path: Path) -> None:
+def test_only_the_newest_cache_of_older_sources_is_kept(tmp_path: Path) -> None:
     for age in range(6):
         folder = tmp_path / f"game.fold-{age}"
         folder.mkdir()
@@ -209,7 +209,7 @@ def test_what_old_sources_left_is_removed_but_for_the_newest(tmp_path: Path) -> 
 # --- files ------------------------------------------------------------------------------------------------
 
 
-def test_what_is_written_is_read_back_and_nothing_else_is_left(tmp_path: Path) -> None:
+def test_a_written_file_is_read_back_and_leaves_no_temporary_file(tmp_path: Path) -> None:
     path = tmp_path / "new" / "file.bin"
     assert read_checked(path) is None
     assert write_checked(path, b"one")

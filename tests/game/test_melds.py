@@ -43,7 +43,7 @@ def test_codes_seen_on_the_wire(code: int, meld: Meld) -> None:
 
 
 @pytest.mark.parametrize("code", [-1, 1 << 16, 30752, 0x4, 0xFFFF, 137 << 8])
-def test_what_names_no_meld_is_refused(code: int) -> None:
+def test_a_code_that_names_no_meld_is_refused(code: int) -> None:
     with pytest.raises(ValueError, match="meld code"):
         decode_meld(code)
 

@@ -71,7 +71,7 @@ def until_round_end(events: list[GameEvent]) -> list[GameEvent]:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_a_restored_round_goes_on_as_the_original(seed: int) -> None:
+def test_a_restored_round_continues_like_the_original(seed: int) -> None:
     rng = random.Random(seed)
     seats = [rng.choice((anyhow, boldly)) for _ in range(4)]
     table = Table(seed, wall=clumped_wall(rng))
@@ -107,7 +107,7 @@ def test_a_restored_riichi_that_let_a_win_pass_may_never_ron() -> None:
         assert table.waiting() == [3]
 
 
-def test_where_nobody_has_a_claim_in_this_deal_the_round_moves_on() -> None:
+def test_without_a_claim_in_this_deal_the_round_moves_on() -> None:
     play = Play(stacked_wall(("", "11z456m123p789s99p", "", ""), "1z"))
     play.act(0, K.DISCARD, "1z")
     assert play.table.waiting() == [1]

@@ -22,7 +22,7 @@ def test_red_and_plain_fives_are_two_discards() -> None:
     assert scene.faces(K.DISCARD).count("0p") == 1
 
 
-def test_nothing_is_asked_of_those_who_cannot_act() -> None:
+def test_players_who_cannot_act_are_not_asked() -> None:
     scene = Scene("123m456p789s1122z").draw("9p")
     assert scene.legal(1) == []
     scene.discard("9p")
@@ -112,7 +112,7 @@ def test_after_declaring_only_discards_that_stay_ready() -> None:
     assert scene.kinds() == {K.DISCARD}
 
 
-def test_in_riichi_the_drawn_tile_is_thrown() -> None:
+def test_in_riichi_only_the_drawn_tile_may_be_discarded() -> None:
     scene = Scene("123m456p789s1122z").draw("9p").riichi("9p").turn("3p").turn("3p").turn("3p").draw("5s")
     assert [str(a) for a in scene.legal()] == ["discard 5s"]
 

@@ -62,7 +62,7 @@ def test_recorded_win_has_its_stated_value_and_payments(win: dict[str, Any]) -> 
     assert [change // 100 for change in paid] == win["deltas"]
 
 
-def test_recorded_wins_cover_what_was_seen_in_play() -> None:
+def test_recorded_wins_cover_every_yaku_seen_in_play() -> None:
     yaku = {i for win in RECORDED for i in win.get("yaku", [])[::2]}
     yakuman = {i for win in RECORDED for i in win.get("yakuman", [])}
     assert yaku == set(range(36)) - {17} | {52, 53, 54}  # 17: no North round exists
@@ -234,7 +234,7 @@ def drawn_riichi(scene: Scene) -> tuple[int, bool]:
     return context.riichi, context.ippatsu
 
 
-def test_the_first_draw_wins_a_yakuman_if_nobody_called() -> None:
+def test_a_win_on_the_first_draw_is_a_yakuman_without_calls() -> None:
     dealer = drawn(Scene(HAND, dora="5s").draw("1z"))
     assert (dealer.first_turn, dealer.is_dealer) == (True, True)
     other = drawn(Scene(HAND, dora="5s", round_index=3).turn("9p").draw("1z"))

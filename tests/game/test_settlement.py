@@ -123,7 +123,7 @@ def test_nagashi_mangan(players: list[int], dealer: int, wanted: Four) -> None:
     assert nagashi_deltas(players, dealer) == wanted
 
 
-def test_equal_scores_go_by_the_seats_of_the_first_round() -> None:
+def test_ties_go_by_seat_order_in_the_first_round() -> None:
     assert placements([25000, 25000, 25000, 25000]) == (1, 2, 3, 4)
     assert placements([10000, 40000, 10000, 40000]) == (3, 1, 4, 2)
 

@@ -105,7 +105,7 @@ def test_a_ready_hand_waits_on(hand: str, melds: int, expected: str) -> None:
     assert kinds(waits(counts(hand), melds)) == expected
 
 
-def test_a_mask_comes_to_python_as_a_plain_int() -> None:
+def test_a_mask_reaches_python_as_a_plain_int() -> None:
     mask = waits(counts("19m19p19s1234567z"), 0)
     assert type(mask) is int
     assert mask.bit_count() == 13
@@ -120,7 +120,7 @@ def test_accepted_tiles_are_those_of_every_form_as_near_as_the_nearest() -> None
     assert mask == brute_accepted(counts("223344m5567p778s"), 0)
 
 
-def test_ukeire_counts_what_cannot_be_seen_and_keeps_kinds_that_are_gone() -> None:
+def test_ukeire_counts_unseen_copies_and_keeps_exhausted_kinds() -> None:
     hand34 = counts("123m456p78s11222z")
     unseen34 = np.full(34, 4, np.int8) - hand34
     unseen34[23] = 0  # 6s
@@ -128,7 +128,7 @@ def test_ukeire_counts_what_cannot_be_seen_and_keeps_kinds_that_are_gone() -> No
     assert (distance, kinds(mask), copies) == (0, "6s 9s", 4)
 
 
-def test_discards_are_listed_with_what_each_leaves() -> None:
+def test_each_discard_is_listed_with_its_ukeire() -> None:
     hand34 = counts("123m456p78s112225z")
     before = hand34.copy()
     distances, masks, copies = table_of(hand34, 0)
@@ -203,7 +203,7 @@ def hands(draw: st.DrawFn, extra: int) -> tuple[Hand, int]:
 
 
 @given(hands(2))
-def test_complete_means_that_it_comes_apart_into_a_winning_form(case: tuple[Hand, int]) -> None:
+def test_a_complete_hand_can_be_split_into_a_winning_form(case: tuple[Hand, int]) -> None:
     hand34, melds = case
     assert (shanten(hand34, melds) == -1) == is_complete(hand34, melds)
 
@@ -239,7 +239,7 @@ def test_there_are_waits_exactly_in_tenpai(case: tuple[Hand, int]) -> None:
 
 
 @given(hands(2))
-def test_the_discard_table_is_what_each_hand_would_say(case: tuple[Hand, int]) -> None:
+def test_the_discard_table_agrees_with_ukeire_after_each_discard(case: tuple[Hand, int]) -> None:
     hand34, melds = case
     unseen34 = np.full(34, 4, np.int8) - hand34
     distances, masks, copies = table_of(hand34, melds)
@@ -281,14 +281,14 @@ def test_impossible_counts_read_nothing_outside_the_tables(count: int) -> None:
 # --- the tables -------------------------------------------------------------------------------------------
 
 
-def test_every_table_entry_says_what_its_holding_misses() -> None:
+def test_every_table_entry_has_the_tiles_its_holding_lacks() -> None:
     tables = shanten_table.load()
     empty = tables.missing[tables.offset[0] + tables.order[0]]
     lanes = [int(empty) >> 7 * lane & 127 for lane in range(9)]
     assert lanes == [3, 6, 9, 12, 2, 5, 8, 11, 14]
 
 
-def test_a_damaged_table_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_table_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUZAKU_CACHE_DIR", str(tmp_path))
     good = shanten_table.load()
     (kept,) = (tmp_path / "tables").iterdir()

@@ -73,7 +73,7 @@ def test_the_engine_deals_the_same_hands() -> None:
     ]
 
 
-def test_without_a_seed_no_two_games_are_alike() -> None:
+def test_without_a_seed_games_differ() -> None:
     assert Table().wall != Table().wall
 
 
@@ -162,7 +162,7 @@ def test_an_added_kan_may_be_robbed_and_shows_no_indicator() -> None:
     assert events[0].from_player == 0
 
 
-def test_an_added_kan_that_nobody_robs_goes_on() -> None:
+def test_an_added_kan_that_is_not_robbed_continues() -> None:
     play = robbery()
     assert kinds(play.pass_all()) == ["Draw"]
     assert play.table.waiting() == [0]
@@ -186,7 +186,7 @@ READY = "123m456p789s1122z"
 PINFU_69P = "78p234m406s678s55m"
 
 
-def test_riichi_is_declared_then_thrown_then_paid() -> None:
+def test_riichi_is_declared_then_discarded_then_paid() -> None:
     play = Play(stacked_wall((READY, "", "", ""), "9p"))
     assert kinds(play.act(0, K.RIICHI)) == ["Riichi"]
     assert [tile_text(action.tile) for action in play.table.legal(0)] == ["9p"]
@@ -466,7 +466,7 @@ def test_an_illegal_action_names_player_and_action() -> None:
         table.step({})
 
 
-def test_another_copy_of_a_legal_face_may_be_thrown() -> None:
+def test_another_copy_of_a_legal_face_may_be_discarded() -> None:
     play = Play(stacked_wall(("1112m456p789s122z", "", "", ""), "2z"))
     assert [tile_text(action.tile) for action in play.table.legal(0)].count("1m") == 1
     for tile in parse_hand("111m"):
@@ -482,7 +482,7 @@ def test_a_closed_kan_may_name_any_of_its_copies_first() -> None:
     assert kinds(events) == ["Ankan", "DoraRevealed", "Draw"]
 
 
-def test_nobody_else_is_asked_on_a_turn() -> None:
+def test_only_the_player_to_move_is_asked() -> None:
     table = Table(1)
     assert [table.legal(player) for player in (1, 2, 3)] == [[], [], []]
 
@@ -501,7 +501,7 @@ def test_a_clone_plays_on_by_itself() -> None:
     assert table.events == twin.events
 
 
-def test_a_player_sees_his_own_draws_and_hand_only() -> None:
+def test_a_player_sees_only_its_own_draws_and_hand() -> None:
     table = Table(2)
     start, deal, draw = (masked(event, 1) for event in table.events[:3])
     assert start == StartGame(("", "", "", ""), 1)
@@ -513,7 +513,7 @@ def test_a_player_sees_his_own_draws_and_hand_only() -> None:
     assert masked(EndRound(), 1) == EndRound()
 
 
-def test_the_events_fold_for_every_seat() -> None:
+def test_the_events_fold_for_every_player() -> None:
     table = Table(6, length="tonpuu")
     play_out(table)
     for player in range(4):

@@ -37,7 +37,7 @@ from tests.policies.saved import forge, forge_card, saved, small_card, weights
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_what_is_saved_is_loaded(tmp_path: Path, model: Model) -> None:
+def test_a_saved_checkpoint_is_loaded(tmp_path: Path, model: Model) -> None:
     card = small_card(model)
     state = weights(card)
     written = save(tmp_path, card, state)
@@ -244,7 +244,7 @@ def test_numbers_that_are_none_are_not_saved(tmp_path: Path, bad: float) -> None
     assert not list(tmp_path.iterdir())
 
 
-def test_what_could_not_be_loaded_is_not_saved(tmp_path: Path) -> None:
+def test_an_unloadable_checkpoint_is_not_saved(tmp_path: Path) -> None:
     card = small_card()
     wrong = replace(card, architecture=replace(card.architecture, width=4))
     long = replace(card, parents=("ab" * 32,) * 1000)
@@ -279,7 +279,7 @@ def test_a_missing_model_is_named_with_the_command_that_makes_it(tmp_path: Path)
             load(tmp_path, model)
 
 
-def test_the_card_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_card_is_described_in_one_line(tmp_path: Path) -> None:
     card = saved(tmp_path)
     assert describe(card) == (
         f"discard 2×1 on lite-239/1 -LA3e, 20,000 samples, accuracy 50.00%, commit 0123456789ab, "

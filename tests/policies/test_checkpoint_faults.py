@@ -507,5 +507,5 @@ def test_fault_24_texts_of_a_card_are_shown_without_control_characters(tmp_path:
     assert str(refused(tmp_path)).isprintable()
 
 
-def test_a_sealed_card_keeps_what_it_says() -> None:
+def test_a_sealed_card_keeps_its_fields() -> None:
     assert replace(sealed(CARD, NOWHERE), card_sha256="") == CARD

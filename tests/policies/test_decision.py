@@ -55,7 +55,7 @@ def test_a_kan_comes_before_riichi() -> None:
     assert policy.asked == [Slot.KAN]
 
 
-def test_riichi_is_a_decision_of_its_own_and_the_discard_another() -> None:
+def test_riichi_and_its_discard_are_separate_decisions() -> None:
     scene = ready()
     decision = choose(scene, Scripted({RIICHI: 0.51}))
     assert (decision.action, decision.step) == (RIICHI, "riichi")
@@ -68,7 +68,7 @@ def test_even_odds_are_no() -> None:
     assert choose(scene, Scripted({RIICHI: 0.5, kan: 0.5})).step == "discard"
 
 
-def test_the_likeliest_discard_is_thrown() -> None:
+def test_the_most_probable_discard_is_chosen() -> None:
     scene = ready()
     wanted = discard(scene, "5z")
     decision = choose(scene, Scripted({wanted: 1.0}))

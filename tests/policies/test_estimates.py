@@ -37,7 +37,7 @@ def rates(scene: Scene) -> npt.NDArray[np.float64]:
     return out
 
 
-def test_what_he_threw_and_what_passed_is_safe() -> None:
+def test_own_discards_and_passed_tiles_are_safe() -> None:
     out = rates(facing_riichi())
     assert out[4] == 0.0  # the riichi player's own 5m
     assert out[26] == 0.0  # the 9s of the riichi
@@ -100,7 +100,7 @@ def test_early_points_count_about_as_points() -> None:
     assert all(np.diff(out) >= 0)
 
 
-def test_at_the_end_what_passes_an_opponent_counts() -> None:
+def test_at_the_end_passing_an_opponent_counts() -> None:
     behind_by_five_thousand = [20000.0, 25000.0, 27000.0, 28000.0]
     out = gains(behind_by_five_thousand, 0, 0)
     assert out[3] - out[2] > 3 * (out[2] - out[1])

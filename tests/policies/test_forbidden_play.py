@@ -56,7 +56,7 @@ def test_we_choose_legally_whatever_the_others_do() -> None:
     }
 
 
-def test_what_the_rules_offer_is_what_breaks_none_of_them() -> None:
+def test_the_legal_actions_are_those_that_break_no_rule() -> None:
     """The legal actions and the named rules are two views of the same rules."""
     compared = 0
     for seed in range(20):

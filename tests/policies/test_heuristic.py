@@ -64,7 +64,7 @@ def test_every_answer_is_legal_and_none_is_a_fallback(seed: int) -> None:
     assert {"discard", "call", "forced"} <= steps
 
 
-def test_the_same_table_gets_the_same_answer_from_what_the_seat_sees() -> None:
+def test_the_answer_depends_only_on_what_the_player_sees() -> None:
     for number, (table, player, legal, decision) in enumerate(play(3, {0, 1, 2, 3})):
         if number % 3:
             continue

@@ -99,7 +99,7 @@ def test_a_dealer_who_is_not_first_plays_on_and_so_takes_it() -> None:
 
 
 @pytest.mark.parametrize(("third", "taken"), [(7600, True), (7800, False)])
-def test_a_tsumo_takes_from_everybody(third: int, taken: bool) -> None:
+def test_a_tsumo_takes_points_from_all_players(third: int, taken: bool) -> None:
     scores = (4300, third, 50000, 38100 - third + 7600)
     scene = Scene(HAND, dora="9s", round_index=7, scores=scores).turn("9m")
     scene.own("1z", "1z").turn("1p").turn("1p").turn("1p").draw("4s")

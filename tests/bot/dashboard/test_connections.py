@@ -172,7 +172,7 @@ def test_bytes_that_trickle_in_win_no_time() -> None:
         assert is_reset(lines[0], b"x")
 
 
-def test_one_who_takes_no_answer_is_closed() -> None:
+def test_a_client_that_reads_no_answer_is_closed() -> None:
     with server(None, library(), limits=Limits(answer_s=0.2, request_s=0.2)) as served:
         line = socket.socket()
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -183,7 +183,7 @@ def test_one_who_takes_no_answer_is_closed() -> None:
         line.close()
 
 
-def test_one_who_answers_no_ping_is_closed() -> None:
+def test_a_client_that_answers_no_ping_is_closed() -> None:
     with (
         server(Feed(), library(), limits=Limits(ping_s=0.1)) as served,
         opened(served.port, 1, asks_to_watch(served.port)) as lines,
@@ -191,7 +191,7 @@ def test_one_who_answers_no_ping_is_closed() -> None:
         assert is_closed(lines[0])
 
 
-def test_one_who_answers_no_ping_and_takes_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_answers_no_ping_and_reads_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.dashboard.protocols.CLOSE_S", 0.1)
     feed = Feed()
     with server(feed, library(), limits=Limits(ping_s=0.2, message_s=PATIENCE_S)) as served:
@@ -211,14 +211,14 @@ def test_one_who_answers_no_ping_and_takes_nothing_is_closed(monkeypatch: pytest
 # --- in lines of the log ----------------------------------------------------------------------------------
 
 
-def test_what_is_no_request_is_logged_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
+def test_invalid_requests_are_logged_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
     with server(None, library()) as served, opened(served.port, 50, b"\0\r\n\r\n") as lines:
         assert all(is_closed(line) for line in lines)
     assert sum("Invalid HTTP request" in record.message for record in caplog.records) <= 1
     assert all(record.levelno < logging.ERROR for record in caplog.records)
 
 
-def test_what_happens_all_the_time_is_counted_and_told_once_a_minute() -> None:
+def test_frequent_events_are_counted_and_logged_once_a_minute() -> None:
     now = 0.0
     seldom = Seldom(lambda: now)
     assert [seldom.due() for _ in range(3)] == [1, 0, 0]

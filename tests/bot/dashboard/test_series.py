@@ -101,7 +101,7 @@ def test_the_ladder_is_not_climbed_at_every_game_but_at_the_last() -> None:
     assert watched.reach(after(100), LADDER_S / 4)["players"][1]["ladder"] != early
 
 
-def test_the_end_is_said() -> None:
+def test_the_end_is_reported() -> None:
     watched = Watched()
     watched.reach(after(100))
     watched.pump.end()

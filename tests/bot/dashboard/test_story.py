@@ -109,7 +109,7 @@ def test_a_decision_stands_at_the_event_it_answers() -> None:
             assert (thrown["actor"], thrown["pai"]) == (game["seat"], each["preferred"]["tile"])
 
 
-def test_a_game_told_anew_keeps_its_decisions() -> None:
+def test_a_game_sent_again_keeps_its_decisions() -> None:
     items = played()
     middle = next(n for n, item in enumerate(items) if n > 150 and isinstance(item, Happened)) + 1
     log = tuple(item.event for item in items[:middle] if isinstance(item, Happened))
@@ -179,7 +179,7 @@ def test_the_session_counts_places_and_latencies() -> None:
     assert (twice["played"], twice["result"]) == (2, 2 * facts["result"])
 
 
-def test_secrets_are_not_told() -> None:
+def test_secrets_are_not_shown() -> None:
     secret = "ID0123ABCD-aBcD5678"
     REDACTOR.register(secret)
     items = list(played())
@@ -203,7 +203,7 @@ def test_secrets_are_not_told() -> None:
     assert "\\u001b" not in told
 
 
-def test_a_kept_game_is_replayed_with_what_was_thought() -> None:
+def test_a_saved_game_is_replayed_with_its_decisions() -> None:
     listed = games_shown(library(), "test")
     (entry,) = listed["games"]
     assert entry["place"] == listed["total"]["average_place"]
@@ -219,7 +219,7 @@ def test_a_kept_game_is_replayed_with_what_was_thought() -> None:
 
 
 @pytest.mark.parametrize("name", ["../secrets", "2026010203gm-0009-0000-0123abcd", "x" * 200, ""])
-def test_a_game_that_is_not_there_is_said(name: str) -> None:
+def test_a_missing_game_is_reported(name: str) -> None:
     with pytest.raises(ReplayError):
         replay_of(library(), name, "test")
 

@@ -36,7 +36,7 @@ async def test_it_plays_a_game_and_takes_its_leave() -> None:
     assert (bench.player.tally.decisions, bench.player.tally.fallbacks, bench.player.tally.late) == (1, 0, 0)
 
 
-async def test_the_record_says_who_sat_there() -> None:
+async def test_the_record_names_the_players() -> None:
     kept: list[GameRecord] = []
 
     def keep(record: GameRecord) -> None:
@@ -129,7 +129,7 @@ async def test_a_redirect_is_not_followed() -> None:
         assert target.handshakes == 0
 
 
-async def test_a_server_that_lets_nobody_in_stops_it_at_once() -> None:
+async def test_a_server_that_refuses_logins_stops_it_at_once() -> None:
     async with fake_server(Refuse(403)) as server, ClientBench(server.url) as bench:
         with pytest.raises(TransportError, match="does not let us in"):
             await bench.ended()

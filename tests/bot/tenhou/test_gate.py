@@ -149,7 +149,7 @@ def test_this_machine_has_many_names(url: str, tmp_path: Path, monkeypatch: pyte
         ("fd00::7", "ws://[FD00:0::7]:4000/"),
     ],
 )
-def test_a_host_that_is_named_as_ones_own_may_be_asked(
+def test_a_host_configured_as_ones_own_is_allowed(
     own_host: str, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

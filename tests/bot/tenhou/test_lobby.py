@@ -242,7 +242,7 @@ async def test_a_table_waits_for_as_many_clients_as_it_is_set_to() -> None:
         assert un["sx"].count("M") == 2
 
 
-async def test_those_who_wait_are_told_how_many_they_are() -> None:
+async def test_waiting_players_are_told_their_number() -> None:
     settings = LobbySettings(clients_per_table=3)
     with capture_logs() as logs:
         async with Lobby(settings) as lobby, client(lobby.url) as first, client(lobby.url) as second:
@@ -385,7 +385,7 @@ async def test_an_account_comes_back_by_its_id_and_a_guest_by_his_code() -> None
         assert sum(isinstance(event, PlayerLeft) for event in record.events) >= 1
 
 
-async def test_a_code_from_elsewhere_takes_no_seat() -> None:
+async def test_a_foreign_code_takes_no_seat() -> None:
     async with Lobby() as lobby, client(lobby.url) as owner:
         await owner.login(ACCOUNT)
         await owner.queue()

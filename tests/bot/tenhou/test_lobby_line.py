@@ -54,7 +54,7 @@ async def test_fault_27_a_client_who_reads_nothing_loses_the_line() -> None:
     writer.cancel()
 
 
-async def test_what_was_said_before_the_end_is_still_sent() -> None:
+async def test_frames_queued_before_the_end_are_still_sent() -> None:
     socket = Socket()
     line = line_over(socket)
     line.push(EchoReply())

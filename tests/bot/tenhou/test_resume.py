@@ -172,7 +172,7 @@ def _shot(**changes: object) -> m.RoundSnapshot:
     return m.RoundSnapshot(**fields | changes)  # type: ignore[arg-type]
 
 
-def test_nothing_thrown_yet() -> None:
+def test_a_snapshot_before_any_discard() -> None:
     session, events = _returned(_shot())
     assert events[-1] == Resumed(0, 0, exact=False)
     told = session.take(m.TileDrawn(0, 60))

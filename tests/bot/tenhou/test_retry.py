@@ -142,7 +142,7 @@ def test_progress_forgives_the_tries_before_it() -> None:
     assert broken(tries, progress=True) == 0
 
 
-def test_lines_that_break_again_and_again_are_not_made_anew_each_second() -> None:
+def test_connections_that_keep_breaking_are_not_retried_every_second() -> None:
     tries = Tries()
     counts = [broken(tries, progress=True) for _ in range(40)]
     assert counts[:FORGIVEN] == [0] * FORGIVEN

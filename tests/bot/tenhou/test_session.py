@@ -323,7 +323,7 @@ def test_our_pon_is_followed_by_our_discard() -> None:
     assert 71 not in [action.tile for action in opened.legal]
 
 
-def test_somebody_else_calling_first_closes_the_prompt() -> None:
+def test_another_players_call_closes_the_prompt() -> None:
     session = seated(hand=(69, 70, *HAND[:11]))
     for frame in ('{"tag":"T60"}', '{"tag":"D60"}', '{"tag":"U"}', '{"tag":"E68","t":"1"}'):
         session.receive(frame)

@@ -48,7 +48,7 @@ def test_practice_tables_name_no_record_and_tell_no_standing() -> None:
     assert at.heard(2)[-1] == {"tag": "TAIKYOKU", "oya": "2"}
 
 
-def test_the_first_deal_waits_for_everybody() -> None:
+def test_the_first_deal_waits_for_all_players() -> None:
     at = AtTable(ready=False)
     at.forget()
     for player in range(3):
@@ -68,7 +68,7 @@ def test_the_first_deal_waits_ten_seconds_at_most() -> None:
     assert at.tags(0)[:2] == ["INIT", "T"]
 
 
-def test_a_deal_shows_a_player_his_own_hand_only() -> None:
+def test_a_deal_shows_a_player_only_its_own_hand() -> None:
     at = AtTable(stacked_wall(PLAIN, indicators="5m"))
     init = next(frame for frame in at.heard(3) if frame["tag"] == "INIT")
     assert sorted(init) == ["hai", "oya", "seed", "tag", "ten"]
@@ -90,7 +90,7 @@ def test_own_echo_is_upper_case_and_others_see_tsumogiri_in_lower_case() -> None
     assert "F" in at.tags(3)
 
 
-def test_an_offer_is_made_to_those_who_may_act_and_to_nobody_else() -> None:
+def test_only_players_who_may_act_get_an_offer() -> None:
     hands = ("147m258p369s1234z", "147m258p369s1234z", "55m147p369s12567z", "28m369p147s56677z")
     at = AtTable(stacked_wall(hands, draws="5m"))
     at.forget()

@@ -49,7 +49,7 @@ def test_nothing_is_told_and_nothing_taken_before_the_match_is_accepted() -> Non
     assert at.heard(0) == []
 
 
-def test_a_turn_of_somebody_else_is_marked() -> None:
+def test_another_players_turn_is_marked() -> None:
     at = AtTable(stacked_wall(QUIET, draws="6z5z6z"))
     at.throw("6z")
     frames = back(at, 0)

@@ -80,7 +80,7 @@ def compare_efficiency(positions: Positions) -> None:
 
 
 @pytest.mark.parametrize("name", [LITE, SUPHX])
-def test_only_what_the_seat_knows_is_read(real: Positions, name: str) -> None:
+def test_only_what_the_player_knows_is_read(real: Positions, name: str) -> None:
     full = encode(real.states, real.players, name, deep=False)
     assert np.array_equal(full, encode(real.seen, real.players, name, deep=False))
 
@@ -101,7 +101,7 @@ def test_room_is_filled_whatever_lay_in_it(real: Positions) -> None:
 
 
 @pytest.mark.parametrize("name", [LITE, SUPHX])
-def test_no_kind_of_array_is_compiled_for_anew(real: Positions, name: str) -> None:
+def test_no_array_layout_causes_another_compilation(real: Positions, name: str) -> None:
     encode(real.states[:1], real.players[:1], name)
     before = compiled_forms()
     fixed = real.states[:3].copy()
@@ -133,7 +133,7 @@ def test_a_tonpuu_game_ends_after_east(real: Positions) -> None:
         ({"feature_set": ORACLE}, "needs walls"),
     ],
 )
-def test_what_does_not_fit_is_refused(change: dict[str, Any], message: str) -> None:
+def test_invalid_arrays_are_refused(change: dict[str, Any], message: str) -> None:
     given: dict[str, Any] = {"states": np.zeros(1, ROUND_STATE), "players": 0, "feature_set": LITE}
     with pytest.raises(ValueError, match=message):
         encode(**(given | change))

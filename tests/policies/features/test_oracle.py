@@ -91,6 +91,6 @@ def check_table(table: Table) -> None:
         check(planes, stack(*parts, *nexts, therm((t >> 2 for t in coming), 4), therm(ura, 4)), f"seat {me}")
 
 
-def test_what_is_not_known_stays_empty() -> None:
+def test_unknown_hands_stay_empty() -> None:
     empty = np.array([new_round()], ROUND_STATE)
     assert not encode(empty, 0, ORACLE, walls=np.full((1, 136), -1, np.int16)).any()

@@ -146,7 +146,7 @@ def test_an_open_hand_without_a_yaku_promises_nothing() -> None:
     assert promise(scene.record, seen(scene), -1, 29) == 0
 
 
-def test_the_red_five_is_thrown_last() -> None:
+def test_the_red_five_is_discarded_last() -> None:
     scene = Scene("123m055p789s1122z").draw("9p")
     with_red = promise(scene.record, seen(scene), -1, 13)
     scene = Scene("123m055p789s1122z").draw("9p").discard("5p").turn("9m").turn("9m").turn("9m").draw("8p")

@@ -100,7 +100,7 @@ def test_far_hand_is_empty() -> None:
     assert not deep(hand_record("147m258p369s12345z"), 1).any()
 
 
-def test_without_draws_left_only_what_could_be_is_shown() -> None:
+def test_without_draws_left_only_la1_is_marked() -> None:
     record = hand_record("234567m34588p67s3z")
     record["wall_left"] = 0
     planes = deep(record, 1)
