@@ -11,7 +11,7 @@ from game.fold.reasons import (
     BAD_TILE,
     FITS,
     NO_MELD,
-    NOT_HIS_MOVE,
+    NOT_TO_MOVE,
     TILE_ELSEWHERE,
     WRONG_MOMENT,
     WRONG_TILE,
@@ -96,7 +96,7 @@ def _check_call(rec: Any, what: int, player: int, source: int, tile: int, own: A
     if rec.phase != PHASE_CLAIM:
         return WRONG_MOMENT
     if source != rec.last_player or player == source or (what == CHI and player != (source + 1) % 4):
-        return NOT_HIS_MOVE
+        return NOT_TO_MOVE
     if tile != rec.last_tile:
         return WRONG_TILE
     if rec.riichi[source] == 1:
@@ -216,7 +216,7 @@ def _check_own_kan(rec: Any, player: int) -> int:
     # After a riichi only its discard follows; after a call the hand may still have the tiles for a kan.
     if rec.phase != PHASE_TURN and (rec.phase != PHASE_CALLED or rec.riichi[rec.turn] == 1):
         return WRONG_MOMENT
-    return FITS if player == rec.turn else NOT_HIS_MOVE
+    return FITS if player == rec.turn else NOT_TO_MOVE
 
 
 @kernel

@@ -13,7 +13,7 @@ from game.fold.reasons import (
     BAD_TILE,
     FITS,
     NO_KAN,
-    NOT_HIS_MOVE,
+    NOT_TO_MOVE,
     TILE_ELSEWHERE,
     WRONG_MOMENT,
     WRONG_TILE,
@@ -69,7 +69,7 @@ def win(rec: Any, code: Any) -> int:
         if rec.phase != PHASE_TURN:
             return WRONG_MOMENT
         if player != rec.turn:
-            return NOT_HIS_MOVE
+            return NOT_TO_MOVE
         if rec.hand_known[player] and tile != rec.drawn:
             return WRONG_TILE
     else:

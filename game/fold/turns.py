@@ -11,7 +11,7 @@ from game.fold.reasons import (
     BAD_TILE,
     DECLARED,
     FITS,
-    NOT_HIS_MOVE,
+    NOT_TO_MOVE,
     RIVER_FULL,
     TILE_ELSEWHERE,
     WALL_EMPTY,
@@ -43,12 +43,12 @@ def draw(rec: Any, player: int, tile: int) -> int:
     """A player draws a tile; the previous discard has then passed."""
     if rec.phase == PHASE_CLAIM:
         if player != (rec.last_player + 1) % 4:
-            return NOT_HIS_MOVE
+            return NOT_TO_MOVE
         if rec.riichi[rec.last_player] == 1:
             return WRONG_MOMENT
     elif rec.phase in (PHASE_DRAW, PHASE_ROB):
         if player != rec.turn:
-            return NOT_HIS_MOVE
+            return NOT_TO_MOVE
     else:
         return WRONG_MOMENT
     if rec.wall_left <= 0 and rec.phase == PHASE_CLAIM:
@@ -78,7 +78,7 @@ def discard(rec: Any, player: int, tile: int, tsumogiri: int) -> int:
     if rec.phase not in (PHASE_TURN, PHASE_CALLED):
         return WRONG_MOMENT
     if player != rec.turn:
-        return NOT_HIS_MOVE
+        return NOT_TO_MOVE
     reason = _check_discard(rec, player, tile, tsumogiri)
     if reason != FITS:
         return reason
@@ -142,7 +142,7 @@ def declare_riichi(rec: Any, player: int) -> int:
     if rec.phase != PHASE_TURN:
         return WRONG_MOMENT
     if player != rec.turn:
-        return NOT_HIS_MOVE
+        return NOT_TO_MOVE
     if rec.riichi[player] != 0:
         return DECLARED
     rec.riichi[player] = 1

@@ -124,7 +124,7 @@ def test_several_games_follow_one_another_in_one_process() -> None:
         assert piped(seed, "tonpuu", seats) == unpiped(seed, "tonpuu", policy)
 
 
-# --- who is asked what ------------------------------------------------------------------------------------
+# --- questions and players --------------------------------------------------------------------------------
 
 
 def told(scene: Scene, player: int = 0) -> list[Message]:
@@ -228,7 +228,7 @@ def test_scores_missing_from_a_deal_are_the_last_ones_received() -> None:
     assert engine._reader.state["scores"].tolist() == [25000] * 4
 
 
-# --- what is wrong ----------------------------------------------------------------------------------------
+# --- invalid messages -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

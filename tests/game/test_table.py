@@ -447,7 +447,7 @@ def test_when_a_hanchan_ends(
         assert play.table.round_index == following
 
 
-# --- what a caller sees -------------------------------------------------------------------------------------
+# --- through the public interface ---------------------------------------------------------------------------
 
 
 def test_an_illegal_action_names_player_and_action() -> None:

@@ -158,7 +158,7 @@ def test_the_fast_value_agrees_with_the_scoring() -> None:
     assert agreed >= 0.98 * total
 
 
-# --- the way to a win ---------------------------------------------------------------------------------------
+# --- the route to a win -------------------------------------------------------------------------------------
 
 
 def test_a_win_is_nearer_with_fewer_tiles_missing_and_more_draws() -> None:

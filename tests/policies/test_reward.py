@@ -61,7 +61,7 @@ def network(**sizes: object) -> RewardNetwork:
     return found
 
 
-# --- what the network reads -------------------------------------------------------------------------------
+# --- the network's input ----------------------------------------------------------------------------------
 
 
 def test_a_round_is_encoded_from_the_player_on() -> None:
@@ -121,7 +121,7 @@ def test_games_of_different_length_are_padded() -> None:
     assert together([]).starts.shape == (0, 0)
 
 
-# --- what it answers --------------------------------------------------------------------------------------
+# --- answers ----------------------------------------------------------------------------------------------
 
 
 def test_answers_look_at_the_rounds_so_far_alone() -> None:
@@ -180,7 +180,7 @@ def test_nothing_to_answer() -> None:
     assert not round_rewards(network(), unbegun, ENDS)[0].any()
 
 
-# --- what it is built from --------------------------------------------------------------------------------
+# --- architecture -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

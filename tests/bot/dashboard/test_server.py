@@ -165,7 +165,7 @@ def test_a_dashboard_that_fails_leaves_the_game_alone(monkeypatch: pytest.Monkey
     assert len(feed.take()) <= 101
 
 
-# --- the list everybody reads from ------------------------------------------------------------------------
+# --- the shared list --------------------------------------------------------------------------------------
 
 
 async def test_a_batch_is_bounded_and_the_rest_follows() -> None:

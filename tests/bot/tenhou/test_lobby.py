@@ -78,7 +78,7 @@ async def test_a_line_without_a_login_is_closed() -> None:
         assert await player.closed() == 1008
 
 
-async def test_a_guest_may_have_a_name_and_keeps_it_when_he_comes_back() -> None:
+async def test_a_guest_may_have_a_name_and_keeps_it_on_return() -> None:
     async with Lobby() as lobby, client(lobby.url) as first:
         assert unquote((await first.login("Alice"))["uname"]) == "Alice"
         await first.queue("0,1")
@@ -90,7 +90,7 @@ async def test_a_guest_may_have_a_name_and_keeps_it_when_he_comes_back() -> None
             assert "Alice" in {unquote(un[f"n{seat}"]) for seat in range(4)}
 
 
-# --- who may open a line ------------------------------------------------------------------------------
+# --- allowed connections ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -361,10 +361,10 @@ async def test_a_silent_client_does_not_hold_a_table_up() -> None:
             pass
 
 
-# --- coming back --------------------------------------------------------------------------------------
+# --- returning ----------------------------------------------------------------------------------------
 
 
-async def test_an_account_comes_back_by_its_id_and_a_guest_by_his_code() -> None:
+async def test_an_account_returns_by_its_id_and_a_guest_by_its_code() -> None:
     for name in (ACCOUNT, "NoName"):
         records: list[GameRecord] = []
         async with Lobby(LobbySettings(seed=5), on_record=records.append) as lobby:

@@ -487,7 +487,7 @@ def test_players_who_leave_and_return_are_in_the_log() -> None:
     ]
 
 
-# --- coming back --------------------------------------------------------------------------------------
+# --- returning ----------------------------------------------------------------------------------------
 
 
 def test_a_broken_line_is_replaced_with_the_resume_code() -> None:

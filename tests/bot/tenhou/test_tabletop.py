@@ -32,7 +32,7 @@ def own_turn(at: AtTable) -> int:
     return player
 
 
-# --- sitting down -------------------------------------------------------------------------------------
+# --- seating ------------------------------------------------------------------------------------------
 
 
 def test_a_match_is_told_in_three_frames_seen_from_each_seat() -> None:
