@@ -58,7 +58,7 @@ def _wrong_moment(record: np.void, player: int, kind: ActionKind) -> str:
     phase = int(record["phase"])
     if kind in _CLAIMS:
         if phase not in (PHASE_CLAIM, PHASE_ROB) or int(record["last_player"]) == player:
-            return "there is no discard to call"
+            return "there is no tile of another player to claim"
         if phase == PHASE_ROB and kind is not ActionKind.RON:
             return "a tile added to a pon can only be won on"
         return ""

@@ -71,7 +71,7 @@ CASES = [
     (lambda: Scene(READY).draw("9p"), {"type": "dahai"}, "names no tile"),
     (lambda: Scene(READY).draw("9p"), {"type": "none"}, "it must discard"),
     (lambda: Scene(READY).draw("9p"), {"type": "hora"}, "the hand is not complete"),
-    (lambda: Scene(READY).draw("9p"), {"type": "pon"}, "there is no discard to call"),
+    (lambda: Scene(READY).draw("9p"), {"type": "pon"}, "there is no tile of another player to claim"),
     (
         lambda: Scene(READY).draw("9p"),
         {"type": "ryukyoku"},
