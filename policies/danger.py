@@ -107,7 +107,7 @@ def _open_points(rec: Any, player: int, dora34: Any, flush: int) -> float:
 
 @kernel
 def expected_points(rec: Any, player: int, dora34: Any, reads_melds: bool) -> float:
-    """Expected cost of dealing into a player who is tenpai."""
+    """Expected points of a player's hand if it is tenpai."""
     if rec.riichi[player] > 0:
         points = _RIICHI_POINTS + 600.0 * (rec.indicator_count - 1)
     elif rec.is_open[player]:
