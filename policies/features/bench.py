@@ -81,7 +81,7 @@ def bench_features(games: int = 4, repeats: int = 5, seed: int = 0) -> FeatureBe
 
     speeds = (
         speed(LITE, lambda: _encode_all(met.states, met.players, LITE)),
-        speed(f"{LITE}, tiles permuted", lambda: _encode_and_rename(met)),
+        speed(f"{LITE}, tiles renamed", lambda: _encode_and_rename(met)),
         speed(f"{SUPHX}, not searched deep", lambda: _encode_all(met.states, met.players, SUPHX, deep=False)),
         speed(SUPHX, lambda: _encode_all(met.states, met.players, SUPHX)),
         speed(LITE_CALL, lambda: _encode_calls(met, LITE_CALL), len(met.calls)),

@@ -33,7 +33,7 @@ DEEP_PLANES: Final = 72
 
 
 class Axis(Enum):
-    """How a group's planes change when tiles are permuted (suits exchanged, 1 and 9 mirrored).
+    """How a group's planes move when tiles are renamed (suits exchanged, 1 and 9 mirrored).
 
     Attributes:
         TILES: each plane is gathered along its 34 kinds; constant planes do not change.
@@ -70,8 +70,8 @@ class FeatureSet(msgspec.Struct, frozen=True):
     """A named, versioned stack of planes.
 
     Attributes:
-        name: includes the version; it changes if any plane does.
-        purpose: the networks it is for.
+        name: with the version; it changes when any plane does.
+        purpose: for which networks.
         groups: in the order of their planes.
     """
 
@@ -288,7 +288,7 @@ _SUPHX_GROUPS: Final = (
     ),
     Group(id="C1", planes=4, content="dora indicators, 1–4 copies", axis=Axis.INDICATORS, mirrors=False),
     Group(id="C2", planes=4, content="dora by indicators, 1–4 times", mirrors=False),
-    Group(id="C3", planes=5, content="number of indicators revealed, 1 to 5"),
+    Group(id="C3", planes=5, content="number of indicators shown, 1 to 5"),
     Group(
         id="D",
         planes=240,
@@ -419,7 +419,7 @@ def looks_deep(name: str, without: Collection[str] = ()) -> bool:
 def offsets(name: str) -> Any:
     """The first plane of each group as a named tuple, which kernels can read.
 
-    A prime in a group's id becomes a final ``_after``: ``offsets("suphx-958/1").LA3a_after``.
+    A prime in a group's id is a final ``_after``: ``offsets("suphx-958/1").LA3a_after``.
     """
     groups = SETS[name].groups
     kind = namedtuple("Offsets", [group.id.replace("'", "_after") for group in groups])  # type: ignore[misc]
