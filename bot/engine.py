@@ -29,7 +29,7 @@ from replays.mjai_seat import NONE, write_action
 
 _ASIDES: Final = (DoraRevealed, RiichiAccepted, PlayerLeft, PlayerReturned)
 """Events that put no new choice to anybody: what was asked before them has been answered."""
-_NO_SEAT: Final = -1
+_NO_PLAYER: Final = -1
 _START_SCORES: Final = (START_SCORE,) * 4
 """Where nobody says them: the first mjai leaves them out of the deal, and tells them with every change."""
 _FACES: Final = frozenset(mjai_text(tile) for tile in range(TILES))
@@ -44,13 +44,13 @@ class EngineSettings(msgspec.Struct, frozen=True):
 
     Attributes:
         length: of the games; no message says it.
-        seat: whose seat it is where ``start_game`` does not say, absolute; None where it always does.
+        player: who we are when ``start_game`` carries no ``id``, 0 to 3; None if it always does.
         failures: after so many failed decisions the rules play the rest of the game.
         riichi_at_once: declare riichi and name the discard in one answer.
     """
 
     length: GameLength = "hanchan"
-    seat: int | None = None
+    player: int | None = None
     failures: int = 3
     riichi_at_once: bool = False
 
@@ -75,7 +75,7 @@ class Engine:
         self._settings = settings or EngineSettings()
         self._guard = PolicyGuard(policy, self._settings.failures)
         self._reader = MjaiReader()
-        self._seat = _NO_SEAT if self._settings.seat is None else self._settings.seat
+        self._player = _NO_PLAYER if self._settings.player is None else self._settings.player
         self._round = _Round.NONE
         self._asked = False
         self._scores: object = _START_SCORES
@@ -141,21 +141,23 @@ class Engine:
         self._round = _Round.NONE
         self._guard.new_game()
         self._scores = message.get("scores", _START_SCORES)
-        seat = message.get("id", self._settings.seat)
-        if seat not in range(4) or isinstance(seat, bool):
-            self._seat = _NO_SEAT
+        player = message.get("id", self._settings.player)
+        if player not in range(4) or isinstance(player, bool):
+            self._player = _NO_PLAYER
             raise ReplayFormatError("start_game without an id from 0 to 3; --seat says whose seat it is")
-        self._seat = int(seat)
+        self._player = int(player)
 
     def _start_round(self, message: Mapping[str, Any]) -> None:
         self._round = _Round.LOST
         self._asked = False
         self._reader = MjaiReader()  # whatever came of the last round, scores and sticks stand in the deal
         self._reader.read({"scores": self._scores, **message})
-        if self._seat == _NO_SEAT:
+        if self._player == _NO_PLAYER:
             raise ReplayFormatError("start_kyoku before a start_game that says whose seat this is")
-        if not self._reader.state["hand_known"][self._seat]:
-            raise ReplayFormatError(f"start_kyoku does not show the hand of player {self._seat}, who we are")
+        if not self._reader.state["hand_known"][self._player]:
+            raise ReplayFormatError(
+                f"start_kyoku does not show the hand of player {self._player}, who we are"
+            )
         self._round = _Round.FOLLOWED
 
     def _end_round(self, _: Mapping[str, Any]) -> None:
@@ -164,7 +166,7 @@ class Engine:
 
     def _follow(self, message: Mapping[str, Any]) -> None:
         for event in self._reader.read(message):
-            if isinstance(event, Riichi) and event.player == self._seat and self._settings.riichi_at_once:
+            if isinstance(event, Riichi) and event.player == self._player and self._settings.riichi_at_once:
                 self._asked = False  # the discard has been named
             elif not isinstance(event, _ASIDES):
                 self._asked = True
@@ -177,7 +179,7 @@ class Engine:
             action = self._decide(state)
             if action is None:
                 return []
-            said = [write_action(action, state, self._seat)]
+            said = [write_action(action, state, self._player)]
             if action.kind is ActionKind.RIICHI and self._settings.riichi_at_once:
                 said.append(self._riichi_discard(state))
         except Exception as error:  # decision fallback: an arena waits for an answer
@@ -187,15 +189,15 @@ class Engine:
         return said
 
     def _decide(self, state: np.void) -> Action | None:
-        legal = legal_actions(state, self._seat)
+        legal = legal_actions(state, self._player)
         if not legal:
             return None
-        decision = self._guard.decide(state, self._seat, legal, self._settings.length)
+        decision = self._guard.decide(state, self._player, legal, self._settings.length)
         log.info(
             "decision.made",
             round=int(state["round_index"]),
             turn=int(state["discard_count"]),
-            seat=self._seat,
+            seat=self._player,
             action=str(decision.action),
             source=decision.source,
             probability=round(decision.probability, 4),
@@ -205,19 +207,19 @@ class Engine:
 
     def _riichi_discard(self, state: np.void) -> Message:
         declared = clone(state)
-        apply(declared, Riichi(self._seat))
+        apply(declared, Riichi(self._player))
         action = self._decide(declared)
         assert action is not None, "riichi leaves a discard"
-        return write_action(action, declared, self._seat)
+        return write_action(action, declared, self._player)
 
     def _throw_back(self, message: object) -> list[Message]:
         """In a lost round, throw what we draw: that is always legal, and better than no answer."""
         if not isinstance(message, Mapping) or message.get("type") != "tsumo":
             return []
         pai = message.get("pai")
-        if message.get("actor") != self._seat or not isinstance(pai, str) or pai not in _FACES:
+        if message.get("actor") != self._player or not isinstance(pai, str) or pai not in _FACES:
             return []
-        return [{"type": "dahai", "actor": self._seat, "pai": pai, "tsumogiri": True}]
+        return [{"type": "dahai", "actor": self._player, "pai": pai, "tsumogiri": True}]
 
 
 _HEARD: Final[dict[str, Callable[[Engine, Mapping[str, Any]], None]]] = {

@@ -32,12 +32,12 @@ events what asks."""
 log = structlog.get_logger(__name__)
 
 
-def run_engine(config: Config, *, seat: int | None, answers: Answers, arrays: bool) -> int:
+def run_engine(config: Config, *, player: int | None, answers: Answers, arrays: bool) -> int:
     """Play whatever comes in on stdin until it ends; the exit code.
 
     Args:
         config: who decides, and the kind of game.
-        seat: whose seat it is where ``start_game`` does not say, None where it always does.
+        player: who we are when ``start_game`` carries no ``id``, 0 to 3; None if it always does.
         answers: which lines are answered.
         arrays: answer with arrays of actions, riichi and its discard in one.
 
@@ -47,7 +47,7 @@ def run_engine(config: Config, *, seat: int | None, answers: Answers, arrays: bo
     out = sys.stdout
     settings = EngineSettings(
         length=config.game_type.length,
-        seat=seat,
+        player=player,
         failures=config.decision.failures_before_rules,
         riichi_at_once=arrays,
     )

@@ -1,4 +1,4 @@
-"""What a mahjong table is: tiles, melds, events, the state they fold into, the rules, the points.
+"""The mahjong table: tiles, melds, events, round state, rules and scoring.
 
-The lowest floor: it knows no socket, no file and no policy.
+The lowest layer: it knows nothing of sockets, files or policies.
 """

@@ -1,4 +1,4 @@
-"""What a seat can do: one vocabulary for rules, policies, the wire and the engine."""
+"""The actions of a player: one vocabulary for the rules, policies, the wire and the engine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from game.tiles import tile_text
 
 
 class ActionKind(IntEnum):
-    """The choices of a seat. Riichi is two steps: declare, then discard."""
+    """The kinds of action. Riichi takes two steps: declare, then discard."""
 
     PASS = 0
     DISCARD = 1
@@ -26,13 +26,13 @@ class ActionKind(IntEnum):
 
 
 class Action(msgspec.Struct, frozen=True):
-    """One choice.
+    """One action.
 
     Attributes:
         kind: what is done.
-        tile: the tile thrown, called, added or won on; -1 for pass, riichi, ankan and nine terminals.
-        consumed: tiles from the hand that go into the meld, ascending; all four for an ankan, the three of
-            the old pon for a kakan.
+        tile: the tile discarded, called, added or won on; -1 for pass, riichi, ankan and nine terminals.
+        consumed: the tiles from the hand that go into the meld, ascending; all four for an ankan, the three
+            tiles of the existing pon for a kakan.
     """
 
     kind: ActionKind

@@ -1,4 +1,4 @@
-"""How fast the table's pieces are on one core, and whether they agree with another's."""
+"""Speed of the table's building blocks on one core, and their agreement with another library."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from game.jit import kernel
 from game.shanten import discard_table, shanten_batch, ukeire, waits
 
 _MELDS: Final = (0.70, 0.17, 0.09, 0.03, 0.01)
-"""Share of hands with 0-4 melds, roughly as they stand in mid-game."""
+"""Share of hands with 0-4 melds, roughly as in mid-game."""
 _TURNS: Final = 17
 
 
@@ -27,9 +27,9 @@ class Speed(msgspec.Struct, frozen=True):
         name: What was measured.
         unit: What is counted.
         runs: Units per second of each run.
-        minimum: The slowest of them.
-        median: The middle one.
-        maximum: The fastest.
+        minimum: The slowest run.
+        median: The median run.
+        maximum: The fastest run.
     """
 
     name: str
@@ -45,9 +45,9 @@ class Agreement(msgspec.Struct, frozen=True):
 
     Attributes:
         name: What was compared.
-        cases: How many cases.
-        different: How many gave two answers.
-        example: The first of those in words; empty if there is none.
+        cases: Number of cases.
+        different: Number of cases with two different answers.
+        example: The first such case in words; empty if there is none.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Agreement(msgspec.Struct, frozen=True):
 
 
 class Hands(NamedTuple):
-    """Hands to measure with: ``[N, 34]`` int8 concealed tiles by kind, and ``[N]`` int8 melds."""
+    """Hands to measure with: ``[N, 34]`` int8 concealed tiles by kind, and ``[N]`` int8 meld counts."""
 
     hands34: NDArray[np.int8]
     meld_counts: NDArray[np.int8]
@@ -72,7 +72,7 @@ def measure(
     repeats: int = 7,
     clock: Callable[[], float] = time.thread_time,
 ) -> Speed:
-    """Time a piece of work, after one run that is not counted.
+    """Time a piece of work, after one uncounted run.
 
     Args:
         name: What is measured.
@@ -80,7 +80,7 @@ def measure(
         count: Units of work in one run.
         work: The run.
         repeats: Runs to time.
-        clock: Seconds; by default those this thread spent on a core, so that other programs do not count.
+        clock: Returns seconds; the default is this thread's CPU time, which other programs do not affect.
     """
     work()
     runs = []
@@ -92,7 +92,7 @@ def measure(
 
 
 def bench_shanten(hands: int = 50_000, repeats: int = 7, seed: int = 0) -> list[Speed]:
-    """Speed of the shanten kernels on hands as they stand in play: batched shanten first, then the others."""
+    """Speed of the shanten kernels on hands typical of play: batched shanten first, then the others."""
     waiting, drawn = played_hands(hands, 1, seed), played_hands(hands // 10, 2, seed)
     both = played_hands(hands, 0, seed)
     out = np.empty(hands, np.int8)
@@ -105,7 +105,7 @@ def bench_shanten(hands: int = 50_000, repeats: int = 7, seed: int = 0) -> list[
 
 
 def compare_shanten(hands: int = 100_000, seed: int = 0) -> Agreement:
-    """Compare with the `mahjong` library: hands in play, dealt at random, and of one or two suits alone."""
+    """Compare with the `mahjong` library: hands from play, random hands, and hands of one or two suits."""
     samples = [
         played_hands(hands // 2, 0, seed),
         dealt_hands(hands // 4, (34,), seed + 1),
@@ -120,7 +120,7 @@ def compare_shanten(hands: int = 100_000, seed: int = 0) -> Agreement:
         theirs = Shanten.calculate_shanten(hand34, use_chiitoitsu=melds == 0, use_kokushi=melds == 0)
         if theirs != our:
             different += 1
-            example = example or f"{hand34} with {melds} melds: {our}, mahjong says {theirs}"
+            example = example or f"{hand34} with {melds} melds: {our}, mahjong gives {theirs}"
     return Agreement("shanten against mahjong", hands, different, example)
 
 
@@ -128,8 +128,8 @@ def played_hands(count: int, extra: int, seed: int) -> Hands:
     """Hands at a random turn of a player who always keeps the most accepted tiles.
 
     Args:
-        count: How many.
-        extra: 1 for 3n+1 tiles, 2 for 3n+2, 0 for some of both.
+        count: Number of hands.
+        extra: 1 for 3n+1 tiles, 2 for 3n+2, 0 for a mix of both.
         seed: The same seed gives the same hands.
     """
     rng = np.random.default_rng(seed)
@@ -144,7 +144,7 @@ def played_hands(count: int, extra: int, seed: int) -> Hands:
 
 
 def dealt_hands(count: int, kinds: tuple[int, ...], seed: int) -> Hands:
-    """Hands straight from the wall, each of only the first so many kinds: one of the numbers in ``kinds``."""
+    """Hands drawn straight from the wall, each using only the first k kinds for a random k in ``kinds``."""
     rng = np.random.default_rng(seed)
     meld_counts = rng.integers(0, 5, size=count).astype(np.int8)
     hands34 = np.zeros((count, 34), np.int8)

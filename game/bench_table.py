@@ -1,4 +1,4 @@
-"""How fast the table steps, beside the engine alone in the same run."""
+"""Speed of the table, compared with the bare engine in the same run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from game.table import Table
 def bench_table(games: int = 10, repeats: int = 5, seed: int = 0) -> list[Speed]:
     """Whole hanchan of random moves, in steps per second of one core.
 
-    A step is one answer of everybody asked. The second line has events and legal actions as ours; the third
-    the state as well, folded after every step.
+    In one step every player asked answers. The second line includes our events and legal actions; the third
+    also folds the state after every step.
     """
     return [
         _speed("riichienv alone", play_bare, games, repeats, seed),

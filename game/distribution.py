@@ -1,6 +1,6 @@
 """The installed distribution: its version, and the optional packages that some commands need.
 
-The distribution is called ``suzaku-mahjong``, since ``suzaku`` on PyPI is another project; the program and
+The distribution is called ``suzaku-mahjong`` because ``suzaku`` on PyPI is another project; the program and
 its folders are called ``suzaku``.
 """
 
@@ -19,14 +19,14 @@ from game.errors import ConfigError
 
 DISTRIBUTION: Final = "suzaku-mahjong"
 OPTIONAL: Final = {"tensorboard": "learn", "matplotlib": "learn", "ray": "ray"}
-"""Packages that only some commands import, with the extra of the distribution that each belongs to."""
+"""Packages that only some commands import, each with the extra of the distribution that installs it."""
 
 _ROOT: Final = Path(__file__).parents[1]
 _EXTRA: Final = re.compile(r"""(?P<requirement>[^;]+);\s*extra\s*==\s*["'](?P<extra>[^"']+)["']""")
 
 
 def version() -> str:
-    """The version: of the installed metadata, or of `pyproject.toml` in a tree that is not installed."""
+    """The version from the installed metadata, or from `pyproject.toml` in a source tree."""
     try:
         return importlib.metadata.version(DISTRIBUTION)
     except importlib.metadata.PackageNotFoundError:
@@ -46,7 +46,7 @@ def require(package: str, purpose: str) -> None:
         purpose: what needs it, as the user asked for it: ``"`suzaku train`"``.
 
     Raises:
-        ConfigError: it is not; the message has the command that installs the extra it belongs to.
+        ConfigError: it is not installed; the message gives the command that installs it.
     """
     if importlib.util.find_spec(package) is not None:
         return
@@ -58,10 +58,10 @@ def require(package: str, purpose: str) -> None:
 
 
 def _requirements(extra: str) -> list[str]:
-    """What an extra installs.
+    """The packages that an extra installs.
 
-    The packages themselves are named, not our distribution with the extra: it need not be on any index, and
-    whatever is there under its name may be a stranger's.
+    The message names these packages, not our distribution with the extra: ours may be on no index, and a
+    package of that name there may be someone else's.
     """
     try:
         listed = importlib.metadata.requires(DISTRIBUTION) or []

@@ -1,4 +1,4 @@
-"""Which kinds and which tiles count as dora, for kernels."""
+"""Which kinds and tiles count as dora, for kernels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from game.jit import kernel
 
 @kernel
 def dora_of(kind: int) -> int:
-    """The kind that counts as dora when this one is the indicator.
+    """The dora that an indicator of this kind shows.
 
     >>> [dora_of(kind) for kind in (0, 8, 26, 30, 33)]
     [1, 0, 18, 27, 31]

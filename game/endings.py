@@ -1,6 +1,6 @@
-"""How a round ends: its wins with their points, its draws with their payments.
+"""How a round ends: wins with their points, draws with their payments.
 
-From the record of the round at that moment to the events; `game.table` puts them into the game.
+Turns the record at the end of a round into events; `game.table` adds them to the game.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ def win_events(
     """The wins on one tile.
 
     Args:
-        record: at the moment of the chance, the winners' hands known.
-        winners: the nearest to the discarder first; he alone is paid the honba, and takes the sticks.
-        source: whose tile it is; the winner himself for a tsumo.
+        record: when the win is possible, with the winners' hands known.
+        winners: nearest to the discarder first; only the first is paid the honba and takes the riichi sticks.
+        source: the player whose tile it is; the winner for a tsumo.
         tile: the winning tile.
-        ura_indicators: under the indicators shown; they count for winners in riichi.
+        ura_indicators: beneath the revealed indicators; they count for winners in riichi.
     """
     wins = []
     for place, player in enumerate(winners):
@@ -67,7 +67,7 @@ def _win(record: np.void, player: int, source: int, tile: int, ura: tuple[int, .
 
 
 def exhausted(record: np.void) -> tuple[DrawnRound, bool]:
-    """The end of the wall, nagashi mangan included; and whether the dealer repeats."""
+    """The draw at the end of the wall, nagashi mangan included, and whether the dealer repeats."""
     tenpai = (record["waits"] != 0).tolist()
     dealer = int(record["dealer"])
     ready = [player for player in range(4) if tenpai[player]]
@@ -80,7 +80,7 @@ def exhausted(record: np.void) -> tuple[DrawnRound, bool]:
 def drawn_round(
     record: np.void, reason: DrawReason, shown: Sequence[int], paid: Four = (0, 0, 0, 0)
 ) -> DrawnRound:
-    """A round without a win; ``shown`` are the players who lay their hands open."""
+    """A round without a win; ``shown`` are the players who reveal their hands."""
     first, second, third, fourth = (
         tuple(hand_tiles(record, player)) if player in shown else None for player in range(4)
     )
@@ -88,7 +88,7 @@ def drawn_round(
 
 
 def _is_nagashi(record: np.void, player: int) -> bool:
-    """Whether a player threw terminals and honours only, and none of them was called."""
+    """Whether all of a player's discards are terminals and honours and none was called."""
     size = int(record["river_size"][player])
     if (record["river_marks"][player, :size] & RIVER_CALLED).any():
         return False

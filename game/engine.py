@@ -1,7 +1,7 @@
-"""The rules engine `riichienv` under our names: one round from a fixed wall, and who may do what in it.
+"""The rules engine `riichienv` under our names: one round from a fixed wall, and each player's actions in it.
 
-The only module that imports the engine; `game.table` makes a game of it. What is odd about the engine stays
-in here: its random seat order, its doubled actions, its penalty for an illegal one.
+The only module that imports the engine; `game.table` builds a game on it. The engine's quirks stay in here:
+its random seat order, its duplicate actions, its penalty for an illegal action.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from game.tiles import RED_FIVES, TILES
 
 _DISCARDS: Final = tuple(Action(ActionKind.DISCARD, tile) for tile in range(TILES))
 _FACES: Final = tuple(2 * (tile >> 2) + (tile in RED_FIVES) for tile in range(TILES))
-"""What a player sees of a tile, in the order of the legal set: by kind, the red five after the plain ones."""
+"""What a player sees of a tile, in the order of the legal actions: by kind, the red five after the others."""
 
 _SIMPLE: Final = {
     ActionType.PASS: PASS,
@@ -54,7 +54,7 @@ _PLACE: Final = {
 }
 
 Choices = dict[Action, Any]
-"""Our actions in the order of the legal set, with the engine's for each."""
+"""Our actions in the order of the legal actions, each with the engine's action."""
 
 
 class Engine:
@@ -65,7 +65,7 @@ class Engine:
     def __init__(self) -> None:
         self._env: Any = RiichiEnv(game_mode="4p-red-single", skip_mjai_logging=True)
         self._observations: dict[int, Any] = {}
-        # who may not win by ron for the rest of a restored round: the engine's own mark cannot be set
+        # players barred from ron for the rest of a restored round: the engine's own flag cannot be set
         self._barred: frozenset[int] = frozenset()
 
     def deal(
@@ -83,11 +83,11 @@ class Engine:
         )
 
     def step(self, actions: dict[int, Any]) -> None:
-        """Go on with the engine's own actions, as `choices` gave them; they must be legal."""
+        """Continue with the engine's own actions, as `choices` returned them; they must be legal."""
         self._observations = self._env.step(actions)
 
     def claimants(self, only_wins: bool) -> list[int]:
-        """The players who have something to say to the last tile, ascending; without any, all have passed."""
+        """The players who may claim the last tile, ascending; if there are none, all have passed."""
         env = self._env
         if env.phase is not Phase.WaitResponse or env.is_done:
             return []
@@ -101,16 +101,16 @@ class Engine:
 
     @property
     def scores(self) -> list[int]:
-        """The scores by the engine's own count."""
+        """The scores as the engine counts them."""
         return list(self._env.scores())
 
     def choices(self, player: int, only_wins: bool) -> Choices:
-        """What a player may do, equal faces once: the drawn tile stands for its face, else the lowest copy.
+        """A player's options, one per visible face: the drawn tile stands for its face, else the lowest copy.
 
         Args:
             player: one of those whose move it is.
-            only_wins: the last tile may be won on and nothing else. The engine goes on offering calls on an
-                added kan and on the discard that ends the round by its four kans.
+            only_wins: the last tile can be won on but not called. The engine still offers calls on an added
+                kan and on the discard that ends the round after four kans.
         """
         offered = self._observations[player].legal_actions()
         discards: dict[int, Any] = {}
@@ -138,7 +138,7 @@ class Engine:
         return choices
 
     def find(self, player: int, action: Action, only_wins: bool) -> Any:
-        """The engine's action for one with other copies of the faces listed; None if it is not legal."""
+        """The engine's action for one naming other copies of the same faces; None if it is not legal."""
         if player not in self._observations or not self._may(player, action.kind, only_wins):
             return None
         # a closed kan may name any of its copies first
@@ -152,11 +152,11 @@ class Engine:
         return not only_wins or kind is ActionKind.PASS
 
     def observation(self, player: int) -> Any:
-        """The engine's own view of a player who is asked; only to measure its encoders beside ours."""
+        """The engine's own view of a player who is asked; used only to compare its encoders with ours."""
         return self._observations[player]
 
     def clone(self) -> Engine:
-        """A copy that shares nothing that changes."""
+        """An independent copy."""
         twin = Engine.__new__(Engine)
         twin._env = self._env.clone()
         twin._observations = self._observations
@@ -165,19 +165,19 @@ class Engine:
 
     @classmethod
     def restore(cls, record: np.void, hands: Sequence[Sequence[int]], rest: Sequence[int]) -> Engine:
-        """Set up a round that is under way.
+        """Set up a round in progress.
 
-        The last discard, call or added kan is taken back and played again, so that the engine finds the
-        claims on it itself.
+        The last discard, call or added kan is taken back and replayed, so that the engine itself finds the
+        claims on it.
 
         Args:
-            record: in a phase in which players are asked, all hands known.
-            hands: each player's concealed tiles, the one just drawn last.
+            record: in a phase in which players are asked, with all hands known.
+            hands: each player's concealed tiles, the drawn tile last.
             rest: the wall from the next tile to draw on, in deal order, without used replacement tiles.
         """
         engine = cls()
         position = _Position(record, hands)
-        # the engine counts the tiles left from the length of the wall it deals; what it deals is replaced
+        # the engine counts the tiles left from the length of the wall it deals; the deal is overwritten
         engine.deal([*range(53), *rest], int(record["round_index"]), 0, 0, record["scores"].tolist())
         engine._barred = frozenset(np.flatnonzero(record["missed_riichi"]).tolist())
         env = engine._env
@@ -194,13 +194,13 @@ class Engine:
 
 
 def play_bare(seed: int) -> int:
-    """A hanchan of random moves on the engine alone, nothing of ours around it; how many steps it took."""
+    """Play a hanchan of random moves on the bare engine; the number of steps it took."""
     rng = random.Random(seed)  # noqa: S311 - moves, not secrets
     env = RiichiEnv(game_mode="4p-red-half", skip_mjai_logging=True, seed=seed)
     observations = env.reset()
     steps = 0
     while not env.is_done:
-        # the engine answers its seats in no fixed order
+        # the engine returns its players in no fixed order
         asked = sorted(observations)
         observations = env.step(
             {player: rng.choice(observations[player].legal_actions()) for player in asked}
@@ -221,7 +221,7 @@ def _from_engine(action: Any) -> Action:
 
 
 def _faces(tiles: Sequence[int]) -> tuple[int, ...]:
-    """Orders tiles from the hand by kinds, plain ones first; equal for the same faces."""
+    """Sort key for tiles of the hand: by kind, red fives last; equal for equal faces."""
     return (*(tile >> 2 for tile in tiles), *(tile in RED_FIVES for tile in tiles))
 
 
@@ -235,7 +235,7 @@ def _add_others(choices: Choices, others: list[tuple[tuple[int, ...], Action, An
 
 
 class _Position:
-    """A round as it was before the last move that others may answer, and the moves since."""
+    """A round before the last move that others may answer, and the moves since."""
 
     def __init__(self, record: np.void, hands: Sequence[Sequence[int]]) -> None:
         self._record = record
@@ -260,7 +260,7 @@ class _Position:
         env.hands = self.hands
         env.discards = self.rivers
         env.melds = [[_engine_meld(meld, player) for meld in self.melds[player]] for player in range(4)]
-        # who replays his discard may throw any tile of his hand
+        # a player who replays a discard may discard any tile of the hand
         free = [player for player, _ in self.replay]
         env.riichi_declared = [record["riichi"][player] == 2 and player not in free for player in range(4)]
         env.missed_agari_doujun = [bool(missed) for missed in record["missed_turn"]]

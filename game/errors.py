@@ -1,4 +1,4 @@
-"""Every named error, by family, so that a caller catches what it can mend and no more."""
+"""Every named error, by family, so that callers catch only what they can handle."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 class BotError(Exception):
-    """Anything this program raises on purpose."""
+    """Base of all errors this program raises on purpose."""
 
 
 class ConfigError(BotError):
@@ -14,11 +14,11 @@ class ConfigError(BotError):
 
 
 class ProtocolError(BotError):
-    """A message or the order of messages is wrong."""
+    """A message, or the order of messages, is wrong."""
 
 
 class LocalProtocolError(ProtocolError):
-    """We tried to send something illegal: our own mistake."""
+    """We tried to send something illegal: a bug of ours."""
 
 
 class RemoteProtocolError(ProtocolError):
@@ -39,15 +39,15 @@ class TransportError(BotError):
 
 
 class ConnectionLost(TransportError):  # noqa: N818 - a state of the line, named as the logs name it
-    """The line is gone; try again."""
+    """The connection is lost; try again."""
 
 
 class SessionReplaced(TransportError):  # noqa: N818
-    """The same id logged in elsewhere: stop, do not fight for the seat."""
+    """The same id logged in elsewhere: stop, do not compete for the seat."""
 
 
 class LoginRejected(TransportError):  # noqa: N818
-    """A bad or suspended id, or no permission: stop. Carries the server's code."""
+    """Invalid or suspended id, or no permission: stop. Carries the server's code."""
 
     def __init__(self, message: str, code: str = "") -> None:
         self.code = code
@@ -55,11 +55,11 @@ class LoginRejected(TransportError):  # noqa: N818
 
 
 class NothingListens(TransportError):  # noqa: N818
-    """There is no lobby where one of our own should be; it may be started yet."""
+    """No lobby of ours answers; it may not be running yet."""
 
 
 class NotAllowed(TransportError):  # noqa: N818
-    """We do not connect there, or do not play there like this: stop."""
+    """Connecting there, or playing there this way, is not allowed: stop."""
 
 
 class DecisionError(BotError):
@@ -79,32 +79,32 @@ class IllegalActionError(DecisionError):
 
 
 class EngineError(DecisionError):
-    """An external engine gave no answer; nothing it says later can be trusted to belong to a question."""
+    """An external engine gave no answer; later output can no longer be matched to a question."""
 
 
 class EngineDied(EngineError):  # noqa: N818
-    """It ended, closed its output, or could not be started."""
+    """The engine ended, closed its output, or could not be started."""
 
 
 class EngineLate(EngineError):  # noqa: N818
-    """It did not answer in time."""
+    """The engine did not answer in time."""
 
 
 class EngineGarbled(EngineError):  # noqa: N818
-    """What it said is no answer: no JSON, too long, or said without being asked."""
+    """The engine's output is no answer: not JSON, too long, or unasked for."""
 
 
 class EngineUnusable(BotError):  # noqa: N818
-    """An external engine never answers: games with it would be played by the rules alone."""
+    """An external engine never answers: the rule-based player would play all its games."""
 
 
 class CheckpointError(BotError):
-    """A model's files cannot be used.
+    """The files of a model cannot be used.
 
     Attributes:
-        file: which one.
-        field: what in it: a field of the card, a tensor, or a part of the file.
-        problem: what is wrong with that.
+        file: the file in question.
+        field: the part of it: a field of the card, a tensor, or a section of the file.
+        problem: what is wrong with that part.
         advice: what to do next.
     """
 
@@ -121,15 +121,15 @@ class CheckpointError(BotError):
 
 
 class CheckpointMissing(CheckpointError):  # noqa: N818
-    """There is none of this model."""
+    """No checkpoint of this model exists."""
 
 
 class CheckpointCorrupt(CheckpointError):  # noqa: N818
-    """It is not whole, or not what it says it is."""
+    """The checkpoint is incomplete, or does not match its own description."""
 
 
 class CheckpointMismatch(CheckpointError):  # noqa: N818
-    """It is whole, but of another model, architecture, feature set or version of the format."""
+    """The checkpoint is intact, but for another model, architecture, feature set or format version."""
 
 
 class ReplayError(BotError):
@@ -137,16 +137,16 @@ class ReplayError(BotError):
 
 
 class ReplayFormatError(ReplayError):
-    """It is not in a form we know, or is cut short."""
+    """The record is in an unknown format, or cut short."""
 
 
 class ReplayTooLarge(ReplayError):  # noqa: N818
-    """It expands past its limit."""
+    """The record expands past its limit."""
 
 
 class TrainingError(BotError):
-    """A training run cannot go on; what it had saved is still there."""
+    """A training run cannot continue; what it saved is intact."""
 
 
 class WorkerFailed(BotError):  # noqa: N818
-    """A process that did part of the work could not go on."""
+    """A worker process failed."""

@@ -1,7 +1,7 @@
-"""The one vocabulary of what happens at a table, one to one with mjai's, under this project's names.
+"""Everything that happens at a table, one event type per mjai message, under this project's names.
 
-Live play, replay files and simulated tables all become these events; everything else is a fold over them.
-Players are absolute (0 dealt first), tiles are physical ids 0–135 or -1 where unseen, points are points.
+Live play, replay files and simulated tables all produce these events; everything else is a fold over them.
+Players are absolute (0 dealt first), tiles are physical ids 0–135 or -1 if unseen, scores are in points.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ DrawReason: TypeAlias = Literal[
 
 
 class Event(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower):
-    """Anything that happens at a table."""
+    """Base of all events at a table."""
 
 
 class StartGame(Event, frozen=True, tag="start_game"):
-    """The players sat down. ``seat`` is whose eyes we see with, -1 for all hands open."""
+    """The players sit down. ``player`` is the one whose view this is, -1 for a view with all hands open."""
 
     names: tuple[str, str, str, str] = ("", "", "", "")
-    seat: int = -1
+    player: int = -1
 
 
 class StartRound(Event, frozen=True, tag="start_round"):
-    """A round is dealt: ``round_index`` 0 is East 1, 4 South 1, 8 West 1; hands of 13, -1 where unseen."""
+    """A round is dealt: ``round_index`` 0 is East 1, 4 South 1, 8 West 1; hands of 13 tiles, -1 if unseen."""
 
     round_index: int
     honba: int
@@ -40,14 +40,14 @@ class StartRound(Event, frozen=True, tag="start_round"):
 
 
 class Draw(Event, frozen=True, tag="draw"):
-    """A player takes a tile from the wall (or the replacement tile after a kan)."""
+    """A player draws a tile from the wall, or the replacement tile after a kan."""
 
     player: int
     tile: int = -1
 
 
 class Discard(Event, frozen=True, tag="discard"):
-    """A player throws a tile; ``tsumogiri`` if it is the one just drawn."""
+    """A player discards a tile; ``tsumogiri`` if it is the one just drawn."""
 
     player: int
     tile: int
@@ -55,7 +55,7 @@ class Discard(Event, frozen=True, tag="discard"):
 
 
 class Chi(Event, frozen=True, tag="chi"):
-    """``player`` completes a run with ``tile`` from ``from_player`` and two of his own."""
+    """``player`` completes a sequence with ``tile`` from ``from_player`` and two tiles from the hand."""
 
     player: int
     from_player: int
@@ -64,7 +64,7 @@ class Chi(Event, frozen=True, tag="chi"):
 
 
 class Pon(Event, frozen=True, tag="pon"):
-    """``player`` completes a triplet with ``tile`` from ``from_player`` and two of his own."""
+    """``player`` completes a triplet with ``tile`` from ``from_player`` and two tiles from the hand."""
 
     player: int
     from_player: int
@@ -73,7 +73,7 @@ class Pon(Event, frozen=True, tag="pon"):
 
 
 class Daiminkan(Event, frozen=True, tag="daiminkan"):
-    """``player`` completes an open kan with ``tile`` from ``from_player`` and three of his own."""
+    """``player`` makes an open kan with ``tile`` from ``from_player`` and three tiles from the hand."""
 
     player: int
     from_player: int
@@ -82,14 +82,14 @@ class Daiminkan(Event, frozen=True, tag="daiminkan"):
 
 
 class Ankan(Event, frozen=True, tag="ankan"):
-    """``player`` lays a closed kan of four of his own; the copy that names it on the wire stands first."""
+    """``player`` makes a closed kan of four tiles from the hand; the copy that names it on the wire first."""
 
     player: int
     consumed: tuple[int, int, int, int]
 
 
 class Kakan(Event, frozen=True, tag="kakan"):
-    """``player`` adds ``tile`` to his pon of ``consumed``."""
+    """``player`` adds ``tile`` to the pon of ``consumed``."""
 
     player: int
     tile: int
@@ -97,30 +97,30 @@ class Kakan(Event, frozen=True, tag="kakan"):
 
 
 class DoraRevealed(Event, frozen=True, tag="dora_revealed"):
-    """A further dora indicator is turned over."""
+    """Another dora indicator is revealed."""
 
     indicator: int
 
 
 class Riichi(Event, frozen=True, tag="riichi"):
-    """A player declares riichi; his discard follows."""
+    """A player declares riichi; the discard follows."""
 
     player: int
 
 
 class RiichiAccepted(Event, frozen=True, tag="riichi_accepted"):
-    """The riichi discard survived and the stick is paid."""
+    """The riichi discard was not won on, and the stick is paid."""
 
     player: int
 
 
 class Win(Event, frozen=True, tag="win"):
-    """A player wins, by tsumo if ``from_player`` is himself.
+    """A player wins, by tsumo if ``from_player`` is ``player``.
 
     Attributes:
         tile: the winning tile.
         hand: concealed tiles with the winning one, ascending.
-        fu: minipoints; 0 where the yakuman is given without them.
+        fu: minipoints; 0 for a yakuman reported without them.
         points: value without honba and sticks; for a tsumo the sum of all payments.
         limit: 0 none, 1 mangan, 2 haneman, 3 baiman, 4 sanbaiman, 5 yakuman.
         yaku: ``(Tenhou id, han)`` in Tenhou's order; empty for a yakuman by pattern.
@@ -128,7 +128,7 @@ class Win(Event, frozen=True, tag="win"):
         ura_indicators: shown only for a riichi.
         liable: the player who pays for a completed yakuman (pao), -1 for none.
         deltas: change of every score, honba and sticks included.
-        honba: repeats as the record states them; of a double ron only the nearer winner is paid for them.
+        honba: repeat counters as the record states them; in a double ron only the nearer winner is paid them.
         riichi_sticks: sticks collected with this win.
     """
 
@@ -149,7 +149,7 @@ class Win(Event, frozen=True, tag="win"):
 
 
 class DrawnRound(Event, frozen=True, tag="drawn_round"):
-    """The round ends without a win. ``hands``: the concealed tiles shown, None where not shown."""
+    """The round ends without a win. ``hands``: the concealed tiles revealed, None for hands not shown."""
 
     reason: DrawReason
     deltas: Four
@@ -166,7 +166,7 @@ class EndGame(Event, frozen=True, tag="end_game"):
     """The game is over.
 
     Attributes:
-        scores: final points, left-over sticks given to first place.
+        scores: final points, leftover sticks given to first place.
         results: final results in tenths, uma and oka included (``-170`` is -17.0).
     """
 
@@ -175,13 +175,13 @@ class EndGame(Event, frozen=True, tag="end_game"):
 
 
 class PlayerLeft(Event, frozen=True, tag="player_left"):
-    """A player lost his connection; the server throws what he draws. Has no mjai form."""
+    """A player disconnected; the server discards that player's draws. Has no mjai form."""
 
     player: int
 
 
 class PlayerReturned(Event, frozen=True, tag="player_returned"):
-    """A player came back to his seat. Has no mjai form."""
+    """A player reconnected. Has no mjai form."""
 
     player: int
 

@@ -1,11 +1,12 @@
-"""Points of a win as compiled kernels, for search that asks for thousands; `game.scoring` is the judge.
+"""Points of a win as compiled kernels, for search over thousands of hands; `game.scoring` is the reference.
 
-A hand is looked at one suit at a time: `describe` tells in three numbers what the chosen sets of a suit give
-(see `game.set_patterns`), and `pattern_points` reads the points off the numbers of all suits together. What
-does not depend on the concealed tiles is a *frame*: ``[FRAME]`` int64, made by `game.hand_parts`.
+A hand is processed one suit at a time: `describe` summarises the chosen sets of a suit in three numbers (see
+`game.set_patterns`), and `pattern_points` computes the points from the numbers of all suits together.
+Everything that does not depend on the concealed tiles is a *frame*: ``[FRAME]`` int64, built by
+`game.hand_parts`.
 
-Points are those of `game.scoring.evaluate`: to the winner, without honba and sticks, a tsumo's payments added
-up; 0 for a hand without a yaku.
+Points are those of `game.scoring.evaluate`: what the winner receives without honba and sticks, the payments
+of a tsumo added up; 0 for a hand without a yaku.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ from game.set_patterns import (
 
 _WORTH_FU: Final = 16
 _MOST_HAN: Final = 13
-_SEVEN_PAIRS_FU: Final = 0  # row of 25 fu, which no other hand has
+_SEVEN_PAIRS_FU: Final = 0  # row of 25 fu, which only seven pairs have
 _PON: Final = int(MeldKind.PON)
 
 
@@ -105,18 +106,18 @@ def pattern_points(added: int, flags: int, mask: int, is_tsumo: bool, frame: Any
     """Points of a hand of four sets and a pair, 0 without a yaku.
 
     Args:
-        added: Sum over the four suits, with dora, and what the frame adds.
-        flags: Or over the four suits, the flags of the frame, and the ways in which the winning tile can have
-            completed the hand; the dearest of these counts.
-        mask: And over the four suits.
-        is_tsumo: Won on the own draw.
+        added: Sum over the four suits, plus dora and the frame's value.
+        flags: Bitwise or over the four suits, the flags of the frame, and the ways in which the winning tile
+            may have completed the hand; the most valuable of these counts.
+        mask: Bitwise and over the four suits.
+        is_tsumo: Whether the win is by self-draw.
         frame: The frame.
     """
     closed = frame[F_CLOSED] == 1
     triplets = added >> TRIPLETS & 15
     fu = added >> FU & 1023
     wait = flags >> WAIT & 15
-    # of these, an open wait is worth more only with pinfu, and then always
+    # of these, only an open wait can be worth more, and only with pinfu, where it always is
     pinfu = closed and flags & (HAS_TRIPLET | VALUED_PAIR) == 0 and wait & OPEN_WAIT != 0
     if not pinfu:
         if wait & NARROW_WAIT:
@@ -148,7 +149,7 @@ def _listed(han: int, tens: int, is_tsumo: bool, is_dealer: int) -> int:
 
 @kernel
 def _yakuman(added: int, flags: int, triplets: int, frame: Any) -> int:
-    """How many yakuman patterns a hand of four sets and a pair has."""
+    """Number of yakuman patterns in a hand of four sets and a pair."""
     count = (added >> YAKUMAN & 63) + frame[F_YAKUMAN]
     count += flags & NOT_GREEN == 0
     if flags & HAS_SEQUENCE == 0:
@@ -162,7 +163,7 @@ def _yakuman(added: int, flags: int, triplets: int, frame: Any) -> int:
 
 @kernel
 def _pattern_han(added: int, flags: int, mask: int, triplets: int, frame: Any) -> int:
-    """Han of yaku but pinfu and tsumo."""
+    """Han of all yaku except pinfu and tsumo."""
     closed = frame[F_CLOSED]
     han = frame[F_HAN] + (added >> HAN & 63) + _colour_han(flags, closed)
     if flags & HAS_OUTER == 0:
@@ -199,7 +200,7 @@ def _colour_han(flags: int, closed: int) -> int:
 
 @kernel
 def pair_flags(kind34: int) -> int:
-    """What a pair of a kind shows of a hand of seven pairs."""
+    """The flags that a pair contributes to a hand of seven pairs."""
     suit, place = kind34 // SUIT_KINDS, kind34 % SUIT_KINDS
     if suit == 3:
         return HAS_HONOUR | HAS_OUTER
@@ -211,9 +212,9 @@ def seven_pairs_points(flags: int, dora: int, is_tsumo: bool, frame: Any) -> int
     """Points of seven pairs.
 
     Args:
-        flags: Or over `pair_flags`.
-        dora: Of all sorts.
-        is_tsumo: Won on the own draw.
+        flags: Bitwise or over `pair_flags`.
+        dora: Dora of all sorts.
+        is_tsumo: Whether the win is by self-draw.
         frame: The frame.
     """
     is_dealer = 1 if frame[F_SEAT_WIND] == 0 else 0
@@ -238,12 +239,12 @@ def thirteen_orphans_points(is_tsumo: bool, frame: Any) -> int:
 
 @kernel
 def win_points(hand34: Any, win34: int, is_tsumo: bool, dora: int, frame: Any) -> int:
-    """Points of a complete hand, read in the dearest way; 0 if it is not complete or has no yaku.
+    """Points of a complete hand by its most valuable reading; 0 if it is not complete or has no yaku.
 
     Args:
         hand34: ``[34]`` int8 concealed tiles with the winning one.
         win34: Kind of the winning tile.
-        is_tsumo: Won on the own draw.
+        is_tsumo: Whether the win is by self-draw.
         dora: Dora, red fives and ura dora of the whole hand, melds included.
         frame: The frame, with the melds and the circumstances.
     """
@@ -278,12 +279,12 @@ def win_points(hand34: Any, win34: int, is_tsumo: bool, dora: int, frame: Any) -
 
 
 _READINGS: Final = 8
-"""More ways than one suit's tiles can be read in."""
+"""More than the number of ways to read one suit's tiles."""
 
 
 @kernel
 def _read_suit(hand34: Any, suit: int, win34: int, frame: Any, readings: Any, count: Any) -> int:
-    """List the ways to read a suit's tiles as sets and perhaps the pair; whether the pair is among them."""
+    """List the readings of a suit's tiles as sets and possibly the pair; 1 if the pair is among them."""
     first = SUIT_KINDS * suit
     kinds = HONOUR_KINDS if suit == 3 else SUIT_KINDS
     counts = 0
@@ -315,7 +316,7 @@ def _read_suit(hand34: Any, suit: int, win34: int, frame: Any, readings: Any, co
 
 @kernel
 def _pair_place(rest: int) -> int:
-    """The place of a pair that is all of the packed counts, else -1."""
+    """The place of a pair that makes up all of the packed counts, else -1."""
     for place in range(SUIT_KINDS):
         if rest == 2 << 4 * place:
             return place

@@ -1,4 +1,4 @@
-"""Paths as users write them, and files replaced whole: a stop at any moment leaves the old one or the new."""
+"""Paths as users write them, and atomic file replacement: an interruption leaves the old file or the new."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final
 
 TEMPORARY: Final = r"\.[0-9a-f]{12}\.tmp"
-"""A pattern of what the name of a file ends with while it is being written; no two writers have the same."""
+"""Matches the suffix of a file that is being written; every writer has a suffix of its own."""
 LEFT_S: Final = 3600.0
-"""Nobody writes one file for so long: what is older was left by a process that was killed."""
+"""No write takes this long: anything older was left by a killed process."""
 LOCK_S: Final = 2.0
 
 _WRITE: Final = (
@@ -26,13 +26,13 @@ _LOCK_STEP_S: Final = 0.02
 
 
 def expand_home(text: str) -> Path:
-    """The path of a text in which ``~`` or ``~NAME`` at the beginning stands for a home folder.
+    """The path of a text in which a leading ``~`` or ``~NAME`` stands for a home folder.
 
     Raises:
-        ValueError: there is no such user, or the text cannot be a path.
+        ValueError: there is no such user, or the text is not a valid path.
     """
     if "\0" in text:
-        raise ValueError("a path cannot hold a NUL character")
+        raise ValueError("a path cannot contain a NUL character")
     try:
         return Path(text).expanduser()
     except RuntimeError:
@@ -41,10 +41,10 @@ def expand_home(text: str) -> Path:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write beside the path, flush, and rename over it: it holds what it held, or all of the data.
+    """Write a temporary file next to the path, flush it, and rename it: the path has the old or the new data.
 
     Raises:
-        OSError: the disk is full or the folder read-only; the file is as it was.
+        OSError: the disk is full or the folder read-only; the file is unchanged.
     """
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(6)}.tmp")
     try:
@@ -60,7 +60,7 @@ def replace_file(path: Path, data: bytes) -> None:
 
 
 def flush_folder(folder: Path) -> None:
-    """Make a rename outlast a loss of power, where the system can."""
+    """Make a rename survive a power loss, if the system can."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -71,7 +71,7 @@ def flush_folder(folder: Path) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what processes that were killed while writing have left; never raises."""
+    """Remove temporary files left by processes killed while writing; never raises."""
     ends = re.compile(rf".+{TEMPORARY}")
     with contextlib.suppress(OSError):
         for path in folder.iterdir():
@@ -81,10 +81,10 @@ def remove_leftovers(folder: Path) -> None:
 
 @contextlib.contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Keep other processes that ask for the same out of a folder, where the system can.
+    """Lock a folder against other processes that use this lock, if the system can.
 
     Raises:
-        OSError: another one does not leave it in `LOCK_S`.
+        OSError: another process holds the lock for more than `LOCK_S`.
     """
     if sys.platform == "win32":
         yield

@@ -1,8 +1,8 @@
-"""Which rule an event breaks that is possible all the same.
+"""Names the rule that a possible event breaks.
 
-The fold takes whatever tiles and order of play allow: what a server or a record tells has happened, and no
-server enforces every rule (Tenhou's leaves kuikae to its client). `game.rules` says what we may do ourselves;
-this module names the rule that somebody else has broken.
+The fold accepts whatever the tiles and the order of play allow: what a server or a record reports has
+happened, and no server enforces every rule (Tenhou's leaves kuikae to its client). `game.rules` lists what we
+may do ourselves; this module names the rule that another player broke.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ _NONE: Final = np.uint64(0)
 
 
 def broken_rule(record: np.void, event: GameEvent) -> str:
-    """The rule that an event breaks, as far as the hands that are known tell; "" if none.
+    """The rule that an event breaks, as far as the known hands show; "" if none.
 
     Args:
         record: the round before the event, which must fit it.
-        event: what happens.
+        event: the event.
 
     Raises:
         StateMismatchError: a number of the event is out of range.
@@ -81,7 +81,7 @@ def _rule_broken(rows: Any, code: Any) -> int:
 
 @kernel
 def rule_broken(rec: Any, code: Any) -> int:
-    """The number of the rule in `RULES` that a packed event breaks, 0 for none."""
+    """The index in `RULES` of the rule that a packed event breaks, 0 for none."""
     what = code[0]
     if what not in (DISCARD, CHI, PON, DAIMINKAN, ANKAN, KAKAN, RIICHI, WIN):
         return PERMITTED

@@ -1,6 +1,6 @@
-"""The parts of a hand's value: what melds and circumstances give once, what the sets of each suit give.
+"""The parts of a hand's value: what melds and circumstances contribute once, and the sets of each suit.
 
-See `game.fast_scoring`, which reads points off these parts, and `game.set_patterns` for the numbers.
+`game.fast_scoring` computes points from these parts; `game.set_patterns` explains the numbers.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from game.set_patterns import (
     pattern_waits,
 )
 
-# Places in a frame.
+# Indices in a frame.
 F_ADDED: Final = 0
 """What the melds add."""
 F_FLAGS: Final = 1
 """Flags of the melds."""
 F_MASK: Final = 2
-"""Mask of the melds in each number suit, 3 places."""
+"""Mask of the melds in each number suit, 3 entries."""
 F_HONOURS: Final = 5
 """Triplets of honours in melds, one bit each."""
 F_HAN: Final = 6
@@ -57,7 +57,7 @@ FRAME: Final = 13
 """Length of a frame."""
 
 _EVEN_MASK: Final = -1
-"""Mask of a group that says nothing about number suits."""
+"""Mask of a group that has no number suits."""
 _NINE_GATES: Final = 0x311111113
 _GREEN_PLACES: Final = 0b10101110
 _GREEN_HONOUR: Final = 5
@@ -74,8 +74,8 @@ def set_frame(frame: Any, seat_wind: int, round_wind: int, han: int, first_turn:
         frame: ``[FRAME]`` int64, filled.
         seat_wind: 0 East (the dealer) to 3 North.
         round_wind: 0 East to 3 North.
-        han: Of circumstances that are yaku: 1 for riichi, 2 for double riichi, 1 each for ippatsu, rinshan,
-            chankan, the last tile.
+        han: Han of circumstances that are yaku: 1 for riichi, 2 for double riichi, 1 each for ippatsu,
+            rinshan, chankan, the last tile.
         first_turn: 1 for a tsumo on the first draw, else 0.
     """
     frame[:] = 0
@@ -93,7 +93,7 @@ def add_meld(frame: Any, kind: int, low34: int) -> None:
     Args:
         frame: ``[FRAME]`` int64.
         kind: A `MeldKind`.
-        low34: Kind of its lowest tile.
+        low34: Kind of the meld's lowest tile.
     """
     suit, place = low34 // SUIT_KINDS, low34 % SUIT_KINDS
     pattern = _meld_pattern(kind, suit, place)
@@ -128,7 +128,7 @@ def _meld_pattern(kind: int, suit: int, place: int) -> int:
 
 @kernel
 def _suit_flag(suit: int) -> int:
-    """The flag of a suit that is not empty; honours bring theirs, and only sou can be green."""
+    """The flag of a suit with tiles in it; honours set their own, and only sou can be green."""
     if suit == 3:
         return HAS_HONOUR
     return HAS_SUIT << suit | (0 if suit == 2 else NOT_GREEN)
@@ -136,16 +136,17 @@ def _suit_flag(suit: int) -> int:
 
 @kernel
 def describe(suit: int, pattern: int, pair: int, frame: Any) -> tuple[int, int, int]:
-    """What the sets and the pair of one suit give, melds of that suit included.
+    """The contribution of the sets and the pair of one suit, melds of that suit included.
 
     Args:
         suit: 0–2, 3 for honours.
-        pattern: Number of the concealed sets' pattern.
+        pattern: Index of the concealed sets' pattern.
         pair: Place of the pair in the suit, -1 without one.
         frame: The frame.
 
     Returns:
-        Numbers to add, to or and to and. Dora and how the hand was completed are not in them.
+        Numbers to add, to combine by bitwise or, and by bitwise and. They exclude dora and how the hand was
+        completed.
     """
     if suit == 3:
         return _describe_honours(pattern, pair, frame)
@@ -196,12 +197,12 @@ def _bits(mask: int) -> int:
 
 @kernel
 def is_nine_gates(counts: int) -> bool:
-    """Whether the packed counts of a suit, 14 tiles, make the nine gates."""
+    """Whether the packed counts of a suit, 14 tiles, form nine gates."""
     spare = counts - _NINE_GATES
     return bool(spare > 0 and spare & spare - 1 == 0 and spare & NIBBLES == spare)
 
 
 @kernel
 def ways_to_complete(pattern: int, pair: int, place: int) -> int:
-    """How a winning tile at a place of the suit can have completed it, bits as in `WAIT`."""
+    """The ways in which a winning tile at a place of the suit may have completed it, bits as in `WAIT`."""
     return int(pattern_waits(pattern) >> 4 * place & 15) | (NARROW_WAIT if pair == place else 0)

@@ -1,8 +1,8 @@
-"""Kernels: functions compiled by numba, kept compiled on disk in a cache that is never stale.
+"""Kernels: functions compiled by numba, cached on disk in a cache that is never stale.
 
-numba's own cache looks at the file a function stands in but not at the functions it calls, writes an index
-that two processes can tear, and trusts what it reads. Here every compiled kernel is one checksummed file, and
-its folder is named by the sources it was made from: its module and every module of ours that one imports.
+numba's own cache tracks the file of a function but not the functions it calls, writes an index that two
+processes can corrupt, and trusts what it reads. Here each compiled kernel is one checksummed file, in a
+folder named after a hash of its sources: its module and every module of ours that it imports.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import contextlib
 import functools
 import hashlib
 import os
-import pickle  # compiled code has no other form; the folder is the user's own and is made for him alone
+import pickle  # compiled code has no other form; the folder is private to the user
 import platform
 import re
 import shutil
@@ -34,7 +34,7 @@ from game.errors import ConfigError
 from game.files import expand_home
 
 CACHE_VARIABLE: Final = "SUZAKU_CACHE_DIR"
-"""Environment variable that moves everything we keep between starts."""
+"""Environment variable that relocates everything we keep between runs."""
 
 _OWN_PACKAGES: Final = ("game", "policies", "replays", "learning", "bot")
 _KEPT_VERSIONS: Final = 3
@@ -46,15 +46,15 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 WARM_UPS: Final[dict[str, Callable[[], None]]] = {}
-"""What `warms_up` was given by the modules imported so far, in that order."""
+"""Functions that the modules imported so far gave to `warms_up`, in that order."""
 _KERNELS: Final[list[Any]] = []
 
 
 def cache_folder() -> Path:
-    """Where compiled kernels are kept: ``SUZAKU_CACHE_DIR``, else the user's cache folder.
+    """The folder of compiled kernels: ``SUZAKU_CACHE_DIR``, else the user's cache folder.
 
     Raises:
-        ConfigError: the variable names no path.
+        ConfigError: the variable is not a path.
     """
     moved = os.environ.get(CACHE_VARIABLE)
     try:
@@ -70,15 +70,15 @@ def kernel(*, parallel: bool = ..., inline: str = ...) -> Callable[[Callable[P, 
 def kernel(
     function: Callable[..., Any] | None = None, /, *, parallel: bool = False, inline: str = "never"
 ) -> Any:
-    """Compile a function on its first call, or load it compiled from an earlier start.
+    """Compile a function on its first call, or load the compiled form of an earlier run.
 
     Kernels release the GIL, divide as NumPy does and call each other freely. Each set of argument types is
-    compiled for itself, so pass plain ``int`` where a kernel takes a number. An array read as a global is
-    frozen into the code: give large ones through `static_table`.
+    compiled separately, so pass plain ``int`` where a kernel takes a number. An array read as a global is
+    frozen into the code: pass large arrays through `static_table`.
 
     Args:
         function: The function to compile.
-        parallel: Let ``numba.prange`` loops run on all cores.
+        parallel: Run ``numba.prange`` loops on all cores.
         inline: "always" to copy the function into its callers before their types are known.
     """
     if function is None:
@@ -91,24 +91,24 @@ def kernel(
 
 
 def warms_up(function: Callable[[], None]) -> Callable[[], None]:
-    """Register a module's function that calls its kernels once, with the types they get in a game."""
+    """Register a function that calls its module's kernels once, with the argument types used in a game."""
     WARM_UPS[function.__module__] = function
     return function
 
 
 def compiled_forms() -> int:
-    """How many forms of all kernels this process has compiled or loaded; steady once all are warm."""
+    """Number of kernel forms this process has compiled or loaded; constant once all are warm."""
     return sum(len(each.signatures) for each in _KERNELS)
 
 
 def kernels() -> tuple[int, int]:
-    """How many kernels this process has compiled or loaded, and how many all modules imported so far have."""
+    """Number of kernels this process has compiled or loaded, and of those in all modules imported so far."""
     return sum(bool(each.signatures) for each in _KERNELS), len(_KERNELS)
 
 
 @contextlib.contextmanager
 def watched_compiler(tell: Callable[[str], None]) -> Iterator[None]:
-    """Call back with the name of each kernel that is compiled; those that the cache has are not."""
+    """Call back with the name of each kernel that is compiled, not of those loaded from the cache."""
 
     class Watch(event.Listener):
         def on_start(self, started: Any) -> None:
@@ -130,17 +130,18 @@ def watched_compiler(tell: Callable[[str], None]) -> Iterator[None]:
 
 
 def static_table(name: str, values: NDArray[Any]) -> Callable[[int], Any]:
-    """Let kernels read a table that lies outside their code.
+    """Let kernels read a table stored outside their code.
 
-    The code refers to the table by name and finds it when it is loaded, so the table is neither compiled nor
-    cached with every kernel that reads it. Modules of kernels that use it import the one that calls this.
+    The code refers to the table by name and resolves it when loaded, so the table is neither compiled into
+    nor cached with the kernels that read it. Modules whose kernels use the table import the one that calls
+    this.
 
     Args:
         name: Unique among all tables.
         values: One-dimensional and contiguous; never resized or freed, and read without bounds checks.
 
     Returns:
-        What kernels (not Python) call with an index to read one element.
+        A function for kernels (not Python) that reads one element by index.
     """
     assert values.ndim == 1
     assert values.flags.c_contiguous
@@ -170,8 +171,8 @@ _TABLES: Final[dict[str, NDArray[Any]]] = {}  # keeps what compiled code points 
 class KernelCache(caching.Cache):
     """Compiled forms of one kernel, one file for each set of argument types.
 
-    A file that is torn or altered counts as missing; a folder that cannot be written only costs the time to
-    compile again at the next start.
+    A truncated or modified file counts as missing; if the folder cannot be written, the next run compiles
+    again.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -211,7 +212,7 @@ class KernelCache(caching.Cache):
 
 
 def read_checked(path: Path) -> bytes | None:
-    """What `write_checked` wrote, or None if it is missing, torn or altered."""
+    """The data that `write_checked` wrote, or None if the file is missing, truncated or modified."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -220,7 +221,7 @@ def read_checked(path: Path) -> bytes | None:
 
 
 def write_checked(path: Path, body: bytes) -> bool:
-    """Write a file with its checksum, whole or not at all, whoever else writes it at the same time.
+    """Write a file with its checksum, atomically even if other processes write it at the same time.
 
     Returns:
         Whether it could be written; a cache folder may be read-only or full.
@@ -239,14 +240,14 @@ def write_checked(path: Path, body: bytes) -> bool:
 
 
 def sources_key(source: Path, module: str) -> str:
-    """Hash of everything a kernel's code depends on: its module, those of ours it imports, and the compilers.
+    """Hash of everything a kernel's code depends on: its module, our modules it imports, and the compilers.
 
     Args:
         source: File of the module.
         module: Its dotted name.
 
     Returns:
-        Hexadecimal digits; empty when a source cannot be read.
+        Hexadecimal digits; empty if a source cannot be read.
     """
     if module == "__main__" or not source.is_file():
         return ""
@@ -267,12 +268,12 @@ def sources_key(source: Path, module: str) -> str:
     return hashlib.sha256(repr((versions, switches, parts)).encode()).hexdigest()[:16]
 
 
-# Read once for all kernels of a module, as close as can be to the moment Python reads the same sources.
+# Read once for all kernels of a module, as close as possible to when Python reads the same sources.
 _key_at_import: Final = functools.cache(sources_key)
 
 
 def _imports(path: Path, text: str, root: Path) -> list[Path]:
-    """Files of our own modules that a source imports, anywhere in it."""
+    """Files of our own modules that a source imports anywhere."""
     found: list[Path] = []
     for base, names, plain in _IMPORT.findall(text):
         dotted = [item.split()[0] for item in plain.split(",") if item.split()]
@@ -302,7 +303,7 @@ def _files(dotted: str, root: Path) -> list[Path]:
 
 
 def prune(current: Path) -> None:
-    """Remove what earlier sources left beside a file or folder ``name-key``: all but the newest few."""
+    """Remove older versions of a file or folder ``name-key``: all but the newest few."""
     name = current.name.rpartition("-")[0]
     with contextlib.suppress(OSError):
         others = [p for p in current.parent.iterdir() if p.name.rpartition("-")[0] == name and p != current]

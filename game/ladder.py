@@ -1,7 +1,7 @@
-"""Tenhou's rank ladder, climbed with given chances of each place: the rank a player can expect to reach.
+"""The rank that given chances of each place lead to on Tenhou's rank ladder.
 
-Source: Suphx, arXiv:2003.13590, table 6 and appendix B; `game.ranking` has its numbers. That nobody falls
-below 1-dan here is a simplification: who could would not be compared by his dan.
+Source: Suphx, arXiv:2003.13590, table 6 and appendix B; `game.ranking` has its numbers. In this
+simplification no player falls below 1-dan: dan is no measure of players who could.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from game.settlement import GameLength
 FIRST_DAN: Final = 10
 """Index of 1-dan."""
 START: Final = FIRST_DAN + 3
-"""4-dan, from which on one plays in the room of the paper's games."""
+"""4-dan, the lowest rank admitted to the room of the paper's games."""
 GAMES: Final = 2_000
 CLIMBERS: Final = 2_000
 
@@ -27,19 +27,19 @@ _GOALS: Final = np.array([*PROMOTION_POINTS, np.iinfo(np.int64).max])
 _STARTS: Final = np.array(
     [goal // 2 if rank >= FIRST_DAN else 0 for rank, goal in enumerate(PROMOTION_POINTS)] + [0]
 )
-"""Points a new rank begins with."""
+"""Points at the start of a new rank."""
 
 
 class Ladder(msgspec.Struct, frozen=True):
     """Where climbers stand after many games.
 
     Attributes:
-        room: all games are played in.
-        games: each climber's, from 4-dan on.
+        room: of all games.
+        games: played by each climber, from 4-dan on.
         dan: average; Tenhoui counts as 11.
-        first_quartile: a quarter of the climbers stands here or lower.
-        third_quartile: a quarter stands here or higher.
-        tenhoui: share of those who got above 10-dan.
+        first_quartile: a quarter of the climbers stand here or lower.
+        third_quartile: a quarter stand here or higher.
+        tenhoui: share of climbers above 10-dan.
         shares: of the climbers at each rank, from 1-dan to 10-dan, then Tenhoui.
     """
 
@@ -61,16 +61,16 @@ def climb(
     climbers: int = CLIMBERS,
     seed: int = 0,
 ) -> Ladder:
-    """Let players climb whose places come with the frequencies counted.
+    """Simulate climbers whose places follow the counted frequencies.
 
     Args:
-        counts: ``[N, 4]`` of the places; each climber takes one row's, so that resampled counts carry their
-            uncertainty into the spread of the climbers.
+        counts: ``[N, 4]`` counts of the places; each climber uses one row, so that resampled counts carry
+            their uncertainty into the spread of the climbers.
         length: of the games.
-        room: all games are played in.
-        games: each plays.
-        climbers: how many there are.
-        seed: of their luck.
+        room: of all games.
+        games: per climber.
+        climbers: how many.
+        seed: of the simulation.
     """
     rng = np.random.default_rng(seed)
     chances = counts[np.arange(climbers) % len(counts)]
@@ -100,24 +100,25 @@ def climb(
 def climb_from(
     places: Sequence[int], length: GameLength, *, games: int = GAMES, climbers: int = CLIMBERS, seed: int = 0
 ) -> Ladder:
-    """Let players climb of whom one has seen only these places.
+    """Simulate climbers of whom only these places are known.
 
-    Each climber's chances are drawn from those that the places leave open, all having been equally likely
-    before the first game (a Dirichlet distribution): a few games say little, and the climbers lie far apart.
+    Each climber's chances are drawn from the posterior given the places, under a uniform prior (a Dirichlet
+    distribution): a few games say little, and the climbers spread widely.
 
     Args:
-        places: how often first to fourth.
+        places: counts of first to fourth place.
         length: of the games.
-        games: each plays.
-        climbers: how many there are.
-        seed: of what is drawn, and of their luck.
+        room: of all games.
+        games: per climber.
+        climbers: how many.
+        seed: of the draws and of the simulation.
     """
     drawn = np.random.default_rng((seed, *places)).dirichlet(np.add(places, 1.0), climbers)
     return climb(drawn, length, games=games, climbers=climbers, seed=seed)
 
 
 def _move(ranks: npt.NDArray[np.int64], points: npt.NDArray[np.int64]) -> None:
-    """Promote who has points enough, demote who has none left; both start anew in their rank."""
+    """Promote climbers with enough points, demote those with none left; both start afresh in their rank."""
     up, down = points >= _GOALS[ranks], points < 0
     moved = up | down
     if moved.any():

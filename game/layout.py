@@ -1,7 +1,8 @@
-"""How one round lies in memory: a NumPy record, its fields and the constants in them.
+"""The memory layout of one round: a NumPy record, its fields and the constants in them.
 
-A batch of tables is an array of records; a copy is a clone. All players' sides are kept; a hand nobody
-showed us has ``hand_known`` 0 and only its size. `game.state.apply` is the only thing that changes one.
+A batch of tables is an array of records; copying a record clones the round. The record covers all four
+players; a hand we have not seen has ``hand_known`` 0 and only its size. Only `game.state.apply` changes a
+record.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ AT_RIVER: Final = 5
 AT_MELD: Final = 9
 AT_INDICATOR: Final = 13
 
-# Whose move the table waits for.
+# What the table waits for.
 PHASE_IDLE: Final = 0
 """No round has been dealt."""
 PHASE_DRAW: Final = 1
-"""``turn`` takes a tile next (after an unclaimed discard or a kan)."""
+"""``turn`` draws next (after an unclaimed discard or a kan)."""
 PHASE_TURN: Final = 2
 """``turn`` has drawn: win, kan, riichi, nine terminals or discard."""
 PHASE_CALLED: Final = 3
-"""``turn`` has called chi or pon, or declared riichi: only a discard."""
+"""``turn`` has called chi or pon, or declared riichi: only a discard is possible."""
 PHASE_CLAIM: Final = 4
 """``last_tile`` was discarded by ``last_player``: the others may win or call."""
 PHASE_ROB: Final = 5
@@ -47,7 +48,7 @@ ROUND_STATE: Final = np.dtype(
         ("honba", "i2"),
         ("riichi_sticks", "i2"),
         ("dealer", "i1"),
-        ("scores", "i4", (4,)),  # points, riichi sticks already paid taken off
+        ("scores", "i4", (4,)),  # points, paid riichi sticks deducted
         ("indicators", "i2", (5,)),  # physical tiles, -1 where not shown
         ("indicator_count", "i1"),
         ("wall_left", "i2"),  # tiles that can still be drawn, replacement tiles included
@@ -55,26 +56,26 @@ ROUND_STATE: Final = np.dtype(
         # the moment
         ("phase", "i1"),
         ("turn", "i1"),
-        ("drawn", "i2"),  # tile `turn` has just drawn; -1 if none or unseen
-        ("rinshan", "u1"),  # the draw to come (PHASE_DRAW) or just made is a replacement tile
-        ("last_player", "i1"),  # who discarded or added `last_tile`
+        ("drawn", "i2"),  # tile that `turn` just drew; -1 if none or unseen
+        ("rinshan", "u1"),  # the next (PHASE_DRAW) or last draw is a replacement tile
+        ("last_player", "i1"),  # the player who discarded or added `last_tile`
         ("last_tile", "i2"),
-        ("unbroken", "u1"),  # nobody has called yet (double riichi, nine terminals, heavenly wins)
-        ("kuikae", "u8"),  # kinds `turn` may not throw after his call
+        ("unbroken", "u1"),  # no call yet (double riichi, nine terminals, heavenly wins)
+        ("kuikae", "u8"),  # kinds `turn` may not discard after the call
         ("discard_count", "i2"),  # of all players in this round
         # the players, absolute
         ("hand_known", "u1", (4,)),
         ("hand_size", "i1", (4,)),  # concealed tiles
         ("hand34", "i1", (4, 34)),  # concealed tiles by kind; zeros where unknown
         ("where", "u1", (136,)),  # place of every physical tile, AT_*
-        ("seen34", "i1", (34,)),  # copies lying open: rivers, melds, indicators; a called tile counts once
-        ("river", "i2", (4, RIVER_MAX)),  # physical tiles, -1 past the end; called-away ones stay
+        ("seen34", "i1", (34,)),  # visible copies: rivers, melds, indicators; a called tile counts once
+        ("river", "i2", (4, RIVER_MAX)),  # physical tiles, -1 past the end; called tiles stay
         ("river_marks", "u1", (4, RIVER_MAX)),  # RIVER_* bits
-        ("river_order", "i2", (4, RIVER_MAX)),  # `discard_count` when thrown
+        ("river_order", "i2", (4, RIVER_MAX)),  # `discard_count` when discarded
         ("river_size", "i1", (4,)),
-        ("river34", "u8", (4,)),  # bit per kind the player has thrown, called-away ones included
-        ("safe34", "u8", (4,)),  # bit per kind passed by anyone since the player's riichi, or his own discard
-        ("turn_safe34", "u8", (4,)),  # bit per kind passed by anyone since the player's last discard
+        ("river34", "u8", (4,)),  # bit per kind the player discarded, called tiles included
+        ("safe34", "u8", (4,)),  # bit per kind passed since the player's riichi, or discarded by the player
+        ("turn_safe34", "u8", (4,)),  # bit per kind passed since the player's last discard
         ("meld_kind", "i1", (4, 4)),  # MeldKind, 0 where none, in order of call
         ("meld_tiles", "i2", (4, 4, 4)),  # ascending, an ankan's naming copy first; -1 past the end
         ("meld_called", "i2", (4, 4)),  # tile taken from another player, -1 for ankan
@@ -88,11 +89,11 @@ ROUND_STATE: Final = np.dtype(
         ("riichi_order", "i2", (4,)),  # `discard_count` of the riichi discard, -1 if none
         ("ippatsu", "u1", (4,)),
         ("waits", "u8", (4,)),  # bit per kind that completes a known 13-tile hand
-        ("missed_turn", "u1", (4,)),  # let a winning tile pass since his last discard (temporary furiten)
-        ("missed_riichi", "u1", (4,)),  # let one pass in riichi: furiten for the rest of the round
-        ("liable_dragons", "i1", (4,)),  # who pays for a player's three dragons, -1 for none
-        ("liable_winds", "i1", (4,)),  # who pays for a player's four winds, -1 for none
+        ("missed_turn", "u1", (4,)),  # missed a win since the last discard (temporary furiten)
+        ("missed_riichi", "u1", (4,)),  # missed a win in riichi: furiten for the rest of the round
+        ("liable_dragons", "i1", (4,)),  # player liable for the three dragons, -1 for none
+        ("liable_winds", "i1", (4,)),  # player liable for the four winds, -1 for none
     ],
     align=True,
 )
-"""One round as everybody's hands that are known and the open table tell it."""
+"""One round: the open table, and every hand that is known."""

@@ -1,7 +1,7 @@
-"""Melds, and Tenhou's 16-bit codes for them both ways.
+"""Melds, and encoding and decoding of Tenhou's 16-bit meld codes.
 
-Source: the codes as documented by several open clients and checked against recorded games; the layout of
-the bits stands beside each decoder.
+Source: the codes as documented by several open clients and checked against recorded games; each decoder
+describes its bit layout.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ class Meld(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: chi, pon or one of the kans.
-        tiles: its physical tiles, ascending; of an ankan the copy that names it on the wire stands first.
-        called: the tile taken from another player (of the original pon for a kakan), -1 for an ankan.
-        from_seat: whom it was taken from, relative to the caller: 1 next, 2 across, 3 before; 0 for an ankan.
+        tiles: its physical tiles, ascending; for an ankan the copy that names it on the wire comes first.
+        called: the tile taken from another player (for a kakan, that of the pon), -1 for an ankan.
+        from_seat: seat it was taken from, relative to the caller: 1 shimocha, 2 toimen, 3 kamicha; 0 for an
+            ankan.
         added: the tile a kakan added, else -1.
     """
 
@@ -47,7 +48,7 @@ class Meld(msgspec.Struct, frozen=True):
 
     @property
     def consumed(self) -> tuple[int, ...]:
-        """The tiles that came from the caller's hand when the meld was first made."""
+        """The tiles from the caller's hand when the meld was first made."""
         return tuple(t for t in self.tiles if t not in (self.called, self.added))
 
 
@@ -89,9 +90,9 @@ def encode_meld(meld: Meld) -> int:
 
 
 def _decode_chi(code: int) -> Meld:
-    # bits 0-1 from, 2 set, 3-4 5-6 7-8 copies, 10-15 3 * (7 * suit + lowest) + which was called
+    # bits 0-1 from, 2 set, 3-4 5-6 7-8 copies, 10-15 3 * (7 * suit + lowest) + index of the called tile
     if code & 0x3 != 3 or code & 0x200:
-        raise ValueError(f"meld code {code}: a chi is from the player before, and bit 9 is clear")
+        raise ValueError(f"meld code {code}: a chi must be from kamicha, with bit 9 clear")
     place, called = divmod(code >> 10, 3)
     if place >= 21:
         raise ValueError(f"meld code {code} names no sequence")
@@ -101,7 +102,7 @@ def _decode_chi(code: int) -> Meld:
 
 
 def _decode_pon(code: int) -> Meld:
-    # bits 0-1 from, 3 pon or 4 kakan, 5-6 the copy outside the pon, 9-15 3 * kind + which was called
+    # bits 0-1 from, 3 pon or 4 kakan, 5-6 the copy outside the pon, 9-15 3 * kind + index of the called tile
     kind, called = divmod(code >> 9, 3)
     if kind >= 34 or code & 0x3 == 0 or code & 0x18 == 0x18 or code & 0x180:
         raise ValueError(f"meld code {code} names no pon or added kan")

@@ -1,7 +1,7 @@
-"""Events as rows of small integers: what the fold's kernels read, and what a corpus keeps.
+"""Events as rows of small integers, read by the fold's kernels and stored in corpora.
 
-A packed event is an int16 array: its code, then its fields, players and tiles as they are, scores in
-hundreds. `LENGTHS` gives each code's length, so that packed events can stand one after the other.
+A packed event is an int16 array: its code, then its fields; players and tiles are unchanged, scores are in
+hundreds. `LENGTHS` gives the length of each code's events, so that packed events can be concatenated.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ Packed = npt.NDArray[np.int16]
 
 
 def pack(event: GameEvent) -> Packed | None:
-    """The event as the fold reads it; None for one that changes no round (names, ends, disconnects).
+    """The event as the fold reads it; None for one that does not affect the round (names, ends, disconnects).
 
     Raises:
-        StateMismatchError: a number is out of range, or a score is no multiple of 100.
+        StateMismatchError: a number is out of range, or a score is not a multiple of 100.
     """
     packer = _PACKERS.get(type(event))
     if packer is None:
@@ -69,7 +69,7 @@ def pack(event: GameEvent) -> Packed | None:
 
 
 def pack_all(events: Iterable[GameEvent]) -> Packed:
-    """Several events, one after the other, those that change no round left out.
+    """Several events, concatenated; those that do not affect the round are left out.
 
     Raises:
         StateMismatchError: as for `pack`.
@@ -91,7 +91,7 @@ def pack_all(events: Iterable[GameEvent]) -> Packed:
 def _hundreds(points: Iterable[int]) -> list[int]:
     pairs = [divmod(p, 100) for p in points]
     if any(rest for _, rest in pairs):
-        raise ValueError("points are no multiple of 100")
+        raise ValueError("points are not a multiple of 100")
     return [hundreds for hundreds, _ in pairs]
 
 
@@ -107,7 +107,7 @@ def _call(code: int) -> Callable[[Any], list[int]]:
 
     def pack_call(e: Chi | Pon | Daiminkan) -> list[int]:
         if len(e.consumed) != own:
-            raise ValueError(f"{own} tiles of the hand go into it")
+            raise ValueError(f"it takes {own} tiles from the hand")
         return [code, e.player, e.from_player, e.tile, *e.consumed]
 
     return pack_call
@@ -115,13 +115,13 @@ def _call(code: int) -> Callable[[Any], list[int]]:
 
 def _ankan(e: Ankan) -> list[int]:
     if len(e.consumed) != 4:
-        raise ValueError("4 tiles of the hand go into it")
+        raise ValueError("it takes 4 tiles from the hand")
     return [ANKAN, e.player, *e.consumed]
 
 
 def _kakan(e: Kakan) -> list[int]:
     if len(e.consumed) != 3:
-        raise ValueError("3 tiles lie in the pon")
+        raise ValueError("the pon has 3 tiles")
     return [KAKAN, e.player, e.tile, *e.consumed]
 
 

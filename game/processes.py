@@ -1,7 +1,7 @@
-"""What the processes that we start do before anything else, such as setting up their logs.
+"""Setup that every process we start runs first, such as configuring its logs.
 
-A spawned process begins with none of its parent's settings. Whoever makes a setting that holds for all of
-them says so here; whoever starts processes sends `startup` along and calls it first in each.
+A spawned process inherits none of its parent's settings. Code that makes a process-wide setting registers it
+here; code that starts processes passes `startup` along and calls it first in each.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Startup: TypeAlias = Callable[[], None]
 
 
 def nothing() -> None:
-    """What is done where nobody asked for anything."""
+    """The default: no setup."""
 
 
 _startup: Startup = nothing
@@ -27,5 +27,5 @@ def on_start(startup: Startup) -> None:
 
 
 def startup() -> Startup:
-    """What a new process is to call first."""
+    """The function that a new process calls first."""
     return _startup

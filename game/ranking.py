@@ -1,7 +1,7 @@
-"""Tenhou's ranks: what a place is worth, and how many points lead to the next rank (four players).
+"""Tenhou's ranks: the rank points of each place, and the points needed for the next rank (four players).
 
 Source: Suphx, arXiv:2003.13590, table 6 and appendix B (last places of 6-dan and 10-dan), for East games; a
-hanchan counts half as much again. The steps between are public knowledge about the rooms, not observed.
+hanchan counts 1.5 times as much. The ranks in between are public knowledge about the rooms, not observed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PROMOTION_POINTS: Final = (
     *(20, 20, 20, 20, 40, 60, 80, 100, 100, 100),  # newcomer, 9-kyu to 1-kyu
     *(400, 800, 1200, 1600, 2000, 2400, 2800, 3200, 3600, 4000),  # 1-dan to 10-dan
 )
-"""Points that end each rank upwards; a new dan starts with half of its own. Nothing lies above `TENHOUI`."""
+"""Points for promotion from each rank; a new dan starts with half of its own. Nothing is above `TENHOUI`."""
 
 # Points of first and second place in an East game.
 _TOP_PLACES: Final[dict[Room, tuple[int, int]]] = {
@@ -33,11 +33,11 @@ _TOP_PLACES: Final[dict[Room, tuple[int, int]]] = {
     "houou": (60, 30),
 }
 _SAFE_RANKS: Final = 7
-"""Up to 3-kyu a last place costs nothing; from there on 10 more for each rank in an East game."""
+"""Up to 3-kyu a last place costs nothing; above, 10 more for each rank in an East game."""
 
 
 def rank_name(rank: int) -> str:
-    """What a rank is called.
+    """The name of a rank.
 
     >>> rank_name(0), rank_name(1), rank_name(16), rank_name(TENHOUI)
     ('newcomer', '9-kyu', '7-dan', 'Tenhoui')
@@ -70,10 +70,10 @@ def rank_points(place: int, rank: int, room: Room, length: GameLength) -> int:
 
 
 def stable_rank(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """``[..., 4]`` counts of the places to the rank a player stays at, as Tenhou's players reckon it.
+    """``[..., 4]`` counts of the places to the stable rank, by the formula Tenhou's players use.
 
     Source: Suphx, arXiv:2003.13590, section 4.1: ``(5 n1 + 2 n2) / n4 - 2``, from the rank points of the room
-    where the paper's games were played.
+    of the paper's games.
 
     >>> float(stable_rank(np.array([30.0, 25.0, 25.0, 20.0])))
     8.0

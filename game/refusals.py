@@ -1,7 +1,7 @@
-"""Why the rules do not let a player do something, in words.
+"""Why the rules do not allow an action, in words.
 
-`game.rules` says what is legal. Whoever is told of a choice that is not among that asks here for the reason:
-the first condition of the rules that fails. What is left when all others hold is the reason by elimination.
+`game.rules` lists the legal actions. For an action not among them, this module gives the reason: the first
+rule condition that fails. The last reason of each function follows by elimination.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ def refusal(
         record: the round, the player's hand known.
         player: absolute.
         kind: of the action, which is not legal.
-        tile: thrown, called or added, as mjai writes it; "" if it is not said.
-        consumed: tiles of the hand that go into the meld, as mjai writes them; empty if they are not said.
+        tile: discarded, called or added, as mjai writes it; "" if unspecified.
+        consumed: tiles from the hand that go into the meld, as mjai writes them; empty if unspecified.
 
     Returns:
-        A reason that can follow a "but"; "" for one that the rules do not know.
+        A reason that can follow a "but"; "" if no rule explains it.
     """
     moment = _wrong_moment(record, player, kind)
     if moment or kind not in _REASONS:
@@ -58,14 +58,14 @@ def _wrong_moment(record: np.void, player: int, kind: ActionKind) -> str:
     phase = int(record["phase"])
     if kind in _CLAIMS:
         if phase not in (PHASE_CLAIM, PHASE_ROB) or int(record["last_player"]) == player:
-            return "there is no tile of another player to take"
+            return "there is no tile of another player to claim"
         if phase == PHASE_ROB and kind is not ActionKind.RON:
             return "a tile added to a pon can only be won on"
         return ""
     if int(record["turn"]) != player or phase not in (PHASE_TURN, PHASE_CALLED):
         return "it is not its turn"
     if kind is ActionKind.PASS:
-        return "it has to discard"
+        return "it must discard"
     if phase == PHASE_CALLED and kind is not ActionKind.DISCARD:
         return "after a call or riichi only a discard is possible"
     return ""
@@ -74,11 +74,11 @@ def _wrong_moment(record: np.void, player: int, kind: ActionKind) -> str:
 def _no_discard(record: np.void, player: int, tile: str, _: Sequence[str]) -> str:
     riichi = int(record["riichi"][player])
     if riichi == _IN_RIICHI:
-        return "in riichi only the drawn tile may be thrown"
+        return "in riichi only the drawn tile may be discarded"
     if riichi == _DECLARED:
-        return f"without {tile} the hand is not ready, as riichi demands"
+        return f"without {tile} the hand is not ready, as riichi requires"
     if tile in _KIND_OF and int(record["kuikae"]) >> _KIND_OF[tile] & 1:
-        return f"{tile} may not be thrown after this call (kuikae)"
+        return f"{tile} may not be discarded after this call (kuikae)"
     return ""
 
 
@@ -96,21 +96,21 @@ def _no_riichi(record: np.void, player: int, _: str, __: Sequence[str]) -> str:
 
 def _no_abort(record: np.void, player: int, _: str, __: Sequence[str]) -> str:
     if not record["unbroken"] or record["river_size"][player]:
-        return "nine terminals are for a first turn that no call came before"
+        return "nine terminals is for the first turn, before any call"
     return "the hand has fewer than nine kinds of terminals and honours"
 
 
 def _no_own_kan(record: np.void) -> str:
     if record["wall_left"] <= 0:
         return "the wall is exhausted"
-    return "there are four kans already" if record["kan_count"] >= _MOST_KANS else ""
+    return "four kans have been made already" if record["kan_count"] >= _MOST_KANS else ""
 
 
 def _no_ankan(record: np.void, player: int, _: str, consumed: Sequence[str]) -> str:
     if why := _no_own_kan(record):
         return why
     if len(consumed) != 4 or len({_KIND_OF.get(tile) for tile in consumed}) != 1:
-        return "a closed kan takes the four tiles of a kind"
+        return "a closed kan takes all four tiles of a kind"
     return "in riichi a closed kan takes the drawn tile and may not change the waits"
 
 
@@ -119,12 +119,12 @@ def _no_kakan(record: np.void, _: int, __: str, ___: Sequence[str]) -> str:
 
 
 def _no_call(record: np.void, player: int, tile: str, consumed: Sequence[str]) -> str:
-    """What chi, pon and open kan have in common."""
+    """The conditions common to chi, pon and open kan."""
     thrown = mjai_text(int(record["last_tile"]))
     if record["riichi"][player]:
-        return "in riichi nothing is called"
+        return "no call is allowed in riichi"
     if tile and tile != thrown:
-        return f"the tile thrown is {thrown}, not {tile}"
+        return f"the discard is {thrown}, not {tile}"
     if record["wall_left"] <= 0:
         return "the last discard can only be won on"
     kinds = sorted(_KIND_OF[each] for each in (thrown, *consumed))
@@ -142,7 +142,7 @@ def _no_chi(record: np.void, player: int, tile: str, consumed: Sequence[str]) ->
     if why := _no_call(record, player, tile, consumed):
         return why
     if player != (int(record["last_player"]) + 1) % 4:
-        return "chi takes a tile of the player to the left only"
+        return "chi is only from the player to the left"
     return _no_meld_left(record, consumed)
 
 
@@ -154,7 +154,7 @@ def _no_meld_left(record: np.void, consumed: Sequence[str]) -> str:
     if record["kan_count"] >= _MOST_KANS:
         return "after the fourth kan the round ends unless the discard is won on"
     if len(consumed) != 2:
-        return "the hand has not the tiles for it"
+        return "the hand lacks the tiles for it"
     return "every discard would be forbidden after the call (kuikae)"
 
 
@@ -162,7 +162,9 @@ def _no_daiminkan(record: np.void, player: int, tile: str, consumed: Sequence[st
     if why := _no_call(record, player, tile, consumed):
         return why
     return (
-        "there are four kans already" if record["kan_count"] >= _MOST_KANS else "the hand has not three of it"
+        "four kans have been made already"
+        if record["kan_count"] >= _MOST_KANS
+        else "the hand lacks three of it"
     )
 
 

@@ -1,4 +1,4 @@
-"""One seat's view of a round made whole: every hand filled in from a guess at what it has not seen."""
+"""Completes one player's view of a round: fills every hand from a guess at the unseen tiles."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ def filled(record: np.void, hands: Sequence[Sequence[int]], hidden: Sequence[int
     """A copy of the record in which all four hands are known.
 
     Args:
-        record: a round under way, in a phase in which players are asked.
-        hands: concealed tiles of each player; where a tile has just been drawn, it is the last.
-        hidden: the tiles in nobody's hand and not on the table.
+        record: a round in progress, in a phase in which players are asked.
+        hands: concealed tiles of each player, with a tile just drawn last.
+        hidden: the tiles neither in a hand nor on the table.
 
     Raises:
-        StateMismatchError: no one is asked in this phase, or the tiles do not fit the record.
+        StateMismatchError: no player is asked in this phase, or the tiles do not fit the record.
     """
     if record["phase"] not in _ASKING:
-        raise StateMismatchError("nobody is asked in this phase of the round")
+        raise StateMismatchError("no player is asked in this phase of the round")
     full = clone(record)
     for player in range(4):
         if record["hand_known"][player]:
             known = np.flatnonzero(record["where"] == AT_HAND + player).tolist()
             if known != sorted(hands[player]):
-                raise StateMismatchError(f"the hand of player {player} is known to be another")
+                raise StateMismatchError(f"the hand of player {player} is known and differs")
         else:
             _fill(full, player, hands[player])
     if sorted(hidden) != np.flatnonzero(full["where"] == AT_UNSEEN).tolist():
-        raise StateMismatchError("the hidden tiles are not those that lie nowhere else")
+        raise StateMismatchError("the hidden tiles are not those missing from the hands and the table")
     return full
 
 

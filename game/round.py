@@ -1,7 +1,7 @@
 """One round at the table: the events that follow each answer, in Tenhou's order.
 
-`riichienv` (behind `game.engine`) says what is legal and moves the tiles; this module says what happened,
-over a wall it knows. `game.table` puts rounds together to a game.
+`riichienv` (behind `game.engine`) decides what is legal and moves the tiles; this module produces the events,
+over a wall it knows. `game.table` combines rounds into a game.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ class RoundResult(msgspec.Struct, frozen=True):
 
     Attributes:
         dealer_repeats: the dealer won, was tenpai at the end of the wall, or the round was aborted.
-        won: somebody won.
-        aborted: the round was called off, which never ends a game.
-        engine_scores: the scores by the engine's own count, for cross-checks.
+        won: the round ended with a win.
+        aborted: the round was aborted, which never ends a game.
+        engine_scores: the scores as the engine counts them, for cross-checks.
     """
 
     dealer_repeats: bool
@@ -70,17 +70,17 @@ class RoundResult(msgspec.Struct, frozen=True):
 
 
 class Round:
-    """A round under way.
+    """A round in progress.
 
     Attributes:
-        events: where its events go; the list of the whole game.
+        events: list its events are appended to, shared with the whole game.
         round_index: 0 East 1, 4 South 1, 8 West 1.
-        honba: repeats.
+        honba: repeat counters.
         riichi_sticks: sticks on the table.
-        scores: points now, riichi sticks already paid taken off.
+        scores: current points, paid riichi sticks deducted.
         wall: in deal order (`game.walls`).
         asked: the players who must answer now, ascending.
-        result: None while the round goes on.
+        result: None during the round.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class Round:
         hands: Sequence[Sequence[int]],
         hidden: Sequence[int],
     ) -> Round:
-        """Go on from the middle of a round; see `game.table.Table.restore`."""
+        """Continue from the middle of a round; see `game.table.Table.restore`."""
         full = filled(record, hands, hidden)
         left, shown = int(full["wall_left"]), int(full["indicator_count"])
         owners = [
@@ -144,7 +144,7 @@ class Round:
         try:
             wall = rebuilt_wall(hidden, full["indicators"][:shown].tolist(), left, len(owners))
         except ValueError:  # a kan after the wall was exhausted
-            raise StateMismatchError("the hidden tiles make no wall for this round") from None
+            raise StateMismatchError("the hidden tiles do not form a wall for this round") from None
         scores = tuple(full["scores"].tolist())
         this = cls.__new__(cls)
         this._begin(
@@ -163,14 +163,14 @@ class Round:
 
     @property
     def state(self) -> np.void:
-        """The running round's record with all hands known; the table's own, to be read only."""
+        """The current round's record with all hands known; owned by the table, read-only."""
         if self._folded < len(self.events):
             fold_packed(self._record, pack_all(self.events[self._folded :]))
             self._folded = len(self.events)
         return self._record
 
     def clone(self, events: list[GameEvent]) -> Round:
-        """A copy that plays on by itself; ``events`` is its own copy of the list."""
+        """An independent copy that writes to ``events``, its own copy of the list."""
         twin = Round.__new__(Round)
         twin.__dict__.update(self.__dict__)
         twin.events = events
@@ -180,14 +180,14 @@ class Round:
         return twin
 
     def choices(self, player: int) -> Choices:
-        """What a player who is asked may do, with the engine's action for each."""
+        """The options of a player who is asked, each with the engine's action."""
         known = self._known.get(player)
         if known is None:
             known = self._known[player] = self._engine.choices(player, self._only_wins)
         return known
 
     def answer(self, actions: Mapping[int, Action]) -> None:
-        """Go on with the players' answers; see `game.table.Table.step`."""
+        """Continue with the players' answers; see `game.table.Table.step`."""
         moves = {player: self._move(player, action) for player, action in actions.items()}
         if self._claimed:
             for player in self.asked:
@@ -197,7 +197,7 @@ class Round:
             self._resolve(actions)
             return
         if not moves:
-            asked = f"player {self.asked[0]} gave no answer on his turn" if self.asked else "the game is over"
+            asked = f"player {self.asked[0]} gave no answer on its turn" if self.asked else "the game is over"
             raise IllegalActionError(asked)
         player = self.asked[0]
         self._engine.step(moves)
@@ -286,7 +286,7 @@ class Round:
             self._let_pass()
 
     def _let_pass(self) -> None:
-        """Nobody claimed the discard: riichi stands, the round ends, or the next player draws."""
+        """No claim on the discard: riichi is accepted, the round ends, or the next player draws."""
         self._accept_riichi()
         reason = self._abort_reason()
         if reason is not None:
@@ -321,7 +321,7 @@ class Round:
             self._draw_replacement(self._discarder)
 
     def _kan(self, player: int, event: Ankan | Daiminkan | Kakan) -> None:
-        """Lay a kan; an indicator that an earlier open kan still owes is shown now."""
+        """Make a kan; an indicator still owed for an earlier open kan is revealed now."""
         self._kan_owners = (*self._kan_owners, player)
         self.events.append(event)
         self._reveal_owed()

@@ -1,7 +1,7 @@
-"""The legal actions of a seat, from what that seat knows, by Tenhou's four-player rules.
+"""The legal actions of a player, from what that player knows, by Tenhou's four-player rules.
 
 Red fives and open tanyao are on. Source: the rules collected in the protocol notes and checked against
-recorded games; where a rule is Tenhou's own, the comment at its place says so.
+recorded games; a comment marks each rule that is specific to Tenhou.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NONE: Final = np.uint64(0)
 _ORPHANS: Final = np.uint64(sum(1 << k for k in (0, 8, 9, 17, 18, 26, 27, 28, 29, 30, 31, 32, 33)))
 _WIDTH: Final = 6
 _ROWS: Final = 48
-"""Most legal actions of a seat at once, rounded up: 14 discards, 3 kans, riichi, win, abort; or 10 claims."""
+"""Most legal actions at once, rounded up: 14 discards, 3 kans, riichi, win, abort; or 10 claims."""
 
 _PASS: Final = int(ActionKind.PASS)
 _DISCARD: Final = int(ActionKind.DISCARD)
@@ -43,7 +43,7 @@ _WINS: Final = frozenset((ActionKind.TSUMO, ActionKind.RON))
 
 
 def legal_actions(record: np.void, player: int) -> list[Action]:
-    """What a player with a known hand may do now; empty when nothing is asked of him.
+    """The actions open to a player with a known hand; empty if the player is not asked.
 
     Equal faces count once: the drawn tile stands for its face, else the lowest copy. Order: win, kans,
     riichi, nine terminals, discards; or win, pon, open kan, chi, pass.
@@ -66,7 +66,7 @@ def _action(row: list[int]) -> Action:
 
 
 def action_row(action: Action) -> list[int]:
-    """The action as `legal_rows` writes it: kind, tile, four consumed, -1 where empty.
+    """The action as `legal_rows` writes it: kind, tile, four consumed tiles, -1 where empty.
 
     >>> action_row(Action(ActionKind.PON, 7, (4, 5)))
     [4, 7, 4, 5, -1, -1]
@@ -84,7 +84,7 @@ def _legal_rows(records: Any, player: int, rows: Any) -> Any:
 def legal_rows(rec: Any, player: int, rows: Any) -> int:
     """Write the legal actions of a player as rows ``(kind, tile, consumed x 4)``, -1 where empty.
 
-    A win here is one by shape and furiten alone: whether it has a yaku is the scoring's to say.
+    Wins are checked for shape and furiten only; whether the hand has a yaku is left to the scoring.
 
     Args:
         rec: a record in which the player's hand is known.
@@ -92,7 +92,7 @@ def legal_rows(rec: Any, player: int, rows: Any) -> int:
         rows: ``[48, 6]`` int16, filled from the top.
 
     Returns:
-        How many rows were written; a claim ends with a pass.
+        Number of rows written; a claim ends with a pass.
     """
     if not rec.hand_known[player]:
         return 0
@@ -183,14 +183,14 @@ def _own_kan_rows(rec: Any, player: int, rows: Any, n: int) -> int:
         tiles = rec.meld_tiles[player, slot]
         kind = tiles[0] >> 2
         if rec.meld_kind[player, slot] == _MELD_PON and rec.hand34[player, kind] == 1:
-            tile = 16 * kind + 6 - tiles[0] - tiles[1] - tiles[2]  # the copy the pon lacks
+            tile = 16 * kind + 6 - tiles[0] - tiles[1] - tiles[2]  # the copy outside the pon
             n = _put(rows, n, _KAKAN, tile, tiles[0], tiles[1], tiles[2], -1)
     return n
 
 
 @kernel
 def may_lay_ankan(rec: Any, player: int, kind: int) -> bool:
-    """In riichi only the drawn tile makes a closed kan, and only if no wait changes by it."""
+    """In riichi a closed kan needs the drawn tile, and must not change the waits."""
     if rec.riichi[player] == 0:
         return True
     if rec.drawn >> 2 != kind:
@@ -209,7 +209,7 @@ def _may_declare_riichi(rec: Any, player: int) -> bool:
 
 @kernel
 def tenpai_discards(rec: Any, player: int) -> Any:
-    """The kinds whose discard leaves a ready hand."""
+    """The kinds whose discard leaves the hand tenpai."""
     hand34 = rec.hand34[player].copy()
     kinds = np.uint64(0)
     for kind in range(34):
@@ -277,7 +277,7 @@ def _may_ron(rec: Any, player: int) -> bool:
 
 @kernel
 def ends_unclaimed(rec: Any) -> bool:
-    """Whether this discard ends the round unless it is won: four kans, not all by one player."""
+    """Whether this discard ends the round unless it is won on: four kans, not all by one player."""
     if rec.kan_count < 4:
         return False
     for p in range(4):
@@ -322,7 +322,7 @@ def _chi_rows(rec: Any, player: int, tile: int, rows: Any, n: int) -> int:
 
 @kernel
 def _chi_faces(rec: Any, player: int, tile: int, a: int, b: int, rows: Any, n: int) -> int:
-    """One row for each choice of plain and red copies; a run holds at most one five."""
+    """One row for each choice of red or other copies; a sequence has at most one five."""
     for from_a in range(2):
         first = _plain(rec, player, a, 0) if from_a == 0 else _red(rec, player, a)
         if first < 0:
@@ -336,7 +336,7 @@ def _chi_faces(rec: Any, player: int, tile: int, a: int, b: int, rows: Any, n: i
 
 @kernel
 def leaves_discard(rec: Any, player: int, called: int, a: int, b: int) -> bool:
-    """Whether something may still be thrown after the call; if not, it may not be made."""
+    """Whether a discard remains after the call; otherwise the call is not allowed."""
     forbidden = kuikae_mask(called, a, b)
     for kind in range(34):
         left = rec.hand34[player, kind] - (kind == a) - (kind == b)

@@ -1,7 +1,7 @@
-"""What a win is worth: fu, han, yaku and points, as Tenhou counts them.
+"""The value of a win: fu, han, yaku and points, as Tenhou counts them.
 
-The `mahjong` library finds the yaku and the fu; this module says under which circumstances, and turns the
-answer into Tenhou's yaku numbers, order and limits. `game.settlement` says who pays.
+The `mahjong` library finds the yaku and the fu; this module supplies the circumstances of the win and
+converts the result into Tenhou's yaku numbers, order and limits. `game.settlement` computes who pays.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ YAKUMAN_BASE: Final = 8000
 # Least han of haneman, baiman, sanbaiman and counted yakuman, with the base points of each.
 _LIMITS_BY_HAN: Final = ((13, 5, 8000), (11, 4, 6000), (8, 3, 4000), (6, 2, 3000))
 # Tenhou lists circumstances, tsumo, patterns, honours (in the order of their triplets, see `_honour_yaku`),
-# outside hands and flushes, dora, red fives, ura dora. Observed in 160,000 wins; where two yaku never
-# met in one hand their order is a guess (27 with 29 or 30, 40 with other yakuman).
+# outside hands and flushes, dora, red fives, ura dora. Observed in 160,000 wins; for yaku that never
+# occurred together the order is a guess (27 with 29 or 30, 40 with other yakuman).
 _BEFORE_HONOURS: Final = (1, 21, 2, 3, 4, 5, 6, 0, 7, 22, 9, 32, 24, 25, 27, 30, 29, 28, 26, 8)
 _AFTER_HONOURS: Final = (23, 33, 31, 34, 35, YAKU_DORA, YAKU_RED_FIVE, YAKU_URA_DORA)
 _YAKUMAN_ORDER: Final = (37, 38, 51, 39, 49, 50, 40, 41, 42, 43, 44, 45, 46, 47, 48)
@@ -73,17 +73,17 @@ class WinContext(msgspec.Struct, frozen=True, kw_only=True):
         hand: concealed physical tiles with the winning one.
         melds: the winner's melds in the order they were made.
         tile: the winning tile.
-        is_tsumo: won on the own draw.
+        is_tsumo: whether the win is by self-draw.
         seat_wind: 0 East (the dealer) to 3 North.
         round_wind: 0 East to 3 North.
         riichi: 0 no, 1 riichi, 2 double riichi.
-        ippatsu: within one uninterrupted turn of the riichi.
+        ippatsu: within one uninterrupted turn after the riichi.
         rinshan: on the replacement tile of a kan.
         chankan: on the tile of an added kan.
         last_tile: on the last draw (haitei) or the last discard (houtei).
-        first_turn: on the first draw, nobody having called (tenhou, chiihou).
+        first_turn: on the first draw, before any call (tenhou, chiihou).
         dora_indicators: indicators shown at the moment of the win.
-        ura_indicators: indicators under them; they count after a riichi only.
+        ura_indicators: indicators beneath them; they count only after a riichi.
     """
 
     hand: tuple[int, ...]
@@ -103,21 +103,21 @@ class WinContext(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_dealer(self) -> bool:
-        """Whether the winner deals."""
+        """Whether the winner is the dealer."""
         return self.seat_wind == 0
 
 
 class WinValue(msgspec.Struct, frozen=True):
-    """What a hand is worth, before honba and sticks.
+    """The value of a hand, before honba and sticks.
 
     Attributes:
         fu: minipoints, rounded; 25 for seven pairs, 0 for thirteen orphans.
         han: all han, dora included; 13 for each yakuman pattern.
-        points: what the winner gets; for a tsumo the sum of all payments.
+        points: what the winner receives; for a tsumo the sum of all payments.
         limit: 0 none, 1 mangan, 2 haneman, 3 baiman, 4 sanbaiman, 5 yakuman.
         yaku: ``(Tenhou id, han)`` in Tenhou's order; empty for a yakuman by pattern.
         yakuman: Tenhou ids of the yakuman patterns, in Tenhou's order.
-        base: basic points, which every payment is a rounded multiple of (2,000 for a mangan).
+        base: basic points; every payment is a rounded multiple of them (2,000 for a mangan).
     """
 
     fu: int
@@ -130,7 +130,7 @@ class WinValue(msgspec.Struct, frozen=True):
 
 
 def ron_points(base: int, is_dealer: bool) -> int:
-    """What the discarder pays for a hand of these basic points.
+    """The discarder's payment for a hand of these basic points.
 
     >>> ron_points(30 << 6, is_dealer=False), ron_points(2000, is_dealer=True)
     (7700, 12000)
@@ -139,7 +139,7 @@ def ron_points(base: int, is_dealer: bool) -> int:
 
 
 def tsumo_payments(base: int, is_dealer: bool) -> tuple[int, int]:
-    """What a dealer and a non-dealer pay for a self-drawn hand; the same for both if the winner deals.
+    """The payments of a dealer and a non-dealer for a tsumo; equal if the winner deals.
 
     >>> tsumo_payments(30 << 6, is_dealer=False), tsumo_payments(2000, is_dealer=True)
     ((3900, 2000), (4000, 4000))
@@ -163,7 +163,7 @@ def base_points(han: int, fu: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=8192)
 def evaluate(context: WinContext) -> WinValue | None:
-    """What the hand is worth, or None if it is not complete or has no yaku."""
+    """The value of the hand, or None if it is not complete or has no yaku."""
     response = HandCalculator.estimate_hand_value(
         tiles=[*context.hand, *(tile for meld in context.melds for tile in meld.tiles)],
         win_tile=context.tile,
@@ -192,14 +192,14 @@ def evaluate(context: WinContext) -> WinValue | None:
 def context_of(
     record: np.void, player: int, tile: int, from_player: int, ura_indicators: Sequence[int] = ()
 ) -> WinContext:
-    """The circumstances of a win at this moment of the round.
+    """The circumstances of a win at this point of the round.
 
     Args:
-        record: one ``ROUND_STATE``, in the phase in which the win is offered.
-        player: who wins; his hand must be known.
+        record: one ``ROUND_STATE``, in the phase in which the win is possible.
+        player: the winner, whose hand must be known.
         tile: the winning tile.
-        from_player: whose tile it is; ``player`` himself for a tsumo.
-        ura_indicators: where they are known.
+        from_player: the player whose tile it is; ``player`` for a tsumo.
+        ura_indicators: if known.
 
     Raises:
         ValueError: the hand of ``player`` is not known.
@@ -232,7 +232,7 @@ def context_of(
 def has_yaku(record: np.void, player: int, tile: int, is_tsumo: bool) -> bool:
     """Whether a hand that ``tile`` completes may win: it needs a yaku.
 
-    The tile must complete the hand; that is not looked at where a circumstance alone gives the yaku. For a
+    The tile must complete the hand; this is not checked if a circumstance alone gives the yaku. For a
     tsumo the tile is already in the hand.
     """
     if (
@@ -259,7 +259,7 @@ def has_yaku(record: np.void, player: int, tile: int, is_tsumo: bool) -> bool:
 def _pattern_has_yaku(
     hand34: bytes, melds: tuple[tuple[int, int], ...], tile34: int, is_tsumo: bool, winds: tuple[int, int]
 ) -> bool:
-    """The same for kinds and winds alone; few differ in a game, and every draw asks."""
+    """The same from kinds and winds alone, cached: few combinations occur in a game, and every draw asks."""
     counts = list(hand34)
     if not is_tsumo:
         counts[tile34] += 1
@@ -275,7 +275,7 @@ def _pattern_has_yaku(
 
 
 def _plain_meld(kind: MeldKind, low34: int) -> Meld:
-    # which copies they are does not matter to a pattern
+    # a pattern does not depend on which copies they are
     if kind is MeldKind.CHI:
         return Meld(kind, tuple(4 * (low34 + i) for i in range(3)))
     return Meld(kind, tuple(range(4 * low34, 4 * low34 + (3 if kind is MeldKind.PON else 4))))
@@ -320,7 +320,7 @@ def _library_config(context: WinContext) -> HandConfig:
 
 
 def _honour_yaku(context: WinContext) -> list[int]:
-    """Yaku of the honour triplets: concealed ones by kind, then melds as made; round before seat wind."""
+    """Yaku of the honour triplets: concealed by kind, then melds in order; round wind before seat wind."""
     kinds = [tile >> 2 for tile in context.hand]
     triplets = [kind for kind in range(EAST, KINDS) if kinds.count(kind) >= 3]
     triplets += [meld.tiles[0] >> 2 for meld in context.melds if meld.tiles[0] >> 2 >= EAST]

@@ -1,11 +1,11 @@
-"""Every way to choose up to four sets in one suit, with what each is worth to a hand, as tables for kernels.
+"""Every way to choose up to four sets in one suit, with its value to a hand, as tables for kernels.
 
 A *pattern* is a multiset of sets: sequences and triplets of one suit, or triplets of honours. Those of a suit
-stand in preorder, each right before those that only add sets to it, so that a search that has found one too
-far away skips all of them at once. Counts are *packed*: 4 bits for each kind of the suit, the first lowest.
+are in preorder, each right before the patterns that extend it, so that a search can skip all extensions of a
+pattern that is already too far away. Counts are *packed*: 4 bits for each kind of the suit, the first lowest.
 
-What a pattern gives to a hand is three numbers that are joined over suits: one is added (`TRIPLETS` and the
-fields after it), one is or-ed (flags, `HAS_SEQUENCE` and after), one is and-ed over the three number suits.
+A pattern contributes three numbers, combined over suits: one is added (`TRIPLETS` and the fields after it),
+one is combined by bitwise or (flags, from `HAS_SEQUENCE` on), one by bitwise and over the three number suits.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from game.jit import static_table
 
-# Fields that are added, lowest bit of each.
+# Fields of the number that is added: lowest bit of each.
 TRIPLETS: Final = 0
 """Concealed triplets and kans, 4 bits."""
 FU: Final = 4
 """Fu of sets and of the pair, sets counted as concealed, 10 bits."""
 TWINS: Final = 16
-"""Pairs of equal sequences, 4 bits."""
+"""Pairs of identical sequences, 4 bits."""
 DORA: Final = 20
 """Dora of all sorts, 8 bits."""
 HAN: Final = 28
@@ -48,19 +48,19 @@ HAS_SUIT: Final = 1 << 8
 """The first of three flags, one for each number suit."""
 HAS_HONOUR: Final = 1 << 11
 WAIT: Final = 12
-"""Lowest of the four bits that tell how a winning tile may complete the hand, as in a pattern's ``waits``."""
+"""Lowest of the four bits for the ways a winning tile may complete the hand, as in a pattern's ``waits``."""
 
 OPEN_WAIT: Final = 1
-"""An end of a sequence, which waited on two kinds."""
+"""An end of a sequence that waited on two kinds."""
 NARROW_WAIT: Final = 2
 """The middle of a sequence, a 3 or 7 at the edge, or the pair."""
 SIMPLE_TRIPLET_WAIT: Final = 4
 OUTER_TRIPLET_WAIT: Final = 8
 
 SEQUENCES: Final = 0
-"""In the number that is and-ed: lowest bit of the starts of sequences."""
+"""In the number combined by bitwise and: lowest bit of the starts of sequences."""
 TRIPLET_KINDS: Final = 8
-"""And of the kinds of triplets."""
+"""Likewise of the kinds of triplets."""
 
 NIBBLES: Final = 0x111111111
 """A 1 in each of nine packed counts."""
@@ -73,7 +73,7 @@ _GREEN_HONOUR: Final = 5
 
 
 class _Block(NamedTuple):
-    """One set: its packed counts, and what it adds to a pattern."""
+    """One set: its packed counts, and its contribution to a pattern."""
 
     counts: int
     added: int
@@ -125,7 +125,7 @@ def _triplet(place: int, is_honour: bool) -> _Block:
 
 
 def _in_preorder(blocks: list[_Block]) -> tuple[list[_Pattern], list[int]]:
-    """All patterns of these sets, and for each the place of the first after it that does not contain it."""
+    """All patterns of these sets, and for each the index of the first later one that does not contain it."""
     patterns: list[_Pattern] = []
     ends: list[int] = []
 
@@ -162,7 +162,7 @@ _honours, _honour_ends = _in_preorder([_triplet(place, True) for place in range(
 _all: Final = _suit + _honours
 
 SUIT_PATTERNS: Final = len(_suit)
-"""Patterns of honours start here, those of a number suit at 0."""
+"""Index of the first pattern of honours; those of a number suit start at 0."""
 PATTERNS: Final = len(_all)
 
 
@@ -170,7 +170,7 @@ def _column(values: list[int]) -> NDArray[np.int64]:
     return np.array(values, dtype=np.int64)
 
 
-# Readers of the tables, for kernels; each takes the number of a pattern.
+# Accessors of the tables, for kernels; each takes the index of a pattern.
 pattern_counts: Final = static_table("pattern_counts", _column([each.counts for each in _all]))
 pattern_sets: Final = static_table("pattern_sets", _column([each.sets for each in _all]))
 pattern_added: Final = static_table("pattern_added", _column([each.added for each in _all]))

@@ -1,4 +1,4 @@
-"""Who pays whom, who deals next, when a game ends and what its places are worth.
+"""Payments, the next dealer, the end of a game and its final results.
 
 Source: Tenhou's rules as observed in recorded games (every transition and every end of four-player games).
 """
@@ -27,13 +27,13 @@ NOTEN_PENALTY: Final = 3_000
 MANGAN_BASE: Final = 2_000
 
 LAST_ROUND: Final[dict[GameLength, int]] = {"tonpuu": 3, "hanchan": 7}
-"""Index of the last regular round; the next wind is played only while nobody has 30,000."""
+"""Index of the last regular round; the next wind is played only while no player has 30,000."""
 UMA_TENTHS: Final = (200, 100, -100, -200)
 OKA_TENTHS: Final = 200
 
 
 def liable_player(record: np.void, player: int, value: WinValue) -> int:
-    """Who must pay for the yakuman of this win (pao), -1 for nobody."""
+    """The player who must pay for the yakuman of this win (pao), -1 for none."""
     if YAKU_DAISANGEN in value.yakuman:
         return int(record["liable_dragons"][player])
     if YAKU_DAISUUSHII in value.yakuman:
@@ -54,14 +54,14 @@ def deltas(
     """Change of every score by one win.
 
     Args:
-        value: what the hand is worth.
-        player: who wins.
-        from_player: who discarded, ``player`` himself for a tsumo.
-        dealer: who deals.
-        honba: repeats paid with this win; 0 for the second of a double ron.
+        value: of the hand.
+        player: the winner.
+        from_player: the discarder; ``player`` for a tsumo.
+        dealer: the dealer.
+        honba: repeat counters paid with this win; 0 for the second of a double ron.
         riichi_sticks: sticks collected with this win; 0 for the second of a double ron.
-        liable: who pays for a completed yakuman (`liable_player`). He pays a tsumo alone and half of a ron,
-            of the whole hand, other yakuman in it included, and all of the honba.
+        liable: the player liable for a completed yakuman (`liable_player`), who pays all of a tsumo and half
+            of a ron, for the whole hand including its other yakuman, and all of the honba.
     """
     changes = [0, 0, 0, 0]
     bonus = HONBA_POINTS * honba
@@ -84,7 +84,7 @@ def deltas(
 
 
 def draw_deltas(tenpai: Sequence[bool]) -> Four:
-    """Change of every score when the wall runs out: those who are not tenpai pay 3,000 together.
+    """Change of every score when the wall runs out: the players who are not tenpai pay 3,000 in total.
 
     >>> draw_deltas([True, False, False, False])
     (3000, -1000, -1000, -1000)
@@ -114,7 +114,7 @@ def nagashi_deltas(players: Sequence[int], dealer: int) -> Four:
 
 
 def placements(scores: Sequence[int]) -> Four:
-    """Place 1–4 of each player; equal scores go by the seats of the first round.
+    """Place 1–4 of each player; ties go by seat order in the first round.
 
     >>> placements([25_000, 30_000, 25_000, 20_000])
     (2, 1, 3, 4)
@@ -149,13 +149,13 @@ def final_results(scores: Sequence[int]) -> Four:
 
 
 def next_round(round_index: int, honba: int, *, dealer_repeats: bool, won: bool) -> tuple[int, int]:
-    """Index and honba of the round that follows, if the game goes on.
+    """Index and honba of the round that follows if the game continues.
 
     Args:
         round_index: the round just played.
-        honba: its repeats.
+        honba: its repeat counters.
         dealer_repeats: the dealer won, was tenpai at the end of the wall, or the round was aborted.
-        won: somebody won.
+        won: the round ended with a win.
 
     >>> next_round(3, 1, dealer_repeats=False, won=True), next_round(3, 1, dealer_repeats=True, won=False)
     ((4, 0), (3, 2))
@@ -175,18 +175,18 @@ def game_over(
 ) -> bool:
     """Whether the game ends with this round.
 
-    Somebody below 0 ends it at once. From the last regular round on, 30,000 end it when the deal would pass,
-    and when the dealer repeats and is first with them (agari-yame, tenpai-yame), but not after an abort. The
-    last round of the further wind ends it in any case when the deal would pass.
+    A score below 0 ends it at once. From the last regular round on, 30,000 end it when the deal would pass,
+    and when the dealer repeats and is first with 30,000 (agari-yame, tenpai-yame), but not after an abort.
+    The last round of the next wind always ends it when the deal would pass.
 
     Args:
         round_index: the round just played.
         dealer_repeats: as for `next_round`.
         scores: after the round, without the sticks left on the table.
         length: of the game.
-        aborted: the round was called off (nine terminals, four winds, riichi or kans, triple ron).
+        aborted: the round was aborted (nine terminals, four winds, riichi or kans, triple ron).
 
-    Source: observed, 19,000 games; those before June 2010 knew no tenpai-yame.
+    Source: observed, 19,000 games; those before June 2010 had no tenpai-yame.
     """
     last = LAST_ROUND[length]
     if min(scores) < 0:

@@ -1,12 +1,14 @@
-"""How far a hand is from complete: shanten, waits and accepted tiles, exact, as compiled kernels.
+"""Distance of a hand from completion: shanten, waits and accepted tiles, exact, as compiled kernels.
 
-For each suit a table tells how many tiles are missing to m sets with and without the pair, never counting on
-a fifth copy; a hand is the cheapest way to share its sets and the pair out over the suits. Concealed tiles
-are ``hand34``: ``[34]`` int8 counts, 0-4 each, at most 14 in all; ``meld_count`` is the number of melds.
+For each suit a table gives the number of tiles missing for m sets with and without the pair, never counting
+on a fifth copy; a hand's distance is the cheapest split of its sets and the pair over the suits. Concealed
+tiles are ``hand34``: ``[34]`` int8 counts, 0-4 each, at most 14 in all; ``meld_count`` is the number of
+melds.
 
-A *row* is five 7-bit lanes, the tiles missing to 0-4 sets, with the top bit of every lane free, so that lanes
-are added and compared all at once. A table entry is two rows in one number: without the pair (the first lane,
-always zero, left out), then with it. Sets of kinds are bits of an int64 inside, of a uint64 outside.
+A *row* is five 7-bit lanes, the tiles missing for 0-4 sets, with the top bit of every lane free, so that all
+lanes are added and compared at once. A table entry is two rows in one number: without the pair (omitting the
+first lane, which is always zero), then with it. Sets of kinds are bits of an int64 inside this module, of a
+uint64 in its interface.
 
 Source: the distance is that of github.com/tomohxx/shanten-number.
 """
@@ -22,13 +24,13 @@ from game.jit import kernel, static_table, warms_up
 from game.shanten_table import HONOURS, LANE, load
 
 NO_SHANTEN: Final = 99
-"""Where a kind is not in the hand, so that it cannot be discarded."""
+"""Shanten of a discard that is not in the hand."""
 
 _LANE_MASK: Final = (1 << LANE) - 1
 _ROW: Final = (1 << 5 * LANE) - 1
 _ONES: Final = sum(1 << LANE * lane for lane in range(5))
 _GUARDS: Final = _ONES << LANE - 1
-_FAR: Final = 31  # more than any hand misses, and a sum with it still fits a lane
+_FAR: Final = 31  # more than any hand is short of; sums with it still fit in a lane
 _FAR_ROW: Final = _FAR * _ONES
 _ORPHANS: Final = (0, 8, 9, 17, 18, 26, 27, 28, 29, 30, 31, 32, 33)
 _uint64: Final[Any] = np.uint64
@@ -43,7 +45,7 @@ _missing: Final = static_table("shanten_missing", _tables.missing)
 def shanten(hand34: NDArray[np.int8], meld_count: int) -> int:
     """Tiles missing to tenpai over all forms: -1 complete, 0 tenpai.
 
-    Takes hands of 3n+1 and of 3n+2 tiles. Seven pairs and thirteen orphans count only without melds.
+    Accepts hands of 3n+1 and of 3n+2 tiles. Seven pairs and thirteen orphans count only without melds.
     """
     distance = shanten_normal(hand34, meld_count)
     if meld_count == 0:
@@ -97,9 +99,9 @@ def shanten_batch(hands34: NDArray[np.int8], meld_counts: NDArray[np.int8], out:
 def waits(hand34: NDArray[np.int8], meld_count: int) -> int:
     """Kinds that complete a 3n+1 hand, one bit each (uint64); none unless it is tenpai.
 
-    A kind whose four copies are all concealed in the hand is no wait; copies in melds do not matter here.
+    A kind with all four copies concealed in the hand is not a wait; copies in melds do not matter here.
 
-    Source: Tenhou's rule that waiting only on tiles that are all in the own hand is not tenpai.
+    Source: Tenhou's rule that a hand waiting only on tiles it holds itself is not tenpai.
     """
     if shanten(hand34, meld_count) != 0:
         return _uint64(0)
@@ -115,7 +117,7 @@ def accepted(hand34: NDArray[np.int8], meld_count: int) -> tuple[int, int]:
 
 @kernel
 def ukeire(hand34: NDArray[np.int8], meld_count: int, unseen34: NDArray[np.int8]) -> tuple[int, int, int]:
-    """What brings a 3n+1 hand closer.
+    """The tiles that improve a 3n+1 hand.
 
     Args:
         hand34: Concealed tiles.
@@ -145,7 +147,7 @@ def discard_table(
     """`ukeire` after each discard from a 3n+2 hand; kinds not held get `NO_SHANTEN`, 0, 0.
 
     Args:
-        hand34: Concealed tiles, left as they are.
+        hand34: Concealed tiles, not changed.
         meld_count: Calls and kans.
         unseen34: ``[34]`` int8, copies of each kind the player cannot see.
         out_shanten: ``[34]`` int8, filled.
@@ -168,8 +170,8 @@ def missing_by_suit(hand34: NDArray[np.int8], out: NDArray[np.int64]) -> None:
 
     Args:
         hand34: Concealed tiles.
-        out: ``[4, 2, 5]`` int64, filled: tiles missing to 0-4 sets, without and with the pair; 31 where no
-            suit holds so many.
+        out: ``[4, 2, 5]`` int64, filled: tiles missing for 0-4 sets, without and with the pair; 31 if the
+            suit cannot contain as many.
     """
     for suit, entry in enumerate(_entries(hand34)):
         for pair, row in enumerate(_rows(entry)):
@@ -233,12 +235,12 @@ def _accepted_normal(hand34: NDArray[np.int8], meld_count: int) -> tuple[int, in
 
 @kernel
 def _accepted_of_suit(hand34: NDArray[np.int8], first: int, rest: tuple[int, int], missing: int) -> int:
-    """Kinds of one suit whose next copy lowers what a hand misses; ``rest`` is the other suits, turned."""
+    """Kinds of one suit whose next copy brings a hand closer; ``rest`` is the other suits, reversed."""
     low, high = _numbers(hand34, first)
     order, offset = _order(low), _offset(high)
     mask = 0
     step = 1
-    # counts are cut as in `_numbers`: one more of an impossible count would lead past the tables
+    # counts are capped as in `_numbers`: one more of an impossible count would read past the tables
     for kind in range(first, first + 5):
         if hand34[kind] & 7 < 4:
             entry = _missing(offset + _order(low + step))
@@ -255,7 +257,7 @@ def _accepted_of_suit(hand34: NDArray[np.int8], first: int, rest: tuple[int, int
 
 @kernel
 def _is_less(entry: int, rest: tuple[int, int], missing: int) -> bool:
-    """Whether a suit's entry and the rest of the hand together miss fewer tiles than that."""
+    """Whether a suit's entry and the rest of the hand together are short of fewer than ``missing`` tiles."""
     without, with_pair = _rows(entry)
     one = (without + rest[1] | _GUARDS) - missing * _ONES
     other = (with_pair + rest[0] | _GUARDS) - missing * _ONES
@@ -276,7 +278,7 @@ def _entry(hand34: NDArray[np.int8], first: int) -> int:
 
 @kernel
 def _numbers(hand34: NDArray[np.int8], first: int) -> tuple[int, int]:
-    """Low and high number of a suit's holding; impossible counts are cut to what the tables have room for."""
+    """Low and high number of a suit's holding; impossible counts are capped to the size of the tables."""
     low = 0
     for place in range(4, -1, -1):
         low = 5 * low + (hand34[first + place] & 7)
@@ -301,13 +303,13 @@ def _sets(meld_count: int) -> int:
 
 @kernel
 def _join(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
-    """Rows of two groups of suits together."""
+    """Rows of two groups of suits combined."""
     return _join_row(a[0], b[0]), _row_min(_join_row(a[0], b[1]), _join_row(a[1], b[0]))
 
 
 @kernel
 def _join_row(a: int, b: int) -> int:
-    """Lane n of the result is the least of lane i of ``a`` plus lane n - i of ``b``."""
+    """Lane n of the result is the minimum over i of lane i of ``a`` plus lane n - i of ``b``."""
     best = a + (b & _LANE_MASK) * _ONES
     for _ in range(4):
         a = (a << LANE | _FAR) & _ROW
@@ -318,14 +320,14 @@ def _join_row(a: int, b: int) -> int:
 
 @kernel
 def _row_min(x: int, y: int) -> int:
-    """The lesser of each lane."""
+    """The minimum of each lane."""
     not_less = ((x | _GUARDS) - y) & _GUARDS
     return x ^ ((x ^ y) & (not_less - (not_less >> LANE - 1)))
 
 
 @kernel
 def _turned(rows: tuple[int, int], sets: int) -> tuple[int, int]:
-    """Rows turned round: lane i tells what is missing to ``sets`` - i sets, far below 0."""
+    """Rows reversed: lane i has the tiles missing for ``sets`` - i sets, far below 0."""
     without, with_pair = rows
     turned0 = 0
     turned1 = 0

@@ -1,8 +1,8 @@
-"""The table behind `game.shanten`: tiles missing to sets and the pair, for every holding in one suit.
+"""The table behind `game.shanten`: tiles missing for sets and the pair, for every holding in one suit.
 
 A holding of a suit is two numbers, *low* for its first five kinds and *high* for the rest, one digit in base
-five for the count of each kind. Low numbers are ranked by how many tiles they hold, so that those that fit
-into one hand with a high number come first: ``offset[high] + order[low]`` then counts holdings without a gap.
+five for the count of each kind. Low numbers are ranked by their tile count, so that those that fit into one
+hand with a high number come first: ``offset[high] + order[low]`` then numbers holdings without gaps.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _HOLDINGS: Final = 405_350 + 43_130  # of at most 14 tiles, in a suit and in hon
 class Tables(msgspec.Struct, frozen=True):
     """Arrays that kernels read.
 
-    A holding with impossible counts (up to 7 each) reads a wrong entry, but never past an end.
+    A holding with impossible counts (up to 7 each) reads a wrong entry, but never out of bounds.
 
     Attributes:
         order: ``[5468]`` int16, by low number.
         offset: ``[1136]`` int32, by high number, honours from `HONOURS`.
-        missing: int64 entries of nine lanes: tiles missing to 1, 2, 3, 4 sets, then to the pair with
+        missing: int64 entries of nine lanes: tiles missing for 1, 2, 3, 4 sets, then for the pair with
             0, 1, 2, 3, 4 sets.
     """
 
@@ -48,7 +48,7 @@ class Tables(msgspec.Struct, frozen=True):
 
 
 def load() -> Tables:
-    """The tables, from the cache if it has them."""
+    """The tables, loaded from the cache if possible."""
     path = cache_folder() / "tables" / f"shanten-{sources_key(Path(__file__), __name__)}.bin"
     order, offset, ranked = _numbering()
     data = read_checked(path)
@@ -88,7 +88,7 @@ def _digit_sums(digits: int) -> NDArray[np.int64]:
 
 
 def _missing(offset: NDArray[np.int32], ranked: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Compute ``missing``, ended by as many zeros as a wrong low number can lead past it."""
+    """Compute ``missing``, padded with as many zeros as a wrong low number can reach past it."""
     table = np.zeros(_HOLDINGS + _LOWS, np.int64)
     for start, kinds, runs in ((0, 4, 7), (HONOURS, 2, 0)):
         by_code = _distances(_LOW_KINDS + kinds, runs)
@@ -101,21 +101,21 @@ def _missing(offset: NDArray[np.int32], ranked: NDArray[np.int64]) -> NDArray[np
 
 
 def _distances(kinds: int, runs: int) -> NDArray[np.uint8]:
-    """Tiles missing by lane and by code, a holding's digits all in one number."""
+    """Tiles missing by lane and by code, the code being a holding's digits as one number."""
     missing = np.full((_LANES, 5**kinds), _UNKNOWN, np.uint8)
     _mark_complete(missing, kinds, runs)
     views = [missing.reshape(-1, 5, 5**kind) for kind in range(kinds)]
-    for view in views:  # a tile to add costs one
+    for view in views:  # adding a tile costs one
         for count in (3, 2, 1, 0):
             np.minimum(view[:, count], view[:, count + 1] + np.uint8(1), out=view[:, count])
-    for view in views:  # a tile to leave unused is free
+    for view in views:  # leaving a tile unused is free
         for count in (1, 2, 3, 4):
             np.minimum(view[:, count], view[:, count - 1], out=view[:, count])
     return missing
 
 
 def _mark_complete(missing: NDArray[np.uint8], kinds: int, runs: int) -> None:
-    """Nothing is missing to what a holding is made of, when it is made of sets and perhaps the pair alone."""
+    """Mark the holdings that consist only of sets and possibly the pair: nothing is missing."""
     unit = np.eye(kinds, dtype=np.int64)
     run = unit[:runs] + unit[1 : runs + 1] + unit[2 : runs + 2] if runs else unit[:0]
     nothing = np.zeros((1, kinds), np.int64)

@@ -1,4 +1,4 @@
-"""The state of one round: its record, `apply`, and what one reads off it.
+"""The state of one round: its record, `apply`, and accessors.
 
 A record is one element of an array of `ROUND_STATE`; `game.layout` lists its fields. Players are absolute.
 """
@@ -37,22 +37,22 @@ __all__ = [
 
 
 def new_round() -> np.void:
-    """One empty record, waiting for a `StartRound`."""
+    """An empty record, waiting for a `StartRound`."""
     record: np.void = np.zeros(1, dtype=ROUND_STATE)[0]
     return record
 
 
 def clone(record: np.void) -> np.void:
-    """A copy that shares nothing with the original."""
+    """An independent copy."""
     copy: np.void = record.copy()
     return copy
 
 
 def row_of(record: np.void) -> npt.NDArray[np.void]:
-    """The record as an array of one, over its own memory.
+    """The record as an array of one, sharing its memory.
 
-    What Python hands to a kernel goes through here: numba takes some ten times longer to find out what a bare
-    record is than most of our kernels run.
+    Records are passed from Python to kernels this way: determining the type of a bare record takes numba
+    about ten times longer than most of our kernels run.
     """
     return np.asarray(record).reshape(1)
 
@@ -71,7 +71,7 @@ def apply(record: np.void, event: GameEvent) -> None:
     """Fold one event into a record.
 
     Raises:
-        StateMismatchError: the event does not fit; the record is as it was.
+        StateMismatchError: the event does not fit; the record is unchanged.
     """
     packed = pack(event)
     if packed is None:
@@ -88,7 +88,7 @@ def apply_all(record: np.void, events: Iterable[GameEvent]) -> None:
 
 
 def fold_packed(record: np.void, stream: Packed) -> int:
-    """Fold packed events that stand one after the other; how many there were.
+    """Fold consecutive packed events; the number of events.
 
     Raises:
         StateMismatchError: one of them does not fit; those before it have been folded.
@@ -100,12 +100,12 @@ def fold_packed(record: np.void, stream: Packed) -> int:
 
 
 def hand_tiles(record: np.void, player: int) -> list[int]:
-    """Concealed tiles of a known hand, ascending; empty for a hand nobody showed us."""
+    """Concealed tiles of a known hand, ascending; empty for an unknown hand."""
     return [int(tile) for tile in np.flatnonzero(record["where"] == AT_HAND + player)]
 
 
 def river_of(record: np.void, player: int) -> list[int]:
-    """All tiles a player has thrown, in order, those called away included."""
+    """All of a player's discards in order, called ones included."""
     return [int(tile) for tile in record["river"][player][: record["river_size"][player]]]
 
 
@@ -127,7 +127,7 @@ def melds_of(record: np.void, player: int) -> list[Meld]:
 
 
 def unseen34(record: np.void, player: int) -> npt.NDArray[np.int8]:
-    """``[34]`` int8: copies of each kind the player cannot see; his own hand and the open table taken off."""
+    """``[34]`` int8: copies of each kind that are neither in the player's hand nor visible on the table."""
     unseen: npt.NDArray[np.int8] = 4 - record["seen34"] - record["hand34"][player]
     return unseen
 

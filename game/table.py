@@ -1,6 +1,6 @@
-"""A whole game at one table by Tenhou's four-player rules, every wall fixed by a seed.
+"""A whole game at one table by Tenhou's four-player rules, with every wall fixed by a seed.
 
-`game.round` plays the rounds; this module keeps the score, deals the next one and ends the game.
+`game.round` plays the rounds; this module keeps the score, deals the next round and ends the game.
 Players are absolute: player 0 deals first.
 """
 
@@ -32,7 +32,7 @@ def masked(event: GameEvent, player: int) -> GameEvent:
         return event if event.player == player else Draw(event.player, UNSEEN)
     if isinstance(event, StartRound):
         first, second, third, fourth = (
-            hand if seat == player else _UNSEEN_HAND for seat, hand in enumerate(event.hands)
+            hand if owner == player else _UNSEEN_HAND for owner, hand in enumerate(event.hands)
         )
         return StartRound(
             event.round_index,
@@ -53,9 +53,9 @@ class Table:
 
     Attributes:
         events: everything so far, all tiles known.
-        seed: every wall not given follows from it.
+        seed: determines every wall that is not given.
         length: hanchan or tonpuu.
-        done: the game is over.
+        done: whether the game is over.
         results: of the finished rounds.
     """
 
@@ -71,16 +71,16 @@ class Table:
         riichi_sticks: int = 0,
         scores: Four = (START_SCORE,) * 4,
     ) -> None:
-        """Sit down and deal.
+        """Set up the game and deal.
 
         Args:
-            seed: every wall follows from it; None for one nobody can foresee.
-            wall: the first round's wall in deal order (see `random_wall`); later ones follow from the seed.
+            seed: determines every wall; None for an unpredictable one.
+            wall: the first round's wall in deal order (see `random_wall`); the seed determines later ones.
             length: of the game.
             names: of the players.
-            round_index: round to begin with; with the next three for a game already under way.
-            honba: repeats of that round.
-            riichi_sticks: sticks lying at its start.
+            round_index: first round; give it and the next three arguments to start from the middle of a game.
+            honba: repeat counters of that round.
+            riichi_sticks: on the table at its start.
             scores: at its start.
         """
         self._begin(length, seed)
@@ -98,17 +98,17 @@ class Table:
 
     @property
     def state(self) -> np.void:
-        """The running round's record with all hands known; the table's own, to be read only."""
+        """The current round's record with all hands known; owned by the table, read-only."""
         return self._round.state
 
     @property
     def round_index(self) -> int:
-        """The running round: 0 East 1, 4 South 1, 8 West 1."""
+        """The current round: 0 East 1, 4 South 1, 8 West 1."""
         return self._round.round_index
 
     @property
     def honba(self) -> int:
-        """Repeats of the running round."""
+        """Repeat counters of the current round."""
         return self._round.honba
 
     @property
@@ -118,12 +118,12 @@ class Table:
 
     @property
     def scores(self) -> Four:
-        """Points now, riichi sticks already paid taken off."""
+        """Current points, paid riichi sticks deducted."""
         return self._round.scores
 
     @property
     def wall(self) -> Sequence[int]:
-        """The running round's wall in deal order (`game.walls`)."""
+        """The current round's wall in deal order (`game.walls`)."""
         return self._round.wall
 
     def waiting(self) -> list[int]:
@@ -131,21 +131,21 @@ class Table:
         return list(self._round.asked)
 
     def legal(self, player: int) -> list[Action]:
-        """What a player may do now; empty when nothing is asked of him."""
+        """A player's legal actions; empty if the player is not asked."""
         return list(self._round.choices(player)) if player in self._round.asked else []
 
     def step(self, actions: Mapping[int, Action]) -> list[GameEvent]:
-        """Answer for those who were asked.
+        """Submit the answers of the players who were asked.
 
         Args:
             actions: one for the player whose turn it is; on a claim, a player left out passes. Other copies
-                of the same faces than `legal` lists will do.
+                of the faces listed by `legal` are accepted.
 
         Returns:
-            What happened, up to the next question; across the end of a round, the next deal included.
+            The events up to the next question; at the end of a round they include the next deal.
 
         Raises:
-            IllegalActionError: a player was not asked, may not do that, or gave no answer on his turn.
+            IllegalActionError: a player was not asked, may not do that, or gave no answer on its turn.
         """
         before = len(self.events)
         self._round.answer(actions)
@@ -154,7 +154,7 @@ class Table:
         return self.events[before:]
 
     def clone(self) -> Table:
-        """A copy that plays on by itself, over the same walls."""
+        """An independent copy over the same walls."""
         twin = Table.__new__(Table)
         twin.seed = self.seed
         twin.length = self.length
@@ -174,20 +174,20 @@ class Table:
         length: GameLength = "hanchan",
         seed: int | None = None,
     ) -> Table:
-        """Play on from the middle of a round: what one seat has seen, with a guess at what it has not.
+        """Play on from the middle of a round: one player's view of it, and a guess at the unseen tiles.
 
-        ``events`` then begins with what happens next; `state` is the record with all hands filled in.
+        ``events`` then starts with the next event; `state` is the record with all hands filled in.
 
         Args:
             record: the round as seen so far, in a phase in which players are asked.
-            hands: concealed tiles of each player; the tile just drawn last.
-            hidden: the tiles in nobody's hand and not on the table, in deal order: those to be drawn, then
-                the dead wall without the indicators shown (`game.walls.hidden_places`).
+            hands: concealed tiles of each player, with a tile just drawn last.
+            hidden: the tiles neither in a hand nor on the table, in deal order: those to be drawn, then the
+                dead wall without the revealed indicators (`game.walls.hidden_places`).
             length: of the game.
-            seed: the walls of later rounds follow from it.
+            seed: determines the walls of later rounds.
 
         Raises:
-            StateMismatchError: no one is asked in this phase, or the tiles do not fit the record.
+            StateMismatchError: no player is asked in this phase, or the tiles do not fit the record.
         """
         table = cls.__new__(cls)
         table._begin(length, seed)

@@ -1,4 +1,4 @@
-"""Text from strangers: names of players, names of files, what a server says."""
+"""Untrusted text: player names, file names, server messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LINE_ENDS: Final = re.compile("[\t\n]+")
 
 
 def clean_text(text: str, *, keep_lines: bool = False) -> str:
-    r"""Text from strangers without what could steer a terminal: control, direction and surrogate characters.
+    r"""Untrusted text without anything that could control a terminal: control, direction and surrogate ones.
 
     >>> clean_text("\x1b[31mred\u202e\nnext")
     '[31mred next'

@@ -12,7 +12,7 @@ from typing import Final
 KINDS: Final = 34
 TILES: Final = 136
 UNSEEN: Final = -1
-"""Stands for a tile whose identity we do not know."""
+"""Stands for a tile whose identity is unknown."""
 
 RED_FIVES: Final = (16, 52, 88)
 EAST: Final = 27
@@ -45,7 +45,7 @@ def is_red(tile136: int) -> bool:
 
 
 def face_of(tile136: int) -> int:
-    """What a player sees of a tile: its kind, or 34, 35, 36 for the red five of m, p, s.
+    """A tile as a player sees it: its kind, or 34, 35, 36 for the red five of m, p, s.
 
     >>> [face_of(t) for t in (16, 17, 88, 0)]
     [34, 4, 36, 0]
@@ -66,14 +66,14 @@ def kind_text(tile34: int) -> str:
 
 
 def mjai_text(tile136: int) -> str:
-    """The tile as mjai writes it: ``"5mr"``, ``"E"``, ``"?"``."""
+    """The tile in mjai's notation: ``"5mr"``, ``"E"``, ``"?"``."""
     if tile136 < 0:
         return "?"
     return _MJAI[tile136 >> 2] + ("r" if is_red(tile136) else "")
 
 
 def text_of_mjai(text: str) -> str:
-    """A tile that mjai names, as players write it; any other text stays as it is.
+    """A tile in mjai's notation, as players write it; any other text is returned unchanged.
 
     >>> [text_of_mjai(text) for text in ("5mr", "E", "3p", "?")]
     ['0m', '1z', '3p', '?']
@@ -105,7 +105,7 @@ def parse_hand(text: str) -> list[int]:
     [16, 17, 18, 108]
 
     Raises:
-        ValueError: the text is no hand, or names a tile more often than it exists.
+        ValueError: the text is not a hand, or names a tile more often than it exists.
     """
     tiles: list[int] = []
     used: set[int] = set()
@@ -119,12 +119,12 @@ def parse_hand(text: str) -> list[int]:
         for digit in digits:
             tile = _free_copy(int(digit), _SUITS.index(char), used)
             if tile is None:
-                raise ValueError(f"no such tile left: {digit}{char} in {text!r}")
+                raise ValueError(f"no tile left for {digit}{char} in {text!r}")
             used.add(tile)
             tiles.append(tile)
         digits = ""
     if digits:
-        raise ValueError(f"suit missing after {digits!r} in {text!r}")
+        raise ValueError(f"no suit after {digits!r} in {text!r}")
     return tiles
 
 

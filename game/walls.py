@@ -1,8 +1,8 @@
-"""Walls: 136 tiles in deal order, and what lies where in them.
+"""Walls: 136 tiles in deal order, and the position of each tile.
 
 Tiles 0–51 are dealt 4-4-4-1 from the dealer on, 52–121 are drawn. The last 14 are the dead wall, from the
-end: four replacement tiles (135, 134, 133, 132), then the indicators (131, 129, 127, 125, 123), the ura of
-each one place before it. With every replacement tile taken, one tile less is drawn from the live end.
+end: four replacement tiles (135, 134, 133, 132), then the indicators (131, 129, 127, 125, 123), with the ura
+indicator of each one position before it. Each replacement tile taken leaves one tile less to draw.
 """
 
 from __future__ import annotations
@@ -36,49 +36,49 @@ def round_wall(seed: int, number: int) -> list[int]:
 
 
 def dealt_hands(wall: Sequence[int], dealer: int) -> Hands:
-    """The four hands of 13 tiles, absolute players, each ascending."""
+    """The four hands of 13 tiles by absolute player, each ascending."""
 
     def hand(player: int) -> tuple[int, ...]:
-        seat = (player - dealer) % 4
-        fours = (wall[16 * turn + 4 * seat + i] for turn in range(3) for i in range(4))
-        return tuple(sorted((*fours, wall[48 + seat])))
+        wind = (player - dealer) % 4
+        fours = (wall[16 * turn + 4 * wind + i] for turn in range(3) for i in range(4))
+        return tuple(sorted((*fours, wall[48 + wind])))
 
     return hand(0), hand(1), hand(2), hand(3)
 
 
 def next_place(left: int, kans: int) -> int:
-    """Where the next tile to draw lies, ``left`` being those that can still be drawn."""
+    """Position of the next tile to draw, ``left`` being the number of tiles that can still be drawn."""
     return _LIVE_END - left - kans
 
 
 def replacement_place(number: int) -> int:
-    """Where the replacement tile of the ``number``-th kan (from 1) lies."""
+    """Position of the replacement tile of the ``number``-th kan (from 1)."""
     return TILES - number
 
 
 def indicator_place(number: int) -> int:
-    """Where the ``number``-th indicator (from 0) lies; its ura is one place before."""
+    """Position of the ``number``-th indicator (from 0); its ura indicator is one position before."""
     return TILES - 5 - 2 * number
 
 
 def hidden_places(left: int, kans: int, shown: int) -> list[int]:
-    """The places of all tiles nobody has seen, ascending: ``left + 14 - shown`` of them."""
+    """The positions of all unseen tiles, ascending: ``left + 14 - shown`` of them."""
     indicators = {indicator_place(number) for number in range(shown)}
     places = range(next_place(left, kans), TILES - kans)
     return [place for place in places if place not in indicators]
 
 
 def rebuilt_wall(hidden: Sequence[int], indicators: Sequence[int], left: int, kans: int) -> list[int]:
-    """A wall with its hidden tiles in their places, from a round under way; what is drawn is ``UNSEEN``.
+    """A wall with its hidden tiles in place, for a round in progress; tiles already drawn are ``UNSEEN``.
 
     Args:
-        hidden: the tiles nobody has seen, in deal order.
-        indicators: those shown.
-        left: tiles that can still be drawn.
-        kans: replacement tiles taken.
+        hidden: the tiles no player has seen, in deal order.
+        indicators: the revealed ones.
+        left: number of tiles that can still be drawn.
+        kans: number of replacement tiles taken.
 
     Raises:
-        ValueError: ``hidden`` is too long or too short.
+        ValueError: ``hidden`` has the wrong length.
     """
     wall = [UNSEEN] * TILES
     for place, tile in zip(hidden_places(left, kans, len(indicators)), hidden, strict=True):

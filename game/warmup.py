@@ -1,4 +1,4 @@
-"""Compile every kernel, or load it, before a game needs one: ``python -m game.warmup`` does it now."""
+"""Compile or load every kernel before a game needs it; ``python -m game.warmup`` does so now."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from game.state import apply, fold_packed, new_round
 
 
 def warm_up() -> None:
-    """Make the kernels of all modules imported so far ready; compiling them takes a minute or two."""
+    """Prepare the kernels of all modules imported so far; compiling them takes a minute or two."""
     for step in WARM_UPS.values():
         step()
     _fold_and_ask()

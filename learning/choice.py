@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from learning.corpus.layout import ROOMS, Room
 from learning.corpus.reader import Corpus, Numbers
 
-ALL_SEATS: Final = 0b1111
+ALL_PLAYERS: Final = 0b1111
 
 _SHARE_BYTES: Final = 8
 
 
 class Choice(NamedTuple):
-    """Selected decisions: ``games [G]`` by place in the index, ``seats [G]`` with a bit for each player."""
+    """Selected decisions: ``games [G]`` by place in the index, ``players [G]`` with a bit for each player."""
 
     games: Numbers
-    seats: NDArray[np.uint8]
+    players: NDArray[np.uint8]
 
 
 def choose(
@@ -57,8 +57,8 @@ def choose(
         fits &= rows["players"] == (corpus.players.index(player) if player in corpus.players else -1)
     if ai is not None:
         fits &= ((rows["ai"][:, None] >> np.arange(4)) & 1 == 1) == ai
-    seats = np.packbits(fits, axis=1, bitorder="little").reshape(len(games))
-    return Choice(games[seats != 0], seats[seats != 0])
+    players = np.packbits(fits, axis=1, bitorder="little").reshape(len(games))
+    return Choice(games[players != 0], players[players != 0])
 
 
 def _place_in_shares(game_id: bytes) -> float:

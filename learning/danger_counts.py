@@ -89,16 +89,16 @@ def no_counts() -> Counts:
 
 def count(positions: Positions, counts: Counts) -> None:
     """Add some discards to the counts."""
-    _count(positions.states, positions.seats, positions.legal, positions.labels, counts)
+    _count(positions.states, positions.players, positions.legal, positions.labels, counts)
 
 
 @kernel
-def _count(states: Any, seats: Any, legal: Any, thrown: Any, counts: Any) -> None:
+def _count(states: Any, players: Any, legal: Any, thrown: Any, counts: Any) -> None:
     visible = np.empty(34, dtype=np.int8)
     dora34 = np.empty(34, dtype=np.int8)
     for place in range(len(states)):
         rec = states[place]
-        player = int(seats[place])
+        player = int(players[place])
         for kind in range(34):
             visible[kind] = rec.seen34[kind] + rec.hand34[player, kind]
             dora34[kind] = 0

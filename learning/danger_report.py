@@ -175,7 +175,7 @@ def _counted(
         for choice in choices:
             for first in range(0, len(choice.games), _GAMES_AT_ONCE):
                 part = slice(first, first + _GAMES_AT_ONCE)
-                positions = positions_of(corpus, Choice(choice.games[part], choice.seats[part]))
+                positions = positions_of(corpus, Choice(choice.games[part], choice.players[part]))
                 count(positions, counts)
                 discards += len(positions.states)
                 losses.append(counts.losses.copy())

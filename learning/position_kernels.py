@@ -102,7 +102,7 @@ class Positions(NamedTuple):
 
     Attributes:
         states: ``[D]`` of `ROUND_STATE`, when the player was asked; all hands are known in them.
-        seats: ``[D]`` int8, the deciding player, absolute.
+        players: ``[D]`` int8, the deciding player, absolute.
         legal: ``[D]`` uint64, a bit for each kind that may be discarded; 0 for other decisions than discards.
         games: ``[D]`` int64, the game's place in the index.
         owners: ``[N]`` int32, the decision of each row.
@@ -111,7 +111,7 @@ class Positions(NamedTuple):
     """
 
     states: NDArray[np.void]
-    seats: NDArray[np.int8]
+    players: NDArray[np.int8]
     legal: NDArray[np.uint64]
     games: NDArray[np.int64]
     owners: NDArray[np.int32]
@@ -186,7 +186,7 @@ def _add_decision(rec: Any, player: int, legal: Any, game: int, found: Any, size
     if len(found.states) > 0:
         at = sizes[0]
         found.states[at] = rec
-        found.seats[at] = player
+        found.players[at] = player
         found.legal[at] = legal
         found.games[at] = game
     sizes[0] += 1

@@ -21,7 +21,7 @@ from game.fold.reasons import FITS
 from game.jit import warms_up
 from game.layout import ROUND_STATE
 from game.packing import Packed
-from learning.choice import ALL_SEATS, Choice
+from learning.choice import ALL_PLAYERS, Choice
 from learning.corpus.reader import Corpus, Numbers
 from learning.position_kernels import MOST_ROWS, NUMBERS, OF_DECISIONS, RULES_ROWS, Positions, collect
 from policies.slots import Slot
@@ -71,7 +71,7 @@ def count(corpus: Corpus, choice: Choice, slot: Slot = Slot.DISCARD) -> Count:
 class _Game(NamedTuple):
     number: int
     game_id: str
-    seats: int
+    players: int
     codes: Packed
     length: int
     away: Numbers
@@ -80,13 +80,13 @@ class _Game(NamedTuple):
 
 def _games(corpus: Corpus, choice: Choice) -> Iterator[_Game]:
     lengths = corpus.index["events"]
-    for number, seats in zip(choice.games.tolist(), choice.seats.tolist(), strict=True):
+    for number, players in zip(choice.games.tolist(), choice.players.tolist(), strict=True):
         absences = corpus.absences_of(number)
         away = np.empty((len(absences), 3), np.int64)
         for column, name in enumerate(("player", "first", "end")):
             away[:, column] = absences[name]
         events = corpus.events(number)
-        yield _Game(number, corpus.game_id(number), seats, events, int(lengths[number]), away)
+        yield _Game(number, corpus.game_id(number), players, events, int(lengths[number]), away)
 
 
 def _fold(game: _Game, slot: Slot, found: Positions, sizes: Numbers) -> None:
@@ -95,7 +95,7 @@ def _fold(game: _Game, slot: Slot, found: Positions, sizes: Numbers) -> None:
     event, reason = collect(
         game.codes,
         game.away,
-        game.seats,
+        game.players,
         NUMBERS[slot],
         game.number,
         game.length,
@@ -152,7 +152,7 @@ def _warm_up() -> None:
     collect(
         none,
         np.empty((0, 3), np.int64),
-        ALL_SEATS,
+        ALL_PLAYERS,
         0,
         0,
         0,

@@ -203,7 +203,7 @@ class _Run:
         self.lesson = lesson_of(self.played, self.architecture)
         torch.manual_seed(plan.seed)
         self.network = RewardNetwork(self.architecture)
-        self.optimizer = torch.optim.AdamW(
+        self.optimiser = torch.optim.AdamW(
             self.network.parameters(), lr=plan.learning_rate, weight_decay=plan.weight_decay
         )
         self.standing = Standing()
@@ -244,7 +244,7 @@ class _Run:
         parts = torch.split(order, plan.batch_games)
         for number, games in enumerate(parts):
             done = (epoch + number / len(parts)) / plan.epochs
-            for group in self.optimizer.param_groups:
+            for group in self.optimiser.param_groups:
                 group["lr"] = plan.learning_rate * (1.0 + math.cos(math.pi * done)) / 2
             lesson = Lesson(*(part[games] for part in self.lesson))
             late = torch.from_numpy(dice.random(len(games)) < plan.joined)
@@ -252,10 +252,10 @@ class _Run:
             yield games, joined_late(lesson, rounds.long() * late)
 
     def _step(self, lesson: Lesson) -> float:
-        self.optimizer.zero_grad()
+        self.optimiser.zero_grad()
         loss = loss_of(self.network, lesson)
         loss.backward()  # type: ignore[no-untyped-call]
-        self.optimizer.step()
+        self.optimiser.step()
         return float(loss.detach())
 
     # --- saved state --------------------------------------------------------------------------------------
@@ -271,14 +271,15 @@ class _Run:
         if state is None:
             return
         self.network.load_state_dict(state["network"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        # earlier runs saved it under the other spelling
+        self.optimiser.load_state_dict(state["optimiser" if "optimiser" in state else "optimizer"])
         self.standing = msgspec.convert(state["standing"], Standing)
 
     def _save(self) -> None:
         self.folder.save(
             {
                 "network": self.network.state_dict(),
-                "optimizer": self.optimizer.state_dict(),
+                "optimiser": self.optimiser.state_dict(),
                 "standing": msgspec.to_builtins(self.standing),
             }
         )

@@ -239,7 +239,7 @@ class Loader:
                 if missing == 0:
                     yield pieces
                     pieces, missing = [], self.batch_size
-            first += len(found.seats)
+            first += len(found.players)
         if pieces:
             yield pieces
 
@@ -261,7 +261,7 @@ class Loader:
 
     def _fold(self, places: Numbers) -> _Pool:
         start = time.thread_time()
-        chosen = Choice(self.choice.games[places], self.choice.seats[places])
+        chosen = Choice(self.choice.games[places], self.choice.players[places])
         found = positions_of(self.corpus, chosen, self.slot)
         return _Pool(found, Costs(fold=time.thread_time() - start))
 
@@ -302,15 +302,15 @@ class Loader:
         begun = time.thread_time()
         found = piece.found
         owners = found.owners[piece.rows]
-        states, seats, games = found.states[owners], found.seats[owners], found.games[owners]
+        states, players, games = found.states[owners], found.players[owners], found.games[owners]
         out.labels[part] = found.labels[piece.rows]
         out.decision[part] = piece.first + owners
         if out.facts is not None:
-            self._note_facts(states, seats, games, out.facts, part)
+            self._note_facts(states, players, games, out.facts, part)
         gathered = time.thread_time()
         encode(
             states,
-            seats,
+            players,
             self.features,
             scratch if self.augment else out.planes[part],
             calls=found.calls[piece.rows] if self._has_calls else None,
@@ -328,20 +328,20 @@ class Loader:
         out.costs.permute += time.thread_time() - encoded
 
     def _note_facts(
-        self, states: NDArray[np.void], seats: NDArray[np.int8], games: Numbers, facts: Facts, part: slice
+        self, states: NDArray[np.void], players: NDArray[np.int8], games: Numbers, facts: Facts, part: slice
     ) -> None:
-        rows = np.arange(len(seats))
+        rows = np.arange(len(players))
         declared = states["riichi"] != 0
-        declared[rows, seats] = False
-        facts.turn[part] = states["river_size"][rows, seats]
+        declared[rows, players] = False
+        facts.turn[part] = states["river_size"][rows, players]
         facts.riichi[part] = declared.any(axis=1)
-        facts.rank[part] = self.corpus.index["ranks"][games, seats]
+        facts.rank[part] = self.corpus.index["ranks"][games, players]
         facts.game[part] = games
 
 
 def _shuffled(found: Positions, rng: np.random.Generator) -> Numbers:
     """The rows of all decisions: decisions in random order, the rows of each together."""
-    order = rng.permutation(len(found.seats))
+    order = rng.permutation(len(found.players))
     counts = np.bincount(found.owners, minlength=len(order))
     first = np.cumsum(counts) - counts
     counts, first = counts[order], first[order]

@@ -1,1 +1,1 @@
-"""From what a seat sees to what it does: win rule, heuristic, decision flow, networks."""
+"""From a player's view of the table to an action: win rule, heuristic, decision flow, networks."""

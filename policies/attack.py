@@ -1,6 +1,6 @@
-"""What a hand is worth if it goes on: exact where it is tenpai or one away, by its routes where it is not.
+"""The value of playing on: exact for hands tenpai or one tile away, by routes for hands further away.
 
-All values are gains in the measure of `policies.stakes`.
+All values are gains in the units of `policies.stakes`.
 """
 
 from __future__ import annotations
@@ -16,51 +16,51 @@ from policies.hand_value import CLOSED, MELDS, dora_in, win_value
 from policies.routes import route_value
 from policies.stakes import gain_at
 
-# Entries of `moment`, what is the same for every hand looked at in one decision.
+# Entries of `moment`, which is the same for every hand evaluated in one decision.
 DRAWS: Final = 0
-"""Own draws to come."""
+"""Own draws left."""
 PRESSURE: Final = 1
-"""0–1: how likely the most dangerous opponent is tenpai."""
+"""0–1: chance that the most dangerous opponent is tenpai."""
 DRAW_RISK: Final = 2
-"""Expected loss from throwing a tile drawn at random."""
+"""Expected loss from discarding a tile drawn at random."""
 RIICHI_OPEN: Final = 3
-"""1 if riichi may still be declared, points and wall sufficing; 2 once it is."""
+"""1 if riichi may still be declared, given points and wall; 2 after it."""
 STICK_PRICE: Final = 4
-"""What the riichi stick is worth."""
+"""Value of the riichi stick."""
 TENPAI_PRICE: Final = 5
-"""What it is worth to be tenpai when the wall runs out."""
+"""Value of being tenpai when the wall runs out."""
 TURN: Final = 6
 """Own discards so far."""
 LATER_RISK: Final = 7
-"""Expected loss of one turn in riichi to hands that are no threat yet."""
+"""Expected loss per turn in riichi to hands that are no threat yet."""
 FOLDING: Final = 8
-"""0-1: how much the others still mind dealing in."""
+"""0-1: how much the opponents still avoid dealing in."""
 MOMENT_SIZE: Final = 9
 
 _RON_RATE: Final = 0.38
 _RON_RATE_SILENT: Final = 0.48
-"""How much likelier an opponent's discard is a wait than a tile at random: people fold against riichi."""
+"""How much likelier an opponent's discard is a wait than a random tile: opponents fold against riichi."""
 _THROWN: Final = (1.35, 1.15, 0.9, 0.75, 0.7)
-"""How willingly 1/9, 2/8, 3/7, 4/6 and 5 are thrown."""
+"""Relative readiness to discard 1/9, 2/8, 3/7, 4/6 and 5."""
 _THROWN_HONOUR: Final = 1.6
 _ENDS_EARLY: Final = 0.015
 _ENDS_LATE: Final = 0.09
-"""Chance per turn that somebody else ends the round, with 15 own draws left or more, and with 8 or fewer."""
+"""Chance per turn that another player ends the round, with 15 or more own draws left, and with 8 or fewer."""
 _FOLDED_BY_RIICHI: Final = 0.35
-"""Our riichi takes so much of it away, for the others fold."""
+"""Share of that chance that our riichi removes, because opponents fold."""
 _ENDS_AGAINST_RIICHI: Final = 0.045
-"""Added to it against a riichi."""
+"""Added to that chance against a riichi."""
 _RIICHI_SIDE_HAN: Final = 0.5
 """Ippatsu and ura dora on average."""
 _SILENT_RISK: Final = 0.25
 _ONWARD_RISK: Final = 0.3
 _RIICHI_RISK: Final = 0.45
-"""Share of the risk of drawn tiles that a silent tenpai, a hand on the way and a declared one take: the first
-two can still fold, and all draw safe tiles more often than tiles lie unseen."""
+"""Share of the risk of drawn tiles taken by a silent tenpai, an unfinished hand and a declared riichi. The
+first two can still fold, and all draw safe tiles more often than their share of unseen tiles suggests."""
 _HORIZON: Final = 3.0
-"""Draws over which a draw that helps is looked for."""
+"""Number of draws within which an improving draw is considered."""
 _FU_HAN: Final = 0.35
-"""What ten fu more or less than the average are worth in han."""
+"""Han equivalent of ten fu above or below the average."""
 
 
 @kernel
@@ -72,12 +72,12 @@ def _thrown(kind: int) -> float:
 
 @kernel
 def _still_playing(draws: float, pressure: float, deterred: float) -> float:
-    """Chance that nobody else ends the round before the next own draw.
+    """Chance that no other player ends the round before the next own draw.
 
     Args:
         draws: own draws left.
         pressure: 0-1.
-        deterred: 0-1, how far our riichi makes the others fold.
+        deterred: 0-1, how far our riichi makes opponents fold.
     """
     early = min(1.0, max(0.0, (draws - 8.0) / 7.0))
     ends = _ENDS_LATE + (_ENDS_EARLY - _ENDS_LATE) * early
@@ -87,15 +87,15 @@ def _still_playing(draws: float, pressure: float, deterred: float) -> float:
 
 @kernel
 def _race(per_turn: float, draws: float, pressure: float, deterred: float, out: Any) -> None:
-    """Race of a tenpai hand to the end of the round.
+    """The race of a tenpai hand to the end of the round.
 
     Args:
         per_turn: chance to win within one turn.
         draws: own draws left.
         pressure: 0-1.
         deterred: 0-1, as for `_still_playing`.
-        out: ``[3]`` float64, receives the chance to win, the chance that the wall runs out first, and
-            how many more tiles are thrown.
+        out: ``[3]`` float64, receives the chance to win, the chance that the wall runs out first, and the
+            number of further discards.
     """
     keep = 1.0
     won = 0.0
@@ -116,7 +116,7 @@ def _race(per_turn: float, draws: float, pressure: float, deterred: float, out: 
 def tenpai_value(
     hand34: Any, side: Any, unseen34: Any, dora34: Any, gains: Any, moment: Any, thrown34: Any, out: Any
 ) -> None:
-    """Value of a tenpai hand, declared and silent.
+    """Value of a tenpai hand, with and without riichi.
 
     Args:
         hand34: ``[34]`` int8, 3n+1 concealed tiles.
@@ -125,8 +125,8 @@ def tenpai_value(
         dora34: ``[34]`` int8.
         gains: ``[HAN_MAX]`` float64.
         moment: ``[MOMENT_SIZE]`` float64.
-        thrown34: bit per kind the player has thrown: waits among them bar him from ron.
-        out: ``[2]`` float64, receives the value of riichi (-1e9 if it cannot be) and of staying silent.
+        thrown34: bit per kind the player has discarded; a wait among them is furiten.
+        out: ``[2]`` float64, receives the value of riichi (-1e9 if not possible) and of staying silent.
     """
     out[0] = -1e9
     out[1] = 0.0
@@ -136,12 +136,12 @@ def tenpai_value(
         unseen_total += unseen34[kind]
     unseen_total = max(1.0, unseen_total)
     furiten = (mask & thrown34) != 0
-    careless = 0.5 + 0.5 * min(1.0, moment[DRAWS] / 12.0)  # late in the round fewer live tiles are thrown
+    careless = 0.5 + 0.5 * min(1.0, moment[DRAWS] / 12.0)  # late in the round fewer live tiles are discarded
     dora = dora_in(hand34, dora34, side)
     closed = side[CLOSED] == 1
     value = np.empty(2, dtype=np.int64)
     trial = hand34.copy()
-    tsumo = 0.0  # per turn, then the same times its gain
+    tsumo = 0.0  # per turn, then the same multiplied by its gain
     ron = 0.0
     ron_silent = 0.0
     riichi_gain = 0.0
@@ -200,8 +200,8 @@ def hand_worth(
         dora34: ``[34]`` int8.
         gains: ``[HAN_MAX]`` float64.
         moment: ``[MOMENT_SIZE]`` float64.
-        thrown34: bit per kind already thrown.
-        depth: 0 looks at the next draw by routes only; 1 also at the shape that draw leaves.
+        thrown34: bit per kind already discarded.
+        depth: 0 evaluates the next draw by routes only; 1 also the shape after that draw.
     """
     distance, mask = accepted(hand34, side[MELDS])
     if distance <= 0:
@@ -263,14 +263,14 @@ def _one_away(
             trial[throw] += 1
         trial[kind] -= 1
         rest[kind] += 1
-        # calls bring the tile too once the hand is open
+        # calls also bring the tile once the hand is open
         supply = live / total * (1.0 if side[CLOSED] else _OPEN_SUPPLY)
         arrive += supply
         soon += supply * best
         late += supply * best_late
     if arrive <= 0.0:
         return 0.0
-    # between the value of a tenpai reached at once and of one reached half way
+    # between the value of a tenpai reached immediately and of one reached halfway
     worth = 0.0
     keep = 1.0
     draws = int(moment[DRAWS])
@@ -286,9 +286,9 @@ def _one_away(
 
 
 _ONE_AWAY_SCALE: Final = 1.5
-"""What better shapes on the way add to the exact value of a hand one away. Source: Phoenix-room games."""
+"""Factor on the exact value of a hand one tile away for shape improvements. Source: Phoenix-room games."""
 _OPEN_SUPPLY: Final = 1.9
-"""How much faster a tile comes when it may also be called."""
+"""How much faster a tile arrives if it may also be called."""
 _USUAL_COPIES: Final = (5.0, 14.0, 22.0, 30.0, 38.0, 45.0, 50.0)
 """Accepted copies of an average hand by shanten."""
 _SHAPE_POWER: Final = 0.7
@@ -334,14 +334,14 @@ def _further(
             rise += live / total * (then - now)
     if helped <= 0.0:
         return now
-    # how often one of these draws comes within the horizon, at most once
+    # chance that one of these draws comes within the horizon, counted at most once
     within = (1.0 - (1.0 - helped) ** min(_HORIZON, draws)) / helped
     return float(now + within * rise)
 
 
 @kernel
 def _shape(hand34: Any, side: Any, unseen34: Any, distance: int) -> float:
-    """How well a 3n+2 hand goes on after its best discard, 1 for the usual."""
+    """Quality of a 3n+2 hand's shape after its best discard, 1 for an average one."""
     trial = hand34.copy()
     best = 0
     for throw in range(34):
@@ -362,11 +362,11 @@ def _shape(hand34: Any, side: Any, unseen34: Any, distance: int) -> float:
 
 @kernel
 def future_risk(hand34: Any, side: Any, moment: Any) -> float:
-    """Expected loss from the tiles still to be thrown on the way, for a hand not yet tenpai."""
+    """Expected loss from tiles still to be discarded on the way, for a hand not yet tenpai."""
     if moment[PRESSURE] <= 0.0:
         return 0.0
     distance = shanten(hand34, side[MELDS])
     if distance <= 0:
-        return 0.0  # counted in the race itself
+        return 0.0  # already part of the race
     turns = min(moment[DRAWS], 2.5 + 0.5 * min(distance, 3))
     return float(_ONWARD_RISK * moment[DRAW_RISK] * turns)

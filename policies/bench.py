@@ -1,4 +1,4 @@
-"""`suzaku bench decision`: how long a policy takes for one decision, position after position as in play."""
+"""`suzaku bench decision`: how long a policy takes per decision, one position at a time as in play."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from policies.networks import DISCARDS, YES_NO, Architecture, Network, Outputs
 from policies.slots import Policy, Question, Slot, Source
 
 _CALL_SETS: Final = {LITE: LITE_CALL, SUPHX: SUPHX_CALL}
-"""What the models of calls see, beside what those of the own turn see."""
+"""The feature set of the call models, by the set of the own-turn models."""
 _WARM_UPS: Final = 3
 
 
 class Waiting(msgspec.Struct, frozen=True):
-    """How long something took, one at a time.
+    """Latency of single operations.
 
     Attributes:
         name: a slot's answers, or whole decisions.
-        count: how many.
-        median_ms: of all of them.
-        p99_ms: of the slowest hundredth, the fastest.
-        most_ms: of the slowest.
-        core_median_ms: the same in the time our thread had a core, whatever else the machine does.
-        core_p99_ms: likewise.
+        count: number of operations.
+        median_ms: median.
+        p99_ms: 99th percentile.
+        most_ms: maximum.
+        core_median_ms: median CPU time of our thread, independent of other load on the machine.
+        core_p99_ms: 99th percentile of that.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Waiting(msgspec.Struct, frozen=True):
 
 
 class _Times:
-    """Seconds on the clock and on a core, of each of some pieces of work."""
+    """Wall-clock and CPU seconds of each of a number of operations."""
 
     def __init__(self) -> None:
         self.clock: list[float] = []
@@ -72,14 +72,14 @@ class _Times:
 
 
 class DecisionBench(msgspec.Struct, frozen=True):
-    """Everything `suzaku bench decision` measures.
+    """The results of `suzaku bench decision`.
 
     Attributes:
         machine: what it ran on.
         cores: that the program may use.
         threads: that torch uses for one position.
-        policy: who decided.
-        decisions: with more than one legal action, all slots of each together.
+        policy: the policy measured.
+        decisions: those with more than one legal action, all slots of each together.
         slots: the answers of each slot alone.
     """
 
@@ -92,12 +92,12 @@ class DecisionBench(msgspec.Struct, frozen=True):
 
 
 def bench_decisions(policy: Policy, name: str, *, count: int = 1000, seed: int = 0) -> DecisionBench:
-    """Let a policy decide in positions of games that the heuristic plays.
+    """Let a policy decide in positions from games played by the heuristic.
 
     Args:
-        policy: who decides.
-        name: of it.
-        count: decisions.
+        policy: the policy to measure.
+        name: its name.
+        count: number of decisions.
         seed: of the walls.
     """
     timed = _Timed(policy)
@@ -121,13 +121,13 @@ def bench_decisions(policy: Policy, name: str, *, count: int = 1000, seed: int =
 def untrained_policy(
     width: int, depth: int, features: str, averaging: Averaging, seed: int = 0
 ) -> NetworkPolicy:
-    """Networks of a size, with random weights: as slow as trained ones.
+    """Networks of a given size with random weights: as slow as trained ones.
 
     Args:
         width: of each network, at least 1.
         depth: of each network, at least 1.
-        features: feature set of the models of the own turn; those of calls see the one that goes with it.
-        averaging: renamings that every position is looked at under.
+        features: feature set of the own-turn models; the call models use the matching one.
+        averaging: suit permutations averaged over in every position.
         seed: of the weights.
 
     Raises:
@@ -146,7 +146,7 @@ def untrained_policy(
 
 
 class _Timed:
-    """A policy that keeps how long each answer took."""
+    """A policy that records how long each answer took."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
@@ -162,7 +162,7 @@ class _Timed:
 
 
 def _positions(count: int, seed: int) -> Iterator[tuple[Table, int, list[Action]]]:
-    """Moments with a choice, in games of the heuristic one after another."""
+    """Positions with a choice, from successive games of the heuristic."""
     policy, met = HeuristicPolicy(), 0
     while met < count:
         table = Table(seed)

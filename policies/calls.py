@@ -1,4 +1,4 @@
-"""Chi, pon and kan: a call is worth the hand it leaves, against the hand as it is."""
+"""Chi, pon and kan: compares the value of the hand after a call with that of the hand as it is."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _MELD_KINDS: Final = {
 _KAN_SHANTEN: Final = 1
 _KAN_PRESSURE: Final = 0.5
 _KAN_SHARE: Final = 0.95
-"""A kan may cost the hand so little of its worth: the draw it brings makes up for it."""
+"""A kan may cost the hand this share of its value: the extra draw makes up for it."""
 
 
 def worth_of_pass(view: Outlook) -> float:
-    """Worth of the 13 tiles as they are, before the next draw."""
+    """Value of the 13 tiles as they are, before the next draw."""
     worth = hand_worth(
         view.hand34, view.side, view.unseen34, view.dora34, view.gains, view.moment, view.thrown34, 1
     )
@@ -37,7 +37,7 @@ def worth_of_pass(view: Outlook) -> float:
 
 
 def worth_of_call(view: Outlook, action: Action) -> float:
-    """Worth of the hand after a chi or pon and its best discard."""
+    """Value of the hand after a chi or pon and its best discard."""
     hand34, side = with_meld(view, action)
     allowed = np.ones(34, dtype=np.bool_)
     kinds = [tile >> 2 for tile in action.consumed]
@@ -50,13 +50,13 @@ def worth_of_call(view: Outlook, action: Action) -> float:
 def worth_of_discards(
     view: Outlook, allowed: npt.NDArray[np.bool_], hand34: Any = None, side: Any = None
 ) -> npt.NDArray[np.float64]:
-    """``[34]``: worth of each discard from the hand, or from the one a call would leave.
+    """``[34]``: value of each discard from the hand, or from the hand after a call.
 
     Args:
         view: the table.
-        allowed: ``[34]``, kinds that may be thrown.
-        hand34: ``[34]`` int8, the concealed tiles if not those of the view.
-        side: the fixed part that goes with them.
+        allowed: ``[34]``, kinds that may be discarded.
+        hand34: ``[34]`` int8, the concealed tiles if they differ from the view's.
+        side: the matching fixed part.
     """
     out = np.empty(34, dtype=np.float64)
     discard_worths(
@@ -94,10 +94,10 @@ def with_meld(view: Outlook, action: Action) -> tuple[Any, Any]:
 
 
 def kan_is_good(view: Outlook, action: Action, in_riichi: bool) -> bool:
-    """Whether to lay a closed or added kan, or to open one from a discard.
+    """Whether to make a closed or added kan, or an open kan of a discard.
 
-    A kan gives a draw, and a dora indicator to whoever wins, so it is for hands that lose nothing by it and
-    are nearer to a win than an opponent may be.
+    A kan gives the player a draw and the eventual winner a dora indicator, so it suits hands that lose
+    nothing by it and are closer to a win than any opponent is likely to be.
     """
     if action.kind is ActionKind.DAIMINKAN:
         return False

@@ -1,7 +1,7 @@
-"""How likely a tile deals in, and what that costs, opponent by opponent.
+"""The chance that a tile deals in, and the cost, by opponent.
 
-The rates are the published Japanese deal-in statistics against one riichi, by class of tile, as they are at
-about six passed suji; other moments scale with the suji still open, as in recorded Phoenix-room games.
+The rates are published Japanese deal-in statistics against one riichi, by class of tile, at about six passed
+suji; elsewhere they scale with the number of open suji, as in recorded Phoenix-room games.
 
 With ``reads_melds`` they are adapted to what an open hand shows (`policies.open_hands`).
 """
@@ -19,7 +19,7 @@ from policies.stakes import loss
 
 # Rate of each class against a player who is tenpai.
 _HONOUR_BY_LIVE: Final = (0.0, 0.005, 0.018, 0.043)
-"""Honour with 0, 1, 2, 3 copies that neither lie open nor stand in the own hand."""
+"""Honour with 0, 1, 2, 3 copies neither visible nor in the own hand."""
 _NO_SUJI: Final = (0.056, 0.080, 0.090, 0.116, 0.116)
 """1/9, 2/8, 3/7, 4/6 and 5 with every suji open."""
 _SUJI: Final = (0.020, 0.035, 0.050, 0.034, 0.034)
@@ -29,15 +29,15 @@ _HALF_SUJI: Final = 0.075
 _LINES: Final = 18
 _REFERENCE_OPEN: Final = 12.0
 _ONE_CHANCE: Final = 0.6
-"""Weight of an open suji for which one of the two tiles a run needs has a single copy left."""
+"""Weight of an open suji whose sequence needs a tile with a single copy left."""
 _DORA_FACTOR: Final = 1.5
 _NEAR_DORA_FACTOR: Final = 1.1
 
-# Points of a typical hand: riichi, open and silent; the dealer's are half as much again.
+# Points of a typical hand: riichi, open and silent; the dealer's are 1.5 times as many.
 _RIICHI_POINTS: Final = 5600.0
 _SILENT_POINTS: Final = 4000.0
 _OPEN_POINTS: Final = (1200.0, 2200.0, 4000.0, 7800.0, 8800.0, 12000.0)
-"""By han that can be seen or must be assumed."""
+"""By han that are visible or must be assumed."""
 
 _OPEN_TENPAI: Final = (
     (0.0, 0.0, 0.01, 0.02, 0.04, 0.08, 0.13, 0.19, 0.24, 0.29, 0.33, 0.36, 0.38, 0.4, 0.42, 0.44, 0.46, 0.48),
@@ -49,7 +49,7 @@ _OPEN_TENPAI: Final = (
 
 @kernel
 def open_melds(rec: Any, player: int) -> int:
-    """How many of a player's melds are open."""
+    """Number of a player's open melds."""
     count = 0
     for m in range(rec.meld_count[player]):
         count += rec.meld_kind[player, m] != 4
@@ -58,7 +58,7 @@ def open_melds(rec: Any, player: int) -> int:
 
 @kernel
 def tenpai_chance(rec: Any, player: int, reads_melds: bool) -> float:
-    """How likely a player is tenpai, by riichi, open melds and turn; perhaps by what the melds are."""
+    """Chance that a player is tenpai, by riichi, open melds and turn, and optionally by the kinds of meld."""
     if rec.riichi[player] > 0:
         return 1.0
     melds = open_melds(rec, player)
@@ -73,7 +73,7 @@ def tenpai_chance(rec: Any, player: int, reads_melds: bool) -> float:
 
 @kernel
 def _flush_suit(rec: Any, player: int) -> int:
-    """The suit (0-2) a player seems to collect, -1 for none."""
+    """The suit (0-2) a player appears to collect, -1 for none."""
     suit = 3
     for m in range(rec.meld_count[player]):
         kind = int(rec.meld_tiles[player, m, 0]) >> 2
@@ -87,7 +87,7 @@ def _flush_suit(rec: Any, player: int) -> int:
     thrown = 0
     for i in range(rec.river_size[player]):
         thrown += int(rec.river[player, i]) >> 2 < 27 and (int(rec.river[player, i]) >> 2) // 9 == suit
-    # a flush hand throws little of its own suit
+    # a flush hand discards few tiles of its own suit
     return suit if open_melds(rec, player) >= 2 and thrown * 6 <= rec.river_size[player] else -1
 
 
@@ -107,7 +107,7 @@ def _open_points(rec: Any, player: int, dora34: Any, flush: int) -> float:
 
 @kernel
 def expected_points(rec: Any, player: int, dora34: Any, reads_melds: bool) -> float:
-    """What a player's hand would cost if he is tenpai."""
+    """Expected points of a player's hand if it is tenpai."""
     if rec.riichi[player] > 0:
         points = _RIICHI_POINTS + 600.0 * (rec.indicator_count - 1)
     elif rec.is_open[player]:
@@ -122,7 +122,7 @@ def expected_points(rec: Any, player: int, dora34: Any, reads_melds: bool) -> fl
 
 @kernel
 def _line_weight(first: int, second: int, visible: Any) -> float:
-    """How well a run can stand behind a suji that needs these two kinds."""
+    """Weight of a suji whose sequence needs these two kinds."""
     left = min(4 - visible[first], 4 - visible[second])
     if left <= 0:
         return 0.0
@@ -131,11 +131,11 @@ def _line_weight(first: int, second: int, visible: Any) -> float:
 
 @kernel
 def rates_against(rec: Any, other: int, visible: Any, dora34: Any, reads_melds: bool, out: Any) -> None:
-    """Chance of each kind to be the winning tile of another player if he is tenpai.
+    """Chance of each kind to be the winning tile of another player who is tenpai.
 
     Args:
         rec: the round.
-        other: who might win.
+        other: the possible winner.
         visible: ``[34]`` int8, copies the discarder can see.
         dora34: ``[34]`` int8, how often each kind counts as dora.
         reads_melds: adapt the rates to what an open hand shows.
@@ -179,7 +179,7 @@ def _near_dora(kind: int, dora34: Any) -> bool:
 
 @kernel
 def open_suji(kind: int, safe: Any, visible: Any) -> float:
-    """How many suji can still lead to a suited kind, 0 to 2; one with a single copy left counts in part.
+    """Number of suji still open for a suited kind, 0 to 2; one with a single copy left counts in part.
 
     Args:
         kind: suited.
@@ -220,18 +220,18 @@ def discard_risk(
     rate: Any,
     cost: Any,
 ) -> float:
-    """Risk of each kind as a discard now, over all opponents.
+    """Risk of discarding each kind now, over all opponents.
 
     Args:
         rec: the round.
-        player: who discards.
-        visible: ``[34]`` int8, copies he can see.
+        player: the discarder.
+        visible: ``[34]`` int8, copies the discarder can see.
         dora34: ``[34]`` int8, how often each kind counts as dora.
         scores: ``[4]`` float64.
         rounds_left: rounds after this one.
-        reads_melds: look at what open hands show.
+        reads_melds: adapt the rates to what open hands show.
         rate: ``[34]`` float64, receives the chance to deal in.
-        cost: ``[34]`` float64, receives the expected loss, in the measure of `policies.stakes`.
+        cost: ``[34]`` float64, receives the expected loss, in the units of `policies.stakes`.
 
     Returns:
         The threat: the chance that the most dangerous opponent is tenpai.
@@ -259,17 +259,17 @@ def discard_risk(
 def against_each(
     rec: Any, player: int, visible: Any, dora34: Any, reads_melds: bool, tenpai: Any, points: Any, rates: Any
 ) -> None:
-    """Danger by opponent: what `discard_risk` adds up.
+    """Danger by opponent, the parts that `discard_risk` adds up.
 
     Args:
         rec: the round.
-        player: who discards.
-        visible: ``[34]`` int8, copies he can see.
+        player: the discarder.
+        visible: ``[34]`` int8, copies the discarder can see.
         dora34: ``[34]`` int8, how often each kind counts as dora.
-        reads_melds: look at what open hands show.
-        tenpai: ``[3]`` float64, by seat from his right on; receives the chance that each is tenpai.
-        points: ``[3]`` float64, receives what each one's hand would cost.
-        rates: ``[3, 34]`` float64, receives the chance of each kind to be his winning tile if he is tenpai.
+        reads_melds: adapt the rates to what open hands show.
+        tenpai: ``[3]`` float64, by seat from shimocha on; receives the chance that each is tenpai.
+        points: ``[3]`` float64, receives the cost of each one's hand.
+        rates: ``[3, 34]`` float64, receives the chance of each kind to win if the opponent is tenpai.
     """
     for step in range(1, 4):
         other = (player + step) % 4

@@ -1,7 +1,7 @@
-"""The paper's decision flow: from a table and the legal actions to one action, always.
+"""The paper's decision flow: always turns a table and the legal actions into one action.
 
-Draw: win → kan → riichi → discard. Another's discard: win → the most confident of chi, pon and kan that
-say yes. The five models are the slots of a `Policy`; winning and nine terminals are rules.
+On a draw: win → kan → riichi → discard. On another player's discard: win → the most confident "yes" among
+chi, pon and kan. The five models are the slots of a `Policy`; winning and nine terminals are rules.
 
 Source: Suphx, arXiv:2003.13590, section 2.1.
 """
@@ -48,7 +48,7 @@ __all__ = [
 Step: TypeAlias = Literal["win", "nine_terminals", "kan", "riichi", "discard", "call", "forced"]
 
 _YES: Final = 0.5
-_SUM_TOLERANCE: Final = 0.01  # half-precision softmax rows miss 1 by a little
+_SUM_TOLERANCE: Final = 0.01  # half-precision softmax rows do not sum to exactly 1
 _WINS: Final = (ActionKind.TSUMO, ActionKind.RON)
 _CALL_SLOTS: Final = {
     ActionKind.CHI: Slot.CHI,
@@ -59,24 +59,24 @@ _log = structlog.get_logger(__name__)
 
 
 class Option(msgspec.Struct, frozen=True):
-    """One legal action and the probability its slot gave it; 0 where an earlier step settled the matter."""
+    """One legal action and the probability its slot gave it; 0 if an earlier step decided."""
 
     action: Action
     probability: float
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """One decision, with all that a log line or a review needs.
+    """One decision, with everything a log line or a review needs.
 
     Attributes:
         action: what to do.
         source: a model, a rule, or a fallback after a fault.
-        step: the step of the flow that settled it.
-        options: every legal action, the chosen one first, then by falling probability. Discards add up to 1;
-            a kan, riichi or call has its own "yes"; pass has what the best call leaves.
-        shanten: of the concealed hand as it stands, -1 for a win.
-        latency_ms: time spent here.
-        budget_ms: time that was allowed, 0 for no limit.
+        step: the step of the flow that decided.
+        options: every legal action, the chosen one first, then by descending probability. Discards add up to
+            1; a kan, riichi or call has its own "yes"; pass has what the best call leaves.
+        shanten: of the current concealed hand, -1 for a win.
+        latency_ms: time the decision took.
+        budget_ms: time allowed, 0 for no limit.
         fallback_reason: what went wrong, "" if nothing did.
     """
 
@@ -96,7 +96,7 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What the flow arrives at: the action, the step, whether a slot decided, and the probabilities seen."""
+    """The outcome of the flow: the action, the step, whether a slot decided, and the probabilities seen."""
 
     action: Action
     step: Step
@@ -110,10 +110,10 @@ Flow: TypeAlias = Generator[Question, Sequence[float], Verdict]
 def flow(record: np.void, player: int, legal: Sequence[Action], length: GameLength) -> Flow:
     """The decision flow as a generator: it yields questions and is sent the answers.
 
-    Driving many of these side by side gives batches of questions per slot; `decide` drives a single one.
+    Running many generators side by side gives batches of questions per slot; `decide` runs a single one.
 
     Raises:
-        ModelError: an answer is of the wrong length, not finite or outside 0–1.
+        ModelError: an answer has the wrong length, is not finite or is outside 0–1.
     """
     legal = tuple(legal)
     if len(legal) == 1:
@@ -122,7 +122,7 @@ def flow(record: np.void, player: int, legal: Sequence[Action], length: GameLeng
         if action.kind in _WINS and should_win(record, player, action, length):
             return Verdict(action, "win", by_slot=False, probabilities={action: 1.0})
     rest = tuple(action for action in legal if action.kind not in _WINS)
-    if not rest:  # a win that must not be declared, and nothing else to do
+    if not rest:  # a win that must not be declared, and no alternative
         return Verdict(legal[0], "forced", by_slot=False, probabilities={legal[0]: 1.0})
     if PASS in rest:
         return (yield from _claim(record, player, rest, length))
@@ -147,7 +147,7 @@ def _turn(record: np.void, player: int, legal: tuple[Action, ...], length: GameL
             return Verdict(best, "kan" if step == "kan" else "riichi", by_slot=True, probabilities=seen)
     discards = _of_kind(legal, ActionKind.DISCARD)
     if not discards:
-        raise IllegalActionError("nothing to discard among the legal actions")
+        raise IllegalActionError("no discard among the legal actions")
     seen.update((yield from _ask(Question(Slot.DISCARD, record, player, discards, length))))
     best = max(discards, key=lambda action: seen[action])
     return Verdict(best, "discard", by_slot=True, probabilities=seen)
@@ -212,16 +212,16 @@ def decide(
 ) -> Decision:
     """Decide, whatever the policy does.
 
-    A policy that raises, answers nonsense or leaves no legal action is replaced by the heuristic, and that
-    by the tile just drawn or a pass. Never raises.
+    A policy that raises, answers nonsense or picks no legal action is replaced by the heuristic, and the
+    heuristic by tsumogiri or a pass. Never raises.
 
     Args:
         record: the round as the player sees it.
-        player: who decides, absolute.
+        player: absolute.
         legal: the legal actions, not empty.
-        policy: what fills the five slots.
-        length: the kind of game.
-        budget_ms: the time allowed, only written into the decision.
+        policy: fills the five slots.
+        length: of the game.
+        budget_ms: time allowed, recorded in the decision only.
     """
     started = perf_counter()
     try:
@@ -246,15 +246,15 @@ def fall_back(
     budget_ms: float = 0.0,
     started: float | None = None,
 ) -> Decision:
-    """The answer when the policy has none, or is late: the heuristic's, then tsumogiri or pass. Never raises.
+    """The decision if the policy has none or is late: the heuristic's, else tsumogiri or pass. Never raises.
 
     Args:
         record: the round as the player sees it.
-        player: who decides, absolute.
+        player: absolute.
         legal: the legal actions.
-        length: the kind of game.
-        reason: why the policy's own answer is not used.
-        budget_ms: the time that was allowed.
+        length: of the game.
+        reason: why the policy's answer is not used.
+        budget_ms: time allowed.
         started: `perf_counter` when the decision began, now if None.
     """
     started = perf_counter() if started is None else started
@@ -273,7 +273,7 @@ def fall_back(
 
 
 def last_resort(record: np.void, player: int, legal: Sequence[Action]) -> Action:
-    """The answer that needs no thought: a win, else a pass, else the tile just drawn."""
+    """The answer without evaluation: a win, else a pass, else the tile just drawn."""
     wins = [action for action in legal if action.kind in _WINS]
     if wins:
         return wins[0]
@@ -326,7 +326,7 @@ def _decision(
 
 
 class PolicyGuard:
-    """One game's trust in a policy: after ``limit`` faults the heuristic plays the rest of the game."""
+    """Falls back to the heuristic for the rest of a game after ``limit`` faults of the policy."""
 
     def __init__(self, policy: Policy, limit: int = 3) -> None:
         self._trusted = policy
@@ -336,20 +336,20 @@ class PolicyGuard:
 
     @property
     def tripped(self) -> bool:
-        """Whether the policy has lost the rest of this game."""
+        """Whether the heuristic plays the rest of this game."""
         return self.faults >= self._limit
 
     @property
     def policy(self) -> Policy:
-        """Who fills the slots now."""
+        """The policy that fills the slots now."""
         return self._rules if self.tripped else self._trusted
 
     def new_game(self) -> None:
-        """Trust the policy again."""
+        """Use the policy again."""
         self.faults = 0
 
     def note_fault(self) -> None:
-        """Count a fault seen from outside, such as an answer after its deadline."""
+        """Count a fault detected elsewhere, such as an answer after its deadline."""
         self.faults += 1
         if self.faults == self._limit:
             _log.warning("decision.fallback", reason=f"{self.faults} faults: rules for the rest of the game")
@@ -362,7 +362,7 @@ class PolicyGuard:
         length: GameLength,
         budget_ms: float = 0.0,
     ) -> Decision:
-        """As the function `decide`, with faults counted."""
+        """Like the function `decide`, but counts faults."""
         decision = decide(record, player, legal, self.policy, length, budget_ms=budget_ms)
         if decision.source == "fallback":
             self.note_fault()

@@ -1,4 +1,4 @@
-"""Many decision flows side by side: the questions of each slot come in one batch."""
+"""Many decision flows side by side, with the questions of each slot in one batch."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from policies.decision import Flow, Verdict, flow, reason_of
 from policies.slots import Question, Slot
 
 _SLOTS: Final = (Slot.CHI, Slot.PON, Slot.KAN, Slot.RIICHI, Slot.DISCARD)
-"""The order in which a flow asks: going through it once gathers each slot's questions in one batch."""
+"""The order in which a flow asks: one pass over it gathers each slot's questions in one batch."""
 
 Row: TypeAlias = Sequence[float] | Exception
 """One answer, or what went wrong with it."""
 Answer: TypeAlias = Callable[[Slot, list[Question]], Sequence[Row]]
-"""Answers questions of one slot, a row for each."""
+"""Answers questions of one slot, with a row for each."""
 
 
 class Case(msgspec.Struct, frozen=True):
     """One decision to be made.
 
     Attributes:
-        record: the round as the player sees it; not to be changed before the decision.
-        player: who decides, absolute.
-        legal: what he may do.
-        length: the kind of game.
+        record: the round as the player sees it; must not change before the decision.
+        player: absolute.
+        legal: the legal actions.
+        length: of the game.
     """
 
     record: np.void
@@ -39,7 +39,7 @@ class Case(msgspec.Struct, frozen=True):
 
 
 class Running:
-    """One decision under way: the question it waits for, then its verdict or what went wrong."""
+    """One decision in progress: the question it waits for, then its verdict or fault."""
 
     __slots__ = ("_steps", "fault", "question", "verdict")
 
@@ -67,7 +67,7 @@ class Running:
 
 
 def run_flows(cases: Sequence[Case], answer: Answer) -> list[Running]:
-    """Decide all cases, asking as few times as possible; each has its verdict or its fault."""
+    """Decide all cases with as few questions as possible; each ends with a verdict or a fault."""
     flows = [Running(case) for case in cases]
     for slot in _SLOTS:
         while waiting := [each for each in flows if each.question and each.question.slot is slot]:

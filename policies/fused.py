@@ -1,9 +1,9 @@
-"""A trained network as few matrix products: the same answers in half the time.
+"""A trained network rewritten as few matrix products: the same answers in half the time.
 
-What learns best is not what plays fastest. Here batch normalisation is folded into the convolutions, and a
-convolution over three neighbouring kinds is one product of ``[B * 34, 3 * width]`` windows with its weights,
-in buffers used again and again. For one position torch's own convolution spends most of its time getting
-ready; ONNX Runtime is no quicker than what is here (`docs/measurements.md`).
+The form that trains best is not the fastest to run. Here batch normalisation is folded into the convolutions,
+and a convolution over three neighbouring kinds is one product of ``[B * 34, 3 * width]`` windows with its
+weights, in reused buffers. For a single position, torch's own convolution spends most of its time on setup;
+ONNX Runtime is no faster than this code (`docs/measurements.md`).
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class _Layer(NamedTuple):
 
 
 class FusedNetwork:
-    """Gives a network's logits for the encoder's planes; learns nothing any more.
+    """Computes a network's logits for the encoder's planes; cannot be trained.
 
     Args:
-        network: as it was trained; it is not changed.
-        blank: planes of its input that count for nothing.
+        network: as trained; not changed.
+        blank: planes of its input to ignore.
         device: where to compute.
     """
 
@@ -45,7 +45,7 @@ class FusedNetwork:
         self.device = torch.device(device)
         with torch.inference_mode():
             stem = _folded(network.stem, network.stem_norm)
-            # planes come with 255 for 1
+            # planes use 255 for 1
             weight = (stem.weight / ONE).view(_TAPS, self.architecture.planes, -1)
             weight[:, list(blank)] = 0.0
             self._stem = self._placed(_Layer(weight.flatten(0, 1), stem.bias))
@@ -106,7 +106,7 @@ class FusedNetwork:
 
 
 def _windows(padded: Tensor) -> Tensor:
-    """``[B, 36, C]`` seen as ``[B, 34, 3 * C]``: each kind with its neighbours."""
+    """``[B, 36, C]`` viewed as ``[B, 34, 3 * C]``: each kind with its neighbours."""
     batch, _, channels = padded.shape
     return padded.as_strided((batch, KINDS, _TAPS * channels), (_PADDED * channels, channels, 1))
 
@@ -132,7 +132,7 @@ def _head(head: nn.Module) -> list[_Layer]:
     assert isinstance(head, YesNoHead)
     narrow = _over_channels(head.narrow)
     hidden, channels = len(head.dense.weight), len(narrow.bias)
-    # the network lays kinds side by side for each channel, here channels lie side by side for each kind
+    # the network stores kinds together for each channel, here channels are together for each kind
     by_kind = head.dense.weight.view(hidden, channels, KINDS).transpose(1, 2).reshape(hidden, -1)
     return [narrow, _Layer(by_kind.t(), head.dense.bias), _Layer(head.answer.weight.t(), head.answer.bias)]
 

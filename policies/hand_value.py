@@ -1,7 +1,7 @@
-"""What a complete hand is worth, fast enough to be asked some thousand times in one decision.
+"""The value of a complete hand, fast enough for thousands of evaluations in one decision.
 
-An estimate for search: every decomposition is tried, but the rarest yaku are left out. `game.scoring` says
-what a win really pays; the tests hold this against it.
+An estimate for search: it tries every decomposition but leaves out the rarest yaku. `game.scoring` computes
+the exact value; the tests compare the two.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ import numpy as np
 
 from game.jit import kernel
 
-# Rows of `side`, the part of a hand that does not change while tiles are drawn and thrown.
+# Rows of `side`, the part of a hand that does not change with draws and discards.
 SEAT_WIND: Final = 0
 """Kind of the seat wind."""
 ROUND_WIND: Final = 1
 CLOSED: Final = 2
 """1 while no meld is open."""
 MELDS: Final = 3
-"""How many melds lie open or as closed kans."""
+"""Number of melds, closed kans included."""
 MELD_DORA: Final = 4
 """Dora and red fives in the melds."""
 RED_M: Final = 5
-"""1 for each suit, this and the next two, whose red five is in the concealed hand."""
+"""1 for each suit, this entry and the next two, if its red five is in the concealed hand."""
 DEALER: Final = 8
 MELD_AT: Final = 9
-"""From here on two numbers a meld: `MeldKind`, and the kind of its lowest tile."""
+"""From here on two numbers per meld: `MeldKind`, and the kind of its lowest tile."""
 SIDE_SIZE: Final = MELD_AT + 8
 
 YAKUMAN_HAN: Final = 13
@@ -51,7 +51,7 @@ def yakuhai_han(kind: int, side: Any) -> int:
 
 @kernel
 def dora_in(hand34: Any, dora34: Any, side: Any) -> int:
-    """Dora and red fives in a concealed hand and the melds; a red five is thrown last of its kind."""
+    """Dora and red fives in a concealed hand and the melds; a red five is discarded last of its kind."""
     total = side[MELD_DORA]
     for kind in range(34):
         if hand34[kind] > 0:
@@ -121,7 +121,7 @@ def _orphans(hand34: Any, side: Any) -> bool:
 
 @kernel
 def win_value(hand34: Any, side: Any, win_kind: int, is_tsumo: bool, out: Any) -> None:
-    """Han by yaku and fu of the best reading of a complete hand, dora and riichi left out.
+    """Han by yaku and fu of the best reading of a complete hand, without dora and riichi.
 
     Args:
         hand34: ``[34]`` int8, concealed tiles with the winning one.
@@ -141,7 +141,7 @@ def win_value(hand34: Any, side: Any, win_kind: int, is_tsumo: bool, out: Any) -
     if _seven_pairs(hand34, side):
         out[0] = shared + 2
         out[1] = 25
-    sets = np.empty((5, 2), dtype=np.int64)  # the kind of set and its lowest kind, melds first
+    sets = np.empty((5, 2), dtype=np.int64)  # type of each set and its lowest kind, melds first
     melds = side[MELDS]
     for m in range(melds):
         kind = side[MELD_AT + 2 * m]
@@ -183,7 +183,7 @@ def win_value(hand34: Any, side: Any, win_kind: int, is_tsumo: bool, out: Any) -
 
 @kernel
 def _take_runs(rest: Any, sets: Any, n: int) -> int:
-    """Read what is left as runs; how many sets there are then, -1 if something does not fit."""
+    """Split the remaining tiles into sequences; the number of sets then, -1 if some tiles do not fit."""
     for kind in range(27):
         while rest[kind] > 0:
             if kind % 9 > 6 or n >= 4 or rest[kind + 1] <= 0 or rest[kind + 2] <= 0:
@@ -202,7 +202,7 @@ def _take_runs(rest: Any, sets: Any, n: int) -> int:
 
 @kernel
 def _reading(sets: Any, melds: int, pair: int, side: Any, win_kind: int, is_tsumo: bool) -> tuple[int, int]:
-    """Han by the sets of one reading, and its fu."""
+    """Han of the sets of one reading, and its fu."""
     closed = side[CLOSED] == 1
     runs = 0
     run_mask = 0  # bit 7 * suit + lowest
@@ -298,7 +298,7 @@ def _dragon_and_wind_han(dragons: int, winds: int, pair: int) -> int:
 
 @kernel
 def _run_patterns(run_mask: int, closed: bool) -> int:
-    """Han of a straight through one suit or the same run in all three."""
+    """Han of a straight through one suit or the same sequence in all three."""
     for suit in range(3):
         if (run_mask >> 7 * suit) & 0b1001001 == 0b1001001:
             return 1 + int(closed)

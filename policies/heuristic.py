@@ -1,8 +1,8 @@
 """A rule-based player: the fallback, the baseline and the test opponent.
 
-It fills the five slots of the decision flow without a network and without chance. Each slot compares what the
-choices are worth, in points as they count at the moment (`policies.stakes`): going on (`policies.attack`)
-less what it risks (`policies.danger`).
+It fills the five slots of the decision flow without a network and without randomness. Each slot compares the
+values of the options, in points weighted by the state of the game (`policies.stakes`): the value of playing
+on (`policies.attack`) minus the risk (`policies.danger`).
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from policies.slots import Question, Slot, Source
 _YES: Final = 0.9
 _NO: Final = 0.1
 _TEMPERATURE: Final = 120.0
-"""Points of difference that make one choice e times as likely as another."""
+"""Difference in points that makes one option e times as likely as another."""
 _RED_PRICE: Final = 400.0
-"""A red five goes only if its plain copies are gone."""
+"""A red five is discarded only if no other five of its suit is left."""
 _CALL_MARGIN: Final = 50.0
-"""A call shows tiles and gives up later choices: it must be worth this much more."""
+"""A call reveals tiles and gives up later options: it must be worth this much more."""
 
 
 class HeuristicPolicy:
-    """Plays by rules: the same table always gets the same answer."""
+    """Plays by rules; deterministic."""
 
     source: Source = "rule"
 
@@ -62,7 +62,7 @@ def _worths(view: Outlook, question: Question) -> npt.NDArray[np.float64]:
 
 
 def _riichi(question: Question) -> list[float]:
-    """Riichi, if some discard makes declaring worth more than every other way to go on."""
+    """Riichi, if some discard makes declaring worth more than every other option."""
     view = look(question.record, question.player, question.length)
     declared = silent = -math.inf
     out = np.empty(2, dtype=np.float64)
@@ -93,7 +93,7 @@ def _kan(question: Question) -> list[float]:
 
 
 def _chance(difference: float) -> float:
-    """Probability of "yes" for a choice worth so much more than "no"."""
+    """Probability of "yes" for an option worth this much more than "no"."""
     return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, difference / _TEMPERATURE))))
 
 

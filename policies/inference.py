@@ -1,12 +1,13 @@
-"""The networks as a policy: questions in, probabilities out, one in play, thousands at once elsewhere.
+"""The networks as a policy: probabilities for questions, one at a time in play, thousands at once elsewhere.
 
-A question becomes rows: one for a discard or riichi, one for each candidate meld of a call. Rows are encoded,
-looked at under so many renamings of the suits as is asked for, and their logits averaged, which is the
+A question becomes rows: one for a discard or riichi, one for each candidate meld of a call. Rows are encoded
+and evaluated under a number of permutations of the suits, and their logits averaged, which gives the
 geometric mean of the probabilities.
 
-On a CPU an answer depends on its question alone, to the last bit, and not on what is asked at the same time:
-products of another size are added up in another order, so networks are always given the same number of rows,
-the last ones filled up. Games are then the same however they are spread over tables and processes.
+On a CPU an answer depends only on its question, to the last bit, and not on the rest of the batch: products
+of different sizes sum in different orders, so networks always receive the same number of rows, padded if
+needed.
+Games are therefore the same however they are distributed over tables and processes.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ from policies.networks import DISCARDS, YES, Network
 from policies.slots import Question, Slot, Source
 
 Averaging: TypeAlias = Literal[1, 6, 12]
-"""Renamings a position is looked at under: none; the suits turned round, each way mirrored too; all."""
+"""Permutations a position is evaluated under: none; the suits rotated, each also mirrored; all."""
 
 Logits: TypeAlias = NDArray[np.float32]
 
 PHOENIX: Final = Path(__file__).parent / "checkpoints" / "small-phoenix"
-"""The folder of the checkpoints that learned from people, the players of the Phoenix room."""
+"""The folder of the checkpoints trained on human games from the Phoenix room."""
 SHIPPED: Final = PHOENIX.with_name("small-ai")
-"""The same, continued on the seats of strong programs: what plays unless something else is asked for."""
+"""The same, trained further on games of strong programs: the default models for play."""
 
 _RENAMINGS: Final[dict[Averaging, NDArray[np.int64]]] = {
     1: np.array([0]),
@@ -50,21 +51,21 @@ _RENAMINGS: Final[dict[Averaging, NDArray[np.int64]]] = {
     6: np.array([0, 3, 4, 6, 9, 10]),
     12: np.arange(12),
 }
-"""Their numbers in `policies.features.permute`; each choice is closed under what it renames."""
+"""Their numbers in `policies.features.permute`; each set is closed under composition."""
 _ROWS_ENCODED: Final = 256
-"""Decisions whose planes are in memory at once."""
+"""Number of decisions whose planes are in memory at once."""
 _ROWS_ON_CPU: Final = 4
-"""Rows a network is always given: more would be wasted on few questions and are little faster on many."""
+"""Rows a network always receives: more would be wasteful for few questions and little faster for many."""
 _ROWS_ELSEWHERE: Final = 2048
 
 
 class Model:
-    """One of the five, ready to answer.
+    """One of the five models, ready to answer.
 
     Args:
-        network: as it was trained.
-        features: the feature set it sees.
-        without: groups of it that are left blank.
+        network: as trained.
+        features: its feature set.
+        without: groups of the set that are left blank.
         device: where to compute.
     """
 
@@ -90,19 +91,19 @@ class Model:
     def look(
         self,
         states: NDArray[Any],
-        seats: NDArray[np.int8],
+        players: NDArray[np.int8],
         calls: NDArray[np.int16] | None,
         length: GameLength,
         averaging: Averaging = 1,
     ) -> Logits:
-        """Score the answers for states as one seat sees each.
+        """Score the answers for states, each as one player sees it.
 
         Args:
             states: ``[N]`` of `ROUND_STATE`.
-            seats: ``[N]`` absolute players.
+            players: ``[N]``, absolute.
             calls: ``[N, 6]`` as `game.rules.legal_rows` writes them, if rows are candidate melds.
             length: of the games.
-            averaging: renamings to average over.
+            averaging: number of suit permutations.
 
         Returns:
             ``[N, 34]`` or ``[N, 2]`` logits.
@@ -111,7 +112,7 @@ class Model:
         for rows in _pieces(len(states), _ROWS_ENCODED):
             planes = encode(
                 states[rows],
-                seats[rows],
+                players[rows],
                 self.features,
                 calls=calls[rows] if calls is not None and self.of_calls else None,
                 deep=self._deep,
@@ -124,8 +125,8 @@ class Model:
         """Score the answers for planes of the model's feature set.
 
         Args:
-            planes: ``[N, C, 34]`` as the encoder makes them.
-            averaging: renamings to average over.
+            planes: ``[N, C, 34]`` from the encoder.
+            averaging: number of suit permutations.
 
         Returns:
             ``[N, 34]`` or ``[N, 2]`` logits.
@@ -161,8 +162,8 @@ class NetworkPolicy:
 
     Args:
         models: one for each slot.
-        averaging: renamings that every position is looked at under.
-        cards: of the checkpoints the models come from, if they do.
+        averaging: number of suit permutations every position is evaluated under.
+        cards: of the checkpoints the models are from, if any.
     """
 
     source: Source = "model"
@@ -181,7 +182,7 @@ class NetworkPolicy:
         """Give each option of each question its probability; see `policies.slots.Policy`.
 
         Raises:
-            ModelError: the network gave no number.
+            ModelError: the network returned a number that is not finite.
         """
         answers: dict[int, list[float]] = {}
         for length in {question.length for question in questions}:
@@ -197,13 +198,13 @@ class NetworkPolicy:
             for question in questions
             for option in (question.options if model.of_calls else question.options[:1])
         ]
-        states, seats = np.empty(len(rows), ROUND_STATE), np.empty(len(rows), np.int8)
+        states, players = np.empty(len(rows), ROUND_STATE), np.empty(len(rows), np.int8)
         for row, (question, _) in enumerate(rows):
-            states[row], seats[row] = question.record, question.player
+            states[row], players[row] = question.record, question.player
         calls = np.array([action_row(option) for _, option in rows], np.int16) if model.of_calls else None
-        logits = model.look(states, seats, calls, length, self.averaging)
+        logits = model.look(states, players, calls, length, self.averaging)
         if not np.isfinite(logits).all():
-            raise ModelError(f"the {slot} model gave a number that is not finite")
+            raise ModelError(f"the {slot} model returned a number that is not finite")
         if slot is Slot.DISCARD:
             return _discards(questions, logits)
         yes = iter(_yes(logits).tolist())
@@ -222,13 +223,13 @@ def load_policy(
     """The policy of the five checkpoints in a folder.
 
     Args:
-        folder: where they lie; the shipped ones if not given.
-        averaging: renamings that every position is looked at under.
+        folder: of the checkpoints; by default the shipped ones.
+        averaging: number of suit permutations every position is evaluated under.
         device: where to compute.
         read: reads a file of the folder.
 
     Raises:
-        CheckpointError: one is missing, not whole, or does not fit.
+        CheckpointError: one is missing, incomplete, or does not fit.
     """
     models, cards = {}, {}
     for slot in Slot:
@@ -241,11 +242,11 @@ def load_policy(
 
 
 def chances(logits: Logits, legal: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Softmax over what is legal.
+    """Softmax over the legal kinds.
 
     Args:
         logits: ``[N, 34]``.
-        legal: ``[N, 34]`` bool, something in every row.
+        legal: ``[N, 34]`` bool, at least one true in every row.
 
     Returns:
         ``[N, 34]`` float64; 0 where ``legal`` is false.
@@ -257,11 +258,11 @@ def chances(logits: Logits, legal: NDArray[np.bool_]) -> NDArray[np.float64]:
 
 
 def share_out(chance34: NDArray[np.float64], options: Sequence[Action]) -> list[float]:
-    """Give each discard its probability, where the network has one for each kind.
+    """Give each discard its probability, from the network's probability for each kind.
 
-    A kind stands for one tile to throw: the first of it among the options that is no red five, else the
-    first. So a red five is thrown only where nothing else of its kind may be, and whether the drawn copy or
-    another goes is what the options say, which name the drawn one where it is of that kind.
+    A kind stands for one tile: its first option that is not a red five, else its first. A red five is
+    therefore discarded only if no other tile of its kind is an option. Whether it is the drawn copy or
+    another is up to the options, which name the drawn one if it is of that kind.
 
     Args:
         chance34: ``[34]``, adding up to 1 over the kinds of the options.
@@ -287,7 +288,7 @@ def _discards(questions: Sequence[Question], logits: Logits) -> list[list[float]
 
 
 def _yes(logits: Logits) -> NDArray[np.float64]:
-    """Softmax over no and yes, ``[N]``: the part of yes."""
+    """Softmax over no and yes, ``[N]``: the probability of yes."""
     ahead = logits[:, YES].astype(np.float64) - logits[:, 1 - YES]
     return 0.5 + 0.5 * np.tanh(0.5 * ahead)
 

@@ -1,4 +1,4 @@
-"""One known round in which each slot can be asked: to make a policy ready, and to try it before it plays."""
+"""One known round with a question for each slot, to warm up and test a policy before it plays."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from game.tiles import UNSEEN, parse_hand
 from policies.slots import Question, Slot
 
 _DEALER: Final = "1111m234567p67s5z"
-"""Ready with the drawn tile, and with a closed kan."""
+"""Tenpai with the drawn tile, and with a closed kan."""
 _DRAWN: Final = "8s"
 _NEXT: Final = "67888s23499m123z"
-"""Can take the dealer's discard for a run, a triplet or a kan."""
+"""Can call the dealer's discard for a chi, pon or kan."""
 _INDICATOR: Final = "9s"
 
 

@@ -1,4 +1,4 @@
-"""Policies by name, as commands take them: a built-in one, or a folder of checkpoints."""
+"""Policies by the name used in commands: a built-in one, or a folder of checkpoints."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from policies.inference import Averaging
 
 NETWORK: Final = "network"
-"""The checkpoints that play unless something else is asked for."""
+"""The default checkpoints for play."""
 _PHOENIX: Final = "phoenix"
-"""Those that they were continued from."""
+"""The checkpoints the default ones were trained from."""
 
 Files: TypeAlias = dict[str, bytes]
 """The checkpoints of a folder, by file name."""
@@ -31,11 +31,11 @@ _RULES: Final[dict[str, Callable[[], Policy]]] = {"heuristic": HeuristicPolicy, 
 
 
 class Named(msgspec.Struct, frozen=True):
-    """A policy, loaded.
+    """A loaded policy.
 
     Attributes:
-        name: what reports call it.
-        identity: changes when who plays under that name changes.
+        name: its name in reports.
+        identity: changes when the policy behind the name changes.
         policy: ready to answer.
     """
 
@@ -45,16 +45,16 @@ class Named(msgspec.Struct, frozen=True):
 
 
 def load_named(text: str, usual: Averaging = 1, files: Files | None = None) -> Named:
-    """The policy that a text means.
+    """The policy that a text names.
 
     Args:
-        text: a built-in policy, or a folder of checkpoints; networks with ``:6`` or ``:12`` behind it average
-            over so many renamings of the suits.
-        usual: renamings where the text says nothing.
-        files: of its folder, if that may not be here.
+        text: a built-in policy, or a folder of checkpoints; a suffix ``:6`` or ``:12`` makes networks average
+            over as many suit permutations.
+        usual: number of permutations without a suffix.
+        files: of its folder, if the folder may not be on this machine.
 
     Raises:
-        ConfigError: it is neither a built-in policy nor a folder.
+        ConfigError: the text is neither a built-in policy nor a folder.
         CheckpointError: the folder's checkpoints cannot be used.
     """
     if text in _RULES:
@@ -63,7 +63,7 @@ def load_named(text: str, usual: Averaging = 1, files: Files | None = None) -> N
     averaging = said or usual
     if files is None and not _is_folder(name):
         known = ", ".join((NETWORK, _PHOENIX, *_RULES))
-        raise ConfigError(f"{text!r} is no player: neither one of {known} nor a folder of checkpoints")
+        raise ConfigError(f"{text!r} is not a player: give one of {known} or a folder of checkpoints")
     from policies.checkpoint.files import read_file, reader_of  # noqa: PLC0415 - torch is for those who need it
     from policies.inference import load_policy  # noqa: PLC0415
 
@@ -76,7 +76,7 @@ def load_named(text: str, usual: Averaging = 1, files: Files | None = None) -> N
 
 
 def files_of_named(text: str) -> Files | None:
-    """What a policy needs to be loaded where its folder is not; None where it needs nothing.
+    """The files needed to load a policy on a machine without its folder; None if none are needed.
 
     Raises:
         CheckpointError: the folder's checkpoints cannot be used.
@@ -90,14 +90,14 @@ def files_of_named(text: str) -> Files | None:
 
 
 def name_of(text: str) -> str:
-    """What reports call the policy that a text means."""
+    """The name in reports of the policy that a text names."""
     folder, averaging = _parts(text)
     name = folder if folder in (*_RULES, NETWORK, _PHOENIX) else Path(folder).resolve().name
     return f"{name}:{averaging}" if averaging else name
 
 
 def _is_folder(name: str) -> bool:
-    """Whether there is such a folder; no system has one for every text."""
+    """Whether the folder exists; the system may reject some texts as a path."""
     try:
         return bool(name) and _folder(name).is_dir()
     except (OSError, ValueError):
@@ -113,7 +113,7 @@ def _folder(name: str) -> Path:
 
 
 def _parts(text: str) -> tuple[str, Averaging | None]:
-    """Who is named, and the renamings to average over if that is said."""
+    """The name, and the number of permutations if the text has one."""
     for averaging in _AVERAGING:
         if text.endswith(f":{averaging}"):
             return text.removesuffix(f":{averaging}"), averaging

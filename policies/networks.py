@@ -1,11 +1,11 @@
-"""The networks of the five models: a residual tower over the 34 tile kinds, and its two heads.
+"""The networks of the five models: a residual tower over the 34 tile kinds, with one of two heads.
 
-After Suphx: convolutions of three neighbouring kinds, no pooling, since each column has a meaning of its own;
-one score a kind for the discard, "no" and "yes" for the other four. Width and depth are free: 256×50 is the
-paper's size, 64×6 what a CPU plays and learns with.
+After Suphx: convolutions over three neighbouring kinds, no pooling, because each column has its own meaning;
+one score per kind for the discard, "no" and "yes" for the other four. Width and depth are free: 256×50 is the
+paper's size, 64×6 a size for playing and training on a CPU.
 
-Each convolution of the tower is followed by batch normalisation. A network that plays uses the averages kept
-while it learned (``eval``), so one position gives the same numbers alone and in a batch.
+Each convolution of the tower is followed by batch normalisation. In play a network uses the averages from
+training (``eval``), so a position gives the same numbers alone and in a batch.
 
 Source: Suphx, arXiv:2003.13590, section 2.2, figures 4 and 5, table 2.
 """
@@ -31,7 +31,7 @@ YES: Final = 1
 
 _TAPS: Final = 3
 _NARROW: Final = 32
-"""Channels left before a yes/no head looks at all kinds at once."""
+"""Channels that remain before a yes/no head combines all kinds."""
 
 
 class Architecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="residual"):
@@ -51,7 +51,7 @@ class Architecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=
 
 
 class Block(nn.Module):
-    """Two convolutions beside a straight path."""
+    """Two convolutions with a skip connection."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -122,17 +122,17 @@ class Network(nn.Module):
         """Score the answers.
 
         Args:
-            x: ``[B, planes, 34]`` floats of 0 to 1, as `as_input` makes them.
+            x: ``[B, planes, 34]`` floats from 0 to 1, as `as_input` returns them.
 
         Returns:
-            ``[B, 34]`` or ``[B, 2]`` logits. What is not allowed is for the caller to leave out.
+            ``[B, 34]`` or ``[B, 2]`` logits. Masking illegal actions is left to the caller.
         """
         scores: Tensor = self.head(self.tower(functional.relu(self.stem_norm(self.stem(x)))))
         return scores
 
 
 def as_input(planes: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
-    """Make the encoder's planes a network's input.
+    """Convert the encoder's planes to a network's input.
 
     Args:
         planes: ``[B, C, 34]`` uint8, 255 for 1.
@@ -142,7 +142,7 @@ def as_input(planes: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
 
 
 def parameters_of(network: nn.Module) -> int:
-    """How many numbers a network has learned."""
+    """Number of learned parameters of a network."""
     return sum(parameter.numel() for parameter in network.parameters())
 
 
@@ -154,5 +154,5 @@ def _convolution(inputs: int, outputs: int) -> nn.Conv1d:
 
 def _norm(width: int) -> nn.BatchNorm1d:
     layer = nn.BatchNorm1d(width)
-    layer.num_batches_tracked = None  # only averages without momentum count batches
+    layer.num_batches_tracked = None  # only averages without momentum use the batch count
     return layer

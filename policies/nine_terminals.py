@@ -1,4 +1,4 @@
-"""The rule for the nine-terminals abort: a matter of the first draw, with no model behind it."""
+"""The rule for the nine-terminals abort: decided on the first draw, without a model."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from game.shanten import shanten, shanten_thirteen_orphans
 from game.tiles import TERMINALS_AND_HONOURS
 
 _KEEP_SHANTEN: Final = 3
-"""A normal hand this near to a win is worth more than a fresh deal."""
+"""A normal hand this close to a win is worth more than a new deal."""
 _ORPHANS_KINDS: Final = 11
-"""From here on the thirteen orphans are worth the try, later than this only when far behind."""
+"""With this many kinds thirteen orphans are worth trying; with fewer, only when far behind."""
 _BEHIND: Final = 16_000
-"""Points behind first place in the last rounds that make an abort the worse choice."""
+"""Points behind first place in the last rounds from which an abort is the worse choice."""
 
 
 def should_abort(record: np.void, player: int, length: GameLength) -> bool:
-    """Whether to call the round off with nine or more kinds of terminals and honours.
+    """Whether to abort the round with nine or more kinds of terminals and honours.
 
-    Goes on with a hand near to a win, with eleven kinds or more (thirteen orphans three away), and with ten
-    when only a very large win still helps.
+    Plays on with a hand close to a win, with eleven kinds or more (thirteen orphans three away), and with ten
+    when only a very large win would still help.
     """
     hand = record["hand34"][player]
     if int(shanten(hand, 0)) <= _KEEP_SHANTEN:

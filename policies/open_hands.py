@@ -1,8 +1,8 @@
-"""What the open melds and the river of a player tell about the rest of the hand.
+"""What a player's open melds and river reveal about the rest of the hand.
 
-The factors say how often the tiles of a class win such a hand, beside what suji and passed tiles alone say
-(`policies.danger`); chance of tenpai and points likewise. They were counted over recorded Phoenix-room games
-of the training part; ``suzaku eval danger`` counts them again.
+Each factor adjusts the deal-in rate of a class of tiles from suji and passed tiles alone (`policies.danger`);
+others adjust the chance of tenpai and the points. They were counted over recorded Phoenix-room games of the
+training part; ``suzaku eval danger`` repeats the count.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ READINGS: Final = (
     "flush, 3 melds",
     "flush, 3 melds, suit thrown",
 )
-"""What a hand can be read as. Value: a triplet of yakuhai lies open. Mixed: neither that nor any shape, so
-its yaku is likely a yakuhai still to come."""
+"""The readings of an open hand. Value: an open triplet of yakuhai. Mixed: neither that nor any other reading,
+so its yaku is probably a yakuhai still to come."""
 (
     CLOSED,
     TRIPLETS,
@@ -57,7 +57,7 @@ TILE_CLASSES: Final = (
     "3 7 off suit",
     "4 5 6 off suit",
 )
-"""Classes of tiles; off suit is what lies outside the suit of a flush."""
+"""Classes of tiles; "off suit" means outside the suit of a flush."""
 
 _CHI: Final = int(MeldKind.CHI)
 _ANKAN: Final = int(MeldKind.ANKAN)
@@ -80,7 +80,7 @@ _RATE: Final = np.array(
     ]
 )
 _SUJI: Final = np.array([1.0, 1.27, 0.89, 1.37, 0.81, 0.80, 1.16, 0.83, 0.75, 0.75, 0.96, 0.90])
-"""For tiles that no open suji leads to, beside that of their class: triplets do not mind suji."""
+"""Factor, on top of that of their class, for tiles no open suji reaches: triplets do not depend on suji."""
 _TENPAI: Final = np.array(
     [
         [1.0] * 3,
@@ -97,11 +97,11 @@ _TENPAI: Final = np.array(
         [1.00, 1.00, 0.97],  # flush, 3 melds, suit thrown
     ]
 )
-"""By 1, 2 and 3 open melds; 1 where there are no such hands."""
+"""By 1, 2 and 3 open melds; 1 if no such hands exist."""
 _POINTS_FACTOR: Final = np.array([1.0, 1.16, 0.90, 1.19, 0.99, 1.06, 1.22, 1.28, 0.93, 0.91, 0.81, 0.80])
-"""Points of a win beside those of its han."""
+"""Factor on the points of a win with that han."""
 _POINTS: Final = (1500.0, 2970.0, 4200.0, 5800.0, 8400.0, 9900.0, 12000.0)
-"""Points of a win by han: those of yakuhai and dora that lie open, and what `_hidden_han` adds."""
+"""Points of a win by han: visible yakuhai and dora, plus the result of `_hidden_han`."""
 
 
 @kernel
@@ -112,7 +112,7 @@ def is_yakuhai(rec: Any, player: int, kind: int) -> bool:
 
 @kernel
 def read_melds(rec: Any, player: int) -> tuple[int, int]:
-    """What a player's hand seems to be: a place in `READINGS`, and the suit of a flush, else -1."""
+    """The reading of a player's hand: an index in `READINGS`, and the suit of a flush, else -1."""
     melds = 0
     suits = 0
     simples = True
@@ -150,7 +150,7 @@ def read_melds(rec: Any, player: int) -> tuple[int, int]:
 
 @kernel
 def _flush(rec: Any, player: int, melds: int, suits: int) -> tuple[int, int]:
-    """A hand whose suited melds are of one suit, and that throws little of it."""
+    """Detect a hand whose suited melds are of one suit, and that discards little of it."""
     if suits not in (1, 2, 4):
         return CLOSED, -1
     suit = suits >> 1
@@ -168,12 +168,12 @@ def _flush(rec: Any, player: int, melds: int, suits: int) -> tuple[int, int]:
 
 _SILENT_TURNS: Final = 5
 _SILENT_TURNS_ONE: Final = 8
-"""Discards without one of the suit, from which a hand of two melds or more, or of one, is a flush."""
+"""Discards without one of the suit before a hand counts as a flush, with two melds or more, and with one."""
 
 
 @kernel
 def tile_class(rec: Any, player: int, kind: int, suit: int) -> int:
-    """The place of a kind in `TILE_CLASSES`, against a player with a flush in ``suit``, -1 for none."""
+    """The index of a kind in `TILE_CLASSES`, against a player with a flush in ``suit``, -1 for none."""
     if kind >= 27:
         return int(is_yakuhai(rec, player, kind))
     place = 2 + min(3, kind % 9, 8 - kind % 9)
@@ -182,25 +182,25 @@ def tile_class(rec: Any, player: int, kind: int, suit: int) -> int:
 
 @kernel
 def rate_factor(reading: int, tile_class: int, is_suji: bool) -> float:
-    """How much likelier a tile wins against such a hand than suji and passed tiles alone say.
+    """Factor on the deal-in rate from suji and passed tiles alone.
 
     Args:
         reading: of the hand.
         tile_class: of the tile.
-        is_suji: whether no open suji leads to it: triplets do not mind.
+        is_suji: whether no open suji reaches it: triplets do not depend on suji.
     """
     return float(_RATE[reading, tile_class] * (_SUJI[reading] if is_suji else 1.0))
 
 
 @kernel
 def tenpai_factor(reading: int, melds: int) -> float:
-    """How much likelier such a hand is tenpai than one with so many open melds is on average."""
+    """Factor on the chance of tenpai of an average hand with as many open melds."""
     return float(_TENPAI[reading, max(1, min(3, melds)) - 1])
 
 
 @kernel
 def points_of(rec: Any, player: int, dora34: Any, reading: int) -> float:
-    """Points of an open hand that wins, the dealer's half more not counted."""
+    """Points of an open hand that wins, without the dealer's extra half."""
     han = _hidden_han(reading)
     value = 0
     for m in range(rec.meld_count[player]):

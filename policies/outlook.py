@@ -1,4 +1,4 @@
-"""One decision's view of the table: what every rule of the heuristic looks at, worked out once."""
+"""The view of the table for one decision: computed once, used by every rule of the heuristic."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ _ANKAN: Final = 4
 
 
 class Outlook(msgspec.Struct, frozen=True):
-    """What a player sees when he decides.
+    """The table as seen by the player who decides.
 
     Attributes:
-        hand34: ``[34]`` int8, his concealed tiles.
+        hand34: ``[34]`` int8, the player's concealed tiles.
         side: ``[SIDE_SIZE]`` int64, the hand's fixed part, see `policies.hand_value`.
-        unseen34: ``[34]`` int8, copies he cannot see.
+        unseen34: ``[34]`` int8, copies the player cannot see.
         dora34: ``[34]`` int8, how often each kind counts as dora.
-        gains: ``[HAN_MAX]`` float64, what a win would change, by han.
+        gains: ``[HAN_MAX]`` float64, the gain of a win, by han.
         moment: ``[MOMENT_SIZE]`` float64, see `policies.attack`.
         rate: ``[34]`` float64, chance of each kind to deal in.
         cost: ``[34]`` float64, expected loss of each kind.
-        thrown34: bit per kind he has thrown.
+        thrown34: bit per kind the player has discarded.
         threat: chance that the most dangerous opponent is tenpai.
         reads_melds: whether the danger is adapted to what open hands show.
     """
@@ -78,11 +78,11 @@ class Outlook(msgspec.Struct, frozen=True):
 
 
 def look(record: np.void, player: int, length: GameLength, *, reads_melds: bool = False) -> Outlook:
-    """Survey the table for one decision of a player whose hand is known.
+    """Compute the view for one decision of a player whose hand is known.
 
     Args:
         record: the round.
-        player: who decides.
+        player: absolute.
         length: of the game.
         reads_melds: adapt the danger to what open hands show (`policies.open_hands`).
     """
@@ -105,12 +105,12 @@ def look(record: np.void, player: int, length: GameLength, *, reads_melds: bool 
 
 
 class Danger(msgspec.Struct, frozen=True):
-    """Danger by opponent, by seat from the player's right on.
+    """Danger by opponent, by seat from shimocha on.
 
     Attributes:
-        tenpai: ``[3]`` float64, chance that he is tenpai.
-        points: ``[3]`` float64, what his hand would cost.
-        rates: ``[3, 34]`` float64, chance of each kind to be his winning tile if he is tenpai.
+        tenpai: ``[3]`` float64, chance that the opponent is tenpai.
+        points: ``[3]`` float64, cost of the opponent's hand.
+        rates: ``[3, 34]`` float64, chance of each kind to win if the opponent is tenpai.
     """
 
     tenpai: npt.NDArray[np.float64]
@@ -125,14 +125,14 @@ class Danger(msgspec.Struct, frozen=True):
 
 
 class Prices(msgspec.Struct, frozen=True):
-    """What the outcomes of a round are worth, in the measure of `policies.stakes`, however one comes by it.
+    """The values of a round's outcomes, from any source, in the units of `policies.stakes`.
 
     Attributes:
-        gains: ``[HAN_MAX]`` float64, what a win would change, by han.
-        deal_in: ``[3]`` float64, what the opponents' hands would cost, by seat from the right on.
-        later: what it costs to deal into a hand that is no threat yet.
-        stick: what a riichi stick is worth.
-        tenpai: what it is worth to be tenpai when the wall runs out.
+        gains: ``[HAN_MAX]`` float64, the gain of a win, by han.
+        deal_in: ``[3]`` float64, the cost of each opponent's hand, by seat from shimocha on.
+        later: cost of dealing into a hand that is no threat yet.
+        stick: value of a riichi stick.
+        tenpai: value of being tenpai when the wall runs out.
     """
 
     gains: npt.NDArray[np.float64]
@@ -143,7 +143,7 @@ class Prices(msgspec.Struct, frozen=True):
 
 
 def danger_of(record: np.void, player: int, view: Outlook) -> Danger:
-    """What `look` adds up over the opponents, one by one."""
+    """The opponents' individual parts of the danger that `look` adds up."""
     tenpai, points, rates = np.empty(3), np.empty(3), np.empty((3, 34))
     visible = 4 - view.unseen34
     _against_each(row_of(record), player, visible, view.dora34, view.reads_melds, tenpai, points, rates)
@@ -151,7 +151,7 @@ def danger_of(record: np.void, player: int, view: Outlook) -> Danger:
 
 
 def priced(view: Outlook, danger: Danger, prices: Prices) -> Outlook:
-    """The same view with outcomes at other prices."""
+    """The same view with other values for the outcomes."""
     cost = prices.deal_in @ danger.deal_in
     moment = view.moment.copy()
     moment[DRAW_RISK] = float(view.unseen34 @ cost) / max(1.0, float(view.unseen34.sum()))
@@ -182,7 +182,7 @@ def survey(
     rate: Any,
     cost: Any,
 ) -> float:
-    """Fill the arrays of an `Outlook` from a record; the threat."""
+    """Fill the arrays of an `Outlook` from a record; returns the threat."""
     visible = np.empty(34, dtype=np.int8)
     for kind in range(34):
         visible[kind] = rec.seen34[kind] + rec.hand34[player, kind]
@@ -226,7 +226,7 @@ def survey(
 
 @kernel
 def _spared(rec: Any, player: int, dora34: Any, reads_melds: bool) -> float:
-    """What a win spares us: our part of a tsumo by those who are tenpai, and a penalty for noten."""
+    """The loss that a win avoids: our share of a tsumo by tenpai opponents, and the noten penalty."""
     spared = 0.0
     for other in range(4):
         if other != player:
@@ -237,7 +237,7 @@ def _spared(rec: Any, player: int, dora34: Any, reads_melds: bool) -> float:
 
 
 _FOLDING_LAST: Final = 0.3
-"""In the last round those behind have little left to lose."""
+"""In the last round the trailing players have little left to lose."""
 _LATER_RATE: Final = 0.012
 LATER_POINTS: Final = 5600.0
 """Chance per turn to deal into a hand that is not a threat yet, and its points."""
@@ -282,7 +282,7 @@ def discard_worths(
     allowed: Any,
     out: Any,
 ) -> None:
-    """Worth of each discard from a 3n+2 hand: going on, less what it risks now and later.
+    """Value of each discard from a 3n+2 hand: the value of playing on, minus the risk now and later.
 
     Args:
         hand34: ``[34]`` int8, 3n+2 concealed tiles.
@@ -291,10 +291,10 @@ def discard_worths(
         dora34: ``[34]`` int8.
         gains: ``[HAN_MAX]`` float64.
         moment: ``[MOMENT_SIZE]`` float64.
-        thrown34: bit per kind already thrown.
+        thrown34: bit per kind already discarded.
         rate: ``[34]`` float64, chance to deal in.
         cost: ``[34]`` float64, expected loss.
-        allowed: ``[34]`` bool, kinds that may be thrown.
+        allowed: ``[34]`` bool, kinds that may be discarded.
         out: ``[34]`` float64, filled; far below all others where not allowed.
     """
     trial = hand34.copy()
@@ -337,6 +337,6 @@ def discard_worths(
 
 _NEVER: Final = -1e18
 _DEEP: Final = 6
-"""How many discards are looked at with depth."""
+"""Number of discards evaluated in depth."""
 _FOLDED_SHARE: Final = 0.02
-"""What a hand given up still counts for: of two safe tiles, the less useful one goes."""
+"""Weight of an abandoned hand: of two safe tiles, the less useful one is discarded."""

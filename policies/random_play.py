@@ -1,7 +1,7 @@
-"""A player without a thought: every choice a slot offers is as likely as the other.
+"""A random player: every option of a slot is equally likely.
 
-The measure of what the rest of the machinery costs, and the weakest opponent there is. Chance comes from the
-position, so the same table always gets the same answer, alone or in a batch.
+It shows what the rest of the program costs, and is the weakest opponent. Its randomness is derived from the
+position, so it is deterministic, alone and in a batch.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _SPAN: Final = 1 << 32
 
 
 class RandomPolicy:
-    """Throws any tile it may, and says yes to every second call, riichi and kan it is offered.
+    """Discards any legal tile, and accepts every second call, riichi and kan on average.
 
     Args:
-        seed: another one plays other games.
+        seed: another seed gives other games.
     """
 
     source: Source = "rule"
@@ -41,7 +41,7 @@ class RandomPolicy:
         return [float(place == chosen) for place in range(len(question.options))]
 
     def _draws(self, question: Question) -> list[int]:
-        """Numbers below 2³², as many as there are options, from all that the record holds."""
+        """Numbers below 2³², one per option, derived from the whole record."""
         salt = f"{question.slot}{question.player}".encode()
         position = hashlib.blake2b(question.record.tobytes(), key=self._key, person=salt[:16]).digest()
         numbers: list[int] = np.frombuffer(position, dtype="<u4").tolist()

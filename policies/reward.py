@@ -1,14 +1,14 @@
-"""The global reward predictor: what a game will bring each player, from its rounds so far.
+"""The global reward predictor: the final reward each player can expect, from the rounds so far.
 
-At the start of every round it says what reward by final place a player can expect; the reward of a round is
-what that changes by, and after the last round the places are known and nothing is left to predict. A network
-reads the rounds in order: a two-layer GRU, then two dense layers.
+At the start of every round it predicts each player's reward by final place. The reward of a round is the
+change of that prediction; after the last round the places are known and need no prediction. A network reads
+the rounds in order: a two-layer GRU, then two dense layers.
 
-What a round is told by are 28 numbers, as it is dealt: who sat where with how many points, what the round
-before changed, dealer, honba, sticks, how far the game is, and how far the player is ahead of each opponent,
-coarse and fine, for at the end a hundred points decide a place. The predicted player always comes first, so
-one network serves all four. Rounds are counted from the last regular one: what is left of a hanchan at South
-1 is what is left of a tonpuu at East 1, and they learn from each other.
+Each round is described by 28 numbers at the deal: every player's score, the changes of the previous round,
+dealer, honba, sticks, the progress of the game, and the player's lead over each opponent, coarse and fine,
+because at the end a hundred points can decide a place. The predicted player always comes first, so one
+network serves all four. Rounds are counted from the last regular one: a hanchan at South 1 has as much left
+as a tonpuu at East 1, so each helps to train the other.
 
 Source: Suphx, arXiv:2003.13590, section 3.2, equation 4, figure 7.
 """
@@ -32,19 +32,19 @@ from game.settlement import LAST_ROUND, START_SCORE, GameLength
 Rewards: TypeAlias = tuple[float, float, float, float]
 """Of the places, first to fourth."""
 Encoding: TypeAlias = Literal["rounds-28/1"]
-"""Name of what `encode` makes; other numbers get another name."""
+"""Name of the encoding; other numbers need another name."""
 
 INPUTS: Final = 28
 CHANGES: Final = slice(0, 4)
-"""Places of what the round before changed; zeros in the first round known."""
+"""Indices of the previous round's changes; zeros in the first known round."""
 ENCODING: Final[Encoding] = "rounds-28/1"
 HANCHAN_REWARDS: Final[Rewards] = (90.0, 45.0, 0.0, -135.0)
-"""What Tenhou's Phoenix room gives and takes a 7-dan for a hanchan; the paper's reward."""
+"""Rank points of a 7-dan for a hanchan in Tenhou's Phoenix room; the paper's reward."""
 
 ROUND_START: Final = np.dtype(
     [("round_index", "i1"), ("honba", "i2"), ("riichi_sticks", "i2"), ("scores", "i4", (4,))]
 )
-"""A round as it is dealt, the fields as in `game.layout.ROUND_STATE`; players are absolute."""
+"""A round at the deal, with the fields of `game.layout.ROUND_STATE`; players are absolute."""
 
 _POINTS: Final = 10_000
 _ROUNDS: Final = 8
@@ -53,10 +53,10 @@ _SCORES: Final = slice(4, 8)
 _DEALER: Final = slice(8, 12)
 _AHEAD: Final = slice(16, 19)
 _GAPS: Final = ((slice(19, 22), 1_000), (slice(22, 25), 4_000), (slice(25, 28), 12_000))
-"""Places of how far the player is ahead, and the points at which each begins to saturate."""
+"""Indices of the leads, and the points at which each begins to saturate."""
 _PLAYERS: Final = np.arange(4)
-_BY_SEAT: Final = (_PLAYERS[:, None] + _PLAYERS) % 4
-"""``[player, seat]``: who sits there, seen from the player."""
+_IN_ORDER: Final = (_PLAYERS[:, None] + _PLAYERS) % 4
+"""``[player, seat]``: the absolute player at each seat relative to the player."""
 
 
 class Games(NamedTuple):
@@ -74,19 +74,19 @@ class Games(NamedTuple):
 
     @property
     def dealt(self) -> NDArray[np.bool_]:
-        """``[G, T]``: whether there is such a round, or only padding."""
+        """``[G, T]``: true for rounds, false for padding."""
         dealt: NDArray[np.bool_] = np.arange(self.starts.shape[1]) < self.counts[:, None]
         return dealt
 
 
 class RewardArchitecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="reward"):
-    """What a predictor is built from, and what its answers mean.
+    """The sizes of a predictor, and the meaning of its answers.
 
     Attributes:
         encoding: of its input.
         hidden: width of each layer of the GRU.
         dense: width between the two dense layers.
-        rewards: of the places, first to fourth, that it learned to expect.
+        rewards: of the places, first to fourth, as in training.
     """
 
     encoding: Encoding = ENCODING
@@ -102,7 +102,7 @@ class RewardArchitecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
     @property
     def scale(self) -> float:
-        """The largest reward either way: the network's 1."""
+        """The largest absolute reward: the network's unit."""
         return max(map(abs, self.rewards))
 
 
@@ -121,13 +121,13 @@ class RewardNetwork(nn.Module):
         self.answer = nn.Linear(architecture.dense, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Expect the final reward at the start of each round.
+        """Predict the final reward at the start of each round.
 
         Args:
-            x: ``[B, T, 28]`` as `encode` makes it.
+            x: ``[B, T, 28]`` from `encode`.
 
         Returns:
-            ``[B, T]`` in units of `RewardArchitecture.scale`; each looks at its own round and those before.
+            ``[B, T]`` in units of `RewardArchitecture.scale`; each depends on its own and earlier rounds.
         """
         seen, _ = self.rounds(x)
         expected: Tensor = self.answer(functional.relu(self.dense(seen)))
@@ -135,7 +135,7 @@ class RewardNetwork(nn.Module):
 
 
 def round_starts(events: Iterable[GameEvent]) -> NDArray[np.void]:
-    """``[T]`` of `ROUND_START`: the rounds that were dealt in a game so far."""
+    """``[T]`` of `ROUND_START`: the rounds dealt in a game so far."""
     rows = [
         (event.round_index, event.honba, event.riichi_sticks, event.scores)
         for event in events
@@ -145,10 +145,10 @@ def round_starts(events: Iterable[GameEvent]) -> NDArray[np.void]:
 
 
 def together(games: Sequence[tuple[NDArray[np.void], GameLength]]) -> Games:
-    """Games of different length as one array.
+    """Games of different lengths as one array.
 
     Args:
-        games: of each its rounds ``[T]``, records of `ROUND_START` or of `game.layout.ROUND_STATE` just after
+        games: the rounds ``[T]`` of each, records of `ROUND_START` or of `game.layout.ROUND_STATE` just after
             the deal, and its length.
     """
     counts = np.array([len(starts) for starts, _ in games], np.int64)
@@ -160,13 +160,13 @@ def together(games: Sequence[tuple[NDArray[np.void], GameLength]]) -> Games:
 
 
 def encode(games: Games) -> NDArray[np.float32]:
-    """What the network reads of each player.
+    """The network's input for each player.
 
     Returns:
-        ``[G, 4, T, 28]`` by player: what the round before changed (4, seats from his own on), scores above
-        the first ones (4, likewise), dealer (4 flags, likewise), rounds past the last regular one, honba,
-        sticks, whether it is a hanchan, whether he is ahead of each opponent (3 flags), and by how much (3
-        each in three measures, -1 to 1). The first round known changes nothing.
+        ``[G, 4, T, 28]`` by player: changes of the previous round (4, by seat from the player on), scores
+        relative to the start (4, likewise), dealer (4 flags, likewise), rounds past the last regular one,
+        honba, sticks, whether the game is a hanchan, whether the player is ahead of each opponent (3 flags),
+        and by how much (3 each at three scales, -1 to 1). The first known round has no changes.
     """
     starts = games.starts
     points = starts["scores"] / _POINTS
@@ -175,14 +175,14 @@ def encode(games: Games) -> NDArray[np.float32]:
     last = np.where(games.hanchan, LAST_ROUND["hanchan"], LAST_ROUND["tonpuu"])
     dealers = starts["round_index"] % 4
     out = np.empty((len(starts), 4, starts.shape[1], INPUTS), np.float32)
-    for player, seats in enumerate(_BY_SEAT):
+    for player, order in enumerate(_IN_ORDER):
         rows = out[:, player]
-        rows[..., CHANGES] = changes[..., seats]
-        rows[..., _SCORES] = points[..., seats] - START_SCORE / _POINTS
-        rows[..., _DEALER] = dealers[..., None] == seats
-        others = seats[1:]
+        rows[..., CHANGES] = changes[..., order]
+        rows[..., _SCORES] = points[..., order] - START_SCORE / _POINTS
+        rows[..., _DEALER] = dealers[..., None] == order
+        others = order[1:]
         gaps = starts["scores"][..., [player]] - starts["scores"][..., others]
-        rows[..., _AHEAD] = np.where(gaps, gaps > 0, player < others)  # who sat first is ahead of his equals
+        rows[..., _AHEAD] = np.where(gaps, gaps > 0, player < others)  # ties go to the first in seat order
         for places, measure in _GAPS:
             rows[..., places] = np.tanh(gaps / measure)
     out[..., 12] = ((starts["round_index"] - last[:, None]) / _ROUNDS)[:, None]
@@ -193,10 +193,10 @@ def encode(games: Games) -> NDArray[np.float32]:
 
 
 def final_rewards(scores: NDArray[Any], rewards: Rewards) -> NDArray[np.float64]:
-    """What finished games brought.
+    """The rewards of finished games.
 
     Args:
-        scores: ``[..., 4]`` final scores; sticks left on the table may be in them or not.
+        scores: ``[..., 4]`` final scores, with or without the sticks left on the table.
         rewards: of the places.
 
     Returns:
@@ -206,7 +206,7 @@ def final_rewards(scores: NDArray[Any], rewards: Rewards) -> NDArray[np.float64]
 
 
 def places_of(scores: NDArray[Any]) -> NDArray[np.int64]:
-    """Places 1-4 of many games at once, as `game.settlement.placements` gives those of one.
+    """Places 1-4 of many games at once, as `game.settlement.placements` for one game.
 
     >>> places_of(np.array([[25_000, 30_000, 25_000, 20_000]]))
     array([[2, 1, 3, 4]])
@@ -217,17 +217,17 @@ def places_of(scores: NDArray[Any]) -> NDArray[np.int64]:
 
 @torch.inference_mode()
 def predict(network: RewardNetwork, games: Games) -> NDArray[np.float64]:
-    """What each player can expect at the start of each round.
+    """The final reward each player can expect at the start of each round.
 
-    The four places are given out whatever happens, so what the four expectations are off in sum is taken off
-    each of them alike.
+    The four rewards have a fixed sum, so the error in the sum of the four predictions is subtracted in equal
+    parts.
 
     Args:
-        network: in any mode; it has nothing that differs between learning and use.
+        network: in any mode; training and evaluation do not differ.
         games: their rounds so far.
 
     Returns:
-        ``[G, T, 4]`` by player, in the unit of the rewards; without meaning past a game's rounds.
+        ``[G, T, 4]`` by player, in the units of the rewards; undefined past a game's rounds.
     """
     shape = games.starts.shape
     if not games.starts.size:
@@ -237,17 +237,17 @@ def predict(network: RewardNetwork, games: Games) -> NDArray[np.float64]:
 
 
 def evened(expected: NDArray[np.float64], architecture: RewardArchitecture) -> NDArray[np.float64]:
-    """A network's answers ``[..., 4]`` for the four players of a table, as rewards with their true sum."""
+    """A network's answers ``[..., 4]`` for the four players of a table, as rewards with the correct sum."""
     rewards = expected * architecture.scale
     surplus: NDArray[np.float64] = rewards.mean(axis=-1, keepdims=True) - np.mean(architecture.rewards)
     return rewards - surplus
 
 
 def round_rewards(network: RewardNetwork, games: Games, scores: NDArray[Any]) -> NDArray[np.float64]:
-    """What each round of finished games was worth: the change of what a player could expect.
+    """The reward of each round of finished games: the change of the expected final reward.
 
-    After the last round that is the final reward itself, so the rounds add up to what the game brought above
-    what was expected at its start.
+    For the last round the final reward itself is used, so that the rounds add up to the game's reward minus
+    the expectation at its start.
 
     Args:
         network: the predictor.

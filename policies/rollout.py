@@ -1,8 +1,8 @@
-"""Many tables stepped side by side, their questions answered in batches.
+"""Plays many tables side by side and answers their questions in batches.
 
-Every table goes on until it needs a decision that is no forced one; then everybody who is asked anywhere is
-put to his `Chooser` at once. A game is fixed by its seed and by who sits where, to the last tile: an answer
-depends on its position alone (`policies.inference`), whatever else is asked with it.
+Every table advances until it needs a decision that is not forced; then all players who are asked, at any
+table, are passed to their `Chooser` at once. A game is determined by its seed and the players' seats, to the
+last tile: an answer depends only on its position (`policies.inference`), not on the rest of the batch.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from policies.flows import Case, Row, Running, run_flows
 from policies.slots import Policy, Question, Slot
 
 TABLES: Final = 64
-"""Tables side by side: a network on a CPU gains little beyond some dozens of rows."""
+"""Tables side by side: a network on a CPU gains little beyond a few dozen rows."""
 
 Times: TypeAlias = defaultdict[str, float]
-"""Seconds on a core, by what they were spent on."""
+"""CPU seconds, by activity."""
 
 _log = structlog.get_logger(__name__)
 
@@ -39,9 +39,9 @@ class Seating(msgspec.Struct, frozen=True):
     """A game to be played.
 
     Attributes:
-        number: what it is known by.
-        seed: every wall follows from it.
-        players: who sits where, as indices of the rollout's choosers.
+        number: identifies the game.
+        seed: determines every wall.
+        players: the chooser of each player, as indices into the rollout's choosers.
     """
 
     number: int
@@ -50,13 +50,13 @@ class Seating(msgspec.Struct, frozen=True):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """One decision that is asked for.
+    """One decision asked for.
 
     Attributes:
         number: the game's, as in its seating.
-        table: with all hands known; a chooser looks only at what the player sees.
-        player: who is to decide, absolute.
-        legal: what he may do, two actions at least.
+        table: with all hands known; a chooser uses only what the player sees.
+        player: who decides, absolute.
+        legal: the legal actions, at least two.
     """
 
     number: int
@@ -66,28 +66,28 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """What a chooser decided; ``fault`` says why the action is not his own, "" where it is."""
+    """A chooser's decision; ``fault`` is the reason if the action is a replacement, else ""."""
 
     action: Action
     fault: str = ""
 
 
 class Chooser(Protocol):
-    """Anything that can play: a policy behind the decision flow, or a program of others."""
+    """Anything that can play: a policy behind the decision flow, or an external program."""
 
     def choose(self, requests: Sequence[Request], times: Times) -> Sequence[Choice]:
-        """Decide, for many players at once; always answers legally.
+        """Decide, for many players at once; every answer is legal.
 
         Args:
             requests: one or more.
             times: to be added to.
 
         Raises:
-            EngineUnusable: this player cannot play at all; nothing else is ever raised.
+            EngineUnusable: this player cannot play at all; no other error is raised.
         """
 
     def close(self, times: Times) -> None:
-        """Let go of what only the games under way needed; others may be played after that.
+        """Release what only the games in progress needed; more games may follow.
 
         Args:
             times: to be added to.
@@ -98,10 +98,10 @@ class Fault(msgspec.Struct, frozen=True):
     """A decision that had to be replaced.
 
     Attributes:
-        player: whose, absolute.
+        player: absolute.
         round_index: 0 East 1 … 8 West 1.
-        honba: repeats of the round.
-        turn: discards of all players before it.
+        honba: repeat counters of the round.
+        turn: earlier discards of all players.
         reason: what went wrong.
     """
 
@@ -117,14 +117,14 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class Played(msgspec.Struct, frozen=True):
-    """A game that is over.
+    """A finished game.
 
     Attributes:
-        seating: what was to be played.
-        events: everything that happened, all hands open; without an end where the game crashed.
-        decisions: asked of the choosers, by player; forced moves are not.
+        seating: the game as requested.
+        events: everything that happened, all hands open; without an end if the game crashed.
+        decisions: asked of the choosers, by player, without forced moves.
         faults: decisions that had to be replaced.
-        crash: why the game could not be played to its end, "" where it was.
+        crash: why the game could not be finished, "" if it was.
     """
 
     seating: Seating
@@ -137,8 +137,8 @@ class Played(msgspec.Struct, frozen=True):
 class PolicyChooser:
     """A policy behind the paper's decision flow.
 
-    A batch that fails is asked again question by question, so that one bad position costs one decision: the
-    heuristic's answer is taken there, and the fault is counted.
+    After a failed batch each question is asked again on its own, so that one bad position costs one decision:
+    the heuristic's answer replaces it, and the fault is counted.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -190,14 +190,14 @@ class PolicyChooser:
         return Choice(instead.action, instead.fallback_reason)
 
     def _log(self, reason: str) -> None:
-        """Each reason once: a broken policy has one for every decision."""
+        """Log each reason once: a broken policy gives one for every decision."""
         if reason not in self._logged:
             self._logged.add(reason)
             _log.warning("decision.fallback", reason=reason)
 
 
 class _Game:
-    """One table under way."""
+    """One table in progress."""
 
     def __init__(self, seating: Seating, length: GameLength) -> None:
         self.seating = seating
@@ -212,7 +212,7 @@ class _Game:
         return self.table.done or bool(self.crash)
 
     def advance(self, times: Times) -> list[Request]:
-        """Step on with the answers given, over forced moves, up to the next decisions."""
+        """Apply the given answers and any forced moves, up to the next decisions."""
         try:
             return self._advance(times)
         except Exception as error:
@@ -245,13 +245,13 @@ class _Game:
                 requests.append(Request(self.seating.number, self.table, player, legal))
                 self.decisions[player] += 1
         legal_done = process_time()
-        _ = self.table.state  # folded here, so that its time is not the first reader's
+        _ = self.table.state  # folded here, so that the first reader is not charged for it
         times["legal"] += legal_done - before
         times["fold"] += process_time() - legal_done
         return requests
 
     def take(self, player: int, choice: Choice) -> None:
-        """Remember an answer for the next step."""
+        """Store an answer for the next step."""
         self._answers[player] = choice.action
         if choice.fault:
             record = self.table.state
@@ -277,15 +277,15 @@ class _Game:
 
 
 class Rollout:
-    """Plays games, many at once.
+    """Plays many games at once.
 
     Args:
-        choosers: who plays; seatings name them by index. One that stands there twice is asked once.
-        tables: how many at once.
+        choosers: the players; seatings refer to them by index. A chooser listed twice is asked once.
+        tables: number played at once.
         length: of the games.
 
     Attributes:
-        times: spent so far; may be replaced to count anew.
+        times: spent so far; may be replaced to start a new count.
         decisions: asked for so far, in all games.
     """
 
@@ -300,13 +300,13 @@ class Rollout:
         self.decisions = 0
 
     def play(self, seatings: Iterable[Seating]) -> Generator[Played, None, None]:
-        """Play games to their ends, in the order in which they end."""
+        """Play games to the end and yield them in the order in which they finish."""
         with contextlib.closing(self.steps(seatings)) as steps:
             for ended in steps:
                 yield from ended
 
     def steps(self, seatings: Iterable[Seating]) -> Generator[list[Played], None, None]:
-        """As `play`, but after each step of all tables: the games that ended with it, often none."""
+        """Like `play`, but yields after each step of all tables the games that ended with it, often none."""
         try:
             yield from self._steps(iter(seatings))
         finally:

@@ -1,7 +1,7 @@
-"""What an unfinished hand is worth: every way to a yaku, how far it is, and what it would bring.
+"""The value of an unfinished hand: every route to a yaku, its distance and its gain.
 
-A route keeps the tiles that fit its yaku and asks how many are missing; a hand is worth about its best route,
-a little more if it has several. Points are gains by han as `policies.stakes` gives them.
+A route keeps the tiles that fit its yaku and counts the missing ones. A hand is worth about its best route,
+and slightly more with several. Points are gains by han from `policies.stakes`.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from policies.stakes import gain_at
 
 _CHI: Final = 1
 _BLEND: Final = 3.0
-"""Exponent that blends routes: one route counts in full, a second as good adds a quarter."""
+"""Exponent that blends routes: one route counts in full, a second equal one adds a quarter."""
 
 _RIICHI_HAN: Final = 1.8
 """Riichi with its share of tsumo, ippatsu and ura dora."""
 _FLAT_HAND_HAN: Final = 0.35
-"""What pinfu and identical runs add to a closed hand on average."""
+"""Average han of pinfu and identical sequences in a closed hand."""
 
 
 @kernel
 def win_chance(shanten: float, draws: float, is_open: bool, pressure: float) -> float:
-    """How often a hand at this distance wins with so many own draws to come.
+    """Chance that a hand at this distance wins with this many own draws left.
 
     Args:
         shanten: tiles missing to tenpai.
         draws: own draws left.
-        is_open: whether calls are meant to help.
-        pressure: 0 with nobody threatening, 1 with a riichi out.
+        is_open: whether calls may help.
+        pressure: 0 without a threat, 1 against a riichi.
 
     Source: fitted to hands of Phoenix-room games.
     """
@@ -54,7 +54,7 @@ def win_chance(shanten: float, draws: float, is_open: bool, pressure: float) -> 
 
 @kernel
 def _melds_fit(side: Any, first: int, last: int) -> bool:
-    """Whether every meld lies within a range of kinds or is of honours."""
+    """Whether every meld is within a range of kinds or of honours."""
     for m in range(side[MELDS]):
         low = side[MELD_AT + 2 * m + 1]
         if low < 27 and not first <= low <= last:
@@ -97,12 +97,12 @@ def route_value(
     """Expected gain of a hand by its routes.
 
     Args:
-        hand34: ``[34]`` int8, concealed tiles, 3n+1 or 3n+2 of them.
+        hand34: ``[34]`` int8, 3n+1 or 3n+2 concealed tiles.
         side: the hand's fixed part, see `policies.hand_value`.
         unseen34: ``[34]`` int8, copies the player cannot see.
         dora34: ``[34]`` int8, how often each kind counts as dora.
         gains: ``[HAN_MAX]`` float64.
-        draws: own draws to come.
+        draws: own draws left.
         pressure: 0–1, see `win_chance`.
     """
     melds = side[MELDS]
@@ -150,7 +150,7 @@ def route_value(
 def _value_pair_routes(
     hand34: Any, side: Any, unseen34: Any, dora: int, gains: Any, draws: float, pressure: float
 ) -> float:
-    """Routes by one triplet of dragons or of a wind that counts, from a pair or a single tile."""
+    """Routes by one triplet of dragons or of a value wind, from a pair or a single tile."""
     total = 0.0
     trial = hand34.copy()
     for kind in range(27, 34):
@@ -223,7 +223,7 @@ def _set_routes(
     if melds == 0:
         distance = shanten_seven_pairs(hand34)
         if distance <= 3:
-            # two live copies at best for each pair: slower than four sets at the same distance
+            # at most two live copies for each pair: slower than four sets at the same distance
             ev = 0.7 * win_chance(distance, draws, False, pressure) * gain_at(gains, _RIICHI_HAN + 1.6 + dora)
             total += max(0.0, ev) ** _BLEND
         distance = shanten_thirteen_orphans(hand34)
@@ -244,7 +244,7 @@ def _pattern_routes(
     pressure: float,
     distance: int,
 ) -> float:
-    """Routes by a straight, the same run in three suits, or a terminal or honour in every set."""
+    """Routes by a straight, the same sequence in three suits, or a terminal or honour in every set."""
     total = 0.0
     trial = np.empty(34, dtype=np.int8)
     runs = np.empty(3, dtype=np.int64)
@@ -272,7 +272,7 @@ def _pattern_routes(
 
 @kernel
 def _missing_after(hand34: Any, side: Any, runs: Any, distance: int, trial: Any) -> int:
-    """Shanten of a hand that must contain three given runs; 99 where that is far off."""
+    """Shanten of a hand that must contain three given sequences; 99 if that is far off."""
     for kind in range(34):
         trial[kind] = hand34[kind]
     melds = side[MELDS]

@@ -1,8 +1,8 @@
-"""Which tile to part with first: what strong players prefer beyond the worth of the next hands.
+"""Which tile to discard first: strong players' preferences beyond the value of the next hands.
 
-The worth of a hand looks a draw or two ahead; lone tiles and edges differ in what they may still become, and
-in when they are safe to throw. The weights are a conditional logit over 31 thousand discards of Phoenix-room
-games with nobody threatening (63 % of 7 thousand others are its first choice), rounded.
+The value of a hand looks a draw or two ahead; isolated tiles and edge shapes differ in what they may still
+become, and in when they are safe to discard. The weights are a conditional logit over 31 thousand discards of
+Phoenix-room games without a threat (its first choice matches 63 % of 7 thousand others), rounded.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from game.shanten import discard_table, shanten_thirteen_orphans
 from policies.hand_value import MELDS, RED_M, yakuhai_han
 
 WORTH_SCALE: Final = 5.0
-"""How much preference a hand worth e times as much stands for when nothing else is known."""
+"""Weight on the preference scale of a hand worth e times as much, all else being equal."""
 
 _WORTH: Final = 1.85
 _BACK: Final = (-3.5, -3.5, -2.3, -1.5)
 """For each step away from the least shanten, by that shanten."""
 _ACCEPTED: Final = 4.1
-"""For accepted copies, as a logarithm of the share of the most."""
+"""For accepted copies: factor on the logarithm of their share of the maximum."""
 _LONE_GUEST_WIND: Final = 0.8
 _LONE_VALUE_HONOUR: Final = (2.0, 1.4, 0.8, 0.0)
-"""By copies that may still come."""
+"""By number of copies that may still come."""
 _LONE_NUMBER: Final = (2.1, 2.0, 1.2, 0.9, 0.9)
 """1/9, 2/8, 3/7, 4/6 and 5."""
 _EARLY_GUEST_WIND: Final = 3.5
 _EARLY_VALUE_HONOUR: Final = 2.1
 _EARLY_TERMINAL: Final = 2.3
-"""On top of it on the first discard, fading out over six."""
+"""Added to that on the first discard, fading out over six."""
 _GAPPED_TERMINAL: Final = 1.2
 _GAPPED_TWO: Final = 0.85
 _EDGE: Final = 1.1
@@ -50,7 +50,7 @@ _LEAST_WORTH: Final = 20.0
 
 @kernel
 def tidiness(hand34: Any, side: Any, unseen34: Any, dora34: Any, turn: int, allowed: Any, out: Any) -> None:
-    """How willingly each kind is thrown, worth of the hand apart, as a logarithm.
+    """Preference for discarding each kind, apart from the value of the hand, as a logarithm.
 
     Args:
         hand34: ``[34]`` int8, 3n+2 concealed tiles.
@@ -58,7 +58,7 @@ def tidiness(hand34: Any, side: Any, unseen34: Any, dora34: Any, turn: int, allo
         unseen34: ``[34]`` int8, copies the player cannot see.
         dora34: ``[34]`` int8, how often each kind counts as dora.
         turn: own discards so far.
-        allowed: ``[34]`` bool, kinds that may be thrown.
+        allowed: ``[34]`` bool, kinds that may be discarded.
         out: ``[34]`` float64, filled where allowed.
     """
     distances = np.empty(34, dtype=np.int8)
@@ -83,7 +83,7 @@ def tidiness(hand34: Any, side: Any, unseen34: Any, dora34: Any, turn: int, allo
         if distances[kind] == least:
             score += _ACCEPTED * math.log((copies[kind] + 1.0) / (most + 1.0))
         if orphans:
-            out[kind] = score  # the lone tiles are the hand
+            out[kind] = score  # the isolated tiles are the hand
             continue
         if kind >= 27:
             score += _honour(hand34[kind], yakuhai_han(kind, side) > 0, unseen34[kind], early)
@@ -136,5 +136,5 @@ def _beside_dora(kind: int, dora34: Any) -> bool:
 
 @kernel
 def preference(tidy: float, worth: float) -> float:
-    """Preference for a discard by what it leaves, as a logarithm."""
+    """Preference for a discard, from that for its kind and the value of the hand, as a logarithm."""
     return tidy + _WORTH * math.log(max(_LEAST_WORTH, worth))

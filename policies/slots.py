@@ -1,7 +1,7 @@
-"""The five model slots of the decision flow, and what fills them: rules now, networks later.
+"""The five model slots of the decision flow, and the policies that fill them: rules or networks.
 
-A slot is asked with a `Question` and answers with one probability per option. A `Policy` answers many
-questions of one slot at once, so that a network sees a batch and a rule-based player a plain loop.
+A slot is asked a `Question` and answers with one probability per option. A `Policy` answers many questions of
+one slot at once: a batch for a network, a loop for a rule-based player.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class Slot(StrEnum):
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What one slot is asked.
+    """A question to one slot.
 
     Attributes:
-        slot: which model is meant.
-        record: the round as ``player`` sees it, one record of `game.state.ROUND_STATE`; not to be changed.
-        player: whose decision it is, absolute.
-        options: the legal actions the slot chooses from: every discard, or the one or more calls of its kind.
-        length: the kind of game, for the last rounds.
+        slot: the model asked.
+        record: the round as ``player`` sees it, one record of `game.state.ROUND_STATE`; must not be changed.
+        player: who decides, absolute.
+        options: the legal actions of the slot: every discard, or the one or more calls of its kind.
+        length: of the game; it determines the last rounds.
     """
 
     slot: Slot
@@ -55,17 +55,17 @@ class Policy(Protocol):
 
     @property
     def source(self) -> Source:
-        """What a decision by this policy is marked with: ``"model"`` or ``"rule"``."""
+        """The source recorded for this policy's decisions: ``"model"`` or ``"rule"``."""
 
     def answer(self, slot: Slot, questions: Sequence[Question]) -> Sequence[Sequence[float]]:
         """Give each option of each question its probability.
 
         Args:
-            slot: the slot of all the questions.
-            questions: one or more, of any rounds and players.
+            slot: of all the questions.
+            questions: one or more, from any rounds and players.
 
         Returns:
             One row per question, one number in 0–1 per option. In the discard slot a row adds up to 1; in
-            the others each number is the probability of "yes" to that option alone, and "yes" is meant
-            above 0.5.
+            the others each number is the probability of "yes" to that option alone, and above 0.5 the answer
+            is "yes".
         """

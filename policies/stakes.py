@@ -1,8 +1,8 @@
-"""What points are worth now: the last rounds are about places, the first about points.
+"""The current value of points: early rounds are about points, the last ones about places.
 
-The chance to finish ahead of an opponent is taken as a logistic curve of the difference in points, flat while
-many rounds are left and steep at the end. A place is worth what it brings in rank points, so fourth is to be
-avoided more than first is to be sought.
+The chance to finish ahead of an opponent is modelled as a logistic curve of the score difference, flat while
+many rounds remain and steep at the end. A place is worth its rank points, so avoiding fourth matters more
+than finishing first.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ HAN_MAX: Final = 14
 
 _PLACE_VALUE: Final = (90.0, 45.0, 0.0, -135.0)  # rank points of a 7-dan in the Phoenix room
 POINTS_PER_VALUE: Final = 145.0
-"""Of a rank point: at the start of a hanchan a point is then worth about one."""
+"""Points per rank point: at the start of a hanchan one point then counts as about one."""
 _PLACE_SHARE: Final = 0.85
 _SPREAD_NOW: Final = 600.0
 _SPREAD_ROUND: Final = 3900.0
-"""Width of the curve: a little for what a win leaves open, and what a round adds (by its square root)."""
+"""Width of the curve: a constant for what a win leaves open, and a part per round (by its square root)."""
 
 _DRAW_SWING: Final = 1000.0
-"""Points won or lost at the end of the wall on average, when one or two are tenpai."""
+"""Points won or lost on average at the end of the wall, when one or two players are tenpai."""
 
 RON_POINTS: Final = (
     0.0, 1150.0, 2200.0, 4200.0, 7850.0, 8000.0, 12000.0, 12000.0,
     16000.0, 16000.0, 16000.0, 24000.0, 24000.0, 32000.0,
 )  # fmt: skip
-"""A ron of 1 to 13 han at 30 to 40 fu, as such hands pay on average; index 0 is a win without a yaku."""
+"""Average ron of 1 to 13 han at 30 to 40 fu; index 0 is a win without a yaku."""
 
 
 @kernel
 def place_chances(scores: Any, player: int, rounds_left: float) -> tuple[float, float, float, float]:
-    """Chances of first to fourth place, each opponent taken by himself.
+    """Chances of first to fourth place, treating the opponents as independent.
 
     Args:
         scores: ``[4]`` float64.
-        player: whose.
+        player: absolute.
         rounds_left: rounds still to be played.
     """
     spread = _SPREAD_NOW + _SPREAD_ROUND * math.sqrt(rounds_left)
@@ -47,7 +47,7 @@ def place_chances(scores: Any, player: int, rounds_left: float) -> tuple[float, 
     for other in range(4):
         if other == player:
             continue
-        # on equal points the earlier seat is ahead
+        # ties go to the first in seat order
         lead = scores[player] - scores[other] + (50.0 if player < other else -50.0)
         behind = 1.0 / (1.0 + math.exp(min(60.0, max(-60.0, lead / spread))))
         a, b, c, d = chance
@@ -62,11 +62,11 @@ def place_chances(scores: Any, player: int, rounds_left: float) -> tuple[float, 
 
 @kernel
 def standing(scores: Any, player: int, rounds_left: float) -> float:
-    """Worth of a player's standing, in points as they count at the start of a game.
+    """Value of a player's standing, in points at the start of a game.
 
     Args:
         scores: ``[4]`` float64.
-        player: whose standing.
+        player: absolute.
         rounds_left: rounds still to be played.
     """
     chance = place_chances(scores, player, rounds_left)
@@ -78,12 +78,12 @@ def standing(scores: Any, player: int, rounds_left: float) -> float:
 
 @kernel
 def win_gains(scores: Any, player: int, is_dealer: bool, bonus: float, rounds_left: int, out: Any) -> None:
-    """What winning with 0 to 13 han would change for a player.
+    """The gain of a win with 0 to 13 han for a player.
 
     Args:
         scores: ``[4]`` float64.
-        player: who would win.
-        is_dealer: whether he deals.
+        player: the winner.
+        is_dealer: whether that player is the dealer.
         bonus: honba and sticks on the table, in points.
         rounds_left: rounds after this one.
         out: ``[HAN_MAX]`` float64, filled; index 0 stays 0.
@@ -100,7 +100,7 @@ def win_gains(scores: Any, player: int, is_dealer: bool, bonus: float, rounds_le
 
 @kernel
 def loss(scores: Any, player: int, winner: int, points: float, rounds_left: int) -> float:
-    """What dealing ``points`` into ``winner`` would cost a player."""
+    """A player's loss from dealing ``points`` into ``winner``."""
     after = scores.copy()
     after[player] -= points
     after[winner] += points
@@ -109,7 +109,7 @@ def loss(scores: Any, player: int, winner: int, points: float, rounds_left: int)
 
 @kernel
 def stick_price(scores: Any, player: int, rounds_left: int) -> float:
-    """What a riichi stick is worth while the round goes on."""
+    """Value of a riichi stick during the round."""
     after = scores.copy()
     after[player] -= 1000.0
     return standing(scores, player, rounds_left + 1.0) - standing(after, player, rounds_left + 1.0)
@@ -117,7 +117,7 @@ def stick_price(scores: Any, player: int, rounds_left: int) -> float:
 
 @kernel
 def tenpai_price(scores: Any, player: int, rounds_left: int) -> float:
-    """What it is worth to be tenpai rather than noten when the wall runs out."""
+    """Value of being tenpai rather than noten when the wall runs out."""
     after = scores.copy()
     worth = 0.0
     for sign in (1.0, -1.0):

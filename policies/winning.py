@@ -1,4 +1,4 @@
-"""The rule-based win model: whether to declare a win that is offered.
+"""The rule-based win model: whether to declare an available win.
 
 Source: Suphx, arXiv:2003.13590, section 2.1: always, except in the last round of the game when the win would
 leave us in fourth place.
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 def should_win(record: np.void, player: int, action: Action, length: GameLength) -> bool:
     """Whether to declare a tsumo or ron.
 
-    Declines only a win that ends the game with us fourth, ties going by the seats of East 1. A win does not
-    end it while everybody stays below 30,000 and a further wind remains, nor when we deal and are not first.
-    What is still hidden counts for nothing: ura dora, and others who win on the same tile.
+    Declines only a win that ends the game with us fourth, with ties broken by the seat order of East 1. A win
+    does not end the game while all players stay below 30,000 and another wind remains, nor when we are dealer
+    and not first. Hidden information is ignored: ura dora, and other winners on the same tile.
 
     Args:
-        record: the round at the moment of the offer, our hand known.
-        player: we.
-        action: the win that is offered.
+        record: the round when the win is possible, our hand known.
+        player: us, absolute.
+        action: the win.
         length: of the game.
     """
     round_index = int(record["round_index"])
     if round_index < LAST_ROUND[length]:
-        # it ends here only if somebody goes bust, and then he is last
+        # before the last round the game ends only if a score falls below 0, and then that player is last
         return True
     scores = _scores_after(record, player, action)
     if scores is None:
@@ -47,7 +47,7 @@ def should_win(record: np.void, player: int, action: Action, length: GameLength)
 
 
 def _scores_after(record: np.void, player: int, action: Action) -> Four | None:
-    """Scores once the win is paid; None if we find no yaku in it and the offer must know better."""
+    """Scores after the payment of the win; None if we find no yaku in it and must trust the offer."""
     from_player = player if action.kind is ActionKind.TSUMO else int(record["last_player"])
     value = evaluate(context_of(record, player, action.tile, from_player))
     if value is None:

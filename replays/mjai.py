@@ -246,7 +246,7 @@ def _call(kind: str) -> Callable[[Any], Message]:
 
 
 def _start_game(e: StartGame) -> Message:
-    return {"type": "start_game", "names": list(e.names)} | ({"id": e.seat} if e.seat >= 0 else {})
+    return {"type": "start_game", "names": list(e.names)} | ({"id": e.player} if e.player >= 0 else {})
 
 
 def _win(e: Win) -> Message:

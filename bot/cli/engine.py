@@ -66,4 +66,4 @@ def engine(
     )
     from bot.pipe import run_engine
 
-    return run_engine(config, seat=seat, answers=answers, arrays=arrays)
+    return run_engine(config, player=seat, answers=answers, arrays=arrays)

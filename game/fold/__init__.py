@@ -1,7 +1,7 @@
-"""The fold's kernels: one packed event into one round's record.
+"""The fold's kernels: they apply one packed event to the record of one round.
 
-`fold_one` checks an event against the record, and changes the record only when it fits; otherwise it answers
-with the number of a reason in `REASONS`. Records come in as numba records of `game.layout.ROUND_STATE`.
+`fold_one` checks an event against the record and changes the record only if the event fits; otherwise it
+returns the index of a reason in `REASONS`. Records are passed as numba records of `game.layout.ROUND_STATE`.
 """
 
 from game.fold.calls import kuikae_mask

@@ -11,7 +11,7 @@ from game.fold.reasons import (
     BAD_TILE,
     FITS,
     NO_MELD,
-    NOT_HIS_MOVE,
+    NOT_TO_MOVE,
     TILE_ELSEWHERE,
     WRONG_MOMENT,
     WRONG_TILE,
@@ -47,7 +47,7 @@ _MELD_KAKAN: Final = int(MeldKind.KAKAN)
 
 @kernel
 def call(rec: Any, what: int, player: int, source: int, tile: int, own: Any) -> int:
-    """A chi, a pon or an open kan of `own` tiles and the last discard."""
+    """A chi, a pon or an open kan of the last discard and the tiles of ``own``."""
     reason = _check_call(rec, what, player, source, tile, own)
     if reason != FITS:
         return reason
@@ -79,7 +79,7 @@ def call(rec: Any, what: int, player: int, source: int, tile: int, own: Any) -> 
 
 @kernel
 def kuikae_mask(called: int, first: int, second: int) -> Any:
-    """The kinds that may not be thrown after a call: the called one, and the other end of its run."""
+    """The kinds barred after a call (kuikae): the called one, and the other end of its sequence."""
     mask = bit(called)
     low = min(first, second)
     high = max(first, second)
@@ -96,7 +96,7 @@ def _check_call(rec: Any, what: int, player: int, source: int, tile: int, own: A
     if rec.phase != PHASE_CLAIM:
         return WRONG_MOMENT
     if source != rec.last_player or player == source or (what == CHI and player != (source + 1) % 4):
-        return NOT_HIS_MOVE
+        return NOT_TO_MOVE
     if tile != rec.last_tile:
         return WRONG_TILE
     if rec.riichi[source] == 1:
@@ -124,7 +124,7 @@ def _is_run(a: int, b: int, c: int) -> bool:
 
 @kernel
 def _check_own(rec: Any, player: int, own: Any) -> int:
-    """The tiles a player lays down are his: in his hand, or nowhere we have seen; and no two are one."""
+    """Check that the tiles a player melds are distinct, and in the hand or unseen."""
     place = AT_HAND + player if rec.hand_known[player] else AT_UNSEEN
     for i in range(own.size):
         if own[i] < 0 or own[i] > 135:
@@ -153,7 +153,7 @@ def _lay_meld(rec: Any, player: int, meld_kind: int, own: Any, called: int) -> i
         rec.meld_tiles[player, slot, count] = called
         rec.where[called] = AT_MELD + player
         count += 1
-    # The first tile of a closed kan names it on the wire; the others lie ascending behind it.
+    # The first tile of a closed kan names it on the wire; the others follow in ascending order.
     first = 1 if meld_kind == _MELD_ANKAN else 0
     rec.meld_tiles[player, slot, first:count] = np.sort(rec.meld_tiles[player, slot, first:count])
     rec.meld_kind[player, slot] = meld_kind
@@ -167,7 +167,7 @@ def _lay_meld(rec: Any, player: int, meld_kind: int, own: Any, called: int) -> i
 
 @kernel
 def _note_liability(rec: Any, player: int, source: int, kind: int) -> None:
-    """Whoever gives the last of three dragon or four wind sets pays for the yakuman."""
+    """The player who gives the last of three dragon or four wind sets pays for the yakuman."""
     if kind < 27:
         return
     dragons = 0
@@ -213,15 +213,15 @@ def ankan(rec: Any, player: int, own: Any) -> int:
 
 @kernel
 def _check_own_kan(rec: Any, player: int) -> int:
-    # After a riichi only its discard follows; after a call the tiles for a kan may lie in the hand.
+    # After a riichi only its discard follows; after a call the hand may still have the tiles for a kan.
     if rec.phase != PHASE_TURN and (rec.phase != PHASE_CALLED or rec.riichi[rec.turn] == 1):
         return WRONG_MOMENT
-    return FITS if player == rec.turn else NOT_HIS_MOVE
+    return FITS if player == rec.turn else NOT_TO_MOVE
 
 
 @kernel
 def kakan(rec: Any, player: int, tile: int, pon: Any) -> int:
-    """The fourth tile is added to a pon; it can be robbed before the replacement is drawn."""
+    """Add the fourth tile to a pon; it can be robbed before the replacement is drawn."""
     reason = _check_own_kan(rec, player)
     if reason != FITS:
         return reason

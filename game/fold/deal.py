@@ -1,4 +1,4 @@
-"""The deal: a record is cleared and the tiles are put where they lie."""
+"""The deal: clear the record and place the tiles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NONE: Final = np.uint64(0)
 
 @kernel
 def start_round(rec: Any, code: Any) -> int:
-    """A new round; nothing of the one before is left."""
+    """A new round; nothing of the previous one remains."""
     if rec.phase not in (PHASE_IDLE, PHASE_ENDED):
         return WRONG_MOMENT
     reason = _check_deal(code)

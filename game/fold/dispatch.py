@@ -1,4 +1,4 @@
-"""From a packed event to the part of the fold that knows it."""
+"""Dispatch of a packed event to the kernel that applies it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LENGTHS: Final = np.array(LENGTHS, dtype=np.int64)
 
 @kernel
 def fold_one(rec: Any, code: Any) -> int:
-    """Fold one packed event into a record; 0, or why it does not fit (the record is then as before)."""
+    """Fold one packed event into a record; 0, or why it does not fit (the record is then unchanged)."""
     if code.size == 0 or code[0] < 1 or code[0] >= _LENGTHS.size:
         return BAD_CODE
     if code.size < _LENGTHS[code[0]]:
@@ -67,10 +67,10 @@ def fold_one(rec: Any, code: Any) -> int:
 
 @kernel
 def fold_stream(rec: Any, codes: Any) -> Any:
-    """Fold packed events that stand one after the other.
+    """Fold consecutive packed events.
 
     Returns:
-        ``(events folded, reason)``; reason 0 when all of them fitted.
+        ``(events folded, reason)``; reason 0 if all of them fit.
     """
     at = 0
     folded = 0

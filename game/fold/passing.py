@@ -1,4 +1,4 @@
-"""A tile that nobody won on."""
+"""A tile that passes without a win."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NONE: Final = np.uint64(0)
 
 @kernel
 def let_pass(rec: Any) -> None:
-    """Nobody won on the last tile: who could have is furiten, and an added kan now breaks ippatsu."""
+    """The last tile passes: players who waited on it become furiten, and an added kan now breaks ippatsu."""
     if rec.phase not in (PHASE_CLAIM, PHASE_ROB):
         return
     mask = bit(rec.last_tile >> 2)

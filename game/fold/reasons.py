@@ -1,7 +1,7 @@
-"""Why an event is impossible, and the bit of a kind: what all parts of the fold share.
+"""Shared by all parts of the fold: the reasons why an event is impossible, and the bit of a kind.
 
-The fold takes what tiles and order of play allow. Whether the rules permitted it is `game.forbidden`'s to
-say: a server does not enforce every rule, and what it tells has happened.
+The fold accepts what the tiles and the order of play allow. `game.forbidden` decides whether the rules permit
+it: a server does not enforce every rule, and what it reports has happened.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ REASONS: Final = (
     CUT_SHORT,
     BAD_PLAYER,
     BAD_TILE,
-    NOT_HIS_MOVE,
+    NOT_TO_MOVE,
     WRONG_MOMENT,
     TILE_ELSEWHERE,
     WRONG_TILE,

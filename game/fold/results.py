@@ -1,4 +1,4 @@
-"""Indicators turned over, wins, and rounds without one."""
+"""Dora indicators, wins, and rounds without a win."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from game.fold.reasons import (
     BAD_TILE,
     FITS,
     NO_KAN,
-    NOT_HIS_MOVE,
+    NOT_TO_MOVE,
     TILE_ELSEWHERE,
     WRONG_MOMENT,
     WRONG_TILE,
@@ -39,7 +39,7 @@ _NAGASHI: Final = DRAW_REASONS.index("nagashi_mangan")
 
 @kernel
 def reveal_dora(rec: Any, tile: int) -> int:
-    """A further indicator, one for each kan."""
+    """Another indicator, one for each kan."""
     if rec.phase in (PHASE_IDLE, PHASE_ENDED):
         return WRONG_MOMENT
     if tile < 0 or tile > 135:
@@ -69,7 +69,7 @@ def win(rec: Any, code: Any) -> int:
         if rec.phase != PHASE_TURN:
             return WRONG_MOMENT
         if player != rec.turn:
-            return NOT_HIS_MOVE
+            return NOT_TO_MOVE
         if rec.hand_known[player] and tile != rec.drawn:
             return WRONG_TILE
     else:
@@ -88,7 +88,7 @@ def win(rec: Any, code: Any) -> int:
 
 @kernel
 def draw_round(rec: Any, code: Any) -> int:
-    """Settle a round that nobody won."""
+    """Settle a round without a win."""
     if rec.phase not in (PHASE_CLAIM, PHASE_TURN, PHASE_ROB):
         return WRONG_MOMENT
     if code[1] < 0 or code[1] > 6:

@@ -11,7 +11,7 @@ from game.fold.reasons import (
     BAD_TILE,
     DECLARED,
     FITS,
-    NOT_HIS_MOVE,
+    NOT_TO_MOVE,
     RIVER_FULL,
     TILE_ELSEWHERE,
     WALL_EMPTY,
@@ -40,15 +40,15 @@ _NONE: Final = np.uint64(0)
 
 @kernel
 def draw(rec: Any, player: int, tile: int) -> int:
-    """A player takes a tile; what the others let pass before is settled."""
+    """A player draws a tile; the previous discard has then passed."""
     if rec.phase == PHASE_CLAIM:
         if player != (rec.last_player + 1) % 4:
-            return NOT_HIS_MOVE
+            return NOT_TO_MOVE
         if rec.riichi[rec.last_player] == 1:
             return WRONG_MOMENT
     elif rec.phase in (PHASE_DRAW, PHASE_ROB):
         if player != rec.turn:
-            return NOT_HIS_MOVE
+            return NOT_TO_MOVE
     else:
         return WRONG_MOMENT
     if rec.wall_left <= 0 and rec.phase == PHASE_CLAIM:
@@ -63,7 +63,7 @@ def draw(rec: Any, player: int, tile: int) -> int:
     rec.phase = PHASE_TURN
     rec.turn = player
     rec.drawn = tile
-    # A kan too late takes its replacement tile from a wall that is exhausted otherwise.
+    # A kan made too late takes its replacement tile from a wall that is otherwise exhausted.
     rec.wall_left = max(rec.wall_left - 1, 0)
     rec.hand_size[player] += 1
     if tile >= 0:
@@ -74,11 +74,11 @@ def draw(rec: Any, player: int, tile: int) -> int:
 
 @kernel
 def discard(rec: Any, player: int, tile: int, tsumogiri: int) -> int:
-    """A player throws a tile, and a known hand knows its waits again."""
+    """A player discards a tile; the waits of a known hand are recomputed."""
     if rec.phase not in (PHASE_TURN, PHASE_CALLED):
         return WRONG_MOMENT
     if player != rec.turn:
-        return NOT_HIS_MOVE
+        return NOT_TO_MOVE
     reason = _check_discard(rec, player, tile, tsumogiri)
     if reason != FITS:
         return reason
@@ -138,11 +138,11 @@ def _throw(rec: Any, player: int, tile: int, tsumogiri: int) -> None:
 
 @kernel
 def declare_riichi(rec: Any, player: int) -> int:
-    """A player declares; his discard must follow."""
+    """A player declares riichi; the discard must follow."""
     if rec.phase != PHASE_TURN:
         return WRONG_MOMENT
     if player != rec.turn:
-        return NOT_HIS_MOVE
+        return NOT_TO_MOVE
     if rec.riichi[player] != 0:
         return DECLARED
     rec.riichi[player] = 1
@@ -154,7 +154,7 @@ def declare_riichi(rec: Any, player: int) -> int:
 
 @kernel
 def accept_riichi(rec: Any, player: int) -> int:
-    """The discard survived: the stick is paid and ippatsu is on."""
+    """The riichi discard was not won on: the stick is paid and ippatsu begins."""
     if rec.phase != PHASE_CLAIM or rec.last_player != player or rec.riichi[player] != 1:
         return WRONG_MOMENT
     rec.riichi[player] = 2

@@ -133,12 +133,12 @@ def heuristic_answers(
     owners: list[int] = []
     first = 0
     for found in _walk(corpus, players, slot):
-        for decision in np.flatnonzero(chosen[first : first + len(found.seats)]).tolist():
+        for decision in np.flatnonzero(chosen[first : first + len(found.players)]).tolist():
             rows = _ask(corpus, slot, found, decision)
             owners += [len(parts)] * len(rows.chance)
             parts.append(rows)
             tell(1)
-        first += len(found.seats)
+        first += len(found.players)
     assert first == len(chosen)
     rows = _Rows.of(parts)
     owner = np.array(owners, np.int64)
@@ -223,11 +223,11 @@ def _walk(corpus: Corpus, players: Players, slot: Slot) -> Iterator[Positions]:
     for choice in players:
         for at in range(0, len(choice.games), _WALK_GAMES):
             part = slice(at, at + _WALK_GAMES)
-            yield positions_of(corpus, Choice(choice.games[part], choice.seats[part]), slot)
+            yield positions_of(corpus, Choice(choice.games[part], choice.players[part]), slot)
 
 
 def _ask(corpus: Corpus, slot: Slot, found: Positions, decision: int) -> _Rows:
-    record, player = found.states[decision], int(found.seats[decision])
+    record, player = found.states[decision], int(found.players[decision])
     options = tuple(action for action in legal_actions(record, player) if action.kind in _ACTIONS[slot])
     hanchan = corpus.index["hanchan"][found.games[decision]]
     length: GameLength = "hanchan" if hanchan else "tonpuu"

@@ -135,4 +135,4 @@ def measured(source: Source, players: Players, split: str, selection: Selection)
 
 def _only(choice: Choice, games: Numbers) -> Choice:
     kept = np.isin(choice.games, games)
-    return Choice(choice.games[kept], choice.seats[kept])
+    return Choice(choice.games[kept], choice.players[kept])

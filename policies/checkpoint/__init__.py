@@ -1,12 +1,12 @@
-"""A trained model on disk: ``<model>.json``, the card, and ``<model>-<hash>.safetensors``, its weights.
+"""A trained model on disk: its card, ``<model>.json``, and its weights, ``<model>-<hash>.safetensors``.
 
-The card says how the network is built, what it sees, what it learned from and how well; it names the file of
-weights by its hash. Weights are written first and the card is replaced whole, so that a save stopped at any
-moment leaves the old checkpoint or the new one. Loading trusts nothing: sizes, names and shapes are checked
-before memory is taken, and nothing in the files is ever run.
+The card describes the network, its features, training data and accuracy, and names the file of weights by
+its hash. Weights are written first and the card is replaced atomically, so that an interrupted save leaves
+either the old checkpoint or the new one. Loading trusts nothing: sizes, names and shapes are checked before
+memory is allocated, and nothing in the files is executed.
 
-`card` is what a card says; `architectures` what networks there are; `tensors` reads weights; `files` touches
-the disk; `store` puts them together.
+`card` defines the card; `architectures` the networks; `tensors` reads weights; `files` accesses the disk;
+`store` combines them.
 """
 
 from policies.checkpoint.architectures import AnyArchitecture

@@ -1,4 +1,4 @@
-"""The networks a checkpoint can hold, by the architecture its card states."""
+"""The networks a checkpoint can contain, by the architecture in its card."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NETWORKS: Final[Mapping[type, Callable[[Any], nn.Module]]] = {
     Architecture: Network,
     RewardArchitecture: RewardNetwork,
 }
-"""How each is built."""
+"""The constructor of each."""
 
 Shapes: TypeAlias = dict[str, tuple[int, ...]]
 """Shape of each tensor by its name."""
@@ -29,24 +29,24 @@ def empty_network(architecture: AnyArchitecture) -> nn.Module:
     """The network without memory for its weights: all its tensors are on the meta device.
 
     Raises:
-        ValueError: it cannot be built.
+        ValueError: the network cannot be built.
     """
     with torch.device("meta"), _NoDice():
         return NETWORKS[type(architecture)](architecture)
 
 
 def shapes_of(architecture: AnyArchitecture) -> Shapes:
-    """Names and shapes of the tensors a network needs, found without making any.
+    """Names and shapes of a network's tensors, computed without allocating any.
 
     Raises:
-        ValueError: it cannot be built.
+        ValueError: the network cannot be built.
     """
     state = empty_network(architecture).state_dict()
     return {name: tuple(tensor.shape) for name, tensor in state.items()}
 
 
 class _NoDice(TorchFunctionMode):
-    """Leaves out random first values: there is no memory for them, yet torch takes a second to prepare."""
+    """Skips random initialisation: the tensors have no memory, and torch takes a second to prepare it."""
 
     def __torch_function__(
         self,

@@ -1,4 +1,4 @@
-"""What a checkpoint's card says, how it is read, and whether it fits what is asked for."""
+"""The card of a checkpoint: its fields, how it is read, and whether it fits the model asked for."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from policies.features.table import LITE, LITE_CALL, SETS, SUPHX, SUPHX_CALL
 from policies.networks import DISCARDS, YES_NO, Architecture
 
 FORMAT: Final = "suzaku-checkpoint/1"
-"""Name of all this together; other fields or files get another name."""
+"""Name of the format of card and weights; other fields or files need another name."""
 
 Model: TypeAlias = Literal["discard", "riichi", "chi", "pon", "kan", "reward"]
 MODELS: Final[tuple[Model, ...]] = get_args(Model)
 """The five slots and the reward predictor."""
 
 LARGEST_CARD: Final = 1 << 16
-"""Bytes of a card."""
+"""Largest size of a card in bytes."""
 LARGEST_SIZE: Final = 1024
-"""No width, depth or number of planes is beyond this."""
+"""Upper limit of any width, depth or number of planes."""
 
 _OWN_TURN: Final = (LITE, SUPHX)
 _CALLS: Final = (LITE_CALL, SUPHX_CALL)
@@ -39,14 +39,14 @@ _Amount: TypeAlias = Annotated[float, Meta(ge=0)]
 
 
 class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model learned from.
+    """The training data of a model.
 
     Attributes:
         corpus: content hash of the corpus; empty if there was none.
-        split: the rule that divides it, and the part that was learned from.
-        players: whose decisions, in words.
-        games: that they were taken from.
-        samples: decisions in them.
+        split: the rule that divides it, and the part used.
+        players: the players whose decisions were used, in words.
+        games: number of games they are from.
+        samples: number of decisions in them.
     """
 
     corpus: str = ""
@@ -57,21 +57,21 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How it learned.
+    """How a model was trained.
 
     Attributes:
-        samples: seen, each as often as it was.
+        samples: seen, repetitions included.
         steps: of the optimiser.
         epochs: passes over the data.
-        batch_size: samples for each step.
-        learning_rate: at its highest.
-        seconds: on the clock, without evaluation.
+        batch_size: samples per step.
+        learning_rate: its maximum.
+        seconds: wall-clock time, without evaluation.
         seed: of everything random.
         commit: of the program; empty if unknown.
         precision: of the arithmetic.
         device: it ran on.
         torch: version of the library.
-        settings: whatever else decides the result, by name.
+        settings: everything else that affects the result, by name.
     """
 
     samples: _Count = 0
@@ -103,19 +103,19 @@ class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What there is to know about a checkpoint.
+    """The description of a checkpoint.
 
     Attributes:
         format: of card and weights together.
-        model: which of the six.
+        model: one of the six.
         architecture: what the network is built from.
-        features: the feature set it sees, with its version; empty for the reward predictor.
-        without: groups of that set that were left blank in training and are to be left blank in play.
-        data: what it learned from.
-        training: how.
-        metrics: how well, on the validation part: ``accuracy`` is the share of answers that were the
-            player's, ``error`` the mean square error of a predictor.
-        parents: hashes of the weights it was continued from or averaged of.
+        features: name and version of its feature set; empty for the reward predictor.
+        without: groups of that set left blank in training, and so in play.
+        data: what it was trained on.
+        training: how it was trained.
+        metrics: on the validation part: ``accuracy`` is the share of answers that match the player's,
+            ``error`` the mean square error of a predictor.
+        parents: hashes of the weights it was continued or averaged from.
         tensors: the file of weights; filled in by saving.
         card_sha256: hash of the rest of this card; filled in by saving.
     """
@@ -146,11 +146,11 @@ def sealed(card: Card, path: Path) -> Card:
     """The card with its own hash, ready to be written.
 
     Args:
-        card: without it, or with an old one.
-        path: where it is to lie, for messages.
+        card: without a hash, or with an old one.
+        path: where it will be written, for messages.
 
     Raises:
-        CheckpointCorrupt: it holds what could not be read again, such as a metric that is no number.
+        CheckpointCorrupt: it contains something that could not be read back, such as a metric that is NaN.
     """
     try:
         plain = msgspec.json.decode(msgspec.json.encode(card), type=Card)
@@ -160,7 +160,7 @@ def sealed(card: Card, path: Path) -> Card:
 
 
 def encode_card(card: Card) -> bytes:
-    """A card as it lies on disk."""
+    """A card in the form it has on disk."""
     return msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n"
 
 
@@ -168,8 +168,8 @@ def decode_card(data: bytes, path: Path) -> Card:
     """Read a card.
 
     Raises:
-        CheckpointCorrupt: it is no card, or is not as it was written.
-        CheckpointMismatch: it is one of another format, or says what is not known here.
+        CheckpointCorrupt: the data is not a card, or does not match its hash.
+        CheckpointMismatch: the card has another format, or a field unknown to this version.
     """
     try:
         fields = msgspec.json.decode(data, type=dict[str, Any])
@@ -177,9 +177,9 @@ def decode_card(data: bytes, path: Path) -> Card:
         raise CheckpointCorrupt(path, "card", f"cannot be read: {str(exc)[:_EXCERPT]}") from None
     found = fields.get("format")
     if found != FORMAT:
-        raise CheckpointMismatch(path, "format", f"{excerpt(str(found))}, but {FORMAT!r} is read here")
+        raise CheckpointMismatch(path, "format", f"{excerpt(str(found))}, expected {FORMAT!r}")
     if fields.get(_SEAL) != _hash(fields):
-        raise CheckpointCorrupt(path, _SEAL, "the card is not as it was written")
+        raise CheckpointCorrupt(path, _SEAL, "the card does not match its hash")
     try:
         return msgspec.convert(fields, Card)
     except msgspec.ValidationError as exc:
@@ -188,13 +188,13 @@ def decode_card(data: bytes, path: Path) -> Card:
 
 
 def check_card(card: Card, model: Model, path: Path) -> None:
-    """Make sure that a card is of a model, and that what it says goes together.
+    """Check that a card belongs to a model and is consistent.
 
     Raises:
-        CheckpointMismatch: it is not or does not.
+        CheckpointMismatch: it does not, or is not.
     """
     if card.model != model:
-        raise CheckpointMismatch(path, "model", f"{card.model!r}, but {model!r} is wanted")
+        raise CheckpointMismatch(path, "model", f"{card.model!r}, expected {model!r}")
     for name, size in asdict(card.architecture).items():
         if isinstance(size, int) and not 1 <= size <= LARGEST_SIZE:
             raise CheckpointMismatch(path, f"architecture.{name}", f"{size} is not 1 to {LARGEST_SIZE}")
@@ -205,7 +205,7 @@ def check_card(card: Card, model: Model, path: Path) -> None:
 
 
 def describe(card: Card) -> str:
-    """One line for people: what it is, what it sees, how much it has seen, how good it is, which it is."""
+    """One line about a model: architecture, features, training samples, accuracy, commit and hash."""
     said = [f"{card.model} {_size(card.architecture)}"]
     if card.features:
         said[0] += f" on {card.features}" + "".join(f" -{group}" for group in card.without)
@@ -220,12 +220,12 @@ def describe(card: Card) -> str:
 
 
 def excerpt(text: str) -> str:
-    """The beginning of a text from outside, quoted, fit for a message."""
+    """The beginning of an untrusted text, quoted, safe to put in a message."""
     return repr(text[:_EXCERPT])
 
 
 def _check_planes(card: Card, architecture: Architecture, path: Path) -> None:
-    """The same for what a network of planes sees and answers."""
+    """Check the input and output sizes of a network on planes."""
     if card.model == "reward":
         raise CheckpointMismatch(
             path, "architecture", "that of a model of the decision flow, not of 'reward'"
@@ -236,7 +236,7 @@ def _check_planes(card: Card, architecture: Architecture, path: Path) -> None:
         raise CheckpointMismatch(path, "architecture.outputs", problem)
     known = _OWN_TURN if card.model in ("discard", "riichi") else _CALLS
     if card.features not in known:
-        problem = f"{excerpt(card.features)}, but {card.model!r} can see {' or '.join(known)}"
+        problem = f"{excerpt(card.features)}, but {card.model!r} uses {' or '.join(known)}"
         raise CheckpointMismatch(path, "features", problem)
     planes = SETS[card.features].planes
     if architecture.planes != planes:
@@ -244,7 +244,7 @@ def _check_planes(card: Card, architecture: Architecture, path: Path) -> None:
         raise CheckpointMismatch(path, "architecture.planes", problem)
     for group in card.without:
         if not SETS[card.features].has(group):
-            problem = f"{excerpt(group)} is no group of {card.features}"
+            problem = f"{excerpt(group)} is not a group of {card.features}"
             raise CheckpointMismatch(path, "without", problem)
 
 
@@ -255,6 +255,6 @@ def _size(architecture: AnyArchitecture) -> str:
 
 
 def _hash(fields: Mapping[str, Any]) -> str:
-    """Hash of a card's fields but for the hash."""
+    """Hash of a card's fields without the hash itself."""
     rest = {name: value for name, value in fields.items() if name != _SEAL}
     return hashlib.sha256(msgspec.json.encode(rest)).hexdigest()

@@ -1,4 +1,4 @@
-"""Reading files that nobody vouches for."""
+"""Reading untrusted files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from game.errors import CheckpointCorrupt, CheckpointMissing
 
 Reader: TypeAlias = Callable[[Path, int, int], bytes]
-"""What reads a file as `read_file` does, from wherever it lies."""
+"""Reads a file as `read_file` does, from any source."""
 
 _READ: Final = (
     os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -20,16 +20,16 @@ _READ: Final = (
 
 
 def read_file(path: Path, least: int, most: int) -> bytes:
-    """Read a plain file of a size that is known about; no other is opened for long, or read at all.
+    """Read a regular file whose size is within limits; nothing else is read.
 
     Args:
-        path: no link, though its folder may be one.
-        least: bytes it must have.
-        most: bytes it may have.
+        path: not a link, though its folder may be one.
+        least: minimum size in bytes.
+        most: maximum size in bytes.
 
     Raises:
-        CheckpointMissing: it is not there.
-        CheckpointCorrupt: it is no plain file, has another size, or cannot be read.
+        CheckpointMissing: the file does not exist.
+        CheckpointCorrupt: it is not a regular file, has another size, or cannot be read.
     """
     try:
         if path.is_symlink():
@@ -37,7 +37,7 @@ def read_file(path: Path, least: int, most: int) -> bytes:
         with os.fdopen(os.open(path, _READ), "rb") as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
-                raise CheckpointCorrupt(path, "file", "is no plain file")
+                raise CheckpointCorrupt(path, "file", "is not a regular file")
             _check_size(path, found.st_size, least, most)
             data = file.read(most + 1)
     except FileNotFoundError:
@@ -50,11 +50,11 @@ def read_file(path: Path, least: int, most: int) -> bytes:
 
 
 def reader_of(files: Mapping[str, bytes]) -> Reader:
-    """What reads files of another machine, here by name, as `read_file` would from their folder."""
+    """Reads the files of another machine by name, as `read_file` would from their folder."""
 
     def read(path: Path, least: int, most: int) -> bytes:
         if path.name not in files:
-            raise CheckpointMissing(path, "file", "not among those that came with it")
+            raise CheckpointMissing(path, "file", "not among the files sent with it")
         data = files[path.name]
         _check_size(path, len(data), least, most)
         return data
@@ -66,4 +66,4 @@ def _check_size(path: Path, size: int, least: int, most: int) -> None:
     if least <= size <= most:
         return
     wanted = f"{least}" if least == most else f"{least} to {most}"
-    raise CheckpointCorrupt(path, "size", f"{size} bytes, but {wanted} are wanted")
+    raise CheckpointCorrupt(path, "size", f"{size} bytes, expected {wanted}")

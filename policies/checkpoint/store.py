@@ -1,4 +1,4 @@
-"""Saving and loading checkpoints of a folder."""
+"""Saving and loading the checkpoints of a folder."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from policies.checkpoint.tensors import largest_size, pack, unpack
 from policies.slots import Slot
 
 LARGEST_FILE: Final = 1 << 27
-"""Bytes of a file of weights that are read unless more is asked for: the paper's networks have 86 million."""
+"""Default limit in bytes for a file of weights: the paper's networks have 86 million."""
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
@@ -45,20 +45,20 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
 
 def save(folder: Path, card: Card, tensors: Mapping[str, Tensor]) -> Card:
-    """Write a checkpoint in place of the model's last one, which is kept as ``<model>.previous.json``.
+    """Replace the model's last checkpoint, whose card is kept as ``<model>.previous.json``.
 
     Args:
-        folder: made if it is missing.
-        card: all but its hashes.
+        folder: created if missing.
+        card: complete except for its hashes.
         tensors: the network's state dict, on any device, of any float type.
 
     Returns:
-        The card as it was written.
+        The card as written.
 
     Raises:
-        CheckpointError: it could not be loaded again: the weights do not fit the card or are not finite, or
-            the card holds what cannot be written. Nothing has been.
-        OSError: the disk is full or the folder read-only. The last checkpoint is as it was.
+        CheckpointError: the checkpoint could not be loaded again: the weights do not fit the card or are not
+            finite, or the card contains something that cannot be written. Nothing has been written.
+        OSError: the disk is full or the folder read-only. The last checkpoint is unchanged.
     """
     path = _card_path(folder, card.model)
     data = pack(tensors)
@@ -67,7 +67,7 @@ def save(folder: Path, card: Card, tensors: Mapping[str, Tensor]) -> Card:
     card = sealed(replace(card, tensors=stored), path)
     text = encode_card(card)
     if len(text) > LARGEST_CARD:
-        raise CheckpointCorrupt(path, "card", f"{len(text)} bytes, but {LARGEST_CARD} are the most")
+        raise CheckpointCorrupt(path, "card", f"{len(text)} bytes, but the limit is {LARGEST_CARD}")
     unpack(data, _shapes(card, card.model, path), folder / stored.file)
     folder.mkdir(parents=True, exist_ok=True)
     replace_file(folder / stored.file, data)
@@ -83,15 +83,15 @@ def load(
     """Read and check a checkpoint.
 
     Args:
-        folder: where it lies.
+        folder: of the checkpoint.
         model: which one.
-        largest: bytes its file of weights may have.
+        largest: size limit of its file of weights in bytes.
         read: reads a file of the folder.
 
     Raises:
-        CheckpointMissing: there is none of the model.
-        CheckpointCorrupt: it is not whole, or not what it says it is.
-        CheckpointMismatch: it is of another model, architecture, feature set or version.
+        CheckpointMissing: the folder has no checkpoint of the model.
+        CheckpointCorrupt: it is incomplete, or does not match its own description.
+        CheckpointMismatch: it is for another model, architecture, feature set or version.
     """
     name = _known(model)
     try:
@@ -102,7 +102,7 @@ def load(
 
 
 def files_of(folder: Path, models: Iterable[Model | Slot]) -> dict[str, bytes]:
-    """The files of checkpoints, by name, each checked as by `load`: what is needed to load them elsewhere.
+    """The files of checkpoints, by name, each checked as by `load`, so that they can be loaded elsewhere.
 
     Raises:
         CheckpointError: one cannot be used.
@@ -121,14 +121,14 @@ def files_of(folder: Path, models: Iterable[Model | Slot]) -> dict[str, bytes]:
 def network_of(checkpoint: Checkpoint) -> nn.Module:
     """The network with copies of the weights, ready to play (``eval``), on the CPU."""
     network = empty_network(checkpoint.card.architecture)
-    weights = network.state_dict()  # not a plain dict: it tells the layers which version they are of
+    weights = network.state_dict()  # not a plain dict: it has the versions of the layers
     weights.update((name, tensor.clone()) for name, tensor in checkpoint.tensors.items())
     network.load_state_dict(weights, strict=True, assign=True)
     return network.eval()
 
 
 def models_in(folder: Path) -> tuple[Model, ...]:
-    """Models that a folder has a card of, which may or may not be a sound one."""
+    """Models for which a folder has a card, valid or not."""
     return tuple(model for model in MODELS if _card_path(folder, model).exists())
 
 
@@ -140,25 +140,25 @@ def _load(folder: Path, model: Model, path: Path, largest: int, read: Reader) ->
     shapes = _shapes(card, model, path)
     stored = card.tensors
     if not re.fullmatch("[0-9a-f]{64}", stored.sha256):
-        raise CheckpointCorrupt(path, "tensors.sha256", f"{excerpt(stored.sha256)} is no hash")
+        raise CheckpointCorrupt(path, "tensors.sha256", f"{excerpt(stored.sha256)} is not a hash")
     if stored.file != tensors_file(model, stored.sha256):
         wanted = tensors_file(model, stored.sha256)
-        raise CheckpointCorrupt(path, "tensors.file", f"{excerpt(stored.file)}, but {wanted!r} is its name")
+        raise CheckpointCorrupt(path, "tensors.file", f"{excerpt(stored.file)}, expected {wanted!r}")
     most = min(largest, largest_size(shapes))
     if stored.bytes > most:
-        raise CheckpointCorrupt(path, "tensors.bytes", f"{stored.bytes}, but {most} are the most")
+        raise CheckpointCorrupt(path, "tensors.bytes", f"{stored.bytes}, but the limit is {most}")
     weights = folder / stored.file
     try:
         data = read(weights, stored.bytes, stored.bytes)
     except CheckpointMissing as exc:
         raise CheckpointCorrupt(weights, exc.field, f"{exc.problem}, but {path.name} names it") from None
     if hashlib.sha256(data).hexdigest() != stored.sha256:
-        raise CheckpointCorrupt(weights, "content", f"not what {path.name} states by tensors.sha256")
+        raise CheckpointCorrupt(weights, "content", f"does not match tensors.sha256 in {path.name}")
     return Checkpoint(card, unpack(data, shapes, weights))
 
 
 def _shapes(card: Card, model: Model, path: Path) -> Shapes:
-    """What the weights of a sound card look like."""
+    """Names and shapes of the weights that a valid card describes."""
     check_card(card, model, path)
     try:
         return shapes_of(card.architecture)
@@ -172,14 +172,14 @@ def _advice(folder: Path, model: Model, largest: int, read: Reader) -> str:
         _load(folder, model, previous, largest, read)
     except CheckpointError:
         return f"copy it here again or run `suzaku train {model}`"
-    return f"the one saved before it is whole: to use that, rename {previous.name} to {current.name}"
+    return f"the previous checkpoint is intact; to use it, rename {previous.name} to {current.name}"
 
 
 def _known(model: str) -> Model:
     for name in MODELS:
         if name == model:
             return name
-    raise ValueError(f"no model {model!r}; there are {', '.join(MODELS)}")
+    raise ValueError(f"no model {model!r}; choose one of {', '.join(MODELS)}")
 
 
 # --- saving -----------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def _previous_path(folder: Path, model: Model) -> Path:
 
 
 def _keep_previous(folder: Path, card: Card) -> None:
-    """Keep the checkpoint that is to be replaced, if it is a good one and another."""
+    """Keep the checkpoint that is about to be replaced, if it is valid and differs."""
     try:
         old = _load(folder, card.model, _card_path(folder, card.model), LARGEST_FILE, read_file).card
     except CheckpointError:
@@ -205,7 +205,7 @@ def _keep_previous(folder: Path, card: Card) -> None:
 
 
 def _tidy(folder: Path, card: Card) -> None:
-    """Remove weights that no card names any more, and what broken saves have left."""
+    """Remove weights that no card names, and leftovers of interrupted saves."""
     kept = {card.tensors.file}
     previous = _previous_path(folder, card.model)
     with contextlib.suppress(CheckpointError):

@@ -1,7 +1,7 @@
-"""Weights as bytes: what the header of a file of them must say before any of it is believed.
+"""Files of weights: the header is checked in full before anything in it is used.
 
-The file is eight bytes with the length of the header, the header in JSON (for each tensor its type, its shape
-and its range in the data) and the data, as the safetensors library writes it.
+As in the safetensors library, a file is eight bytes with the length of the header, the header in JSON (for
+each tensor its type, shape and range in the data) and the data.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from policies.checkpoint.architectures import Shapes
 from policies.checkpoint.card import excerpt
 
 LARGEST_HEADER: Final = 1 << 20
-"""Bytes of a header; that of 50 blocks has some 50,000."""
+"""Largest size of a header in bytes; that of 50 blocks has about 50,000."""
 
 _BYTES: Final = {"F32": 4, "F16": 2, "BF16": 2}
-"""Size of one number by its type, of the types that are read."""
+"""Size of one number, by the types that can be read."""
 _WIDEST: Final = max(_BYTES.values())
 _LENGTH: Final = 8
 
@@ -40,7 +40,7 @@ class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def pack(tensors: Mapping[str, Tensor]) -> bytes:
-    """Weights as the content of a file, in float32."""
+    """The content of a file with these weights, in float32."""
     plain = {
         name: tensor.detach().to("cpu", torch.float32, copy=True).contiguous()
         for name, tensor in tensors.items()
@@ -49,7 +49,7 @@ def pack(tensors: Mapping[str, Tensor]) -> bytes:
 
 
 def largest_size(shapes: Shapes) -> int:
-    """Bytes that a file with tensors of these shapes may have."""
+    """Largest size in bytes of a file with tensors of these shapes."""
     return _LENGTH + LARGEST_HEADER + _WIDEST * sum(map(prod, shapes.values()))
 
 
@@ -57,16 +57,16 @@ def unpack(data: bytes, shapes: Shapes, path: Path) -> dict[str, Tensor]:
     """Weights from the content of a file.
 
     Args:
-        data: all of it.
-        shapes: what must be in it, no more and no less.
-        path: where it came from, for messages.
+        data: the whole content.
+        shapes: the tensors it must contain, no more and no fewer.
+        path: of the file, for messages.
 
     Returns:
         The tensors by name, float32.
 
     Raises:
-        CheckpointCorrupt: it is no file of weights, or some are not finite.
-        CheckpointMismatch: it holds other tensors.
+        CheckpointCorrupt: the content is not a file of weights, or some weights are not finite.
+        CheckpointMismatch: it contains other tensors.
     """
     entries, size = _header(data, path)
     _check_names(entries, shapes, path)
@@ -77,16 +77,16 @@ def unpack(data: bytes, shapes: Shapes, path: Path) -> dict[str, Tensor]:
         raise CheckpointCorrupt(path, "file", str(exc)[:200]) from None
     for name, tensor in tensors.items():
         if not bool(torch.isfinite(tensor).all()):
-            raise CheckpointCorrupt(path, name, "holds numbers that are not finite")
+            raise CheckpointCorrupt(path, name, "contains numbers that are not finite")
     return {name: tensor.to(torch.float32) for name, tensor in tensors.items()}
 
 
 def _header(data: bytes, path: Path) -> tuple[dict[str, _Entry], int]:
-    """What the header says, and the size of what follows it."""
+    """The entries of the header, and the size of the data after it."""
     length = int.from_bytes(data[:_LENGTH], "little")
     most = min(LARGEST_HEADER, len(data) - _LENGTH)
     if not 0 < length <= most:
-        raise CheckpointCorrupt(path, "header length", f"{length}, but 1 to {most} is possible")
+        raise CheckpointCorrupt(path, "header length", f"{length}, expected 1 to {most}")
     try:
         header = msgspec.json.decode(data[_LENGTH : _LENGTH + length], type=dict[str, _Entry])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
@@ -100,23 +100,23 @@ def _check_names(entries: Mapping[str, _Entry], shapes: Shapes, path: Path) -> N
             raise CheckpointMismatch(path, name, "missing, but the card's architecture has it")
     for name, entry in entries.items():
         if name not in shapes:
-            raise CheckpointMismatch(path, excerpt(name), "no part of the card's architecture")
+            raise CheckpointMismatch(path, excerpt(name), "not part of the card's architecture")
         if entry.shape != shapes[name]:
             found, wanted = (list(shape) for shape in (entry.shape[:8], shapes[name]))
             raise CheckpointMismatch(path, name, f"shape {found}, but the card's architecture has {wanted}")
         if entry.dtype not in _BYTES:
-            problem = f"type {excerpt(entry.dtype)}, but only {', '.join(_BYTES)} are read"
+            problem = f"type {excerpt(entry.dtype)}, but only {', '.join(_BYTES)} can be read"
             raise CheckpointMismatch(path, name, problem)
 
 
 def _check_ranges(entries: Mapping[str, _Entry], size: int, path: Path) -> None:
-    """One tensor must begin where the one before it ends, and the last end with the file."""
+    """Each tensor must begin where the previous one ends, and the last must end with the file."""
     at = 0
     for name, entry in sorted(entries.items(), key=lambda pair: pair[1].data_offsets):
         begin, end = entry.data_offsets
         length = prod(entry.shape) * _BYTES[entry.dtype]
         if (begin, end) != (at, at + length):
-            problem = f"lies at {begin} to {end}, but {at} to {at + length} is its place"
+            problem = f"is at {begin} to {end}, expected {at} to {at + length}"
             raise CheckpointCorrupt(path, name, problem)
         at = end
     if at != size:

@@ -1,4 +1,4 @@
-"""What the networks see: planes of 34 tile kinds, encoded from states by compiled kernels.
+"""The networks' input: planes of 34 tile kinds, encoded from states by compiled kernels.
 
-`table` says what every plane holds; `encode` fills them; `permute` renames tiles.
+`table` defines the content of every plane; `encode` fills them; `permute` permutes tiles.
 """

@@ -1,4 +1,4 @@
-"""`suzaku bench features`: encodings per second of one core, and how long one decision waits for its own."""
+"""`suzaku bench features`: encodings per second on one core, and the encoding time of a single decision."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from policies.heuristic import HeuristicPolicy
 
 _CALLS = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN, ActionKind.ANKAN, ActionKind.KAKAN)
 _BATCH = 256
-"""Rows encoded at once, as learning would; they stay in the core's cache."""
+"""Rows encoded at once, as in training; they fit into the core's cache."""
 
 
 class Latency(msgspec.Struct, frozen=True):
-    """How long one decision waits for its planes.
+    """Encoding time of a single decision.
 
     Attributes:
         name: the feature set.
-        median_ms: of all decisions, one at a time.
-        p99_ms: of the slowest hundredth, the fastest.
+        median_ms: median over all decisions, one at a time.
+        p99_ms: 99th percentile.
     """
 
     name: str
@@ -43,13 +43,13 @@ class Latency(msgspec.Struct, frozen=True):
 
 
 class FeatureBench(msgspec.Struct, frozen=True):
-    """Everything `suzaku bench features` measures.
+    """The results of `suzaku bench features`.
 
     Attributes:
         machine: what it ran on.
-        decisions: how many the figures are over, from games of the heuristic at our table.
+        decisions: number measured, from games of the heuristic at our table.
         calls: candidate melds among them.
-        speeds: per second of one core.
+        speeds: per second on one core.
         latencies: at N = 1.
     """
 
@@ -61,18 +61,18 @@ class FeatureBench(msgspec.Struct, frozen=True):
 
 
 class Decisions(NamedTuple):
-    """``[N]`` states and seats, ``[M]`` candidate melds with theirs, ``[N]`` views of the engine."""
+    """``[N]`` states and players, ``[M]`` candidate melds with theirs, ``[N]`` views of the engine."""
 
     states: NDArray[Any]
-    seats: NDArray[np.int8]
+    players: NDArray[np.int8]
     call_states: NDArray[Any]
-    call_seats: NDArray[np.int8]
+    call_players: NDArray[np.int8]
     calls: NDArray[np.int16]
     views: list[Any]
 
 
 def bench_features(games: int = 4, repeats: int = 5, seed: int = 0) -> FeatureBench:
-    """Encode every decision of some hanchan of the heuristic, beside the engine's own encoders."""
+    """Encode every decision of some hanchan of the heuristic, and compare with the engine's encoders."""
     met = played_decisions(games, seed)
     count = len(met.states)
 
@@ -80,10 +80,10 @@ def bench_features(games: int = 4, repeats: int = 5, seed: int = 0) -> FeatureBe
         return measure(name, "encodings", amount, work, repeats=repeats)
 
     speeds = (
-        speed(LITE, lambda: _encode_all(met.states, met.seats, LITE)),
+        speed(LITE, lambda: _encode_all(met.states, met.players, LITE)),
         speed(f"{LITE}, tiles renamed", lambda: _encode_and_rename(met)),
-        speed(f"{SUPHX}, not searched deep", lambda: _encode_all(met.states, met.seats, SUPHX, deep=False)),
-        speed(SUPHX, lambda: _encode_all(met.states, met.seats, SUPHX)),
+        speed(f"{SUPHX}, not searched deep", lambda: _encode_all(met.states, met.players, SUPHX, deep=False)),
+        speed(SUPHX, lambda: _encode_all(met.states, met.players, SUPHX)),
         speed(LITE_CALL, lambda: _encode_calls(met, LITE_CALL), len(met.calls)),
         speed(SUPHX_CALL, lambda: _encode_calls(met, SUPHX_CALL), len(met.calls)),
         speed("riichienv, 74 planes", lambda: [view.encode() for view in met.views]),
@@ -99,8 +99,8 @@ def bench_features(games: int = 4, repeats: int = 5, seed: int = 0) -> FeatureBe
 
 
 def played_decisions(games: int, seed: int) -> Decisions:
-    """Every moment a player is asked, in whole games of the heuristic."""
-    states, seats, views = list[np.void](), list[int](), list[Any]()
+    """Every decision of whole games of the heuristic."""
+    states, askers, views = list[np.void](), list[int](), list[Any]()
     calls, owners = list[list[int]](), list[int]()
     for table, player, legal in _asked(games, seed):
         for action in legal:
@@ -108,9 +108,9 @@ def played_decisions(games: int, seed: int) -> Decisions:
                 calls.append(action_row(action))
                 owners.append(len(states))
         states.append(table.state.copy())
-        seats.append(player)
+        askers.append(player)
         views.append(engine_view(table, player))
-    records, players = np.array(states, ROUND_STATE), np.array(seats, np.int8)
+    records, players = np.array(states, ROUND_STATE), np.array(askers, np.int8)
     return Decisions(
         records, players, records[owners], players[owners], np.array(calls, np.int16).reshape(-1, 6), views
     )
@@ -133,11 +133,11 @@ def _batches(count: int) -> Iterator[slice]:
     return (slice(start, start + _BATCH) for start in range(0, count, _BATCH))
 
 
-def _encode_all(states: NDArray[Any], seats: NDArray[np.int8], name: str, *, deep: bool = True) -> None:
+def _encode_all(states: NDArray[Any], players: NDArray[np.int8], name: str, *, deep: bool = True) -> None:
     room = np.empty((_BATCH, SETS[name].planes, KINDS), np.uint8)
     for rows in _batches(len(states)):
         part = states[rows]
-        encode(part, seats[rows], name, room[: len(part)], deep=deep)
+        encode(part, players[rows], name, room[: len(part)], deep=deep)
 
 
 def _encode_and_rename(met: Decisions) -> None:
@@ -146,7 +146,7 @@ def _encode_and_rename(met: Decisions) -> None:
     renamed = np.empty_like(room)
     for rows in _batches(len(met.states)):
         part = met.states[rows]
-        encode(part, met.seats[rows], LITE, room[: len(part)])
+        encode(part, met.players[rows], LITE, room[: len(part)])
         permute_planes(room[: len(part)], LITE, numbers[: len(part)], renamed[: len(part)])
 
 
@@ -154,15 +154,15 @@ def _encode_calls(met: Decisions, name: str) -> None:
     room = np.empty((_BATCH, SETS[name].planes, KINDS), np.uint8)
     for rows in _batches(len(met.calls)):
         part = met.calls[rows]
-        encode(met.call_states[rows], met.call_seats[rows], name, room[: len(part)], calls=part)
+        encode(met.call_states[rows], met.call_players[rows], name, room[: len(part)], calls=part)
 
 
 def _latency(met: Decisions, name: str) -> Latency:
     room = np.empty((1, SETS[name].planes, KINDS), np.uint8)
     times = []
-    for row, seat in enumerate(met.seats.tolist()):
+    for row, player in enumerate(met.players.tolist()):
         start = time.perf_counter()
-        encode(met.states[row : row + 1], seat, name, room)
+        encode(met.states[row : row + 1], player, name, room)
         times.append(time.perf_counter() - start)
     median, slow = np.percentile(times, (50, 99))
     return Latency(name, round(1000 * float(median), 4), round(1000 * float(slow), 4))

@@ -1,4 +1,4 @@
-"""Planes of a candidate call, and the round as it would be after it (group R)."""
+"""Planes of a candidate call, and the round after it (group R)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from policies.features.draw import add_one, fill
 from policies.features.table import ONE
 
 CALL_WIDTH: Final = 6
-"""Numbers of a call's row, as `game.rules.legal_rows` writes it: kind, tile, four consumed."""
+"""Length of a call's row, as `game.rules.legal_rows` writes it: kind, tile, four consumed."""
 
 # planes within the group, as the table lists them
 _TILES: Final = 0
@@ -33,7 +33,7 @@ _KAKAN: Final = int(ActionKind.KAKAN)
 
 @kernel
 def mark_call(rec: Any, me: int, row: Any, out: Any, at: int) -> None:
-    """R: what is laid down, and whose tile completes it."""
+    """R: the completed meld, and whose tile completes it."""
     for i in range(1, CALL_WIDTH):
         tile = row[i]
         if tile < 0:
@@ -51,18 +51,18 @@ def mark_call(rec: Any, me: int, row: Any, out: Any, at: int) -> None:
 
 @kernel
 def make_call(rec: Any, me: int, row: Any, code: Any) -> bool:
-    """Change a round to what it is after the call; false if it is no call that fits.
+    """Apply a call to a round; false if the call does not fit.
 
     Args:
         rec: The round, a copy.
-        me: Who calls.
+        me: The caller.
         row: The call.
-        code: ``[8]`` int16, room for the packed event.
+        code: ``[8]`` int16, scratch space for the packed event.
     """
     kind = row[0]
     claims = kind in (_CHI, _PON, _DAIMINKAN)
     if claims and rec.last_player >= 0 and rec.riichi[rec.last_player] == 1:
-        # a call on the riichi tile comes after its stick has been paid
+        # the stick of a riichi is paid before its discard is called
         code[0] = RIICHI_ACCEPTED
         code[1] = rec.last_player
         fold_one(rec, code)

@@ -1,4 +1,4 @@
-"""Planes of what has been thrown (groups D, E and F)."""
+"""Planes of discards (groups D, E and F)."""
 
 from __future__ import annotations
 

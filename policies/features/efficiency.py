@@ -1,10 +1,10 @@
-"""LA3: how good the hand is at each of the 34 positions, with own draws alone.
+"""LA3: the quality of the hand at each of the 34 positions, counting own draws only.
 
-The chances come from a chain of levels, one for each tile still missing: draw i (from 0) of a seat that sees
-U tiles unseen goes a level down with probability accepted/(U - i). The first level's accepted copies are the
-position's own. A position one away at the least shanten has been looked at one draw further (`sight`): each
-kind accepted leads to its own best wait. All other levels below take `TYPICAL` copies. Calls, opponents and
-changes of shape at one level are left out.
+The chances are those of a chain of levels, one for each tile still missing: with U unseen tiles, a player's
+draw i (from 0) advances one level with probability accepted/(U - i). The first level's accepted copies are
+the position's own. For a position one away at the least shanten, one further draw is evaluated (`sight`):
+each kind accepted leads to its own best wait. All other levels below use `TYPICAL` copies. Calls, opponents
+and changes of shape at one level are ignored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from policies.features.worth import (
 )
 
 TYPICAL: Final = np.array([5, 12, 23, 41, 60, 80, 100], dtype=np.float64)
-"""Accepted copies of a hand so many tiles from ready when it gets there. Observed in real games."""
+"""Accepted copies of a hand on arrival at this many tiles from tenpai. Observed in real games."""
 
 COPIES: Final = np.array([1, 4, 8, 12, 16, 20, 28, 40], dtype=np.int64)
 KIND_STEPS: Final = np.array([1, 2, 4, 8], dtype=np.int64)
@@ -40,7 +40,7 @@ VALUE_SCALE: Final = 32_000.0
 _LEVELS: Final = len(TYPICAL)
 _NONE: Final = np.uint64(0)
 
-# planes within the group, as the table lists them
+# planes within the group, in the order of the table
 _DISTANCE: Final = 0
 _COPIES: Final = 3
 _KINDS: Final = 11
@@ -67,7 +67,7 @@ def mark_efficiency(rec: Any, sight: Any, out: Any, at: int) -> None:
             continue
         out[at + _DISTANCE + min(2, sight.at_shanten[kind] - least), kind] = ONE
         _mark_accepted(sight, out, at, kind)
-        # without a further look, and for all draws that do not help, equal numbers have equal chances
+        # without the further draw, and for all draws that do not help, equal numbers have equal chances
         looked = bool(sight.looked[kind])
         if (
             sight.at_shanten[kind] != done_shanten
@@ -133,7 +133,7 @@ def chances(sight: Any, kind: int) -> None:
 
 @kernel
 def _draw(sight: Any, kind: int, levels: int, odds: float) -> float:
-    """Move the mass of levels ``levels`` to 0 by one draw; what wins by it."""
+    """Move the mass of levels ``levels`` to 0 by one draw; returns the mass that wins."""
     won = 0.0
     for level in range(levels + 1):
         copies = float(sight.at_copies[kind]) if level == levels else TYPICAL[level]
@@ -164,7 +164,7 @@ def _draw_looked(sight: Any, kind: int, odds: float) -> float:
 
 @kernel
 def _best_promise(rec: Any, sight: Any, kind: int) -> int:
-    """Points the position promises; of several best discards the dearest."""
+    """Points the position promises; of several best discards the most valuable counts."""
     if sight.discards:
         return promise(rec, sight, -1, kind)
     if sight.at_throws[kind] == _NONE:
@@ -203,7 +203,7 @@ def _mark_yaku(rec: Any, sight: Any, out: Any, at: int) -> None:
 
 @kernel
 def _mark_suit(sight: Any, suit: int, out: Any, plane: int) -> None:
-    """One suit at every position, where it is nearer than the suits before."""
+    """One suit at every position, where it is nearer than the previous suits."""
     hand34, melds, room34 = sight.hand34, int(sight.melds), sight.rest34
     step = -1 if sight.discards else 1
     outside = missing_to_suit(hand34, melds, suit, room34)
@@ -220,6 +220,6 @@ def _mark_suit(sight: Any, suit: int, out: Any, plane: int) -> None:
 
 @kernel
 def _mark_missing(out: Any, plane: int, kind: int, missing: int) -> None:
-    """Write 1/(1+n), unless something nearer stands there; n is -1 for out of reach."""
+    """Write 1/(1+n), unless the plane has a larger value; n is -1 for out of reach."""
     if missing >= 0:
         out[plane, kind] = max(out[plane, kind], real(1.0 / (1 + missing)))

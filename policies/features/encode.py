@@ -1,8 +1,8 @@
-"""States to planes: one call for live play, self-play and learning.
+"""Encodes states as planes, with one function for live play, self-play and training.
 
-Planes are uint8 with `ONE` (255) for 1.0, so that a batch takes a quarter of the memory and of the traffic it
-would as float32; the network turns them into floats on its own device (``planes.float() / 255``). A real
-between 0 and 1 is rounded to 1/255.
+Planes are uint8 with `ONE` (255) for 1.0, so that a batch takes a quarter of the memory and bandwidth of
+float32; the network converts them to floats on its own device (``planes.float() / 255``). A real between 0
+and 1 is rounded to 1/255.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ Planes = NDArray[np.uint8]
 HANCHAN_LAST_ROUND: Final = 7
 TONPUU_LAST_ROUND: Final = 3
 _ROWS_A_PIECE: Final = 64
-"""Fewer rows than this are not worth handing to another core."""
+"""Fewer rows than this are not worth passing to another core."""
 _CODE_SIZE: Final = 8
 
 _LITE: Final = offsets(LITE)
@@ -77,7 +77,7 @@ _FULL_CALL: Final = offsets(SUPHX_CALL)
 
 def encode(
     states: NDArray[Any],
-    seats: ArrayLike,
+    players: ArrayLike,
     feature_set: str,
     out: Planes | None = None,
     *,
@@ -87,47 +87,44 @@ def encode(
     last_round: ArrayLike = HANCHAN_LAST_ROUND,
     threads: int = 1,
 ) -> Planes:
-    """Turn states into planes, each as one seat sees it.
+    """Encode states as planes, each as one player sees it.
 
-    Only what the seat may know is read, however much the record holds; the oracle set is the exception.
+    Only what that player may know is read, whatever the record contains; the oracle set is the exception.
 
     Args:
-        states: ``[N]`` of `ROUND_STATE`; the seats' own hands must be known.
-        seats: Absolute player for each, or one for all.
+        states: ``[N]`` of `ROUND_STATE`; the players' own hands must be known.
+        players: Absolute player for each, or one for all.
         feature_set: A name in `policies.features.table.SETS`.
         out: ``[N, C, 34]`` uint8 to fill; by default a new one.
         calls: For the sets of calls: ``[N, 6]`` int16, the candidate meld of each row as
-            `game.rules.legal_rows` writes it. A state with several candidates stands in several rows.
-        walls: For ``oracle``: ``[N, 136]`` int16 in deal order, -1 where not known.
-        deep: Whether LA1 and LA2 are searched for, most of the work of a set that has them; else they stay
+            `game.rules.legal_rows` writes it. A state with several candidates appears in several rows.
+        walls: For ``oracle``: ``[N, 136]`` int16 in deal order, -1 where unknown.
+        deep: Whether to compute LA1 and LA2, most of the work of a set that has them; if not, they stay
             empty.
         last_round: 7 for a hanchan, 3 for a tonpuu game; for each state, or one for all.
-        threads: How many cores a large batch may use at once; 0 for all.
+        threads: Number of cores a large batch may use; 0 for all.
 
     Returns:
         ``out``.
 
     Raises:
-        ValueError: an array has the wrong shape or type, or the set needs one that is missing.
+        ValueError: an array has the wrong shape or type, or one that the set needs is missing.
     """
     chosen = SETS.get(feature_set)
     if chosen is None:
-        raise ValueError(f"no feature set {feature_set!r}; there are {', '.join(SETS)}")
+        raise ValueError(f"no feature set {feature_set!r}; choose one of {', '.join(SETS)}")
     states = _plain(states, ROUND_STATE).reshape(-1)
     count = len(states)
-    players = np.empty(count, np.int8)
-    players[:] = seats
-    if count and not (players.min() >= 0 and players.max() <= 3):
-        raise ValueError("seats must be 0 to 3")
-    last_rounds = np.empty(count, np.int8)
-    last_rounds[:] = last_round
+    whose, last_rounds = _one_per_row(players, count), _one_per_row(last_round, count)
+    if count and not (whose.min() >= 0 and whose.max() <= 3):
+        raise ValueError("players must be 0 to 3")
     out = _room(out, (count, chosen.planes, KINDS))
     extra = _extra(chosen, count, calls, walls)
     body = _BODIES[chosen.name]
 
     def piece(rows: slice) -> int:
         room, sight = np.zeros(1, ROUND_STATE), np.zeros(1, SIGHT)
-        part = (states[rows], players[rows], extra[rows])
+        part = (states[rows], whose[rows], extra[rows])
         done: int = body(*part, last_rounds[rows], out[rows], room, sight[0])
         if deep and done == len(part[0]):
             _fill_deep(chosen, *part, out[rows])
@@ -135,35 +132,41 @@ def encode(
 
     for end, rows in _in_pieces(piece, count, threads):
         if end < rows.stop:
-            raise ValueError(f"calls[{end}] is no call that fits its state: {extra[end].tolist()}")
+            raise ValueError(f"calls[{end}] does not fit its state: {extra[end].tolist()}")
     return out
 
 
-def called(states: NDArray[Any], seats: NDArray[np.int8], calls: NDArray[np.int16]) -> NDArray[Any]:
-    """Copies of the states as they are once each seat has made its call.
+def called(states: NDArray[Any], players: NDArray[np.int8], calls: NDArray[np.int16]) -> NDArray[Any]:
+    """Copies of the states after each player's call.
 
     Args:
         states: ``[N]`` of `ROUND_STATE`.
-        seats: ``[N]`` absolute players.
+        players: ``[N]``, absolute.
         calls: ``[N, 6]`` int16 as `game.rules.legal_rows` writes them.
 
     Raises:
         ValueError: a call does not fit its state.
     """
     after = states.copy()
-    done = _make_calls(after, seats, calls, np.zeros(_CODE_SIZE, np.int16))
+    done = _make_calls(after, players, calls, np.zeros(_CODE_SIZE, np.int16))
     if done < len(after):
-        raise ValueError(f"calls[{done}] is no call that fits its state: {calls[done].tolist()}")
+        raise ValueError(f"calls[{done}] does not fit its state: {calls[done].tolist()}")
     return after
 
 
 def _plain(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The array itself, or a copy if kernels would have to be compiled anew for its kind."""
+    """The array itself, or a copy if its layout would make numba compile the kernels again."""
     if values.dtype != dtype:
         raise ValueError(
             f"an array of {values.dtype}; expected {dtype if dtype.names is None else 'ROUND_STATE'}"
         )
     return np.require(values, requirements=["C", "W"])
+
+
+def _one_per_row(values: ArrayLike, count: int) -> NDArray[np.int8]:
+    filled = np.empty(count, np.int8)
+    filled[:] = values
+    return filled
 
 
 def _room(out: Planes | None, shape: tuple[int, int, int]) -> Planes:
@@ -177,7 +180,7 @@ def _room(out: Planes | None, shape: tuple[int, int, int]) -> Planes:
 def _extra(
     chosen: FeatureSet, count: int, calls: NDArray[np.int16] | None, walls: NDArray[np.int16] | None
 ) -> NDArray[np.int16]:
-    """The array a set needs besides the states."""
+    """The array a set needs in addition to the states."""
     name, given, width = {
         LITE_CALL: ("calls", calls, CALL_WIDTH),
         SUPHX_CALL: ("calls", calls, CALL_WIDTH),
@@ -195,11 +198,11 @@ def _executor() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="features")
 
 
-os.register_at_fork(after_in_child=_executor.cache_clear)  # the threads stay behind in the parent
+os.register_at_fork(after_in_child=_executor.cache_clear)  # threads do not survive a fork
 
 
 def _in_pieces(piece: Callable[[slice], int], count: int, threads: int) -> Iterator[tuple[int, slice]]:
-    """Run a piece of work over all rows, on several cores if there are enough rows."""
+    """Process all rows, on several cores if there are enough rows."""
     workers = min(threads or os.cpu_count() or 1, max(1, count // _ROWS_A_PIECE))
     bounds = [count * i // workers for i in range(workers + 1)]
     parts = [slice(start, stop) for start, stop in pairwise(bounds)]
@@ -210,16 +213,16 @@ def _in_pieces(piece: Callable[[slice], int], count: int, threads: int) -> Itera
 def _fill_deep(
     chosen: FeatureSet,
     states: NDArray[Any],
-    seats: NDArray[np.int8],
+    players: NDArray[np.int8],
     calls: NDArray[np.int16],
     out: Planes,
 ) -> None:
     if chosen.has("LA1"):
         at = chosen.at("LA1")
-        lookahead_deep(states, seats, out[:, at : at + DEEP_PLANES])
+        lookahead_deep(states, players, out[:, at : at + DEEP_PLANES])
     if chosen.has("LA1'"):
         at = chosen.at("LA1'")
-        lookahead_deep(called(states, seats, calls), seats, out[:, at : at + DEEP_PLANES])
+        lookahead_deep(called(states, players, calls), players, out[:, at : at + DEEP_PLANES])
 
 
 # --- kernels: each returns how many rows it has done ------------------------------------------------------
@@ -227,11 +230,11 @@ def _fill_deep(
 
 @kernel
 def _encode_lite(
-    states: Any, seats: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
+    states: Any, players: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
 ) -> int:
     for row in range(len(states)):
         out[row] = 0
-        _mark_lite(states[row], int(seats[row]), sight, out[row])
+        _mark_lite(states[row], int(players[row]), sight, out[row])
     return len(states)
 
 
@@ -255,11 +258,11 @@ def _mark_lite(rec: Any, me: int, sight: Any, out: Any) -> None:
 
 @kernel
 def _encode_suphx(
-    states: Any, seats: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
+    states: Any, players: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
 ) -> int:
     for row in range(len(states)):
         out[row] = 0
-        _mark_suphx(states[row], int(seats[row]), int(last_rounds[row]), sight, out[row])
+        _mark_suphx(states[row], int(players[row]), int(last_rounds[row]), sight, out[row])
     return len(states)
 
 
@@ -287,11 +290,11 @@ def _mark_suphx(rec: Any, me: int, last_round: int, sight: Any, out: Any) -> Non
 
 @kernel
 def _encode_lite_calls(
-    states: Any, seats: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
+    states: Any, players: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
 ) -> int:
     code = np.empty(_CODE_SIZE, np.int16)
     for row in range(len(states)):
-        me = int(seats[row])
+        me = int(players[row])
         out[row] = 0
         _mark_lite(states[row], me, sight, out[row])
         mark_call(states[row], me, extra[row], out[row], _LITE_CALL.R1)
@@ -303,11 +306,11 @@ def _encode_lite_calls(
 
 @kernel
 def _encode_suphx_calls(
-    states: Any, seats: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
+    states: Any, players: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
 ) -> int:
     code = np.empty(_CODE_SIZE, np.int16)
     for row in range(len(states)):
-        me = int(seats[row])
+        me = int(players[row])
         out[row] = 0
         _mark_suphx(states[row], me, int(last_rounds[row]), sight, out[row])
         mark_call(states[row], me, extra[row], out[row], _FULL_CALL.R1)
@@ -319,7 +322,7 @@ def _encode_suphx_calls(
 
 @kernel
 def _mark_after_call(rec: Any, me: int, row: Any, code: Any, sight: Any, out: Any, at: int) -> bool:
-    """LA3 once the call has been made in ``rec``, a copy; false if it does not fit."""
+    """LA3 after applying the call to ``rec``, a copy; false if the call does not fit."""
     if not make_call(rec, me, row, code):
         return False
     look(rec, me, sight)
@@ -329,18 +332,18 @@ def _mark_after_call(rec: Any, me: int, row: Any, code: Any, sight: Any, out: An
 
 @kernel
 def _encode_oracle(
-    states: Any, seats: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
+    states: Any, players: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
 ) -> int:
     for row in range(len(states)):
         out[row] = 0
-        mark_oracle(states[row], int(seats[row]), extra[row], out[row])
+        mark_oracle(states[row], int(players[row]), extra[row], out[row])
     return len(states)
 
 
 @kernel
-def _make_calls(states: Any, seats: Any, calls: Any, code: Any) -> int:
+def _make_calls(states: Any, players: Any, calls: Any, code: Any) -> int:
     for row in range(len(states)):
-        if not make_call(states[row], int(seats[row]), calls[row], code):
+        if not make_call(states[row], int(players[row]), calls[row], code):
             return row
     return len(states)
 
@@ -356,9 +359,9 @@ _BODIES: Final[dict[str, Callable[..., int]]] = {
 
 @warms_up
 def _warm_up() -> None:
-    """The lite sets, which the shipped models see; the kernels of others take as long again to compile."""
-    states, seats = np.zeros(1, ROUND_STATE), np.zeros(1, np.int8)
-    encode(states, seats, LITE)
-    # an empty round has no call to make, but to refuse one the kernels must be there
+    """Compile the lite sets, used by the shipped models; the kernels of the others take as long again."""
+    states, players = np.zeros(1, ROUND_STATE), np.zeros(1, np.int8)
+    encode(states, players, LITE)
+    # an empty round has no call, but rejecting one compiles the kernels
     with contextlib.suppress(ValueError):
-        encode(states, seats, LITE_CALL, calls=np.zeros((1, CALL_WIDTH), np.int16))
+        encode(states, players, LITE_CALL, calls=np.zeros((1, CALL_WIDTH), np.int16))

@@ -1,4 +1,4 @@
-"""Planes of the own hand: tiles, shape and what may be done with it (groups A and N)."""
+"""Planes of the own hand: tiles, shape and possible actions (groups A and N)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def mark_hand(rec: Any, me: int, out: Any, tiles: int, reds: int, drawn: int) ->
 
 @kernel
 def has_drawn(rec: Any, me: int) -> bool:
-    """Whether the tile the seat has just drawn is in its hand."""
+    """Whether the hand contains the tile the player has just drawn."""
     return bool(rec.phase in (PHASE_TURN, PHASE_CALLED) and rec.turn == me and rec.drawn >= 0)
 
 
@@ -81,7 +81,7 @@ def mark_shape(rec: Any, sight: Any, out: Any, at: int) -> None:
 
 @kernel
 def _may_declare(rec: Any, me: int) -> bool:
-    """Whether riichi may be declared now, or has just been."""
+    """Whether riichi may be declared now, or has just been declared."""
     if rec.phase == PHASE_CALLED:
         return bool(rec.riichi[me] == 1)
     return bool(

@@ -1,4 +1,4 @@
-"""Planes of melds and of dora in sight (groups B, C, O and P)."""
+"""Planes of melds and visible dora (groups B, C, O and P)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_DORA: Final = 5
 
 @kernel
 def mark_melds(rec: Any, me: int, out: Any, at: int) -> None:
-    """B of the full set: every meld by itself."""
+    """B of the full set: every meld separately."""
     for seat in range(4):
         player = (me + seat) & 3
         for slot in range(rec.meld_count[player]):
@@ -68,13 +68,13 @@ def mark_call_turns(rec: Any, me: int, out: Any, at: int) -> None:
 
 @kernel
 def third_of(order: int) -> int:
-    """Part of the round by the discards before: 0 for turns 1-6, 1 for 7-12, 2 for later ones."""
+    """Third of the round by the number of earlier discards: 0 for turns 1-6, 1 for 7-12, 2 for later."""
     return min(order // 24, 2)
 
 
 @kernel
 def mark_dora_in_sight(rec: Any, sight: Any, out: Any, at: int) -> None:
-    """P: dora and red fives, mine with the hand, others' in melds."""
+    """P: dora and red fives, mine including the hand, opponents' in melds."""
     me = int(sight.me)
     for seat in range(4):
         player = (me + seat) & 3

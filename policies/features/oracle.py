@@ -1,4 +1,4 @@
-"""Planes of what a seat cannot see: the other hands, the wall, the indicators beneath (training only)."""
+"""Planes of what a player cannot see: other hands, wall, ura indicators (training only)."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _indicator_place: Final = kernel(indicator_place)
 
 @kernel
 def mark_oracle(rec: Any, me: int, wall: Any, out: Any) -> None:
-    """All oracle planes; a hand that is not known, and tiles of the wall that are -1, stay empty."""
+    """All oracle planes; unknown hands, and wall tiles of -1, stay empty."""
     for seat in range(1, 4):
         player = (me + seat) & 3
         if rec.hand_known[player]:
             _mark_hand(rec, player, out, _HANDS + _HAND_PLANES * (seat - 1))
-    # a kan's replacement tile that is still to be drawn has not moved the live wall's end
+    # a replacement tile that is still to be drawn has not moved the end of the live wall
     taken = rec.kan_count - (rec.rinshan if rec.phase != PHASE_TURN else 0)
     start = _next_place(int(rec.wall_left), taken)
     for i in range(min(int(rec.wall_left), LIVE_TILES)):

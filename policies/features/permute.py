@@ -1,12 +1,12 @@
-"""Tiles renamed: the three suits exchanged, 1 and 9 mirrored in all of them; on states, planes and labels.
+"""Permutations of tiles: exchanges suits and mirrors 1 and 9 in states, planes and labels.
 
-The rules do not know one suit from another, so a state with its suits exchanged is as good an example as the
-first, and six times as many. Mirroring breaks all-green, and an indicator: the tile after the mirrored
+The rules treat all suits the same, so a state with its suits exchanged is as good an example as the original,
+and there are six times as many. Mirroring breaks all-green, and indicators: the tile after the mirrored
 indicator is not the mirrored dora. `permute_planes` moves the indicators so that they show the mirrored dora;
-`permute_states` cannot (that copy may lie elsewhere) and mirrors the indicator itself, so that groups whose
-`mirrors` is false come out otherwise. Exchanging suits agrees everywhere.
+`permute_states` cannot (that copy may be elsewhere) and mirrors the indicator itself, so that groups whose
+`mirrors` is false come out differently. For exchanged suits the two always agree.
 
-A permutation is a number: 0 to 5 for the order of suits, 6 more with the mirror. 0 changes nothing.
+A permutation is a number: 0 to 5 for the order of suits, plus 6 with the mirror. 0 changes nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from policies.features.table import LITE, SETS, Axis
 
 PERMUTATIONS: Final = 12
 SUIT_PERMUTATIONS: Final = 6
-"""The first so many leave 1 and 9 as they are."""
+"""The permutations below this number leave 1 and 9 unchanged."""
 
 Numbers = NDArray[np.int64]
 
@@ -40,7 +40,7 @@ def _kind_maps() -> NDArray[np.int8]:
 
 
 KIND_MAPS: Final = _kind_maps()
-"""``[12, 34]`` int8: what each kind becomes."""
+"""``[12, 34]`` int8: the new kind of each kind."""
 
 
 def _indicator_maps() -> NDArray[np.int8]:
@@ -53,7 +53,7 @@ _INDICATOR_MAPS: Final = _indicator_maps()
 
 
 def permute_kinds(labels: ArrayLike, numbers: ArrayLike) -> NDArray[np.int8]:
-    """Kinds (-1 for none) renamed.
+    """Permute kinds (-1 for none).
 
     Args:
         labels: ``[N, ...]`` kinds.
@@ -65,7 +65,7 @@ def permute_kinds(labels: ArrayLike, numbers: ArrayLike) -> NDArray[np.int8]:
 
 
 def permute_tiles(tiles136: ArrayLike, numbers: ArrayLike) -> NDArray[np.int16]:
-    """Physical tiles (-1 for none) renamed; a copy stays that copy, so red fives stay red.
+    """Permute physical tiles (-1 for none); each copy keeps its index, so red fives stay red.
 
     Args:
         tiles136: ``[N, ...]`` physical tiles.
@@ -76,7 +76,7 @@ def permute_tiles(tiles136: ArrayLike, numbers: ArrayLike) -> NDArray[np.int16]:
 
 
 def permute_calls(calls: NDArray[np.int16], numbers: ArrayLike) -> NDArray[np.int16]:
-    """Rows as `game.rules.legal_rows` writes them, ``[N, 6]``, with the consumed tiles ascending again."""
+    """Permute rows from `game.rules.legal_rows`, ``[N, 6]``; the consumed tiles are again ascending."""
     out = calls.copy()
     out[:, 1:] = permute_tiles(calls[:, 1:], numbers)
     own = np.where(out[:, 2:] < 0, np.iinfo(np.int16).max, out[:, 2:])
@@ -86,14 +86,14 @@ def permute_calls(calls: NDArray[np.int16], numbers: ArrayLike) -> NDArray[np.in
 
 
 def permute_columns(values: NDArray[Any], numbers: ArrayLike) -> NDArray[Any]:
-    """Values by kind, ``[N, 34]``, such as a mask of legal discards, renamed along the kinds."""
+    """Permute values by kind, ``[N, 34]``, such as a mask of legal discards."""
     out = np.empty_like(values)
     np.put_along_axis(out, KIND_MAPS[_numbers(numbers, len(values))].astype(np.intp), values, axis=1)
     return out
 
 
 def permute_states(states: NDArray[Any], numbers: ArrayLike) -> NDArray[Any]:
-    """Copies of the states with every tile renamed, the indicators too.
+    """Copies of the states with every tile permuted, the indicators too.
 
     Args:
         states: ``[N]`` of `ROUND_STATE`.
@@ -110,7 +110,7 @@ def permute_planes(
     numbers: ArrayLike,
     out: NDArray[np.uint8] | None = None,
 ) -> NDArray[np.uint8]:
-    """Planes as they are once tiles are renamed, the mirrored dora's indicators included.
+    """The planes of permuted tiles, including indicators that show the mirrored dora.
 
     Args:
         planes: ``[N, C, 34]`` uint8 of one feature set.
@@ -138,7 +138,7 @@ def permute_planes(
 
 
 def _plane_maps(name: str) -> tuple[NDArray[np.int16], NDArray[np.bool_]]:
-    """``[12, C]`` plane that each plane comes from, and ``[C]`` whether it holds indicators."""
+    """``[12, C]`` the source of each plane, and ``[C]`` whether it is a plane of indicators."""
     chosen = SETS[name]
     sources = np.tile(np.arange(chosen.planes, dtype=np.int16), (PERMUTATIONS, 1))
     indicators = np.zeros(chosen.planes, np.bool_)

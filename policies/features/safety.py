@@ -1,4 +1,4 @@
-"""Planes of what is safe to throw, and of the tiles not seen (groups G and H)."""
+"""Planes of safe tiles and of unseen tiles (groups G and H)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _mark_suji_of(kind: int, out: Any, plane: int) -> None:
 
 @kernel
 def _chance(unseen34: Any, kind: int) -> int:
-    """How likely the best two-sided wait on a kind is: 0 no chance, 1 one chance, 2 more."""
+    """The best two-sided wait on a kind: 0 no chance, 1 one chance, 2 more."""
     best = 0
     if kind % 9 >= 3:
         best = max(best, min(2, unseen34[kind - 1], unseen34[kind - 2]))

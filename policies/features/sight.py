@@ -1,4 +1,4 @@
-"""What one seat sees of a round, worked out once for all groups of planes that need it."""
+"""One player's view of a round, computed once for all groups of planes that need it."""
 
 from __future__ import annotations
 
@@ -24,44 +24,44 @@ SIGHT: Final = np.dtype(
         ("me", "i1"),
         ("melds", "i1"),
         ("hand34", "i1", (34,)),
-        ("all34", "i1", (34,)),  # with the melds
+        ("all34", "i1", (34,)),  # including the melds
         ("dora34", "i1", (34,)),  # how often each kind counts as dora
         ("unseen34", "i1", (34,)),
         ("unseen", "i2"),  # in all
-        ("draws", "i1"),  # mine, still to come
+        ("draws", "i1"),  # mine, remaining
         ("discards", "u1"),  # 3n+2 tiles: a position is a discard, else a draw
         ("may_riichi", "u1"),  # closed, and riichi is on or still possible
         ("shanten", "i1"),  # of the hand as it is; with 3n+2 tiles, after the best discard
         ("accepting", "u8"),  # kinds that lower it
-        # the 34 positions: after discarding a kind, or after drawing it and discarding best
+        # the 34 positions: after discarding a kind, or after drawing it and the best discard
         ("at_shanten", "i1", (34,)),
         ("at_mask", "u8", (34,)),
         ("at_copies", "i2", (34,)),
         ("at_kinds", "i1", (34,)),
-        ("at_throws", "u8", (34,)),  # the discards that lead there, equally good; none if the draw wins
-        # for a position one away: copies of the best wait for each kind accepted; -1 where not looked at
+        ("at_throws", "u8", (34,)),  # the equally good discards that lead there; none if the draw wins
+        # for a position one away: copies of the best wait for each kind accepted; -1 where not evaluated
         ("looked", "u1", (34,)),
         ("next_wait", "i2", (34, 34)),
-        # room for the search
+        # scratch space for the search
         ("rest34", "i1", (34,)),
         ("less_shanten", "i1", (34,)),
         ("less_mask", "u8", (34,)),
-        ("odds", "f8", (70,)),  # of one unseen tile at each draw to come
-        ("mass", "f8", (8,)),  # share of the ways at each level
+        ("odds", "f8", (70,)),  # of one unseen tile at each remaining draw
+        ("mass", "f8", (8,)),  # probability of each level
         ("wait_mass", "f8", (34,)),
         ("ready", "f8", (4,)),
         ("won", "f8", (4,)),
     ],
     align=True,
 )
-"""One record of scratch; kernels fill it for a state and a seat."""
+"""One record of scratch space; kernels fill it for a state and a player."""
 
 _NONE: Final = np.uint64(0)
 
 
 @kernel
 def look(rec: Any, me: int, sight: Any) -> None:
-    """Fill a sight, the positions' look-ahead included."""
+    """Fill a sight, including the positions' look-ahead."""
     sight.me = me
     sight.melds = rec.meld_count[me]
     sight.dora34[:] = 0
@@ -92,12 +92,12 @@ def look(rec: Any, me: int, sight: Any) -> None:
     elif held % 3 == 1:
         _look_at_draws(sight)
     else:
-        sight.shanten = FAR  # a hand nobody showed us
+        sight.shanten = FAR  # an unknown hand
 
 
 @kernel
 def draws_left(rec: Any, me: int) -> int:
-    """How many tiles I shall still draw if nobody calls."""
+    """Number of tiles I will still draw if no call is made."""
     if rec.phase in (PHASE_TURN, PHASE_CALLED):
         before = (me - rec.turn - 1) % 4
     elif rec.phase == PHASE_CLAIM:
@@ -109,7 +109,7 @@ def draws_left(rec: Any, me: int) -> int:
 
 @kernel
 def _count(mask: Any, counts34: Any) -> Any:
-    """Copies and kinds of a mask, kinds without a copy left out."""
+    """Copies and kinds of a mask, without kinds that have no copy left."""
     copies = 0
     kinds = 0
     for kind in range(KINDS):
@@ -121,7 +121,7 @@ def _count(mask: Any, counts34: Any) -> Any:
 
 @kernel
 def _set_position(sight: Any, at: int, distance: int, mask: Any) -> None:
-    """A position reached by throwing its own kind."""
+    """A position reached by discarding its own kind."""
     copies, kinds = _count(mask, sight.unseen34)
     sight.at_shanten[at] = distance
     sight.at_mask[at] = mask
@@ -158,7 +158,7 @@ def _look_at_discards(sight: Any) -> None:
 def _look_beyond_discards(sight: Any) -> None:
     """Best waits after one more draw and discard, for the discards that stay one away.
 
-    Each pair of discards is looked at once: whichever goes first, the same tiles remain.
+    Each pair of discards is evaluated once: the same tiles remain in either order.
     """
     hand34 = sight.hand34
     for first in range(KINDS):
@@ -179,7 +179,7 @@ def _look_beyond_discards(sight: Any) -> None:
 
 @kernel
 def _waits_after_draws(sight: Any, first: int, second: int) -> None:
-    """Better ``next_wait`` of both positions by what is left, for each draw that makes it ready."""
+    """For each draw that makes the rest tenpai, raise ``next_wait`` of both positions to its best wait."""
     hand34 = sight.hand34
     distance, mask = accepted(hand34, int(sight.melds))
     if distance != 1:
@@ -194,7 +194,7 @@ def _waits_after_draws(sight: Any, first: int, second: int) -> None:
 
 @kernel
 def _wait_after(hand34: Any, melds: int, drawn: int, unseen34: Any) -> int:
-    """Copies that win once a kind has been drawn to 3n tiles; 0 if that does not make them ready."""
+    """Copies that win after a kind is drawn to 3n tiles; 0 if the hand is not tenpai then."""
     hand34[drawn] += 1
     unseen34[drawn] -= 1
     distance, mask = accepted(hand34, melds)

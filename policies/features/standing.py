@@ -24,7 +24,7 @@ _MOST_HONBA: Final = 5
 
 @kernel
 def _step(value: int, steps: Any) -> int:
-    """How many of the steps a value has reached."""
+    """Number of steps that a value has reached."""
     reached = 0
     for each in steps:
         reached += value >= each
@@ -33,7 +33,7 @@ def _step(value: int, steps: Any) -> int:
 
 @kernel
 def place_of(scores: Any, player: int) -> int:
-    """Place 0-3; among equals the earlier player is ahead."""
+    """Place 0-3; ties go to the first in seat order."""
     place = 0
     for other in range(4):
         if scores[other] > scores[player] or (scores[other] == scores[player] and other < player):
@@ -122,7 +122,7 @@ def mark_riichi_real(rec: Any, me: int, out: Any, at: int) -> None:
 
 @kernel
 def _riichi_order(rec: Any, player: int) -> int:
-    """Discards of all players before the riichi tile, which may still be about to fall."""
+    """Discards of all players before the riichi tile, which may not have been discarded yet."""
     return int(rec.riichi_order[player] if rec.riichi_order[player] >= 0 else rec.discard_count)
 
 

@@ -1,6 +1,6 @@
-"""What a hand promises before it is complete: a rough value in points, and how far it is from certain yaku.
+"""The potential of an unfinished hand: a rough value in points, and its distance from certain yaku.
 
-Both look at shape alone, so that they cost little; LA1 and LA2 hold exact points of real winning hands.
+Both depend only on shape and are cheap; LA1 and LA2 have the exact points of real winning hands.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def is_simple(kind: int) -> bool:
 
 @kernel
 def value_han(rec: Any, me: int, kind: int) -> int:
-    """Han of a triplet of this kind; 2 where both winds are one."""
+    """Han of a triplet of this kind; 2 if it is both the seat and the round wind."""
     if kind >= WHITE:
         return 1
     return int(kind == EAST + rec.round_index // 4) + int(kind == EAST + (me - rec.dealer) % 4)
@@ -50,16 +50,16 @@ def value_han(rec: Any, me: int, kind: int) -> int:
 
 @kernel
 def promise(rec: Any, sight: Any, drawn: int, thrown: int) -> int:
-    """Points of a self-drawn win if the hand keeps what it shows now; 0 as long as it shows no yaku.
+    """Points of a self-drawn win if the hand keeps what it shows now; 0 if it shows no yaku.
 
-    Counted are riichi and tsumo of a closed hand, value triplets held, all simples, one suit, dora and red
-    fives (a red one is thrown last), at 30 fu.
+    Includes riichi and tsumo of a closed hand, value triplets, all simples, one suit, dora and red fives (a
+    red five is discarded last), at 30 fu.
 
     Args:
         rec: The round.
-        sight: What the seat sees.
-        drawn: A kind that comes to the hand, -1 for none.
-        thrown: One that leaves it, -1 for none.
+        sight: The player's view.
+        drawn: Kind drawn, -1 for none.
+        thrown: Kind discarded, -1 for none.
     """
     me = int(sight.me)
     all34 = sight.all34
@@ -108,7 +108,7 @@ def _pattern_han(rec: Any, me: int, all34: Any, closed: bool) -> int:
 
 @kernel
 def _reds(rec: Any, me: int, thrown: int) -> int:
-    """Red fives in the hand and the melds once a kind has been thrown."""
+    """Red fives in the hand and the melds after discarding a kind."""
     reds = 0
     for suit in range(3):
         five = 9 * suit + 4
@@ -125,7 +125,7 @@ def _reds(rec: Any, me: int, thrown: int) -> int:
 
 @kernel
 def missing_to_simples(hand34: Any, melds: int, room34: Any) -> int:
-    """Tiles missing to all simples; the melds must not forbid it."""
+    """Tiles missing to all simples; the melds must allow it."""
     for kind in range(KINDS):
         room34[kind] = hand34[kind] if is_simple(kind) else 0
     missing = shanten_normal(room34, melds) + 1
@@ -134,7 +134,7 @@ def missing_to_simples(hand34: Any, melds: int, room34: Any) -> int:
 
 @kernel
 def missing_to_suit(hand34: Any, melds: int, suit: int, room34: Any) -> int:
-    """Tiles missing to a hand of this suit and honours; the melds must not forbid it."""
+    """Tiles missing to a hand of this suit and honours; the melds must allow it."""
     for kind in range(KINDS):
         room34[kind] = hand34[kind] if kind >= EAST or kind // 9 == suit else 0
     missing = shanten_normal(room34, melds) + 1
@@ -143,7 +143,7 @@ def missing_to_suit(hand34: Any, melds: int, suit: int, room34: Any) -> int:
 
 @kernel
 def missing_to_value(rec: Any, sight: Any, room34: Any) -> int:
-    """Tiles missing to a hand with a value triplet, or -1 if none can be had."""
+    """Tiles missing to a hand with a value triplet, or -1 if none is possible."""
     melds = int(sight.melds)
     best = -1
     from_nothing = -1
@@ -172,7 +172,7 @@ def missing_to_value(rec: Any, sight: Any, room34: Any) -> int:
 
 @kernel
 def missing_to_triplets(hand34: Any, melds: int) -> int:
-    """Tiles missing to triplets or, without melds, seven pairs; no meld may be a run."""
+    """Tiles missing to triplets or, without melds, seven pairs; no meld may be a sequence."""
     threes, twos, ones = 0, 0, 0
     for kind in range(KINDS):
         threes += hand34[kind] >= 3
@@ -190,7 +190,7 @@ def missing_to_triplets(hand34: Any, melds: int) -> int:
 
 @kernel
 def has_run(rec: Any, me: int) -> bool:
-    """Whether a meld is a run."""
+    """Whether a meld is a sequence."""
     runs = 0
     for slot in range(rec.meld_count[me]):
         runs += rec.meld_kind[me, slot] == _CHI

@@ -16,13 +16,13 @@ from replays.review.report import decision_of
 
 
 def played_decision(
-    moment: Moment, seat: int, length: GameLength, made: DecisionRecord, notes: Notes
+    moment: Moment, player: int, length: GameLength, made: DecisionRecord, notes: Notes
 ) -> schema.Decision:
     """The policy's probabilities when it decided, with the same figures that a review shows.
 
     Args:
         moment: the decision; its ``done`` is what was decided.
-        seat: the deciding seat, absolute.
+        player: who decides, absolute.
         length: length of the game.
         made: the logged decision; its options are those of the moment.
         notes: the notes of this game, requested in order.
@@ -32,8 +32,8 @@ def played_decision(
         left out, because the policy was not asked about them.
     """
     opinion = _opinion(made)
-    danger = danger_of(moment.record, seat, look(moment.record, seat, length, reads_melds=True))
-    shown = decision_of(seat, moment, opinion, danger, {}, None, notes, LiveDecisions([made], seat))
+    danger = danger_of(moment.record, player, look(moment.record, player, length, reads_melds=True))
+    shown = decision_of(player, moment, opinion, danger, {}, None, notes, LiveDecisions([made], player))
     live = shown.live and msgspec.structs.replace(shown.live, played=None, probabilities=None)
     kept = tuple(note for note in shown.notes if note.key != "riichi_choice" or "discard" in opinion.reached)
     options = tuple(option for option in shown.options if option.reached)

@@ -63,7 +63,7 @@ class Reviewer:
     def review(
         self,
         record: GameRecord,
-        seat: int,
+        player: int,
         *,
         source: Source = "mjlog",
         beside: int | None = None,
@@ -72,24 +72,24 @@ class Reviewer:
         """Review a game.
 
         Args:
-            record: the game; if it has decisions of this seat, they describe what happened in play.
-            seat: the seat to review, absolute.
+            record: the game; if it has decisions of this player, they describe what happened in play.
+            player: whose decisions to review, absolute.
             source: the format the record was in.
-            beside: another seat whose figures are shown for comparison.
+            beside: another player whose figures are shown for comparison.
             anonymous: leave out names, id and date.
 
         Raises:
             ReplayFormatError: the events do not form a game.
-            ReplayError: the game has other rules, or does not show the seat's hand.
+            ReplayError: the game has other rules, or does not show the player's hand.
             ModelError: the policy gives no usable answer.
         """
-        _check(record, seat)
+        _check(record, player)
         if beside is not None:
             _check(record, beside)
         length = length_of(record.game_type)
-        found = follow(record.events, seat)
+        found = follow(record.events, player)
         prospects = self._prospects(record, length)
-        decisions = self._decisions(found, seat, length, prospects, record.decisions)
+        decisions = self._decisions(found, player, length, prospects, record.decisions)
         rounds = rounds_of(
             found.rounds, record.ending, length, prospects, [moment.round for moment in found.moments]
         )
@@ -97,13 +97,13 @@ class Reviewer:
         return schema.Review(
             program=self.program,
             game=_game(record, length, source, anonymous=anonymous),
-            seat=seat,
+            seat=player,
             policy=self.policy,
             other=_policy_name(other) if other else None,
             thresholds=grading.THRESHOLDS,
             rounds=rounds,
             decisions=decisions,
-            summary=self._summary(record, seat, found, decisions, rounds, beside, anonymous=anonymous),
+            summary=self._summary(record, player, found, decisions, rounds, beside, anonymous=anonymous),
         )
 
     def _prospects(self, record: GameRecord, length: GameLength) -> Prospects | None:
@@ -114,23 +114,23 @@ class Reviewer:
     def _decisions(
         self,
         found: Found,
-        seat: int,
+        player: int,
         length: GameLength,
         prospects: Prospects | None,
         live: Sequence[DecisionRecord] = (),
     ) -> tuple[schema.Decision, ...]:
         moments = found.moments
-        thought = opinions(moments, seat, length, self._policy.policy)
+        thought = opinions(moments, player, length, self._policy.policy)
         others: Sequence[Opinion | None] = [None] * len(moments)
         if self._other is not None:
-            others = opinions(moments, seat, length, self._other.policy)
-        views = [look(moment.record, seat, length, reads_melds=True) for moment in moments]
-        dangers = [danger_of(m.record, seat, view) for m, view in zip(moments, views, strict=True)]
-        values = _values(moments, seat, views, dangers, prospects)
-        notes = Notes(seat, length)
-        played = LiveDecisions(live, seat)
+            others = opinions(moments, player, length, self._other.policy)
+        views = [look(moment.record, player, length, reads_melds=True) for moment in moments]
+        dangers = [danger_of(m.record, player, view) for m, view in zip(moments, views, strict=True)]
+        values = _values(moments, player, views, dangers, prospects)
+        notes = Notes(player, length)
+        played = LiveDecisions(live, player)
         return tuple(
-            decision_of(seat, moment, opinion, danger, worth, other, notes, played)
+            decision_of(player, moment, opinion, danger, worth, other, notes, played)
             for moment, opinion, danger, worth, other in zip(
                 moments, thought, dangers, values, others, strict=True
             )
@@ -139,7 +139,7 @@ class Reviewer:
     def _summary(
         self,
         record: GameRecord,
-        seat: int,
+        player: int,
         found: Found,
         decisions: Sequence[schema.Decision],
         rounds: Sequence[schema.Round],
@@ -168,8 +168,8 @@ class Reviewer:
             rating_definition=grading.RATING,
             worst=grading.worst(decisions),
             steps=grading.by_step(decisions),
-            rounds=tuple(_round_figures(each, decisions, seat) for each in rounds),
-            rates=grading.rates_of(tallies[seat], count),
+            rounds=tuple(_round_figures(each, decisions, player) for each in rounds),
+            rates=grading.rates_of(tallies[player], count),
             hidden=found.hidden,
             comparison=comparison,
         )
@@ -203,19 +203,19 @@ def known_hands(record: GameRecord) -> tuple[bool, bool, bool, bool]:
 # --- parts ------------------------------------------------------------------------------------------------
 
 
-def _check(record: GameRecord, seat: int) -> None:
+def _check(record: GameRecord, player: int) -> None:
     check_rules(record)
     known = known_hands(record)
-    if not known[seat]:
-        shown = [str(player) for player in range(4) if known[player]]
+    if not known[player]:
+        shown = [str(other) for other in range(4) if known[other]]
         raise ReplayError(
-            f"the record does not show the hand of seat {seat}; it shows {', '.join(shown) or 'none'}"
+            f"the record does not show the hand of player {player}; it shows {', '.join(shown) or 'none'}"
         )
 
 
 def _values(
     moments: Sequence[Moment],
-    seat: int,
+    player: int,
     views: Sequence[Outlook],
     dangers: Sequence[Danger],
     prospects: Prospects | None,
@@ -224,7 +224,7 @@ def _values(
     if prospects is None:
         return [{} for _ in moments]
     pricer = Pricer(prospects)
-    asked = [pricer.ask(moment, seat, danger) for moment, danger in zip(moments, dangers, strict=True)]
+    asked = [pricer.ask(moment, player, danger) for moment, danger in zip(moments, dangers, strict=True)]
     prospects.answer()
     return [
         worths(moment, view, danger, each, prospects)
@@ -233,7 +233,7 @@ def _values(
 
 
 def decision_of(
-    seat: int,
+    player: int,
     moment: Moment,
     opinion: Opinion,
     danger: Danger,
@@ -244,7 +244,7 @@ def decision_of(
 ) -> schema.Decision:
     """Combine the findings about one decision."""
     done = moment.done
-    options = _options(seat, moment, opinion, danger, worth, other)
+    options = _options(player, moment, opinion, danger, worth, other)
     agrees = opinion.agrees(done)
     judged, ratio = opinion.parted(done)
     text = action_text(done, moment.record)
@@ -254,12 +254,12 @@ def decision_of(
     return schema.Decision(
         round=moment.round,
         event=moment.event,
-        turn=int(moment.record["river_size"][seat]) + 1,
+        turn=int(moment.record["river_size"][player]) + 1,
         step=opinion.step,
         judged=judged,
         source="rule" if opinion.source == "rule" else "model",
-        hand=_hand(moment, seat, options),
-        opponents=_opponents(seat, danger),
+        hand=_hand(moment, player, options),
+        opponents=_opponents(player, danger),
         done=text,
         preferred=action_text(opinion.preferred, moment.record),
         options=options,
@@ -276,7 +276,7 @@ def decision_of(
 
 
 def _options(
-    seat: int,
+    player: int,
     moment: Moment,
     opinion: Opinion,
     danger: Danger,
@@ -285,7 +285,7 @@ def _options(
 ) -> tuple[schema.Option, ...]:
     record = moment.record
     deal_in = danger.deal_in
-    after = After(record, seat, moment.legal)
+    after = After(record, player, moment.legal)
     best = worth.get(opinion.preferred)
     rows = []
     for action in ranked(opinion):
@@ -316,28 +316,28 @@ def _ukeire(shape: Shape) -> schema.Ukeire:
     return schema.Ukeire(kinds=shape.mask.bit_count(), tiles=shape.copies, which=tuple(kinds_of(shape.mask)))
 
 
-def _hand(moment: Moment, seat: int, options: Sequence[schema.Option]) -> schema.Hand:
+def _hand(moment: Moment, player: int, options: Sequence[schema.Option]) -> schema.Hand:
     record = moment.record
     discards = [option.shanten for option in options if option.action.kind == "discard"]
     distances = [distance for distance in discards if distance is not None]
-    own = int(shanten(record["hand34"][seat], int(record["meld_count"][seat])))
-    waits = int(record["waits"][seat])
-    unseen = unseen34(record, seat)
+    own = int(shanten(record["hand34"][player], int(record["meld_count"][player])))
+    waits = int(record["waits"][player])
+    unseen = unseen34(record, player)
     live = sum(1 << kind for kind in range(KINDS) if waits >> kind & 1 and unseen[kind] > 0)
     return schema.Hand(
         shanten=own if own < 0 or not distances else min(distances),
         waits=tuple(kinds_of(live)),
         waits_gone=tuple(kinds_of(waits & ~live)),
-        furiten=is_furiten(record, seat),
-        riichi=bool(record["riichi"][seat]),
-        is_open=bool(record["is_open"][seat]),
+        furiten=is_furiten(record, player),
+        riichi=bool(record["riichi"][player]),
+        is_open=bool(record["is_open"][player]),
     )
 
 
-def _opponents(seat: int, danger: Danger) -> tuple[schema.Opponent, schema.Opponent, schema.Opponent]:
+def _opponents(player: int, danger: Danger) -> tuple[schema.Opponent, schema.Opponent, schema.Opponent]:
     first, second, third = (
         schema.Opponent(
-            player=(seat + step) % 4,
+            player=(player + step) % 4,
             tenpai=round(float(danger.tenpai[step - 1]), 4),
             points=round(float(danger.points[step - 1])),
         )
@@ -353,20 +353,20 @@ def _alike(one: schema.Action, other: schema.Action | None) -> bool:
 
 
 def _round_figures(
-    each: schema.Round, decisions: Sequence[schema.Decision], seat: int
+    each: schema.Round, decisions: Sequence[schema.Decision], player: int
 ) -> schema.RoundFigures:
     before, after = each.expected, each.after
     reward = placement = None
     if after is not None:
         if before.reward is not None and after.reward is not None:
-            reward = round(after.reward[seat] - before.reward[seat], 3)
+            reward = round(after.reward[player] - before.reward[player], 3)
         if before.placement is not None and after.placement is not None:
-            placement = round(after.placement[seat] - before.placement[seat], 3)
+            placement = round(after.placement[player] - before.placement[player], 3)
     first, end = each.decisions
     return schema.RoundFigures(
         **grading.fields(grading.figures(decisions[first:end])),
         round=each.index,
-        delta=each.result.scores[seat] - each.scores[seat],
+        delta=each.result.scores[player] - each.scores[player],
         reward=reward,
         placement=placement,
     )

@@ -1,4 +1,4 @@
-"""A seat player with its surroundings, and policies that do what a test wants."""
+"""A seat player with its surroundings, and policies scripted by a test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.scene import Scene
 
 
 class Stub:
-    """A policy that answers evenly after doing whatever the test wants."""
+    """A policy with even probabilities that first runs a function of the test."""
 
     source: Source = "model"
 

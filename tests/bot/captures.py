@@ -1,4 +1,4 @@
-"""Recorded traffic for tests: a shared folder where there is one, and a few frames kept here."""
+"""Recorded traffic for tests: a shared folder if present, and a few frames kept here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TRAFFIC = SHARED / "tenhou-traffic"
 
 
 def capture(name: str) -> Path:
-    """A recorded capture; skips the test loudly where the folder is missing."""
+    """A recorded capture; skips the test with a message if the folder is missing."""
     path = TRAFFIC / name
     if not path.exists():
         pytest.skip(f"recorded traffic is missing: {path}; set SUZAKU_SHARED to the folder that holds it")
@@ -20,7 +20,7 @@ def capture(name: str) -> Path:
 
 
 def captures() -> list[Path]:
-    """All captures of the forms we read."""
+    """All captures in the formats we read."""
     capture("")
     return sorted(path for path in TRAFFIC.iterdir() if path.suffix in (".log", ".xml", ".tsv", ".txt"))
 

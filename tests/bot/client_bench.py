@@ -1,4 +1,4 @@
-"""A client with a clock in our hands, on a fake server."""
+"""A client on a fake server, with a clock controlled by the test."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.bot.fake_clock import FakeClock, until
 
 
 class ClientBench:
-    """Runs a client as a task; time passes when the test says so, or as fast as it can with `hurry`."""
+    """Runs a client as a task; time advances when the test says so, or as fast as possible with `hurry`."""
 
     def __init__(
         self,
@@ -69,13 +69,13 @@ class ClientBench:
         return self.running.done()
 
     async def ended(self) -> None:
-        """The run is over; what it raised is raised here."""
+        """Wait for the run to end; its exception is raised here."""
         assert self.running is not None
         await until(lambda: self.done)
         await self.running
 
     async def hurry(self, step_s: float = 0.25, limit_s: float = 3600.0) -> float:
-        """Let time fly until the run is over; the seconds that took on the client's clock."""
+        """Advance time until the run ends; the seconds that took on the client's clock."""
         began = self.clock.now()
         while not self.done and self.clock.now() - began < limit_s:
             await self.clock.advance(step_s)
@@ -84,9 +84,9 @@ class ClientBench:
         return self.clock.now() - began
 
     def events(self) -> list[str]:
-        """Names of everything logged."""
+        """Names of all log events."""
         return [entry["event"] for entry in self.logs]
 
     def logged(self, event: str) -> list[MutableMapping[str, Any]]:
-        """All entries of one name."""
+        """All log entries with one name."""
         return [entry for entry in self.logs if entry["event"] == event]

@@ -25,5 +25,5 @@ def restore_logs() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _hide_the_tests_own_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the shared material lies is told to the tests; to the program it is a misspelt key."""
+    """The variable is for the tests; the program would report it as a misspelt key."""
     monkeypatch.delenv("SUZAKU_SHARED", raising=False)

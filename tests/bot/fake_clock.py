@@ -1,4 +1,4 @@
-"""A clock that tests push forward by hand."""
+"""A clock that tests advance by hand."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class FakeClock:
 
     @property
     def sleeping(self) -> list[float]:
-        """Seconds each sleeper still has."""
+        """Remaining seconds of each sleeper."""
         return sorted(due - self._now for due, _, future in self._sleepers if not future.done())
 
     async def advance(self, seconds: float) -> None:
-        """Let time pass, waking sleepers in order, each with a moment to act."""
+        """Let time pass, waking sleepers in order and letting each run."""
         end = self._now + seconds
         await settle()
         while self._sleepers and self._sleepers[0][0] <= end:
@@ -44,7 +44,7 @@ class FakeClock:
         await settle()
 
     def jump(self, seconds: float) -> None:
-        """The machine slept: time has passed and nobody was woken on the way."""
+        """Simulate a suspended machine: time has passed without waking any sleeper."""
         self._now += seconds
 
 
@@ -55,9 +55,9 @@ async def settle(turns: int = 20) -> None:
 
 
 async def until(condition: Callable[[], object], tries: int = 20_000) -> None:
-    """Wait in real time, a millisecond a look, for something on a socket or a thread."""
+    """Wait in real time for something on a socket or a thread, checking every millisecond."""
     for _ in range(tries):
         if condition():
             return
         await asyncio.sleep(0.001)
-    raise AssertionError("it never came true")
+    raise AssertionError("the condition never became true")

@@ -1,4 +1,4 @@
-"""A server on loopback that does what a script says, one script a connection, faults included."""
+"""A server on loopback that follows a script for each connection, faults included."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from websockets.http11 import Request, Response
 
 @dataclass
 class Say:
-    """One frame: text, or bytes for a binary one."""
+    """Send one frame: text, or bytes for a binary one."""
 
     frame: str | bytes
 
 
 @dataclass
 class Hear:
-    """Read what the client sends until a frame with this tag; keepalives and statistics are passed over."""
+    """Read the client's frames up to one with this tag; keepalives and statistics are skipped."""
 
     tag: str
 
 
 @dataclass
 class Echo:
-    """Confirm the discard heard last."""
+    """Confirm the last discard received."""
 
 
 @dataclass
 class Flood:
-    """The same frame many times."""
+    """Send the same frame many times."""
 
     frame: str
     times: int
@@ -44,35 +44,35 @@ class Flood:
 
 @dataclass
 class Drop:
-    """Cut the connection: without a word, or with a close code."""
+    """Cut the connection, without a close frame or with a close code."""
 
     code: int | None = None
 
 
 @dataclass
 class Half:
-    """Begin a frame, break off in its middle and cut the connection."""
+    """Begin a frame, stop in its middle and cut the connection."""
 
     text: str
 
 
 @dataclass
 class Hold:
-    """Go on only when the test sets the event; the client's frames are kept meanwhile."""
+    """Continue only when the test sets the event; the client's frames are kept meanwhile."""
 
     event: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 @dataclass
 class Linger:
-    """Read whatever comes for a moment of real time, at most so long."""
+    """Read incoming frames for at most this much real time."""
 
     seconds: float = 0.02
 
 
 @dataclass
 class Hang:
-    """Say nothing any more, with the socket open, until the client leaves."""
+    """Send nothing more, with the socket open, until the client leaves."""
 
 
 @dataclass
@@ -84,7 +84,7 @@ class Refuse:
 
 @dataclass
 class Redirect:
-    """Instead of a script: send the handshake elsewhere."""
+    """Instead of a script: redirect the handshake."""
 
     url: str
 
@@ -96,14 +96,14 @@ ALWAYS_PASSED_OVER = ("Z", "PXR")
 
 
 def tag_of(frame: str) -> str:
-    """The tag of a client's frame in either form."""
+    """The tag of a client's frame in either format."""
     if frame.startswith("{"):
         return str(json.loads(frame)["tag"])
     return frame.strip("</> ").split()[0]
 
 
 class FakeServer:
-    """Serves each connection its script; when they are used up, answers 503."""
+    """Runs one script per connection; when none is left, answers 503."""
 
     def __init__(self, *scripts: Script | Refuse | Redirect) -> None:
         self.scripts = list(scripts)
@@ -122,7 +122,7 @@ class FakeServer:
         return len(self.requests)
 
     def tags(self, connection: int = -1) -> list[str]:
-        """Tags one connection sent, keepalives left out."""
+        """Tags that one connection sent, without keepalives."""
         if not self.received:
             return []
         return [t for t in map(tag_of, self.received[connection]) if t not in ALWAYS_PASSED_OVER]
@@ -142,7 +142,7 @@ class FakeServer:
         self._port = next(iter(self._server.sockets)).getsockname()[1]
 
     async def down(self) -> None:
-        """Listen no more: connections are refused."""
+        """Stop listening: connections are refused."""
         assert self._server is not None
         self._server.close()
         await self._server.wait_closed()
@@ -169,7 +169,7 @@ class FakeServer:
             for step in script:
                 await self._play(connection, step, received)
         except ConnectionClosed:
-            pass  # the client may leave whenever it likes; the test looks at what it sent
+            pass  # the client may leave at any time; the test checks what it sent
         except Exception as exc:  # kept for the test to find
             self.faults.append(exc)
             raise
@@ -231,7 +231,7 @@ async def fake_server(*scripts: Script | Refuse | Redirect) -> AsyncIterator[Fak
 
 
 def free_port() -> int:
-    """A port nobody listens on."""
+    """An unused port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -1,4 +1,4 @@
-"""A relay between client and lobby that cuts, repeats, holds back, swaps or spoils chosen frames."""
+"""A relay between client and lobby that cuts, repeats, delays, swaps or corrupts chosen frames."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from websockets.exceptions import ConnectionClosed
 
 Side = Literal["C", "S"]
 CUT = object()
-"""In place of a frame: cut the line here, both ways, without a word."""
+"""In place of a frame: cut the connection here, both ways, without a close frame."""
 HALF_CUT = object()
-"""The same on the client's side only: the server believes the line is still there."""
+"""The same on the client's side only: the server still considers the connection open."""
 
 Plan = Callable[[int, Side, str], Sequence[object]]
-"""The number of a frame (both ways counted together, over all connections), whose it is, its text; what to
-send on in its place: texts, seconds to wait, `CUT` or `HALF_CUT`."""
+"""Takes the number of a frame (counted in both directions, over all connections), its sender and its text;
+returns what to forward instead: texts, seconds to wait, `CUT` or `HALF_CUT`."""
 
 
 def unchanged(_: int, __: Side, text: str) -> Sequence[object]:
@@ -27,12 +27,12 @@ def unchanged(_: int, __: Side, text: str) -> Sequence[object]:
 
 
 def cut_after(number: int) -> Plan:
-    """Cut the line once this many frames have passed."""
+    """Cut the connection after this many frames."""
     return lambda n, _, text: (text, CUT) if n == number else (text,)
 
 
 class Relay:
-    """Passes frames on by a plan; keepalives pass uncounted."""
+    """Forwards frames by a plan; keepalives pass uncounted."""
 
     def __init__(self, target: str, plan: Plan) -> None:
         self.frames: list[tuple[Side, str]] = []
@@ -76,7 +76,7 @@ class Relay:
         source: ClientConnection | ServerConnection,
         target: ClientConnection | ServerConnection,
     ) -> object:
-        """How the plan cut the line, None if it ended otherwise."""
+        """How the plan cut the connection, None if it ended otherwise."""
         try:
             while True:
                 text = str(await source.recv())

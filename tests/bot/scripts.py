@@ -1,4 +1,4 @@
-"""Short games as a server tells them, frame by frame."""
+"""Short games from the server's side, frame by frame."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UN = (
 )
 TAIKYOKU = '{"tag":"TAIKYOKU","oya":"0","log":"2026112100gm-0009-0000-0123abcd"}'
 
-# 123m 456p 789s 112z 5z: any discard will do; nothing waits
+# 123m 456p 789s 112z 5z: any discard is possible; no wait
 HAND = (0, 4, 8, 48, 53, 56, 96, 100, 104, 108, 109, 112, 124)
 DRAWN = 128
 INIT = (
@@ -40,7 +40,7 @@ BACK: list[Step] = [Hear("HELO"), Say(GO), Say(UN), Say(SAIKAI), Hear("GOK")]
 
 
 def reinit(hand: tuple[int, ...] = HAND, river: tuple[int, ...] = ()) -> Say:
-    """The round as it stands, with our hand and river."""
+    """A snapshot of the current round, with our hand and river."""
     kawa = f',"kawa0":"{",".join(map(str, river))}"' if river else ""
     return Say(
         '{"tag":"REINIT","seed":"0,0,0,1,2,33","ten":"250,250,250,250","oya":"0",'

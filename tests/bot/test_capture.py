@@ -48,7 +48,7 @@ def test_fault_19_a_full_disk_ends_the_capture_not_the_game() -> None:
     assert len(logs) <= 2
 
 
-def test_a_file_that_cannot_be_written_is_said_at_once(tmp_path: Path) -> None:
+def test_an_unwritable_file_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="directory"):
         Capture(tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -52,7 +52,7 @@ def run(*args: str) -> tuple[int, str, str]:
 
 @contextlib.contextmanager
 def start(*args: str) -> Iterator[subprocess.Popen[str]]:
-    """The program in a process of its own, which a hang does not outlive."""
+    """The program as a process of its own, killed at the end of the test."""
     with subprocess.Popen(
         [sys.executable, "-m", "bot.cli", *args],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -104,10 +104,10 @@ def test_the_version_names_the_program_and_the_commit() -> None:
     assert f"(commit {current_commit()[:12]}" in out or not current_commit()
 
 
-def test_a_commit_is_told_of_code_in_a_repository_of_its_own_only(
+def test_a_commit_is_reported_only_for_code_in_its_own_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Installed code may lie inside somebody's repository, in an environment that git ignores."""
+    """Installed code may be inside another repository, in an environment that git ignores."""
     from learning import commit
 
     git = ["git", "-C", str(tmp_path), "-c", "user.name=n", "-c", "user.email=e"]
@@ -190,8 +190,8 @@ def test_numbers_and_names_that_mean_nothing_are_usage_errors(command: str, flag
     assert list(Path("folder").iterdir()) == []
 
 
-def test_a_home_folder_nobody_has_is_no_place_for_the_cache() -> None:
-    """Kernels are looked for when modules are imported, before any command runs."""
+def test_an_unknown_home_folder_is_refused_for_the_cache() -> None:
+    """The cache is accessed when modules are imported, before any command runs."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "SUZAKU_CACHE_DIR": "~nosuchuser/cache"}
     command = [sys.executable, "-m", "bot.cli", "bench", "game"]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -202,7 +202,7 @@ def test_a_home_folder_nobody_has_is_no_place_for_the_cache() -> None:
 
 
 def test_help_waits_for_nothing_heavy() -> None:
-    """What takes long to import is left to the commands that need it."""
+    """Slow imports are left to the commands that need them."""
     heavy = ("torch", "numba", "numpy", "websockets", "starlette", "msgspec", "mahjong", "riichienv")
     says = f"import sys, bot.cli; print([name for name in {heavy} if name in sys.modules])"
     ran = subprocess.run([sys.executable, "-c", says], capture_output=True, text=True, check=True)
@@ -234,7 +234,7 @@ def test_bad_usage_and_bad_configuration_exit_2_and_say_why_on_stderr(args: list
     assert err.strip()
 
 
-def test_all_problems_are_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     Path("config.yaml").write_text("play: {gmaes: 1}\nlogs: {level: loud}\n")
     _, _, err = run("play", "--type", "17", "--games", "0")
     assert err.count("\n  ") == 4
@@ -264,7 +264,7 @@ def test_errors_become_exit_codes_without_secrets(
     assert "\x1b" not in shown
 
 
-def test_dry_run_says_what_would_be_done_and_touches_nothing(tmp_path: Path) -> None:
+def test_dry_run_describes_the_run_and_changes_nothing(tmp_path: Path) -> None:
     code, out, _ = run("play", "--dry-run", "--games", "3", "--type", "fast", "--out", "records")
     assert code == 0
     for part in ("3 games", "built-in lobby", "ippan tonpuu fast", "instant pace", "records"):
@@ -520,12 +520,12 @@ def test_fault_19_a_game_that_is_written_at_the_last_try_is_no_failure(
 
 
 def test_fault_19_a_real_disk_that_is_full(tmp_path: Path) -> None:
-    """A file system of two pages, in a mount namespace of its own."""
+    """A file system of two pages, in its own mount namespace."""
     folder = tmp_path / "tiny"
     folder.mkdir()
     mount = f"mount -t tmpfs -o size=8k none {folder}"
     if subprocess.run(["unshare", "-rm", "sh", "-c", mount], check=False, capture_output=True).returncode:
-        pytest.skip("this system lets us mount nothing")
+        pytest.skip("this system does not allow mounting")
     play = f"{sys.executable} -m bot.cli play --type tonpuu --out {folder} --log-format json"
     ran = subprocess.run(
         ["unshare", "-rm", "sh", "-c", f"{mount} && exec {play}"],

@@ -24,7 +24,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def peak_of(load_it: Callable[[], object]) -> int:
-    """The most memory in bytes that refusing something took."""
+    """Peak memory in bytes used to refuse something."""
     tracemalloc.start()
     try:
         with contextlib.suppress(ConfigError):
@@ -146,7 +146,7 @@ def test_server_flags_go_to_the_server_that_is_played_on() -> None:
         ("records: {folder: ''}", ["records.folder", "a path"]),
         ("logs: {level: loud}", ["logs.level", "one of debug, info, warning, error"]),
         ('play: {"\\e[31mgames": 1}', ["play.[31mgames", "unknown key"]),
-        # what YAML 1.1 makes other numbers of, dates, or nothing at all
+        # values that YAML 1.1 reads as other numbers, as dates, or cannot read
         ("play: {games: 1:30}", ["play.games", 'found "1:30"', "a whole number"]),
         ("play: {games: 010}", ["play.games", 'found "010"', "a whole number"]),
         ("play: {games: 0x}", ["play.games", 'found "0x"', "a whole number"]),
@@ -245,7 +245,7 @@ def test_unreadable_file_is_a_config_error(data: bytes) -> None:
         ("x: " + "[" * 20, "nested more than 8 deep"),
     ],
 )
-def test_what_is_no_yaml_is_said_with_its_place_and_without_the_parsers_words(text: str, wanted: str) -> None:
+def test_invalid_yaml_is_reported_by_place_in_our_own_words(text: str, wanted: str) -> None:
     Path("given.yaml").write_text(text, encoding="utf-8", newline="")
     with pytest.raises(ConfigError) as caught:
         load_config(Path("given.yaml"), {}, {})
@@ -269,7 +269,7 @@ def test_what_is_no_yaml_is_said_with_its_place_and_without_the_parsers_words(te
 
 
 def test_a_few_lines_cannot_stand_for_gigabytes() -> None:
-    """Each line of references holds nine of the line before: 388 bytes that are 9**9 texts."""
+    """Each line of references refers to the previous one nine times: 388 bytes expand to 9**9 texts."""
     names = "abcdefghi"
     lines = ["a: &a [" + ",".join(["lol"] * 9) + "]"]
     lines += [f"{two}: &{two} [{','.join([f'*{one}'] * 9)}]" for one, two in itertools.pairwise(names)]
@@ -279,7 +279,7 @@ def test_a_few_lines_cannot_stand_for_gigabytes() -> None:
         assert peak < 10 << 20
 
 
-def test_no_more_problems_are_told_than_can_be_read() -> None:
+def test_no_more_problems_are_listed_than_can_be_read() -> None:
     with pytest.raises(ConfigError, match="has 5,000 problems; the first 20:") as caught:
         load("play:\n" + "".join(f"  k{number}: 1\n" for number in range(5000)))
     assert len(str(caught.value).splitlines()) == 21

@@ -34,7 +34,7 @@ def styled(record: np.void) -> str:
 
 
 def a_round() -> np.void:
-    """South 2, seen by player 0: he drew and threw, player 1 declared riichi, player 2 called pon."""
+    """South 2, seen by player 0, who drew and discarded; player 1 declared riichi, player 2 called pon."""
     record = new_round()
     hand = tuple(parse_hand("1230m456p789s112z"))
     wests = (116, 117, 118)
@@ -66,13 +66,13 @@ def test_rounds_have_the_names_players_use() -> None:
     assert [round_name(i) for i in (0, 3, 4, 11)] == ["East 1", "East 4", "South 1", "West 4"]
 
 
-def test_the_title_tells_round_honba_sticks_dora_and_what_is_left() -> None:
+def test_the_title_shows_round_honba_sticks_dora_and_tiles_left() -> None:
     title = shown(a_round()).splitlines()[0]
     for part in ("South 2", "honba 2", "sticks 2", "dora 7p", "64 left"):
         assert part in title
 
 
-def test_everybody_has_name_wind_score_and_river_and_we_stand_first() -> None:
+def test_all_players_have_name_wind_score_and_river_and_we_are_first() -> None:
     text = shown(a_round())
     heads = text.splitlines()[1]
     assert heads.index("Suzaku") < heads.index("alice") < heads.index("bob") < heads.index("carol")
@@ -83,16 +83,16 @@ def test_everybody_has_name_wind_score_and_river_and_we_stand_first() -> None:
     assert from_bob.index("bob") < from_bob.index("carol") < from_bob.index("Suzaku")
 
 
-def test_riichi_and_called_tiles_carry_their_signs_and_melds_say_from_whom() -> None:
+def test_riichi_and_called_tiles_are_marked_and_melds_show_their_source() -> None:
     text = shown(a_round())
     assert "3z!6z " in text
     assert "pon 3z3z3z ^" in text
 
 
-def test_a_tile_thrown_as_drawn_is_dim_and_one_from_the_hand_is_not() -> None:
+def test_tsumogiri_is_dim_and_tedashi_is_not() -> None:
     text = styled(a_round())
-    assert "\x1b[2;37m6z" in text  # player 1, as drawn
-    assert "\x1b[37m2z" in text  # player 2, from the hand
+    assert "\x1b[2;37m6z" in text  # player 1, tsumogiri
+    assert "\x1b[37m2z" in text  # player 2, tedashi
 
 
 def test_the_hand_shows_the_drawn_tile_apart_and_red_fives() -> None:
@@ -102,7 +102,7 @@ def test_the_hand_shows_the_drawn_tile_apart_and_red_fives() -> None:
     assert "1m 2m 3m 0m" in line
 
 
-def test_waits_and_furiten_are_told() -> None:
+def test_waits_and_furiten_are_shown() -> None:
     record = new_round()
     hand = tuple(parse_hand("123456789m1123z"))[:13]
     waiting = tuple(parse_hand("123456789m111z2z"))

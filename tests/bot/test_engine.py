@@ -28,7 +28,7 @@ from tests.scene import Scene
 
 NONE = {"type": "none"}
 FAR = "147m258p369s1234z"
-"""A hand that nothing is asked of but a discard."""
+"""A hand for which the only question is the discard."""
 
 
 class Wire:
@@ -46,7 +46,7 @@ class Wire:
         self._promised: list[Any] = []
 
     def tell(self, events: Sequence[GameEvent]) -> list[Any]:
-        """Show what is new; every answer that came back."""
+        """Send the new messages; all answers received."""
         new = self.feed.messages(events)
         lines = [json.dumps(message) for message in new] if self._one_by_one else [json.dumps(new)]
         out = io.StringIO()
@@ -58,7 +58,7 @@ class Wire:
         return said
 
     def ask(self, events: Sequence[GameEvent]) -> Any:
-        """Show what is new, and take the answer to the question it ends with."""
+        """Send the new messages, and return the answer to the final question."""
         *before, last = self.tell(events)
         assert all(answer in (NONE, [NONE]) for answer in before)
         if not self._arrays:
@@ -71,7 +71,7 @@ class Wire:
 
 
 def piped(seed: int, length: GameLength, seats: Sequence[Wire]) -> list[GameEvent]:
-    """A game whose players sit behind pipes."""
+    """A game whose players are behind pipes."""
     table = Table(seed, length=length)
     while not table.done:
         answers = {}
@@ -124,16 +124,16 @@ def test_several_games_follow_one_another_in_one_process() -> None:
         assert piped(seed, "tonpuu", seats) == unpiped(seed, "tonpuu", policy)
 
 
-# --- who is asked what ------------------------------------------------------------------------------------
+# --- questions and players --------------------------------------------------------------------------------
 
 
 def told(scene: Scene, player: int = 0) -> list[Message]:
-    """A scene's story, as messages to its player."""
+    """A scene as messages to its player."""
     messages = [render(event) for event in scene.events]
     return [{"type": "start_game", "id": player}, *[message for message in messages if message]]
 
 
-def test_nothing_is_said_where_nothing_is_asked() -> None:
+def test_without_a_question_there_is_no_answer() -> None:
     engine = Engine(HeuristicPolicy())
     story = told(Scene(FAR).own("9p", "9p").turn("5s"))
     assert engine.tell(story[:2]) == []
@@ -142,7 +142,7 @@ def test_nothing_is_said_where_nothing_is_asked() -> None:
 
 
 def test_a_choice_once_answered_is_not_asked_again() -> None:
-    """A riichi accepted after the discard it stands on, and a dora, put no new question."""
+    """A riichi accepted after its discard, and a dora, ask no new question."""
     scene = Scene("123m406p789s1122z").own("9p", "9p").turn("3s").draw().discard("1z")
     engine = Engine(HeuristicPolicy())
     engine.tell(told(scene)[:-2])
@@ -162,7 +162,7 @@ def test_a_batch_that_ends_on_an_aside_is_still_answered() -> None:
 
 
 class Eager:
-    """Declares riichi, and throws the first it may."""
+    """Declares riichi, and makes the first legal discard."""
 
     source = "rule"
 
@@ -189,10 +189,10 @@ def test_riichi_is_two_answers_or_one_with_both() -> None:
     assert at_once.tell([discard]) == []
 
 
-def test_the_seat_can_be_told_where_start_game_does_not_say() -> None:
+def test_the_player_can_be_given_if_start_game_has_no_id() -> None:
     story = told(Scene(FAR).draw("9p"))
     story[0] = {"type": "start_game", "names": ["a", "b", "c", "d"]}
-    assert Engine(HeuristicPolicy(), EngineSettings(seat=0)).tell(story)[0]["type"] == "dahai"
+    assert Engine(HeuristicPolicy(), EngineSettings(player=0)).tell(story)[0]["type"] == "dahai"
     with capture_logs() as logs:
         assert Engine(HeuristicPolicy()).tell(story) == [NONE]
     assert "--seat" in logs[0]["reason"]
@@ -207,7 +207,7 @@ def test_hands_that_an_arena_shows_openly_do_not_disturb() -> None:
     assert engine.tell([start | {"id": 0}, deal, draw]) == closed.tell(SeatFeed(0).messages(table.events))
 
 
-def test_what_an_arena_writes_into_its_results_is_its_own_affair() -> None:
+def test_incomplete_results_are_accepted() -> None:
     scene = Scene("123m406p789s1122z").own("9p", "9p")
     engine = Engine(HeuristicPolicy())
     engine.tell(told(scene))
@@ -216,7 +216,7 @@ def test_what_an_arena_writes_into_its_results_is_its_own_affair() -> None:
     assert engine.tell(told(Scene(FAR).draw("9p"))[1:])[0]["type"] == "dahai"
 
 
-def test_scores_left_out_of_a_deal_are_those_last_told() -> None:
+def test_scores_missing_from_a_deal_are_the_last_ones_received() -> None:
     engine = Engine(HeuristicPolicy())
     start, deal, draw = told(Scene(FAR).draw("9p"))
     del deal["scores"]
@@ -228,7 +228,7 @@ def test_scores_left_out_of_a_deal_are_those_last_told() -> None:
     assert engine._reader.state["scores"].tolist() == [25000] * 4
 
 
-# --- what is wrong ----------------------------------------------------------------------------------------
+# --- invalid messages -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_a_wrong_message_is_answered_none_and_the_next_round_is_played(wrong: ob
     assert engine.tell(told(Scene(FAR).draw("9p")))[0]["type"] == "dahai"
 
 
-def test_what_mjai_does_not_know_is_passed_over() -> None:
+def test_messages_unknown_to_mjai_are_skipped() -> None:
     engine = Engine(HeuristicPolicy())
     story = told(Scene(FAR).draw("9p"))
     with capture_logs() as logs:
@@ -265,7 +265,7 @@ def test_what_mjai_does_not_know_is_passed_over() -> None:
     assert engine.tell([{"type": "error", "message": "late"}]) == []
 
 
-def test_what_is_no_message_costs_nothing_but_its_line() -> None:
+def test_an_invalid_message_costs_only_its_line() -> None:
     engine = Engine(HeuristicPolicy())
     *story, draw = told(Scene(FAR).draw("9p"))
     engine.tell(story)
@@ -274,7 +274,7 @@ def test_what_is_no_message_costs_nothing_but_its_line() -> None:
     assert engine.tell([draw])[0]["type"] == "dahai"
 
 
-def test_in_a_lost_round_we_throw_what_we_draw_and_nothing_else() -> None:
+def test_in_a_lost_round_we_only_discard_what_we_draw() -> None:
     engine = Engine(HeuristicPolicy())
     story = told(Scene("123m406p789s1122z").own("9p", "9p").turn("3s"))
     del story[-2]
@@ -347,10 +347,10 @@ def some_game() -> list[GameEvent]:
 
 
 @pytest.mark.parametrize("spoil", [_drop, _repeat, _swap, _change, _forget, _garbage])
-def test_a_spoilt_story_is_answered_as_it_was_told_or_not_at_all(
+def test_corrupted_messages_are_answered_legally_or_not_at_all(
     spoil: Callable[[list[Any], int, random.Random], None],
 ) -> None:
-    """Every answer is legal in the round that the messages make, or ``none``, or throws what was drawn."""
+    """Every answer is legal in the round that the messages describe, or is ``none`` or tsumogiri."""
     rng = random.Random(4)
     events = some_game()
     fits = 0
@@ -377,7 +377,7 @@ def test_a_spoilt_story_is_answered_as_it_was_told_or_not_at_all(
 
 
 def _read(reader: MjaiReader | None, message: Any) -> MjaiReader | None:
-    """The reader of the round after one more message; None once one did not fit."""
+    """The reader of the round after one more message; None once a message did not fit."""
     if not isinstance(message, dict):
         return reader
     if message.get("type") == "start_kyoku":

@@ -42,7 +42,7 @@ def test_json_lines_away_from_a_terminal_and_console_on_one() -> None:
     assert "game.started" in terminal.getvalue()
 
 
-def test_times_say_how_far_they_are_from_utc() -> None:
+def test_times_include_the_utc_offset() -> None:
     plain, terminal = io.StringIO(), Terminal()
     for stream in (plain, terminal):
         set_up_logs(stream=stream)
@@ -144,7 +144,7 @@ def test_what_others_cause_is_written_a_few_times_a_minute_and_then_counted(even
     assert (told["event"], told["kind"], told["lines"]) == ("log.left_out", event, 5000 - LIMIT)
 
 
-def test_the_next_line_after_a_minute_says_how_many_were_left_out() -> None:
+def test_the_next_line_after_a_minute_counts_those_left_out() -> None:
     now = 0.0
     limit = RateLimit(limit=2, window_s=60.0, now=lambda: now)
     assert [limit.admit("chat") for _ in range(5)] == [0, 0, None, None, None]

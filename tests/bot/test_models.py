@@ -90,7 +90,7 @@ def test_check_names_each_model(folder: Path) -> None:
     assert ", model) in" in result.stdout
 
 
-def test_play_decides_by_the_networks(folder: Path) -> None:
+def test_play_uses_the_networks(folder: Path) -> None:
     args = ["play", "--type", "tonpuu", "--seed", "7", "--out", "r", "--log-format", "json"]
     result = CliRunner().invoke(cli.app, args)
     assert result.exit_code == 0
@@ -128,5 +128,5 @@ def test_a_model_without_numbers_is_refused_before_it_plays() -> None:
         (DecisionSection(checkpoints="x"), "the models in x, averaged over 12 renamings"),
     ],
 )
-def test_who_decides_is_told_in_words(section: DecisionSection, words: str) -> None:
+def test_the_policy_is_described_in_words(section: DecisionSection, words: str) -> None:
     assert policy_text(section) == words

@@ -1,4 +1,4 @@
-"""What cannot be printed is told in one sentence, by the program as it is started."""
+"""A failure to print is reported in one sentence, tested on the program as users start it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COMMANDS = {
 
 
 def started(name: str, stdout: int | None, before: str = "") -> tuple[int, str]:
-    """Exit code and stderr of a command; ``before`` is done by the shell that starts it."""
+    """Exit code and stderr of a command; ``before`` runs in the shell that starts it."""
     record = next(library().glob("*.mjlog.xml"))
     args = [str(record) if arg == "RECORD" else arg for arg in COMMANDS[name]]
     ran = subprocess.run(

@@ -1,4 +1,4 @@
-"""Files and folders given to commands: whatever cannot be used is an error before anything is done."""
+"""Files and folders given to commands: an unusable one is reported before any work is done."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from bot import cli
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
 PATHS = ("FILE", "FOLDER", "DIR", "PATH", "FILES...", "PATH...")
-"""What options and arguments that take a path call it in the help; those that take links too are not here."""
+"""Metavars of options and arguments that take a path; those that also take links are not included."""
 WRITTEN = {"--out", "--capture", "--html"}
-"""Those that are written, and need not be there."""
+"""Those that are written to and need not exist."""
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +49,7 @@ def parameters() -> Iterator[tuple[tuple[str, ...], Any, Any]]:
 
 
 def arguments(command: Any, chosen: Any, value: str) -> list[str]:
-    """A command line with this value, and something for whatever else must be given."""
+    """A command line with this value, and values for all other required parameters."""
     options, positional = [], []
     for parameter in command.params:
         if parameter is chosen:
@@ -72,7 +72,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("path", "command", "parameter"), CASES)
-def test_what_is_not_there_or_cannot_be_is_refused(
+def test_missing_and_impossible_paths_are_refused(
     path: tuple[str, ...], command: Any, parameter: Any
 ) -> None:
     for value in ("file/below", "") if parameter.opts[0] in WRITTEN else ("missing", "missing/deeper", ""):

@@ -22,7 +22,7 @@ NONE = {"type": "none"}
 
 
 def opening() -> list[dict[str, Any]]:
-    """A game up to the dealer's first choice, as the dealer sees it."""
+    """A game up to the dealer's first decision, as the dealer sees it."""
     return SeatFeed(0).messages(Table(1).events)
 
 
@@ -57,7 +57,7 @@ def test_empty_lines_are_not_answered_and_the_last_needs_no_end() -> None:
     [b"xx", b"{", b"\xff\xfe", b"[" * 100_000, b'{"type":"' + b"x" * (2 * MAX_LINE) + b'"}', b"9" * 5000],
     ids=["text", "cut short", "no UTF-8", "deep", "long", "huge number"],
 )
-def test_what_is_no_json_is_answered_none_and_play_goes_on(line: bytes) -> None:
+def test_invalid_json_is_answered_none_and_play_continues(line: bytes) -> None:
     game = opening()
     with capture_logs() as logs:
         first, second, third = said(lines([game[0]]) + line + b"\n" + lines(game[1:]))

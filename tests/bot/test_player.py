@@ -48,7 +48,7 @@ async def test_human_pace_waits_and_an_answer_is_not_sent_early() -> None:
     assert not bench.replies
     await bench.clock.advance(1.0)
     await bench.answered()
-    # deliberate waiting is no latency
+    # the pace's deliberate delay does not count as latency
     assert bench.player.tally.percentile_ms(99) < 1
     await bench.player.close()
 
@@ -122,11 +122,11 @@ async def test_closing_leaves_no_thread_and_no_task() -> None:
     await until(lambda: set(threading.enumerate()) <= before)
 
 
-async def test_a_choice_asked_anew_is_recorded_once() -> None:
+async def test_a_repeated_question_is_recorded_once() -> None:
     bench = Bench()
     bench.ask()
     await bench.answered()
-    bench.ask()  # the same again, as after a cut
+    bench.ask()  # the same again, as after a reconnect
     await bench.answered()
     assert len(bench.player.decisions) == 1
     bench.ask(claim_scene())

@@ -22,7 +22,7 @@ GAME_ID = "2026010203gm-0001-0000-0123abcd"
 
 @pytest.fixture(scope="module")
 def records() -> tuple[GameRecord, GameRecord]:
-    """One game as the lobby has it, and as seat 0 saw it, with one decision."""
+    """One game as the lobby recorded it, and as player 0 saw it, with one decision."""
     table, policy = Table(3, length="tonpuu", names=("a", "b", "c", "d")), HeuristicPolicy()
     made = decide(table.state, 0, table.legal(0), policy, table.length)
     while not table.done:
@@ -65,7 +65,7 @@ def test_a_game_is_kept_although_no_descriptor_is_left(
     library = Records(tmp_path)
     with no_descriptor_left():
         assert library.keep(records[1]) is not None
-        with pytest.raises(OSError, match="Too many open files"):  # the spare ones are taken again
+        with pytest.raises(OSError, match="Too many open files"):  # the spare ones are in use again
             os.open(os.devnull, os.O_RDONLY)
 
 

@@ -62,7 +62,7 @@ def test_a_folder_takes_the_record_under_its_id(folder: Path, tmp_path: Path) ->
     assert read_game(path).game_id == GAME_ID
 
 
-def test_what_cannot_be_converted_is_said(folder: Path, tmp_path: Path) -> None:
+def test_a_failed_conversion_is_reported(folder: Path, tmp_path: Path) -> None:
     source = folder / f"{GAME_ID}.mjlog.xml"
     unnamed = tmp_path / "game.xml"
     unnamed.write_bytes(source.read_bytes())

@@ -34,7 +34,7 @@ def test_examples() -> None:
         LOGIN.lower(),
     ],
 )
-def test_login_id_goes_in_every_form_of_the_wire(text: str) -> None:
+def test_login_id_is_redacted_in_every_wire_form(text: str) -> None:
     redactor = Redactor()
     redactor.register(LOGIN)
     for one in (redactor, Redactor()):
@@ -118,7 +118,7 @@ def test_cleaned_text_can_steer_no_terminal_and_can_be_written(text: str) -> Non
 
 
 @given(st.text(), st.text())
-def test_registered_value_never_comes_through(before: str, after: str) -> None:
+def test_registered_value_is_always_redacted(before: str, after: str) -> None:
     redactor = Redactor()
     redactor.register(LOGIN)
     assert LOGIN not in redactor.text(before + LOGIN + after)

@@ -29,7 +29,7 @@ def a_result(
     return RunResult((played,), decisions_of(Tally()), 1.0, None, (), interrupted)
 
 
-def test_standings_are_in_order_of_place_and_say_which_is_ours() -> None:
+def test_standings_are_in_order_of_place_and_mark_ours() -> None:
     lines = result_text(a_result()).splitlines()
     assert "ippan hanchan, 9 rounds" in lines[0]
     assert [line.split()[0] for line in lines[1:5]] == ["1", "2", "3", "4"]
@@ -42,7 +42,7 @@ def test_standings_are_in_order_of_place_and_say_which_is_ours() -> None:
     assert "record: r/a.mjlog.xml" in lines[5]
 
 
-def test_a_record_that_was_not_written_and_an_interruption_are_said() -> None:
+def test_an_unwritten_record_and_an_interruption_are_reported() -> None:
     text = result_text(a_result(record=None, interrupted=True))
     assert "not written" in text
     assert "interrupted" in text
@@ -64,7 +64,7 @@ def test_a_record_that_was_not_written_and_an_interruption_are_said() -> None:
         ({"unwritten": "2 games could not be written"}, 1, "2 games could not be written"),
     ],
 )
-def test_what_went_wrong_is_said_and_decides_the_exit_code(
+def test_problems_are_reported_and_decide_the_exit_code(
     changed: dict[str, Any], code: int, said: str
 ) -> None:
     result = msgspec.structs.replace(a_result(), **changed)

@@ -60,7 +60,7 @@ def test_when_all_places_are_taken_there_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", CODE + "x" * 100, "AAAA1111", "\0" * 17])
-def test_whatever_else_lies_there_is_no_code(tmp_path: Path, text: str) -> None:
+def test_other_files_in_the_folder_are_not_codes(tmp_path: Path, text: str) -> None:
     path = tmp_path / "x.code"
     path.write_text(text)
     assert ResumeStore(path).load() == ""

@@ -1,4 +1,4 @@
-"""`suzaku review`: files, folders and links in, pages and JSON out, clear words where it cannot be."""
+"""`suzaku review`: reads files, folders and links, writes pages and JSON, and reports errors clearly."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ pytestmark = pytest.mark.usefixtures("restore_logs", "folder_of_its_own")
 
 @pytest.fixture
 def folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is written without --out goes to the test's own folder."""
+    """Output without --out goes to the test's own folder."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
 
 
 def ended_early(rounds: int) -> GameRecord:
-    """The first rounds of a game, as if it had ended with them."""
+    """The first rounds of a game, as if it had ended after them."""
     whole = whole_game()
     following = [place for place, event in enumerate(whole.events) if isinstance(event, StartRound)][rounds]
     start = whole.events[following]
@@ -174,7 +174,7 @@ def test_several_records_are_reviewed_as_a_folder_of_them(
     assert "gone.xml: there is no such file or folder" in gone.stderr
 
 
-def test_a_files_name_says_from_which_seat_it_was_seen(game: GameRecord, tmp_path: Path) -> None:
+def test_a_file_name_tells_whose_view_the_record_is(game: GameRecord, tmp_path: Path) -> None:
     path = tmp_path / f"{GAME_ID}&tw=3.mjlog"
     path.write_bytes(compress(write_game(game, "mjlog")))
     result = run(path, "--json")
@@ -202,7 +202,7 @@ def test_in_a_folder_no_seat_is_guessed(file: Path, longer: GameRecord, tmp_path
     assert "none of 1 records can be reviewed" in alone.stderr
 
 
-def test_who_plays_in_most_games_is_named_where_nobody_is(
+def test_the_most_frequent_player_is_suggested_if_none_is_named(
     file: Path, longer: GameRecord, tmp_path: Path
 ) -> None:
     other = msgspec.structs.replace(longer, names=("x", "y", "z", longer.names[1]))
@@ -223,7 +223,7 @@ def test_an_index_of_different_people_says_so(file: Path, longer: GameRecord) ->
         assert ("of 2 different players" in run(file.parent, "--seat", 0).stdout) == (players == 2)
 
 
-def test_what_a_record_leaves_open_is_said(game: GameRecord, tmp_path: Path) -> None:
+def test_missing_facts_of_a_record_are_reported(game: GameRecord, tmp_path: Path) -> None:
     head, *lines = write_game(game, "mjai").splitlines()
     bare = json.loads(head) | {"names": ["a", "b", "c", "d"]}
     del bare["suzaku_record"]
@@ -284,7 +284,7 @@ def test_a_damaged_line_of_mjai_is_named_without_python(
     assert "Error" not in result.stderr
 
 
-def test_a_last_line_that_is_cut_short_says_what_to_do(game: GameRecord, tmp_path: Path) -> None:
+def test_a_truncated_last_line_gives_advice(game: GameRecord, tmp_path: Path) -> None:
     path = tmp_path / "game.mjai"
     lines = write_game(game, "mjai").splitlines()[:41]
     path.write_text("\n".join([*lines[:40], lines[40][:20]]))
@@ -294,7 +294,7 @@ def test_a_last_line_that_is_cut_short_says_what_to_do(game: GameRecord, tmp_pat
     assert run(path, "--json").exit_code == 0
 
 
-def test_an_mjlog_that_is_cut_short_says_so(game: GameRecord, tmp_path: Path) -> None:
+def test_a_truncated_mjlog_is_reported(game: GameRecord, tmp_path: Path) -> None:
     path = tmp_path / "game.xml"
     text = write_game(game, "mjlog").rstrip()
     for end, said in (
@@ -320,7 +320,7 @@ def test_tiles_are_written_as_players_write_them(file: Path) -> None:
     assert "chi 0m 4m 6m rather than discard 1z" in text
 
 
-def test_a_link_without_a_game_says_what_one_looks_like() -> None:
+def test_a_link_without_a_game_is_answered_with_an_example() -> None:
     result = run("tenhou.net/0/")
     assert result.exit_code == 1
     assert "names no game; one that does looks like https://tenhou.net/0/?log=" in result.stderr
@@ -342,7 +342,7 @@ def test_players_by_name(file: Path) -> None:
     assert "nobody is called 'Nobody'" in result.stderr
 
 
-def test_whose_game_it_is_if_nobody_says(game: GameRecord, file: Path, tmp_path: Path) -> None:
+def test_the_reviewed_player_without_an_option(game: GameRecord, file: Path, tmp_path: Path) -> None:
     result = run(file, "--json")
     assert json.loads(result.stdout)["seat"] == 0
     assert "reviewing seat 0" in result.stderr
@@ -354,10 +354,10 @@ def test_whose_game_it_is_if_nobody_says(game: GameRecord, file: Path, tmp_path:
     seen.write_text(write_game(seen_from(game, 3), "mjai"))
     result = run(seen, "--json")
     assert json.loads(result.stdout)["seat"] == 3
-    assert not result.stderr  # nobody else's game can be reviewed from it
+    assert not result.stderr  # it shows no other player's hand
     refused = run(seen, "--compare", "seat:1")
     assert refused.exit_code == 1
-    assert "does not show the hand of seat 1; it shows 3" in refused.stderr
+    assert "does not show the hand of player 1; it shows 3" in refused.stderr
 
 
 def test_broken_decisions_cost_only_what_happened_in_play(file: Path) -> None:
@@ -389,13 +389,13 @@ def test_a_broken_record_gives_a_message_and_no_report(text: str, said: str, tmp
     assert not (tmp_path / "out").exists()
 
 
-def test_what_is_not_there(tmp_path: Path, file: Path) -> None:
+def test_missing_files_are_reported(tmp_path: Path, file: Path) -> None:
     assert "no such file" in run(tmp_path / "none.xml").stderr
     assert run(tmp_path / "none.xml").exit_code == 1
     assert "tenhou.net" in run("https://example.com/0/?log=1").stderr
     unknown = CliRunner().invoke(cli.app, ["review", str(file), "--policy", "nobody"])
     assert unknown.exit_code == 2
-    assert "'nobody' is no player" in unknown.stderr
+    assert "'nobody' is not a player" in unknown.stderr
 
 
 def test_a_name_no_file_can_have_is_no_fault_of_the_program() -> None:
@@ -405,7 +405,7 @@ def test_a_name_no_file_can_have_is_no_fault_of_the_program() -> None:
     assert len(result.stderr) < 300
 
 
-def test_what_does_not_go_together(file: Path, tmp_path: Path) -> None:
+def test_contradictory_options_are_refused(file: Path, tmp_path: Path) -> None:
     both = run(file, "--seat", 1, "--player", "Genbu")
     assert both.exit_code == 2
     assert "give one of them" in both.stderr
@@ -420,7 +420,7 @@ def test_what_does_not_go_together(file: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "reviews").exists()
 
 
-def test_what_lies_beside_records_is_no_record(file: Path, tmp_path: Path) -> None:
+def test_other_files_beside_records_are_not_records(file: Path, tmp_path: Path) -> None:
     decisions = file.with_name(f"{GAME_ID}.decisions.jsonl")
     decisions.write_text("{}\n")
     assert f"name {file.name}, which lies beside them" in run(decisions).stderr
@@ -462,7 +462,7 @@ def test_another_policy_and_another_seat(file: Path) -> None:
     assert seat["summary"]["comparison"]["agreement"] == 1.0
 
 
-def test_the_terminal_tells_what_the_other_policy_thinks(file: Path, tmp_path: Path) -> None:
+def test_the_terminal_shows_the_other_policys_choices(file: Path, tmp_path: Path) -> None:
     arguments = ["review", str(file), "--policy", "random", "--compare", "heuristic", "--out", str(tmp_path)]
     shown = CliRunner().invoke(cli.app, arguments).stdout
     assert "heuristic: agreement 100.0 %, rating 100.0; both policies alike" in shown
@@ -486,7 +486,7 @@ def test_hostile_names_harm_neither_page_nor_terminal(game: GameRecord, tmp_path
     assert "<script>alert" not in page.read_text()
 
 
-def test_an_anonymous_review_says_nothing_of_the_players(
+def test_an_anonymous_review_does_not_identify_the_players(
     file: Path, game: GameRecord, tmp_path: Path
 ) -> None:
     result = run(file, "--anonymous", "--seat", 0, "--out", tmp_path / "out")
@@ -553,7 +553,7 @@ def test_a_game_that_is_there_twice_counts_once(file: Path, game: GameRecord) ->
     assert {skipped.file, skipped.reason.removeprefix("the same game as ")} == {file.name, "again.json"}
 
 
-def test_results_may_lie_among_the_records(file: Path) -> None:
+def test_results_may_be_among_the_records(file: Path) -> None:
     for _ in range(2):
         result = run(file.parent, "--seat", 0, "--out", file.parent)
         assert result.exit_code == 0, result.output
@@ -579,12 +579,12 @@ def test_a_skipped_record_says_nothing_in_an_anonymous_index(
     for path in (tmp_path / "out").iterdir():
         assert "Genbu" not in path.read_text()
         assert str(tmp_path) not in path.read_text()
-    # he who has the records is told which it is
+    # whoever has the records can identify it
     assert "skipped: Genbu.xml: " in result.stderr
     assert "skipped: twins.jsonl: more than one is called 'Genbu'" in result.stderr
 
 
-def test_stopped_half_way_there_is_an_index_of_what_is_done(
+def test_an_interrupted_run_leaves_an_index_of_the_finished_reviews(
     file: Path, longer: GameRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (file.parent / "z.json").write_text(write_game(longer, "tenhou6"))

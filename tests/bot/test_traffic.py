@@ -117,7 +117,7 @@ def test_riichi_and_its_discard_back_to_back_are_allowed(tmp_path: Path) -> None
     assert bad.not_allowed == 1
 
 
-def test_what_does_not_fit_is_unread(tmp_path: Path) -> None:
+def test_frames_that_do_not_fit_are_unread(tmp_path: Path) -> None:
     report = _check(tmp_path, LOGIN + "Get: <E5/> <D136/>\nGet: <D60/> <NEW/> <U\n")
     assert [finding.reason.split(":")[0] for finding in report.unread_frames] == [
         "Discard(player=1, tile=5, tsumogiri=False) does not fit",
@@ -239,7 +239,7 @@ def test_a_frame_that_cannot_be_read_after_a_change_is_listed(
 ) -> None:
     path = tmp_path / "a.log"
     path.write_text(LOGIN)
-    # our first tile shows in somebody's river: after the deal it cannot
+    # our first tile is shown in another player's river: impossible after the deal
     monkeypatch.setattr("bot.traffic_insertions._COMINGS", (("<D0/>",), ('<BYE who="2"/>',)))
     report = verify_with("bye", [path])
     assert report.runs == report.insertions == 2 * report.server_frames
@@ -256,7 +256,7 @@ Get: <N who="2" m="{meld}"/> <F{thrown}/> <W/>
 
 
 def test_swap_calling_by_another_player_is_read(tmp_path: Path) -> None:
-    # toimen takes 1s (72) from shimocha with 2s3s and throws a 4s, which kuikae forbids
+    # toimen takes 1s (72) from shimocha with 2s3s and discards a 4s, which kuikae forbids
     meld = encode_meld(Meld(MeldKind.CHI, (72, 76, 80), 72, 3))
     report = _check(tmp_path, LOGIN + 'Send: <D p="60"/>\n' + CHI_AND_THROW.format(meld=meld, thrown=84))
     assert (report.unread, report.unexplained) == (0, 0)

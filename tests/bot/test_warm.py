@@ -22,7 +22,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def _slow_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Warming up compiles two kernels, each for ten times as long as the patience with it."""
+    """Compiling two kernels takes ten times as long as the limit before a message is shown."""
     told: list[Callable[[str], None]] = []
 
     @contextlib.contextmanager
@@ -42,7 +42,7 @@ def _slow_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_slow_steps")
-def test_a_slow_start_is_told_in_the_log_away_from_a_terminal() -> None:
+def test_a_slow_start_is_logged_without_a_terminal() -> None:
     with capture_logs() as logs:
         warm.warm_up_visibly(io.StringIO())
     told = [entry for entry in logs if entry["event"] == "kernels.compiling"]
@@ -73,7 +73,7 @@ def test_a_slow_start_that_compiles_nothing_is_not_called_compiling(monkeypatch:
     assert "ompiling" not in terminal.getvalue()
 
 
-def test_a_quick_start_says_nothing_but_that_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_quick_start_only_reports_that_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warm, "warm_up", lambda: None)
     monkeypatch.setattr(warm, "PATIENCE_S", 60.0)
     with capture_logs() as logs:
@@ -85,7 +85,7 @@ def test_the_first_decision_is_a_real_one() -> None:
     assert warm.first_decision(HeuristicPolicy()).action.kind is ActionKind.DISCARD
 
 
-def test_whoever_will_play_is_asked_in_every_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_policy_is_asked_in_every_slot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warm, "warm_up", lambda: None)
     policy = Scripted()
     warm.warm_up_visibly(io.StringIO(), policy)

@@ -37,7 +37,7 @@ async def test_an_exception_reaches_the_caller_and_the_worker_goes_on() -> None:
     worker.close()
 
 
-async def test_a_job_that_kills_its_thread_is_told_as_a_model_error() -> None:
+async def test_a_job_that_kills_its_thread_raises_a_model_error() -> None:
     def die() -> None:
         raise SystemExit(3)
 

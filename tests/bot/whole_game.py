@@ -1,4 +1,4 @@
-"""Our client plays a whole game in a seeded lobby, over a line that a plan disturbs."""
+"""Our client plays a whole game in a seeded lobby, over a connection disturbed by a plan."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ ACCOUNT = "ID0123ABCD-aBcD5678"
 
 @dataclass
 class Outcome:
-    """What became of the game.
+    """The outcome of the game.
 
     Attributes:
         record: the lobby's.
         results: the client's.
         missed: games whose end the client did not see.
-        frames: all that passed the relay, whose and text.
-        connections: how many it took.
+        frames: all that passed the relay, with sender and text.
+        connections: how many were used.
         logs: everything logged.
     """
 
@@ -49,18 +49,18 @@ class Outcome:
 
     @property
     def events(self) -> list[GameEvent]:
-        """The game without comings and goings."""
+        """The events of the game without players leaving and returning."""
         return [e for e in self.record.events if not isinstance(e, PlayerLeft | PlayerReturned)]
 
     @property
     def last_reply(self) -> int:
-        """Number of our last frame that moved the game."""
+        """Number of our last frame that affected the game."""
         return max(
             n for n, (side, text) in enumerate(self.frames, start=1) if side == "C" and "BYE" not in text
         )
 
     def count(self, event: str) -> int:
-        """How often something was logged."""
+        """How often an event was logged."""
         return sum(entry["event"] == event for entry in self.logs)
 
 

@@ -1,4 +1,4 @@
-"""Complete hands of every sort, with melds and circumstances, at random."""
+"""Random complete hands of every sort, with melds and circumstances."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TRIES = 60
 
 
 def random_wins(seed: int, count: int) -> Iterator[WinContext]:
-    """Wins with a complete hand; whether they have a yaku is another matter."""
+    """Wins with a complete hand, with or without a yaku."""
     rng = random.Random(seed)
     for _ in range(count):
         hand = None
@@ -64,7 +64,7 @@ def _sets_and_pair(rng: random.Random, suits: list[int]) -> tuple[list[int], lis
 
 
 def _with_melds(rng: random.Random, sets: list[list[int]], used: list[int]) -> tuple[list[int], list[Meld]]:
-    """Lay some sets down; only ankan in some hands, so that they stay closed."""
+    """Turn some sets into melds; in some hands only into ankan, so that they stay closed."""
     melds: list[Meld] = []
     hand: list[int] = []
     taken: set[int] = set()

@@ -1,4 +1,4 @@
-"""The measurement itself: it runs, and the table keeps a good part of the engine's speed."""
+"""The benchmark runs, and the table keeps a good part of the engine's speed."""
 
 from game.bench_table import bench_table
 

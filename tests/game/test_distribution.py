@@ -19,9 +19,9 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OURS = ("game", "policies", "replays", "learning", "bot")
 MODULES = {"pyyaml": "yaml"}
-"""Distributions whose module is called otherwise."""
+"""Distributions whose module has another name."""
 WITH_OTHERS = {"llvmlite", "pydantic_core", "anyio"}
-"""Modules that numba, pydantic and starlette cannot do without."""
+"""Modules that numba, pydantic and starlette always install."""
 
 
 def name_of(requirement: str) -> str:
@@ -53,7 +53,7 @@ def test_the_version_is_known_installed_or_not(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_every_package_that_is_imported_is_required_or_checked_for() -> None:
-    """An import of anything else fails, with a traceback, where only what playing needs is installed."""
+    """Any other import fails with a traceback in an installation that only has what play needs."""
     imported = {
         name.partition(".")[0]
         for package in OURS
@@ -69,12 +69,12 @@ def test_every_package_that_is_imported_is_required_or_checked_for() -> None:
     }
     required = {name_of(requirement).lower() for requirement in PROJECT["dependencies"]}
     required = {MODULES.get(name, name) for name in required} | WITH_OTHERS
-    # _typeshed is there for type checkers only
+    # _typeshed exists for type checkers only
     others = imported - sys.stdlib_module_names - set(OURS) - required
     assert others - {"_typeshed"} <= set(OPTIONAL)
 
 
-def test_what_is_optional_belongs_to_the_extra_it_is_said_to() -> None:
+def test_optional_packages_belong_to_their_stated_extra() -> None:
     for package, extra in OPTIONAL.items():
         assert package in map(name_of, PROJECT["optional-dependencies"][extra])
 
@@ -102,12 +102,12 @@ def test_a_missing_package_is_one_sentence_with_the_command_that_helps(
     )
 
 
-def test_what_is_installed_is_not_complained_of() -> None:
+def test_an_installed_package_is_accepted() -> None:
     require("tensorboard", "`suzaku train`")
 
 
-def test_make_removes_what_older_checkouts_were_installed_as_before_it_installs(tmp_path: Path) -> None:
-    """Afterwards would be too late: pip would take the new `suzaku` command along."""
+def test_make_removes_the_former_distribution_before_it_installs(tmp_path: Path) -> None:
+    """Afterwards would be too late: pip would also remove the new `suzaku` command."""
     for name in ("Makefile", "pyproject.toml"):
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
     for target in (".venv/.ready-to-play", ".venv/.ready-to-test"):

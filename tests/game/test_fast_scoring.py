@@ -47,7 +47,7 @@ def fast_points(context: WinContext) -> int:
 
 
 def check(seed: int, count: int) -> Counter[int]:
-    """Compare random wins with the judge; how often each yaku was seen."""
+    """Compare random wins with `game.scoring`; how often each yaku occurred."""
     seen: Counter[int] = Counter()
     for context in random_wins(seed, count):
         value = evaluate.__wrapped__(context)
@@ -100,8 +100,8 @@ def test_recorded_wins_have_their_stated_points() -> None:
     [
         ("234678m345p22678s", "2m", False, 2000),  # pinfu, all simples
         ("234678m345p22678s", "2m", True, 2700),  # and tsumo at 20 fu
-        ("111222333m99p123s", "1m", False, 8000),  # three equal runs: pure outside hand, twins, pinfu
-        ("22334455667788p", "5p", True, 16000 + 8000),  # twice two runs beats seven pairs
+        ("111222333m99p123s", "1m", False, 8000),  # three equal sequences: pure outside hand, iipeikou, pinfu
+        ("22334455667788p", "5p", True, 16000 + 8000),  # two pairs of equal sequences beat seven pairs
         ("1122m3344p5566s77z", "7z", False, 1600),  # seven pairs: 25 fu
         ("19m19p19s12345677z", "7z", False, 32000),
         ("123m456p789s1122z", "1z", False, 0),  # not complete

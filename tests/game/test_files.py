@@ -1,4 +1,4 @@
-"""Files that are replaced whole, by several at once and by those that are killed."""
+"""Atomic file replacement, by several writers at once and by killed ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from game.files import remove_leftovers, replace_file
 
 
-def test_two_who_write_one_file_at_once_leave_the_whole_of_one(
+def test_two_concurrent_writers_leave_one_complete_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     both_have_written = threading.Barrier(2, timeout=10)
@@ -34,7 +34,7 @@ def test_two_who_write_one_file_at_once_leave_the_whole_of_one(
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_killed_writers_left_is_removed_when_it_is_old_and_nothing_else_is(tmp_path: Path) -> None:
+def test_only_old_leftovers_of_killed_writers_are_removed(tmp_path: Path) -> None:
     for name in ("a.xml.0123456789ab.tmp", "a.xml", "a.tmp", "0123456789ab.tmp.xml"):
         (tmp_path / name).write_text("")
         os.utime(tmp_path / name, (time.time() - 7200,) * 2)

@@ -1,4 +1,4 @@
-"""The fold: what an event changes, and what does not fit."""
+"""The fold: what an event changes, and which events do not fit."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def test_the_deal_sets_the_table() -> None:
     assert unseen34(rec, 0).sum() == 136 - 13 - 1
 
 
-def test_a_discard_lies_in_the_river_and_passes_the_turn() -> None:
+def test_a_discard_enters_the_river_and_passes_the_turn() -> None:
     scene = Scene().own("9p", "9p").turn("5s")
     rec = scene.record
     assert [t >> 2 for t in river_of(rec, 0)] == [17]
@@ -107,7 +107,7 @@ def test_a_call_ends_ippatsu_and_the_first_go_around() -> None:
     assert not scene.record["unbroken"]
 
 
-def test_letting_a_win_pass_is_furiten_until_the_own_discard() -> None:
+def test_a_missed_win_is_furiten_until_the_next_own_discard() -> None:
     scene = Scene("123m456p789s1122z").own("9p", "9p").turn("1z")
     rec = scene.record
     assert not is_furiten(rec, 0)
@@ -135,7 +135,7 @@ def test_own_river_makes_furiten() -> None:
 
 def test_tiles_passed_since_riichi_are_safe() -> None:
     scene = Scene().own("9p", "9p").draw().riichi("1s").turn("5p").turn("6p")
-    # the last tile is still open to a ron
+    # the last tile can still be won on by ron
     assert scene.record["safe34"][1] & bits(18, 13, 14) == bits(18, 13)
     scene.own("9p", "1m").draw()
     assert scene.record["safe34"][1] & bits(18, 13, 14, 0) == bits(18, 13, 14, 0)
@@ -156,7 +156,7 @@ def test_an_added_kan_can_be_robbed_before_its_draw() -> None:
 
 
 @pytest.mark.parametrize(("last", "field"), [("7z", "liable_dragons"), ("4z", "liable_winds")])
-def test_who_gives_the_last_set_is_liable(last: str, field: str) -> None:
+def test_the_player_who_gives_the_last_set_is_liable(last: str, field: str) -> None:
     sets, rest = (("5z", "6z", "7z"), "12345p1m1s") if last == "7z" else (("1z", "2z", "3z", "4z"), "1234p1m")
     scene = Scene(rest + "".join(text[0] * 2 for text in sets) + "z", dora="9s").own("9m", "9m")
     for i, text in enumerate(sets):
@@ -219,7 +219,7 @@ def _claim_scene() -> Scene:
         (_claim_scene, Draw(7, -1), "no such player"),
     ],
 )
-def test_what_does_not_fit_is_refused_and_changes_nothing(scene, event: GameEvent, why: str) -> None:
+def test_an_event_that_does_not_fit_is_refused_and_changes_nothing(scene, event: GameEvent, why: str) -> None:
     table = scene()
     before = clone(table.record)
     with pytest.raises(StateMismatchError, match=why):
@@ -271,7 +271,7 @@ def test_a_cut_stream_is_refused() -> None:
             fold_packed(new_round(), cut)
 
 
-def test_packed_lengths_are_what_pack_writes() -> None:
+def test_packed_lengths_match_what_pack_writes() -> None:
     for event in _claim_scene().events:
         packed = pack(event)
         assert packed is not None

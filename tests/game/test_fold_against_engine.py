@@ -1,4 +1,4 @@
-"""Whole games at the table: after every step our fold and the engine tell the same story.
+"""Whole games at the table: after every step our fold and the engine agree.
 
 `SUZAKU_FOLD_GAMES` sets the number of games of the full run (2,000): ``pytest -m slow -k agrees``.
 """
@@ -37,12 +37,12 @@ def heuristic(rng: random.Random, table: Table, player: int, legal: list[Action]
 
 
 def anyhow(rng: random.Random, table: Table, player: int, legal: list[Action]) -> Action:
-    """Does anything that is legal."""
+    """Takes any legal action."""
     return rng.choice(legal)
 
 
 def boldly(rng: random.Random, table: Table, player: int, legal: list[Action]) -> Action:
-    """Wins, kans and declares where it can, mostly; throws what it has fewest of."""
+    """Usually wins, makes kans and declares riichi when possible; discards the kind it has fewest of."""
     bold = [action for action in legal if action.kind in _BOLD]
     if bold and rng.random() < 0.7:
         return rng.choice(bold)
@@ -56,7 +56,7 @@ SEATS: tuple[Seat, ...] = (heuristic, anyhow, boldly)
 
 
 def clumped_wall(rng: random.Random) -> list[int]:
-    """A wall in which equal tiles lie near each other, so that sets, kans and ready hands come often."""
+    """A wall with equal tiles near each other, so that sets, kans and tenpai hands are frequent."""
     kinds = list(range(34))
     rng.shuffle(kinds)
     spread = rng.choice((5, 10, 20, 60))
@@ -64,7 +64,7 @@ def clumped_wall(rng: random.Random) -> list[int]:
 
 
 def play(seed: int) -> None:
-    """One game; every round's start, step and end is compared."""
+    """Play one game, comparing the start, every step and the end of each round."""
     rng = random.Random(seed)
     seats = [rng.choice(SEATS) for _ in range(4)]
     length = rng.choice(("hanchan", "tonpuu"))
@@ -83,7 +83,7 @@ def play(seed: int) -> None:
 
 
 def compare(table: Table) -> None:
-    """The record against the engine's own table, and our legal actions against its."""
+    """Compare the record with the engine's own table, and our legal actions with the engine's."""
     record = table.state
     env: Any = table._round._engine._env
     for player in range(4):
@@ -108,16 +108,16 @@ def _just_declared(record: Any) -> Any:
 
 
 def compare_furiten(record: Any, env: Any) -> None:
-    """Who may not win by ron; the engine does not show the furiten of a riichi that let a win pass."""
+    """Compare who is furiten; the engine does not show the furiten after a win missed in riichi."""
     asked = record["phase"] in (PHASE_CLAIM, PHASE_ROB)
     for player in range(4):
         waits = int(record["waits"][player])
         if record["hand_size"][player] % 3 == 2 or record["missed_riichi"][player]:
             continue
         if waits == 0:
-            continue  # an added kan can break a hand that let a win pass: nothing is left to be barred from
+            continue  # an added kan can break a hand that missed a win: it has no waits left
         if asked and waits >> (int(record["last_tile"]) >> 2) & 1:
-            continue  # a win without a yaku: the engine marks it at once, we when the tile has passed
+            continue  # a win without a yaku: the engine marks it immediately, we when the tile has passed
         in_river = any(waits >> (tile >> 2) & 1 for tile in env.discards[player])
         missed = env.missed_agari_doujun[player]
         assert is_furiten(record, player) == (in_river or missed), player

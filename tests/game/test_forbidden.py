@@ -1,4 +1,4 @@
-"""What the rules forbid and the table allows: it is folded, and the rule it breaks is named."""
+"""What the rules forbid but the table allows: it is folded, and the broken rule is named."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.scene import Scene
 
 
 def exhausted(scene: Scene) -> Scene:
-    """The scene as if the wall had been drawn up before."""
+    """The scene with the wall drawn to its end."""
     scene.record["wall_left"] = 0
     return scene
 
 
 def after_four_kans(scene: Scene) -> Scene:
-    """The scene as if two others had laid four kans before."""
+    """The scene after four kans by two other players."""
     scene.record["kan_count"] = 4
     return scene
 
@@ -53,7 +53,7 @@ def others_chi() -> Scene:
 
 
 def triplet(drawn: str = "9p") -> Scene:
-    """Three 4p in the hand, the player after us throws the fourth."""
+    """Three 4p in the hand; shimocha discards the fourth."""
     return Scene("123m444p789s1122z").own(drawn, drawn).turn("4p")
 
 

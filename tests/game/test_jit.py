@@ -1,4 +1,4 @@
-"""Kernels and what is kept of them on disk."""
+"""Kernels and their cache on disk."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def load(tmp_path: Path) -> Iterator[Loader]:
-    """Import a probe module anew, as the next start of the program would."""
+    """Import a probe module again, as the next run of the program would."""
     kept = len(jit._KERNELS)
 
     def import_anew(source: str = SOURCE) -> ModuleType:
@@ -194,7 +194,7 @@ def test_a_package_that_imports_itself_has_a_key(project: Path) -> None:
     assert sources_key(project / "game/low/__init__.py", "game.low")
 
 
-def test_what_old_sources_left_is_removed_but_for_the_newest(tmp_path: Path) -> None:
+def test_only_the_newest_cache_of_older_sources_is_kept(tmp_path: Path) -> None:
     for age in range(6):
         folder = tmp_path / f"game.fold-{age}"
         folder.mkdir()
@@ -209,7 +209,7 @@ def test_what_old_sources_left_is_removed_but_for_the_newest(tmp_path: Path) -> 
 # --- files ------------------------------------------------------------------------------------------------
 
 
-def test_what_is_written_is_read_back_and_nothing_else_is_left(tmp_path: Path) -> None:
+def test_a_written_file_is_read_back_and_leaves_no_temporary_file(tmp_path: Path) -> None:
     path = tmp_path / "new" / "file.bin"
     assert read_checked(path) is None
     assert write_checked(path, b"one")
@@ -233,7 +233,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pyt
 
 # --- tables -----------------------------------------------------------------------------------------------
 
-# Far apart in memory: one so small that it lies on the heap, one so large that it is mapped by itself.
+# Far apart in memory: one small enough for the heap, one large enough to be mapped separately.
 _small = static_table("test_small", np.arange(10, 14, dtype=np.int16))
 _large = static_table("test_large", np.arange(1_000_000, dtype=np.float64))
 

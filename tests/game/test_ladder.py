@@ -11,7 +11,7 @@ def counts(*numbers: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]
     return np.array([numbers], dtype=np.float64)
 
 
-def test_who_is_always_first_climbs_as_fast_as_the_points_allow() -> None:
+def test_always_first_climbs_as_fast_as_the_points_allow() -> None:
     # 800 to 1,600 from 4-dan in steps of 75, then 1,000 to 2,000
     assert climb(counts(1, 0, 0, 0), "hanchan", games=10, climbers=5).dan == 4
     assert climb(counts(1, 0, 0, 0), "hanchan", games=11, climbers=5).dan == 5
@@ -19,7 +19,7 @@ def test_who_is_always_first_climbs_as_fast_as_the_points_allow() -> None:
     assert climb(counts(1, 0, 0, 0), "hanchan", games=11 + 14, climbers=5).dan == 6
 
 
-def test_who_is_always_last_falls_to_the_first_dan() -> None:
+def test_always_last_falls_to_the_first_dan() -> None:
     ladder = climb(counts(0, 0, 0, 1), "hanchan", climbers=5)
     assert ladder.dan == 1
     assert START - FIRST_DAN + 1 == 4
@@ -34,7 +34,7 @@ def test_third_places_change_nothing() -> None:
     assert climb(counts(0, 0, 1, 0), "hanchan", games=50, climbers=5).dan == 4
 
 
-def test_the_dan_one_comes_to_is_about_the_stable_rank() -> None:
+def test_the_dan_reached_is_about_the_stable_rank() -> None:
     # (5 * 0.28 + 2 * 0.26) / 0.21 - 2 = 7.1
     ladder = climb(counts(28, 26, 25, 21), "hanchan", games=4000, climbers=300)
     assert ladder.dan == pytest.approx(7.1, abs=1.0)
@@ -65,5 +65,5 @@ def test_before_the_first_game_every_chance_is_as_likely() -> None:
     ladder = climb_from((0, 0, 0, 0), "hanchan", climbers=2_000)
     assert ladder.shares[0] > 0.1
     assert ladder.tenhoui > 0.1
-    # first and last as often, those in between always: more is lost than won
+    # first and last equally often, second and third always: more is lost than won
     assert climb_from((500, 0, 0, 500), "hanchan", climbers=500).dan < ladder.dan

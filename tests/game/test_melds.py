@@ -15,7 +15,7 @@ def _valid_codes() -> dict[int, Meld]:
 
 def test_every_code_survives_the_round_trip() -> None:
     melds = _valid_codes()
-    # 21 runs x 64 copies x 3 called; 34 kinds x 4 spares x 3 called x 3 players, for pon and for kakan;
+    # 21 sequences x 64 copies x 3 called; 34 kinds x 4 spares x 3 called x 3 players, for pon and for kakan;
     # 136 called tiles x 3 players; 136 names of the 34 closed kans
     assert len(melds) == 21 * 64 * 3 + 2 * 34 * 4 * 3 * 3 + 136 * 3 + 136
     for code, meld in melds.items():
@@ -43,7 +43,7 @@ def test_codes_seen_on_the_wire(code: int, meld: Meld) -> None:
 
 
 @pytest.mark.parametrize("code", [-1, 1 << 16, 30752, 0x4, 0xFFFF, 137 << 8])
-def test_what_names_no_meld_is_refused(code: int) -> None:
+def test_a_code_that_names_no_meld_is_refused(code: int) -> None:
     with pytest.raises(ValueError, match="meld code"):
         decode_meld(code)
 

@@ -1,4 +1,4 @@
-"""Why something is not legal: one case for each rule, and never a reason missing in whole games."""
+"""Why an action is not legal: one case for each rule, and whole games in which a reason is never missing."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ CASES = [
     (late, {"type": "reach"}, "fewer than four tiles are left in the wall"),
     (lambda: Scene("147m258p369s1234z").draw("5z"), {"type": "reach"}, "the hand is not ready"),
     (in_riichi, {"type": "reach"}, "riichi has been declared already"),
-    (in_riichi, {"type": "dahai", "pai": "1m"}, "in riichi only the drawn tile may be thrown"),
+    (in_riichi, {"type": "dahai", "pai": "1m"}, "in riichi only the drawn tile may be discarded"),
     (
         lambda: Scene(READY).draw("9p"),
         {"type": "dahai", "pai": "9s", "tsumogiri": True},
@@ -69,9 +69,9 @@ CASES = [
     ),
     (lambda: Scene(READY).draw("9p"), {"type": "dahai", "pai": "5s"}, "5s is not in hand"),
     (lambda: Scene(READY).draw("9p"), {"type": "dahai"}, "names no tile"),
-    (lambda: Scene(READY).draw("9p"), {"type": "none"}, "it has to discard"),
+    (lambda: Scene(READY).draw("9p"), {"type": "none"}, "it must discard"),
     (lambda: Scene(READY).draw("9p"), {"type": "hora"}, "the hand is not complete"),
-    (lambda: Scene(READY).draw("9p"), {"type": "pon"}, "there is no tile of another player to take"),
+    (lambda: Scene(READY).draw("9p"), {"type": "pon"}, "there is no tile of another player to claim"),
     (
         lambda: Scene(READY).draw("9p"),
         {"type": "ryukyoku"},
@@ -83,12 +83,12 @@ CASES = [
         {"type": "ankan", "consumed": ["W", "W", "W", "W"]},
         "W is not in hand",
     ),
-    (with_kans, {"type": "ankan", "consumed": ["1m"] * 4}, "there are four kans already"),
+    (with_kans, {"type": "ankan", "consumed": ["1m"] * 4}, "four kans have been made already"),
     (furiten, {"type": "hora"}, "it is furiten"),
     (offered, {"type": "hora"}, "the hand does not win on this tile"),
     (offered, {"type": "reach"}, "it is not its turn"),
     (offered, {"type": "pon", "actor": 1}, "it plays for player 0"),
-    (offered, {"type": "pon", "pai": "4p"}, "the tile thrown is 5p, not 4p"),
+    (offered, {"type": "pon", "pai": "4p"}, "the discard is 5p, not 4p"),
     (offered, {"type": "pon", "consumed": ["4p", "4p"]}, "4p is not in hand"),
     (offered, {"type": "chi", "consumed": ["4m", "6m"]}, "5p and 4m 6m make no meld"),
     (
@@ -99,12 +99,12 @@ CASES = [
     (
         lambda: Scene("4055p46m89s11224z").own("9p", "9p").turn("5m"),
         {"type": "chi", "consumed": ["4m", "6m"]},
-        "chi takes a tile of the player to the left only",
+        "chi is only from the player to the left",
     ),
     (
         called,
         {"type": "dahai", "pai": "2s"},
-        r"2s may not be thrown after this call \(kuikae\)",
+        r"2s may not be discarded after this call \(kuikae\)",
     ),
 ]
 
@@ -117,7 +117,7 @@ def test_each_rule_has_its_reason(scene: Callable[[], Scene], answer: dict[str, 
 
 
 class Asking(PolicyChooser):
-    """Asks for the reason of everything that may not be done, wherever somebody is asked."""
+    """Asks for the reason of every illegal action, whenever a player is asked."""
 
     asked = 0
 

@@ -1,4 +1,4 @@
-"""A table restored from one seat's view and the true hidden tiles plays on as the original does."""
+"""A table restored from one player's view and the true hidden tiles plays on like the original."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.game.test_fold_against_engine import anyhow, boldly, clumped_wall
 from tests.stacked import Play, kinds, stacked_wall
 
 K = ActionKind
-# what cannot be known of a hand that was not seen while it changed
+# what cannot be known about a hand that changed unseen
 _NOT_KNOWN = ("waits", "missed_turn", "missed_riichi")
 
 
 def hands_of(table: Table) -> list[list[int]]:
-    """The true hands, the tile just drawn last."""
+    """The true hands, with a tile just drawn last."""
     hands = [hand_tiles(table.state, player) for player in range(4)]
     drawn = int(table.state["drawn"])
     for hand in hands:
@@ -41,7 +41,7 @@ def hidden_of(table: Table) -> list[int]:
 
 
 def view_of(table: Table, player: int) -> np.void:
-    """The record as one seat has seen it."""
+    """The record as one player sees it."""
     record = new_round()
     for event in table.events:
         apply(record, masked(event, player))
@@ -71,7 +71,7 @@ def until_round_end(events: list[GameEvent]) -> list[GameEvent]:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_a_restored_round_goes_on_as_the_original(seed: int) -> None:
+def test_a_restored_round_continues_like_the_original(seed: int) -> None:
     rng = random.Random(seed)
     seats = [rng.choice((anyhow, boldly)) for _ in range(4)]
     table = Table(seed, wall=clumped_wall(rng))
@@ -107,13 +107,13 @@ def test_a_restored_riichi_that_let_a_win_pass_may_never_ron() -> None:
         assert table.waiting() == [3]
 
 
-def test_where_nobody_has_a_claim_in_this_deal_the_round_moves_on() -> None:
+def test_without_a_claim_in_this_deal_the_round_moves_on() -> None:
     play = Play(stacked_wall(("", "11z456m123p789s99p", "", ""), "1z"))
     play.act(0, K.DISCARD, "1z")
     assert play.table.waiting() == [1]
     view = view_of(play.table, 0)
     hands, hidden = hands_of(play.table), hidden_of(play.table)
-    # in another deal the two East winds lie at the end of the wall
+    # in another deal both East winds are at the end of the wall
     swapped = [tile for tile in hands[1] if tile >> 2 == 27]
     others = list(hidden[-2:])
     hands[1] = [tile for tile in hands[1] if tile >> 2 != 27] + others
@@ -126,9 +126,9 @@ def test_where_nobody_has_a_claim_in_this_deal_the_round_moves_on() -> None:
 def test_tiles_that_do_not_fit_are_refused() -> None:
     table = Table(3)
     view, hands, hidden = view_of(table, 0), hands_of(table), hidden_of(table)
-    with pytest.raises(StateMismatchError, match="nobody is asked"):
+    with pytest.raises(StateMismatchError, match="no player is asked"):
         Table.restore(new_round(), hands, hidden)
-    with pytest.raises(StateMismatchError, match="known to be another"):
+    with pytest.raises(StateMismatchError, match="is known and differs"):
         Table.restore(view, [hands[1], hands[0], *hands[2:]], hidden)
     with pytest.raises(StateMismatchError, match="hidden tiles"):
         Table.restore(view, hands, hidden[1:])

@@ -22,7 +22,7 @@ def test_red_and_plain_fives_are_two_discards() -> None:
     assert scene.faces(K.DISCARD).count("0p") == 1
 
 
-def test_nothing_is_asked_of_those_who_cannot_act() -> None:
+def test_players_who_cannot_act_are_not_asked() -> None:
     scene = Scene("123m456p789s1122z").draw("9p")
     assert scene.legal(1) == []
     scene.discard("9p")
@@ -73,7 +73,7 @@ def test_pon_and_open_kan_from_anybody(hand: str, thrown: str, pon: list[str], k
 @pytest.mark.parametrize(
     ("hand", "thrown", "own", "allowed"),
     [
-        # 1m called into 123m: neither 1m nor 4m may follow
+        # 1m called into 123m: neither 1m nor 4m may be discarded next
         ("12344m56p789s11z4p", "1m", ("2m", "3m"), "4p 5p 6p 7s 8s 9s 1z"),
         # 9m called into 789m: nor 6m
         ("678m9m56p789s11z46p", "9m", ("7m", "8m"), "4p 5p 6p 7s 8s 9s 1z"),
@@ -112,7 +112,7 @@ def test_after_declaring_only_discards_that_stay_ready() -> None:
     assert scene.kinds() == {K.DISCARD}
 
 
-def test_in_riichi_the_drawn_tile_is_thrown() -> None:
+def test_in_riichi_only_the_drawn_tile_may_be_discarded() -> None:
     scene = Scene("123m456p789s1122z").draw("9p").riichi("9p").turn("3p").turn("3p").turn("3p").draw("5s")
     assert [str(a) for a in scene.legal()] == ["discard 5s"]
 
@@ -121,7 +121,7 @@ def test_in_riichi_the_drawn_tile_is_thrown() -> None:
     ("hand", "drawn", "allowed"),
     [
         ("111m456p789s1122z", "1m", True),
-        # 2 3 4 4 4: without the triplet the waits on 1 and 4 go
+        # 2 3 4 4 4: without the triplet the waits on 1 and 4 disappear
         ("23444m456p789s11z", "4m", False),
         # the fourth tile must be the drawn one
         ("111123m456p99s22z", "5s", False),

@@ -26,7 +26,7 @@ RECORDED = [
 
 
 def recorded_context(win: dict[str, Any]) -> WinContext:
-    """Circumstances the record does not state outright are read off the yaku it lists."""
+    """The circumstances of a win; those the record does not state are inferred from its yaku."""
     yaku = set(win.get("yaku", [])[::2])
     return WinContext(
         hand=tuple(win["hai"]),
@@ -62,16 +62,16 @@ def test_recorded_win_has_its_stated_value_and_payments(win: dict[str, Any]) -> 
     assert [change // 100 for change in paid] == win["deltas"]
 
 
-def test_recorded_wins_cover_what_was_seen_in_play() -> None:
+def test_recorded_wins_cover_every_yaku_seen_in_play() -> None:
     yaku = {i for win in RECORDED for i in win.get("yaku", [])[::2]}
     yakuman = {i for win in RECORDED for i in win.get("yakuman", [])}
     assert yaku == set(range(36)) - {17} | {52, 53, 54}  # 17: no North round exists
-    assert yakuman == set(range(37, 51)) - {45, 46}  # nobody made nine gates or four kans
+    assert yakuman == set(range(37, 51)) - {45, 46}  # no win with nine gates or four kans in the data
 
 
 @dataclass(frozen=True)
 class Hand:
-    """A win in a few words: concealed tiles with the winning one last, melds as text."""
+    """A win in short form: concealed tiles with the winning one last, melds as text."""
 
     hand: str
     melds: str = ""
@@ -234,7 +234,7 @@ def drawn_riichi(scene: Scene) -> tuple[int, bool]:
     return context.riichi, context.ippatsu
 
 
-def test_the_first_draw_wins_a_yakuman_if_nobody_called() -> None:
+def test_a_win_on_the_first_draw_is_a_yakuman_without_calls() -> None:
     dealer = drawn(Scene(HAND, dora="5s").draw("1z"))
     assert (dealer.first_turn, dealer.is_dealer) == (True, True)
     other = drawn(Scene(HAND, dora="5s", round_index=3).turn("9p").draw("1z"))
@@ -285,7 +285,7 @@ def test_a_hidden_hand_has_no_context() -> None:
 
 @st.composite
 def finished_rounds(draw: st.DrawFn) -> tuple[np.void, int, bool]:
-    """A record in which player 0 is offered a complete hand: its tile, and whether he drew it."""
+    """A record in which player 0 may win with a complete hand, the winning tile, and whether it was drawn."""
     open_sets = draw(st.integers(0, 3))
     lowest = st.one_of(st.integers(0, 33).map(lambda kind: (kind,) * 3), st.sampled_from(RUNS))
     sets = draw(st.lists(lowest, min_size=4, max_size=4))

@@ -58,7 +58,7 @@ PAYMENTS: list[tuple[str, Four, Four]] = [
         deltas(DAISANGEN, 0, 3, 0, honba=1, riichi_sticks=2, liable=2),
         (50300, 0, -24300, -24000),
     ),
-    ("liable discards himself", deltas(DAISANGEN, 0, 3, 1, honba=1, liable=3), (32300, 0, 0, -32300)),
+    ("the liable player discards", deltas(DAISANGEN, 0, 3, 1, honba=1, liable=3), (32300, 0, 0, -32300)),
 ]
 
 
@@ -78,7 +78,7 @@ def test_payments_lose_only_the_sticks(
     base: int, player: int, source: int, dealer: int, honba: int, sticks: int, liable: int
 ) -> None:
     if liable == player or base < 8000:
-        liable = -1  # nobody is liable for less than a yakuman
+        liable = -1  # there is no liability for less than a yakuman
     paid = deltas(value(base), player, source, dealer, honba=honba, riichi_sticks=sticks, liable=liable)
     assert sum(paid) == 1000 * sticks
     assert paid[player] > 0
@@ -123,7 +123,7 @@ def test_nagashi_mangan(players: list[int], dealer: int, wanted: Four) -> None:
     assert nagashi_deltas(players, dealer) == wanted
 
 
-def test_equal_scores_go_by_the_seats_of_the_first_round() -> None:
+def test_ties_go_by_seat_order_in_the_first_round() -> None:
     assert placements([25000, 25000, 25000, 25000]) == (1, 2, 3, 4)
     assert placements([10000, 40000, 10000, 40000]) == (3, 1, 4, 2)
 
@@ -166,18 +166,18 @@ LAST: dict[GameLength, int] = {"tonpuu": 3, "hanchan": 7}
     ("after_last", "repeats", "scores", "over"),
     [
         (-1, False, (50000, 20000, 20000, 10000), False),
-        (-1, True, (-100, 60000, 20000, 20100), True),  # bust ends it anywhere
-        (-1, False, (0, 60000, 20000, 20000), False),  # nought is alive
+        (-1, True, (-100, 60000, 20000, 20100), True),  # a score below 0 ends it at any point
+        (-1, False, (0, 60000, 20000, 20000), False),  # a score of 0 does not
         (0, False, (30000, 20000, 25000, 25000), True),
-        (0, False, (29900, 20100, 25000, 25000), False),  # nobody has 30,000: one more wind
-        (0, True, (20000, 20000, 20000, 40000), True),  # the dealer (3) is first and stops
-        (0, True, (40000, 10000, 10000, 40000), False),  # he is only second, by the seats
-        (0, True, (25000, 25000, 20200, 29800), False),  # he is first without 30,000
+        (0, False, (29900, 20100, 25000, 25000), False),  # no player has 30,000: the next wind
+        (0, True, (20000, 20000, 20000, 40000), True),  # the dealer (3) is first and the game ends
+        (0, True, (40000, 10000, 10000, 40000), False),  # the dealer is only second, by seat order
+        (0, True, (25000, 25000, 20200, 29800), False),  # the dealer is first without 30,000
         (1, False, (25000, 25000, 20000, 30000), True),  # sudden death
         (1, False, (25000, 25000, 24900, 25100), False),
-        (1, True, (30000, 25000, 20000, 25000), True),  # the dealer (0) stops there too
+        (1, True, (30000, 25000, 20000, 25000), True),  # the dealer (0) ends it there too
         (1, True, (25000, 30000, 20000, 25000), False),
-        (4, False, (25000, 25000, 24900, 25100), True),  # the further wind is over
+        (4, False, (25000, 25000, 24900, 25100), True),  # the next wind is over
         (4, True, (25000, 25000, 24900, 25100), False),
     ],
 )

@@ -1,4 +1,4 @@
-"""Shanten, waits and accepted tiles: hands a player recognises, and slower ways to the same answer."""
+"""Shanten, waits and accepted tiles: hands a player recognises, checked with slower methods."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ def kinds(mask: int) -> str:
     [
         ("123m456p789s11122z", 0, -1, 4, 8),
         ("123m456p789s1112z", 0, 0, 5, 8),
-        ("147m258p369s1234z", 0, 8, 6, 7),  # nothing fits together
+        ("147m258p369s1234z", 0, 8, 6, 7),  # no connected tiles
         ("147m258p369s12345z", 0, 8, 6, 6),
         ("1199m1199p1199s1z", 0, 3, 0, 5),
         ("1199m1199p1199s11z", 0, 3, -1, 5),
-        ("1111m2222p3333s44z", 0, 1, 5, 10),  # four of a kind are one pair of the seven
+        ("1111m2222p3333s44z", 0, 1, 5, 10),  # four of a kind count as one pair
         ("19m19p19s1234567z", 0, 8, 6, 0),
         ("19m19p19s12345677z", 0, 7, 5, -1),
         ("19m19p19s1234566z", 0, 7, 5, 0),
-        ("22334455667788m", 0, -1, -1, 13),  # two runs twice, and seven pairs
+        ("22334455667788m", 0, -1, -1, 13),  # two pairs of equal sequences, and seven pairs
         ("1112345678999m", 0, 0, 4, 10),
         ("11123455678999m", 0, -1, 3, 10),
         ("1m", 4, 0, 12, 12),
@@ -88,7 +88,7 @@ def test_a_hand_is_so_far_from_each_form(
         ("23456m11p", 2, "1m 4m 7m"),
         ("1113m", 3, "2m 3m"),
         ("1199m1199p1199s1z", 0, "1z"),
-        ("2233445566778m", 0, "2m 5m 8m"),  # both as runs and as seven pairs
+        ("2233445566778m", 0, "2m 5m 8m"),  # both as sequences and as seven pairs
         ("19m19p19s1234567z", 0, "1m 9m 1p 9p 1s 9s 1z 2z 3z 4z 5z 6z 7z"),
         ("19m19p19s1234566z", 0, "7z"),
         ("147m258p369s1234z", 0, ""),
@@ -97,22 +97,22 @@ def test_a_hand_is_so_far_from_each_form(
         ("1111m", 3, ""),
         ("1111234m", 2, "4m"),
         ("1111223344556m", 0, "2m 3m 5m 6m"),
-        ("1111m2233p4455s6z", 0, ""),  # four of a kind are no two pairs
-        ("5m", 4, "5m"),  # even with three in a meld of one's own, which is not seen here
+        ("1111m2233p4455s6z", 0, ""),  # four of a kind are not two pairs
+        ("5m", 4, "5m"),  # even with three in an own meld, which is not counted here
     ],
 )
 def test_a_ready_hand_waits_on(hand: str, melds: int, expected: str) -> None:
     assert kinds(waits(counts(hand), melds)) == expected
 
 
-def test_a_mask_comes_to_python_as_a_plain_int() -> None:
+def test_a_mask_reaches_python_as_a_plain_int() -> None:
     mask = waits(counts("19m19p19s1234567z"), 0)
     assert type(mask) is int
     assert mask.bit_count() == 13
 
 
 def test_accepted_tiles_are_those_of_every_form_as_near_as_the_nearest() -> None:
-    # 1-shanten both for runs and for seven pairs
+    # 1-shanten both for sequences and for seven pairs
     distance, mask = accepted(counts("1122m3344p5566s7z"), 0)
     assert (distance, kinds(mask)) == (0, "7z")
     distance, mask = accepted(counts("223344m5567p778s"), 0)
@@ -120,7 +120,7 @@ def test_accepted_tiles_are_those_of_every_form_as_near_as_the_nearest() -> None
     assert mask == brute_accepted(counts("223344m5567p778s"), 0)
 
 
-def test_ukeire_counts_what_cannot_be_seen_and_keeps_kinds_that_are_gone() -> None:
+def test_ukeire_counts_unseen_copies_and_keeps_exhausted_kinds() -> None:
     hand34 = counts("123m456p78s11222z")
     unseen34 = np.full(34, 4, np.int8) - hand34
     unseen34[23] = 0  # 6s
@@ -128,7 +128,7 @@ def test_ukeire_counts_what_cannot_be_seen_and_keeps_kinds_that_are_gone() -> No
     assert (distance, kinds(mask), copies) == (0, "6s 9s", 4)
 
 
-def test_discards_are_listed_with_what_each_leaves() -> None:
+def test_each_discard_is_listed_with_its_ukeire() -> None:
     hand34 = counts("123m456p78s112225z")
     before = hand34.copy()
     distances, masks, copies = table_of(hand34, 0)
@@ -163,7 +163,7 @@ def brute_accepted(hand34: Hand, melds: int) -> int:
 
 
 def is_complete(hand34: Hand, melds: int) -> bool:
-    """By trying every pair and taking sets off from the lowest tile on."""
+    """Try every pair and remove sets from the lowest tile up."""
     left = hand34.tolist()
     if melds == 0:
         if sorted(left)[-7:] == [2] * 7:
@@ -194,7 +194,7 @@ def only_sets(left: list[int]) -> bool:
 
 @st.composite
 def hands(draw: st.DrawFn, extra: int) -> tuple[Hand, int]:
-    """A hand of 3n + ``extra`` tiles and its melds, often of so few kinds that it is nearly complete."""
+    """A hand of 3n + ``extra`` tiles and its melds, often with few kinds so that it is nearly complete."""
     melds = draw(st.integers(0, 4))
     pool = draw(st.sampled_from([range(136), range(24), range(36), range(72), range(96, 136), range(60, 84)]))
     size = 12 - 3 * melds + extra
@@ -203,7 +203,7 @@ def hands(draw: st.DrawFn, extra: int) -> tuple[Hand, int]:
 
 
 @given(hands(2))
-def test_complete_means_that_it_comes_apart_into_a_winning_form(case: tuple[Hand, int]) -> None:
+def test_a_complete_hand_can_be_split_into_a_winning_form(case: tuple[Hand, int]) -> None:
     hand34, melds = case
     assert (shanten(hand34, melds) == -1) == is_complete(hand34, melds)
 
@@ -239,7 +239,7 @@ def test_there_are_waits_exactly_in_tenpai(case: tuple[Hand, int]) -> None:
 
 
 @given(hands(2))
-def test_the_discard_table_is_what_each_hand_would_say(case: tuple[Hand, int]) -> None:
+def test_the_discard_table_agrees_with_ukeire_after_each_discard(case: tuple[Hand, int]) -> None:
     hand34, melds = case
     unseen34 = np.full(34, 4, np.int8) - hand34
     distances, masks, copies = table_of(hand34, melds)
@@ -281,14 +281,14 @@ def test_impossible_counts_read_nothing_outside_the_tables(count: int) -> None:
 # --- the tables -------------------------------------------------------------------------------------------
 
 
-def test_every_table_entry_says_what_its_holding_misses() -> None:
+def test_every_table_entry_has_the_tiles_its_holding_lacks() -> None:
     tables = shanten_table.load()
     empty = tables.missing[tables.offset[0] + tables.order[0]]
     lanes = [int(empty) >> 7 * lane & 127 for lane in range(9)]
     assert lanes == [3, 6, 9, 12, 2, 5, 8, 11, 14]
 
 
-def test_a_damaged_table_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_table_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUZAKU_CACHE_DIR", str(tmp_path))
     good = shanten_table.load()
     (kept,) = (tmp_path / "tables").iterdir()

@@ -1,4 +1,4 @@
-"""A game at the table: the order of events, how rounds and games end, what may not be done."""
+"""A game at the table: the order of events, the ends of rounds and games, illegal actions."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_the_engine_deals_the_same_hands() -> None:
     ]
 
 
-def test_without_a_seed_no_two_games_are_alike() -> None:
+def test_without_a_seed_games_differ() -> None:
     assert Table().wall != Table().wall
 
 
@@ -141,7 +141,7 @@ def test_a_rinshan_win_on_an_open_kan_does_not_count_its_indicator() -> None:
 
 
 def robbery() -> Play:
-    """Player 0 has added the red 5p to his pon; player 1 waits for it."""
+    """Player 0 has added the red 5p to a pon; player 1 waits for it."""
     hands = ("55p123m789s11z999m", "46p234m567s22s678m", "", "")
     play = Play(stacked_wall(hands, "3z4z5p2z2z2z0p"))
     play.throw("3z", "4z")
@@ -162,7 +162,7 @@ def test_an_added_kan_may_be_robbed_and_shows_no_indicator() -> None:
     assert events[0].from_player == 0
 
 
-def test_an_added_kan_that_nobody_robs_goes_on() -> None:
+def test_an_added_kan_that_is_not_robbed_continues() -> None:
     play = robbery()
     assert kinds(play.pass_all()) == ["Draw"]
     assert play.table.waiting() == [0]
@@ -186,7 +186,7 @@ READY = "123m456p789s1122z"
 PINFU_69P = "78p234m406s678s55m"
 
 
-def test_riichi_is_declared_then_thrown_then_paid() -> None:
+def test_riichi_is_declared_then_discarded_then_paid() -> None:
     play = Play(stacked_wall((READY, "", "", ""), "9p"))
     assert kinds(play.act(0, K.RIICHI)) == ["Riichi"]
     assert [tile_text(action.tile) for action in play.table.legal(0)] == ["9p"]
@@ -337,7 +337,7 @@ def test_four_kans_by_two_abort_the_round_after_the_discard() -> None:
     play.throw("9p")
     play.act(1, K.ANKAN, "3m")
     play.act(1, K.ANKAN, "4m")
-    # player 2 holds two more East winds, but only a ron could keep this round alive
+    # player 2 holds two more East winds, but only a ron could prevent the abort
     events = play.act(1, K.DISCARD, "1z")
     assert drawn(events).reason == "four_kans"
     assert len([e for e in play.table.events if type(e).__name__ == "DoraRevealed"]) == 4
@@ -377,7 +377,7 @@ HONOURS = [f"{n}z" for n in range(1, 5) for _ in range(4)] + ["6z", "6z"]
 
 
 def honours_every_fourth(first: int, count: int) -> str:
-    """Draws of which every fourth is an honour and the others are none."""
+    """Draws in which every fourth tile is an honour and the others are not."""
     plain = [f"{n}{suit}" for suit in "mps" for n in (2, 3, 4, 6, 7, 8) for _ in range(3)]
     honours = iter(HONOURS)
     return "".join(next(honours) if i % 4 == first else plain.pop() for i in range(count))
@@ -423,12 +423,12 @@ def test_the_last_round_ends_the_game_and_gives_its_sticks_to_first_place() -> N
 @pytest.mark.parametrize(
     ("round_index", "scores", "ready", "following"),
     [
-        (7, (25000, 26000, 24000, 25000), 0, 8),  # nobody has 30,000: West
+        (7, (25000, 26000, 24000, 25000), 0, 8),  # no player has 30,000: West
         (7, (40000, 20000, 20000, 20000), 3, 7),  # the dealer repeats and is not first
-        (7, (20000, 20000, 20000, 40000), 3, None),  # the dealer is first: the game stops
+        (7, (20000, 20000, 20000, 40000), 3, None),  # the dealer is first: the game ends
         (8, (20000, 30000, 25000, 25000), 1, None),  # sudden death
-        (11, (25000, 25000, 25000, 25000), 0, None),  # West 4 is the last of all
-        (2, (900, 30000, 44100, 25000), 1, None),  # somebody is below 0
+        (11, (25000, 25000, 25000, 25000), 0, None),  # West 4 is always the last
+        (2, (900, 30000, 44100, 25000), 1, None),  # a player is below 0
     ],
 )
 def test_when_a_hanchan_ends(
@@ -447,7 +447,7 @@ def test_when_a_hanchan_ends(
         assert play.table.round_index == following
 
 
-# --- what a caller sees -------------------------------------------------------------------------------------
+# --- through the public interface ---------------------------------------------------------------------------
 
 
 def test_an_illegal_action_names_player_and_action() -> None:
@@ -466,7 +466,7 @@ def test_an_illegal_action_names_player_and_action() -> None:
         table.step({})
 
 
-def test_another_copy_of_a_legal_face_may_be_thrown() -> None:
+def test_another_copy_of_a_legal_face_may_be_discarded() -> None:
     play = Play(stacked_wall(("1112m456p789s122z", "", "", ""), "2z"))
     assert [tile_text(action.tile) for action in play.table.legal(0)].count("1m") == 1
     for tile in parse_hand("111m"):
@@ -482,7 +482,7 @@ def test_a_closed_kan_may_name_any_of_its_copies_first() -> None:
     assert kinds(events) == ["Ankan", "DoraRevealed", "Draw"]
 
 
-def test_nobody_else_is_asked_on_a_turn() -> None:
+def test_only_the_player_to_move_is_asked() -> None:
     table = Table(1)
     assert [table.legal(player) for player in (1, 2, 3)] == [[], [], []]
 
@@ -501,7 +501,7 @@ def test_a_clone_plays_on_by_itself() -> None:
     assert table.events == twin.events
 
 
-def test_a_player_sees_his_own_draws_and_hand_only() -> None:
+def test_a_player_sees_only_its_own_draws_and_hand() -> None:
     table = Table(2)
     start, deal, draw = (masked(event, 1) for event in table.events[:3])
     assert start == StartGame(("", "", "", ""), 1)
@@ -513,7 +513,7 @@ def test_a_player_sees_his_own_draws_and_hand_only() -> None:
     assert masked(EndRound(), 1) == EndRound()
 
 
-def test_the_events_fold_for_every_seat() -> None:
+def test_the_events_fold_for_every_player() -> None:
     table = Table(6, length="tonpuu")
     play_out(table)
     for player in range(4):

@@ -9,7 +9,7 @@ import numpy as np
 
 from game.events import GameEvent
 from game.packing import Packed, pack_all
-from learning.choice import ALL_SEATS, Choice
+from learning.choice import ALL_PLAYERS, Choice
 from learning.corpus.absences import absences
 from learning.corpus.layout import ABSENCE, GAME
 from learning.corpus.reader import Corpus
@@ -44,4 +44,4 @@ def corpus_of(*games: Sequence[GameEvent], hanchan: bool = True) -> Corpus:
 
 def everybody(games: int) -> Choice:
     """All players of the first games."""
-    return Choice(np.arange(games), np.full(games, ALL_SEATS, np.uint8))
+    return Choice(np.arange(games), np.full(games, ALL_PLAYERS, np.uint8))

@@ -85,7 +85,7 @@ def everybody(corpus: Corpus) -> Players:
 def positions(corpus: Corpus, players: Players, slot: Slot) -> Positions:
     """All decisions, people's first."""
     people, ai = (positions_of(corpus, choice, slot) for choice in players)
-    moved = ai._replace(owners=ai.owners + len(people.seats))
+    moved = ai._replace(owners=ai.owners + len(people.players))
     pairs: Any = zip(people, moved, strict=True)
     return Positions(*(np.concatenate(pair) for pair in pairs))
 
@@ -202,9 +202,9 @@ def test_a_network_is_asked_about_the_positions(
     assert got.game.tolist() == found.games.tolist()
     assert got.owner.tolist() == found.owners.tolist()
     assert got.turn.tolist() == [
-        int(state["river_size"][seat]) for state, seat in zip(found.states, found.seats, strict=True)
+        int(state["river_size"][player]) for state, player in zip(found.states, found.players, strict=True)
     ]
-    names = corpus.index["players"][found.games, found.seats]
+    names = corpus.index["players"][found.games, found.players]
     assert got.ai.tolist() == [corpus.players[name].startswith("ⓝ") for name in names]
     assert got.ai.any()
     for decision, (place, taken, answered) in enumerate(expected(trained, slot, found)):
@@ -218,7 +218,7 @@ def expected(trained: Network, slot: Slot, found: Positions) -> list[tuple[int, 
     owners = found.owners
     planes = encode(
         found.states[owners],
-        found.seats[owners],
+        found.players[owners],
         features_of(slot),
         calls=calls,
         last_round=HANCHAN_LAST_ROUND,
@@ -226,7 +226,7 @@ def expected(trained: Network, slot: Slot, found: Positions) -> list[tuple[int, 
     with torch.inference_mode():
         logits = trained(as_input(torch.from_numpy(planes))).double()
     out = []
-    for decision in range(len(found.seats)):
+    for decision in range(len(found.players)):
         rows = np.arange(*np.searchsorted(owners, (decision, decision + 1)))
         if slot is Slot.DISCARD:
             (row,) = rows
@@ -246,18 +246,18 @@ def test_the_rule_based_player_is_asked_about_the_same_decisions(corpus: Corpus,
     players = everybody(corpus)
     found = positions(corpus, players, slot)
     network_answers = answers_of(corpus, players, slot, Model(network(slot, 0), features_of(slot)))
-    chosen = np.arange(len(found.seats)) % (100 if slot is Slot.DISCARD else 4) == 1
+    chosen = np.arange(len(found.players)) % (100 if slot is Slot.DISCARD else 4) == 1
     got = heuristic_answers(corpus, players, slot, network_answers, chosen)
     assert got.turn.tolist() == network_answers.turn[chosen].tolist()
     assert got.taken.tolist() == network_answers.taken[chosen].tolist()
     for place, decision in enumerate(np.flatnonzero(chosen).tolist()):
-        record, seat = found.states[decision], int(found.seats[decision])
+        record, player = found.states[decision], int(found.players[decision])
         labels = found.labels[found.owners == decision].tolist()
-        legal = legal_actions(record, seat)
+        legal = legal_actions(record, player)
         options = [action for action in legal if action.kind in KINDS[slot]]
         otherwise = [action for action in legal if action.kind in (ActionKind.DISCARD, ActionKind.PASS)]
         asked = options if slot is Slot.DISCARD else options + otherwise
-        action = decide(record, seat, asked, HeuristicPolicy(), "hanchan").action
+        action = decide(record, player, asked, HeuristicPolicy(), "hanchan").action
         if slot is Slot.DISCARD:
             right = [action.tile >> 2] == labels
         elif action in options:

@@ -163,8 +163,8 @@ def test_an_absent_player_declines_nothing(left: int, back: int | None) -> None:
 
 def test_players_not_chosen_are_left_out() -> None:
     events = four_of_circles().draw("9s").events
-    for seats, wanted in ((0b0010, 5), (0b1101, 0)):
-        choice = Choice(np.array([0]), np.array([seats], np.uint8))
+    for players, wanted in ((0b0010, 5), (0b1101, 0)):
+        choice = Choice(np.array([0]), np.array([players], np.uint8))
         assert len(positions_of(corpus_of(events), choice, Slot.CHI).labels) == wanted
 
 
@@ -229,7 +229,7 @@ def test_kans_in_riichi_are_decisions_and_discards_are_not() -> None:
     scene.own("1z", "1z").own("2z", "2z").own("6z", "6z").draw("1m").discard("1m")
     assert melds(scene, Slot.KAN) == [(0, "1m1m1m1m", 0)]
     assert melds(scene, Slot.RIICHI) == [(0, "", 1)]
-    assert (positions(scene, Slot.DISCARD).seats == 0).sum() == 1  # 5z or 6z with the riichi
+    assert (positions(scene, Slot.DISCARD).players == 0).sum() == 1  # 5z or 6z with the riichi
 
 
 def test_an_added_kan_declined() -> None:
@@ -251,7 +251,7 @@ def test_a_robbed_kan_was_made() -> None:
 def test_a_call_forbids_discards() -> None:
     scene = four_of_circles().chi("5p", "6p", player=1).discard("8s")
     found = positions(scene, Slot.DISCARD)
-    assert found.seats.tolist() == [0, 1]
+    assert found.players.tolist() == [0, 1]
     held = set(np.flatnonzero(found.states["hand34"][1, 1]).tolist())
     seven = parse_hand("7p")[0] >> 2
     assert seven in held
@@ -271,8 +271,8 @@ def test_a_forbidden_discard_is_not_learned_from() -> None:
         .chi("2p", "3p", player=1)
         .discard("1p")
     )
-    assert (positions(lawful, Slot.DISCARD).seats == 1).sum() == 1
-    assert (positions(forbidden, Slot.DISCARD).seats == 1).sum() == 0
+    assert (positions(lawful, Slot.DISCARD).players == 1).sum() == 1
+    assert (positions(forbidden, Slot.DISCARD).players == 1).sum() == 0
 
 
 def test_a_discard_without_a_choice_is_no_decision() -> None:
@@ -286,7 +286,7 @@ def test_the_indicator_of_an_open_kan_is_unknown_at_the_discard() -> None:
     asked = clone(scene.record)
     scene.dora("8p").discard("9p")
     found = positions(scene, Slot.DISCARD)
-    assert found.seats.tolist() == [0, 2]
+    assert found.players.tolist() == [0, 2]
     assert np.array_equal(found.states[1:], np.array([asked], ROUND_STATE))
 
 
@@ -407,7 +407,7 @@ def test_the_decisions_of_real_games_are_those_of_the_rules(slot: Slot) -> None:
     for events, decisions in asked():
         wanted = [each for each in decisions if each.slot is slot]
         found = positions_of(corpus_of(events), everybody(1), slot)
-        assert found.seats.tolist() == [each.player for each in wanted]
+        assert found.players.tolist() == [each.player for each in wanted]
         assert np.array_equal(found.states, np.array([each.state for each in wanted], ROUND_STATE))
         if slot is Slot.DISCARD:
             assert found.labels.tolist() == [thrown(each.options) for each in wanted]
@@ -434,7 +434,7 @@ def melds(scene: Scene, slot: Slot) -> list[tuple[int, str, int]]:
     """Player, the tiles of the hand used, and the label of each row."""
     found = positions(scene, slot)
     return [
-        (int(found.seats[owner]), "".join(map(tile_text, action_of(row).consumed)), int(label))
+        (int(found.players[owner]), "".join(map(tile_text, action_of(row).consumed)), int(label))
         for owner, row, label in zip(found.owners, found.calls, found.labels, strict=True)
     ]
 

@@ -187,14 +187,15 @@ def test_the_places_of_games_seen_often_are_known(corpus: Corpus, tmp_path: Path
     assert mean_square_error(last, games_of(wanted, corpus, "train")) < 0.65 * (REWARDS**2).mean()
 
 
+@pytest.mark.parametrize("spelling", ["optimiser", "optimizer"])
 def test_a_run_that_was_killed_ends_with_the_same_numbers(
-    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spelling: str, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     train_reward(plan(), corpus, tmp_path / "whole", quiet=True)
     saved = RunFolder.save
 
     def save_and_die(folder: RunFolder, state: Mapping[str, Any]) -> None:
-        saved(folder, state)
+        saved(folder, {spelling if name == "optimiser" else name: part for name, part in state.items()})
         raise KeyboardInterrupt
 
     monkeypatch.setattr(RunFolder, "save", save_and_die)

@@ -14,7 +14,7 @@ from game.errors import ReplayError
 from game.events import PlayerLeft, PlayerReturned
 from game.tiles import KINDS
 from learning import samples
-from learning.choice import ALL_SEATS, Choice, choose
+from learning.choice import ALL_PLAYERS, Choice, choose
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
 from learning.positions import count, positions_of
@@ -59,7 +59,7 @@ def test_absent_players_decide_nothing(corpus: Corpus) -> None:
     assert away.size
     for number in away.tolist():
         events = [e for e in played()[number].events if not isinstance(e, PlayerLeft | PlayerReturned)]
-        fewer = count(corpus, Choice(np.array([number]), np.array([ALL_SEATS], np.uint8)))
+        fewer = count(corpus, Choice(np.array([number]), np.array([ALL_PLAYERS], np.uint8)))
         assert fewer.decisions < count(corpus_of(events), everybody(1)).decisions
 
 
@@ -68,14 +68,14 @@ def test_only_the_requested_players(corpus: Corpus) -> None:
     ranks = corpus.index["ranks"]
     least = int(np.median(ranks))
     choice = choose(corpus, games, least_rank=least)
-    for number, seats in zip(choice.games.tolist(), choice.seats.tolist(), strict=True):
-        assert [bool(seats >> p & 1) for p in range(4)] == (ranks[number] >= least).tolist()
-        found = positions_of(corpus, Choice(np.array([number]), np.array([seats], np.uint8)))
-        assert {int(seat) for seat in found.seats} == {p for p in range(4) if seats >> p & 1}
+    for number, players in zip(choice.games.tolist(), choice.players.tolist(), strict=True):
+        assert [bool(players >> p & 1) for p in range(4)] == (ranks[number] >= least).tolist()
+        found = positions_of(corpus, Choice(np.array([number]), np.array([players], np.uint8)))
+        assert {int(player) for player in found.players} == {p for p in range(4) if players >> p & 1}
     name = corpus.players[int(corpus.index["players"][3, 2])]
     one = choose(corpus, games, player=name)
     assert 3 in one.games
-    assert (one.seats[one.games == 3] == 0b0100).all()
+    assert (one.players[one.games == 3] == 0b0100).all()
     assert not choose(corpus, games, player="nobody of this name").games.size
 
 
@@ -83,7 +83,7 @@ def test_only_the_requested_players(corpus: Corpus) -> None:
 def test_planes_are_those_of_the_positions(corpus: Corpus, slot: Slot) -> None:
     choice = choose(corpus, corpus.select()[:3])
     found = positions_of(corpus, choice, slot)
-    of_rows = found.states[found.owners], found.seats[found.owners]
+    of_rows = found.states[found.owners], found.players[found.owners]
     wanted = encode(*of_rows, FEATURES[slot], calls=found.calls if slot in CALLS else None)
     loader = Loader(corpus, choice, slot, batch_size=100, augment=False, pool_games=2)
     batches = list(loader.epoch())
@@ -101,10 +101,10 @@ def test_rows_of_a_decision_stand_together_and_share_a_number(corpus: Corpus, sl
     loader = Loader(corpus, choice, slot, batch_size=50, augment=False, pool_games=1)
     numbers = np.concatenate([batch.decision.numpy() for batch in loader.epoch()])
     changes = np.flatnonzero(np.diff(numbers, prepend=-1))
-    assert sorted(numbers[changes].tolist()) == list(range(len(found.seats)))
+    assert sorted(numbers[changes].tolist()) == list(range(len(found.players)))
     sizes = np.diff(changes, append=len(numbers))
     assert sorted(sizes.tolist()) == sorted(np.bincount(found.owners).tolist())
-    assert len(found.seats) == count(corpus, choice, slot).decisions
+    assert len(found.players) == count(corpus, choice, slot).decisions
 
 
 @pytest.mark.parametrize("start", [1, 3, 100])
@@ -160,10 +160,10 @@ def test_facts_are_those_of_the_player(corpus: Corpus) -> None:
     assert sorted(batch.facts.game.tolist()) == sorted(found.games[found.owners].tolist())
     wanted = []
     for owner in found.owners:
-        state, seat, game = found.states[owner], int(found.seats[owner]), int(found.games[owner])
-        riichi = any(state["riichi"][player] for player in range(4) if player != seat)
-        rank = int(corpus.index["ranks"][game, seat])
-        wanted.append((game, int(state["river_size"][seat]), riichi, rank))
+        state, player, game = found.states[owner], int(found.players[owner]), int(found.games[owner])
+        riichi = any(state["riichi"][other] for other in range(4) if other != player)
+        rank = int(corpus.index["ranks"][game, player])
+        wanted.append((game, int(state["river_size"][player]), riichi, rank))
     facts = batch.facts
     rows = zip(facts.game[order], facts.turn[order], facts.riichi[order], facts.rank[order], strict=True)
     assert sorted((int(g), int(t), bool(r), int(k)) for g, t, r, k in rows) == sorted(wanted)

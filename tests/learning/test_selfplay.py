@@ -76,7 +76,7 @@ def test_players_are_parsed() -> None:
     assert [who.answer_s for who in engines] == [None, 2.5, 2.5, None]
     with pytest.raises(ConfigError, match=r"2 \(random, heuristic\); give one for all seats, or four"):
         players_of(["random,heuristic"])
-    with pytest.raises(ConfigError, match="'heuristik' is no player"):
+    with pytest.raises(ConfigError, match="'heuristik' is not a player"):
         players_of(["random,random,random,heuristik"])
 
 

@@ -294,7 +294,11 @@ def test_two_checkpoints_to_begin_from_are_refused(tmp_path: Path) -> None:
 def test_players_are_chosen(corpus: Corpus) -> None:
     everybody = choice_of(plan(), corpus, "train")
     few = choice_of(plan(selection={"least_rank": 18}), corpus, "train")
-    assert 0 < sum(map(int.bit_count, few.seats.tolist())) < sum(map(int.bit_count, everybody.seats.tolist()))
+    assert (
+        0
+        < sum(map(int.bit_count, few.players.tolist()))
+        < sum(map(int.bit_count, everybody.players.tolist()))
+    )
     with pytest.raises(ConfigError, match=r"no game of the train split matches.*Nobody"):
         choice_of(plan(selection={"player": "Nobody"}), corpus, "train")
 

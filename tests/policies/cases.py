@@ -1,7 +1,7 @@
-"""Decisions a good player would not argue about, one situation each; `test_cases` asks the heuristic.
+"""Decisions a good player would agree with, one situation each; `test_cases` puts them to the heuristic.
 
-We are player 0. A river is a run of tiles, ``*`` before the one thrown with riichi; ``own`` is what we drew
-and threw so far. The allowed answers are action texts: ``"discard 5z"``, ``"riichi"``, ``"pon"``, ``"pass"``.
+We are player 0. A river is a sequence of tiles, ``*`` before the riichi discard; ``own`` lists our draws and
+discards so far. The allowed answers are action texts: ``"discard 5z"``, ``"riichi"``, ``"pon"``, ``"pass"``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ EVEN = (25000, 25000, 25000, 25000)
 
 @dataclass(frozen=True)
 class Case:
-    """One situation: the deal, the rivers, and either our draw or the tile somebody throws to us."""
+    """One situation: the deal, the rivers, and either our draw or another player's discard."""
 
     name: str
     why: str
@@ -30,7 +30,7 @@ class Case:
     own: str = ""
     rivers: dict[int, str] = field(default_factory=dict)
     source: str = ""
-    """The record it is from, its round and our discards so far; seats turned so that we are player 0."""
+    """The source record, its round and our discards so far; seats rotated so that we are player 0."""
     length: GameLength = "hanchan"
     wall_left: int = -1
 
@@ -68,50 +68,50 @@ CASES = (
     # --- building a hand ---
     Case(
         "guest wind first",
-        "a lone wind that counts for nobody goes before anything that can still grow",
+        "an isolated guest wind goes before any tile that can still improve the hand",
         ("discard 3z",),
         "2456m34789p567s3z", draw="6p",
     ),
     Case(
         "too many shapes",
-        "with two open shapes and a pair the edge wait goes",
+        "with two open shapes and a pair, discard the edge wait",
         ("discard 9s", "discard 8s"),
         "3467m22345p5689s", draw="7s",
     ),
     Case(
         "seven pairs",
-        "five pairs and no runs: a lone tile goes, no pair is broken",
+        "five pairs and no sequences: discard an isolated tile, break no pair",
         ("discard 1p", "discard 4s", "discard 9p", "discard 7z"),
         "2288m1559p4s3366z", draw="7z",
     ),
     Case(
         "flush",
-        "eleven tiles of one suit and honours: the other suits go",
+        "eleven tiles of one suit and honours: discard the other suits",
         ("discard 4m", "discard 7s"),
         "4m1245678p7s2266z", draw="3p", dora="9m",
     ),
     Case(
         "thirteen orphans go on",
-        "eleven kinds are worth more than a fresh deal",
+        "eleven kinds are worth more than a new deal",
         ("discard 5p", "discard 5m", "discard 5s"),
         "19m19p19s12345z5p5m", draw="5s",
     ),
     Case(
         "nine terminals",
-        "nine kinds and nothing else: the round is called off",
+        "nine kinds and nothing else: abort the round",
         ("nine_terminals",),
         "129m159p147s1234z", draw="4p",
     ),
     # --- riichi ---
     Case(
         "open wait",
-        "an early open wait is declared",
+        "declare riichi on an early open wait",
         ("riichi",),
         "234567m345p22s67s", draw="9m",
     ),
     Case(
         "leader in the last round",
-        "any win ends it and the hand is worth 7,700 as it is: no stick, no warning",
+        "any win ends the game and the hand is worth 7,700 without riichi: no stick, no warning",
         ("discard 9m",),
         "234567m345p22s67s", draw="9m", dora="1s", round_index=7, scores=(32000, 29000, 21000, 18000),
         own="9p1p9p1z", rivers={3: "1p9s2z3z6z", 1: "9m1m4z5z", 2: "9s1s4z5z"},
@@ -138,7 +138,7 @@ CASES = (
     ),
     Case(
         "tenpai before the wall runs out",
-        "the last chance to be tenpai: a yaku is not needed for that",
+        "the last chance to be tenpai, which needs no yaku",
         ("chi",),
         "1235m34789p4699s", thrown="5s", own="9p", rivers={1: "1m", 2: "9m"}, wall_left=3,
     ),
@@ -152,34 +152,34 @@ CASES = (
     # --- kan ---
     Case(
         "closed kan",
-        "it costs the hand nothing and nobody threatens",
+        "it costs the hand nothing and there is no threat",
         ("ankan",),
         "9999m234567p267s", draw="2s",
     ),
     Case(
         "no kan for the others",
-        "far from a win and facing riichi a kan only makes the riichi dearer",
+        "far from a win and facing riichi, a kan only makes the riichi more expensive",
         ("discard 1z", "discard 4z", "discard 6z"),
         "9999m12458p37s14z", draw="6z", own="8s", rivers={1: "9p", 2: "2z", 3: "*5m"},
     ),
     # --- push and fold ---
     Case(
         "fold",
-        "three away and facing riichi: what he threw himself",
+        "three away and facing riichi: discard what the riichi player discarded",
         ("discard 5z", "discard 2z", "discard 7z"),
         "1358m2469p147s25z", draw="7m", own="3z3z4z",
         rivers={1: "2z8m*5z", 2: "9m1m7z", 3: "9m1m7z"},
     ),
     Case(
         "push",
-        "a mangan waiting on both sides goes on against one riichi",
+        "a mangan with a two-sided wait plays on against one riichi",
         ("riichi", "discard 4m"),
         "067m34588p34067s", draw="4m", own="3z3z4z",
         rivers={1: "2z8m*5z", 2: "9m1m7z", 3: "9m1m7z"},
     ),
     Case(
         "cheap and far",
-        "a cheap hand two away does not pay for a live tile of the middle",
+        "a cheap hand two away is not worth a live middle tile",
         ("discard 1p", "discard 9m", "discard 5z"),
         "2246m57799p1345s", draw="5z", own="3z3z4z",
         rivers={1: "2z8m*5z", 2: "9m1m7z", 3: "9m1m1p"},
@@ -187,7 +187,7 @@ CASES = (
     # --- from recorded games of the Phoenix room: what was done there, and what is as good ---
     Case(
         "edge of a finished suit",
-        "one away with two open shapes and both red fives: the lone terminal goes",
+        "one away with two open shapes and both red fives: discard the isolated terminal",
         ("discard 9m",),
         "12306679m220p78s", draw="9s", dora="7m", round_index=1, scores=(22000, 28000, 25000, 25000),
         own="5z9p", rivers={1: "4z1m6z", 2: "1m5z6z", 3: "1s9p3z"},
@@ -195,7 +195,7 @@ CASES = (
     ),
     Case(
         "value honour later than a guest wind",
-        "of two lone honours the one that counts for nobody goes first",
+        "of two isolated honours, discard the guest wind first",
         ("discard 3z",),
         "13m1367p30567s34z", draw="4m", dora="3p", round_index=1, scores=(28000, 34000, 25000, 13000),
         own="2z9p", rivers={1: "9m3z7z", 2: "7z8s9s", 3: "2z1p5z"},
@@ -203,7 +203,7 @@ CASES = (
     ),
     Case(
         "pon of a dragon with two red fives",
-        "cheap to open, quick, and worth it",
+        "opening costs little, is quick and pays",
         ("pon",),
         "34m4405778p33s55z", thrown="5z", dora="4m", round_index=3,
         own="4z9s6s", rivers={1: "9s4z1m", 2: "3z9m", 3: "3z4z1m"},
@@ -220,7 +220,7 @@ CASES = (
     ),
     Case(
         "dragon passed with a slow hand",
-        "three away without a dora: one closed chance is left",
+        "three away without a dora: better to stay closed",
         ("pass",),
         "79m57p67778s1677z", thrown="7z", dora="8s", round_index=3, scores=(15400, 33400, 28300, 22900),
         own="4z3z1m", rivers={1: "1m1s2z", 2: "2z9p", 3: "9p2z1s"},
@@ -228,7 +228,7 @@ CASES = (
     ),
     Case(
         "riichi on the seventh turn",
-        "pinfu shapes and nobody near",
+        "pinfu shapes and no opponent close to tenpai",
         ("riichi",),
         "2344577m88p1456s", draw="3m", dora="8s", round_index=2, scores=(27000, 23600, 16700, 32700),
         own="1p9m1z2p7z9p1s", rivers={1: "1m1z1p5z6z7z2s", 2: "3z2z1s5z1m9s7p3z", 3: "1z2z5z9p9s9p3m6z"},
@@ -236,7 +236,7 @@ CASES = (
     ),
     Case(
         "riichi against riichi",
-        "an open wait with red fives pays for the chase",
+        "an open wait with red fives is worth chasing",
         ("riichi",),
         "3340m1567p24678s", draw="3s", dora="9p", round_index=1, scores=(16000, 25000, 24000, 35000),
         own="9m9s4z1m2z2z9p4z4p6z7m8p",
@@ -245,8 +245,8 @@ CASES = (
         source="2009030922gm-00e1-0000-b2b60f0e, E2, 12",
     ),
     Case(
-        "what the riichi threw",
-        "a dead shape against a riichi: his own wind goes",
+        "the riichi player's discard",
+        "a dead shape against a riichi: discard the tile the riichi player discarded",
         ("discard 4z",),
         "1344456m11p457s4z", draw="4p", dora="9m", round_index=1, scores=(13000, 21800, 22400, 42800),
         own="6z5z1z8s4z", rivers={1: "4z6z7z*6s0p8s", 2: "6z5z2m5z9m4z", 3: "9m2p9m9s9s8p"},
@@ -254,7 +254,7 @@ CASES = (
     ),
     Case(
         "passed since the riichi",
-        "nothing of his own is left: what two others have just thrown is as safe",
+        "no tile the riichi player discarded is left: what two others have just discarded is as safe",
         ("discard 3z",),
         "236677m46669p33z", draw="1p", dora="9m", round_index=2, scores=(42800, 13000, 21800, 22400),
         own="9m2p9m9s9s8p6z3z",
@@ -262,8 +262,8 @@ CASES = (
         source="2009031001gm-00e1-0000-07569f79, E4, 8",
     ),
     Case(
-        "tenpai goes on in silence",
-        "against one riichi a tenpai with a red five throws the honour it has just drawn",
+        "silent tenpai plays on",
+        "against one riichi, a tenpai with a red five discards the honour just drawn",
         ("discard 6z",),
         "055789m11233p77z", draw="6z", dora="9s", round_index=2,
         own="4z5z3z1z6p3z3m3z8s",

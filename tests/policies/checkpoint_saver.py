@@ -1,8 +1,8 @@
 """Saves checkpoints until it is killed: ``python -m tests.policies.checkpoint_saver FOLDER``.
 
-Each line on its input starts a process that saves checkpoints from a number on: ``loop NUMBER`` for ever,
-``step N NUMBER`` only that one, and it is killed before its N-th step. What is said
-are the process's pid, when each save begins and ends, and how the process ended, ``dead`` or ``done``.
+Each input line starts a process that saves checkpoints from a number on: ``loop NUMBER`` saves for ever,
+``step N NUMBER`` saves only that one and is killed before its N-th step. The output reports the pid of the
+process, the begin and end of each save, and how the process ended, ``dead`` or ``done``.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ WATCHED: Final = tuple(
 
 LONGEST_S: Final = 300
 LAST_OF_THE_FIRST: Final = 1
-"""Number of the last checkpoint that is saved before the first order."""
+"""Number of the last checkpoint saved before the first command."""
 
 
 def numbered(number: int) -> tuple[Card, dict[str, Tensor]]:
-    """A checkpoint whose card and weights both tell its number."""
+    """A checkpoint whose card and weights both contain its number."""
     card = small_card(metrics={"accuracy": float(number)})
     return card, {name: torch.full_like(tensor, number) for name, tensor in weights(card).items()}
 
@@ -52,7 +52,7 @@ def save_on(folder: Path, numbers: Iterable[int]) -> None:
 
 
 def die_at(step: int) -> None:
-    """Be killed before the N-th line of what changes the folder."""
+    """Be killed before the N-th line that changes the folder."""
     steps = count(1)
 
     def watch(frame: FrameType, event: str, _: Any) -> Any:
@@ -66,7 +66,7 @@ def die_at(step: int) -> None:
 
 
 def work(folder: Path, order: str, number: int) -> None:
-    """What a forked process does; should nobody be left to kill it, the alarm does."""
+    """The work of a forked process; if it is never killed, the alarm ends it."""
     signal.alarm(LONGEST_S)
     if order == "loop":
         save_on(folder, count(number))

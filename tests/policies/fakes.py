@@ -1,4 +1,4 @@
-"""Policies that do as told, well or badly."""
+"""Policies with scripted answers, good and bad."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from policies.slots import Question, Slot, Source
 
 
 class Scripted:
-    """Says yes to what it is told to and no to the rest; of the discards it prefers the first told."""
+    """Says yes to the scripted actions and no to the rest; prefers the first scripted discard."""
 
     source: Source = "model"
 
@@ -30,7 +30,7 @@ class Scripted:
 
 
 class Broken:
-    """Answers with whatever a function makes of the number of options."""
+    """Answers with the result of a function of the number of options."""
 
     source: Source = "model"
 

@@ -21,7 +21,7 @@ def features_of(slot: Slot) -> str:
 
 
 def a_network(slot: Slot = Slot.DISCARD, seed: int = 0, width: int = 8, depth: int = 2) -> Network:
-    """One like a trained one: no average of its normalisation is 0 or 1, and its answers differ."""
+    """A network like a trained one: no normalisation average is 0 or 1, and its answers differ."""
     torch.manual_seed(seed)
     outputs = DISCARDS if slot is Slot.DISCARD else YES_NO
     network = Network(Architecture(SETS[features_of(slot)].planes, outputs, width, depth)).eval()
@@ -35,7 +35,7 @@ def a_network(slot: Slot = Slot.DISCARD, seed: int = 0, width: int = 8, depth: i
                 norm.weight.uniform_(0.5, 1.5)
                 norm.bias.normal_(0.0, 0.1)
         if isinstance(network.head, YesNoHead):
-            network.head.answer.weight.mul_(20.0)  # or every answer is close to one half
+            network.head.answer.weight.mul_(20.0)  # otherwise every answer is close to one half
     return network
 
 

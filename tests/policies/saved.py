@@ -1,4 +1,4 @@
-"""Small checkpoints, sound and forged."""
+"""Small checkpoints, valid and forged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from policies.reward import RewardArchitecture
 
 
 def small_card(model: Model = "discard", **fields: Any) -> Card:
-    """A card of a network as small as they get."""
+    """A card of the smallest possible network."""
     plain: dict[str, Any] = {
         "model": model,
         **_network(model),
@@ -32,7 +32,7 @@ def small_card(model: Model = "discard", **fields: Any) -> Card:
 
 
 def _network(model: Model) -> dict[str, Any]:
-    """What is built, and what it sees."""
+    """The architecture and features of a model."""
     if model == "reward":
         return {"architecture": RewardArchitecture(hidden=3, dense=2)}
     features = LITE if model in ("discard", "riichi") else LITE_CALL
@@ -55,7 +55,7 @@ def saved(folder: Path, model: Model = "discard", seed: int = 0) -> Card:
 
 
 def forge(folder: Path, card: Card, data: bytes) -> Path:
-    """Put any bytes in the place of weights, with a card that vouches for them; the path of the bytes."""
+    """Replace weights with arbitrary bytes, and the card with one that fits them; the path of the bytes."""
     digest = hashlib.sha256(data).hexdigest()
     file = tensors_file(card.model, digest)
     (folder / file).write_bytes(data)
@@ -64,7 +64,7 @@ def forge(folder: Path, card: Card, data: bytes) -> Path:
 
 
 def forge_card(folder: Path, card: Card) -> Path:
-    """Write any card, with the hash it needs."""
+    """Write any card, with a valid hash."""
     path = folder / f"{card.model}.json"
     path.write_bytes(encode_card(sealed(card, path)))
     return path

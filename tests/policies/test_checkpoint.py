@@ -37,7 +37,7 @@ from tests.policies.saved import forge, forge_card, saved, small_card, weights
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_what_is_saved_is_loaded(tmp_path: Path, model: Model) -> None:
+def test_a_saved_checkpoint_is_loaded(tmp_path: Path, model: Model) -> None:
     card = small_card(model)
     state = weights(card)
     written = save(tmp_path, card, state)
@@ -57,7 +57,7 @@ def test_files_of_a_checkpoint_are_loaded_from_memory_as_from_their_folder(tmp_p
     again = load(tmp_path / "nowhere", "discard", read=reader_of(files))
     assert again.card == found.card
     assert all(torch.equal(again.tensors[name], found.tensors[name]) for name in found.tensors)
-    with pytest.raises(CheckpointMissing, match="not among those that came with it"):
+    with pytest.raises(CheckpointMissing, match="not among the files sent with it"):
         load(tmp_path, "pon", read=reader_of(files))
     with pytest.raises(CheckpointCorrupt, match="size"):
         load(tmp_path, "discard", read=reader_of(files | {found.card.tensors.file: b""}))
@@ -74,7 +74,7 @@ def test_the_network_answers_as_the_one_that_was_saved(tmp_path: Path) -> None:
     card = small_card()
     network = Network(card.architecture)
     planes = torch.rand(5, card.architecture.planes, 34)
-    network(planes)  # so that the averages are not those of a new network
+    network(planes)  # so that the averages differ from those of a new network
     save(tmp_path, card, network.state_dict())
     rebuilt = network_of(load(tmp_path, Slot.DISCARD))
     assert not rebuilt.training
@@ -101,7 +101,7 @@ def test_shapes_are_those_of_a_real_network() -> None:
 
 
 class Heard(TorchFunctionMode):
-    """Notes which of torch's functions are called."""
+    """Records which of torch's functions are called."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -244,7 +244,7 @@ def test_numbers_that_are_none_are_not_saved(tmp_path: Path, bad: float) -> None
     assert not list(tmp_path.iterdir())
 
 
-def test_what_could_not_be_loaded_is_not_saved(tmp_path: Path) -> None:
+def test_an_unloadable_checkpoint_is_not_saved(tmp_path: Path) -> None:
     card = small_card()
     wrong = replace(card, architecture=replace(card.architecture, width=4))
     long = replace(card, parents=("ab" * 32,) * 1000)
@@ -279,7 +279,7 @@ def test_a_missing_model_is_named_with_the_command_that_makes_it(tmp_path: Path)
             load(tmp_path, model)
 
 
-def test_the_card_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_card_is_described_in_one_line(tmp_path: Path) -> None:
     card = saved(tmp_path)
     assert describe(card) == (
         f"discard 2×1 on lite-239/1 -LA3e, 20,000 samples, accuracy 50.00%, commit 0123456789ab, "
@@ -345,7 +345,7 @@ def test_fault_16_a_checkpoint_under_the_name_of_another_model_is_refused(tmp_pa
     card = saved(tmp_path)
     (tmp_path / "discard.json").rename(tmp_path / "riichi.json")
     (tmp_path / card.tensors.file).rename(tmp_path / card.tensors.file.replace("discard", "riichi"))
-    with pytest.raises(CheckpointMismatch, match=r"riichi\.json: model: 'discard', but 'riichi' is wanted"):
+    with pytest.raises(CheckpointMismatch, match=r"riichi\.json: model: 'discard', expected 'riichi'"):
         load(tmp_path, "riichi")
 
 

@@ -34,11 +34,11 @@ UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 NOWHERE = Path("discard-00000000.safetensors")
 MEGABYTE = 1 << 20
 PLACES = (*range(0, 20), *range(20, len(DATA), 101), len(DATA) - 1)
-"""Bytes of the length, of the header and of the numbers, the last among them."""
+"""End of the length, of the header and of the numbers, in bytes."""
 
 
 def refused(folder: Path) -> CheckpointError:
-    """How the discard model's checkpoint is refused."""
+    """The error with which the discard model's checkpoint is refused."""
     with pytest.raises(CheckpointError) as caught:
         load(folder, "discard")
     assert "\n" not in str(caught.value)
@@ -47,7 +47,7 @@ def refused(folder: Path) -> CheckpointError:
 
 
 def edited(**changes: dict[str, Any] | None) -> bytes:
-    """The sound file, its header changed: fields of a tensor replaced, or the tensor left out."""
+    """The valid file with its header changed: fields of a tensor replaced, or the tensor left out."""
     header = {
         name: HEADER[name] | (changes.get(name) or {}) for name in HEADER if changes.get(name, {}) is not None
     }
@@ -110,7 +110,7 @@ def test_fault_16_a_cut_or_flipped_card_is_refused(tmp_path: Path) -> None:
     card = saved(tmp_path)
     path = tmp_path / "discard.json"
     text = path.read_bytes()
-    for length in range(len(text) - 1):  # but for the end of the last line
+    for length in range(len(text) - 1):  # except for the last line end
         path.write_bytes(text[:length])
         assert refused(tmp_path).file == path
     for bit in range(8 * len(text)):
@@ -235,7 +235,7 @@ def test_fault_16_weights_that_are_no_numbers_are_refused(tmp_path: Path, bad: f
 
 
 class Trap:
-    """Makes a file when it is unpickled."""
+    """Creates a file when it is unpickled."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -271,7 +271,7 @@ def test_fault_17_a_pickle_under_another_name_is_refused_and_never_run(
 )
 def test_fault_17_an_impossible_length_of_the_header_costs_no_memory(tmp_path: Path, length: int) -> None:
     path = forge(tmp_path, CARD, length.to_bytes(8, "little") + DATA[8:])
-    refused(tmp_path)  # what is made once is made now
+    refused(tmp_path)  # one-time initialisation happens now
     tracemalloc.start()
     error = refused(tmp_path)
     peak = tracemalloc.get_traced_memory()[1]
@@ -294,7 +294,7 @@ FIRST, LAST = HEADER[NAME]["data_offsets"]
 @pytest.mark.parametrize(
     "data",
     [
-        edited(**{NAME: {"data_offsets": [FIRST - 4, LAST - 4]}}),  # over the one before
+        edited(**{NAME: {"data_offsets": [FIRST - 4, LAST - 4]}}),  # overlapping the previous one
         edited(**{NAME: {"data_offsets": [FIRST + 4, LAST + 4]}}),
         edited(**{NAME: {"data_offsets": [FIRST, LAST + 4]}}),
         edited(**{NAME: {"data_offsets": [FIRST, LAST - 4]}}),
@@ -333,7 +333,7 @@ def test_fault_17_overlapping_tensors_of_the_right_sizes_are_refused(tmp_path: P
     forge(tmp_path, CARD, data)
     error = refused(tmp_path)
     assert type(error) is CheckpointCorrupt
-    assert "is its place" in str(error)
+    assert "is at " in str(error)
 
 
 @UNTIMED
@@ -507,5 +507,5 @@ def test_fault_24_texts_of_a_card_are_shown_without_control_characters(tmp_path:
     assert str(refused(tmp_path)).isprintable()
 
 
-def test_a_sealed_card_keeps_what_it_says() -> None:
+def test_a_sealed_card_keeps_its_fields() -> None:
     assert replace(sealed(CARD, NOWHERE), card_sha256="") == CARD

@@ -24,7 +24,7 @@ LONGEST_S: Final = 0.02
 
 
 class Saver:
-    """The process that saves, and the one it forks."""
+    """The process that saves, and its forked child."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -39,7 +39,7 @@ class Saver:
         self.last_whole = self.number()
 
     def order(self, text: str) -> int:
-        """Have a process forked that goes on from what is there; its pid."""
+        """Start a forked process that continues from the checkpoint on disk; its pid."""
         assert self.process.stdin
         self.last = {"begin": self.last_whole, "end": self.last_whole}
         self.process.stdin.write(f"{text} {self.last_whole + 1}\n")
@@ -57,7 +57,7 @@ class Saver:
         return heard
 
     def listen(self) -> str:
-        """One line of what they say; which saves have begun and ended is noted."""
+        """Read one line of output, and record which saves have begun and ended."""
         assert self.process.stdout
         line = self.process.stdout.readline()
         assert line, "the saver has ended"
@@ -67,7 +67,7 @@ class Saver:
         return line.strip()
 
     def number(self) -> int:
-        """The number of the checkpoint on disk, which is whole."""
+        """The number of the checkpoint on disk, which must be complete."""
         found = load(self.folder, "discard")
         number = int(found.card.metrics["accuracy"])
         assert all(bool((tensor == number).all()) for tensor in found.tensors.values())
@@ -111,6 +111,6 @@ def test_fault_18_killed_before_each_step_of_a_save_the_old_or_the_new_one_is_th
             break
     assert step > STEPS
     assert seen == {0, 1}
-    # what the killed saves left behind is gone with the next
+    # leftovers of the killed saves are removed by the next one
     save(saver.folder, *numbered(999))
     assert len(list(saver.folder.iterdir())) == 4

@@ -55,7 +55,7 @@ def test_a_kan_comes_before_riichi() -> None:
     assert policy.asked == [Slot.KAN]
 
 
-def test_riichi_is_a_decision_of_its_own_and_the_discard_another() -> None:
+def test_riichi_and_its_discard_are_separate_decisions() -> None:
     scene = ready()
     decision = choose(scene, Scripted({RIICHI: 0.51}))
     assert (decision.action, decision.step) == (RIICHI, "riichi")
@@ -68,7 +68,7 @@ def test_even_odds_are_no() -> None:
     assert choose(scene, Scripted({RIICHI: 0.5, kan: 0.5})).step == "discard"
 
 
-def test_the_likeliest_discard_is_thrown() -> None:
+def test_the_most_probable_discard_is_chosen() -> None:
     scene = ready()
     wanted = discard(scene, "5z")
     decision = choose(scene, Scripted({wanted: 1.0}))
@@ -112,7 +112,7 @@ def test_nine_terminals_are_a_rule() -> None:
 
 
 def claim() -> Scene:
-    """The player before us throws a 3m that we can chi, pon and kan."""
+    """Kamicha discards a 3m that we can chi, pon and kan."""
     hand = "33345m678p2256s1z"
     return Scene(hand, round_index=3).turn("3m")
 
@@ -186,7 +186,7 @@ def test_fault_12_on_a_claim_and_the_heuristic_broken_too_we_pass(
     broken, reason = FAULTS[name]
     monkeypatch.setattr(policies.decision, "HeuristicPolicy", lambda: Broken(_raise))
     decision = choose(claim(), Broken(broken))
-    if name == "no sum":  # a claim's answers need not add up
+    if name == "no sum":  # the answers to a claim need not add up to 1
         assert (decision.action, decision.source) == (PASS, "model")
         return
     assert decision.action == PASS

@@ -1,4 +1,4 @@
-"""The figures behind the heuristic: danger, stakes, the fast value of a hand, and how far off a win is."""
+"""The estimates behind the heuristic: danger, stakes, the fast hand value, and the chance to win."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVEN = np.array([25000.0] * 4)
 
 
 def facing_riichi() -> Scene:
-    """Player 3 dealt, threw 5m and 1z before his riichi on 9s; we hold one of everything that matters."""
+    """Player 3, the dealer, discarded 5m and 1z before riichi on 9s; we hold one of every relevant kind."""
     scene = Scene("14789m2458p1567z", dora="3s", round_index=3)
     scene.draw().discard("5m")
     scene.draw("6m").discard("6m").turn("3z").turn("2z")
@@ -37,9 +37,9 @@ def rates(scene: Scene) -> npt.NDArray[np.float64]:
     return out
 
 
-def test_what_he_threw_and_what_passed_is_safe() -> None:
+def test_own_discards_and_passed_tiles_are_safe() -> None:
     out = rates(facing_riichi())
-    assert out[4] == 0.0  # his own 5m
+    assert out[4] == 0.0  # the riichi player's own 5m
     assert out[26] == 0.0  # the 9s of the riichi
 
 
@@ -59,7 +59,7 @@ def test_a_wall_of_four_takes_the_run_away() -> None:
     before, after = np.empty(34), np.empty(34)
     none = np.zeros(34, dtype=np.int8)
     rates_against(record, 3, visible, none, False, before)
-    visible[16] = 4  # all 8p: nothing waits on 9p but a pair
+    visible[16] = 4  # all 8p: only a pair can wait on 9p
     rates_against(record, 3, visible, none, False, after)
     assert after[17] < before[17] / 2
     assert after[9] == pytest.approx(before[9])
@@ -100,7 +100,7 @@ def test_early_points_count_about_as_points() -> None:
     assert all(np.diff(out) >= 0)
 
 
-def test_at_the_end_what_passes_an_opponent_counts() -> None:
+def test_at_the_end_passing_an_opponent_counts() -> None:
     behind_by_five_thousand = [20000.0, 25000.0, 27000.0, 28000.0]
     out = gains(behind_by_five_thousand, 0, 0)
     assert out[3] - out[2] > 3 * (out[2] - out[1])
@@ -158,7 +158,7 @@ def test_the_fast_value_agrees_with_the_scoring() -> None:
     assert agreed >= 0.98 * total
 
 
-# --- the way to a win ---------------------------------------------------------------------------------------
+# --- the route to a win -------------------------------------------------------------------------------------
 
 
 def test_a_win_is_nearer_with_fewer_tiles_missing_and_more_draws() -> None:

@@ -1,4 +1,4 @@
-"""Our own choices, inputs and answers at a table where the others keep to no rule."""
+"""Our own actions, inputs and answers at a table where the other players break the rules."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def test_we_choose_legally_whatever_the_others_do() -> None:
     }
 
 
-def test_what_the_rules_offer_is_what_breaks_none_of_them() -> None:
-    """The legal set and the named rules are two views of one thing."""
+def test_the_legal_actions_are_those_that_break_no_rule() -> None:
+    """The legal actions and the named rules are two views of the same rules."""
     compared = 0
     for seed in range(20):
         rng = random.Random(seed)

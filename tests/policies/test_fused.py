@@ -10,7 +10,7 @@ from tests.policies.models import a_network
 
 
 def planes_of(count: int, planes: int) -> torch.Tensor:
-    """Whole numbers of all sizes between 0 and 255, most of them 0, as the encoder gives."""
+    """Integers of all sizes between 0 and 255, most of them 0, as from the encoder."""
     torch.manual_seed(1)
     values = torch.randint(0, 256, (count, planes, 34), dtype=torch.uint8)
     return values * (torch.rand(values.shape) < 0.2)

@@ -1,4 +1,4 @@
-"""The heuristic over whole games: always legal, always the same, and by what its seat sees alone."""
+"""The heuristic over whole games: always legal, deterministic, and using only what its player sees."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from policies.decision import Decision, decide
 from policies.heuristic import HeuristicPolicy
 
 
-def play(seed: int, seats: set[int]) -> Iterator[tuple[Table, int, list[Action], Decision | None]]:
-    """One tonpuu game, the heuristic in some seats and any legal action in the others."""
+def play(seed: int, players: set[int]) -> Iterator[tuple[Table, int, list[Action], Decision | None]]:
+    """One tonpuu game, with the heuristic as some players and random legal actions as the others."""
     table = Table(seed, length="tonpuu")
     policy, rng = HeuristicPolicy(), np.random.default_rng(seed)
     while not table.done:
         answers = {}
         for player in table.waiting():
             legal = table.legal(player)
-            if player in seats:
+            if player in players:
                 decision = decide(table.state, player, legal, policy, table.length)
                 yield table, player, legal, decision
                 answers[player] = decision.action
@@ -64,7 +64,7 @@ def test_every_answer_is_legal_and_none_is_a_fallback(seed: int) -> None:
     assert {"discard", "call", "forced"} <= steps
 
 
-def test_the_same_table_gets_the_same_answer_from_what_the_seat_sees() -> None:
+def test_the_answer_depends_only_on_what_the_player_sees() -> None:
     for number, (table, player, legal, decision) in enumerate(play(3, {0, 1, 2, 3})):
         if number % 3:
             continue

@@ -55,7 +55,7 @@ def met_in_play(slot: Slot, count: int, length: GameLength = "hanchan") -> list[
 
 
 def logits_of(slot: Slot, question: Question, option: Action) -> torch.Tensor:
-    """What the plain network says of one row."""
+    """The plain network's logits for one row."""
     states = np.array([question.record], ROUND_STATE)
     calls = np.array([action_row(option)], np.int16) if slot in CALLS else None
     planes = encode(states, question.player, features_of(slot), calls=calls)
@@ -193,7 +193,7 @@ def test_a_red_five_is_kept_as_long_as_there_is_another() -> None:
     assert share_out(shares, throws("0m1z")) == [0.5, 0.5]
 
 
-def test_of_equal_tiles_the_first_option_is_thrown() -> None:
+def test_of_equal_tiles_the_first_option_is_chosen() -> None:
     assert share_out(np.full(34, 1.0), throws("55m")) == [1.0, 0.0]
 
 
@@ -208,7 +208,7 @@ def holds_both_fives(question: Question) -> bool:
     return any(red in tiles and tiles & {red + 1, red + 2, red + 3} for red in RED_FIVES)
 
 
-def test_what_is_not_legal_has_no_chance() -> None:
+def test_illegal_kinds_have_probability_zero() -> None:
     legal = np.zeros((2, 34), np.bool_)
     legal[0, [3, 4]] = legal[1, 7] = True
     shares = chances(np.full((2, 34), 1000.0, np.float32), legal)

@@ -1,4 +1,4 @@
-"""What open melds are read as, and what that does to danger."""
+"""How open melds are read, and how that changes the danger."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_DORA = np.zeros(34, dtype=np.int8)
 
 
 def opened(melds: str, river: str = "123z") -> np.void:
-    """A round in East 1 where player 2, in the West, has these melds and has thrown these tiles."""
+    """A round in East 1 where player 2, West, has these melds and this river."""
     record = Scene("14789m2458p1567z").draw("6m").record.copy()
     for slot, text in enumerate(melds.split()):
         tiles = parse_hand(text)
@@ -81,7 +81,7 @@ def test_a_closed_hand_is_as_dangerous_as_before() -> None:
 
 
 def factors(melds: str, river: str) -> npt.NDArray[np.float64]:
-    """Rates of the adapted danger over those of a hand that tells nothing, 0 for tiles that are safe."""
+    """Ratio of the adapted danger to that of a hand that reveals nothing, 0 for safe tiles."""
     record = opened(melds, river)
     adapted = rates(record, reads_melds=True)
     record["is_open"][OTHER] = record["meld_count"][OTHER] = 0
@@ -110,7 +110,7 @@ def test_outside_hands_wait_at_the_ends() -> None:
 
 def test_triplets_mind_suji_little() -> None:
     found = factors("111p 222z", "5m19s")
-    assert found[1] > 1.2 * found[10]  # 2m behind the 5m that was thrown, and 2p with no suji passed
+    assert found[1] > 1.2 * found[10]  # 2m, suji of the discarded 5m, against 2p with no suji passed
 
 
 def test_a_pon_of_dora_costs_more() -> None:

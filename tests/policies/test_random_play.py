@@ -10,7 +10,7 @@ from policies.slots import Question, Slot
 from tests.scene import Scene
 
 
-def test_chance_comes_from_the_position_and_the_seed() -> None:
+def test_randomness_comes_from_the_position_and_the_seed() -> None:
     one, other = Scene("123456789m139p5z").draw("9s"), Scene("123456789m139p5z").draw("8s")
     questions = [
         Question(Slot.DISCARD, scene.record, 0, tuple(scene.legal()[-13:]), "hanchan")

@@ -61,10 +61,10 @@ def network(**sizes: object) -> RewardNetwork:
     return found
 
 
-# --- what the network reads -------------------------------------------------------------------------------
+# --- the network's input ----------------------------------------------------------------------------------
 
 
-def test_a_round_is_told_from_the_players_own_seat_on() -> None:
+def test_a_round_is_encoded_from_the_player_on() -> None:
     told = encode(games())
     assert told.shape == (2, 4, 4, INPUTS)
     changes, scores, dealer = [0.0, -0.1, 0.8, -0.8], [1.2, -0.5, 0.4, -1.2], [0, 1, 0, 0]
@@ -74,7 +74,7 @@ def test_a_round_is_told_from_the_players_own_seat_on() -> None:
     assert told[1, 2, 1, 12:16].tolist() == pytest.approx([-6 / 8, 1 / 5, 2 / 5, 1])
 
 
-def test_a_round_is_told_with_how_far_the_player_is_ahead() -> None:
+def test_a_round_is_encoded_with_the_players_leads() -> None:
     last = starts([(7, 0, 0, (30_000, 25_000, 25_000, 20_000))])
     told = encode(together([(last, "hanchan")]))[0, :, 0, 16:]
     assert told[:, :3].tolist() == [[1, 1, 1], [1, 1, 0], [1, 0, 0], [0, 0, 0]]
@@ -101,7 +101,7 @@ def test_a_tonpuu_is_the_second_half_of_a_hanchan() -> None:
     assert not whole[..., 15].any()
 
 
-def test_rounds_come_from_events_and_from_states_alike() -> None:
+def test_rounds_from_events_and_from_states_are_equal() -> None:
     scenes = [
         Scene(round_index=number, honba=honba, sticks=sticks, scores=scores)
         for number, honba, sticks, scores in FIRST
@@ -121,7 +121,7 @@ def test_games_of_different_length_are_padded() -> None:
     assert together([]).starts.shape == (0, 0)
 
 
-# --- what it answers --------------------------------------------------------------------------------------
+# --- answers ----------------------------------------------------------------------------------------------
 
 
 def test_answers_look_at_the_rounds_so_far_alone() -> None:
@@ -136,18 +136,18 @@ def test_answers_look_at_the_rounds_so_far_alone() -> None:
 
 
 def test_all_players_are_answered_by_one_network() -> None:
-    """Seats moved on by one, dealer included, move the answers on by one."""
+    """Rotating the seats by one, dealer included, rotates the answers by one."""
     later: list[Round] = [
         (number + 1, honba, sticks, (scores[3], *scores[:3])) for number, honba, sticks, scores in FIRST
     ]
     told, moved = (encode(together([(starts(rounds), "hanchan")])) for rounds in (FIRST, later))
     told[..., 12] = moved[..., 12] = 0.0
-    told[..., 16:19] = moved[..., 16:19] = 0.0  # among equals it matters who sat first
+    told[..., 16:19] = moved[..., 16:19] = 0.0  # ties depend on the seat order
     assert np.array_equal(np.roll(told, 1, axis=1), moved)
 
 
 @pytest.mark.parametrize("rewards", [(90.0, 45.0, 0.0, -135.0), (100.0, 0.0, 0.0, 0.0)])
-def test_the_four_answers_add_up_to_what_is_given_out(rewards: tuple[float, ...]) -> None:
+def test_the_four_answers_add_up_to_the_sum_of_the_rewards(rewards: tuple[float, ...]) -> None:
     expected = predict(network(rewards=rewards), games())
     assert expected.sum(axis=-1) == pytest.approx(np.full((2, 4), sum(rewards)))
     assert expected.std(axis=-1).min() > 0.1
@@ -180,7 +180,7 @@ def test_nothing_to_answer() -> None:
     assert not round_rewards(network(), unbegun, ENDS)[0].any()
 
 
-# --- what it is built from --------------------------------------------------------------------------------
+# --- architecture -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_nothing_to_answer() -> None:
         {"rewards": (1.0, 0.0, 0.0, float("inf"))},
     ],
 )
-def test_what_cannot_be_built_is_refused(wrong: dict[str, object]) -> None:
+def test_invalid_sizes_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         RewardArchitecture(**wrong)  # type: ignore[arg-type]
 

@@ -36,7 +36,7 @@ def games(run: Rollout, count: int, players: Four = ALL_FIRST) -> dict[int, Play
 
 
 class Watched:
-    """Random play that notes how it was asked, and does something in between."""
+    """Random play that records how it was asked, and runs something in between."""
 
     source: Source = "model"
 
@@ -60,7 +60,7 @@ def test_a_game_is_the_same_alone_and_among_others() -> None:
     assert all(isinstance(played.events[-1], EndGame) for played in together.values())
 
 
-def test_a_rollout_plays_what_single_decisions_play() -> None:
+def test_a_rollout_plays_the_same_games_as_single_decisions() -> None:
     table = Table(1000, length="tonpuu")
     policies: list[Policy] = [HeuristicPolicy(), RandomPolicy(), RandomPolicy(), RandomPolicy()]
     asked = [0, 0, 0, 0]
@@ -78,7 +78,7 @@ def test_a_rollout_plays_what_single_decisions_play() -> None:
     assert not played.faults
 
 
-def test_other_seeds_and_other_seats_make_other_games() -> None:
+def test_other_seeds_and_other_seats_give_other_games() -> None:
     run = rollout(RandomPolicy(1), RandomPolicy(2))
     found = [
         *run.play([Seating(0, 7, (0, 1, 1, 1)), Seating(1, 7, (1, 0, 1, 1)), Seating(2, 8, (0, 1, 1, 1))])
@@ -131,7 +131,7 @@ def test_choosers_are_closed_when_no_more_is_played() -> None:
     assert chooser.closed == 2
 
 
-def test_networks_play_as_if_they_saw_only_what_their_seat_sees() -> None:
+def test_networks_use_only_what_their_player_sees() -> None:
     policy = a_policy()
     compared = 0
 
@@ -152,7 +152,7 @@ def test_networks_play_the_same_games_again() -> None:
     assert not any(played.faults for played in first.values())
 
 
-def test_times_are_kept_by_what_they_were_spent_on() -> None:
+def test_times_are_recorded_by_activity() -> None:
     run = rollout(RandomPolicy())
     games(run, 1)
     assert {"table", "legal", "fold", "flow", "discard answers"} <= set(run.times)
@@ -220,7 +220,7 @@ def test_fault_12_nonsense_is_replaced_by_the_heuristic_and_counted(kind: str) -
     assert len(broken.faults) > 100
     assert len(broken.faults) <= sum(broken.decisions)
     assert not sound.faults
-    assert 0 < len(logs) < 40  # each reason once
+    assert 0 < len(logs) < 40  # each reason is logged once
 
 
 def test_a_game_that_crashes_is_kept_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:

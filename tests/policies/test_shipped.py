@@ -1,4 +1,4 @@
-"""The checkpoints that come with the program."""
+"""The checkpoints shipped with the program."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_five_models_answer_a_known_hand(folder: Path) -> None:
 
 
 @both
-def test_all_six_are_whole_and_say_what_they_learned_from(folder: Path) -> None:
+def test_all_six_are_intact_and_name_their_training_data(folder: Path) -> None:
     for model in MODELS:
         checkpoint = load(folder, model)
         network_of(checkpoint)
@@ -37,7 +37,7 @@ def test_all_six_are_whole_and_say_what_they_learned_from(folder: Path) -> None:
 
 
 @both
-def test_they_are_small_and_nothing_else_lies_beside_them(folder: Path) -> None:
+def test_they_are_small_and_the_folder_has_no_other_files(folder: Path) -> None:
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     cards = [folder / f"{model}.json" for model in MODELS]
     weights = [folder / load(folder, model).card.tensors.file for model in MODELS]
@@ -45,6 +45,6 @@ def test_they_are_small_and_nothing_else_lies_beside_them(folder: Path) -> None:
     assert sum(path.stat().st_size for path in files) <= LARGEST_BYTES
 
 
-def test_what_plays_was_continued_from_the_other_set() -> None:
+def test_the_default_set_was_continued_from_the_other() -> None:
     for slot in Slot:
         assert load(PHOENIX, slot).card.tensors.sha256 in load(SHIPPED, slot).card.parents

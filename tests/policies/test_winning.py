@@ -22,7 +22,7 @@ def ron(
     player: int = 0,
     hand: str = HAND,
 ) -> bool:
-    """Whether the player would take 2,000 from the dealer's first discard."""
+    """Whether the player would win 2,000 on the dealer's first discard."""
     others = {} if player == 0 else {player: hand}
     own = hand if player == 0 else "19m19p19s1234567z"
     scene = Scene(
@@ -51,7 +51,7 @@ def test_never_to_end_the_game_in_fourth_place() -> None:
         ("passes the discarder", (10000, 40000, 38600, 11400)),
         ("draws level with a later seat", (10000, 44000, 12000, 34000)),
         ("was third already", (12500, 44000, 12000, 31500)),
-        ("a bust dealer is last", (500, 50000, 47600, 1900)),
+        ("a dealer below 0 is last", (500, 50000, 47600, 1900)),
     ],
 )
 def test_always_when_the_win_leaves_the_last_place(why: str, scores: Four) -> None:
@@ -80,7 +80,7 @@ def test_a_win_that_does_not_end_the_game_is_taken() -> None:
     [
         (9, "hanchan", (15000, 29900, 29000, 26100), True),
         (10, "hanchan", (15000, 30000, 28900, 26100), False),
-        (11, "hanchan", (15000, 29900, 29000, 26100), False),  # West 4 is the end in any case
+        (11, "hanchan", (15000, 29900, 29000, 26100), False),  # West 4 is always the last round
         (7, "tonpuu", (15000, 29900, 29000, 26100), False),
         (6, "tonpuu", (15000, 29900, 26100, 29000), True),
     ],
@@ -99,7 +99,7 @@ def test_a_dealer_who_is_not_first_plays_on_and_so_takes_it() -> None:
 
 
 @pytest.mark.parametrize(("third", "taken"), [(7600, True), (7800, False)])
-def test_a_tsumo_takes_from_everybody(third: int, taken: bool) -> None:
+def test_a_tsumo_takes_points_from_all_players(third: int, taken: bool) -> None:
     scores = (4300, third, 50000, 38100 - third + 7600)
     scene = Scene(HAND, dora="9s", round_index=7, scores=scores).turn("9m")
     scene.own("1z", "1z").turn("1p").turn("1p").turn("1p").draw("4s")

@@ -1,8 +1,8 @@
-"""The deep look-ahead, LA1 and LA2: winning hands a few tiles away, with their points and their chances.
+"""The deep look-ahead, LA1 and LA2: winning hands a few tiles away, with their points and chances.
 
-`planes` says what the planes hold; `desk` is what the search reads and the room it works in; `suits` lists
-what each suit may become, `targets` puts suits together into winning hands, `credit` notes what each is worth
-to which discard.
+`planes` defines the planes; `desk` is the search's input and working memory; `suits` lists the possible
+completions of each suit, `targets` combines suits into winning hands, `credit` records the value of each for
+each discard.
 """
 
 from policies.features.deep.planes import lookahead_deep

@@ -1,4 +1,4 @@
-"""What a winning hand that was found is worth to each discard, once for each multiset of missing tiles."""
+"""Records the value of the winning hands found for each discard, once per multiset of missing tiles."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from game.shanten import waits
 from policies.features.deep.desk import I_PAIR, I_PATTERN, KINDS, MOST_MISSING, MULTISETS
 
 THRESHOLDS: Final = (1000, 2000, 3000, 4000, 5000, 6000, 8000, 10000, 12000, 16000, 24000, 32000)
-"""Points a hand may reach; a hand's level is how many of them it does, and no win has none."""
+"""Thresholds in points; a hand's level is how many of them it reaches, and 0 without a win."""
 
 SETS_AND_PAIR: Final = 0
 SEVEN_PAIRS: Final = 1
@@ -27,7 +27,7 @@ _PAIRS_FROM: Final = KINDS
 _TRIPLES_FROM: Final = _PAIRS_FROM + KINDS * (KINDS + 1) // 2
 _RED_PLACE: Final = 4
 _HASH: Final = 19
-"""Powers of two up to 2**17 leave different rests when divided by this."""
+"""Powers of two up to 2**17 have distinct remainders modulo this."""
 _LOG: Final = np.array([next((i for i in range(18) if 2**i % _HASH == rest), 0) for rest in range(_HASH)])
 _ONE: Final = np.uint64(1)
 _NONE: Final = np.uint64(0)
@@ -35,7 +35,7 @@ _NONE: Final = np.uint64(0)
 
 @kernel
 def number_kinds(desk: Any) -> None:
-    """Give each kind in the hand a place."""
+    """Number the kinds in the hand."""
     desk.kinds = 0
     for kind in range(KINDS):
         if desk.hand34[kind]:
@@ -45,7 +45,7 @@ def number_kinds(desk: Any) -> None:
 
 @kernel
 def clear(desk: Any) -> None:
-    """Forget what was noted."""
+    """Forget the values recorded so far."""
     for place in range(desk.kinds):
         desk.weights[place] = 0
     desk.best[: desk.kinds * MULTISETS] = 0
@@ -53,7 +53,7 @@ def clear(desk: Any) -> None:
 
 @kernel
 def find_furiten(desk: Any) -> None:
-    """Fill ``furiten``; it matters only when some discard leaves the hand ready."""
+    """Fill ``furiten``; it matters only if some discard leaves the hand tenpai."""
     for kind in range(KINDS):
         if desk.hand34[kind]:
             desk.hand34[kind] -= 1
@@ -75,16 +75,16 @@ def note(
     flags: int,
     mask: int,
 ) -> None:
-    """Note a target: one way to read a winning hand.
+    """Record a target: one way to read a winning hand.
 
     Args:
-        desk: The desk; for sets and a pair ``chosen`` names the items.
+        desk: The working memory; for sets and a pair ``chosen`` has the items.
         form: `SETS_AND_PAIR`, `SEVEN_PAIRS` or `THIRTEEN_ORPHANS`.
-        missing: How many tiles are missing.
-        kinds: Which, ascending, as in an item.
-        weight: Ways to pick them from the unseen tiles.
-        surplus: Kinds of which a tile is left over, as in an item.
-        added: As for `pattern_points`, without what the frame adds; of seven pairs the dora alone.
+        missing: Number of missing tiles.
+        kinds: The missing kinds, ascending, as in an item.
+        weight: Number of ways to pick them from the unseen tiles.
+        surplus: Kinds with a surplus tile, as in an item.
+        added: As for `pattern_points`, without the frame's part; for seven pairs the dora only.
         flags: Likewise, without those of the frame.
         mask: Likewise.
     """
@@ -103,7 +103,7 @@ def note(
 def _note_waits(
     desk: Any, form: int, kind: int, weight: int, surplus: int, added: int, flags: int, mask: int
 ) -> None:
-    """Note a target that misses one tile: a discard that leaves the hand furiten has only the own draw."""
+    """Record a target that lacks one tile: after a discard that makes the hand furiten only tsumo counts."""
     by_ron = _level(desk, form, added, flags, mask, False)
     for thrown in range(KINDS):
         if desk.hand34[thrown] and surplus >> desk.place[thrown] & 1:
@@ -115,7 +115,7 @@ def _note_waits(
 def _note_detours(
     desk: Any, form: int, missing: int, kinds: int, surplus: int, added: int, flags: int, mask: int
 ) -> None:
-    """Note a target for the discards of tiles it needs: each must be drawn again."""
+    """Record a target for discards of tiles it needs: each must be drawn again."""
     for thrown in range(KINDS):
         if desk.hand34[thrown] == 0 or surplus >> desk.place[thrown] & 1:
             continue
@@ -146,7 +146,7 @@ def _level(desk: Any, form: int, added: int, flags: int, mask: int, is_tsumo: bo
 
 @kernel
 def _ways(desk: Any, form: int, kind: int) -> int:
-    """Flags of the ways in which a kind can have completed the target at hand."""
+    """Flags of the ways in which a kind may have completed the current target."""
     if form != SETS_AND_PAIR:
         return 0
     suit = kind // SUIT_KINDS
@@ -156,7 +156,7 @@ def _ways(desk: Any, form: int, kind: int) -> int:
 
 @kernel
 def _insert(kinds: int, missing: int, kind: int) -> int:
-    """Missing tiles with one more."""
+    """Missing tiles plus one more."""
     at = 0
     while at < missing and (kinds >> 6 * at & 63) < kind:
         at += 1
@@ -166,7 +166,7 @@ def _insert(kinds: int, missing: int, kind: int) -> int:
 
 @kernel
 def _weight(desk: Any, kinds: int, missing: int) -> int:
-    """Ways to pick missing tiles from the unseen ones."""
+    """Number of ways to pick missing tiles from the unseen ones."""
     weight = 1
     equal = 0
     for i in range(missing):
@@ -178,7 +178,7 @@ def _weight(desk: Any, kinds: int, missing: int) -> int:
 
 @kernel
 def _number(missing: int, a: int, b: int, c: int) -> int:
-    """The number of a multiset of kinds among those of its size and the smaller ones."""
+    """The index of a multiset of kinds among those of its size and the smaller ones."""
     if missing == 1:
         return a
     if missing == 2:
@@ -196,7 +196,7 @@ def _raise_all(desk: Any, surplus: int, number: int, missing: int, level: int, w
 
 @kernel
 def _raise(desk: Any, place: int, number: int, missing: int, level: int, weight: int) -> None:
-    """Let a multiset of missing tiles count at this level for a discard, unless it does at a higher one."""
+    """Raise a multiset of missing tiles to this level for a discard, unless its level is already higher."""
     at = place * MULTISETS + number
     before = desk.best[at]
     if level > before:

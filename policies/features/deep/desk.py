@@ -1,4 +1,4 @@
-"""What the deep search reads of a round, and the room it works in: one record, filled anew for each state."""
+"""The input and working memory of the deep search: one record, refilled for each state."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from policies.features.sight import draws_left
 
 KINDS: Final = 34
 MOST_MISSING: Final = 3
-"""No hand that misses more tiles is looked for."""
+"""The search covers hands that lack at most this many tiles."""
 LEVELS: Final = 13
-"""0 for a hand without a yaku, then one more for each threshold that its points reach."""
+"""0 for a hand without a yaku, plus one for each threshold that its points reach."""
 MOST_HELD: Final = 14
-"""Kinds a hand can hold."""
+"""Maximum number of kinds in a hand."""
 MOST_ITEMS: Final = SUIT_PATTERNS * (1 + SUIT_KINDS)
-"""No suit can become more than this."""
+"""Maximum number of items of a suit."""
 MULTISETS: Final = 34 + 595 + 7140
-"""Multisets of one, two and three kinds."""
+"""Number of multisets of one, two and three kinds."""
 
-# Columns of an item: what the search knows about one thing a suit may become.
+# Columns of an item: one possible completion of a suit.
 I_KINDS: Final = 0
 """Missing tiles, ascending, 6 bits each."""
 I_WEIGHT: Final = 1
 """Ways to pick them from the unseen tiles."""
 I_SURPLUS: Final = 2
-"""Kinds of which a tile is left over, one bit for the `place` of each."""
+"""Kinds with a surplus tile, one bit for the `place` of each."""
 I_ADDED: Final = 3
 I_FLAGS: Final = 4
 I_MASK: Final = 5
@@ -51,26 +51,26 @@ DESK: Final = np.dtype(
         ("dora34", "i1", (34,)),  # how often each kind counts as dora
         ("reds", "i1", (3,)),  # red fives in the concealed hand
         ("unseen", "i4"),
-        ("draws", "i4"),  # mine, still to come
-        ("river", "u8"),  # kinds I have thrown
+        ("draws", "i4"),  # mine, remaining
+        ("river", "u8"),  # kinds I have discarded
         ("barred", "u1"),  # furiten for the rest of the round
-        # the answer
-        ("place", "i1", (34,)),  # number of each kind held
-        ("kinds", "i8"),  # how many are held
+        # the result
+        ("place", "i1", (34,)),  # index of each kind held
+        ("kinds", "i8"),  # number of kinds held
         ("furiten", "u1", (34,)),  # after discarding the kind
         ("weights", "i8", (MOST_HELD, MOST_MISSING, LEVELS)),  # by discard, missing tiles and exact level
-        # room
+        # working memory
         ("best", "u1", (MOST_HELD * MULTISETS,)),  # best level by discard and multiset of missing tiles
-        ("least", "i8", (4, 2, 5)),  # tiles that suits miss to sets with and without the pair
-        ("room", "i8", (4, 2, 5)),  # tiles that a suit may miss to sets with and without the pair
-        ("limit", "i8", (3, 5)),  # the same for the suit being listed, and with perhaps more sets
+        ("least", "i8", (4, 2, 5)),  # tiles that suits lack for sets with and without the pair
+        ("room", "i8", (4, 2, 5)),  # tiles that a suit may lack for sets with and without the pair
+        ("limit", "i8", (3, 5)),  # the same for the suit being listed, and with possibly more sets
         ("count", "i8", (4,)),
         ("items", "i8", (4, MOST_ITEMS, ITEM)),
         ("order", "i4", (4, MOST_ITEMS)),  # items by bucket
         ("start", "i4", (4, BUCKETS + 1)),
-        ("filled", "i4", (4, BUCKETS)),  # the buckets that are not empty
+        ("filled", "i4", (4, BUCKETS)),  # the non-empty buckets
         ("filled_count", "i8", (4,)),
-        ("chosen", "i8", (4,)),  # the items of the target at hand
+        ("chosen", "i8", (4,)),  # the items of the current target
     ],
     align=True,
 )
@@ -79,12 +79,12 @@ DESK: Final = np.dtype(
 
 @kernel
 def lay_out(rec: Any, me: int, desk: Any) -> None:
-    """Read a round as a seat sees it.
+    """Read a round as a player sees it.
 
     Args:
-        rec: One `ROUND_STATE`; the seat's own hand must be known.
-        me: The seat.
-        desk: One `DESK`, filled but for the answer and the room.
+        rec: One `ROUND_STATE`; the player's own hand must be known.
+        me: The player.
+        desk: One `DESK`; its input fields are filled.
     """
     _read_melds(rec, me, desk)
     desk.dora34[:] = 0

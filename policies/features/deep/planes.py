@@ -1,29 +1,30 @@
 """LA1 and LA2 as planes.
 
-With 3n+2 tiles position t is a discard. A *completion* is a multiset M of exactly k unseen tiles that some
-winning hand with a yaku has more of than the hand after that discard; melds stay. M is worth the dearest such
-hand, whichever of its tiles comes last. LA1 says whether any M reaches a threshold; LA2 is the expected
-number of those that do among my remaining n draws,
+With 3n+2 tiles position t is a discard. A *completion* is a multiset M of exactly k unseen tiles: those of
+some winning hand with a yaku that the hand after the discard lacks; melds stay. M is worth the most valuable
+such hand, whichever of its tiles comes last. LA1 states whether any M reaches a threshold; LA2 is the
+expected number of those that do among my remaining n draws,
 
     sum over M of prod C(u_j, m_j) × n(n-1)… / (U(U-1)…), k factors each,
 
-u_j unseen copies of j, U unseen tiles in all, stored as 1 + log10(p)/6 cut to 0-1.
+u_j unseen copies of j, U unseen tiles in all, stored as 1 + log10(p)/6 clipped to 0-1.
 
-With 3n+1 tiles position t is a draw, an unseen one, and holds for each plane by itself the best that any
-discard after drawing t has; n, u_t and U are one less there.
+With 3n+1 tiles position t is a draw of an unseen tile, and each plane has the best value over all discards
+after drawing t; n, u_t and U are one less there.
 
-Decided where the source is silent:
+Our choices where the source is silent:
 
 - Riichi counts for a closed hand that has declared it, two han if double, or still may: 1,000 points, four
-  tiles left to draw. No ippatsu, rinshan, last tile, ura dora; the indicators are those of now.
+  tiles left to draw. No ippatsu, rinshan, last tile, ura dora; the indicators are the current ones.
 - Points are those of a ron, without honba and sticks. When one tile is missing and the hand is furiten after
-  the discard (its own river with that discard, or a tile let pass in riichi), they are the payments of a
-  tsumo added up, and tsumo counts as a yaku of a closed hand.
-- Tiles drawn are never red; of several fives the red one is kept if one is kept.
+  the discard (its own river with that discard, or a win missed in riichi), they are the total payments of a
+  tsumo, and tsumo counts as a yaku of a closed hand.
+- Drawn tiles are never red; of several fives the red one is kept if one is kept.
 - A discard may be a tile the hand needs: it must then be drawn again, from the unseen copies.
-- Every kind held is a discard, also one that kuikae or riichi forbids; the legal ones have their own plane.
+- Every kind held counts as a discard, even if kuikae or riichi forbids it; legal discards have their own
+  plane.
 
-Nothing is remembered between calls: unseen copies and draws left change with every tile seen, so that little
+Nothing is cached between calls: unseen copies and remaining draws change with every visible tile, so little
 would be found again.
 
 Source: the reconstruction of Suphx's look-ahead features, LA1 and LA2; arXiv:2003.13590, section 2.2.
@@ -53,30 +54,30 @@ STEPS: Final = len(THRESHOLDS)
 _DECADES: Final = 6.0
 
 
-def lookahead_deep(states: NDArray[Any], seats: NDArray[np.int8], out: NDArray[np.uint8]) -> None:
-    """Fill LA1 and LA2 of each state as its seat sees it.
+def lookahead_deep(states: NDArray[Any], players: NDArray[np.int8], out: NDArray[np.uint8]) -> None:
+    """Fill LA1 and LA2 of each state as its player sees it.
 
     Args:
-        states: ``[N]`` of `ROUND_STATE`; the seats' own hands must be known.
-        seats: ``[N]`` int8, absolute players.
+        states: ``[N]`` of `ROUND_STATE`; the players' own hands must be known.
+        players: ``[N]`` int8, absolute.
         out: ``[N, 72, 34]`` uint8 with `ONE` for 1.0, rows need not be contiguous; filled.
 
     Raises:
         ValueError: an array has the wrong shape or type.
     """
-    if states.dtype != ROUND_STATE or states.shape != seats.shape or seats.dtype != np.int8:
-        raise ValueError("states must be ROUND_STATE records, with one int8 seat for each")
+    if states.dtype != ROUND_STATE or states.shape != players.shape or players.dtype != np.int8:
+        raise ValueError("states must be ROUND_STATE records, with one int8 player for each")
     if out.shape != (len(states), DEEP_PLANES, KINDS) or out.dtype != np.uint8:
         raise ValueError(f"out must be uint8 of shape {(len(states), DEEP_PLANES, KINDS)}")
-    # one row of a wider array is contiguous and two are not: kernels would be compiled for each
+    # one row of a wider array is contiguous and two are not: numba would compile the kernels for each layout
     whole = out if out.flags.c_contiguous else np.empty(out.shape, np.uint8)
-    _fill_all(states, seats, whole, _room.desk)
+    _fill_all(states, players, whole, _room.desk)
     if whole is not out:
         out[:] = whole
 
 
 class _Room(threading.local):
-    """A desk for each thread: making one takes longer than most searches."""
+    """A working memory for each thread: allocating one takes longer than most searches."""
 
     def __init__(self) -> None:
         self.desk = np.zeros(1, DESK)[0]
@@ -86,9 +87,9 @@ _room: Final = _Room()
 
 
 @kernel
-def _fill_all(states: Any, seats: Any, out: Any, desk: Any) -> None:
+def _fill_all(states: Any, players: Any, out: Any, desk: Any) -> None:
     for row in range(len(states)):
-        mark_deep(states[row], int(seats[row]), desk, out[row])
+        mark_deep(states[row], int(players[row]), desk, out[row])
 
 
 @kernel
@@ -97,8 +98,8 @@ def mark_deep(rec: Any, me: int, desk: Any, out: Any) -> None:
 
     Args:
         rec: One `ROUND_STATE`.
-        me: The seat.
-        desk: One `DESK`, room for the search.
+        me: The player.
+        desk: One `DESK`, working memory for the search.
         out: ``[72, 34]`` uint8.
     """
     out[:] = 0
@@ -127,7 +128,7 @@ def _mark_discards(desk: Any, distance: int, out: Any) -> None:
 
 @kernel
 def _mark_draws(desk: Any, out: Any) -> None:
-    """A draw changes one suit; what the other three may become is listed once."""
+    """A draw changes one suit; the possible completions of the other three are listed once."""
     number_kinds(desk)
     find_room(desk)
     for suit in range(4):
@@ -161,12 +162,12 @@ def _mark_draw(desk: Any, suit: int, drawn: int, out: Any) -> None:
 
 @kernel
 def _mark(desk: Any, first: int, end: int, at: int, out: Any) -> None:
-    """Mark at a position the best that discards, by their places, have for each plane."""
+    """For each plane, mark the best value over these discards at a position."""
     share = 1.0
     for missing in range(MOST_MISSING):
         share *= max(0.0, float(desk.draws - missing)) / max(1.0, float(desk.unseen - missing))
         for place in range(first, end):
-            for level in range(LEVELS - 2, 0, -1):  # from exactly a level to at least it
+            for level in range(LEVELS - 2, 0, -1):  # from "exactly this level" to "at least this level"
                 desk.weights[place, missing, level] += desk.weights[place, missing, level + 1]
         before = 0
         stored = 0
@@ -186,7 +187,7 @@ def _mark(desk: Any, first: int, end: int, at: int, out: Any) -> None:
 
 @kernel
 def compressed(expected: float) -> float:
-    """An expected number of completions as LA2 stores it, before it is rounded."""
+    """An expected number of completions as LA2 stores it, before rounding."""
     if expected <= 0.0:
         return 0.0
     return float(min(1.0, max(0.0, 1.0 + np.log10(expected) / _DECADES)))

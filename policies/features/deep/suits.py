@@ -1,4 +1,4 @@
-"""What each suit of a hand may become within a few tiles: the items that targets are put together from."""
+"""The possible completions of each suit within a few tiles: the items that targets are built from."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _FAR: Final = 99
 
 @kernel
 def find_room(desk: Any) -> None:
-    """See how many tiles each suit may miss while the other three do their part as cheaply as they can."""
+    """Compute how many tiles each suit may lack while the other three complete as cheaply as possible."""
     sets = 4 - desk.frame[F_MELDS]
     least = desk.least
     missing_by_suit(desk.hand34, least)
@@ -54,7 +54,7 @@ def find_room(desk: Any) -> None:
 
 @kernel
 def _cheapest(a: Any, b: Any, c: Any, sets: int, pair: int) -> int:
-    """Tiles that three suits miss to so many sets, and to the pair if it is theirs."""
+    """Tiles that three suits lack for this many sets, and the pair if it is theirs."""
     best = _FAR
     for i in range(sets + 1):
         for j in range(sets + 1 - i):
@@ -68,12 +68,12 @@ def _cheapest(a: Any, b: Any, c: Any, sets: int, pair: int) -> int:
 
 @kernel
 def list_suit(desk: Any, suit: int, spare: int) -> None:
-    """List what a suit may become: all its missing tiles are unseen, and `find_room` leaves it room.
+    """List the possible completions of a suit with unseen tiles, within the limits from `find_room`.
 
     Args:
-        desk: The desk; ``order`` will hold the suit's items by bucket.
+        desk: The working memory; ``order`` receives the suit's items by bucket.
         suit: 0-3.
-        spare: How many tiles a draw in another suit may still bring the hand closer.
+        spare: Number of tiles by which a draw in another suit may still bring the hand closer.
     """
     sets = 4 - desk.frame[F_MELDS]
     kinds = HONOUR_KINDS if suit == 3 else SUIT_KINDS
@@ -106,7 +106,7 @@ def list_suit(desk: Any, suit: int, spare: int) -> None:
 
 @kernel
 def _set_limits(room: Any, sets: int, spare: int, limit: Any) -> None:
-    """What a suit may miss to so many sets: without the pair, with it, and with perhaps more sets."""
+    """The tiles a suit may lack for this many sets: without the pair, with it, with possibly more sets."""
     most = -1
     for own in range(sets, -1, -1):
         limit[0, own] = min(MOST_MISSING, room[0, own] + spare)
@@ -125,7 +125,7 @@ def _packed(counts34: Any, suit: int, kinds: int) -> int:
 
 @kernel
 def _excess(a: int, b: int) -> int:
-    """Packed counts of what ``a`` has more than ``b``."""
+    """Packed counts of the surplus of ``a`` over ``b``."""
     difference = (a | _GUARD) - b
     more = difference & _GUARD
     return difference & more - (more >> 3)
@@ -133,7 +133,7 @@ def _excess(a: int, b: int) -> int:
 
 @kernel
 def _fits(a: int, b: int) -> bool:
-    """Whether no count of ``a`` is greater than that of ``b``."""
+    """Whether no count of ``a`` exceeds that of ``b``."""
     return (b | _GUARD) - a & _GUARD == _GUARD
 
 
@@ -179,7 +179,7 @@ def _add_item(desk: Any, suit: int, pattern: int, pair: int, counts: int, hand: 
 
 @kernel
 def _waits_flag(pattern: int, pair: int, missing_kinds: int, missing: int, first: int) -> int:
-    """How any of the missing tiles, if it comes last, can complete the item."""
+    """The ways in which any of the missing tiles, drawn last, can complete the item."""
     found = 0
     for i in range(missing):
         found |= ways_to_complete(pattern, pair, (missing_kinds >> 6 * i & 63) - first)
@@ -188,7 +188,7 @@ def _waits_flag(pattern: int, pair: int, missing_kinds: int, missing: int, first
 
 @kernel
 def bucket(pair: int, sets: int, missing: int) -> int:
-    """Number of the bucket of a suit's items."""
+    """Index of the bucket of a suit's items."""
     return (pair * 5 + sets) * 4 + missing
 
 

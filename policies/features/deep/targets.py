@@ -1,8 +1,9 @@
-"""Winning hands within a few tiles of a hand, put together from what each suit may become.
+"""Winning hands within a few tiles of a hand, built from the possible completions of each suit.
 
 A hand that can be read in several ways, or completed through different discards, is several targets;
-`policies.features.deep.credit` counts each multiset of missing tiles once, at its dearest. All are looked at:
-6,467 hands of real games had 154 on average and 1,837 at most, random hands of a single suit at most 3,715.
+`policies.features.deep.credit` counts each multiset of missing tiles once, at its highest value. The search
+is exhaustive: 6,467 hands of real games had 154 targets on average and 1,837 at most, random hands of a
+single suit at most 3,715.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ _SEVEN: Final = 7
 
 @kernel
 def search(desk: Any, distance: int) -> None:
-    """Find the winning hands near a hand of 3n+2 tiles whose suits are listed, and note what they are worth.
+    """Find the winning hands near a hand of 3n+2 tiles whose suits are listed, and record their values.
 
     Args:
-        desk: The desk.
+        desk: The working memory.
         distance: Shanten of the hand.
     """
     clear(desk)
@@ -58,7 +59,7 @@ def search(desk: Any, distance: int) -> None:
 
 @kernel
 def _join_suits(desk: Any) -> None:
-    """Note all hands of sets and a pair."""
+    """Record all hands of sets and a pair."""
     sets = 4 - desk.frame[F_MELDS]
     start, filled = desk.start, desk.filled
     for im in range(desk.filled_count[0]):
@@ -125,7 +126,7 @@ def _join_buckets(desk: Any, m: int, p: int, s: int, z: int, missing: int) -> No
 
 @kernel
 def _find_seven_pairs(desk: Any) -> None:
-    """Choose among the kinds held twice, held once and not held; at most one of the last is near enough."""
+    """Choose among the kinds held twice, once and not at all; at most one kind not held is near enough."""
     twice, once = 0, 0
     for kind in range(KINDS):
         twice |= (desk.hand34[kind] >= 2) << kind

@@ -1,4 +1,4 @@
-"""A game that was played once for all tests, and dashboards to show it on."""
+"""A game played once for all tests, and dashboards that show it."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from replays.index import games
 ABOUT = About(program="suzaku 0.0", policy="heuristic", budget_ms=3000, wanted=1)
 TOKEN = "0123456789abcdefTOKEN"
 PATIENCE_S = 60.0
-"""A busy machine may take long over what is over at once on an idle one."""
+"""A busy machine may take long over something that is immediate on an idle one."""
 
 
 def config_of(folder: Path, games_wanted: int = 1) -> Config:
-    """A tonpuu in the built-in lobby, the walls always the same."""
+    """A tonpuu game in the built-in lobby, always with the same walls."""
     return Config(
         play=Play(games=games_wanted, seed=7, pace="instant"),
         local=Local(type=1),
@@ -41,13 +41,13 @@ def config_of(folder: Path, games_wanted: int = 1) -> Config:
 
 @cache
 def played() -> tuple[Item, ...]:
-    """All that a game of our own leaves in the feed."""
+    """Everything that a game of ours leaves in the feed."""
     with TemporaryDirectory() as folder:
         return play(Path(folder))
 
 
 def play(folder: Path) -> tuple[Item, ...]:
-    """Play a game, keep its record, and give what it left in the feed."""
+    """Play a game, save its record, and return what it left in the feed."""
     feed = Feed()
     run = Run(config_of(folder), GUEST, None, HeuristicPolicy, time.monotonic(), None, feed)
     asyncio.run(run.play())
@@ -76,13 +76,13 @@ def server(feed: Feed | None, folder: Path, port: int = 0, **options: Any) -> Se
 
 
 def put(feed: Feed, items: Sequence[Item]) -> None:
-    """Leave things as a game does."""
+    """Put items into the feed, as a game does."""
     for item in items:
         feed.put(item)
 
 
 class Watcher:
-    """A browser without a screen: what it has been told, and what that adds up to."""
+    """A browser without a screen: the messages received, and the game they add up to."""
 
     def __init__(self, port: int, run: str = "", seq: int = 0, **options: Any) -> None:
         address = f"ws://127.0.0.1:{port}/live?run={run}&seq={seq}"
@@ -93,7 +93,7 @@ class Watcher:
         self.messages: list[dict[str, Any]] = []
 
     def hear(self, until: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
-        """Everything up to a message."""
+        """All messages up to one that satisfies a condition."""
         while True:
             new = json.loads(self.line.recv(PATIENCE_S))
             self.messages += new
@@ -102,11 +102,11 @@ class Watcher:
 
     @property
     def game(self) -> dict[str, Any]:
-        """What the game adds up to."""
+        """The game that the messages add up to."""
         return gathered([message for message in self.messages if "seq" in message])
 
     def close(self) -> None:
-        """Go."""
+        """Close the connection."""
         self._opened.__exit__(None, None, None)
 
 
@@ -130,15 +130,15 @@ def ask(served: Server, path: str, **headers: str) -> tuple[int, dict[str, str],
 
 
 def decided(items: Sequence[Item]) -> int:
-    """How many decisions had a choice."""
+    """Number of decisions with a choice."""
     return sum(isinstance(item, Decided) and item.made.decision.step != "forced" for item in items)
 
 
 def happened(items: Sequence[Item]) -> int:
-    """How many events there were."""
+    """Number of events."""
     return sum(isinstance(item, Happened) for item in items)
 
 
 def threads(name: str) -> int:
-    """How many threads of this name run."""
+    """Number of running threads with this name."""
     return sum(thread.name == name for thread in threading.enumerate())

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(
 )
 PATIENCE_S = 60.0
 GONE = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "Connection closed", "ERR_EMPTY_RESPONSE")
-"""What a browser itself writes to its console where nobody listens; no page can keep it from that."""
+"""What a browser itself writes to its console if nothing listens; no page can prevent it."""
 SEEN = """() => {
   const { latest, review, following, position, wire, session } = globalThis.suzakuViewer;
   return { rounds: latest.rounds, decisions: latest.decisions, game: latest.game, shown: review === latest,
@@ -38,7 +38,7 @@ SEEN = """() => {
 
 
 class Opened:
-    """A page, and what went wrong on it or left the machine."""
+    """A page, its errors, and its requests to other machines."""
 
     def __init__(self, tab: Any, url: str) -> None:
         self.tab = tab
@@ -54,12 +54,12 @@ class Opened:
 
     @property
     def seen(self) -> dict[str, Any]:
-        """What the page knows."""
+        """The state of the page."""
         known: dict[str, Any] = self.tab.evaluate(SEEN)
         return known
 
     def until(self, true: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """Wait; the page's policy lets no test put a condition into it."""
+        """Wait in Python: the page's security policy lets no test inject a condition."""
         end = time.monotonic() + PATIENCE_S
         while not true(seen := self.seen):
             assert time.monotonic() < end, seen
@@ -67,7 +67,7 @@ class Opened:
         return seen
 
     def check(self) -> None:
-        """Nothing went wrong, and nothing was asked of another machine."""
+        """Check that there were no errors and no requests to other machines."""
         assert [fault for fault in self.faults if not any(word in fault for word in GONE)] == []
         assert [url for url in self.requests if not url.startswith((self.url, "data:"))] == []
 
@@ -75,7 +75,7 @@ class Opened:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     assert library().is_dir()
-    assert played()  # before Playwright, which has an event loop of its own running on this thread
+    assert played()  # before Playwright, which runs its own event loop on this thread
     with sync_api.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield chromium
@@ -166,7 +166,7 @@ def test_stepping_back_stays_back_until_one_goes_live(open_page: Any) -> None:
         after = page.until(lambda seen: seen["game"]["places"] is not None)
         assert after["position"] == before["position"]
         assert page.tab.evaluate("location.hash") == "#{round}.{event}".format(**before["position"])
-        put(feed, items)  # the next game does not push this one aside
+        put(feed, items)  # the next game does not replace this one
         page.until(lambda seen: not seen["shown"] and seen["game"]["places"] is not None)
         assert page.seen["position"] == before["position"]
         page.tab.click("[data-command=follow]")
@@ -185,7 +185,7 @@ def test_the_page_comes_back_after_the_server_does(open_page: Any) -> None:
         put(feed, items[:70])
         page.until(lambda seen: len(seen["decisions"]) > 5)
     gone = page.until(lambda seen: seen["wire"]["state"] == "over")
-    assert len(gone["decisions"]) > 5  # what was seen stays
+    assert len(gone["decisions"]) > 5  # what was shown stays
     assert "stopped" in page.tab.text_content(".live-status")
     with server(feed, library(), port):
         put(feed, items)

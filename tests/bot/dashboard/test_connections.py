@@ -1,4 +1,4 @@
-"""Whatever opens connections to the dashboard, the page answers and games are played and kept."""
+"""Whatever opens connections to the dashboard, the page answers and games are played and saved."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FEW = Limits(connections=16)
 
 @contextlib.contextmanager
 def opened(port: int, count: int, sent: bytes = b"") -> Iterator[list[socket.socket]]:
-    """Connections of which each has sent something."""
+    """Connections that have each sent these bytes."""
     with contextlib.ExitStack() as stack:
         lines = []
         for _ in range(count):
@@ -53,7 +53,7 @@ def asks_to_watch(port: int) -> bytes:
 
 
 def is_closed(line: socket.socket) -> bool:
-    """Whether the other side closes the connection sooner or later; what it sends first does not matter."""
+    """Whether the other side eventually closes the connection; anything it sends before is ignored."""
     line.settimeout(PATIENCE_S)
     try:
         while line.recv(1 << 16):
@@ -66,7 +66,7 @@ def is_closed(line: socket.socket) -> bool:
 
 
 def is_reset(line: socket.socket, sends: bytes) -> bool:
-    """The same without reading: what is sent is answered by a reset."""
+    """The same without reading: whether sent data is answered by a reset."""
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
         try:
@@ -172,18 +172,18 @@ def test_bytes_that_trickle_in_win_no_time() -> None:
         assert is_reset(lines[0], b"x")
 
 
-def test_one_who_takes_no_answer_is_closed() -> None:
+def test_a_client_that_reads_no_answer_is_closed() -> None:
     with server(None, library(), limits=Limits(answer_s=0.2, request_s=0.2)) as served:
         line = socket.socket()
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         line.connect(("127.0.0.1", served.port))
         request = f"GET /web/style.css HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n\r\n".encode()
-        line.sendall(100 * request)  # some megabytes of answers: more than the buffers in between hold
+        line.sendall(100 * request)  # some megabytes of answers: more than fits into the buffers in between
         assert is_reset(line, request[:4])
         line.close()
 
 
-def test_one_who_answers_no_ping_is_closed() -> None:
+def test_a_client_that_answers_no_ping_is_closed() -> None:
     with (
         server(Feed(), library(), limits=Limits(ping_s=0.1)) as served,
         opened(served.port, 1, asks_to_watch(served.port)) as lines,
@@ -191,7 +191,7 @@ def test_one_who_answers_no_ping_is_closed() -> None:
         assert is_closed(lines[0])
 
 
-def test_one_who_answers_no_ping_and_takes_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_answers_no_ping_and_reads_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.dashboard.protocols.CLOSE_S", 0.1)
     feed = Feed()
     with server(feed, library(), limits=Limits(ping_s=0.2, message_s=PATIENCE_S)) as served:
@@ -203,7 +203,7 @@ def test_one_who_answers_no_ping_and_takes_nothing_is_closed(monkeypatch: pytest
             put(feed, played())
             quick.hear(is_over)
             quick.messages.clear()
-        assert is_reset(line, b"\x8a\x80" + struct.pack("!I", 0))  # a pong that was not asked for
+        assert is_reset(line, b"\x8a\x80" + struct.pack("!I", 0))  # an unsolicited pong
         line.close()
         quick.close()
 
@@ -211,14 +211,14 @@ def test_one_who_answers_no_ping_and_takes_nothing_is_closed(monkeypatch: pytest
 # --- in lines of the log ----------------------------------------------------------------------------------
 
 
-def test_what_is_no_request_is_logged_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
+def test_invalid_requests_are_logged_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
     with server(None, library()) as served, opened(served.port, 50, b"\0\r\n\r\n") as lines:
         assert all(is_closed(line) for line in lines)
     assert sum("Invalid HTTP request" in record.message for record in caplog.records) <= 1
     assert all(record.levelno < logging.ERROR for record in caplog.records)
 
 
-def test_what_happens_all_the_time_is_counted_and_told_once_a_minute() -> None:
+def test_frequent_events_are_counted_and_logged_once_a_minute() -> None:
     now = 0.0
     seldom = Seldom(lambda: now)
     assert [seldom.due() for _ in range(3)] == [1, 0, 0]
@@ -261,7 +261,7 @@ def test_a_game_is_kept_and_the_page_answers_beside_hundreds_of_half_open_connec
 
 
 def _port(process: subprocess.Popen[bytes], log: Path) -> int:
-    """Where the program says that its dashboard listens."""
+    """The port of the program's dashboard, from its log."""
     while process.poll() is None:
         if found := re.search(r"dashboard: http://\S+:(\d+)/\n", log.read_text()):
             return int(found[1])
@@ -270,11 +270,11 @@ def _port(process: subprocess.Popen[bytes], log: Path) -> int:
 
 
 def _besiege(process: subprocess.Popen[bytes], port: int) -> int:
-    """Hold hundreds of half-open connections until the program ends; how often the page answered."""
+    """Keep hundreds of half-open connections until the program ends; how often the page answered."""
     held: list[socket.socket] = []
     answered = 0
     while process.poll() is None:
-        with contextlib.suppress(OSError):  # closed for another, or by the end of the program
+        with contextlib.suppress(OSError):  # closed in favour of another, or by the end of the program
             held.append(socket.create_connection(("127.0.0.1", port), timeout=1))
             held[-1].sendall(HALF_A_REQUEST)
             if len(held) % 100 == 0:

@@ -28,14 +28,14 @@ def test_events_that_come_together_are_told_one_by_one() -> None:
     assert feed.take() == [Happened(event) for event in log]
 
 
-def test_an_event_made_anew_is_the_same_event() -> None:
+def test_an_event_rebuilt_is_the_same_event() -> None:
     feed, log = Feed(), [*log_of(2), EndRound()]
     for event in (*log[:2], EndRound()):
         feed.follow(log, event)
     assert feed.take() == [Happened(event) for event in log]
 
 
-def test_a_log_that_reads_otherwise_is_told_anew() -> None:
+def test_a_log_that_changed_is_sent_again() -> None:
     feed, log = Feed(), log_of(5)
     for count in range(1, 6):
         feed.hear(TableEvent(log[count - 1]), log[:count], "", 0)
@@ -47,7 +47,7 @@ def test_a_log_that_reads_otherwise_is_told_anew() -> None:
     assert feed.take() == [Happened(log[0])]
 
 
-def test_a_log_that_was_continued_while_nobody_looked_is_told_once() -> None:
+def test_a_log_continued_between_looks_is_sent_once() -> None:
     feed, log = Feed(), log_of(6)
     for event in log[:2]:
         feed.follow(log[:2], event)
@@ -58,7 +58,7 @@ def test_a_log_that_was_continued_while_nobody_looked_is_told_once() -> None:
     assert feed.take() == [Restated(tuple(log)), Line("playing")]
 
 
-def test_an_unchanged_log_is_not_told_again() -> None:
+def test_an_unchanged_log_is_not_sent_again() -> None:
     feed, log = Feed(), log_of(2)
     for event in log:
         feed.follow(log, event)
@@ -67,7 +67,7 @@ def test_an_unchanged_log_is_not_told_again() -> None:
     assert feed.take() == []
 
 
-def test_what_nobody_takes_is_thrown_away_and_said() -> None:
+def test_unread_items_are_dropped_and_reported() -> None:
     feed = Feed(limit=10)
     for event in log_of(25):
         feed.put(Happened(event))

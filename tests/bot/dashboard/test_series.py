@@ -1,4 +1,4 @@
-"""A run of many games, as the page is told of it."""
+"""A run of many games, as reported to the page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ START = Standing(
 
 
 def after(games: int, played: int | None = None) -> Standing:
-    """A run in which the one player is always first and the others share the rest."""
+    """A run in which one player is always first and the others share the rest."""
     third = games // 2
     return msgspec.structs.replace(
         START,
@@ -43,7 +43,7 @@ def after(games: int, played: int | None = None) -> Standing:
 
 
 class Watched:
-    """A pump with a clock of its own, and what it shows."""
+    """A pump with its own clock, and what it shows."""
 
     def __init__(self) -> None:
         self.feed, self.show, self.now = Feed(), Show("suzaku 0.0"), 1000.0
@@ -70,7 +70,7 @@ def test_before_the_first_word_nothing_is_known() -> None:
 
 def test_speed_is_that_of_the_last_minute_and_of_the_whole_start() -> None:
     watched = Watched()
-    watched.reach(after(20, 0), 30.0)  # loading, and games of an earlier start, are no speed
+    watched.reach(after(20, 0), 30.0)  # loading, and games of an earlier run, do not count as speed
     assert watched.facts["series"]["games_per_s"] is None
     assert watched.reach(after(30, 10), 10.0)["games_per_s"] == 1.0
     for games in range(31, 91):
@@ -101,7 +101,7 @@ def test_the_ladder_is_not_climbed_at_every_game_but_at_the_last() -> None:
     assert watched.reach(after(100), LADDER_S / 4)["players"][1]["ladder"] != early
 
 
-def test_the_end_is_said() -> None:
+def test_the_end_is_reported() -> None:
     watched = Watched()
     watched.reach(after(100))
     watched.pump.end()

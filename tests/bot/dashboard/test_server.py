@@ -15,7 +15,7 @@ from game.errors import ConfigError
 from tests.bot.dashboard.scenes import Watcher, ask, decided, is_over, library, played, put, server, threads
 
 
-def test_one_who_comes_late_gets_the_whole_game() -> None:
+def test_a_late_client_gets_the_whole_game() -> None:
     feed = Feed()
     with server(feed, library()) as served:
         first = Watcher(served.port)
@@ -41,7 +41,7 @@ def test_two_see_the_same_messages_in_order() -> None:
             watcher.close()
 
 
-def test_one_who_comes_back_is_sent_only_what_he_missed() -> None:
+def test_a_returning_client_gets_only_what_it_missed() -> None:
     feed, items = Feed(), played()
     with server(feed, library()) as served:
         watcher = Watcher(served.port)
@@ -58,7 +58,7 @@ def test_one_who_comes_back_is_sent_only_what_he_missed() -> None:
         back.close()
 
 
-def test_one_who_comes_back_after_a_restart_starts_anew() -> None:
+def test_a_client_returning_after_a_restart_starts_over() -> None:
     feed = Feed()
     with server(feed, library()) as served:
         watcher = Watcher(served.port)
@@ -74,7 +74,7 @@ def test_one_who_comes_back_after_a_restart_starts_anew() -> None:
         back.close()
 
 
-def test_at_the_end_everybody_is_told_before_the_line_closes() -> None:
+def test_at_the_end_every_client_is_told_before_the_connection_closes() -> None:
     feed = Feed()
     with server(feed, library()) as served:
         watcher = Watcher(served.port)
@@ -85,12 +85,12 @@ def test_at_the_end_everybody_is_told_before_the_line_closes() -> None:
     assert threads("dashboard") == 0
 
 
-def test_one_who_reads_nothing_is_dropped_and_holds_nobody_up() -> None:
+def test_a_client_that_reads_nothing_is_dropped_and_delays_no_other() -> None:
     feed, items = Feed(), played()
     with server(feed, library(), limits=Limits(message_s=1.5)) as served:
         slow, quick = _deaf(served.port), Watcher(served.port)
         slowest = 0.0
-        for _ in range(14):  # some megabytes: more than the buffers in between hold
+        for _ in range(14):  # some megabytes: more than fits into the buffers in between
             for item in items:
                 began = time.perf_counter()
                 feed.put(item)
@@ -103,7 +103,7 @@ def test_one_who_reads_nothing_is_dropped_and_holds_nobody_up() -> None:
 
 
 def _deaf(port: int) -> socket.socket:
-    """A browser that asks and never reads."""
+    """A browser that sends a request and never reads."""
     line = socket.socket()
     line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     line.connect(("127.0.0.1", port))
@@ -118,7 +118,7 @@ def _deaf(port: int) -> socket.socket:
 
 
 def _is_dropped(line: socket.socket) -> bool:
-    """Whether the other side gives up within a few seconds: what is sent to it is answered by a reset."""
+    """Whether the other side gives up within a few seconds: sent data is then answered by a reset."""
     until = time.monotonic() + 6
     ping = b"\x89\x80" + struct.pack("!I", 0)
     while time.monotonic() < until:
@@ -131,7 +131,7 @@ def _is_dropped(line: socket.socket) -> bool:
     return False
 
 
-def test_a_port_in_use_is_said_before_anything_begins() -> None:
+def test_a_port_in_use_is_reported_before_the_start() -> None:
     with server(None, library()) as served, pytest.raises(ConfigError, match=r"dashboard\.port"):
         server(None, library(), served.port)
 
@@ -165,7 +165,7 @@ def test_a_dashboard_that_fails_leaves_the_game_alone(monkeypatch: pytest.Monkey
     assert len(feed.take()) <= 101
 
 
-# --- the list everybody reads from ------------------------------------------------------------------------
+# --- the shared list --------------------------------------------------------------------------------------
 
 
 async def test_a_batch_is_bounded_and_the_rest_follows() -> None:

@@ -25,7 +25,7 @@ from tests.bot.dashboard.scenes import ABOUT, decided, library, played, put
 
 
 class Listener(Show):
-    """A show that keeps all it is told."""
+    """A show that keeps all messages."""
 
     def __init__(self) -> None:
         super().__init__("test")
@@ -104,12 +104,12 @@ def test_a_decision_stands_at_the_event_it_answers() -> None:
     for each in game["decisions"]:
         events = game["rounds"][each["round"]]["events"]
         if each["step"] == "discard":
-            # what was chosen is what came next
+            # the chosen action is the next event
             thrown = next(e for e in events[each["event"] + 1 :] if e["type"] == "dahai")
             assert (thrown["actor"], thrown["pai"]) == (game["seat"], each["preferred"]["tile"])
 
 
-def test_a_game_told_anew_keeps_its_decisions() -> None:
+def test_a_game_sent_again_keeps_its_decisions() -> None:
     items = played()
     middle = next(n for n, item in enumerate(items) if n > 150 and isinstance(item, Happened)) + 1
     log = tuple(item.event for item in items[:middle] if isinstance(item, Happened))
@@ -168,7 +168,7 @@ def test_the_session_counts_places_and_latencies() -> None:
     assert facts["decisions"]["p50_ms"] <= facts["decisions"]["p99_ms"]
     assert facts["stable_rank"] == (-2.0 if place == 4 else None)
     assert facts["ladder"] == ladder(tuple(facts["places"]), "tonpuu")
-    assert facts["rank"] is None  # nobody has one in the built-in lobby
+    assert facts["rank"] is None  # no player has one in the built-in lobby
     ranked = msgspec.structs.replace(
         begun(),
         game=msgspec.structs.replace(begun().game, ranks=(15, 16, 17, 18), rates=(1.0, 2.0, 3.0, 4.0)),
@@ -179,7 +179,7 @@ def test_the_session_counts_places_and_latencies() -> None:
     assert (twice["played"], twice["result"]) == (2, 2 * facts["result"])
 
 
-def test_secrets_are_not_told() -> None:
+def test_secrets_are_not_shown() -> None:
     secret = "ID0123ABCD-aBcD5678"
     REDACTOR.register(secret)
     items = list(played())
@@ -203,7 +203,7 @@ def test_secrets_are_not_told() -> None:
     assert "\\u001b" not in told
 
 
-def test_a_kept_game_is_replayed_with_what_was_thought() -> None:
+def test_a_saved_game_is_replayed_with_its_decisions() -> None:
     listed = games_shown(library(), "test")
     (entry,) = listed["games"]
     assert entry["place"] == listed["total"]["average_place"]
@@ -219,7 +219,7 @@ def test_a_kept_game_is_replayed_with_what_was_thought() -> None:
 
 
 @pytest.mark.parametrize("name", ["../secrets", "2026010203gm-0009-0000-0123abcd", "x" * 200, ""])
-def test_a_game_that_is_not_there_is_said(name: str) -> None:
+def test_a_missing_game_is_reported(name: str) -> None:
     with pytest.raises(ReplayError):
         replay_of(library(), name, "test")
 
@@ -294,7 +294,7 @@ def test_times_name_their_zone() -> None:
 
 
 def _copied(folder: Path) -> tuple[str, Path]:
-    """The library's game in another folder: its id, and the file of its decisions."""
+    """A copy of the library's game in another folder: its id, and the file of its decisions."""
     record = next(library().glob(f"*{RECORD_SUFFIX}"))
     name = record.name.removesuffix(RECORD_SUFFIX)
     (decisions,) = library().glob(f"{name}.seat?{DECISIONS_SUFFIX}")

@@ -1,6 +1,6 @@
 """One client as a process of its own: ``python -m tests.bot.faults.client_process URL ID [FOLDER | CODE]``.
 
-An account's lock, or a guest's way back, lies in the folder; a code takes the seat it belongs to.
+The folder holds an account's lock, or a guest's resume code; a code takes the seat it belongs to.
 
 Prints ``playing`` at its first decision and the final scores at the end.
 """

@@ -1,4 +1,4 @@
-"""Row 7, again and again: whatever contradicts our table, and however often, the game goes on to its end."""
+"""Fault 7, repeatedly: however often frames contradict our table, the game continues to its end."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from tests.bot.whole_game import Outcome, play_through
 TONPUU = 1
 SEED = 7
 WHOLE = 4
-"""Rounds of a tonpuu, at least."""
+"""Minimum number of rounds of a tonpuu game."""
 THROWS_OUR_TILE = f'{{"tag":"F{HAND[0]}"}}'
 
 
 class Contradict:
-    """After each frame of some kinds, the next draw or discard of another player is one that cannot be."""
+    """After each frame of some kinds, the next draw or discard of another player is an impossible one."""
 
     def __init__(self, *tags: str) -> None:
         self.tags = tags
@@ -55,7 +55,7 @@ class Contradict:
         elif self.ready and tag[0] in "EFGefg" and tag[1:].isdigit():
             self.ready = False
             self.done += 1
-            # a discard by the same player twice: the first one stands
+            # two discards in a row by the same player: the first one counts
             return (text, text)
         return (text,)
 
@@ -81,7 +81,7 @@ async def test_fault_07_a_contradiction_after_every_return_ends_in_a_finished_ga
     outcome = await play_through(plan, seed=SEED, game_type=TONPUU)
     check(outcome)
     lost = [entry for entry in outcome.logs if entry.get("until")]
-    assert len(lost) >= WHOLE - 1, "each round is played to its end without a table"
+    assert len(lost) >= WHOLE - 1, "each round is played to its end without our table"
     assert outcome.connections <= 4 * (plan.done + 1)
 
 
@@ -106,7 +106,7 @@ async def test_fault_07_contradictions_without_end_do_not_become_a_login_a_secon
     def deal(number: int) -> Step:
         return Say(INIT.replace('"0,0,0,1,2,33"', f'"0,{number},0,1,2,33"'))
 
-    # the server tells of a new repeat of the round on every line, so that no round is ever given up
+    # every connection of the server reports a new repeat of the round, so that no round is ever abandoned
     lines = [[*BACK, deal(number), Say(DRAW), bad, Hang()] for number in range(1, 40)]
     scripts = ([*LOGIN, *SEAT, *DEAL, bad, Hang()], again, *lines)
     async with fake_server(*scripts, [*BACK, deal(41), Say(DRAW), *TURN, *END]) as server:
@@ -120,7 +120,7 @@ async def test_fault_07_contradictions_without_end_do_not_become_a_login_a_secon
     assert took > 200
 
 
-# --- rows 1 and 3: who leaves, and who is brought back, in what order --------------------------------------
+# --- faults 1 and 3: players who leave and return, in order ------------------------------------------------
 
 
 @pytest.mark.parametrize("who", range(4))
@@ -156,7 +156,7 @@ async def test_a_join_answered_with_the_running_game_takes_our_seat_in_it(form: 
     assert not bench.logged("state.mismatch")
 
 
-# --- row 4: a server that seats us and cuts the line -------------------------------------------------------
+# --- fault 4: a server that seats us and cuts the connection -----------------------------------------------
 
 
 async def test_fault_04_a_server_that_seats_us_and_cuts_gets_growing_waits() -> None:

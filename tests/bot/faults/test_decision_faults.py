@@ -1,4 +1,4 @@
-"""Rows 11, 12, 13 and 15: a decision that is late, fails, loses its device or its worker."""
+"""Faults 11, 12, 13 and 15: a decision is late, fails, or loses its device or its worker."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def names(logs: Sequence[Any]) -> list[str]:
 
 
 class Gate:
-    """A policy's step that hangs until it is opened."""
+    """A step of a policy that blocks until the gate is opened."""
 
     def __init__(self) -> None:
         self.event = threading.Event()
@@ -34,7 +34,7 @@ class Gate:
         self.event.wait()
 
 
-# --- row 11: over budget --------------------------------------------------------------------------------
+# --- fault 11: over budget ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("scene", [None, claim_scene()], ids=["turn", "claim"])
@@ -50,7 +50,7 @@ async def test_fault_11_a_decision_over_budget_is_answered_before_the_deadline(s
         _, action = await bench.answered()
         assert action in prompt.legal
         assert bench.clock.now() - prompt.opened_at < 3.0
-        # the late result is dropped by its number, and said so
+        # the late result is identified by its number, dropped and logged
         gate.event.set()
         await until(lambda: "decision.late" in names(logs))
     assert len(bench.replies) == 1
@@ -98,7 +98,7 @@ async def test_fault_11_the_rules_hanging_too_ends_in_tsumogiri_at_the_deadline(
     await bench.player.close()
 
 
-# --- row 12: crash, NaN, empty mask, illegal choice --------------------------------------------------------
+# --- fault 12: crash, NaN, empty mask, illegal choice ------------------------------------------------------
 
 
 def raises(_: object) -> None:
@@ -146,7 +146,7 @@ async def test_fault_12_after_k_failures_the_rules_play_the_rest_of_the_game() -
         await bench.answered()
     assert bench.policy.asked == 3  # type: ignore[attr-defined]
     assert all(made.fallback for made in bench.player.decisions)
-    # the next game gets the policy anew
+    # the next game uses the policy again
     bench.policy.act = None  # type: ignore[attr-defined]
     bench.player.begin_game("h")
     bench.ask()
@@ -192,11 +192,11 @@ async def test_fault_12_a_choice_outside_the_legal_actions_never_goes_out(
     await bench.player.close()
 
 
-# --- row 13: the device is out of memory or lost -----------------------------------------------------------
+# --- fault 13: the device is out of memory or lost ---------------------------------------------------------
 
 
 class OutOfMemoryError(RuntimeError):
-    """As torch names it."""
+    """Has the name of torch's exception."""
 
 
 class OnDevice:
@@ -259,7 +259,7 @@ async def test_fault_13_a_cpu_that_is_out_of_memory_too_ends_with_the_rules() ->
     await bench.player.close()
 
 
-# --- row 15: the worker dies or hangs ----------------------------------------------------------------------
+# --- fault 15: the worker dies or hangs --------------------------------------------------------------------
 
 
 async def test_fault_15_a_hung_worker_is_restarted_once_then_the_rules_play() -> None:
@@ -274,10 +274,10 @@ async def test_fault_15_a_hung_worker_is_restarted_once_then_the_rules_play() ->
             await until(lambda e=entered, r=replied: gate.entered > e or len(bench.replies) > r)
             await bench.clock.advance(2.71)
             await bench.answered()
-    assert gate.entered == 2  # the first worker and its one successor
+    assert gate.entered == 2  # the first worker and its only successor
     assert names(logs).count("decision.worker_restarted") == 1
     assert len(bench.replies) == 4
-    assert bench.player.tally.late == 2  # the two after that did not wait at all
+    assert bench.player.tally.late == 2  # the next two did not wait at all
     assert threading.active_count() <= threads + 2
     gate.event.set()
     await bench.player.close()
@@ -288,7 +288,7 @@ async def test_fault_15_what_still_computes_is_waited_for_before_the_program_end
     bench = Bench(Stub(gate))
     bench.ask()
     await until(lambda: gate.entered == 1)
-    await bench.clock.advance(2.71)  # left behind
+    await bench.clock.advance(2.71)  # abandoned
     await bench.answered()
     bench.ask()
     await until(lambda: gate.entered == 2)
@@ -320,11 +320,11 @@ async def test_fault_15_no_worker_is_left_when_the_seat_closes() -> None:
     bench.ask()
     await until(lambda: gate.entered)
     await bench.player.close()
-    gate.event.set()  # even the hung one ends once it can; as a daemon it would not keep the process
+    gate.event.set()  # even the blocked one ends once it can; as a daemon it would not keep the process alive
     await until(lambda: set(threading.enumerate()) <= before)
 
 
-# --- row 27: more prompts than can be answered -------------------------------------------------------------
+# --- fault 27: more prompts than can be answered -----------------------------------------------------------
 
 
 async def test_fault_27_a_flood_of_prompts_drops_the_oldest_and_keeps_no_backlog() -> None:

@@ -1,6 +1,6 @@
-"""Rows 1 and 3: the line is cut after each single frame of a whole game, ours and the server's.
+"""Faults 1 and 3: the connection is cut after every single frame of a whole game, ours and the server's.
 
-However it falls, the game goes on as if nothing had happened: the lobby's record is the same event for event.
+After each cut the game must continue as if nothing had happened: the lobby's record has the same events.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ SAMPLE = 20
 TONPUU = 1
 HANCHAN = 9
 PARTS = 16
-"""So that several processes can share the work."""
+"""Lets several processes share the work."""
 
 
 def check(number: int, outcome: Outcome, whole: Outcome) -> None:
-    told = number == len(whole.frames) - 1  # the final result came through: there is nothing to come back for
+    told = number == len(whole.frames) - 1  # the final result arrived: there is no reason to reconnect
     assert outcome.connections >= 2 or told, f"cut {number} cut nothing"
     assert outcome.events == whole.events, f"cut {number}: the game took another course"
     broken = [entry for entry in outcome.logs if entry["event"] == "state.mismatch" and "reason" in entry]
@@ -47,7 +47,7 @@ async def test_fault_01_a_sample_of_cuts_ends_with_the_same_game() -> None:
 
 async def test_fault_01_a_guest_comes_back_by_the_code_of_his_seat() -> None:
     whole = await play_through(seed=SEED, game_type=TONPUU)
-    # Before that he has none: the seat he was given is lost with the line.
+    # Before that the client has no resume code: its seat is lost with the connection.
     first = next(n for n, (_, text) in enumerate(whole.frames, start=1) if '"GO"' in text)
     for number in (first, *random.Random(2).sample(range(first, len(whole.frames)), 2)):
         outcome = await play_through(cut_after(number), seed=SEED, game_type=TONPUU)

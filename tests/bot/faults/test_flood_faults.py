@@ -1,4 +1,4 @@
-"""Row 27, from outside: a server that never stops chatting fills neither the log nor the capture."""
+"""Fault 27 through the program: endless chat from a server fills neither the log nor the capture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.bot.scripts import DEAL, END, LOGIN, SEAT, TURN
 ROOT = Path(__file__).parents[3]
 CHATS = 3000
 MOST_BYTES = 150_000
-"""A fraction of what all the chat would take."""
+"""A fraction of the size of all the chat."""
 
 
 async def test_fault_27_chat_without_end_fills_neither_log_nor_capture(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ async def test_fault_27_chat_without_end_fills_neither_log_nor_capture(tmp_path:
     assert process.returncode == 0, told[-2000:]
     lines = [msgspec.json.decode(line) for line in told.splitlines() if line.startswith(b"{")]
     counts = Counter(line["event"] for line in lines)
-    # a slow machine needs more than one minute, and each has its lines
+    # a slow machine needs more than one minute, and each minute has its own lines
     assert LIMIT <= counts["server.text"] <= 10 * LIMIT
     left_out = sum(line.get("left_out", 0) for line in lines)
     left_out += sum(line["lines"] for line in lines if line["event"] == "log.left_out")

@@ -1,4 +1,4 @@
-"""Rows 7 to 10: frames that come twice, late, in the wrong order, unknown, broken, or with wrong offers."""
+"""Faults 7 to 10: frames that are repeated, late, out of order, unknown, broken, or have wrong offers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def whole_game() -> Outcome:
 
 
 def numbers_of(whole: Outcome, wanted: Callable[[str], bool], count: int, seed: int = 1) -> list[int]:
-    """A sample of the server's frames of some kind, by number; after our last reply nobody waits for us."""
+    """A sample of the server's frames of some kind, by number, up to our last reply."""
     frames = enumerate(whole.frames[: whole.last_reply], start=1)
     found = [n for n, (side, text) in frames if side == "S" and wanted(text)]
     return sorted(random.Random(seed).sample(found, count))
@@ -44,7 +44,7 @@ def same_result(outcome: Outcome, whole: Outcome) -> None:
     assert outcome.tally.fallbacks == 0
 
 
-# --- row 7: twice, late, out of order ----------------------------------------------------------------------
+# --- fault 7: repeated, late, out of order -----------------------------------------------------------------
 
 
 def twice(number: int) -> Plan:
@@ -56,7 +56,7 @@ def late(number: int) -> Plan:
 
 
 class Swap:
-    """Hold one frame of the server back and let the next one pass before it."""
+    """Hold back one frame of the server and let the next one overtake it."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -120,7 +120,7 @@ async def test_fault_07_a_lost_frame_is_noticed_and_the_round_comes_back() -> No
         assert outcome.connections >= 2
 
 
-# --- row 8: unknown ----------------------------------------------------------------------------------------
+# --- fault 8: unknown --------------------------------------------------------------------------------------
 
 
 async def test_fault_08_unknown_tags_and_attributes_are_told_once_and_passed_over() -> None:
@@ -136,7 +136,7 @@ async def test_fault_08_unknown_tags_and_attributes_are_told_once_and_passed_ove
     assert any(attribute == "sparkle" for _, attribute in told)
 
 
-# --- row 9: broken -----------------------------------------------------------------------------------------
+# --- fault 9: broken ---------------------------------------------------------------------------------------
 
 BROKEN: dict[str, str | bytes] = {
     "cut": '{"tag":"T12',
@@ -191,7 +191,7 @@ async def test_fault_09_ten_megabytes_are_refused_by_size() -> None:
 
 
 async def test_fault_09_after_a_broken_frame_silence_is_not_borne_for_long() -> None:
-    # Our own draw was the frame that broke: nobody would move.
+    # The broken frame was our own draw: no player would move.
     scripts = (
         [*LOGIN, *SEAT, Say(INIT), Say('{"tag":"T12'), Hang()],
         [*BACK, reinit(), Say(DRAW), *TURN, *END],
@@ -203,7 +203,7 @@ async def test_fault_09_after_a_broken_frame_silence_is_not_borne_for_long() -> 
 
 
 def spoiled(text: str, rng: random.Random) -> str:
-    """The frame with a few characters changed, left out or put in."""
+    """The frame with a few characters changed, removed or inserted."""
     chars = list(text)
     for _ in range(rng.randrange(1, 4)):
         at = rng.randrange(len(chars))
@@ -216,7 +216,7 @@ async def test_fault_09_spoiled_frames_never_stop_a_game(seed: int) -> None:
     rng = random.Random(seed)
 
     def spoil(n: int, side: Side, text: str) -> Sequence[object]:
-        # Login and result are spared: a spoilt code is a lost seat, and the end is told only once.
+        # Login and result are spared: a broken code loses the seat, and the result is sent only once.
         fragile = any(
             tag in text for tag in ("HELO", "GO", "UN", "TAIKYOKU", "SAIKAI", "owari", "PROF", "ERR")
         )
@@ -227,7 +227,7 @@ async def test_fault_09_spoiled_frames_never_stop_a_game(seed: int) -> None:
     assert len(outcome.results) + outcome.missed == 1
 
 
-# --- row 10: offers that are not ours ----------------------------------------------------------------------
+# --- fault 10: offers that are not ours --------------------------------------------------------------------
 
 
 def with_offer(text: str, bits: int | None) -> str:
@@ -248,7 +248,7 @@ async def test_fault_10_a_wrong_offer_on_our_draw_is_answered_from_what_both_kno
 
 @pytest.mark.parametrize("bits", [1, 2, 4, 8, 13, 15])
 async def test_fault_10_a_wrong_offer_on_a_discard_is_passed(bits: int) -> None:
-    # 2p from the player before: nothing of ours goes with it
+    # 2p from kamicha: no tile of ours fits it
     claim = [Say('{"tag":"U"}'), Say(f'{{"tag":"E40","t":"{bits}"}}')]
     script = [*LOGIN, *SEAT, *DEAL, *TURN, *claim, Hear("N"), Say('{"tag":"V"}'), Hang()]
     async with fake_server(script) as server, ClientBench(server.url) as bench:

@@ -1,4 +1,4 @@
-"""Rows 5, 15, 19 and 26 with whole processes: killed, started twice, on one id, on a full disk."""
+"""Faults 5, 15, 19 and 26 with real processes: killed, started twice, on one id, on a full disk."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def test_fault_15_killed_in_a_round_and_started_again_the_client_resumes(
         async with client(lobby.url, name, str(tmp_path)) as first:
             assert (await line_of(first)).startswith("playing")
             if sys.platform == "linux":
-                assert children_of(first.pid) == []  # nothing that could outlive it
+                assert children_of(first.pid) == []  # no child that could outlive it
             first.send_signal(signal.SIGKILL)
             await first.wait()
         async with client(lobby.url, name, str(tmp_path)) as second:
@@ -81,8 +81,8 @@ async def test_fault_15_killed_in_a_round_and_started_again_the_client_resumes(
         await lobby.records_saved()
     [record] = records
     assert record.ending is not None
-    assert lobby.games == 1  # the new start took the old seat
-    assert files(tmp_path, "*.code") == []  # the game is over, its code forgotten
+    assert lobby.games == 1  # the new process took the old seat
+    assert files(tmp_path, "*.code") == []  # the game is over and its code removed
 
 
 async def test_the_end_of_a_game_that_was_heard_is_not_told_again() -> None:
@@ -158,7 +158,7 @@ async def test_fault_19_a_full_or_read_only_disk_costs_no_game(
     assert library.waiting == 1
     assert any(entry["event"] == "record.unsaved" for entry in (*logs, *bench.logs))
     assert files(tmp_path, "*.tmp") == []
-    # room again: the record is still there
+    # space again: the record is still there
     async with Lobby(LobbySettings(seed=SEED + 1), on_record=library.keep) as lobby:
         async with ClientBench(lobby.url) as bench:
             await bench.ended()

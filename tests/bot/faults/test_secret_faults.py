@@ -1,4 +1,4 @@
-"""Row 23: no id and no resume code in a log, a traceback, a capture or a record."""
+"""Fault 23: no id and no resume code appears in a log, a traceback, a capture or a record."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ QUICK = Waits(first_s=0.002, growth=2.0, longest_s=0.01, tries=2)
 
 @pytest.fixture
 def stream() -> Iterator[io.StringIO]:
-    """Everything is logged, down to debug, into this."""
+    """Receives the log at debug level."""
     text = io.StringIO()
     before = structlog.get_config()
     handlers, level = logging.getLogger().handlers[:], logging.getLogger().level

@@ -1,4 +1,4 @@
-"""A tabletop driven by the test: what each seat was told, in wire form, and moves in a few words."""
+"""A tabletop driven by the test: the frames each seat received, and moves in short form."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Frame = dict[str, str]
 
 
 class AtTable:
-    """One tabletop with clients in some of its seats; the others' questions wait in `questions`."""
+    """One tabletop with clients in some of its seats; the other seats' questions wait in `questions`."""
 
     def __init__(
         self,
@@ -60,16 +60,16 @@ class AtTable:
             self.told[player].append(json.loads(render_json(message)))
 
     def heard(self, player: int) -> list[Frame]:
-        """What a player was told since the last time, whole frames."""
+        """The frames a player has received since the last call."""
         frames, self.told[player] = self.told[player], []
         return frames
 
     def tags(self, player: int) -> list[str]:
-        """What a player was told since the last time: tags, with the offer, the step or the player."""
+        """The tags a player has received since the last call, with the offer, the step or the player."""
         return [_short(frame) for frame in self.heard(player)]
 
     def forget(self) -> None:
-        """Clear what was told so far."""
+        """Clear the frames received so far."""
         for frames in self.told.values():
             frames.clear()
 
@@ -77,7 +77,7 @@ class AtTable:
         self.take(self.top.receive(player, message, self.now))
 
     def ready(self) -> None:
-        """Everybody is ready for the next round."""
+        """Report every player ready for the next round."""
         for player in sorted(self.clients):
             self.say(player, AcceptMatch())
             self.say(player, Ready())
@@ -99,11 +99,11 @@ class AtTable:
         raise AssertionError(f"player {player} may not {kind.name} {text}")
 
     def act(self, player: int, kind: ActionKind, text: str = "") -> None:
-        """A player does something, by the frame his client would send."""
+        """A player acts, through the frame its client would send."""
         self.say(player, reply(self.find(player, kind, text)))
 
     def throw(self, *texts: str) -> None:
-        """Those whose turns they are throw these tiles; everybody who may claim one passes."""
+        """The players in turn discard these tiles; every player who may claim one passes."""
         for text in texts:
             (player,) = self.top.table.waiting()
             self.act(player, ActionKind.DISCARD, text)

@@ -1,4 +1,4 @@
-"""A client for tests of the lobby: it throws what it draws and passes, or does what the test says."""
+"""A client for tests of the lobby: it discards its draws and passes, or does what the test says."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE_S = 30.0
 
 
 class LobbyClient:
-    """One connection; everything heard is kept."""
+    """One connection; all received frames are kept."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
@@ -37,7 +37,7 @@ class LobbyClient:
         return frame
 
     async def hear_until(self, tag: str) -> Frame:
-        """Frames up to one with this tag."""
+        """Read frames up to one with this tag."""
         while (frame := await self.hear())["tag"] != tag:
             pass
         return frame
@@ -48,20 +48,20 @@ class LobbyClient:
         return await self.hear()
 
     async def queue(self, ticket: str = "0,9") -> None:
-        """Queue once and once more, as asked."""
+        """Queue, and confirm when asked."""
         await self.say({"tag": "JOIN", "t": ticket})
         again = await self.hear_until("REJOIN")
         assert again["t"] == f"{ticket},r"
         await self.say({"tag": "JOIN", "t": again["t"]})
 
     async def closed(self) -> int:
-        """Wait for the lobby to close the line; with what code."""
+        """Wait for the lobby to close the connection; the close code."""
         async with asyncio.timeout(PATIENCE_S):
             await self.socket.wait_closed()
         return self.socket.close_code or 0
 
     async def play(self, until: Callable[[Frame], bool] = lambda frame: "owari" in frame) -> Frame:
-        """Answer everything with the plainest reply until a frame comes that the test wants."""
+        """Give the simplest reply to everything until a frame satisfies the condition."""
         while True:
             frame = await self.hear()
             if until(frame):
@@ -76,7 +76,7 @@ class LobbyClient:
 
 
 def plain_reply(frame: Frame) -> dict[str, Any] | None:
-    """Accept, be ready, throw what was drawn, pass."""
+    """Accept, be ready, discard the drawn tile, pass."""
     tag = frame["tag"]
     if tag == "GO":
         return {"tag": "GOK"}
@@ -96,7 +96,7 @@ async def client(url: str) -> AsyncIterator[LobbyClient]:
 
 
 async def whole_game(url: str, name: str = "NoName", ticket: str = "0,1") -> LobbyClient:
-    """Play one game on a line of its own."""
+    """Play one game on its own connection."""
     async with client(url) as player:
         await player.login(name)
         await player.queue(ticket)

@@ -1,4 +1,4 @@
-"""Sessions fed with recorded traffic, and the snapshots a server would have sent on the way."""
+"""Sessions fed with recorded traffic, and the snapshots a server would have sent at each point."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def feed(session: Session, message: m.ServerMessage) -> None:
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """A moment of a recorded game at which the line might break.
+    """A point of a recorded game at which the connection might break.
 
     Attributes:
         index: of the last frame that arrived.
@@ -51,7 +51,7 @@ class Moment(msgspec.Struct, frozen=True):
 
 
 def moments(frames: list[m.ServerMessage]) -> Iterator[Moment]:
-    """Every moment within a round, after its first draw."""
+    """Every point within a round, after its first draw."""
     session = new_session()
     before, since = None, []
     for index, message in enumerate(frames):
@@ -69,7 +69,7 @@ def moments(frames: list[m.ServerMessage]) -> Iterator[Moment]:
 
 
 def snapshot(record: np.void, player: int) -> m.RoundSnapshot:
-    """What a server tells of a round to somebody who comes back."""
+    """The snapshot of a round that a server sends to a returning player."""
     by_seat = [(player + seat) % 4 for seat in range(4)]
     a, b, c, d = (tuple(encode_meld(meld) for meld in reversed(melds_of(record, p))) for p in by_seat)
     rivers, riichi = zip(*(_river(record, p) for p in by_seat), strict=True)

@@ -36,7 +36,7 @@ async def test_it_plays_a_game_and_takes_its_leave() -> None:
     assert (bench.player.tally.decisions, bench.player.tally.fallbacks, bench.player.tally.late) == (1, 0, 0)
 
 
-async def test_the_record_says_who_sat_there() -> None:
+async def test_the_record_names_the_players() -> None:
     kept: list[GameRecord] = []
 
     def keep(record: GameRecord) -> None:
@@ -129,7 +129,7 @@ async def test_a_redirect_is_not_followed() -> None:
         assert target.handshakes == 0
 
 
-async def test_a_server_that_lets_nobody_in_stops_it_at_once() -> None:
+async def test_a_server_that_refuses_logins_stops_it_at_once() -> None:
     async with fake_server(Refuse(403)) as server, ClientBench(server.url) as bench:
         with pytest.raises(TransportError, match="does not let us in"):
             await bench.ended()
@@ -163,7 +163,7 @@ async def test_finish_while_waiting_for_another_try_ends_the_wait() -> None:
 
 
 async def test_a_riichi_that_is_not_confirmed_gets_its_discard_after_two_seconds() -> None:
-    # 123m 456p 789s 11z 55z waits for 1z and 5z once 2z is thrown
+    # 123m 456p 789s 11z 55z waits for 1z and 5z after discarding 2z
     hand = (0, 4, 8, 48, 53, 56, 96, 100, 104, 108, 109, 124, 125)
     init = INIT.replace(INIT.split('"hai":"')[1][:-2], ",".join(map(str, hand)))
     draw = '{"tag":"T112","t":"32"}'
@@ -200,5 +200,5 @@ async def test_cancelling_the_run_leaves_no_task_behind() -> None:
     async with fake_server([*LOGIN, *SEAT, *DEAL, Hang()]) as server:
         async with ClientBench(server.url) as bench:
             await until(lambda: "decision.made" in bench.events())
-        await until(lambda: len(asyncio.all_tasks() - before) <= 3)  # the server's own
+        await until(lambda: len(asyncio.all_tasks() - before) <= 3)  # those of the server
     await until(lambda: asyncio.all_tasks() <= before)

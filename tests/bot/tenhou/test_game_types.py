@@ -66,7 +66,7 @@ def test_words_name_types(text: str, number: int) -> None:
         ("٣x", "unknown game type"),
     ],
 )
-def test_what_we_do_not_play_is_refused_by_name(asked: str | int, named: str) -> None:
+def test_unsupported_games_are_refused_by_name(asked: str | int, named: str) -> None:
     with pytest.raises(ValueError, match=named):
         parse_game_type(asked)
 

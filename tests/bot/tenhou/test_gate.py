@@ -1,4 +1,4 @@
-"""No way round the gate: to Tenhou only on its terms, in clear only to machines of one's own."""
+"""No way round the gate: Tenhou only on its terms, unencrypted connections only to one's own machines."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ HERE = [
 
 @pytest.fixture
 def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Where names lead; a name that is not in it must not be looked up."""
+    """Addresses by host name; a name that is not listed must not be looked up."""
     known: dict[str, str] = {}
 
     def look_up(host: str, port: int, *_: Any, **__: Any) -> list[Any]:
@@ -149,7 +149,7 @@ def test_this_machine_has_many_names(url: str, tmp_path: Path, monkeypatch: pyte
         ("fd00::7", "ws://[FD00:0::7]:4000/"),
     ],
 )
-def test_a_host_that_is_named_as_ones_own_may_be_asked(
+def test_a_host_configured_as_ones_own_is_allowed(
     own_host: str, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -163,7 +163,7 @@ def test_play_refuses_tenhou_by_any_door_before_a_name_is_looked_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: dict[str, str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert not names  # whatever is looked up ends in a KeyError
+    assert not names  # any look-up raises a KeyError
     code, out, err = run("play", "--url", "wss://b-ww.mjv.jp/")
     assert (code, out) == (2, "")
     assert "local.url (the command line): this is Tenhou" in err
@@ -193,7 +193,7 @@ def test_the_id_never_goes_in_clear_to_another_machine(
 def test_a_name_that_leads_to_the_internet_ends_the_run_before_anything_is_sent(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: dict[str, str]
 ) -> None:
-    """Through the program: by the hosts file or the DNS any name can lead to Tenhou."""
+    """Through the program: the hosts file or DNS can map any name to Tenhou."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("SUZAKU_LOCAL__OWN_HOST", "lobby.lan")
@@ -266,7 +266,7 @@ def test_tenhou_is_reached_as_agreed_and_by_tls_only() -> None:
 async def test_the_client_itself_has_no_way_to_tenhou_at_machine_pace(
     line: Any, player: Any, names: dict[str, str]
 ) -> None:
-    """However it is put together: the default leads nowhere, terms bind answers and line alike."""
+    """However it is constructed: the default connects nowhere, and the terms bind answers and connection."""
     assert not names
     clock, rng = FakeClock(), random.Random(1)
 
@@ -291,7 +291,7 @@ async def test_the_client_itself_has_no_way_to_tenhou_at_machine_pace(
 async def test_a_table_against_people_is_left_where_there_is_no_permission(
     script: Sequence[Step], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An account may have begun a game elsewhere, and the login leads back to it."""
+    """An account may have started a game elsewhere, and the login leads back to it."""
 
     async def open_plainly(url: str, gate: Gate, conduct: Conduct, open_s: float) -> Any:
         assert gate.terms is not None

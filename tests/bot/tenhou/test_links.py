@@ -1,4 +1,4 @@
-"""Links to games on Tenhou: what they say; one request for each game, to one place, and nothing too large."""
+"""Links to games on Tenhou: their contents; one request per game, to one host, within a size limit."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ GAME = "2026010203gm-0001-0000-0123abcd"
         ("game.xml", None),
     ],
 )
-def test_links_say_game_and_seat(text: str, link: GameLink | None) -> None:
+def test_links_name_game_and_seat(text: str, link: GameLink | None) -> None:
     assert parse_link(text) == link
 
 
@@ -67,7 +67,7 @@ class _Server(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Quietly."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_a_game_is_asked_for_once(server: str, tmp_path: Path) -> None:
         ((200, {}, b"x" * (MAX_FILE + 1)), "bytes"),
     ],
 )
-def test_what_is_no_record_is_not_kept(
+def test_an_answer_that_is_not_a_record_is_not_kept(
     server: str, answer: tuple[int, dict[str, str], bytes], said: str, tmp_path: Path
 ) -> None:
     _Server.answers.append(answer)
@@ -111,14 +111,14 @@ def test_what_is_no_record_is_not_kept(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_game_that_cannot_be_kept_says_what_to_do(server: str, tmp_path: Path) -> None:
+def test_a_game_that_cannot_be_saved_gives_advice(server: str, tmp_path: Path) -> None:
     _Server.answers.append((200, {}, write(whole_game()).encode()))
     (tmp_path / "logs").write_text("a file")
     with pytest.raises(ReplayError, match="SUZAKU_CACHE_DIR"):
         fetched(GAME, tmp_path / "logs", server)
 
 
-def test_nobody_there(tmp_path: Path) -> None:
+def test_a_refused_connection_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ReplayError, match="could not be fetched: Connection refused"):
         fetched(GAME, tmp_path, "http://127.0.0.1:1/0/log/?")
 

@@ -1,4 +1,4 @@
-"""The lobby over real sockets: login, queue, whole games, returns, and what hostile clients get."""
+"""The lobby over real sockets: login, queue, whole games, returning players, and hostile clients."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def test_a_line_without_a_login_is_closed() -> None:
         assert await player.closed() == 1008
 
 
-async def test_a_guest_may_have_a_name_and_keeps_it_when_he_comes_back() -> None:
+async def test_a_guest_may_have_a_name_and_keeps_it_on_return() -> None:
     async with Lobby() as lobby, client(lobby.url) as first:
         assert unquote((await first.login("Alice"))["uname"]) == "Alice"
         await first.queue("0,1")
@@ -90,7 +90,7 @@ async def test_a_guest_may_have_a_name_and_keeps_it_when_he_comes_back() -> None
             assert "Alice" in {unquote(un[f"n{seat}"]) for seat in range(4)}
 
 
-# --- who may open a line ------------------------------------------------------------------------------
+# --- allowed connections ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ async def test_refused_lines_do_not_fill_the_log(monkeypatch: pytest.MonkeyPatch
 
 
 async def answer(port: int, *headers: str) -> bytes:
-    """The first line of what the lobby answers to a handshake with these headers."""
+    """The first line of the lobby's answer to a handshake with these headers."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     key = (
         "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
@@ -162,7 +162,7 @@ async def answer(port: int, *headers: str) -> bytes:
 
 
 async def test_a_line_begins_no_game_while_one_it_began_still_runs() -> None:
-    """Logging out leaves the seat to the lobby, and the game goes on."""
+    """After a logout the lobby plays the seat, and the game continues."""
     settings = LobbySettings(delay_s=0.05)
     async with Lobby(settings) as lobby, client(lobby.url) as player:
         for _ in range(3):
@@ -242,7 +242,7 @@ async def test_a_table_waits_for_as_many_clients_as_it_is_set_to() -> None:
         assert un["sx"].count("M") == 2
 
 
-async def test_those_who_wait_are_told_how_many_they_are() -> None:
+async def test_waiting_players_are_told_their_number() -> None:
     settings = LobbySettings(clients_per_table=3)
     with capture_logs() as logs:
         async with Lobby(settings) as lobby, client(lobby.url) as first, client(lobby.url) as second:
@@ -361,10 +361,10 @@ async def test_a_silent_client_does_not_hold_a_table_up() -> None:
             pass
 
 
-# --- coming back --------------------------------------------------------------------------------------
+# --- returning ----------------------------------------------------------------------------------------
 
 
-async def test_an_account_comes_back_by_its_id_and_a_guest_by_his_code() -> None:
+async def test_an_account_returns_by_its_id_and_a_guest_by_its_code() -> None:
     for name in (ACCOUNT, "NoName"):
         records: list[GameRecord] = []
         async with Lobby(LobbySettings(seed=5), on_record=records.append) as lobby:
@@ -385,7 +385,7 @@ async def test_an_account_comes_back_by_its_id_and_a_guest_by_his_code() -> None
         assert sum(isinstance(event, PlayerLeft) for event in record.events) >= 1
 
 
-async def test_a_code_from_elsewhere_takes_no_seat() -> None:
+async def test_a_foreign_code_takes_no_seat() -> None:
     async with Lobby() as lobby, client(lobby.url) as owner:
         await owner.login(ACCOUNT)
         await owner.queue()

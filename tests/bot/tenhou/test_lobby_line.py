@@ -1,4 +1,4 @@
-"""One client's line to the lobby, with a socket that only notes what is done to it."""
+"""One client's connection to the lobby, with a socket that only records what is done to it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.tenhou.messages import EchoReply
 
 
 class Socket:
-    """Takes frames only while it is told to."""
+    """Accepts frames only when told to."""
 
     def __init__(self) -> None:
         self.state = State.OPEN
@@ -54,7 +54,7 @@ async def test_fault_27_a_client_who_reads_nothing_loses_the_line() -> None:
     writer.cancel()
 
 
-async def test_what_was_said_before_the_end_is_still_sent() -> None:
+async def test_frames_queued_before_the_end_are_still_sent() -> None:
     socket = Socket()
     line = line_over(socket)
     line.push(EchoReply())

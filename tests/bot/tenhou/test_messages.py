@@ -53,7 +53,7 @@ def test_scores_on_the_wire_are_hundreds() -> None:
     assert (message.round_index, message.dice, message.dora_indicator) == (0, (0, 5), 33)
 
 
-def test_open_hands_come_in_place_of_ours() -> None:
+def test_open_hands_replace_ours() -> None:
     hands = ",".join(f'"hai{n}":"{",".join(str(13 * n + i) for i in range(13))}"' for n in range(4))
     message = m.parse_server(f'{{"tag":"INIT","seed":"0,0,0,0,0,60","ten":"1,1,1,1","oya":"0",{hands}}}')
     assert isinstance(message, m.RoundDealt)
@@ -69,7 +69,7 @@ def test_a_snapshot_marks_the_riichi_discard() -> None:
     assert message.melds == ((), (22599,), (), ())
 
 
-def test_a_win_is_told_in_points_and_pairs() -> None:
+def test_a_win_is_parsed_to_points_and_pairs() -> None:
     message = m.parse_server(SERVER_FRAMES[23])
     assert isinstance(message, m.RoundWon)
     assert message.yaku == ((1, 1), (0, 1), (12, 1), (52, 1), (54, 1), (53, 0))
@@ -220,7 +220,7 @@ def test_an_organisers_edit_code_never_leaves() -> None:
     assert "87654321" not in str(caught.value)
 
 
-def test_what_xml_cannot_hold_is_not_written() -> None:
+def test_text_that_xml_cannot_represent_is_not_written() -> None:
     with pytest.raises(LocalProtocolError):
         m.render_xml(m.Unknown("X", extra=(("a", '"'),)))
 

@@ -23,7 +23,7 @@ GAMES = (
     "tcp-xml-kan4-kaze4-20180122.log",
     "tcp-xml-double-ron-20180206.log",
 )
-# What nobody can tell from a snapshot: the order of calls and of our draws, and what follows from it.
+# What a snapshot cannot show: the order of calls and of our draws, and what follows from it.
 UNKNOWABLE = {
     "ippatsu",
     "river",
@@ -99,7 +99,7 @@ def test_a_snapshot_of_the_very_moment_is_settled_by_the_next_frame(known: bool)
     frames = server_frames(capture(GAMES[0]))
     for moment in list(moments(frames))[::23]:
         if len(snapshot(moment.record, moment.player).hand) % 3 == 2:
-            continue  # our own draw comes again after a snapshot without it
+            continue  # after a snapshot without our draw, the draw is sent again
         session = new_session()
         if known:
             for message in frames[: moment.index + 1]:
@@ -172,7 +172,7 @@ def _shot(**changes: object) -> m.RoundSnapshot:
     return m.RoundSnapshot(**fields | changes)  # type: ignore[arg-type]
 
 
-def test_nothing_thrown_yet() -> None:
+def test_a_snapshot_before_any_discard() -> None:
     session, events = _returned(_shot())
     assert events[-1] == Resumed(0, 0, exact=False)
     told = session.take(m.TileDrawn(0, 60))
@@ -181,7 +181,7 @@ def test_nothing_thrown_yet() -> None:
 
 
 def test_our_turn_after_our_own_pon_opens_a_prompt_at_once() -> None:
-    # We ponned 100, 101 with 102 of the player across, and have not thrown yet.
+    # We called pon on 102 from toimen with 100 and 101, and have not discarded yet.
     code = (3 * 25 + 2) << 9 | 3 << 5 | 0x8 | 2
     shot = _shot(hand=HAND[:11], melds=((code,), (), (), ()), rivers=((64,), (68,), (), ()))
     session, events = _returned(shot)
@@ -256,7 +256,7 @@ def test_a_riichi_of_the_snapshot_is_in_the_state() -> None:
 @pytest.mark.parametrize(
     "shot",
     [
-        _shot(rivers=((), (68,), (), ())),  # the dealer has not thrown, but the next player has
+        _shot(rivers=((), (68,), (), ())),  # the dealer has not discarded, but the next player has
         _shot(rivers=((64, 65, 66), (68,), (), ())),
         _shot(indicators=(135, 134)),  # a second indicator without a kan
         _shot(riichi_at=(2, -1, -1, -1), rivers=((64,), (68,), (), ())),
@@ -265,7 +265,7 @@ def test_a_riichi_of_the_snapshot_is_in_the_state() -> None:
 def test_a_snapshot_that_contradicts_itself_costs_the_round_not_the_game(shot: m.RoundSnapshot) -> None:
     session, events = _returned(shot)
     if not any(isinstance(event, StateLost) for event in events):
-        return  # read with what was wrong left out
+        return  # read without the wrong parts
     told = session.take(m.TileDrawn(0, 60))
     assert isinstance(told[-1], PromptOpened)
     session.answer(told[-1].prompt_id, told[-1].legal[0])
@@ -282,7 +282,7 @@ def test_a_snapshot_that_contradicts_itself_costs_the_round_not_the_game(shot: m
 
 @st.composite
 def hostile(draw: st.DrawFn) -> m.RoundSnapshot:
-    """A snapshot that passes the parser and was never a round."""
+    """A snapshot that the parser accepts but that no round could have."""
     tiles = list(range(136))
     random.Random(draw(st.integers(0, 10**6))).shuffle(tiles)
     melds: list[tuple[int, ...]] = [(), (), (), ()]

@@ -121,7 +121,7 @@ def test_waits_grow_up_to_their_longest() -> None:
 def test_tries_are_bounded(waits: Waits) -> None:
     assert wait_s(waits, waits.tries - 1, 0.0) is not None
     assert wait_s(waits, waits.tries, 0.0) is None
-    assert wait_s(Waits(1.0, 2.0, 10.0, 10**6), 5000, 0.0) == 5.0  # no overflow far out
+    assert wait_s(Waits(1.0, 2.0, 10.0, 10**6), 5000, 0.0) == 5.0  # no overflow for large counts
 
 
 def test_a_busy_id_gets_few_and_long_tries() -> None:
@@ -142,14 +142,14 @@ def test_progress_forgives_the_tries_before_it() -> None:
     assert broken(tries, progress=True) == 0
 
 
-def test_lines_that_break_again_and_again_are_not_made_anew_each_second() -> None:
+def test_connections_that_keep_breaking_are_not_retried_every_second() -> None:
     tries = Tries()
     counts = [broken(tries, progress=True) for _ in range(40)]
     assert counts[:FORGIVEN] == [0] * FORGIVEN
     assert counts[-1] == WEARY
     wait = wait_s(IN_GAME, WEARY, 0.0)
     assert wait is not None
-    assert wait > 4  # but the seat is not given up either
+    assert wait > 4  # but the seat is not abandoned either
 
 
 def test_a_line_that_lasted_makes_good_for_those_before() -> None:

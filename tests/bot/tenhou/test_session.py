@@ -271,7 +271,7 @@ def test_a_prompt_the_table_goes_past_is_closed() -> None:
     session.receive('{"tag":"T60"}')
     assert session.prompt is not None
     number = session.prompt.prompt_id
-    events = session.receive('{"tag":"D60"}')  # the server threw it for us
+    events = session.receive('{"tag":"D60"}')  # the server discarded it for us
     assert events[0] == PromptClosed(number)
     assert session.prompt is None
 
@@ -281,7 +281,7 @@ def test_nothing_is_asked_without_an_offer() -> None:
     session.receive('{"tag":"T60"}')
     session.receive('{"tag":"D60"}')
     session.receive('{"tag":"U"}')
-    events = session.receive('{"tag":"E68"}')  # ours to pon, but the server does not ask
+    events = session.receive('{"tag":"E68"}')  # we could pon, but the server does not ask
     assert types(events) == [TableEvent, Disagreement]
     assert session.prompt is None
 
@@ -323,13 +323,13 @@ def test_our_pon_is_followed_by_our_discard() -> None:
     assert 71 not in [action.tile for action in opened.legal]
 
 
-def test_somebody_else_calling_first_closes_the_prompt() -> None:
+def test_another_players_call_closes_the_prompt() -> None:
     session = seated(hand=(69, 70, *HAND[:11]))
     for frame in ('{"tag":"T60"}', '{"tag":"D60"}', '{"tag":"U"}', '{"tag":"E68","t":"1"}'):
         session.receive(frame)
     assert session.prompt is not None
     number = session.prompt.prompt_id
-    # seat 2 takes it with a run
+    # seat 2 calls it for a chi
     code = (3 * (7 * 1 + 6) + 2) << 10 | 1 << 3 | 0x4 | 3
     assert session.receive(f'{{"tag":"N","who":"2","m":"{code}"}}')[0] == PromptClosed(number)
 
@@ -377,7 +377,7 @@ def test_riichi_goes_on_without_its_confirmation() -> None:
     events = session.assume_riichi()
     assert types(events) == [TableEvent, PromptOpened]
     choose(session, ActionKind.DISCARD)
-    assert session.receive('{"tag":"REACH","who":"0","step":"1"}') == []  # late, and known
+    assert session.receive('{"tag":"REACH","who":"0","step":"1"}') == []  # late, and already known
     session.receive('{"tag":"D130"}')
     session.receive('{"tag":"REACH","who":"0","ten":"240,250,250,250","step":"2"}')
     assert session.state["riichi"][0] == 2
@@ -487,7 +487,7 @@ def test_players_who_leave_and_return_are_in_the_log() -> None:
     ]
 
 
-# --- coming back --------------------------------------------------------------------------------------
+# --- returning ----------------------------------------------------------------------------------------
 
 
 def test_a_broken_line_is_replaced_with_the_resume_code() -> None:
@@ -575,7 +575,7 @@ GAME = "tcp-xml-kakan-daiminkan-t13-20180125.log"
 
 
 def _survives(session: Session, message: m.ServerMessage) -> bool:
-    """Whether a frame that should not have come was refused, the state being as before."""
+    """Whether a frame out of place was refused and left the state unchanged."""
     before = session.state.tobytes()
     try:
         session.take(message)
@@ -613,7 +613,7 @@ def test_fault_7_frames_in_the_wrong_order_never_corrupt_the_state() -> None:
 
 
 def _copy(session: Session, frames: list[m.ServerMessage], upto: int) -> Session:
-    """A session at the same point, for one that may be spoilt (fed from the last deal on)."""
+    """A session at the same point that a test may spoil, fed from the last deal on."""
     start = max(i for i in range(upto) if isinstance(frames[i], m.RoundDealt | m.GameBegins))
     copy = new_session()
     copy.start()

@@ -1,4 +1,4 @@
-"""The frames a table sends, moment by moment, in the order real sessions show."""
+"""The frames a table sends, step by step, in the order seen in real sessions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def own_turn(at: AtTable) -> int:
     return player
 
 
-# --- sitting down -------------------------------------------------------------------------------------
+# --- seating ------------------------------------------------------------------------------------------
 
 
 def test_a_match_is_told_in_three_frames_seen_from_each_seat() -> None:
@@ -48,7 +48,7 @@ def test_practice_tables_name_no_record_and_tell_no_standing() -> None:
     assert at.heard(2)[-1] == {"tag": "TAIKYOKU", "oya": "2"}
 
 
-def test_the_first_deal_waits_for_everybody() -> None:
+def test_the_first_deal_waits_for_all_players() -> None:
     at = AtTable(ready=False)
     at.forget()
     for player in range(3):
@@ -68,7 +68,7 @@ def test_the_first_deal_waits_ten_seconds_at_most() -> None:
     assert at.tags(0)[:2] == ["INIT", "T"]
 
 
-def test_a_deal_shows_a_player_his_own_hand_only() -> None:
+def test_a_deal_shows_a_player_only_its_own_hand() -> None:
     at = AtTable(stacked_wall(PLAIN, indicators="5m"))
     init = next(frame for frame in at.heard(3) if frame["tag"] == "INIT")
     assert sorted(init) == ["hai", "oya", "seed", "tag", "ten"]
@@ -90,7 +90,7 @@ def test_own_echo_is_upper_case_and_others_see_tsumogiri_in_lower_case() -> None
     assert "F" in at.tags(3)
 
 
-def test_an_offer_is_made_to_those_who_may_act_and_to_nobody_else() -> None:
+def test_only_players_who_may_act_get_an_offer() -> None:
     hands = ("147m258p369s1234z", "147m258p369s1234z", "55m147p369s12567z", "28m369p147s56677z")
     at = AtTable(stacked_wall(hands, draws="5m"))
     at.forget()
@@ -108,7 +108,7 @@ def test_a_table_waits_for_every_answer_before_a_call_is_shown() -> None:
     at.act(1, K.CHI)
     assert at.tags(3) == ["e"]
     at.act(2, K.PON)
-    # the pon wins over the chi
+    # the pon takes precedence over the chi
     assert at.tags(1) == ["N 1"]
     assert at.tags(2) == ["N 0"]
 
@@ -230,7 +230,7 @@ def test_furiten_comes_before_the_own_echo_and_goes_the_same_way() -> None:
     assert at.tags(0)[:2] == ["FURITEN 1", "D"]
     at.tsumogiri(3)
     at.forget()
-    at.throw("1m")  # gives the wait up
+    at.throw("1m")  # breaks the wait
     assert at.tags(0)[:2] == ["FURITEN 0", "D"]
 
 
@@ -371,7 +371,7 @@ def test_another_copy_of_the_same_face_will_do() -> None:
 
 
 def play_at_random(seed: int) -> AtTable:
-    """Everybody does anything, but wins when he can and mostly throws what he draws."""
+    """Every player acts at random, but wins when possible and mostly discards the drawn tile."""
     rng = random.Random(seed)
     at = AtTable(game_type=1)
     while not at.top.done:

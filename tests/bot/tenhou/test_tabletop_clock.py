@@ -1,4 +1,4 @@
-"""The clocks of a table, and what happens at a seat whose player is silent or gone."""
+"""The clocks of a table, and the seat of a silent or absent player."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_quick_decision_gives_a_second_back_and_never_more_than_there_was() ->
     assert clock.bank_s == 10
 
 
-def test_a_silent_player_throws_what_he_drew_when_his_clock_runs_out() -> None:
+def test_a_silent_player_discards_the_draw_when_time_runs_out() -> None:
     at = quiet_table()
     tile = drawn(at)
     at.wait(14.9)
@@ -81,7 +81,7 @@ def test_the_bank_is_refilled_with_the_next_deal() -> None:
     assert seat_clock == at.now + 15
 
 
-def test_a_silent_player_passes_when_his_clock_runs_out() -> None:
+def test_a_silent_player_passes_when_time_runs_out() -> None:
     hands = ("147m258p369s1234z", "467m258p369s1237z", "", "")
     at = AtTable(stacked_wall(hands, draws="5m"), clients=[0, 1], clock=LIMITS)
     at.act(0, K.DISCARD, "5m")
@@ -92,7 +92,7 @@ def test_a_silent_player_passes_when_his_clock_runs_out() -> None:
     assert at.tags(1)[0].startswith("T")
 
 
-def test_after_a_riichi_call_the_silent_player_throws_the_tile_he_drew() -> None:
+def test_after_declaring_riichi_the_silent_player_discards_the_draw() -> None:
     at = AtTable(stacked_wall(("123456789m1155p", "", "", ""), draws="9s"), clock=LIMITS)
     tile = drawn(at)
     at.act(0, K.RIICHI)
@@ -101,7 +101,7 @@ def test_after_a_riichi_call_the_silent_player_throws_the_tile_he_drew() -> None
     assert at.heard(0)[0] == {"tag": f"D{tile}"}
 
 
-def test_after_a_call_the_silent_player_throws_the_right_most_tile() -> None:
+def test_after_a_call_the_silent_player_discards_the_rightmost_tile() -> None:
     hands = ("147m258p369s1234z", "46m258p369s12377z", "", "")
     at = AtTable(stacked_wall(hands, draws="5m"), clock=LIMITS)
     at.act(0, K.DISCARD, "5m")
@@ -138,7 +138,7 @@ def test_the_others_are_told_who_left_and_who_came_back() -> None:
     ]
 
 
-def test_the_clock_of_a_player_who_is_gone_runs_out_once_and_then_nobody_waits_for_him() -> None:
+def test_an_absent_players_clock_runs_out_once_and_is_then_skipped() -> None:
     at = quiet_table()
     at.leave(0)
     at.wait(14.9)
@@ -159,7 +159,7 @@ def test_a_player_who_logged_out_is_not_waited_for_at_all() -> None:
     assert "g" in at.tags(1)
 
 
-def test_a_player_who_comes_back_has_his_clock_again() -> None:
+def test_a_returning_player_has_a_clock_again() -> None:
     at = quiet_table()
     at.leave(0)
     at.wait(15)
@@ -180,7 +180,7 @@ def test_a_decision_waits_for_a_player_who_comes_back_in_time() -> None:
     at.tsumogiri(1)
 
 
-def test_between_rounds_nobody_waits_for_a_player_who_is_gone() -> None:
+def test_between_rounds_absent_players_are_not_waited_for() -> None:
     at = AtTable(stacked_wall(("123456789m1155p", "", "", ""), draws="1p"))
     at.leave(3)
     at.act(0, K.TSUMO)
@@ -190,7 +190,7 @@ def test_between_rounds_nobody_waits_for_a_player_who_is_gone() -> None:
     assert at.tags(0)[0] == "INIT"
 
 
-def test_a_game_whose_players_are_all_gone_still_comes_to_its_end() -> None:
+def test_a_game_without_players_still_ends() -> None:
     at = AtTable(game_type=1)
     for player in range(4):
         at.take(at.top.leave(player, at.now, for_good=True))

@@ -1,4 +1,4 @@
-"""What a player is told who comes back, at every kind of moment."""
+"""The frames for a returning player, at every kind of moment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ READY = "123456789m1155p"
 
 
 def back(at: AtTable, player: int) -> list[Frame]:
-    """Leave and come back; what one is told from the login on."""
+    """Leave and return; the frames received from the login on."""
     at.leave(player)
     at.forget()
     at.log_in(player)
@@ -49,7 +49,7 @@ def test_nothing_is_told_and_nothing_taken_before_the_match_is_accepted() -> Non
     assert at.heard(0) == []
 
 
-def test_a_turn_of_somebody_else_is_marked() -> None:
+def test_another_players_turn_is_marked() -> None:
     at = AtTable(stacked_wall(QUIET, draws="6z5z6z"))
     at.throw("6z")
     frames = back(at, 0)

@@ -77,7 +77,7 @@ def test_wrong_use_is_reported_before_any_game(tmp_path: Path) -> None:
     code, _, err = arena("--report", "--out", str(tmp_path / "nowhere"))
     assert (code, "No such file" in err) == (cli.EXIT_FAILED, True)
     code, _, err = arena("--challenger", str(tmp_path / "nowhere"))
-    assert (code, "is no player" in err) == (cli.EXIT_USAGE, True)
+    assert (code, "is not a player" in err) == (cli.EXIT_USAGE, True)
 
 
 @pytest.mark.usefixtures("here")

@@ -22,7 +22,7 @@ def test_built_in_players() -> None:
 
 def test_unknown_players_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
-        ConfigError, match="'heuristik' is no player: neither one of network, phoenix, heuristic, random"
+        ConfigError, match="'heuristik' is not a player: give one of network, phoenix, heuristic, random"
     ):
         contender("heuristik")
     with pytest.raises(CheckpointError, match=r"discard\.json"):
@@ -45,7 +45,7 @@ def test_a_folder_of_checkpoints_is_identified_by_its_contents(tmp_path: Path) -
 
 @pytest.mark.parametrize("text", ["", ":6", "x" * 5000, "~nosuchuser", "a\0b"])
 def test_texts_that_cannot_be_folders_are_refused(text: str) -> None:
-    with pytest.raises(ConfigError, match="is no player"):
+    with pytest.raises(ConfigError, match="is not a player"):
         contender(text)
 
 
@@ -54,7 +54,7 @@ def test_packed_checkpoints_play_where_their_folder_is_not(tmp_path: Path) -> No
     files = packed(who, contender("heuristic"))
     assert files.keys() == {who.text}
     shutil.rmtree(who.text)
-    with pytest.raises(ConfigError, match="is no player"):
+    with pytest.raises(ConfigError, match="is not a player"):
         seat_down(who)
     assert isinstance(seat_down(who, files[who.text]), PolicyChooser)
 
@@ -64,7 +64,7 @@ def test_packed_checkpoints_are_checked_where_they_arrive(tmp_path: Path) -> Non
     files = packed(who)[who.text]
     weights = next(name for name in files if name.startswith("pon-"))
     broken = files | {weights: files[weights][:-1] + b"\0"}
-    with pytest.raises(CheckpointCorrupt, match=r"pon-.*content: not what pon\.json states"):
+    with pytest.raises(CheckpointCorrupt, match=r"pon-.*does not match tensors\.sha256 in pon\.json"):
         seat_down(who, broken)
     others = packed(contender(str(save_models(tmp_path / "others", seed=1))))
     with pytest.raises(ConfigError, match="have changed since the games began"):

@@ -1,4 +1,4 @@
-"""Decisions of real and of random games: records, seats, and the calls each could make."""
+"""Decisions of real and of random games: records, players, and the possible calls."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ CALLS = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN, ActionKind.ANKAN,
 
 
 class Positions(NamedTuple):
-    """``[N]`` records with all hands, the same as the seat sees them, ``[N]`` seats, and each one's rows."""
+    """``[N]`` records with all hands, the same as the player sees them, ``[N]`` players, and legal rows."""
 
     states: NDArray[Any]
     seen: NDArray[Any]
-    seats: NDArray[np.int8]
+    players: NDArray[np.int8]
     rows: list[NDArray[np.int16]]
 
     def every(self, step: int) -> Positions:
-        return Positions(self.states[::step], self.seen[::step], self.seats[::step], self.rows[::step])
+        return Positions(self.states[::step], self.seen[::step], self.players[::step], self.rows[::step])
 
     def candidates(self) -> tuple[NDArray[Any], NDArray[np.int8], NDArray[np.int16]]:
-        """States, seats and rows of every call that could be made."""
+        """States, players and rows of every possible call."""
         found = [
-            (state, seat, row)
-            for state, seat, rows in zip(self.states, self.seats, self.rows, strict=True)
+            (state, player, row)
+            for state, player, rows in zip(self.states, self.players, self.rows, strict=True)
             for row in rows
             if row[0] in CALLS
         ]
-        states, seats, calls = zip(*found, strict=True)
-        return np.array(list(states), ROUND_STATE), np.array(seats, np.int8), np.array(calls, np.int16)
+        states, players, calls = zip(*found, strict=True)
+        return np.array(list(states), ROUND_STATE), np.array(players, np.int8), np.array(calls, np.int16)
 
 
 def decisions(events: Iterable[GameEvent]) -> Iterator[tuple[np.void, np.void, int, NDArray[np.int16]]]:
-    """Every moment in which a player has something to decide."""
+    """Every moment at which a player has a decision."""
     full = new_round()
     seen = [new_round() for _ in range(4)]
     rows = np.empty((48, 6), np.int16)
@@ -60,11 +60,11 @@ def decisions(events: Iterable[GameEvent]) -> Iterator[tuple[np.void, np.void, i
 
 
 def collect(games: Iterable[Iterable[GameEvent]]) -> Positions:
-    states, seen, seats, rows = zip(*(d for game in games for d in decisions(game)), strict=True)
+    states, seen, players, rows = zip(*(d for game in games for d in decisions(game)), strict=True)
     return Positions(
         np.array(list(states), ROUND_STATE),
         np.array(list(seen), ROUND_STATE),
-        np.array(seats, np.int8),
+        np.array(players, np.int8),
         list(rows),
     )
 
@@ -77,7 +77,7 @@ def real_positions(games: int, shard: str = "houou-00") -> Positions:
 
 @cache
 def random_positions(games: int, seed: int = 0) -> Positions:
-    """Decisions of games whose players call, declare and discard at random, but win when they can."""
+    """Decisions of games whose players call, declare and discard at random, but win whenever they can."""
     return collect(_random_game(seed + number) for number in range(games))
 
 

@@ -1,4 +1,4 @@
-"""The planes once more, slowly and plainly: what each group should hold, by its words in the table.
+"""A slow and plain reimplementation of the planes: the content of each group as the table describes it.
 
 Written against records and the public helpers of `game`, with loops and lists instead of kernels.
 """
@@ -70,7 +70,7 @@ def dora_of(indicator: int) -> int:
 
 
 class View:
-    """A record and a seat with what several groups ask for."""
+    """A record and a player, with values that several groups need."""
 
     def __init__(self, record: np.void, me: int, last_round: int = 7) -> None:
         self.record = record
@@ -93,7 +93,7 @@ class View:
 
     @property
     def draws(self) -> int:
-        """My draws to come: deal the wall out and count."""
+        """My remaining draws: deal out the wall and count."""
         first = int(self.record["turn"])
         if self.my_turn or self.phase in (PHASE_TURN, PHASE_CALLED):
             first = (first + 1) % 4
@@ -456,7 +456,7 @@ def shape_masks(view: View) -> Plane:
 
 
 class Position:
-    """One of the 34: the hand it leads to, or several that are equally good."""
+    """One of the 34: the hand it leads to, or several equally good ones."""
 
     def __init__(self, view: View, hands: list[Counts], unseen: Counts) -> None:
         self.view = view
@@ -481,7 +481,7 @@ class Position:
             )
 
     def chances(self, draws: int) -> tuple[float, float]:
-        """P(ready), P(win) with so many draws, state by state."""
+        """P(tenpai), P(win) with this many draws, state by state."""
         draws = min(draws, self.view.draws)
         total = sum(self.view.unseen)
         if self.shanten < 0:
@@ -505,7 +505,7 @@ class Position:
         return ready, states.get("won", 0.0)
 
     def steps(self, state: object) -> list[tuple[object, float]]:
-        """Where one draw leads, and by how many copies."""
+        """The states that one draw leads to, with the number of copies for each."""
         if state == "won":
             return []
         if isinstance(state, tuple):
@@ -562,7 +562,7 @@ def best_after_draw(view: View, drawn: int, now: int) -> Position:
 
 
 def promise(view: View, hand: Counts) -> int:
-    """Points a self-drawn win would bring by what the hand shows."""
+    """Points of a self-drawn win by what the hand shows."""
     record, me = view.record, view.me
     melds = [t >> 2 for m in view.melds for t in m.tiles]
     every = [k for k in range(34) for _ in range(hand[k])] + melds
@@ -604,7 +604,7 @@ def missing_pairs(counts: list[int], melds: int) -> int:
 
 
 def yaku_distances(view: View, hand: Counts) -> list[int | None]:
-    """Tiles missing to each of the five kinds of hand, None where out of reach."""
+    """Tiles missing to each of the five kinds of hand, None if out of reach."""
     record, me, melds = view.record, view.me, len(view.melds)
     in_melds = [t >> 2 for m in view.melds for t in m.tiles]
     out: list[int | None] = []
@@ -686,4 +686,4 @@ GROUPS: dict[str, dict[str, Callable[[View], Plane]]] = {
         "K": group_k, "L": group_l, "M": group_m, "N": group_n, "O": group_o, "P": group_p, "Q": group_q,
     },
 }  # fmt: skip
-"""What each group but LA1–LA3 should hold, by set and id."""
+"""The expected content of each group except LA1–LA3, by set and id."""

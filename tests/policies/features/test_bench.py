@@ -1,4 +1,4 @@
-"""The measurement measures what it says."""
+"""The benchmark measures what it claims to."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_one_game_gives_every_figure() -> None:
 
 def test_the_engine_sees_the_same_decisions() -> None:
     met = played_decisions(1, seed=3)
-    own = encode(met.states, met.seats, LITE)[:, :4]
+    own = encode(met.states, met.players, LITE)[:, :4]
     theirs = np.array([np.frombuffer(view.encode(), np.float32).reshape(74, 34)[:4] for view in met.views])
     assert np.array_equal(own == 255, theirs == 1)  # the concealed hand by count
-    assert len(encode(met.call_states, met.call_seats, LITE_CALL, calls=met.calls)) == len(met.calls) > 10
+    assert len(encode(met.call_states, met.call_players, LITE_CALL, calls=met.calls)) == len(met.calls) > 10

@@ -19,21 +19,21 @@ from tests.scene import Scene
 CLAIMS = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN)
 
 
-def event_of(state: np.void, seat: int, row: list[int]) -> GameEvent:
-    """The event that a row of the legal set would become."""
+def event_of(state: np.void, player: int, row: list[int]) -> GameEvent:
+    """The event for a row of the legal actions."""
     kind, tile, a, b, c, d = row
     source = int(state["last_player"])
     match kind:
         case ActionKind.CHI:
-            return Chi(seat, source, tile, (a, b))
+            return Chi(player, source, tile, (a, b))
         case ActionKind.PON:
-            return Pon(seat, source, tile, (a, b))
+            return Pon(player, source, tile, (a, b))
         case ActionKind.DAIMINKAN:
-            return Daiminkan(seat, source, tile, (a, b, c))
+            return Daiminkan(player, source, tile, (a, b, c))
         case ActionKind.ANKAN:
-            return Ankan(seat, (a, b, c, d))
+            return Ankan(player, (a, b, c, d))
         case _:
-            return Kakan(seat, tile, (a, b, c))
+            return Kakan(player, tile, (a, b, c))
 
 
 @pytest.fixture(scope="module", params=["real", "random"])
@@ -48,30 +48,30 @@ def test_all_kinds_of_calls_are_met() -> None:
 
 @pytest.mark.parametrize(("name", "base"), [(LITE_CALL, LITE), (SUPHX_CALL, SUPHX)])
 def test_calls_against_the_fold(positions: Positions, name: str, base: str) -> None:
-    states, seats, calls = positions.candidates()
+    states, players, calls = positions.candidates()
     chosen = SETS[name]
-    planes = encode(states, seats, name, calls=calls)
-    assert np.array_equal(planes[:, : SETS[base].planes], encode(states, seats, base))
-    after = called(states, seats, calls)
+    planes = encode(states, players, name, calls=calls)
+    assert np.array_equal(planes[:, : SETS[base].planes], encode(states, players, base))
+    after = called(states, players, calls)
     start, look = chosen.at("R1"), chosen.at("LA3a'")
     for row in range(0, len(states), 5):
-        state, seat, call = states[row], int(seats[row]), calls[row].tolist()
+        state, player, call = states[row], int(players[row]), calls[row].tolist()
         folded = clone(state)
         if call[0] in CLAIMS and state["riichi"][state["last_player"]] == 1:
             apply(folded, RiichiAccepted(int(state["last_player"])))
-        apply(folded, event_of(state, seat, call))
+        apply(folded, event_of(state, player, call))
         assert folded == after[row]
         where = f"row {row}: {call}"
-        check(planes[row, start : start + 12], candidate(state, seat, call), where)
-        check(planes[row, look:], group_la3(View(folded, seat)), where)
+        check(planes[row, start : start + 12], candidate(state, player, call), where)
+        check(planes[row, look:], group_la3(View(folded, player)), where)
 
 
-def candidate(state: np.void, seat: int, row: list[int]) -> np.ndarray:
-    """Group R in words: the meld, the called tile, a red five of mine, from whom, which kind."""
+def candidate(state: np.void, player: int, row: list[int]) -> np.ndarray:
+    """Group R: the meld, the called tile, a red five of mine, the discarder, the kind of call."""
     kind, tile, *own = row
     own = [t for t in own if t >= 0]
     mine = [tile] if kind == ActionKind.KAKAN else own
-    source = (int(state["last_player"]) - seat) % 4
+    source = (int(state["last_player"]) - player) % 4
     return stack(
         therm((t >> 2 for t in [*own, tile] if t >= 0), 4),
         kinds([tile >> 2] if tile >= 0 else []),
@@ -89,14 +89,14 @@ def test_the_planes_after_a_call_are_those_of_the_hand_then() -> None:
     planes = encode(states, 0, SUPHX_CALL, calls=row)[0]
     chosen = SETS[SUPHX_CALL]
     kept, given_up = planes[chosen.at("LA3a'")], planes[chosen.at("LA3a'") + 1]
-    assert np.flatnonzero(kept).tolist() == [29]  # 3z is the only tile to spare
+    assert np.flatnonzero(kept).tolist() == [29]  # 3z is the only spare tile
     assert given_up.any()
 
 
 def test_a_row_that_is_no_call_is_refused() -> None:
     scene = Scene().draw("3z")
     states = np.array([scene.record], ROUND_STATE)
-    with pytest.raises(ValueError, match=r"calls\[0\] is no call"):
+    with pytest.raises(ValueError, match=r"calls\[0\] does not fit"):
         encode(states, 0, SUPHX_CALL, calls=np.array([[ActionKind.CHI, 4, 8, 12, -1, -1]], np.int16))
     with pytest.raises(ValueError, match="needs calls"):
         encode(states, 0, SUPHX_CALL)

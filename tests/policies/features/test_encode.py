@@ -1,4 +1,4 @@
-"""Every group of planes against its slow twin, on decisions of real and random games."""
+"""Every group of planes against its reference, on decisions of real and random games."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def random() -> Positions:
 
 
 def compare(positions: Positions, name: str) -> None:
-    """All groups of a set but LA1–LA3, exactly; reals to the nearest 1/255."""
+    """All groups of a set except LA1–LA3, exactly; reals to the nearest 1/255."""
     chosen = SETS[name]
-    planes = encode(positions.seen, positions.seats, name)
-    for row, (state, seat) in enumerate(zip(positions.seen, positions.seats.tolist(), strict=True)):
-        view = View(state, seat)
+    planes = encode(positions.seen, positions.players, name)
+    for row, (state, player) in enumerate(zip(positions.seen, positions.players.tolist(), strict=True)):
+        view = View(state, player)
         for group in chosen.groups:
             reference = GROUPS[name].get(group.id)
             if reference is None:
@@ -74,40 +74,40 @@ def test_efficiency_on_random_games(random: Positions) -> None:
 
 def compare_efficiency(positions: Positions) -> None:
     at = SETS[LITE].at("LA3a")
-    planes = encode(positions.seen, positions.seats, LITE)
-    for row, (state, seat) in enumerate(zip(positions.seen, positions.seats.tolist(), strict=True)):
-        check(planes[row, at:], group_la3(View(state, seat)), f"LA3 of row {row}")
+    planes = encode(positions.seen, positions.players, LITE)
+    for row, (state, player) in enumerate(zip(positions.seen, positions.players.tolist(), strict=True)):
+        check(planes[row, at:], group_la3(View(state, player)), f"LA3 of row {row}")
 
 
 @pytest.mark.parametrize("name", [LITE, SUPHX])
-def test_only_what_the_seat_knows_is_read(real: Positions, name: str) -> None:
-    full = encode(real.states, real.seats, name, deep=False)
-    assert np.array_equal(full, encode(real.seen, real.seats, name, deep=False))
+def test_only_what_the_player_knows_is_read(real: Positions, name: str) -> None:
+    full = encode(real.states, real.players, name, deep=False)
+    assert np.array_equal(full, encode(real.seen, real.players, name, deep=False))
 
 
 @pytest.mark.parametrize("name", [LITE, SUPHX])
 def test_a_batch_is_its_rows(real: Positions, name: str) -> None:
     part = real.every(4)
-    planes = encode(part.states, part.seats, name, threads=3)
+    planes = encode(part.states, part.players, name, threads=3)
     assert len(planes) > 128  # enough for several pieces
     for row in range(0, len(planes), 10):
-        assert np.array_equal(encode(part.states[row], part.seats[row], name)[0], planes[row])
+        assert np.array_equal(encode(part.states[row], part.players[row], name)[0], planes[row])
 
 
 def test_room_is_filled_whatever_lay_in_it(real: Positions) -> None:
     room = np.full((5, 239, 34), 77, np.uint8)
-    assert encode(real.states[:5], real.seats[:5], LITE, room) is room
-    assert np.array_equal(room, encode(real.states[:5], real.seats[:5], LITE))
+    assert encode(real.states[:5], real.players[:5], LITE, room) is room
+    assert np.array_equal(room, encode(real.states[:5], real.players[:5], LITE))
 
 
 @pytest.mark.parametrize("name", [LITE, SUPHX])
-def test_no_kind_of_array_is_compiled_for_anew(real: Positions, name: str) -> None:
-    encode(real.states[:1], real.seats[:1], name)
+def test_no_array_layout_causes_another_compilation(real: Positions, name: str) -> None:
+    encode(real.states[:1], real.players[:1], name)
     before = compiled_forms()
     fixed = real.states[:3].copy()
     fixed.flags.writeable = False
     encode(fixed, 1, name)
-    encode(real.states[:9:2], real.seats[:9:2].tolist(), name)
+    encode(real.states[:9:2], real.players[:9:2].tolist(), name)
     assert encode(real.states[:0], 0, name).shape == (0, SETS[name].planes, 34)
     assert compiled_forms() == before
 
@@ -116,10 +116,10 @@ def test_a_tonpuu_game_ends_after_east(real: Positions) -> None:
     last = SETS[SUPHX].at("Q")
     state = real.seen[:1].copy()
     state["round_index"] = 3
-    planes = [encode(state, real.seats[:1], SUPHX, last_round=each, deep=False)[0, last] for each in (3, 7)]
+    planes = [encode(state, real.players[:1], SUPHX, last_round=each, deep=False)[0, last] for each in (3, 7)]
     assert planes[0].all()
     assert not planes[1].any()
-    both = encode(state[[0, 0]], real.seats[:1].repeat(2), SUPHX, last_round=[3, 7], deep=False)[:, last]
+    both = encode(state[[0, 0]], real.players[:1].repeat(2), SUPHX, last_round=[3, 7], deep=False)[:, last]
     assert np.array_equal(both, planes)
 
 
@@ -127,13 +127,13 @@ def test_a_tonpuu_game_ends_after_east(real: Positions) -> None:
     ("change", "message"),
     [
         ({"feature_set": "suphx-838/0"}, "no feature set"),
-        ({"seats": 4}, "0 to 3"),
+        ({"players": 4}, "0 to 3"),
         ({"states": np.zeros(1)}, "expected ROUND_STATE"),
         ({"out": np.zeros((1, 239, 34), np.float32)}, "contiguous uint8"),
         ({"feature_set": ORACLE}, "needs walls"),
     ],
 )
-def test_what_does_not_fit_is_refused(change: dict[str, Any], message: str) -> None:
-    given: dict[str, Any] = {"states": np.zeros(1, ROUND_STATE), "seats": 0, "feature_set": LITE}
+def test_invalid_arrays_are_refused(change: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"states": np.zeros(1, ROUND_STATE), "players": 0, "feature_set": LITE}
     with pytest.raises(ValueError, match=message):
         encode(**(given | change))

@@ -1,4 +1,4 @@
-"""The oracle's planes: what the others hold and what comes."""
+"""The oracle's planes: the opponents' hands and the coming tiles."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CHOSEN = SETS[ORACLE]
 
 
 def quiet(table: Table, player: int) -> Action:
-    """Throw the drawn tile, else pass: the wall then comes as it lies."""
+    """Discard the drawn tile, else pass: the wall is then drawn in order."""
     legal = table.legal(player)
     passes = [a for a in legal if a.kind is ActionKind.PASS]
     drawn = [a for a in legal if a.kind is ActionKind.DISCARD and a.tile == table.state["drawn"]]
@@ -36,7 +36,7 @@ def quiet(table: Table, player: int) -> Action:
 
 
 def draws_to_come(table: Table) -> list[int]:
-    """What is drawn in this round if nobody calls or wins."""
+    """The remaining draws of this round if there is no call and no win."""
     twin = table.clone()
     drawn: list[int] = []
     while not twin.done and len(twin.results) == len(table.results):
@@ -91,6 +91,6 @@ def check_table(table: Table) -> None:
         check(planes, stack(*parts, *nexts, therm((t >> 2 for t in coming), 4), therm(ura, 4)), f"seat {me}")
 
 
-def test_what_is_not_known_stays_empty() -> None:
+def test_unknown_hands_stay_empty() -> None:
     empty = np.array([new_round()], ROUND_STATE)
     assert not encode(empty, 0, ORACLE, walls=np.full((1, 136), -1, np.int16)).any()

@@ -1,4 +1,4 @@
-"""Renaming tiles before or after encoding comes to the same, wherever the table says so."""
+"""Permuting tiles before or after encoding gives the same result, wherever the table says so."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ def agree(ours: NDArray[np.uint8], wanted: NDArray[np.uint8], name: str, number:
 @pytest.mark.parametrize("number", range(PERMUTATIONS))
 @pytest.mark.parametrize("name", [LITE, SUPHX])
 def test_encoding_a_renamed_state_renames_the_planes(positions: Positions, name: str, number: int) -> None:
-    renamed = encode(permute_states(positions.states, number), positions.seats, name)
-    planes = encode(positions.states, positions.seats, name)
+    renamed = encode(permute_states(positions.states, number), positions.players, name)
+    planes = encode(positions.states, positions.players, name)
     agree(renamed, permute_planes(planes, name, number), name, number)
 
 
 @pytest.mark.parametrize("number", [1, 4, 8])
 def test_so_do_calls_and_the_oracle(positions: Positions, number: int) -> None:
-    states, seats, calls = positions.candidates()
+    states, players, calls = positions.candidates()
     renamed = permute_states(states, number)
     for name in (LITE_CALL, SUPHX_CALL):
-        planes = encode(states, seats, name, calls=calls)
-        ours = encode(renamed, seats, name, calls=permute_calls(calls, number))
+        planes = encode(states, players, name, calls=calls)
+        ours = encode(renamed, players, name, calls=permute_calls(calls, number))
         agree(ours, permute_planes(planes, name, number), name, number)
     walls = np.tile(np.random.default_rng(0).permutation(136).astype(np.int16), (len(states), 1))
-    hidden = encode(states, seats, ORACLE, walls=walls)
-    ours = encode(renamed, seats, ORACLE, walls=permute_tiles(walls, number))
+    hidden = encode(states, players, ORACLE, walls=walls)
+    ours = encode(renamed, players, ORACLE, walls=permute_tiles(walls, number))
     agree(ours, permute_planes(hidden, ORACLE, number), ORACLE, number)
 
 
@@ -68,15 +68,15 @@ def test_a_renamed_state_has_the_renamed_legal_actions(positions: Positions) -> 
     numbers = rng.integers(PERMUTATIONS, size=len(positions.states))
     renamed = permute_states(positions.states, numbers)
     rows = np.empty((48, 6), np.int16)
-    for state, seat, number, legal in zip(renamed, positions.seats, numbers, positions.rows, strict=True):
-        count = legal_rows(state, int(seat), rows)
+    for state, player, number, legal in zip(renamed, positions.players, numbers, positions.rows, strict=True):
+        count = legal_rows(state, int(player), rows)
         ours = {tuple(row) for row in rows[:count].tolist()}
         wanted = {tuple(row) for row in permute_calls(legal, np.full(len(legal), number)).tolist()}
         assert {face(row) for row in ours} == {face(row) for row in wanted}
 
 
 def face(row: tuple[int, ...]) -> tuple[object, ...]:
-    """What a player sees of a row: its copies may be others."""
+    """What a player sees of a row, whichever copies it names."""
     return row[0], *sorted((t >> 2, t in RED_FIVES) for t in row[1:] if t >= 0)
 
 
@@ -85,12 +85,12 @@ def test_renaming_back_gives_the_first_again(positions: Positions, number: int) 
     inverse = next(i for i in range(PERMUTATIONS) if (KIND_MAPS[i][KIND_MAPS[number]] == np.arange(34)).all())
     back = permute_states(permute_states(positions.states, number), inverse)
     assert all(np.array_equal(back[field], positions.states[field]) for field in ROUND_STATE.names or ())
-    planes = encode(positions.states, positions.seats, LITE)
+    planes = encode(positions.states, positions.players, LITE)
     assert np.array_equal(permute_planes(permute_planes(planes, LITE, number), LITE, inverse), planes)
 
 
 def test_mirrored_planes_show_indicators_that_fit_the_dora(positions: Positions) -> None:
-    planes = permute_planes(encode(positions.states, positions.seats, LITE), LITE, 6)
+    planes = permute_planes(encode(positions.states, positions.players, LITE), LITE, 6)
     indicators, dora = SETS[LITE].at("C1"), SETS[LITE].at("C2")
     after = [dora_of(kind) for kind in range(34)]
     assert np.array_equal(planes[:, dora : dora + 4, after], planes[:, indicators : indicators + 4])
@@ -98,7 +98,7 @@ def test_mirrored_planes_show_indicators_that_fit_the_dora(positions: Positions)
 
 def test_mixed_permutations_in_one_batch(positions: Positions) -> None:
     numbers = np.arange(len(positions.states)) % PERMUTATIONS
-    planes = encode(positions.states, positions.seats, LITE)
+    planes = encode(positions.states, positions.players, LITE)
     mixed = permute_planes(planes, LITE, numbers)
     for number in range(PERMUTATIONS):
         rows = numbers == number

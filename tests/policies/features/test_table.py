@@ -1,4 +1,4 @@
-"""The table of planes: its sums, and the page that is printed from it."""
+"""The table of planes: its sums, and the page generated from it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from policies.features.table import LITE, LITE_CALL, ORACLE, SETS, SUPHX, SUPHX_
 @pytest.mark.parametrize(
     ("name", "planes"), [(LITE, 239), (LITE_CALL, 287), (SUPHX, 838), (SUPHX_CALL, 958), (ORACLE, 64)]
 )
-def test_a_set_has_the_planes_its_name_says(name: str, planes: int) -> None:
+def test_a_set_has_the_number_of_planes_in_its_name(name: str, planes: int) -> None:
     assert SETS[name].planes == planes
     assert len({group.id for group in SETS[name].groups}) == len(SETS[name].groups)
 

@@ -1,4 +1,4 @@
-"""How far a hand is from a yaku, against every complete hand that has it; and what hands promise."""
+"""A hand's distance from a yaku, checked against every complete hand that has it; and a hand's promise."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def fewest(hand34: NDArray[np.int8], targets: NDArray[np.int8]) -> int:
 
 
 def fewest_pairs(hand34: NDArray[np.int8], allowed: list[int]) -> int:
-    """Towards seven pairs of these kinds: the best kinds first."""
+    """Distance from seven pairs of these kinds: the best kinds first."""
     best = sorted((min(int(hand34[k]), 2) for k in allowed), reverse=True)[:7]
     return sum(2 - c for c in best)
 
 
 def test_all_simples_is_as_near_as_the_nearest_such_hand() -> None:
     room = np.zeros(34, np.int8)
-    # one suit's hands and a spread of the others; all of them at once would be millions
+    # hands of one suit and a sample of the others; all of them would be millions
     targets = complete([k for k in SIMPLES if k < 18 or k in (20, 21, 22)])
     for text in HANDS:
         hand34 = counts(text)
@@ -126,10 +126,10 @@ def seen(scene: Scene) -> np.void:
     ("hand", "dora", "points"),
     [
         ("123m456p789s1122z", "9s", 3000),  # riichi and tsumo of the dealer: 1,000 all
-        ("123m406p789s1122z", "9s", 6000),  # a red five more
+        ("123m406p789s1122z", "9s", 6000),  # one more red five
         ("234m456p678s2255s", "9p", 6000),  # all simples
         ("123m456p789s1155z", "4z", 11700),  # two dora
-        ("111z456p789s1122m", "9s", 11700),  # east twice over
+        ("111z456p789s1122m", "9s", 11700),  # East as seat and round wind
         ("123456789m1122z", "9s", 12000),  # half flush
         ("1234567891122m", "9s", 24000),  # full flush: 8 han
     ],
@@ -146,7 +146,7 @@ def test_an_open_hand_without_a_yaku_promises_nothing() -> None:
     assert promise(scene.record, seen(scene), -1, 29) == 0
 
 
-def test_the_red_five_is_thrown_last() -> None:
+def test_the_red_five_is_discarded_last() -> None:
     scene = Scene("123m055p789s1122z").draw("9p")
     with_red = promise(scene.record, seen(scene), -1, 13)
     scene = Scene("123m055p789s1122z").draw("9p").discard("5p").turn("9m").turn("9m").turn("9m").draw("8p")

@@ -117,7 +117,7 @@ def test_the_view_of_one_seat_is_enough_for_it() -> None:
     full, own = of_whole(1), reviewed(seen_from(whole(), 1), 1)
     assert own.game.known == (False, True, False, False)
     assert own.decisions == full.decisions
-    with pytest.raises(ReplayError, match="does not show the hand of seat 0; it shows 1"):
+    with pytest.raises(ReplayError, match="does not show the hand of player 0; it shows 1"):
         reviewed(seen_from(whole(), 1), 0)
 
 

@@ -1,4 +1,4 @@
-"""Positions near a win that games seldom show: one suit, many dora, furiten, double riichi, few unseen."""
+"""Positions near a win that are rare in games: one suit, many dora, furiten, double riichi, few unseen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.game.random_wins import random_wins
 
 
 def made_up(seed: int, draws: bool = False) -> tuple[np.void, int]:
-    """A record and the seat whose hand, 3n+2 tiles or 3n+1, is a few tiles away from a random win."""
+    """A record and the player whose hand, 3n+2 or 3n+1 tiles, is a few tiles away from a random win."""
     rng = random.Random(seed)
     win = next(iter(random_wins(seed, 1)))
     player = rng.randrange(4)
@@ -39,7 +39,7 @@ def made_up(seed: int, draws: bool = False) -> tuple[np.void, int]:
     hand = list(win.hand)
     where[hand] = AT_HAND + player
     free = [tile for tile in rng.sample(range(TILES), TILES) if where[tile] == 0]
-    if rng.random() < 0.1:  # orphans are seldom near by chance
+    if rng.random() < 0.1:  # orphans are rarely near by chance
         free.sort(key=lambda tile: tile >> 2 not in TERMINALS_AND_HONOURS)
     for _ in range(rng.randint(0, 4)):
         place = rng.randrange(len(hand))

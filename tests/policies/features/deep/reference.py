@@ -1,6 +1,6 @@
-"""LA1 and LA2 the slow and obvious way: counters of tiles and the judge of points itself, no tables.
+"""LA1 and LA2 in a slow and obvious way: tile counters and `game.scoring` itself, without tables.
 
-Hands are built set by set, and one that misses more than three tiles already is not built further.
+Hands are built set by set; one that already lacks more than three tiles is not extended.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SETS = [(k, k, k) for k in range(KINDS)] + [(k, k + 1, k + 2) for k in range(EAS
 
 
 class View(NamedTuple):
-    """What the seat knows, in words of the rules."""
+    """What the player knows, in terms of the rules."""
 
     hand: Counter[int]
     reds: frozenset[int]
@@ -118,11 +118,11 @@ def chance(view: View, missing: tuple[int, ...]) -> float:
 def completions(
     view: View, hand: Counter[int], reds: frozenset[int], thrown: int
 ) -> dict[tuple[int, ...], int]:
-    """The dearest points of each multiset of missing tiles."""
+    """The highest points of each multiset of missing tiles."""
     found: dict[tuple[int, ...], int] = {}
     mask = int(waits(np.array(counts_of(hand), np.int8), len(view.base.melds)))
     furiten = view.barred or any(mask >> kind & 1 for kind in view.river | {thrown})
-    # what misses few tiles of the rest misses no more of the hand before the discard
+    # a hand that lacks few tiles of the rest lacks no more of the hand before the discard
     for kinds in near_hands(counts_of(hand + Counter([thrown])), 4 - len(view.base.melds)):
         missing = tuple(sorted((Counter(kinds) - hand).elements()))
         if not 1 <= len(missing) <= MOST or any(view.unseen[k] < c for k, c in Counter(missing).items()):
@@ -142,7 +142,7 @@ def counts_of(hand: Counter[int]) -> tuple[int, ...]:
 def points_of(
     base: WinContext, kinds: tuple[int, ...], reds: frozenset[int], tile: int, is_tsumo: bool
 ) -> int:
-    """Points of a complete hand; copies are told apart only as red or plain, so that one may stand twice."""
+    """Points of a complete hand; copies differ only in being red or not, so the same one may appear twice."""
     tiles = [4 * kind + (1 if 4 * kind in RED_FIVES else 0) for kind in kinds]
     for kind in reds:
         tiles[kinds.index(kind)] = 4 * kind
@@ -153,7 +153,7 @@ def points_of(
 
 @cache
 def near_hands(hand: tuple[int, ...], sets: int) -> frozenset[tuple[int, ...]]:
-    """Complete hands, sorted, that miss at most three tiles of what is held."""
+    """Complete hands, sorted, that lack at most three of the held tiles."""
     found = set(built_up(list(hand), sets, 0, 0, ()))
     if sets == 4:
         found |= set(seven_pairs(hand))
@@ -164,9 +164,9 @@ def near_hands(hand: tuple[int, ...], sets: int) -> frozenset[tuple[int, ...]]:
 def built_up(
     left: list[int], sets: int, first: int, missing: int, built: tuple[int, ...]
 ) -> Iterator[tuple[int, ...]]:
-    """Hands of what is built, more sets in the order of `SETS`, and a pair.
+    """Hands of the sets built so far, more sets in the order of `SETS`, and a pair.
 
-    ``left`` counts what is held and not built in, below zero what is built in and not held.
+    ``left`` counts tiles held but not used, and below zero tiles used but not held.
     """
     if missing > MOST or any(built.count(kind) > 4 for kind in built):
         return

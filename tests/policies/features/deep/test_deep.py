@@ -27,7 +27,7 @@ def deep(record: np.void, player: int) -> NDArray[np.uint8]:
 
 
 def check(record: np.void, player: int, positions: Any = range(34)) -> bool:
-    """Compare with the reference; whether anything was to be seen."""
+    """Compare with the reference; whether any plane was non-zero."""
     found = deep(record, player)[:, list(positions)].astype(int)
     expected = ONE * reference.planes(record, player, positions)[:, list(positions)]
     assert np.array_equal(found[:36], expected[:36])
@@ -40,7 +40,7 @@ def check_draws(record: np.void, player: int, seed: int, count: int) -> bool:
 
 
 def hand_record(hand: str, river: str = "", indicator: str = "4z", player: int = 1) -> np.void:
-    """A closed hand in East 1 that nobody has seen anything of; draws are left for 18 turns."""
+    """A closed hand in East 1 of which nothing has been seen; draws for 18 turns remain."""
     record = new_round()
     tiles = parse_hand(hand)
     record["where"][tiles] = AT_HAND + player
@@ -61,7 +61,7 @@ def hand_record(hand: str, river: str = "", indicator: str = "4z", player: int =
 
 
 def highest(planes: NDArray[np.uint8], missing: int, at: int) -> int:
-    """The highest threshold reached with so many missing tiles."""
+    """The highest threshold reached with this many missing tiles."""
     steps = planes[STEPS * (missing - 1) : STEPS * missing, at]
     return max((least for least, seen in zip(reference.THRESHOLDS, steps, strict=True) if seen), default=0)
 
@@ -100,7 +100,7 @@ def test_far_hand_is_empty() -> None:
     assert not deep(hand_record("147m258p369s12345z"), 1).any()
 
 
-def test_without_draws_left_only_what_could_be_is_shown() -> None:
+def test_without_draws_left_only_la1_is_marked() -> None:
     record = hand_record("234567m34588p67s3z")
     record["wall_left"] = 0
     planes = deep(record, 1)
@@ -127,11 +127,13 @@ def test_made_up_draws_agree_with_the_reference(seed: int) -> None:
 def test_real_decisions_agree_with_the_reference() -> None:
     positions = real_positions(3)
     rng = random.Random(5)
-    sizes = [state["hand_size"][seat] for state, seat in zip(positions.seen, positions.seats, strict=True)]
+    sizes = [
+        state["hand_size"][player] for state, player in zip(positions.seen, positions.players, strict=True)
+    ]
     shown = 0
     for number in rng.sample(range(len(sizes)), 60):
-        state, seat = positions.seen[number], int(positions.seats[number])
-        shown += check(state, seat) if sizes[number] % 3 == 2 else check_draws(state, seat, number, 1)
+        state, player = positions.seen[number], int(positions.players[number])
+        shown += check(state, player) if sizes[number] % 3 == 2 else check_draws(state, player, number, 1)
     assert shown > 20
 
 
@@ -145,16 +147,16 @@ def test_thousands_of_positions_agree_with_the_reference() -> None:
 def test_planes_of_a_batch_are_those_of_each_row_and_go_into_the_set() -> None:
     rows = [made_up(seed, draws=seed % 2 == 1) for seed in range(12)]
     states = np.array([record for record, _ in rows], ROUND_STATE)
-    seats = np.array([player for _, player in rows], np.int8)
-    planes = encode(states, seats, SUPHX)
+    players = np.array([player for _, player in rows], np.int8)
+    planes = encode(states, players, SUPHX)
     at = SETS[SUPHX].at("LA1")
     for row, (record, player) in enumerate(rows):
         assert np.array_equal(planes[row, at : at + 72], deep(record, player))
 
 
 def test_wrong_arrays_are_refused() -> None:
-    states, seats = np.zeros(2, ROUND_STATE), np.zeros(2, np.int8)
-    with pytest.raises(ValueError, match="one int8 seat"):
-        lookahead_deep(states, seats[:1], np.zeros((2, 72, 34), np.uint8))
+    states, players = np.zeros(2, ROUND_STATE), np.zeros(2, np.int8)
+    with pytest.raises(ValueError, match="one int8 player"):
+        lookahead_deep(states, players[:1], np.zeros((2, 72, 34), np.uint8))
     with pytest.raises(ValueError, match="uint8 of shape"):
-        lookahead_deep(states, seats, np.zeros((2, 71, 34), np.uint8))
+        lookahead_deep(states, players, np.zeros((2, 71, 34), np.uint8))
