@@ -7,6 +7,8 @@ geometric mean of the probabilities.
 On a CPU an answer depends on its question alone, to the last bit, and not on what is asked at the same time:
 products of another size are added up in another order, so networks are always given the same number of rows,
 the last ones filled up. Games are then the same however they are spread over tables and processes.
+
+A GPU that runs out of memory or is lost costs one try: the networks move to the CPU and stay there.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
+import structlog
 import torch
 from numpy.typing import NDArray
 
@@ -27,12 +30,15 @@ from game.settlement import LAST_ROUND, GameLength
 from game.tiles import RED_FIVES
 from policies.checkpoint import Card, load, network_of
 from policies.checkpoint.files import Reader, read_file
+from policies.device import is_device_fault
 from policies.features.encode import Planes, encode
 from policies.features.permute import KIND_MAPS, permute_planes
 from policies.features.table import KINDS, SETS, looks_deep
 from policies.fused import FusedNetwork
 from policies.networks import DISCARDS, YES, Network
 from policies.slots import Question, Slot, Source
+
+log = structlog.get_logger(__name__)
 
 Averaging: TypeAlias = Literal[1, 6, 12]
 """Renamings a position is looked at under: none; the suits turned round, each way mirrored too; all."""
@@ -76,11 +82,22 @@ class Model:
         device: torch.device | str = "cpu",
     ) -> None:
         self.features = features
+        self._parts = (network, without)  # on the CPU still, should the device be lost
         self._deep = looks_deep(features, without)
         self._outputs = network.architecture.outputs
         self._network = FusedNetwork(network, SETS[features].planes_of(without), device)
         self._pad = self._network.device.type == "cpu"
         self._rows = _ROWS_ON_CPU if self._pad else _ROWS_ELSEWHERE
+
+    @property
+    def device(self) -> torch.device:
+        """Where it computes."""
+        return self._network.device
+
+    def on_cpu(self) -> Model:
+        """The same model on the CPU; nothing is read from the device it is on."""
+        network, without = self._parts
+        return Model(network, self.features, without)
 
     @property
     def of_calls(self) -> bool:
@@ -180,9 +197,21 @@ class NetworkPolicy:
     def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
         """Give each option of each question its probability; see `policies.slots.Policy`.
 
+        If the device runs out of memory or is lost, the questions are asked again on the CPU, one by one.
+
         Raises:
             ModelError: the network gave no number.
         """
+        try:
+            return self._answer_all(slot, questions)
+        except Exception as exc:
+            if self._models[slot].device.type == "cpu" or not is_device_fault(exc):
+                raise
+            log.warning("decision.moved_to_cpu", reason=f"{type(exc).__name__}: {exc}"[:200])
+        self._models = {each: model.on_cpu() for each, model in self._models.items()}
+        return [self._answer_all(slot, (question,))[0] for question in questions]
+
+    def _answer_all(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
         answers: dict[int, list[float]] = {}
         for length in {question.length for question in questions}:
             places = [i for i, question in enumerate(questions) if question.length == length]

@@ -1,4 +1,4 @@
-"""Rows 11, 12, 13 and 15: a decision that is late, fails, loses its device or its worker."""
+"""Rows 11, 12 and 15: a decision that is late, fails, or loses its worker."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bot.device import CpuRescue
 from game.actions import ActionKind
 from policies.heuristic import HeuristicPolicy
-from policies.slots import Policy, Question, Slot, Source
+from policies.slots import Policy, Question
 from tests.bot.bench import Bench, Stub, claim_scene
 from tests.bot.fake_clock import until
 from tests.scene import Scene
@@ -189,73 +188,6 @@ async def test_fault_12_a_choice_outside_the_legal_actions_never_goes_out(
     assert action != foreign
     assert action in prompt.legal
     assert original is not None
-    await bench.player.close()
-
-
-# --- row 13: the device is out of memory or lost -----------------------------------------------------------
-
-
-class OutOfMemoryError(RuntimeError):
-    """As torch names it."""
-
-
-class OnDevice:
-    source: Source = "model"
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
-        self.moved = 0
-        self.batches: list[int] = []
-
-    def on_cpu(self) -> Policy:
-        self.moved += 1
-        return Stub(lambda questions: self.batches.append(len(questions)))
-
-    def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
-        raise self.error
-
-
-DEVICE_FAULTS = [
-    OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
-    RuntimeError("CUDA error: an illegal memory access was encountered"),
-    MemoryError(),
-]
-
-
-@pytest.mark.parametrize("error", DEVICE_FAULTS, ids=repr)
-async def test_fault_13_a_lost_device_costs_one_try_on_the_cpu_and_no_fallback(error: Exception) -> None:
-    device = OnDevice(error)
-    bench = Bench(CpuRescue(device))
-    with capture_logs() as logs:
-        for _ in range(3):
-            bench.ask()
-            await bench.answered()
-    assert device.moved == 1
-    assert set(device.batches) == {1}
-    assert names(logs).count("decision.moved_to_cpu") == 1
-    assert bench.player.tally.fallbacks == 0
-    assert {made.decision.source for made in bench.player.decisions} == {"model"}
-    await bench.player.close()
-
-
-async def test_fault_13_any_other_error_is_not_taken_for_a_lost_device() -> None:
-    device = OnDevice(ValueError("shape"))
-    bench = Bench(CpuRescue(device))
-    bench.ask()
-    await bench.answered()
-    assert device.moved == 0
-    assert bench.player.tally.fallbacks == 1
-    await bench.player.close()
-
-
-async def test_fault_13_a_cpu_that_is_out_of_memory_too_ends_with_the_rules() -> None:
-    device = OnDevice(MemoryError())
-    device.on_cpu = lambda: Stub(raises)  # type: ignore[method-assign]
-    bench = Bench(CpuRescue(device))
-    prompt = bench.ask()
-    _, action = await bench.answered()
-    assert action in prompt.legal
-    assert bench.player.tally.fallbacks == 1
     await bench.player.close()
 
 
