@@ -37,7 +37,7 @@ class Gate:
 
 
 @pytest.mark.parametrize("scene", [None, claim_scene()], ids=["turn", "claim"])
-async def test_fault_11_a_decision_over_budget_is_answered_before_the_deadline(scene: Scene | None) -> None:
+async def test_a_decision_over_budget_is_answered_before_the_deadline(scene: Scene | None) -> None:
     gate = Gate()
     bench = Bench(Stub(gate), budget_ms=3000)
     with capture_logs() as logs:
@@ -62,7 +62,7 @@ async def test_fault_11_a_decision_over_budget_is_answered_before_the_deadline(s
     await bench.player.close()
 
 
-async def test_fault_11_a_late_result_never_answers_the_next_prompt() -> None:
+async def test_a_late_result_never_answers_the_next_prompt() -> None:
     gate = Gate()
     bench = Bench(Stub(gate))
     first = bench.ask()
@@ -78,7 +78,7 @@ async def test_fault_11_a_late_result_never_answers_the_next_prompt() -> None:
     await bench.player.close()
 
 
-async def test_fault_11_the_rules_hanging_too_ends_in_tsumogiri_at_the_deadline(
+async def test_the_rules_hanging_too_ends_in_tsumogiri_at_the_deadline(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     gate = Gate()
@@ -124,7 +124,7 @@ FAULTY: list[Callable[[Any], Any]] = [raises, not_a_number, too_short, nothing, 
 
 
 @pytest.mark.parametrize("fault", FAULTY)
-async def test_fault_12_a_failing_policy_is_replaced_by_the_rules(fault: Callable[[Any], Any]) -> None:
+async def test_a_failing_policy_is_replaced_by_the_rules(fault: Callable[[Any], Any]) -> None:
     bench = Bench(Stub(fault))
     with capture_logs() as logs:
         prompt = bench.ask()
@@ -138,7 +138,7 @@ async def test_fault_12_a_failing_policy_is_replaced_by_the_rules(fault: Callabl
     await bench.player.close()
 
 
-async def test_fault_12_after_k_failures_the_rules_play_the_rest_of_the_game() -> None:
+async def test_after_k_failures_the_rules_play_the_rest_of_the_game() -> None:
     bench = Bench(Stub(raises), failures=3)
     for _ in range(5):
         bench.ask()
@@ -155,7 +155,7 @@ async def test_fault_12_after_k_failures_the_rules_play_the_rest_of_the_game() -
     await bench.player.close()
 
 
-async def test_fault_12_a_policy_that_cannot_be_loaded_is_replaced_by_the_rules() -> None:
+async def test_a_policy_that_cannot_be_loaded_is_replaced_by_the_rules() -> None:
     bench = Bench()
 
     def missing() -> Policy:
@@ -170,7 +170,7 @@ async def test_fault_12_a_policy_that_cannot_be_loaded_is_replaced_by_the_rules(
     await bench.player.close()
 
 
-async def test_fault_12_a_choice_outside_the_legal_actions_never_goes_out(
+async def test_a_choice_outside_the_legal_actions_never_goes_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bench = Bench()
@@ -194,7 +194,7 @@ async def test_fault_12_a_choice_outside_the_legal_actions_never_goes_out(
 # --- row 15: the worker dies or hangs ----------------------------------------------------------------------
 
 
-async def test_fault_15_a_hung_worker_is_restarted_once_then_the_rules_play() -> None:
+async def test_a_hung_worker_is_restarted_once_then_the_rules_play() -> None:
     gate = Gate()
     bench = Bench(Stub(gate), failures=100)
     threads = threading.active_count()
@@ -215,7 +215,7 @@ async def test_fault_15_a_hung_worker_is_restarted_once_then_the_rules_play() ->
     await bench.player.close()
 
 
-async def test_fault_15_what_still_computes_is_waited_for_before_the_program_ends() -> None:
+async def test_what_still_computes_is_waited_for_before_the_program_ends() -> None:
     gate = Gate()
     bench = Bench(Stub(gate))
     bench.ask()
@@ -230,7 +230,7 @@ async def test_fault_15_what_still_computes_is_waited_for_before_the_program_end
     assert bench.player.join(timeout_s=5.0)
 
 
-async def test_fault_15_a_dead_worker_is_restarted_once_then_the_rules_play() -> None:
+async def test_a_dead_worker_is_restarted_once_then_the_rules_play() -> None:
     def die(_: object) -> None:
         raise SystemExit(1)
 
@@ -245,7 +245,7 @@ async def test_fault_15_a_dead_worker_is_restarted_once_then_the_rules_play() ->
     await bench.player.close()
 
 
-async def test_fault_15_no_worker_is_left_when_the_seat_closes() -> None:
+async def test_no_worker_is_left_when_the_seat_closes() -> None:
     before = set(threading.enumerate())
     gate = Gate()
     bench = Bench(Stub(gate))
@@ -259,7 +259,7 @@ async def test_fault_15_no_worker_is_left_when_the_seat_closes() -> None:
 # --- row 27: more prompts than can be answered -------------------------------------------------------------
 
 
-async def test_fault_27_a_flood_of_prompts_drops_the_oldest_and_keeps_no_backlog() -> None:
+async def test_a_flood_of_prompts_drops_the_oldest_and_keeps_no_backlog() -> None:
     gate = Gate()
     stub = Stub(gate)
     bench = Bench(stub)
