@@ -703,3 +703,60 @@ def test_no_secret_in_what_the_session_tells_or_raises() -> None:
     told.append(session.seat.match)
     assert ID not in repr(told)
     assert CODE not in repr(told)
+
+
+# --- frames of a recorded client --------------------------------------------------------------------------
+
+READY_DRAW = '{"tag":"T130","t":"32"}'
+OBJECTIONS: list[tuple[tuple[int, ...], tuple[str, ...], m.ClientMessage, str | None]] = [
+    (HAND, ('{"tag":"T60"}',), m.Throw(60), None),
+    (HAND, ('{"tag":"T60"}',), m.Throw(61), "not in the hand"),
+    (HAND, ('{"tag":"T60"}',), m.KeepAlive(), "no answer to a prompt"),
+    (HAND, ('{"tag":"T60"}',), m.DeclareRiichi(), "no riichi now"),
+    (HAND, ('{"tag":"T60"}',), m.Respond(m.Choice.TSUMO), "no tsumo now"),
+    (READY, (READY_DRAW,), m.DeclareRiichi(), None),
+    (READY, (READY_DRAW,), m.DeclareRiichi(130), None),
+    (READY, (READY_DRAW,), m.DeclareRiichi(0), "may not be thrown"),
+    ((60, 61, 62, *HAND[:10]), ('{"tag":"T63"}',), m.Respond(m.Choice.ANKAN, (60,)), None),
+    (
+        (60, 61, 62, *HAND[:10]),
+        ('{"tag":"T63"}',),
+        m.Respond(m.Choice.ANKAN, (0,)),
+        "no closed kan of that tile",
+    ),
+]
+PON_OFFERED = ('{"tag":"T60"}', '{"tag":"D60"}', '{"tag":"U"}', '{"tag":"E68","t":"1"}')
+OBJECTIONS += [
+    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.Choice.PASS), None),
+    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.Choice.PON, (69, 70)), None),
+    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.Choice.PON, (69, 71)), "not in the hand"),
+    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.Choice.PON, (0, 4)), "make no such meld"),
+    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.Choice.CHI, (69, 70)), "no chi now"),
+]
+
+
+@pytest.mark.parametrize(("hand", "frames", "sent", "said"), OBJECTIONS)
+def test_a_clients_frame_is_one_of_our_choices_or_said_why_not(
+    hand: tuple[int, ...], frames: tuple[str, ...], sent: m.ClientMessage, said: str | None
+) -> None:
+    session = seated(hand=hand)
+    for frame in frames:
+        session.receive(frame)
+    assert session.seat is not None
+    objection = session.seat.objection(sent)
+    assert objection is None if said is None else said in str(objection)
+
+
+def test_a_frame_nobody_asked_for_is_objected_to() -> None:
+    session = seated()
+    assert session.seat is not None
+    assert session.seat.objection(m.Throw(0)) == "nothing is asked of us"
+
+
+def test_after_a_riichi_only_a_discard_that_keeps_it_is_ours() -> None:
+    session = seated(hand=READY)
+    session.receive(READY_DRAW)
+    assert session.seat is not None
+    session.seat.observe(m.DeclareRiichi())
+    assert session.seat.objection(m.Throw(130)) is None
+    assert "may not be thrown" in str(session.seat.objection(m.Throw(0)))
