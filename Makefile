@@ -1,7 +1,7 @@
 # `make play` and `make test` need no other set-up: each creates .venv if it is missing or out of date.
 
 .DELETE_ON_ERROR:
-.PHONY: help play test test-slow check format clean
+.PHONY: help play test test-slow fuzz coverage check format clean
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
@@ -13,6 +13,12 @@ REMOVE_OLD := $(RUN) pip uninstall --quiet --quiet --yes suzaku
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 
+# Duration of `make fuzz`, and of the fuzz test within `make test`.
+SECONDS := 600
+FUZZ_SECONDS := 60
+# The floor of coverage applies to a run of all tests only: ARGS may select a few.
+MEASURE := $(if $(strip $(ARGS)),,--cov --cov-report=)
+
 # If the environment's Python has been moved or removed, create the environment again.
 ifneq ($(shell $(VENV)/bin/python $(NEW_ENOUGH) 2>/dev/null && echo usable),usable)
 .PHONY: $(VENV)/.made
@@ -22,6 +28,8 @@ help:
 	@echo 'make play        play one hanchan against the built-in lobby (ARGS="--games 2" adds flags)'
 	@echo 'make test        all checks, then the tests'
 	@echo 'make test-slow   tests that take minutes'
+	@echo 'make fuzz        search for frames that break the Tenhou session (SECONDS=3600 for an hour)'
+	@echo 'make coverage    lines and branches that the last `make test` did not reach'
 	@echo 'make check       formatting, lint, types and import rules only'
 	@echo 'make format      format the code'
 	@echo 'make clean       remove .venv and everything built or cached here (keeps records)'
@@ -31,7 +39,14 @@ play: $(VENV)/.ready-to-play
 
 test: check
 	@$(RUN) bot.warm
-	$(RUN) pytest -n auto $(ARGS)
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(RUN) pytest -n auto $(MEASURE) $(ARGS)
+	$(if $(MEASURE),@$(RUN) tests.coverage_floor)
+
+coverage: $(VENV)/.ready-to-test
+	$(RUN) coverage report --show-missing
+
+fuzz: $(VENV)/.ready-to-test
+	$(RUN) tests.fuzz --seconds $(SECONDS) $(ARGS)
 
 test-slow: $(VENV)/.ready-to-test
 	$(RUN) pytest -m slow $(ARGS)
@@ -71,5 +86,5 @@ $(VENV)/.made:
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find bot game learning policies replays tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -184,6 +184,7 @@ class DecisionSection(Section):
     policy: Literal["network", "heuristic"] = "network"
     checkpoints: Annotated[str, BeforeValidator(_optional_path), Expected('a folder, or ""')] = ""
     permutations: Literal[1, 6, 12] = 12
+    device: Literal["auto", "cpu", "cuda"] = "cpu"
     budget_ms: Annotated[int, Field(ge=100, le=60_000)] = 3000
     reserve_ms: Annotated[int, Field(ge=0, le=30_000)] = 1500
     failures_before_rules: Annotated[int, Field(ge=1, le=1000)] = 3

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bot.config import DecisionSection
 from game.errors import CheckpointError, ConfigError, ModelError
 from policies.heuristic import HeuristicPolicy
 from policies.known_hand import known_questions
 from policies.slots import Policy
+
+if TYPE_CHECKING:
+    import torch
 
 THREADS: Final = 1
 """That torch may use for a decision: one position is too little work to share, and others need a core too."""
@@ -46,7 +49,7 @@ def load(section: DecisionSection) -> Policy:
     """The policy as configured.
 
     Raises:
-        ConfigError: a checkpoint cannot be used; with the file and the field in it.
+        ConfigError: a checkpoint cannot be used, with the file and the field in it; or there is no GPU.
     """
     if section.policy == "heuristic":
         return HeuristicPolicy()
@@ -56,11 +59,25 @@ def load(section: DecisionSection) -> Policy:
     use_threads()
     folder = Path(section.checkpoints) if section.checkpoints else SHIPPED
     try:
-        return load_policy(folder, averaging=section.permutations)
+        return load_policy(folder, averaging=section.permutations, device=device_of(section))
     except CheckpointError as exc:
         raise ConfigError(
             f"decision.checkpoints: {exc}; `decision.policy: heuristic` plays without models"
         ) from exc
+
+
+def device_of(section: DecisionSection) -> torch.device:
+    """Where the networks compute.
+
+    Raises:
+        ConfigError: a GPU is asked for and there is none.
+    """
+    from policies.device import choose_device  # noqa: PLC0415 - as above
+
+    try:
+        return choose_device(section.device)
+    except ModelError as exc:
+        raise ConfigError(f"decision.device: {exc}; use `--device auto`, or `decision.device: auto`") from exc
 
 
 def use_threads() -> None:
@@ -76,7 +93,8 @@ def policy_text(section: DecisionSection) -> str:
         return "the heuristic"
     models = f"the models in {section.checkpoints}" if section.checkpoints else "the models that come with it"
     looks = f", averaged over {section.permutations} renamings" if section.permutations > 1 else ""
-    return models + looks
+    where = "" if section.device == "cpu" else f", on {section.device}"
+    return models + looks + where
 
 
 def try_out(policy: Policy) -> None:

@@ -119,7 +119,12 @@ def bench_decisions(policy: Policy, name: str, *, count: int = 1000, seed: int =
 
 
 def untrained_policy(
-    width: int, depth: int, features: str, averaging: Averaging, seed: int = 0
+    width: int,
+    depth: int,
+    features: str,
+    averaging: Averaging,
+    seed: int = 0,
+    device: torch.device | str = "cpu",
 ) -> NetworkPolicy:
     """Networks of a given size with random weights: as slow as trained ones.
 
@@ -129,6 +134,7 @@ def untrained_policy(
         features: feature set of the own-turn models; the call models use the matching one.
         averaging: suit permutations averaged over in every position.
         seed: of the weights.
+        device: where to compute.
 
     Raises:
         ConfigError: there is no such feature set.
@@ -141,7 +147,7 @@ def untrained_policy(
         seen = features if slot in (Slot.DISCARD, Slot.RIICHI) else _CALL_SETS[features]
         outputs: Outputs = DISCARDS if slot is Slot.DISCARD else YES_NO
         network = Network(Architecture(SETS[seen].planes, outputs, width, depth))
-        models[slot] = Model(network.eval(), seen)
+        models[slot] = Model(network.eval(), seen, device=device)
     return NetworkPolicy(models, averaging)
 
 

@@ -8,6 +8,8 @@ On a CPU an answer depends only on its question, to the last bit, and not on the
 of different sizes sum in different orders, so networks always receive the same number of rows, padded if
 needed.
 Games are therefore the same however they are distributed over tables and processes.
+
+A GPU that runs out of memory or is lost costs one try: the networks move to the CPU and stay there.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
+import structlog
 import torch
 from numpy.typing import NDArray
 
@@ -28,12 +31,15 @@ from game.settlement import LAST_ROUND, GameLength
 from game.tiles import RED_FIVES
 from policies.checkpoint import Card, load, network_of
 from policies.checkpoint.files import Reader, read_file
+from policies.device import is_device_fault
 from policies.features.encode import Planes, encode
 from policies.features.permute import KIND_MAPS, permute_planes
 from policies.features.table import KINDS, SETS, looks_deep
 from policies.fused import FusedNetwork
 from policies.networks import DISCARDS, YES, Network
 from policies.slots import Question, Slot, Source
+
+log = structlog.get_logger(__name__)
 
 Averaging: TypeAlias = Literal[1, 6, 12]
 """Permutations a position is evaluated under: none; the suits rotated, each also mirrored; all."""
@@ -77,11 +83,22 @@ class Model:
         device: torch.device | str = "cpu",
     ) -> None:
         self.features = features
+        self._parts = (network, without)  # on the CPU still, should the device be lost
         self._deep = looks_deep(features, without)
         self._outputs = network.architecture.outputs
         self._network = FusedNetwork(network, SETS[features].planes_of(without), device)
         self._pad = self._network.device.type == "cpu"
         self._rows = _ROWS_ON_CPU if self._pad else _ROWS_ELSEWHERE
+
+    @property
+    def device(self) -> torch.device:
+        """Where it computes."""
+        return self._network.device
+
+    def on_cpu(self) -> Model:
+        """The same model on the CPU; nothing is read from the device it is on."""
+        network, without = self._parts
+        return Model(network, self.features, without)
 
     @property
     def of_calls(self) -> bool:
@@ -181,9 +198,21 @@ class NetworkPolicy:
     def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
         """Give each option of each question its probability; see `policies.slots.Policy`.
 
+        If the device runs out of memory or is lost, the questions are asked again on the CPU, one by one.
+
         Raises:
             ModelError: the network returned a number that is not finite.
         """
+        try:
+            return self._answer_all(slot, questions)
+        except Exception as exc:
+            if self._models[slot].device.type == "cpu" or not is_device_fault(exc):
+                raise
+            log.warning("decision.moved_to_cpu", reason=f"{type(exc).__name__}: {exc}"[:200])
+        self._models = {each: model.on_cpu() for each, model in self._models.items()}
+        return [self._answer_all(slot, (question,))[0] for question in questions]
+
+    def _answer_all(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
         answers: dict[int, list[float]] = {}
         for length in {question.length for question in questions}:
             places = [i for i, question in enumerate(questions) if question.length == length]

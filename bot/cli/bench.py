@@ -11,6 +11,7 @@ from bot.cli.options import (
     AsJson,
     ConfigFile,
     CorpusFolder,
+    Device,
     Seed,
     Workers,
     load_settings,
@@ -65,6 +66,7 @@ def measure_decision(
     permutations: Annotated[
         int | None, typer.Option(help="Renamings to average over, if not as configured.", metavar="NUMBER")
     ] = None,
+    device: Device = None,
     decisions: Annotated[int, typer.Option(help="How many.", metavar="NUMBER", min=1)] = 1000,
     seed: Annotated[int, typer.Option(help="Of the walls.", metavar="NUMBER", min=0, max=LARGEST_SEED)] = 0,
     as_json: AsJson = False,
@@ -75,9 +77,9 @@ def measure_decision(
     Those of the configured policy, one after another as in play, in positions of games by the heuristic; or
     of networks of another size with random weights, 64×6 on lite-239/1 where nothing else is said.
     """
-    config = load_settings(config_file, {"decision.permutations": permutations})
+    config = load_settings(config_file, {"decision.permutations": permutations, "decision.device": device})
     from bot.bench import print_decisions
-    from bot.models import load, policy_text, use_threads
+    from bot.models import device_of, load, policy_text, use_threads
     from policies.bench import bench_decisions, untrained_policy
 
     if width is None and depth is None and features is None:
@@ -85,8 +87,11 @@ def measure_decision(
     else:
         size = (width or 64, depth or 6, features or "lite-239/1")
         use_threads()
-        policy = untrained_policy(*size, config.decision.permutations)
-        name = f"untrained {size[0]}×{size[1]} on {size[2]}, {config.decision.permutations} renamings"
+        where = device_of(config.decision)
+        policy = untrained_policy(*size, config.decision.permutations, device=where)
+        name = (
+            f"untrained {size[0]}×{size[1]} on {size[2]}, {config.decision.permutations} renamings, {where}"
+        )
     return print_decisions(bench_decisions(policy, name, count=decisions, seed=seed), as_json=as_json)
 
 

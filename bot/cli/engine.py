@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from bot.cli.options import ConfigFile, LogFormat, LogLevel, load_settings, reported
+from bot.cli.options import ConfigFile, Device, LogFormat, LogLevel, load_settings, reported
 from bot.cli.paths import existing_folder
 
 
@@ -43,6 +43,7 @@ def engine(
         int | None,
         typer.Option(help="Renamings to average over, 1, 6 or 12, if not as configured.", metavar="NUMBER"),
     ] = None,
+    device: Device = None,
     config_file: ConfigFile = None,
     log_level: LogLevel = "warning",
     log_format: LogFormat = None,
@@ -60,6 +61,7 @@ def engine(
             "decision.policy": policy,
             "decision.checkpoints": checkpoints,
             "decision.permutations": permutations,
+            "decision.device": device,
             "logs.level": log_level,
             "logs.format": log_format,
         },

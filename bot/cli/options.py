@@ -44,6 +44,9 @@ LogFormat = Annotated[
         "--log-format", help="console or json; auto looks whether it is a terminal.", metavar="FORMAT"
     ),
 ]
+Device = Annotated[
+    str | None, typer.Option("--device", help="Where models compute: auto, cpu or cuda.", metavar="DEVICE")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
 Seed = Annotated[
     int | None,

@@ -15,6 +15,7 @@ from bot.cli.options import (
     DashboardHost,
     DashboardPort,
     DashboardTokenEnv,
+    Device,
     DryRun,
     LogFormat,
     LogLevel,
@@ -47,6 +48,7 @@ def play(
     ] = None,
     games: Annotated[int | None, typer.Option(help="How many games.", metavar="NUMBER")] = None,
     pace: Annotated[str | None, typer.Option(help="auto, instant or human.", metavar="PACE")] = None,
+    device: Device = None,
     seed: Seed = None,
     as_json: AsJson = False,
     capture: Annotated[
@@ -79,6 +81,7 @@ def play(
             "server.type": game_type,
             "play.games": games,
             "play.pace": pace,
+            "decision.device": device,
             "play.seed": seed,
             "records.capture": capture,
             "records.folder": out,
@@ -169,6 +172,7 @@ def dashboard(
 
 @reported
 def check(
+    device: Device = None,
     as_json: AsJson = False,
     config_file: ConfigFile = None,
     log_level: LogLevel = None,
@@ -178,7 +182,9 @@ def check(
 
     Validates the configuration, loads and warms up everything, and prints what was found.
     """
-    config = load_settings(config_file, {"logs.level": log_level, "logs.format": log_format})
+    config = load_settings(
+        config_file, {"decision.device": device, "logs.level": log_level, "logs.format": log_format}
+    )
     from bot.check import check_everything
 
     return check_everything(config, os.environ, as_json=as_json)

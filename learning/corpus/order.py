@@ -149,7 +149,7 @@ def whole_results(scores: Four, uma_tenths: Four = UMA_TENTHS) -> Four:
     """Results in tenths as they were until 2022: whole points, with the rounding remainder to first place.
 
     >>> whole_results((41_500, 27_500, -500, 31_500))
-    (500, -120, -510, 130)
+    (510, -120, -510, 120)
     """
     places = placements(scores)
     results = [

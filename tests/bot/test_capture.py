@@ -25,7 +25,7 @@ def test_frames_of_both_sides_stand_one_a_line_with_their_time(tmp_path: Path) -
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_fault_23_a_capture_holds_no_secret(tmp_path: Path) -> None:
+def test_a_capture_holds_no_secret(tmp_path: Path) -> None:
     path = tmp_path / "c.tsv"
     with Capture(path) as capture:
         capture.frame("C", f'{{"tag":"HELO","name":"{LOGIN}","sx":"M","gpid":"0A1B2C3D-4E5F6071"}}')
@@ -40,7 +40,7 @@ def test_a_frame_cannot_forge_a_line(tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) == 2
 
 
-def test_fault_19_a_full_disk_ends_the_capture_not_the_game() -> None:
+def test_a_full_disk_ends_the_capture_not_the_game() -> None:
     with structlog.testing.capture_logs() as logs, Capture(Path("/dev/full")) as capture:
         for _ in range(3):
             capture.frame("S", "x" * 9000)

@@ -139,7 +139,7 @@ def test_the_decision_comes_with_its_top_three_options_and_any_fallback() -> Non
     assert "discard 4m" not in text
 
 
-def test_fault_24_hostile_names_steer_neither_terminal_nor_layout() -> None:
+def test_hostile_names_steer_neither_terminal_nor_layout() -> None:
     names = ("\x1b[2J\x07boo", "[red]x[/red]", "\u202eevil\n\n", "ひよこ" * 20)
     text = shown(a_round(), names=names)
     plain = shown(a_round())

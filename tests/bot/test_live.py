@@ -52,7 +52,7 @@ def test_log_lines_go_above_the_table(restore_logs: None) -> None:
     assert "round.ended" in terminal.getvalue()
 
 
-def test_fault_27_a_terminal_that_does_not_read_delays_nobody() -> None:
+def test_a_terminal_that_does_not_read_delays_nobody() -> None:
     reading = threading.Event()
 
     class Stuck(Terminal):

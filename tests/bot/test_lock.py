@@ -10,7 +10,7 @@ from game.errors import ConfigError
 ID = "ID0123ABCD-aBcD5678"
 
 
-def test_fault_26_a_second_copy_of_an_id_is_refused(tmp_path: Path) -> None:
+def test_a_second_copy_of_an_id_is_refused(tmp_path: Path) -> None:
     with id_lock(tmp_path, ID), pytest.raises(ConfigError, match="another process"), id_lock(tmp_path, ID):
         pass
     with id_lock(tmp_path, ID):

@@ -60,7 +60,7 @@ def test_level_and_format_can_be_chosen() -> None:
 
 
 @pytest.mark.parametrize("form", ["json", "console"])
-def test_fault_23_no_secret_reaches_a_log_line_or_a_traceback(form: str) -> None:
+def test_no_secret_reaches_a_log_line_or_a_traceback(form: str) -> None:
     stream = io.StringIO()
     set_up_logs("debug", form, stream)  # type: ignore[arg-type]
     REDACTOR.register("another-secret")
@@ -84,7 +84,7 @@ def test_fault_23_no_secret_reaches_a_log_line_or_a_traceback(form: str) -> None
 
 
 @pytest.mark.parametrize("form", ["json", "console"])
-def test_fault_24_names_of_strangers_cannot_steer_the_terminal(form: str) -> None:
+def test_names_of_strangers_cannot_steer_the_terminal(form: str) -> None:
     stream = io.StringIO()
     set_up_logs("info", form, stream)  # type: ignore[arg-type]
     structlog.get_logger().info("server.text", name=HOSTILE, names=[HOSTILE, {"a": HOSTILE}])

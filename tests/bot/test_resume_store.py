@@ -66,7 +66,7 @@ def test_other_files_in_the_folder_are_not_codes(tmp_path: Path, text: str) -> N
     assert ResumeStore(path).load() == ""
 
 
-def test_fault_19_a_disk_that_fails_costs_the_way_back_only(tmp_path: Path) -> None:
+def test_a_disk_that_fails_costs_the_way_back_only(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with capture_logs() as logs:
         ResumeStore(tmp_path / "file" / "x.code").save(CODE)

@@ -134,7 +134,7 @@ def test_an_offer_that_is_not_our_legal_set_is_listed(tmp_path: Path) -> None:
     assert report.unexplained == 0
 
 
-def test_fault_23_no_secret_is_reported(tmp_path: Path) -> None:
+def test_no_secret_is_reported(tmp_path: Path) -> None:
     text = (
         LOGIN
         + 'Send: <HELO name="ID12345678-abCD1234" nonsense\nGet: <GO type="x" gpid="16FC25D5-14571922"/>\n'

@@ -217,9 +217,7 @@ def test_saving_mends_a_broken_file_of_the_same_weights(tmp_path: Path) -> None:
     assert load(tmp_path, "discard").card == card
 
 
-def test_fault_19_a_full_disk_leaves_the_last_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_leaves_the_last_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -321,16 +319,14 @@ _DISCARD, _CHI, _REWARD = small_card("discard"), small_card("chi"), small_card("
         (_with(_REWARD, dense=10**9), "architecture.dense"),
     ],
 )
-def test_fault_16_a_card_that_does_not_fit_is_refused_by_its_field(
-    tmp_path: Path, card: Card, field: str
-) -> None:
+def test_a_card_that_does_not_fit_is_refused_by_its_field(tmp_path: Path, card: Card, field: str) -> None:
     path = forge_card(tmp_path, card)
     with pytest.raises(CheckpointMismatch) as caught:
         load(tmp_path, card.model)
     assert (caught.value.file, caught.value.field) == (path, field)
 
 
-def test_fault_16_sizes_that_build_nothing_are_refused(tmp_path: Path) -> None:
+def test_sizes_that_build_nothing_are_refused(tmp_path: Path) -> None:
     path = forge_card(tmp_path, _REWARD)
     fields = json.loads(path.read_text())
     fields["architecture"]["hidden"] = 0
@@ -341,7 +337,7 @@ def test_fault_16_sizes_that_build_nothing_are_refused(tmp_path: Path) -> None:
         load(tmp_path, "reward")
 
 
-def test_fault_16_a_checkpoint_under_the_name_of_another_model_is_refused(tmp_path: Path) -> None:
+def test_a_checkpoint_under_the_name_of_another_model_is_refused(tmp_path: Path) -> None:
     card = saved(tmp_path)
     (tmp_path / "discard.json").rename(tmp_path / "riichi.json")
     (tmp_path / card.tensors.file).rename(tmp_path / card.tensors.file.replace("discard", "riichi"))

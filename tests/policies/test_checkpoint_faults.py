@@ -62,7 +62,7 @@ def test_the_sound_file_is_read() -> None:
     assert unpack(edited(), SHAPES, NOWHERE).keys() == SHAPES.keys()
 
 
-def test_fault_16_weights_cut_at_any_length_are_refused(tmp_path: Path) -> None:
+def test_weights_cut_at_any_length_are_refused(tmp_path: Path) -> None:
     path = tmp_path / saved(tmp_path).tensors.file
     assert path.read_bytes() == DATA
     for length in PLACES:
@@ -71,7 +71,7 @@ def test_fault_16_weights_cut_at_any_length_are_refused(tmp_path: Path) -> None:
         assert (type(error), error.file, error.field) == (CheckpointCorrupt, path, "size")
 
 
-def test_fault_16_cut_weights_are_refused_even_with_a_card_that_vouches_for_them(tmp_path: Path) -> None:
+def test_cut_weights_are_refused_even_with_a_card_that_vouches_for_them(tmp_path: Path) -> None:
     for length in range(len(DATA)):
         with pytest.raises(CheckpointCorrupt):
             unpack(DATA[:length], SHAPES, NOWHERE)
@@ -79,7 +79,7 @@ def test_fault_16_cut_weights_are_refused_even_with_a_card_that_vouches_for_them
     assert refused(tmp_path).file == path
 
 
-def test_fault_16_weights_with_something_behind_them_are_refused(tmp_path: Path) -> None:
+def test_weights_with_something_behind_them_are_refused(tmp_path: Path) -> None:
     path = tmp_path / saved(tmp_path).tensors.file
     for more in (b"\0", b" ", DATA):
         path.write_bytes(DATA + more)
@@ -88,7 +88,7 @@ def test_fault_16_weights_with_something_behind_them_are_refused(tmp_path: Path)
             unpack(DATA + more, SHAPES, NOWHERE)
 
 
-def test_fault_16_a_flipped_bit_of_the_weights_is_found(tmp_path: Path) -> None:
+def test_a_flipped_bit_of_the_weights_is_found(tmp_path: Path) -> None:
     path = tmp_path / saved(tmp_path).tensors.file
     for place in PLACES:
         broken = bytearray(DATA)
@@ -98,7 +98,7 @@ def test_fault_16_a_flipped_bit_of_the_weights_is_found(tmp_path: Path) -> None:
         assert (type(error), error.file, error.field) == (CheckpointCorrupt, path, "content")
 
 
-def test_fault_16_every_bit_of_the_header_counts_even_with_a_card_that_vouches_for_it() -> None:
+def test_every_bit_of_the_header_counts_even_with_a_card_that_vouches_for_it() -> None:
     for bit in range(8 * HEADER_END):
         broken = bytearray(DATA)
         broken[bit // 8] ^= 1 << bit % 8
@@ -106,7 +106,7 @@ def test_fault_16_every_bit_of_the_header_counts_even_with_a_card_that_vouches_f
             unpack(bytes(broken), SHAPES, NOWHERE)
 
 
-def test_fault_16_a_cut_or_flipped_card_is_refused(tmp_path: Path) -> None:
+def test_a_cut_or_flipped_card_is_refused(tmp_path: Path) -> None:
     card = saved(tmp_path)
     path = tmp_path / "discard.json"
     text = path.read_bytes()
@@ -122,7 +122,7 @@ def test_fault_16_a_cut_or_flipped_card_is_refused(tmp_path: Path) -> None:
             assert error.file == path
 
 
-def test_fault_16_a_card_changed_by_hand_is_refused(tmp_path: Path) -> None:
+def test_a_card_changed_by_hand_is_refused(tmp_path: Path) -> None:
     saved(tmp_path)
     path = tmp_path / "discard.json"
     path.write_text(path.read_text().replace('"LA3e"', '"LA3f"'))
@@ -130,7 +130,7 @@ def test_fault_16_a_card_changed_by_hand_is_refused(tmp_path: Path) -> None:
     assert (type(error), error.field) == (CheckpointCorrupt, "card_sha256")
 
 
-def test_fault_16_missing_weights_are_named(tmp_path: Path) -> None:
+def test_missing_weights_are_named(tmp_path: Path) -> None:
     path = tmp_path / saved(tmp_path).tensors.file
     path.unlink()
     error = refused(tmp_path)
@@ -139,7 +139,7 @@ def test_fault_16_missing_weights_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sizes", [{"width": 4}, {"depth": 2}, {"width": 1}])
-def test_fault_16_weights_of_another_architecture_are_refused(tmp_path: Path, sizes: dict[str, int]) -> None:
+def test_weights_of_another_architecture_are_refused(tmp_path: Path, sizes: dict[str, int]) -> None:
     other = replace(CARD, architecture=replace(CARD.architecture, **sizes))
     path = forge(tmp_path, CARD, pack(weights(other)))
     error = refused(tmp_path)
@@ -159,13 +159,13 @@ def test_fault_16_weights_of_another_architecture_are_refused(tmp_path: Path, si
         (edited(**{"stem.weight": {"dtype": "F64"}}), "stem.weight"),
     ],
 )
-def test_fault_16_other_tensors_are_refused_by_name(tmp_path: Path, data: bytes, field: str) -> None:
+def test_other_tensors_are_refused_by_name(tmp_path: Path, data: bytes, field: str) -> None:
     path = forge(tmp_path, CARD, data)
     error = refused(tmp_path)
     assert (type(error), error.file, error.field) == (CheckpointMismatch, path, field)
 
 
-def test_fault_16_another_version_of_the_format_is_refused(tmp_path: Path) -> None:
+def test_another_version_of_the_format_is_refused(tmp_path: Path) -> None:
     saved(tmp_path)
     path = tmp_path / "discard.json"
     path.write_text(path.read_text().replace("suzaku-checkpoint/1", "suzaku-checkpoint/2"))
@@ -188,7 +188,7 @@ def test_fault_16_another_version_of_the_format_is_refused(tmp_path: Path) -> No
         ({"model": "oracle"}, "model"),
     ],
 )
-def test_fault_16_a_card_that_says_what_is_not_known_is_refused_by_its_field(
+def test_a_card_that_says_what_is_not_known_is_refused_by_its_field(
     tmp_path: Path, changes: dict[str, Any], field: str
 ) -> None:
     saved(tmp_path)
@@ -201,7 +201,7 @@ def test_fault_16_a_card_that_says_what_is_not_known_is_refused_by_its_field(
     assert (type(error), error.file, error.field) == (CheckpointMismatch, path, field)
 
 
-def test_fault_16_the_one_before_is_offered_and_not_used(tmp_path: Path) -> None:
+def test_the_one_before_is_offered_and_not_used(tmp_path: Path) -> None:
     first = saved(tmp_path, seed=1)
     path = tmp_path / saved(tmp_path, seed=2).tensors.file
     path.write_bytes(path.read_bytes()[:-1])
@@ -211,7 +211,7 @@ def test_fault_16_the_one_before_is_offered_and_not_used(tmp_path: Path) -> None
     assert load(tmp_path, "discard").card == first
 
 
-def test_fault_16_a_broken_one_before_is_not_offered(tmp_path: Path) -> None:
+def test_a_broken_one_before_is_not_offered(tmp_path: Path) -> None:
     for seed in (1, 2):
         path = tmp_path / saved(tmp_path, seed=seed).tensors.file
         path.write_bytes(b"") if seed == 2 else None
@@ -223,7 +223,7 @@ def test_fault_16_a_broken_one_before_is_not_offered(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
-def test_fault_16_weights_that_are_no_numbers_are_refused(tmp_path: Path, bad: float) -> None:
+def test_weights_that_are_no_numbers_are_refused(tmp_path: Path, bad: float) -> None:
     state = weights(CARD)
     state["stem_norm.running_var"][1] = bad
     path = forge(tmp_path, CARD, pack(state))
@@ -251,9 +251,7 @@ def _zipped(trap: Trap) -> bytes:
 
 
 @pytest.mark.parametrize("pack_trap", [pickle.dumps, _zipped])
-def test_fault_17_a_pickle_under_another_name_is_refused_and_never_run(
-    tmp_path: Path, pack_trap: Any
-) -> None:
+def test_a_pickle_under_another_name_is_refused_and_never_run(tmp_path: Path, pack_trap: Any) -> None:
     sprung = tmp_path / "sprung"
     trap: bytes = pack_trap(Trap(sprung))
     path = forge(tmp_path, CARD, trap)
@@ -269,7 +267,7 @@ def test_fault_17_a_pickle_under_another_name_is_refused_and_never_run(
     "length",
     [0, HEADER_END - 9, HEADER_END - 7, len(DATA) - 7, LARGEST_HEADER + 1, 1 << 31, 1 << 63, (1 << 64) - 1],
 )
-def test_fault_17_an_impossible_length_of_the_header_costs_no_memory(tmp_path: Path, length: int) -> None:
+def test_an_impossible_length_of_the_header_costs_no_memory(tmp_path: Path, length: int) -> None:
     path = forge(tmp_path, CARD, length.to_bytes(8, "little") + DATA[8:])
     refused(tmp_path)  # one-time initialisation happens now
     tracemalloc.start()
@@ -280,7 +278,7 @@ def test_fault_17_an_impossible_length_of_the_header_costs_no_memory(tmp_path: P
     assert peak < MEGABYTE
 
 
-def test_fault_17_a_header_beyond_its_limit_is_not_parsed() -> None:
+def test_a_header_beyond_its_limit_is_not_parsed() -> None:
     padded = DATA[8:HEADER_END].ljust(LARGEST_HEADER)
     assert unpack(file_of(padded, BODY), SHAPES, NOWHERE).keys() == SHAPES.keys()
     with pytest.raises(CheckpointCorrupt, match="header length"):
@@ -321,12 +319,12 @@ FIRST, LAST = HEADER[NAME]["data_offsets"]
         file_of({str(number): HEADER[NAME] for number in range(10_000)}, BODY),
     ],
 )
-def test_fault_17_a_hostile_header_is_refused(tmp_path: Path, data: bytes) -> None:
+def test_a_hostile_header_is_refused(tmp_path: Path, data: bytes) -> None:
     path = forge(tmp_path, CARD, data)
     assert refused(tmp_path).file == path
 
 
-def test_fault_17_overlapping_tensors_of_the_right_sizes_are_refused(tmp_path: Path) -> None:
+def test_overlapping_tensors_of_the_right_sizes_are_refused(tmp_path: Path) -> None:
     twin = "stem_norm.bias"
     assert HEADER[twin]["shape"] == HEADER[NAME]["shape"]
     data = edited(**{NAME: {"data_offsets": HEADER[twin]["data_offsets"]}})
@@ -338,7 +336,7 @@ def test_fault_17_overlapping_tensors_of_the_right_sizes_are_refused(tmp_path: P
 
 @UNTIMED
 @given(st.binary(max_size=300))
-def test_fault_17_any_bytes_are_refused_as_weights(data: bytes) -> None:
+def test_any_bytes_are_refused_as_weights(data: bytes) -> None:
     for content in (data, len(data).to_bytes(8, "little") + data, file_of(data, BODY)):
         with pytest.raises(CheckpointError):
             unpack(content, SHAPES, NOWHERE)
@@ -346,7 +344,7 @@ def test_fault_17_any_bytes_are_refused_as_weights(data: bytes) -> None:
 
 @UNTIMED
 @given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
-def test_fault_17_any_bytes_are_refused_as_a_card(data: bytes) -> None:
+def test_any_bytes_are_refused_as_a_card(data: bytes) -> None:
     with pytest.raises(CheckpointError):
         decode_card(data, Path("discard.json"))
 
@@ -360,9 +358,7 @@ _JSON = st.recursive(
 
 @UNTIMED
 @given(st.sampled_from(sorted(HEADER)), st.sampled_from(["dtype", "shape", "data_offsets", "new"]), _JSON)
-def test_fault_17_any_edit_of_the_header_is_refused_or_changes_nothing(
-    name: str, field: str, value: object
-) -> None:
+def test_any_edit_of_the_header_is_refused_or_changes_nothing(name: str, field: str, value: object) -> None:
     try:
         found = unpack(edited(**{name: {field: value}}), SHAPES, NOWHERE)
     except CheckpointError:
@@ -377,7 +373,7 @@ def _sparse(path: Path, size: int) -> None:
 
 
 @pytest.mark.parametrize("honest", [True, False])
-def test_fault_17_an_oversized_file_is_refused_unread(tmp_path: Path, honest: bool) -> None:
+def test_an_oversized_file_is_refused_unread(tmp_path: Path, honest: bool) -> None:
     size = 1 << 36
     digest = "0" * 64
     path = tmp_path / tensors_file("discard", digest)
@@ -391,7 +387,7 @@ def test_fault_17_an_oversized_file_is_refused_unread(tmp_path: Path, honest: bo
     assert peak < MEGABYTE
 
 
-def test_fault_17_a_network_too_large_for_its_limit_is_refused_unread(tmp_path: Path) -> None:
+def test_a_network_too_large_for_its_limit_is_refused_unread(tmp_path: Path) -> None:
     huge = replace(CARD, architecture=replace(CARD.architecture, width=1024, depth=20))
     stored = Stored(tensors_file("discard", "0" * 64), LARGEST_FILE + 1, "0" * 64)
     path = forge_card(tmp_path, replace(huge, tensors=stored))
@@ -399,14 +395,14 @@ def test_fault_17_a_network_too_large_for_its_limit_is_refused_unread(tmp_path: 
     assert (error.file, error.field) == (path, "tensors.bytes")
 
 
-def test_fault_17_the_largest_size_is_the_callers(tmp_path: Path) -> None:
+def test_the_largest_size_is_the_callers(tmp_path: Path) -> None:
     card = saved(tmp_path)
     assert load(tmp_path, "discard", largest=len(DATA)).card == card
     with pytest.raises(CheckpointCorrupt, match=r"tensors\.bytes"):
         load(tmp_path, "discard", largest=len(DATA) - 1)
 
 
-def test_fault_17_an_oversized_or_nested_card_is_refused(tmp_path: Path) -> None:
+def test_an_oversized_or_nested_card_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "discard.json"
     _sparse(path, 1 << 36)
     assert refused(tmp_path).field == "size"
@@ -434,7 +430,7 @@ def test_fault_17_an_oversized_or_nested_card_is_refused(tmp_path: Path) -> None
         "",
     ],
 )
-def test_fault_17_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
+def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
     inner = tmp_path / "in"
     inner.mkdir()
     path = forge_card(inner, replace(CARD, tensors=Stored(name, 0, "0" * 64)))
@@ -443,7 +439,7 @@ def test_fault_17_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> 
 
 
 @pytest.mark.parametrize("sha256", ["", "0" * 63, "0" * 65, "A" * 64, "../../" + "0" * 58, "0" * 64 + "\n"])
-def test_fault_17_what_is_no_hash_is_refused(tmp_path: Path, sha256: str) -> None:
+def test_what_is_no_hash_is_refused(tmp_path: Path, sha256: str) -> None:
     forge_card(tmp_path, replace(CARD, tensors=Stored(f"discard-{sha256[:8]}.safetensors", 0, sha256)))
     assert refused(tmp_path).field == "tensors.sha256"
 
@@ -454,7 +450,7 @@ def _links(card: Card, folder: Path, target: Path) -> None:
     path.symlink_to(target)
 
 
-def test_fault_17_links_are_refused_wherever_they_lead(tmp_path: Path) -> None:
+def test_links_are_refused_wherever_they_lead(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     card = saved(folder)
     _links(card, folder, tmp_path / "elsewhere")
@@ -470,14 +466,14 @@ def test_fault_17_links_are_refused_wherever_they_lead(tmp_path: Path) -> None:
     assert models_in(folder) == ("discard",)
 
 
-def test_fault_17_a_folder_that_is_a_link_is_the_users_own_choice(tmp_path: Path) -> None:
+def test_a_folder_that_is_a_link_is_the_users_own_choice(tmp_path: Path) -> None:
     card = saved(tmp_path / "real")
     (tmp_path / "latest").symlink_to(tmp_path / "real")
     assert load(tmp_path / "latest", "discard").card == card
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
-def test_fault_17_what_is_no_plain_file_is_refused_without_waiting(tmp_path: Path, make: Any) -> None:
+def test_what_is_no_plain_file_is_refused_without_waiting(tmp_path: Path, make: Any) -> None:
     card = saved(tmp_path)
     for name in (card.tensors.file, "discard.json"):
         (tmp_path / name).unlink()
@@ -486,7 +482,7 @@ def test_fault_17_what_is_no_plain_file_is_refused_without_waiting(tmp_path: Pat
         assert (type(error), error.file, error.field) == (CheckpointCorrupt, tmp_path / name, "file")
 
 
-def test_fault_17_a_link_in_the_place_of_a_file_being_written_is_not_followed(
+def test_a_link_in_the_place_of_a_file_being_written_is_not_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     victim = tmp_path / "victim"
@@ -502,7 +498,7 @@ def test_fault_17_a_link_in_the_place_of_a_file_being_written_is_not_followed(
     assert victim.read_text() == "mine"
 
 
-def test_fault_24_texts_of_a_card_are_shown_without_control_characters(tmp_path: Path) -> None:
+def test_texts_of_a_card_are_shown_without_control_characters(tmp_path: Path) -> None:
     forge_card(tmp_path, replace(CARD, features="\x1b[31m\u202e" * 1000))
     assert str(refused(tmp_path)).isprintable()
 

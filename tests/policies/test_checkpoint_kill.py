@@ -84,7 +84,7 @@ def saver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Saver]:
         process.stdin.close()
 
 
-def test_fault_18_killed_at_any_moment_the_old_or_the_new_one_is_there(saver: Saver) -> None:
+def test_killed_at_any_moment_the_old_or_the_new_one_is_there(saver: Saver) -> None:
     dice = random.Random(18)
     within = 0
     for _ in range(KILLS):
@@ -100,7 +100,7 @@ def test_fault_18_killed_at_any_moment_the_old_or_the_new_one_is_there(saver: Sa
     assert within > KILLS // 4
 
 
-def test_fault_18_killed_before_each_step_of_a_save_the_old_or_the_new_one_is_there(saver: Saver) -> None:
+def test_killed_before_each_step_of_a_save_the_old_or_the_new_one_is_there(saver: Saver) -> None:
     seen = set()
     for step in count(1):
         old = saver.last_whole

@@ -167,7 +167,7 @@ FAULTS: dict[str, tuple[Callable[[int], Sequence[Sequence[float]]], str]] = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_fault_12_a_broken_policy_is_replaced_by_the_heuristic(name: str) -> None:
+def test_a_broken_policy_is_replaced_by_the_heuristic(name: str) -> None:
     broken, reason = FAULTS[name]
     scene = Scene("123456789m139p5z").draw("9s")
     expected = choose(scene, HeuristicPolicy())
@@ -180,9 +180,7 @@ def test_fault_12_a_broken_policy_is_replaced_by_the_heuristic(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_fault_12_on_a_claim_and_the_heuristic_broken_too_we_pass(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_a_claim_and_the_heuristic_broken_too_we_pass(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     broken, reason = FAULTS[name]
     monkeypatch.setattr(policies.decision, "HeuristicPolicy", lambda: Broken(_raise))
     decision = choose(claim(), Broken(broken))
@@ -194,7 +192,7 @@ def test_fault_12_on_a_claim_and_the_heuristic_broken_too_we_pass(
     assert reason in decision.fallback_reason
 
 
-def test_fault_12_with_all_broken_the_drawn_tile_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_all_broken_the_drawn_tile_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policies.decision, "HeuristicPolicy", lambda: Broken(lambda n: [[math.nan] * n]))
     scene = Scene("123456789m139p5z").draw("9s")
     decision = choose(scene, Broken(_raise))
@@ -204,7 +202,7 @@ def test_fault_12_with_all_broken_the_drawn_tile_goes(monkeypatch: pytest.Monkey
     )
 
 
-def test_fault_12_a_broken_win_rule_still_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_win_rule_still_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> bool:
         raise ValueError("no such score")
 
@@ -215,7 +213,7 @@ def test_fault_12_a_broken_win_rule_still_wins(monkeypatch: pytest.MonkeyPatch) 
     assert decision.source == "fallback"
 
 
-def test_fault_12_no_legal_action_is_answered_all_the_same() -> None:
+def test_no_legal_action_is_answered_all_the_same() -> None:
     own = Scene("123456789m139p5z").draw("9s")
     drawn = int(own.record["drawn"])
     for scene, expected in ((own, Action(ActionKind.DISCARD, drawn)), (claim(), PASS)):
@@ -224,7 +222,7 @@ def test_fault_12_no_legal_action_is_answered_all_the_same() -> None:
         assert decision.fallback_reason.startswith("no legal action")
 
 
-def test_fault_11_a_late_policy_is_replaced_by_the_heuristic() -> None:
+def test_a_late_policy_is_replaced_by_the_heuristic() -> None:
     scene = ready()
     decision = fall_back(scene.record, 0, scene.legal(), "hanchan", "late: 3,000 ms", budget_ms=2000)
     assert decision.action == choose(scene, HeuristicPolicy()).action
@@ -232,7 +230,7 @@ def test_fault_11_a_late_policy_is_replaced_by_the_heuristic() -> None:
     assert decision.budget_ms == 2000
 
 
-def test_fault_12_after_some_faults_rules_play_the_rest_of_the_game() -> None:
+def test_after_some_faults_rules_play_the_rest_of_the_game() -> None:
     scene = ready()
     legal = scene.legal()
     policy = Broken(_raise)

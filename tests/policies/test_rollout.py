@@ -162,7 +162,7 @@ def test_times_are_recorded_by_activity() -> None:
 # --- faults (row 12 of the list of faults) -----------------------------------------------------------------
 
 
-def test_fault_12_a_batch_that_fails_is_asked_again_one_by_one() -> None:
+def test_a_batch_that_fails_is_asked_again_one_by_one() -> None:
     def fail_together(questions: Sequence[Question]) -> None:
         if len(questions) > 1:
             raise MemoryError("too many at once")
@@ -175,7 +175,7 @@ def test_fault_12_a_batch_that_fails_is_asked_again_one_by_one() -> None:
     assert any("MemoryError: too many at once" in entry["reason"] for entry in logs)
 
 
-def test_fault_12_one_bad_position_costs_one_decision() -> None:
+def test_one_bad_position_costs_one_decision() -> None:
     def fail_once(questions: Sequence[Question]) -> None:
         if any(int(question.record["scores"][0]) == 25000 and question.player == 2 for question in questions):
             raise ValueError("no such position")
@@ -206,7 +206,7 @@ NONSENSE: dict[str, Callable[[Sequence[Question]], Sequence[Sequence[float]]]] =
 
 
 @pytest.mark.parametrize("kind", NONSENSE)
-def test_fault_12_nonsense_is_replaced_by_the_heuristic_and_counted(kind: str) -> None:
+def test_nonsense_is_replaced_by_the_heuristic_and_counted(kind: str) -> None:
     class Nonsense:
         source: Source = "model"
 

@@ -73,7 +73,7 @@ def test_a_game_without_decisions_has_no_file_of_them(game: GameRecord, tmp_path
 @pytest.mark.parametrize(
     "name", ["", "..", "../x", "/etc/x", f"{GAME_ID}/../x", "x" * 300, "CON", GAME_ID + "\0"]
 )
-def test_fault_22_a_path_trick_is_refused(name: str, game: GameRecord, tmp_path: Path) -> None:
+def test_a_path_trick_is_refused(name: str, game: GameRecord, tmp_path: Path) -> None:
     folder = tmp_path / "games"
     with pytest.raises(ReplayFormatError):
         save(msgspec.structs.replace(game, game_id=name), folder)
@@ -81,7 +81,7 @@ def test_fault_22_a_path_trick_is_refused(name: str, game: GameRecord, tmp_path:
 
 
 @pytest.mark.parametrize("name", [f"{GAME_ID}.mjlog.xml", f"{GAME_ID}.seat2.decisions.jsonl"])
-def test_fault_22_a_link_in_the_folder_is_not_followed(name: str, game: GameRecord, tmp_path: Path) -> None:
+def test_a_link_in_the_folder_is_not_followed(name: str, game: GameRecord, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.write_text("precious")
     folder = tmp_path / "games"
@@ -92,9 +92,7 @@ def test_fault_22_a_link_in_the_folder_is_not_followed(name: str, game: GameReco
     assert outside.read_text() == "precious"
 
 
-def test_fault_22_a_folder_of_conflicts_that_is_a_link_is_not_followed(
-    game: GameRecord, tmp_path: Path
-) -> None:
+def test_a_folder_of_conflicts_that_is_a_link_is_not_followed(game: GameRecord, tmp_path: Path) -> None:
     (tmp_path / "games").mkdir()
     (tmp_path / "outside").mkdir()
     (tmp_path / "games" / CONFLICTS).symlink_to(tmp_path / "outside")
@@ -104,7 +102,7 @@ def test_fault_22_a_folder_of_conflicts_that_is_a_link_is_not_followed(
     assert list((tmp_path / "outside").iterdir()) == []
 
 
-def test_fault_18_an_old_file_survives_a_save_that_fails(
+def test_an_old_file_survives_a_save_that_fails(
     game: GameRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = save(seen_from(game, 0), tmp_path)
@@ -132,7 +130,7 @@ while True:
 """
 
 
-def test_fault_18_a_process_killed_while_saving_leaves_a_whole_file(game: GameRecord, tmp_path: Path) -> None:
+def test_a_process_killed_while_saving_leaves_a_whole_file(game: GameRecord, tmp_path: Path) -> None:
     command = [sys.executable, "-c", _SAVE_FOR_EVER, str(tmp_path)]
     root = Path(library.__file__).parents[1]
     with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True) as process:
@@ -301,7 +299,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.is_file())
 
 
-def test_fault_19_games_wait_in_memory_for_a_full_disk(game: GameRecord, tmp_path: Path, disk: Disk) -> None:
+def test_games_wait_in_memory_for_a_full_disk(game: GameRecord, tmp_path: Path, disk: Disk) -> None:
     kept = Library(tmp_path)
     with capture_logs() as logs:
         for number in range(3):
@@ -318,9 +316,7 @@ def test_fault_19_games_wait_in_memory_for_a_full_disk(game: GameRecord, tmp_pat
     assert kept.close() == Closing()
 
 
-def test_fault_19_a_game_that_does_not_fit_does_not_block_others(
-    game: GameRecord, tmp_path: Path, disk: Disk
-) -> None:
+def test_a_game_that_does_not_fit_keeps_no_other_out(game: GameRecord, tmp_path: Path, disk: Disk) -> None:
     kept = Library(tmp_path)
     disk.refuses, disk.largest = numbered(game, 0).game_id, 1 << 30
     assert kept.keep(numbered(game, 0)) is None
@@ -328,7 +324,7 @@ def test_fault_19_a_game_that_does_not_fit_does_not_block_others(
     assert kept.waiting == 1
 
 
-def test_fault_19_the_record_goes_before_its_decisions(game: GameRecord, tmp_path: Path, disk: Disk) -> None:
+def test_the_record_goes_before_its_decisions(game: GameRecord, tmp_path: Path, disk: Disk) -> None:
     kept = Library(tmp_path)
     disk.refuses, disk.largest = "decisions", 1 << 30
     path = kept.keep(msgspec.structs.replace(game, decisions=(decided(),)))
@@ -340,7 +336,7 @@ def test_fault_19_the_record_goes_before_its_decisions(game: GameRecord, tmp_pat
     assert decisions_beside(path) == (decided(),)
 
 
-def test_fault_19_at_the_end_another_folder_takes_what_waits_and_the_error_says_how_many(
+def test_at_the_end_another_folder_takes_what_waits_and_the_error_says_how_many(
     game: GameRecord, tmp_path: Path, disk: Disk
 ) -> None:
     blocked = tmp_path / "blocked"
@@ -361,15 +357,13 @@ def test_fault_19_at_the_end_another_folder_takes_what_waits_and_the_error_says_
     assert kept.late == {path.name.removesuffix(".mjlog.xml"): path for path in closing.rescued}
 
 
-def test_fault_19_games_that_no_folder_accepts_are_named(
-    game: GameRecord, tmp_path: Path, disk: Disk
-) -> None:
+def test_what_no_folder_takes_is_named(game: GameRecord, tmp_path: Path, disk: Disk) -> None:
     kept = Library(tmp_path)
     kept.keep(game)
     assert kept.close().lost == (GAME_ID,)
 
 
-def test_fault_19_memory_has_a_cap_and_another_folder_takes_the_oldest(
+def test_memory_has_a_cap_and_another_folder_takes_the_oldest(
     game: GameRecord, tmp_path: Path, disk: Disk
 ) -> None:
     kept = Library(tmp_path, kept_in_memory=2, others=lambda: (tmp_path / "other",))
@@ -382,7 +376,7 @@ def test_fault_19_memory_has_a_cap_and_another_folder_takes_the_oldest(
     assert [path.name for path in kept.close().rescued] == oldest
 
 
-def test_fault_19_a_folder_that_cannot_be_made_costs_no_game(game: GameRecord, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_costs_no_game(game: GameRecord, tmp_path: Path) -> None:
     (tmp_path / "games").write_text("a file where the folder should be")
     kept = Library(tmp_path / "games")
     with capture_logs() as logs:

@@ -86,7 +86,7 @@ def test_a_line_that_is_too_long_is_skipped(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("cut", [1, 4, 5, 20, 100])
-def test_fault_21_a_truncated_shard_is_reported_after_its_games(cut: int, tmp_path: Path) -> None:
+def test_a_cut_shard_says_so_behind_its_games(cut: int, tmp_path: Path) -> None:
     noise = "".join(map(chr, range(33, 127)))
     path = shard(tmp_path, line("a"), b"".join(line(f"b{n}", noise[n:]) for n in range(90)), cut=cut)
     *games, problem = shard_games(path)
@@ -104,7 +104,7 @@ def test_an_invalid_shard_is_one_problem(data: bytes, tmp_path: Path) -> None:
     assert "broken" in problem.problem
 
 
-def test_fault_21_a_bomb_is_read_in_bounded_memory(tmp_path: Path) -> None:
+def test_a_bomb_is_read_in_bounded_memory(tmp_path: Path) -> None:
     path = shard(tmp_path, bytes(400_000_000), line("a"))
     tracemalloc.start()
     begun = time.process_time()

@@ -1,4 +1,4 @@
-"""Faults 11, 12, 13 and 15: a decision is late, fails, or loses its device or its worker."""
+"""Rows 11, 12 and 15: a decision that is late, fails, or loses its worker."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bot.device import CpuRescue
 from game.actions import ActionKind
 from policies.heuristic import HeuristicPolicy
-from policies.slots import Policy, Question, Slot, Source
+from policies.slots import Policy, Question
 from tests.bot.bench import Bench, Stub, claim_scene
 from tests.bot.fake_clock import until
 from tests.scene import Scene
@@ -38,7 +37,7 @@ class Gate:
 
 
 @pytest.mark.parametrize("scene", [None, claim_scene()], ids=["turn", "claim"])
-async def test_fault_11_a_decision_over_budget_is_answered_before_the_deadline(scene: Scene | None) -> None:
+async def test_a_decision_over_budget_is_answered_before_the_deadline(scene: Scene | None) -> None:
     gate = Gate()
     bench = Bench(Stub(gate), budget_ms=3000)
     with capture_logs() as logs:
@@ -63,7 +62,7 @@ async def test_fault_11_a_decision_over_budget_is_answered_before_the_deadline(s
     await bench.player.close()
 
 
-async def test_fault_11_a_late_result_never_answers_the_next_prompt() -> None:
+async def test_a_late_result_never_answers_the_next_prompt() -> None:
     gate = Gate()
     bench = Bench(Stub(gate))
     first = bench.ask()
@@ -79,7 +78,7 @@ async def test_fault_11_a_late_result_never_answers_the_next_prompt() -> None:
     await bench.player.close()
 
 
-async def test_fault_11_the_rules_hanging_too_ends_in_tsumogiri_at_the_deadline(
+async def test_the_rules_hanging_too_ends_in_tsumogiri_at_the_deadline(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     gate = Gate()
@@ -125,7 +124,7 @@ FAULTY: list[Callable[[Any], Any]] = [raises, not_a_number, too_short, nothing, 
 
 
 @pytest.mark.parametrize("fault", FAULTY)
-async def test_fault_12_a_failing_policy_is_replaced_by_the_rules(fault: Callable[[Any], Any]) -> None:
+async def test_a_failing_policy_is_replaced_by_the_rules(fault: Callable[[Any], Any]) -> None:
     bench = Bench(Stub(fault))
     with capture_logs() as logs:
         prompt = bench.ask()
@@ -139,7 +138,7 @@ async def test_fault_12_a_failing_policy_is_replaced_by_the_rules(fault: Callabl
     await bench.player.close()
 
 
-async def test_fault_12_after_k_failures_the_rules_play_the_rest_of_the_game() -> None:
+async def test_after_k_failures_the_rules_play_the_rest_of_the_game() -> None:
     bench = Bench(Stub(raises), failures=3)
     for _ in range(5):
         bench.ask()
@@ -156,7 +155,7 @@ async def test_fault_12_after_k_failures_the_rules_play_the_rest_of_the_game() -
     await bench.player.close()
 
 
-async def test_fault_12_a_policy_that_cannot_be_loaded_is_replaced_by_the_rules() -> None:
+async def test_a_policy_that_cannot_be_loaded_is_replaced_by_the_rules() -> None:
     bench = Bench()
 
     def missing() -> Policy:
@@ -171,7 +170,7 @@ async def test_fault_12_a_policy_that_cannot_be_loaded_is_replaced_by_the_rules(
     await bench.player.close()
 
 
-async def test_fault_12_a_choice_outside_the_legal_actions_never_goes_out(
+async def test_a_choice_outside_the_legal_actions_never_goes_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bench = Bench()
@@ -192,77 +191,10 @@ async def test_fault_12_a_choice_outside_the_legal_actions_never_goes_out(
     await bench.player.close()
 
 
-# --- fault 13: the device is out of memory or lost ---------------------------------------------------------
+# --- row 15: the worker dies or hangs ----------------------------------------------------------------------
 
 
-class OutOfMemoryError(RuntimeError):
-    """Has the name of torch's exception."""
-
-
-class OnDevice:
-    source: Source = "model"
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
-        self.moved = 0
-        self.batches: list[int] = []
-
-    def on_cpu(self) -> Policy:
-        self.moved += 1
-        return Stub(lambda questions: self.batches.append(len(questions)))
-
-    def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
-        raise self.error
-
-
-DEVICE_FAULTS = [
-    OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
-    RuntimeError("CUDA error: an illegal memory access was encountered"),
-    MemoryError(),
-]
-
-
-@pytest.mark.parametrize("error", DEVICE_FAULTS, ids=repr)
-async def test_fault_13_a_lost_device_costs_one_try_on_the_cpu_and_no_fallback(error: Exception) -> None:
-    device = OnDevice(error)
-    bench = Bench(CpuRescue(device))
-    with capture_logs() as logs:
-        for _ in range(3):
-            bench.ask()
-            await bench.answered()
-    assert device.moved == 1
-    assert set(device.batches) == {1}
-    assert names(logs).count("decision.moved_to_cpu") == 1
-    assert bench.player.tally.fallbacks == 0
-    assert {made.decision.source for made in bench.player.decisions} == {"model"}
-    await bench.player.close()
-
-
-async def test_fault_13_any_other_error_is_not_taken_for_a_lost_device() -> None:
-    device = OnDevice(ValueError("shape"))
-    bench = Bench(CpuRescue(device))
-    bench.ask()
-    await bench.answered()
-    assert device.moved == 0
-    assert bench.player.tally.fallbacks == 1
-    await bench.player.close()
-
-
-async def test_fault_13_a_cpu_that_is_out_of_memory_too_ends_with_the_rules() -> None:
-    device = OnDevice(MemoryError())
-    device.on_cpu = lambda: Stub(raises)  # type: ignore[method-assign]
-    bench = Bench(CpuRescue(device))
-    prompt = bench.ask()
-    _, action = await bench.answered()
-    assert action in prompt.legal
-    assert bench.player.tally.fallbacks == 1
-    await bench.player.close()
-
-
-# --- fault 15: the worker dies or hangs --------------------------------------------------------------------
-
-
-async def test_fault_15_a_hung_worker_is_restarted_once_then_the_rules_play() -> None:
+async def test_a_hung_worker_is_restarted_once_then_the_rules_play() -> None:
     gate = Gate()
     bench = Bench(Stub(gate), failures=100)
     threads = threading.active_count()
@@ -283,7 +215,7 @@ async def test_fault_15_a_hung_worker_is_restarted_once_then_the_rules_play() ->
     await bench.player.close()
 
 
-async def test_fault_15_what_still_computes_is_waited_for_before_the_program_ends() -> None:
+async def test_what_still_computes_is_waited_for_before_the_program_ends() -> None:
     gate = Gate()
     bench = Bench(Stub(gate))
     bench.ask()
@@ -298,7 +230,7 @@ async def test_fault_15_what_still_computes_is_waited_for_before_the_program_end
     assert bench.player.join(timeout_s=5.0)
 
 
-async def test_fault_15_a_dead_worker_is_restarted_once_then_the_rules_play() -> None:
+async def test_a_dead_worker_is_restarted_once_then_the_rules_play() -> None:
     def die(_: object) -> None:
         raise SystemExit(1)
 
@@ -313,7 +245,7 @@ async def test_fault_15_a_dead_worker_is_restarted_once_then_the_rules_play() ->
     await bench.player.close()
 
 
-async def test_fault_15_no_worker_is_left_when_the_seat_closes() -> None:
+async def test_no_worker_is_left_when_the_seat_closes() -> None:
     before = set(threading.enumerate())
     gate = Gate()
     bench = Bench(Stub(gate))
@@ -327,7 +259,7 @@ async def test_fault_15_no_worker_is_left_when_the_seat_closes() -> None:
 # --- fault 27: more prompts than can be answered -----------------------------------------------------------
 
 
-async def test_fault_27_a_flood_of_prompts_drops_the_oldest_and_keeps_no_backlog() -> None:
+async def test_a_flood_of_prompts_drops_the_oldest_and_keeps_no_backlog() -> None:
     gate = Gate()
     stub = Stub(gate)
     bench = Bench(stub)

@@ -40,7 +40,7 @@ def line_over(socket: Socket) -> Line:
     return Line(cast("ServerConnection", socket), 1)
 
 
-async def test_fault_27_a_client_who_reads_nothing_loses_the_line() -> None:
+async def test_a_client_who_reads_nothing_loses_the_line() -> None:
     socket = Socket()
     line = line_over(socket)
     writer = asyncio.create_task(line.write())

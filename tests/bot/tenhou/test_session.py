@@ -135,7 +135,7 @@ def test_queueing_needs_a_login() -> None:
 
 
 @pytest.mark.parametrize(("code", "retry"), [("1003", False), ("1004", True), ("1021", True), ("777", False)])
-def test_fault_6_refusals_say_what_to_do(code: str, retry: bool) -> None:
+def test_refusals_say_what_to_do(code: str, retry: bool) -> None:
     session = Session(SessionSettings(name=ID))
     session.start()
     (refused,) = session.receive(f'{{"tag":"ERR","code":"{code}"}}')
@@ -144,7 +144,7 @@ def test_fault_6_refusals_say_what_to_do(code: str, retry: bool) -> None:
     assert refused.text
 
 
-def test_fault_5_being_replaced_in_play_is_told() -> None:
+def test_being_replaced_in_play_is_told() -> None:
     session = seated()
     assert session.receive('{"tag":"ERR","code":"1004"}') == [Replaced()]
 
@@ -172,7 +172,7 @@ def test_chat_is_only_shown() -> None:
     assert session.outbox() == []
 
 
-def test_fault_8_an_unknown_tag_or_attribute_is_told_once() -> None:
+def test_an_unknown_tag_or_attribute_is_told_once() -> None:
     session = seated()
     assert session.receive('{"tag":"NEW","a":"1"}') == [UnknownTag("NEW")]
     assert session.receive('{"tag":"NEW","a":"2"}') == []
@@ -191,7 +191,7 @@ def test_tables_we_cannot_play_are_refused_by_name(number: int) -> None:
     assert session.outbox() == []
 
 
-def test_fault_23_settings_hide_their_secrets() -> None:
+def test_settings_hide_their_secrets() -> None:
     settings = SessionSettings(name=ID, gpid=CODE)
     assert ID not in repr(settings)
     assert CODE not in repr(settings)
@@ -286,7 +286,7 @@ def test_nothing_is_asked_without_an_offer() -> None:
     assert session.prompt is None
 
 
-def test_fault_10_an_offer_is_answered_from_the_intersection() -> None:
+def test_an_offer_is_answered_from_the_intersection() -> None:
     session = seated(hand=(69, 70, *HAND[:11]))
     session.receive('{"tag":"T60"}')
     session.receive('{"tag":"D60"}')
@@ -298,7 +298,7 @@ def test_fault_10_an_offer_is_answered_from_the_intersection() -> None:
     assert choose(session, ActionKind.PON) == ['{"tag":"N","type":1,"hai0":69,"hai1":70}']
 
 
-def test_fault_10_with_nothing_in_common_we_pass_or_throw() -> None:
+def test_with_nothing_in_common_we_pass_or_throw() -> None:
     session = seated()
     session.receive('{"tag":"T60","t":"80"}')
     assert session.prompt is not None
@@ -588,7 +588,7 @@ def _survives(session: Session, message: m.ServerMessage) -> bool:
 REPEATABLE = (m.FuritenShown, m.PlayerGone, m.PlayerBack, m.Standing, m.LobbyCounts, m.Ranking, m.Players)
 
 
-def test_fault_7_a_repeated_frame_is_refused() -> None:
+def test_a_repeated_frame_is_refused() -> None:
     frames = server_frames(capture(GAME))
     session = new_session()
     for message in frames:
@@ -598,7 +598,7 @@ def test_fault_7_a_repeated_frame_is_refused() -> None:
                 session.take(message)
 
 
-def test_fault_7_frames_in_the_wrong_order_never_corrupt_the_state() -> None:
+def test_frames_in_the_wrong_order_never_corrupt_the_state() -> None:
     frames = server_frames(capture(GAME))
     rng = random.Random(7)
     session = new_session()
@@ -628,7 +628,7 @@ def _copy(session: Session, frames: list[m.ServerMessage], upto: int) -> Session
     return copy
 
 
-def test_fault_7_after_a_refusal_the_game_is_resumed() -> None:
+def test_after_a_refusal_the_game_is_resumed() -> None:
     frames = server_frames(capture(GAME))
     for moment in list(moments(frames))[5::97]:
         session = new_session()
@@ -650,7 +650,7 @@ def _resume(session: Session, moment: Moment) -> None:
         session.take(message)
 
 
-def test_fault_9_broken_frames_in_a_game_leave_the_session_as_it_was() -> None:
+def test_broken_frames_in_a_game_leave_the_session_as_it_was() -> None:
     frames = server_frames(capture(GAME))
     session = new_session()
     rng = random.Random(9)
@@ -665,7 +665,7 @@ def test_fault_9_broken_frames_in_a_game_leave_the_session_as_it_was() -> None:
         feed(session, message)
 
 
-def test_fault_9_mutated_frames_are_events_or_protocol_errors() -> None:
+def test_mutated_frames_are_events_or_protocol_errors() -> None:
     frames = server_frames(capture(GAME))
     rng = random.Random(99)
     allowed = (RemoteProtocolError, StateMismatchError)
@@ -684,7 +684,7 @@ def test_fault_9_mutated_frames_are_events_or_protocol_errors() -> None:
         feed(session, message)
 
 
-def test_fault_23_no_secret_in_what_the_session_tells_or_raises() -> None:
+def test_no_secret_in_what_the_session_tells_or_raises() -> None:
     session = Session(SessionSettings(name=ID))
     told: list[object] = [session.settings]
     session.start()
@@ -703,3 +703,60 @@ def test_fault_23_no_secret_in_what_the_session_tells_or_raises() -> None:
     told.append(session.seat.match)
     assert ID not in repr(told)
     assert CODE not in repr(told)
+
+
+# --- frames of a recorded client --------------------------------------------------------------------------
+
+READY_DRAW = '{"tag":"T130","t":"32"}'
+OBJECTIONS: list[tuple[tuple[int, ...], tuple[str, ...], m.ClientMessage, str | None]] = [
+    (HAND, ('{"tag":"T60"}',), m.Throw(60), None),
+    (HAND, ('{"tag":"T60"}',), m.Throw(61), "not in the hand"),
+    (HAND, ('{"tag":"T60"}',), m.KeepAlive(), "no answer to a prompt"),
+    (HAND, ('{"tag":"T60"}',), m.DeclareRiichi(), "no riichi now"),
+    (HAND, ('{"tag":"T60"}',), m.Respond(m.Choice.TSUMO), "no tsumo now"),
+    (READY, (READY_DRAW,), m.DeclareRiichi(), None),
+    (READY, (READY_DRAW,), m.DeclareRiichi(130), None),
+    (READY, (READY_DRAW,), m.DeclareRiichi(0), "may not be thrown"),
+    ((60, 61, 62, *HAND[:10]), ('{"tag":"T63"}',), m.Respond(m.Choice.ANKAN, (60,)), None),
+    (
+        (60, 61, 62, *HAND[:10]),
+        ('{"tag":"T63"}',),
+        m.Respond(m.Choice.ANKAN, (0,)),
+        "no closed kan of that tile",
+    ),
+]
+PON_OFFERED = ('{"tag":"T60"}', '{"tag":"D60"}', '{"tag":"U"}', '{"tag":"E68","t":"1"}')
+OBJECTIONS += [
+    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.Choice.PASS), None),
+    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.Choice.PON, (69, 70)), None),
+    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.Choice.PON, (69, 71)), "not in the hand"),
+    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.Choice.PON, (0, 4)), "make no such meld"),
+    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.Choice.CHI, (69, 70)), "no chi now"),
+]
+
+
+@pytest.mark.parametrize(("hand", "frames", "sent", "said"), OBJECTIONS)
+def test_a_clients_frame_is_one_of_our_choices_or_said_why_not(
+    hand: tuple[int, ...], frames: tuple[str, ...], sent: m.ClientMessage, said: str | None
+) -> None:
+    session = seated(hand=hand)
+    for frame in frames:
+        session.receive(frame)
+    assert session.seat is not None
+    objection = session.seat.objection(sent)
+    assert objection is None if said is None else said in str(objection)
+
+
+def test_a_frame_nobody_asked_for_is_objected_to() -> None:
+    session = seated()
+    assert session.seat is not None
+    assert session.seat.objection(m.Throw(0)) == "nothing is asked of us"
+
+
+def test_after_a_riichi_only_a_discard_that_keeps_it_is_ours() -> None:
+    session = seated(hand=READY)
+    session.receive(READY_DRAW)
+    assert session.seat is not None
+    session.seat.observe(m.DeclareRiichi())
+    assert session.seat.objection(m.Throw(130)) is None
+    assert "may not be thrown" in str(session.seat.objection(m.Throw(0)))

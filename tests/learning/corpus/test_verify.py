@@ -84,9 +84,7 @@ def test_files_and_folders_are_read(tmp_path: Path) -> None:
         ("a.jsonl.zst", zstandard.compress(b'{"id":"a","text":""}')[:-1], "cut short"),
     ],
 )
-def test_fault_20_a_broken_file_is_reported_and_skipped(
-    tmp_path: Path, name: str, data: bytes, reason: str
-) -> None:
+def test_a_broken_file_is_reported_and_skipped(tmp_path: Path, name: str, data: bytes, reason: str) -> None:
     (tmp_path / name).write_bytes(data)
     good = write_shard(tmp_path / "good.jsonl.zst", texts(MODERN, 1))
     report = verify([tmp_path / name, good], workers=1)

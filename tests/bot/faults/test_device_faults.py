@@ -1,0 +1,134 @@
+"""Row 13: a GPU runs out of memory or is lost while the program plays on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+import torch
+from click.testing import Result
+from typer.testing import CliRunner
+
+from bot import cli
+from policies.fused import FusedNetwork
+from policies.networks import Network
+from tests.policies.models import save_models
+
+pytestmark = pytest.mark.usefixtures("restore_logs")
+
+HEALTHY = 30
+"""Answers of the GPU before it fails: some decisions into the first round."""
+
+
+class MadeUpGpu:
+    """In place of `FusedNetwork`: computes on the CPU, whatever device it says it is on."""
+
+    fault: ClassVar[Callable[[torch.device], None]]
+    answers = 0
+
+    def __init__(
+        self, network: Network, blank: Sequence[int] = (), device: torch.device | str = "cpu"
+    ) -> None:
+        self.device = torch.device(device)
+        self._network = FusedNetwork(network, blank)
+
+    def __call__(self, planes: torch.Tensor) -> torch.Tensor:
+        MadeUpGpu.answers += 1
+        if MadeUpGpu.answers > HEALTHY:
+            MadeUpGpu.fault(self.device)
+        return self._network(planes)
+
+
+@pytest.fixture
+def gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("SUZAKU_DECISION__CHECKPOINTS", str(save_models(tmp_path / "models")))
+    monkeypatch.setenv("SUZAKU_DECISION__PERMUTATIONS", "1")
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("policies.inference.FusedNetwork", MadeUpGpu)
+    monkeypatch.setattr(MadeUpGpu, "answers", 0)
+    monkeypatch.setattr(MadeUpGpu, "fault", staticmethod(lambda _: None), raising=False)
+
+
+def play(monkeypatch: pytest.MonkeyPatch, fault: Callable[[torch.device], None]) -> tuple[Result, list[str]]:
+    """A game on the GPU, and the names of what was logged."""
+    monkeypatch.setattr(MadeUpGpu, "fault", staticmethod(fault))
+    args = ["play", "--device", "cuda", "--type", "tonpuu", "--seed", "7", "--log-format", "json", "--json"]
+    result = CliRunner().invoke(cli.app, args)
+    lines = [json.loads(line) for line in result.stderr.splitlines() if line.startswith("{")]
+    return result, [line["event"] for line in lines]
+
+
+FAULTS = [
+    torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
+    RuntimeError("CUDA error: an illegal memory access was encountered"),
+    MemoryError(),
+]
+
+
+@pytest.mark.parametrize("error", FAULTS, ids=lambda error: type(error).__name__)
+def test_fault_13_a_lost_gpu_costs_one_try_on_the_cpu_and_no_fallback(
+    error: Exception, gpu: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(device: torch.device) -> None:
+        if device.type == "cuda":
+            raise error
+
+    result, logged = play(monkeypatch, lost)
+    assert result.exit_code == 0
+    assert logged.count("decision.moved_to_cpu") == 1
+    assert "decision.fallback" not in logged
+    assert MadeUpGpu.answers > HEALTHY + 10
+
+
+def test_fault_13_any_other_error_is_not_taken_for_a_lost_gpu(
+    gpu: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: torch.device) -> None:
+        raise ValueError("shape")
+
+    result, logged = play(monkeypatch, broken)
+    assert result.exit_code == 0
+    assert "decision.moved_to_cpu" not in logged
+    assert "decision.fallback" in logged
+
+
+def test_fault_13_a_cpu_that_is_out_of_memory_too_ends_with_the_rules(
+    gpu: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: torch.device) -> None:
+        raise MemoryError
+
+    result, logged = play(monkeypatch, full)
+    assert result.exit_code == 0
+    assert logged.count("decision.moved_to_cpu") == 1
+    assert "decision.fallback" in logged
+
+
+@pytest.mark.parametrize("command", ["play", "check", "engine"])
+def test_a_gpu_that_is_not_there_is_refused_before_anything_connects(
+    command: str, gpu: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    result = CliRunner().invoke(cli.app, [command, "--device", "cuda"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    told = "decision.device: torch finds no GPU it can use; use `--device auto`, or `decision.device: auto`"
+    assert result.stderr.splitlines()[-1] == f"suzaku: {told}"
+
+
+@pytest.mark.parametrize(("there", "device"), [(True, "cuda"), (False, "cpu")])
+def test_auto_takes_the_gpu_if_there_is_one(
+    there: bool, device: str, gpu: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: there)
+    seen: set[str] = set()
+    monkeypatch.setattr(MadeUpGpu, "fault", staticmethod(lambda device: seen.add(device.type)))
+    monkeypatch.setattr(MadeUpGpu, "answers", HEALTHY)
+    result = CliRunner().invoke(cli.app, ["check", "--device", "auto"])
+    assert result.exit_code == 0
+    assert "on auto: one decision" in result.stdout
+    assert seen == {device}

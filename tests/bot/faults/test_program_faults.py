@@ -1,0 +1,200 @@
+"""One fault of a row through `suzaku play` or `suzaku review`; the other tests of the row vary it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gzip
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bot import cli
+from policies.heuristic import HeuristicPolicy
+from tests.bot.fake_server import Drop, FakeServer, Hang, Hear, Say, Script, Step, fake_server
+from tests.bot.scripts import BACK, DEAL, DRAW, END, GAME, INIT, LOGIN, SEAT, TURN, reinit
+
+pytestmark = pytest.mark.usefixtures("restore_logs")
+
+
+@contextlib.contextmanager
+def served(*scripts: Script) -> Iterator[FakeServer]:
+    """A fake server on a loop of its own, since the program runs one on this thread."""
+    up, down = threading.Event(), threading.Event()
+    servers: list[FakeServer] = []
+
+    async def serve() -> None:
+        async with fake_server(*scripts) as server:
+            servers.append(server)
+            up.set()
+            await asyncio.to_thread(down.wait)
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
+    thread.start()
+    assert up.wait(30)
+    try:
+        yield servers[0]
+    finally:
+        down.set()
+        thread.join(30)
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
+
+
+def play(url: str, *more: str) -> tuple[int, str, list[dict[str, object]]]:
+    """Exit code, everything shown, and what was logged, of one game at a server."""
+    args = ["play", "--url", url, "--log-format", "json", "--out", "r", *more]
+    result = CliRunner().invoke(cli.app, args)
+    logged = [json.loads(line) for line in result.stderr.splitlines() if line.startswith("{")]
+    return result.exit_code, result.output, logged
+
+
+def named(logged: list[dict[str, object]], event: str) -> list[dict[str, object]]:
+    return [entry for entry in logged if entry["event"] == event]
+
+
+AGAIN: list[Step] = [*BACK, reinit(), Say(DRAW), *TURN, *END]
+SURVIVED: dict[str, tuple[tuple[Script, ...], str]] = {
+    "01 a line that drops in a round": (([*LOGIN, *SEAT, *DEAL, Drop()], AGAIN), "conn.lost"),
+    "03 a discard that was lost": (([*LOGIN, *SEAT, *DEAL, Hear("D"), Drop()], AGAIN), "conn.lost"),
+    "07 a frame twice": (([*LOGIN, *SEAT, *DEAL, Say(DRAW), Hang()], AGAIN), "state.mismatch"),
+    "08 an unknown tag": (([*LOGIN, *SEAT, Say('{"tag":"NEW"}'), *DEAL, *TURN, *END],), "proto.unknown_tag"),
+    "09 a broken frame": (([*LOGIN, *SEAT, Say('{"tag":"T136"}'), *DEAL, *TURN, *END],), "proto.rejected"),
+    "10 a win that is not ours": (
+        ([*LOGIN, *SEAT, Say(INIT), Say(DRAW.replace("}", ',"t":"16"}')), *TURN, *END],),
+        "state.mismatch",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SURVIVED)
+def test_fault_01_to_10_in_a_game_that_suzaku_play_finishes(case: str, tmp_path: Path) -> None:
+    scripts, told = SURVIVED[case]
+    with served(*scripts) as server:
+        code, shown, logged = play(server.url)
+        assert not server.faults
+        assert server.handshakes == len(scripts)
+    assert code == 0, shown
+    assert named(logged, told)
+    assert len(named(logged, "game.ended")) == 1
+    assert len(list((tmp_path / "r").glob("*.xml"))) == 1
+
+
+ENDED: dict[str, tuple[Script, str]] = {
+    "05 the id is used elsewhere": (
+        [*LOGIN, *SEAT, *DEAL, Say('{"tag":"ERR","code":"1004"}'), Hang()],
+        "session.replaced",
+    ),
+    "06 the id is not let in": ([Hear("HELO"), Say('{"tag":"ERR","code":"1003"}'), Hang()], "login.rejected"),
+}
+
+
+@pytest.mark.parametrize("case", ENDED)
+def test_fault_05_and_06_end_suzaku_play_at_once(case: str) -> None:
+    script, told = ENDED[case]
+    with served(script, GAME) as server:
+        code, shown, logged = play(server.url)
+        assert server.handshakes == 1
+    assert code == 1, shown
+    assert named(logged, told)
+
+
+def fail_in_play(
+    patch: pytest.MonkeyPatch, server: FakeServer, fault: Callable[[], list[list[float]]]
+) -> None:
+    """Make every answer of the policy the fault's, once we have connected; getting ready goes well."""
+    answer = HeuristicPolicy.answer
+    patch.setattr(HeuristicPolicy, "answer", lambda *args: fault() if server.handshakes else answer(*args))
+
+
+def raises() -> list[list[float]]:
+    raise RuntimeError("weights are gone")
+
+
+@pytest.mark.parametrize(
+    "fault", [raises, lambda: [[float("nan")] * 14], list], ids=["raises", "nan", "nothing"]
+)
+def test_fault_12_a_failing_policy_costs_no_game(
+    fault: Callable[[], list[list[float]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(GAME) as server:
+        fail_in_play(monkeypatch, server, fault)
+        code, shown, logged = play(server.url)
+        assert code == 0, shown
+        assert server.tags() == ["HELO", "JOIN", "GOK", "NEXTREADY", "D", "BYE"]
+    assert len(named(logged, "decision.fallback")) == 1
+
+
+def test_fault_11_a_decision_over_budget_costs_no_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUZAKU_DECISION__BUDGET_MS", "200")
+    with served(GAME) as server:
+
+        def hang() -> list[list[float]]:
+            """Until the program has answered without it."""
+            until = time.monotonic() + 20
+            while "D" not in server.tags() and time.monotonic() < until:
+                time.sleep(0.01)
+            return []
+
+        fail_in_play(monkeypatch, server, hang)
+        code, shown, logged = play(server.url)
+    assert code == 0, shown
+    assert named(logged, "decision.fallback")
+
+
+HOSTILE = {
+    "chat": '{"tag":"CHAT","uname":"%1B%5B2J%E2%80%AEevil","text":"%1B%5D0;x%07"}',
+    "name": "%1B%5B2J%E2%80%AEevil",
+}
+
+
+def test_fault_24_names_and_chat_cannot_steer_the_terminal() -> None:
+    seat = [
+        Say(step.frame.replace('"n1":"%41"', f'"n1":"{HOSTILE["name"]}"')) if isinstance(step, Say) else step
+        for step in SEAT
+        if not isinstance(step, Say) or isinstance(step.frame, str)
+    ]
+    with served([*LOGIN, Say(HOSTILE["chat"]), *seat, *DEAL, *TURN, *END]) as server:
+        code, shown, _ = play(server.url)
+    assert code == 0, shown
+    assert "evil" in shown
+    assert not any(char in shown for char in "\x1b\x07\u202e")
+
+
+BOMB = gzip.compress(b'<mjloggm ver="2.3">' + b" " * (64 << 20))
+FILES = {
+    "20 entities": (b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "b">]><mjloggm ver="2.3"/>', "DOCTYPE"),
+    "20 a huge attribute": (b'<mjloggm ver="' + b"9" * (4 << 20) + b'"/>', ""),
+    "21 a gzip bomb": (BOMB, "expands"),
+    "21 a cut gzip": (BOMB[: len(BOMB) // 2], ""),
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_fault_20_and_21_a_hostile_record_is_refused(case: str, tmp_path: Path) -> None:
+    data, said = FILES[case]
+    (tmp_path / "evil.mjlog").write_bytes(data)
+    result = CliRunner().invoke(cli.app, ["review", "evil.mjlog", "--policy", "heuristic"])
+    assert result.exit_code in (1, 2), result.output
+    assert isinstance(result.exception, SystemExit)
+    assert "evil.mjlog" in result.output
+    assert said in result.output
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "2026112100gm-0009-0000-0123abcd/../x", "a\0b"])
+def test_fault_22_an_id_that_is_a_path_is_refused(name: str, tmp_path: Path) -> None:
+    result = CliRunner().invoke(cli.app, ["review", f"https://tenhou.net/0/?log={name}"])
+    assert result.exit_code == 1, result.output
+    assert "not a game id" in result.output
+    assert isinstance(result.exception, SystemExit)
+    assert sorted(path.name for path in tmp_path.iterdir()) in ([], ["state"])
