@@ -232,7 +232,10 @@ class Decision(_Part, frozen=True, kw_only=True):
 
 
 class Yaku(_Part, frozen=True, kw_only=True):
-    """A yaku by Tenhou's id and its Japanese name; ``han`` 0 for a yakuman."""
+    """A yaku by Tenhou's id and its Japanese name; ``han`` 0 for a yakuman.
+
+    What adds nothing, such as ura dora where there are none, is left out.
+    """
 
     id: int
     name: str
