@@ -23,8 +23,9 @@ def print_report(report: LossReport, *, as_json: bool) -> int:
 def _lines(report: LossReport) -> Iterator[str]:
     plan, lost = report.plan, report.losses
     yield (
-        f"{report.games} games, split {plan.split}, seat {SEAT}, by {plan.policy}; {plan.worlds} walls a decision, "
-        f"seed {plan.seed}; {report.seconds:,.0f} s; {report.left_out} records left out"
+        f"{report.games} games, split {plan.split}, seat {SEAT}, by {plan.policy}; "
+        f"{plan.worlds} walls a decision, seed {plan.seed}; {report.seconds:,.0f} s; "
+        f"{report.left_out} records left out"
     )
     yield (
         f"losses of reviews: {lost.disagreements} disagreements with one, {_percent(lost.negative)} below 0, "

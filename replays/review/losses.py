@@ -1,8 +1,9 @@
 """What an option loses against the preferred one, and how far that may be off.
 
-The rules value hands with more confidence than they earn: where rounds are played out from recorded
-decisions, options differ by a small part of what the rules' values differ by. So these are shrunk to that
-part, and what rollouts leave open is the error. `suzaku eval loss` measures both.
+The loss counts what rollouts confirm. Where rounds are played out from recorded decisions, the rules' values
+of two hands are worth what they say if one of them is tenpai or declares riichi, half of it between other
+hands of different shanten, and nothing between hands of the same. What rollouts leave open is the error.
+`suzaku eval loss` measures both.
 """
 
 from __future__ import annotations
@@ -19,14 +20,20 @@ Kind: TypeAlias = Literal["same_shanten", "other_shanten", "tenpai", "riichi", "
 and the other does not; about riichi; about a win."""
 
 SHARE: Final[Mapping[Kind, float]] = {
-    "same_shanten": 0.1,
-    "other_shanten": 0.25,
-    "tenpai": 0.5,
-    "riichi": 0.5,
+    "same_shanten": 0.0,
+    "other_shanten": 0.5,
+    "tenpai": 1.0,
+    "riichi": 0.9,
     "win": 1.0,
 }
 """How much of the difference between two hands' values is found in rollouts."""
-SPREAD: Final = 3.0
+SPREAD: Final[Mapping[Kind, float]] = {
+    "same_shanten": 3.0,
+    "other_shanten": 3.0,
+    "tenpai": 7.0,
+    "riichi": 7.0,
+    "win": 7.0,
+}
 """Standard deviation of what is then still missing, in rank points."""
 RISK_ERROR: Final = 0.3
 """Standard error of a tile's risk of dealing in, as a share of it."""
@@ -74,7 +81,7 @@ def loss_of(preferred: Worth, option: Worth, kind: Kind) -> Loss:
     """
     onward = preferred.onward - option.onward
     value = preferred.certain - option.certain + option.risk - preferred.risk + SHARE[kind] * onward
-    return Loss(value, math.hypot(SPREAD, RISK_ERROR * preferred.risk, RISK_ERROR * option.risk))
+    return Loss(value, math.hypot(SPREAD[kind], RISK_ERROR * preferred.risk, RISK_ERROR * option.risk))
 
 
 def kind_of(worth: Mapping[Action, Worth], preferred: Action, option: Action) -> Kind:

@@ -31,22 +31,22 @@ def disagreements(review: Review) -> Iterator[Decision]:
     return (each for each in review.decisions if not each.agrees and each.loss is not None)
 
 
-def test_hands_of_the_same_shanten_differ_by_less_than_their_values() -> None:
+def test_what_hands_are_worth_counts_most_where_one_is_tenpai() -> None:
     worth = {FIRST: Worth(onward=20.0, shanten=1), SECOND: Worth(onward=10.0, shanten=1)}
     worth[THIRD] = Worth(onward=10.0, shanten=2)
     worth[FOURTH] = Worth(onward=30.0, shanten=0)
     lost = losses(worth, FIRST)
     assert lost[FIRST] == Loss(0.0, 0.0)
-    assert lost[SECOND] == Loss(10.0 * SHARE["same_shanten"], SPREAD)
-    assert lost[THIRD] == Loss(10.0 * SHARE["other_shanten"], SPREAD)
-    assert lost[FOURTH] == Loss(-10.0 * SHARE["tenpai"], SPREAD)
-    assert 0.0 < lost[SECOND].value < lost[THIRD].value < 10.0
+    assert lost[SECOND] == Loss(10.0 * SHARE["same_shanten"], SPREAD["same_shanten"])
+    assert lost[THIRD] == Loss(10.0 * SHARE["other_shanten"], SPREAD["other_shanten"])
+    assert lost[FOURTH] == Loss(-10.0 * SHARE["tenpai"], SPREAD["tenpai"])
+    assert abs(lost[SECOND].value) < lost[THIRD].value < -lost[FOURTH].value
 
 
 def test_the_risk_of_dealing_in_counts_in_full_and_is_not_known_exactly() -> None:
     worth = {FIRST: Worth(onward=5.0, shanten=1), SECOND: Worth(risk=20.0, onward=5.0, shanten=1)}
     lost = losses(worth, FIRST)[SECOND]
-    assert lost == Loss(20.0, math.hypot(SPREAD, 20.0 * RISK_ERROR))
+    assert lost == Loss(20.0, math.hypot(SPREAD["same_shanten"], 20.0 * RISK_ERROR))
     assert lost.clear
     assert losses(worth, SECOND)[FIRST].value == -20.0
 
@@ -54,12 +54,12 @@ def test_the_risk_of_dealing_in_counts_in_full_and_is_not_known_exactly() -> Non
 def test_a_win_counts_in_full() -> None:
     ron = Action(ActionKind.RON, 0)
     lost = losses({ron: Worth(certain=30.0), PASS: Worth(onward=10.0)}, ron)
-    assert lost[PASS] == Loss(20.0, SPREAD)
+    assert lost[PASS] == Loss(20.0, SPREAD["win"])
 
 
 def test_riichi_is_measured_against_silence() -> None:
     worth = {RIICHI: Worth(onward=12.0), FIRST: Worth(onward=8.0, shanten=0)}
-    assert losses(worth, RIICHI)[FIRST] == Loss(4.0 * SHARE["riichi"], SPREAD)
+    assert losses(worth, RIICHI)[FIRST] == Loss(4.0 * SHARE["riichi"], SPREAD["riichi"])
 
 
 def test_without_a_value_of_what_is_preferred_nothing_has_a_loss() -> None:
