@@ -7,7 +7,7 @@ import { seatName, windOf } from "./board.js";
 import { harmless, isolated, make } from "./dom.js";
 import { lossParts } from "./loss.js";
 import { SIGNS, sameAction } from "./review.js";
-import { tileElement } from "./tiles.js";
+import { tileElement, tileText } from "./tiles.js";
 import { number, percent, words } from "./words.js";
 
 /** @typedef {import("./review.js").Decision} Decision */
@@ -249,7 +249,7 @@ function ukeireTitle(option) {
   const { decision: text, comma } = words();
   if (!option.ukeire) return "";
   const count = text.ukeireCell(option.ukeire.tiles, option.ukeire.kinds);
-  return option.discard ? count + comma + text.afterDiscard(tileName(option.discard)) : count;
+  return option.discard ? count + comma + text.afterDiscard(tileText(option.discard)) : count;
 }
 
 /** @param {number | null} value */
