@@ -147,7 +147,7 @@ export const english = {
     loss: "Loss",
     lossUnit: "expected rank points",
     lossNoise: "≈ 0",
-    lossMeans: "Loss: rank points that a choice is estimated to cost against the policy's, ± standard error. ≈ 0: too small to tell from 0. Negative: the estimate, which knows nothing of the policy, puts the choice above the policy's.",
+    lossMeans: "Loss: estimated rank points that a choice costs compared with the policy's choice, ± standard error. ≈ 0: too small to tell apart from 0. Negative: the estimate, which is independent of the policy, prefers this choice.",
     unvalued: "not valued",
     ratio: "Ratio",
     judgedAt: (/** @type {string} */ step) => `They part at the step: ${step}`,
@@ -379,7 +379,7 @@ export const english = {
       ["E S W N", "seat winds of this round; in the table, the chance to deal in to each"],
       ["0m 1z", "tiles in writing: 0 is a red five, 1z to 7z are East, South, West, North, white, green, red"],
       ["?! ?", "inaccuracy and mistake; ?? a blunder, ✓ an option as good or nearly so"],
-      ["± ≈ 0", "loss: rank points against the policy's choice with their standard error; ≈ 0: too small to tell from 0; negative: the estimate puts the choice above the policy's"],
+      ["± ≈ 0", "loss in rank points compared with the policy's choice, ± standard error; ≈ 0: too small to tell apart from 0; negative: the estimate prefers this choice"],
     ],
   },
 };
