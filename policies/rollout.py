@@ -197,19 +197,25 @@ class PolicyChooser:
 
 
 class _Game:
-    """One table in progress."""
+    """One table in progress; with ``rounds`` it stops when that many have ended."""
 
-    def __init__(self, seating: Seating, length: GameLength) -> None:
+    def __init__(self, seating: Seating, table: Table, rounds: int | None = None) -> None:
         self.seating = seating
         self.decisions = [0, 0, 0, 0]
         self.faults: list[Fault] = []
         self.crash = ""
-        self.table = Table(seating.seed, length=length)
+        self.table = table
+        self._rounds = rounds
         self._answers: dict[int, Action] = {}
 
     @property
     def over(self) -> bool:
-        return self.table.done or bool(self.crash)
+        table = self.table
+        return (
+            table.done
+            or bool(self.crash)
+            or (self._rounds is not None and len(table.results) >= self._rounds)
+        )
 
     def advance(self, times: Times) -> list[Request]:
         """Apply the given answers and any forced moves, up to the next decisions."""
@@ -228,7 +234,7 @@ class _Game:
                 table.step(self._answers)
                 times["table"] += process_time() - before
                 self._answers = {}
-            if table.done:
+            if self.over:
                 return []
             requests = self._requests(times)
             if requests:
@@ -307,30 +313,51 @@ class Rollout:
 
     def steps(self, seatings: Iterable[Seating]) -> Generator[list[Played], None, None]:
         """Like `play`, but yields after each step of all tables the games that ended with it, often none."""
+        with contextlib.closing(self._steps(map(self._sit_down, seatings))) as steps:
+            for ended in steps:
+                yield [game.played() for game in ended]
+
+    def finish_rounds(
+        self, tables: Iterable[tuple[Seating, Table]]
+    ) -> Generator[tuple[Seating, Table], None, None]:
+        """Play the rounds that are under way to their ends, in the order in which they end.
+
+        Args:
+            tables: with who sits where; of the seating nothing else counts. The tables are played on, not
+                copied, and each is taken only when there is room for it.
+
+        Raises:
+            RuntimeError: a table crashed.
+        """
+        games = (_Game(seating, table, rounds=1) for seating, table in tables)
+        with contextlib.closing(self._steps(games)) as steps:
+            for game in itertools.chain.from_iterable(steps):
+                if game.crash:
+                    raise RuntimeError(f"game {game.seating.number}: {game.crash}")
+                yield game.seating, game.table
+
+    def _steps(self, coming: Iterator[_Game]) -> Generator[list[_Game], None, None]:
         try:
-            yield from self._steps(iter(seatings))
+            games = list(itertools.islice(coming, self._tables))
+            while games:
+                asked = [(game, request) for game in games for request in game.advance(self.times)]
+                self._answer(asked)
+                running, ended = [], []
+                for game in games:
+                    if not game.over:
+                        running.append(game)
+                        continue
+                    ended.append(game)
+                    running += itertools.islice(coming, 1)
+                yield ended
+                games = running
         finally:
             for chooser in self._choosers:
                 chooser.close(self.times)
 
-    def _steps(self, coming: Iterator[Seating]) -> Iterator[list[Played]]:
-        games = [self._sit_down(seating) for seating in itertools.islice(coming, self._tables)]
-        while games:
-            asked = [(game, request) for game in games for request in game.advance(self.times)]
-            self._answer(asked)
-            running, ended = [], []
-            for game in games:
-                if not game.over:
-                    running.append(game)
-                    continue
-                ended.append(game.played())
-                running += [self._sit_down(seating) for seating in itertools.islice(coming, 1)]
-            yield ended
-            games = running
-
     def _sit_down(self, seating: Seating) -> _Game:
         before = process_time()
-        game = _Game(seating, self._length)
+        game = _Game(seating, Table(seating.seed, length=self._length))
         self.times["table"] += process_time() - before
         return game
 

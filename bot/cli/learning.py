@@ -481,6 +481,44 @@ def evaluate_danger(
     return print_report(report, as_json=as_json)
 
 
+@evaluation.command("loss")
+@reported
+def evaluate_loss(
+    data: Annotated[
+        list[Path],
+        typer.Option("--data", help="Records as `corpus build` takes them.", metavar="PATH"),
+    ],
+    split: Annotated[str, typer.Option(help="train, validation, test or all.", metavar="NAME")] = "all",
+    games: Annotated[
+        int, typer.Option(help="The first of those that fit, so many at most.", metavar="NUMBER", min=1)
+    ] = 50,
+    worlds: Annotated[
+        int, typer.Option(help="Walls drawn for each decision that is played out.", metavar="NUMBER", min=2)
+    ] = 12,
+    policy: Annotated[
+        str,
+        typer.Option(help="Network that judges and plays: network, phoenix or a folder.", metavar="POLICY"),
+    ] = "network",
+    seed: Annotated[int, typer.Option(help="Of everything drawn.", metavar="NUMBER", min=0)] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Measure how good the losses of reviews are.
+
+    Plays decisions of real games to the end of the round, each option over the same walls with all hands as
+    they lay, and compares what comes of it with the values by rule; compares the chances to deal in with the
+    true hands.
+    """
+    from bot.logs import set_up_logs
+    from bot.models import use_threads
+    from learning.losses.study import Plan, study
+    from learning.losses.text import print_report
+
+    set_up_logs()
+    use_threads()
+    plan = Plan(games, split, worlds, policy, seed)
+    return print_report(study(data, plan, quiet=as_json), as_json=as_json)
+
+
 @reported
 def arena(
     challenger: Annotated[

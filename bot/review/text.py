@@ -11,6 +11,7 @@ from bot.redaction import clean_text
 from bot.tenhou.game_types import describe
 from game.ranking import rank_name
 from game.tiles import text_of_mjai
+from replays.review.losses import Loss
 from replays.review.schema import Action, Caveat, Decision, Game, Index, Judged, Rates, Review, Round
 
 _WORST: Final = 5
@@ -117,10 +118,10 @@ def _rates_text(rates: Rates) -> str:
 
 def _decision_text(review: Review, decision: Decision) -> str:
     where = _round_text(review.rounds[decision.round])
-    loss = "" if decision.loss is None else f", loss {_fixed(decision.loss, 1)}"
     return (
         f"{where} turn {decision.turn}: {_action_text(decision.done)} rather than "
-        f"{_action_text(decision.preferred)}: {decision.category}, ratio {decision.ratio:.3f}{loss}"
+        f"{_action_text(decision.preferred)}: {decision.category}, ratio {decision.ratio:.3f}"
+        f"{_loss_text(decision)}"
     )
 
 
@@ -133,6 +134,13 @@ def _other_text(decision: Decision) -> str:
         if action is not None:
             told.setdefault(action, f"{name} {_action_text(action)} {_percent(chances[action])}")
     return ", ".join(told.values())
+
+
+def _loss_text(decision: Decision) -> str:
+    """The loss with its standard error; nothing where it is noise."""
+    if decision.loss is None or not Loss(decision.loss, decision.loss_error or 0.0).clear:
+        return ""
+    return f", loss {_fixed(decision.loss, 1)} ± {_fixed(decision.loss_error or 0.0, 1)}"
 
 
 def _round_text(each: Round) -> str:

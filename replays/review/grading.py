@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from policies.decision import Step
 from replays.review.judging import ORDER
+from replays.review.losses import CLEAR, Loss
 from replays.review.schema import (
     Categories,
     Category,
@@ -18,7 +20,9 @@ from replays.review.schema import (
 )
 from replays.tally import SeatTally
 
-THRESHOLDS: Final = Thresholds(inaccuracy=0.3, mistake=0.08, blunder=0.01, softened=0.5, hardened=10.0)
+THRESHOLDS: Final = Thresholds(
+    inaccuracy=0.15, mistake=0.05, blunder=0.005, softened=0.0, hardened=5.0, clear=CLEAR
+)
 RATING: Final = (
     "100 times the mean over all decisions of p(done) / p(preferred), the policy's probabilities at the step "
     "where the two part; a decision like the policy's counts 1"
@@ -27,12 +31,12 @@ GRAVITY: Final[tuple[Category, ...]] = ("fine", "inaccuracy", "mistake", "blunde
 _BAD: Final = ("mistake", "blunder")
 
 
-def category_of(ratio: float, loss: float | None, step: Step, limits: Thresholds = THRESHOLDS) -> Category:
+def category_of(ratio: float, loss: Loss | None, step: Step, limits: Thresholds = THRESHOLDS) -> Category:
     """The category of a decision that is not what the policy prefers.
 
     Args:
         ratio: of the probabilities.
-        loss: reward it costs, None where that is not known.
+        loss: reward it costs, None where that is not known; counts only where it is clear.
         step: the step at which both part; what only a rule of habit says is never worse than an inaccuracy.
         limits: the thresholds.
     """
@@ -40,10 +44,11 @@ def category_of(ratio: float, loss: float | None, step: Step, limits: Thresholds
         return "inaccuracy"
     below = (limits.inaccuracy, limits.mistake, limits.blunder)
     grade = sum(ratio < limit for limit in below)
-    if loss is not None and loss <= limits.softened:
-        grade = max(0, grade - 1)
-    elif loss is not None and loss >= limits.hardened and grade == 1:
-        grade = 2
+    if loss is not None and loss.clear:
+        if loss.value <= limits.softened:
+            grade = max(0, grade - 1)
+        elif loss.value >= limits.hardened and grade == 1:
+            grade = 2
     return GRAVITY[grade]
 
 
@@ -51,7 +56,7 @@ def figures(decisions: Iterable[Decision]) -> Judged:
     """Decisions in figures."""
     counts: dict[Category, int] = dict.fromkeys(GRAVITY, 0)
     agreed = valued = 0
-    ratios = loss = 0.0
+    ratios = loss = variance = 0.0
     for decision in decisions:
         counts[decision.category] += 1
         agreed += decision.agrees
@@ -59,6 +64,7 @@ def figures(decisions: Iterable[Decision]) -> Judged:
         if decision.loss is not None:
             valued += 1
             loss += decision.loss
+            variance += (decision.loss_error or 0.0) ** 2
     number = sum(counts.values())
     bad = sum(counts[name] for name in _BAD)
     return Judged(
@@ -69,6 +75,7 @@ def figures(decisions: Iterable[Decision]) -> Judged:
         bad_move_rate=_share(bad, number),
         rating=round(100.0 * ratios / number, 2) if number else None,
         loss=round(loss, 2),
+        loss_error=round(math.sqrt(variance), 2),
         valued=valued,
         categories=Categories(**counts),
     )
@@ -88,6 +95,7 @@ def together(parts: Sequence[Judged]) -> Judged:
         bad_move_rate=_share(bad, number),
         rating=round(rated / number, 2) if number else None,
         loss=round(sum(part.loss for part in parts), 2),
+        loss_error=round(math.hypot(*(part.loss_error for part in parts)), 2),
         valued=sum(part.valued for part in parts),
         categories=Categories(
             **{name: sum(getattr(part.categories, name) for part in parts) for name in GRAVITY}
@@ -111,12 +119,13 @@ def fields(judged: Judged) -> dict[str, Any]:
 
 
 def worst(decisions: Sequence[Decision]) -> tuple[int, ...]:
-    """Numbers of the decisions that are not fine: by category, then by loss, then by ratio."""
+    """Numbers of the decisions that are not fine: by category, then by clear loss, then by ratio."""
     numbers = [number for number, decision in enumerate(decisions) if decision.category != "fine"]
 
     def gravity(number: int) -> tuple[float, float, float]:
         decision = decisions[number]
-        return -GRAVITY.index(decision.category), -(decision.loss or 0.0), decision.ratio
+        lost = Loss(decision.loss or 0.0, decision.loss_error or 0.0)
+        return -GRAVITY.index(decision.category), -lost.value if lost.clear else 0.0, decision.ratio
 
     return tuple(sorted(numbers, key=gravity))
 

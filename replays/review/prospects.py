@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from game.events import Four
 from game.settlement import GameLength, final_scores, game_over, next_round
+from game.table import Table
 from policies.checkpoint import load, network_of
 from policies.reward import (
     ROUND_START,
@@ -107,6 +108,23 @@ class Prospects:
                 standing.round_index, standing.honba, dealer_repeats=again, won=winner is not None
             )
             key = _Next(standing.round, index, honba, sticks, scores)
+        return self._row(key)
+
+    def of_table(self, number: int, table: Table) -> int:
+        """Ask what a table is worth at which a round has just ended.
+
+        Args:
+            number: of that round in the game.
+            table: with the next round dealt, or at the end of the game.
+
+        Returns:
+            The row of the answer.
+        """
+        if table.done:
+            return self._row(table.scores)
+        return self._row(_Next(number, table.round_index, table.honba, table.riichi_sticks, table.scores))
+
+    def _row(self, key: _Next | Four) -> int:
         return self._places.setdefault(key, len(self._places))
 
     def answer(self) -> None:

@@ -23,12 +23,13 @@ from replays.review.after import After, Shape
 from replays.review.caveats import caveats_of, check_rules
 from replays.review.judging import STEPS, Opinion, opinions, ranked
 from replays.review.live import LiveDecisions
+from replays.review.losses import Loss, losses
 from replays.review.moments import Found, Moment, follow
 from replays.review.notes import Notes, kinds_of
 from replays.review.prospects import Prospects
 from replays.review.rounds import rounds_of
 from replays.review.texts import action_text
-from replays.review.worth import Pricer, worths
+from replays.review.worth import Pricer, Worth, worths
 from replays.tally import tally
 
 Source: TypeAlias = Literal["mjlog", "tenhou6", "link", "mjai"]
@@ -126,7 +127,7 @@ class Reviewer:
             others = opinions(moments, player, length, self._other.policy)
         views = [look(moment.record, player, length, reads_melds=True) for moment in moments]
         dangers = [danger_of(m.record, player, view) for m, view in zip(moments, views, strict=True)]
-        values = _values(moments, player, views, dangers, prospects)
+        values = values_of(moments, player, views, dangers, prospects)
         notes = Notes(player, length)
         played = LiveDecisions(live, player)
         return tuple(
@@ -213,13 +214,13 @@ def _check(record: GameRecord, player: int) -> None:
         )
 
 
-def _values(
+def values_of(
     moments: Sequence[Moment],
     player: int,
     views: Sequence[Outlook],
     dangers: Sequence[Danger],
     prospects: Prospects | None,
-) -> list[Mapping[Action, float]]:
+) -> list[Mapping[Action, Worth]]:
     """Value of each option, with all outcomes predicted at once."""
     if prospects is None:
         return [{} for _ in moments]
@@ -237,20 +238,21 @@ def decision_of(
     moment: Moment,
     opinion: Opinion,
     danger: Danger,
-    worth: Mapping[Action, float],
+    worth: Mapping[Action, Worth],
     other: Opinion | None,
     notes: Notes,
     live: LiveDecisions,
 ) -> schema.Decision:
     """Combine the findings about one decision."""
     done = moment.done
-    options = _options(player, moment, opinion, danger, worth, other)
+    lost = losses(worth, opinion.preferred)
+    options = _options(player, moment, opinion, danger, lost, other)
     agrees = opinion.agrees(done)
     judged, ratio = opinion.parted(done)
     text = action_text(done, moment.record)
-    loss = next(option.loss for option in options if option.action == text)
+    loss = lost.get(done)
     if agrees and loss is not None:
-        loss = 0.0
+        loss = Loss(0.0, 0.0)
     return schema.Decision(
         round=moment.round,
         event=moment.event,
@@ -265,7 +267,8 @@ def decision_of(
         options=options,
         agrees=agrees,
         ratio=round(ratio, 6),
-        loss=loss,
+        loss=_value(loss),
+        loss_error=_error(loss),
         category="fine" if agrees else grading.category_of(ratio, loss, judged),
         notes=notes.of(moment, opinion),
         other=action_text(other.preferred, moment.record) if other else None,
@@ -280,17 +283,16 @@ def _options(
     moment: Moment,
     opinion: Opinion,
     danger: Danger,
-    worth: Mapping[Action, float],
+    lost: Mapping[Action, Loss],
     other: Opinion | None,
 ) -> tuple[schema.Option, ...]:
     record = moment.record
     deal_in = danger.deal_in
     after = After(record, player, moment.legal)
-    best = worth.get(opinion.preferred)
     rows = []
     for action in ranked(opinion):
         step = STEPS[action.kind]
-        own = worth.get(action)
+        loss = lost.get(action)
         kind = action.tile >> 2
         is_discard = action.kind is ActionKind.DISCARD
         shape = after.of(action)
@@ -305,7 +307,8 @@ def _options(
                 ukeire=_ukeire(shape) if shape else None,
                 discard=shape.discard or None if shape else None,
                 danger=(first, second, third) if is_discard else None,
-                loss=None if best is None or own is None else round(best - own, 3) + 0.0,
+                loss=_value(loss),
+                loss_error=_error(loss),
                 other=round(other.probabilities[action], 6) if other else None,
             )
         )
@@ -314,6 +317,14 @@ def _options(
 
 def _ukeire(shape: Shape) -> schema.Ukeire:
     return schema.Ukeire(kinds=shape.mask.bit_count(), tiles=shape.copies, which=tuple(kinds_of(shape.mask)))
+
+
+def _value(loss: Loss | None) -> float | None:
+    return None if loss is None else round(loss.value, 3) + 0.0
+
+
+def _error(loss: Loss | None) -> float | None:
+    return None if loss is None else round(loss.error, 3)
 
 
 def _hand(moment: Moment, player: int, options: Sequence[schema.Option]) -> schema.Hand:

@@ -108,7 +108,8 @@ def _ready(drawn: DrawnRound) -> tuple[bool, bool, bool, bool]:
 
 
 def _winner(win: Win) -> Winner:
-    yaku = [*win.yaku, *((number, 0) for number in win.yakuman)]
+    # Tenhou names ura dora with 0 han in every win with riichi that has none
+    yaku = [*((number, han) for number, han in win.yaku if han), *((number, 0) for number in win.yakuman)]
     return Winner(
         player=win.player,
         from_player=win.from_player,

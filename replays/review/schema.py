@@ -103,8 +103,9 @@ class Option(_Part, frozen=True, kw_only=True):
         ukeire: of the same hand.
         discard: that best discard: the one nearest to tenpai, then with most ukeire; null where none follows.
         danger: of this discard, by seat: the chance that it deals in, by rule.
-        loss: reward it costs against the preferred action, by the rules of `docs/review.md`; negative where
-            they put it above that; null where they have no value for it.
+        loss: estimate of the reward it costs against the preferred action, see `docs/review.md`; negative
+            where the estimate puts it above that; null where there is none.
+        loss_error: standard error of ``loss``; 0 for the preferred action; null where that is.
         other: probability by the policy compared with.
     """
 
@@ -117,6 +118,7 @@ class Option(_Part, frozen=True, kw_only=True):
     discard: str | None = None
     danger: Three | None = None
     loss: float | None = None
+    loss_error: float | None = None
     other: Probability | None = None
 
 
@@ -201,6 +203,7 @@ class Decision(_Part, frozen=True, kw_only=True):
         ratio: probability of what was done over that of what is preferred, at the step where they part; 1 at
             most.
         loss: that of the option done.
+        loss_error: its standard error.
         category: by ``thresholds``.
         notes: explanations.
         other: what the policy compared with would do.
@@ -224,6 +227,7 @@ class Decision(_Part, frozen=True, kw_only=True):
     ratio: Probability
     loss: float | None
     category: Category
+    loss_error: float | None = None
     notes: tuple[Note, ...] = ()
     other: Action | None = None
     other_agrees: bool | None = None
@@ -232,7 +236,10 @@ class Decision(_Part, frozen=True, kw_only=True):
 
 
 class Yaku(_Part, frozen=True, kw_only=True):
-    """A yaku by Tenhou's id and its Japanese name; ``han`` 0 for a yakuman."""
+    """A yaku by Tenhou's id and its Japanese name; ``han`` 0 for a yakuman.
+
+    What adds nothing, such as ura dora where there are none, is left out.
+    """
 
     id: int
     name: str
@@ -377,8 +384,9 @@ class Thresholds(_Part, frozen=True, kw_only=True):
         inaccuracy: a ratio below it is one.
         mistake: a ratio below it is one.
         blunder: a ratio below it is one.
-        softened: a loss of no more than this makes it one step better than its ratio says.
-        hardened: a loss of this or more makes an inaccuracy a mistake; far beyond the noise of a single loss.
+        softened: a clear loss of no more than this makes it one step better than its ratio says.
+        hardened: a clear loss of this or more makes an inaccuracy a mistake.
+        clear: a loss is clear from so many of its standard errors on; below that it is noise.
     """
 
     inaccuracy: float
@@ -386,6 +394,7 @@ class Thresholds(_Part, frozen=True, kw_only=True):
     blunder: float
     softened: float
     hardened: float
+    clear: float = 0.0
 
 
 class Categories(_Part, frozen=True, kw_only=True):
@@ -407,7 +416,8 @@ class Judged(_Part, frozen=True, kw_only=True):
         bad_moves: mistakes and blunders.
         bad_move_rate: share of these.
         rating: 100 times the mean ratio.
-        loss: sum over the decisions that have one; the noise of the single ones evens out in it.
+        loss: sum over the decisions that have one.
+        loss_error: standard error of the sum, from those of the decisions.
         valued: decisions that have a loss at all.
         categories: how many are of which.
     """
@@ -420,6 +430,7 @@ class Judged(_Part, frozen=True, kw_only=True):
     rating: float | None
     loss: float
     valued: int
+    loss_error: float = 0.0
     categories: Categories
 
 

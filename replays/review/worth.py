@@ -8,13 +8,13 @@ reward to be expected at the start of the round that would follow, or what the g
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from game.actions import PASS, Action, ActionKind
+from game.actions import PASS, RIICHI, Action, ActionKind
 from game.events import Four
 from game.scoring import context_of, evaluate
 from game.settlement import HONBA_POINTS, RIICHI_STICK, deltas, draw_deltas, liable_player
@@ -33,6 +33,27 @@ DRAWN_SHARE: Final = 0.3
 """Of the rounds in which a player neither wins nor deals in: nobody wins. Else each of the three does."""
 USUAL_POINTS: Final = 5200.0
 """What somebody else then wins, a dealer half as much again."""
+
+
+class Worth(NamedTuple):
+    """What an option is worth, in final reward, by what it is made of.
+
+    Attributes:
+        certain: what is sure: a win that is taken.
+        risk: what the discard can be expected to lose by dealing in now.
+        onward: what the hand is worth if the round goes on.
+        shanten: after a discard; None for what is no discard.
+    """
+
+    certain: float = 0.0
+    risk: float = 0.0
+    onward: float = 0.0
+    shanten: int | None = None
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return self.certain - self.risk + self.onward
 
 
 class Weighed(msgspec.Struct, frozen=True):
@@ -198,56 +219,66 @@ def prices_of(asked: Asked, prospects: Prospects) -> Prices:
 
 def worths(
     moment: Moment, view: Outlook, danger: Danger, asked: Asked, prospects: Prospects
-) -> Mapping[Action, float]:
+) -> Mapping[Action, Worth]:
     """Reward that each option adds to what the player can expect if he neither wins nor deals in.
 
     Kans and calls are left out: what the rules say about calls has nothing to do with what is lost by them
     (`docs/review.md`). A win that is offered has its value, and so has letting it pass.
     """
     seen = priced(view, danger, prices_of(asked, prospects))
-    found: dict[Action, float] = {}
+    found: dict[Action, Worth] = {}
     discards = [action for action in moment.legal if action.kind is ActionKind.DISCARD]
     if discards:
         found |= _of_discards(moment, seen, discards)
-    if asked.offered is not None and PASS in moment.legal:
-        found[PASS] = worth_of_pass(seen)
-    rewards = {action: worth / POINTS_PER_VALUE for action, worth in found.items()}
     if asked.offered is not None:
+        if PASS in moment.legal:
+            found[PASS] = Worth(onward=worth_of_pass(seen) / POINTS_PER_VALUE)
         (won,) = prospects.reward([asked.offered], asked.player).tolist()
-        rewards[moment.legal[0]] = won - asked.neither.reward(prospects, asked.player)
-    return rewards
-
-
-def _of_discards(moment: Moment, view: Outlook, discards: Sequence[Action]) -> dict[Action, float]:
-    """The discards; where riichi may be declared they stay silent, and it is worth its best discard."""
-    allowed = np.zeros(34, np.bool_)
-    allowed[[action.tile >> 2 for action in discards]] = True
-    worth = worth_of_discards(view, allowed)
-    found = {action: float(worth[action.tile >> 2]) for action in discards}
-    riichi = next((action for action in moment.legal if action.kind is ActionKind.RIICHI), None)
-    if riichi is None:
-        return found
-    declared = []
-    for action in discards:
-        more = _more_by_riichi(view, action.tile >> 2)
-        if more is not None:
-            declared.append(found[action] + min(0.0, more))
-            found[action] -= max(0.0, more)
-    if declared:
-        found[riichi] = max(declared)
+        found[moment.legal[0]] = Worth(certain=won - asked.neither.reward(prospects, asked.player))
     return found
 
 
-def _more_by_riichi(view: Outlook, kind: int) -> float | None:
-    """How much more a hand is worth declared than silent after a discard; None if it is not tenpai."""
+def _of_discards(moment: Moment, view: Outlook, discards: Sequence[Action]) -> dict[Action, Worth]:
+    """The discards; where riichi may be declared they stay silent, and it is worth its best discard."""
+    allowed = np.zeros(34, np.bool_)
+    allowed[[action.tile >> 2 for action in discards]] = True
+    # what `discard_worths` takes off for dealing in now
+    risk = view.cost / POINTS_PER_VALUE
+    onward = worth_of_discards(view, allowed) / POINTS_PER_VALUE + risk
+    found = {
+        action: Worth(risk=float(risk[kind]), onward=float(onward[kind]), shanten=_shanten_after(view, kind))
+        for action, kind in ((action, action.tile >> 2) for action in discards)
+    }
+    if RIICHI not in moment.legal:
+        return found
+    declared = []
+    for action, silent in list(found.items()):
+        if silent.shanten == 0:
+            more = _more_by_riichi(view, action.tile >> 2)
+            declared.append(silent._replace(onward=silent.onward + min(0.0, more), shanten=None))
+            found[action] = silent._replace(onward=silent.onward - max(0.0, more))
+    if declared:
+        found[RIICHI] = max(declared, key=lambda each: each.total)
+    return found
+
+
+def _hand_after(view: Outlook, kind: int) -> NDArray[np.int8]:
     hand34: NDArray[np.int8] = view.hand34.copy()
     hand34[kind] -= 1
-    if shanten(hand34, int(view.side[MELDS])) != 0:
-        return None
+    return hand34
+
+
+def _shanten_after(view: Outlook, kind: int) -> int:
+    return int(shanten(_hand_after(view, kind), int(view.side[MELDS])))
+
+
+def _more_by_riichi(view: Outlook, kind: int) -> float:
+    """How much more reward a hand is worth declared than silent after a discard."""
+    hand34 = _hand_after(view, kind)
     out = np.empty(2)
     thrown = view.thrown34 | np.uint64(1 << kind)
     tenpai_value(hand34, view.side, view.unseen34, view.dora34, view.gains, view.moment, thrown, out)
-    return (1.0 - float(view.rate[kind])) * float(out[0] - out[1])
+    return (1.0 - float(view.rate[kind])) * float(out[0] - out[1]) / POINTS_PER_VALUE
 
 
 def _won(standing: Standing, winner: int, payer: int, points: float) -> list[float]:

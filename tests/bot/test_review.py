@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 from bot import cli
 from bot.review.text import review_text
 from bot.sources import Loaded, load
-from game.events import EndGame, StartRound
+from game.events import EndGame, StartRound, Win
 from game.settlement import final_results, final_scores
 from policies.heuristic import HeuristicPolicy
 from policies.named import Named
@@ -100,6 +100,13 @@ def test_every_format_gives_the_same_decisions(game: GameRecord, form: str, tmp_
     assert made["game"]["source"] == form
     assert made["summary"]["decisions"] > 5
     assert made["summary"]["agreement"] == 1.0
+
+
+def test_a_win_without_ura_dora_is_no_yakuman(file: Path, game: GameRecord) -> None:
+    (won,) = [event for event in game.events if isinstance(event, Win)]
+    assert (53, 0) in won.yaku  # so Tenhou's records have it
+    (shown,) = json.loads(run(file, "--json").stdout)["rounds"][0]["result"]["wins"]
+    assert [(yaku["id"], yaku["han"]) for yaku in shown["yaku"]] == [(1, 1), (0, 1)]
 
 
 def test_a_link_with_the_game_in_it(game: GameRecord) -> None:

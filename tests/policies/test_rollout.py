@@ -78,6 +78,30 @@ def test_a_rollout_plays_the_same_games_as_single_decisions() -> None:
     assert not played.faults
 
 
+def test_rounds_under_way_are_played_to_their_ends_and_no_further() -> None:
+    run, alone = rollout(RandomPolicy(), tables=2), rollout(RandomPolicy(), tables=1)
+    whole = games(rollout(RandomPolicy()), 5)
+
+    def tables() -> list[tuple[Seating, Table]]:
+        return [(each, Table(each.seed, length="tonpuu")) for each in seatings(5)]
+
+    ended = {seating.number: table for seating, table in run.finish_rounds(tables())}
+    assert sorted(ended) == list(range(5))
+    for number, table in ended.items():
+        assert len(table.results) == 1
+        assert tuple(table.events) == whole[number].events[: len(table.events)]
+    again = {seating.number: table.scores for seating, table in alone.finish_rounds(tables())}
+    assert again == {number: table.scores for number, table in ended.items()}
+
+
+def test_a_round_that_crashes_is_an_error() -> None:
+    (seating,) = seatings(1)
+    table = Table(seating.seed, length="tonpuu")
+    table.step = None  # type: ignore[assignment, method-assign]
+    with pytest.raises(RuntimeError, match="game 0: "):
+        list(rollout(RandomPolicy()).finish_rounds([(seating, table)]))
+
+
 def test_other_seeds_and_other_seats_give_other_games() -> None:
     run = rollout(RandomPolicy(1), RandomPolicy(2))
     found = [

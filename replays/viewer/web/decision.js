@@ -5,8 +5,9 @@
 
 import { seatName, windOf } from "./board.js";
 import { harmless, isolated, make } from "./dom.js";
+import { lossParts } from "./loss.js";
 import { SIGNS, sameAction } from "./review.js";
-import { tileElement } from "./tiles.js";
+import { tileElement, tileText } from "./tiles.js";
 import { number, percent, words } from "./words.js";
 
 /** @typedef {import("./review.js").Decision} Decision */
@@ -108,7 +109,7 @@ export function decisionPanel(decision, index, all, look) {
       make("div", {}, make("h2", {}, text.heading(decision.turn, step)), make("p", { class: "quiet" }, text.number(index, all), " · ", sources[/** @type {"model"} */ (decision.source)] ?? "")),
       decision.done ? categoryBadge(decision.category) : null,
     ),
-    verdict(decision),
+    verdict(decision, look),
     situation(decision),
     notes(decision),
     optionTable(decision, look),
@@ -118,8 +119,8 @@ export function decisionPanel(decision, index, all, look) {
   );
 }
 
-/** @param {Decision} decision */
-function verdict(decision) {
+/** @param {Decision} decision @param {Look} look */
+function verdict(decision, look) {
   const { decision: text } = words();
   const share = (/** @type {Action | null} */ action) => decision.options.find((one) => sameAction(one.action, action))?.probability;
   const shareOfOther = (/** @type {Action | null} */ action) => decision.options.find((one) => sameAction(one.action, action))?.other;
@@ -129,8 +130,8 @@ function verdict(decision) {
       actionElement(action), make("span", { class: "choice-share" }, percent(shareOf(action))),
     );
   const loss = make(
-    "div", { class: "choice choice-loss" }, make("span", { class: "choice-label" }, text.loss),
-    make("strong", { "data-value": "loss" }, decision.loss === null ? "–" : number(decision.loss, 2)),
+    "div", { class: "choice choice-loss", title: text.lossMeans }, make("span", { class: "choice-label" }, text.loss),
+    make("strong", { "data-value": "loss" }, ...lossParts(decision, look.clear)),
     make("span", { class: "quiet" }, decision.loss === null ? text.unvalued : text.lossUnit),
   );
   return make(
@@ -195,9 +196,9 @@ function optionTable(decision, look) {
     deep ? make("th", { scope: "col", class: "num" }, ...both(text.shanten, text.shantenShort)) : null,
     deep ? make("th", { scope: "col", class: "num" }, ...both(text.ukeire, text.ukeireShort)) : null,
     ...(danger ? [1, 2, 3].map((place) => dangerHead((look.own + place) % 4, look)) : []),
-    loss ? make("th", { scope: "col", class: "num" }, text.loss) : null,
+    loss ? make("th", { scope: "col", class: "num", title: text.lossMeans }, text.loss) : null,
   );
-  const rows = decision.options.map((option, place) => optionRow(decision, option, place, { deep, danger, loss, past }));
+  const rows = decision.options.map((option, place) => optionRow(decision, option, place, { deep, danger, loss, past, clear: look.clear }));
   return make("div", { class: "scroll" }, make("table", { class: "options", "aria-label": text.options }, make("thead", {}, head), make("tbody", {}, ...rows)));
 }
 
@@ -218,7 +219,7 @@ export function both(long, short) {
  * @param {Decision} decision
  * @param {Option} option
  * @param {number} place
- * @param {{deep: boolean, danger: boolean, loss: boolean, past: {name: string, values: (number | null)[]}[]}} shown
+ * @param {{deep: boolean, danger: boolean, loss: boolean, past: {name: string, values: (number | null)[]}[], clear: number}} shown
  */
 function optionRow(decision, option, place, shown) {
   const { decision: text } = words();
@@ -239,7 +240,7 @@ function optionRow(decision, option, place, shown) {
     shown.deep ? cell(option.shanten === null || option.shanten === undefined ? "" : String(option.shanten), "shanten") : null,
     shown.deep ? make("td", { class: "num", "data-value": "ukeire", title: ukeireTitle(option) }, option.ukeire ? make("span", {}, String(option.ukeire.tiles), make("small", {}, ` /${option.ukeire.kinds}`)) : null) : null,
     ...(shown.danger ? danger.map((value) => dangerCell(value)) : []),
-    shown.loss ? cell(option.loss === null ? "–" : number(option.loss, 2), "loss") : null,
+    shown.loss ? make("td", { class: "num", "data-value": "loss" }, ...lossParts(option, shown.clear)) : null,
   );
 }
 
@@ -248,7 +249,7 @@ function ukeireTitle(option) {
   const { decision: text, comma } = words();
   if (!option.ukeire) return "";
   const count = text.ukeireCell(option.ukeire.tiles, option.ukeire.kinds);
-  return option.discard ? count + comma + text.afterDiscard(tileName(option.discard)) : count;
+  return option.discard ? count + comma + text.afterDiscard(tileText(option.discard)) : count;
 }
 
 /** @param {number | null} value */

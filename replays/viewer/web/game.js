@@ -7,6 +7,7 @@ import { windOf } from "./board.js";
 import { curve } from "./curve.js";
 import { actionElement, both, categoryBadge } from "./decision.js";
 import { harmless, isolated, make } from "./dom.js";
+import { isClear, lossParts } from "./loss.js";
 import { SIGNS } from "./review.js";
 import { number, percent, signed, words } from "./words.js";
 
@@ -92,7 +93,6 @@ export function figures(all, definition) {
     card(text.agreement, percent(all.agreement), text.agreed(all.agreed, all.decisions), "agreement"),
     card(text.badMoves, percent(all.bad_move_rate), text.badMovesHint, "bad_move_rate"),
     card(text.rating, number(all.rating, 1), text.ratingHint, "rating"),
-    card(text.loss, number(all.loss, 1), text.lossHint(all.valued), "loss"),
   );
   return make("div", {}, cards, make("p", { class: "quiet definition" }, text.ratingMeans(harmlessLine(definition))));
 }
@@ -138,7 +138,8 @@ export function worstItem(review, index, hidden, jump) {
       make("span", { class: "worst-where" }, words().roundShort(round.round_index, round.honba), " ", make("small", {}, text.turn(decision.turn))),
       categoryBadge(decision.category),
       make("span", { class: "worst-what" }, decision.done ? actionElement(decision.done) : null, make("span", { class: "arrow", "aria-hidden": "true" }, "→"), actionElement(decision.preferred)),
-      make("span", { class: "worst-loss" }, make("small", {}, decision.loss === null ? words().decision.ratio : words().decision.loss), " ", decision.loss === null ? percent(decision.ratio, 0) : number(decision.loss, 2)),
+      make("span", { class: "worst-loss" }, make("small", {}, words().decision.ratio), " ", percent(decision.ratio)),
+      isClear(decision, review.thresholds.clear) ? make("span", { class: "worst-loss" }, make("small", {}, words().decision.loss), " ", ...lossParts(decision, review.thresholds.clear)) : null,
     ),
   );
 }
@@ -254,7 +255,7 @@ function about(review) {
   const { game: text, categories } = words();
   const pair = (/** @type {string} */ name, /** @type {(Node | string)[]} */ value) => [make("dt", {}, name), make("dd", {}, ...value)];
   const limits = /** @type {const} */ (["inaccuracy", "mistake", "blunder"]).filter((name) => name in review.thresholds).flatMap((name) =>
-    pair(`${SIGNS[name]} ${categories[name]}`, [text.threshold(percent(review.thresholds[name], 0))]),
+    pair(`${SIGNS[name]} ${categories[name]}`, [text.threshold(percent(review.thresholds[name], 1))]),
   );
   const { softened, hardened } = review.thresholds;
   return make(
@@ -264,7 +265,8 @@ function about(review) {
       ...limits, ...pair(text.source, [isolated([review.game.source, review.game.id].filter(Boolean).join(" · "))]),
       ...pair(text.program, [isolated(review.program)]),
     ),
-    make("p", { class: "quiet" }, text.ratio, softened === undefined ? "" : ` ${text.softened(number(softened, 1))}${words().comma}${text.hardened(number(hardened, 1))}.`),
+    make("p", { class: "quiet" }, text.ratio, softened === undefined ? "" : ` ${text.softened(number(softened, 0))}${words().comma}${text.hardened(number(hardened, 0))}.`),
+    make("p", { class: "quiet" }, words().decision.lossMeans),
     review.summary?.hidden ? make("p", { class: "quiet" }, text.hidden(review.summary.hidden)) : null,
   );
 }

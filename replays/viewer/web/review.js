@@ -9,15 +9,16 @@
  * @typedef {{kind: string, tile?: string, consumed?: string[], tsumogiri?: boolean}} Action
  * @typedef {{kinds: number, tiles: number, which?: string[]}} Ukeire
  * @typedef {{action: Action, probability: number, step: string, reached?: boolean, shanten: number | null,
- *   ukeire: Ukeire | null, danger: number[] | null, loss: number | null, other?: number | null,
- *   discard?: string | null}} Option
+ *   ukeire: Ukeire | null, danger: number[] | null, loss: number | null, loss_error?: number | null,
+ *   other?: number | null, discard?: string | null}} Option
  * @typedef {{time_ms: number, budget_ms: number, source?: string, fallback: string, late: boolean,
  *   played?: Action | null, probabilities?: (number | null)[] | null, base?: number[] | null,
  *   adapted?: number[] | null}} Live
  * @typedef {{round: number, event: number, turn: number, step: string, judged?: string, source: string,
  *   hand: {shanten: number, waits: string[], waits_gone?: string[], furiten: boolean, riichi: boolean, is_open: boolean} | null,
  *   opponents?: {player: number, tenpai: number, points: number}[], done: Action | null, preferred: Action,
- *   options: Option[], agrees: boolean, ratio: number | null, loss: number | null, category: string,
+ *   options: Option[], agrees: boolean, ratio: number | null, loss: number | null,
+ *   loss_error?: number | null, category: string,
  *   notes: {key: string, params: any}[], other?: Action | null, other_agrees?: boolean | null,
  *   live?: Live | null}} Decision
  * @typedef {{id: number, name: string, han: number}} Yaku
@@ -30,7 +31,7 @@
  *   scores: number[], events: Message[], result: Result | null, expected: Expected | null,
  *   after: Expected | null}} Round
  * @typedef {{decisions: number, agreed: number, agreement: number | null, bad_moves: number,
- *   bad_move_rate: number | null, rating: number | null, loss: number, valued: number,
+ *   bad_move_rate: number | null, rating: number | null, loss: number, loss_error?: number, valued: number,
  *   categories: Record<string, number>}} Figures
  * @typedef {Figures & {rating_definition: string, worst: number[], steps: (Figures & {step: string})[],
  *   rounds: (Figures & {round: number, delta: number, reward: number | null, placement: number | null})[],

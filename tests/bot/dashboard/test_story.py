@@ -80,6 +80,18 @@ def test_a_win_is_told_with_its_hand_before_the_round_is_over() -> None:
     assert len(last["result"]["wins"][0]["hand"]) % 3 == 2
 
 
+def test_a_win_without_ura_dora_is_told_as_no_yakuman() -> None:
+    items = [
+        Happened(msgspec.structs.replace(item.event, yaku=((1, 1), (53, 0)), yakuman=(), limit=0))
+        if isinstance(item, Happened) and isinstance(item.event, Win)
+        else item
+        for item in played()
+    ]
+    won = [win for each in gathered(shown(*items).told)["rounds"] for win in each["result"]["wins"]]
+    assert won
+    assert all([(yaku["id"], yaku["han"]) for yaku in win["yaku"]] == [(1, 1)] for win in won)
+
+
 def test_every_decision_with_a_choice_is_told_with_its_figures() -> None:
     items = played()
     told = gathered(shown(*items).told)["decisions"]

@@ -9,6 +9,7 @@ from game.errors import ModelError
 from policies.slots import Slot
 from replays.review.grading import THRESHOLDS, category_of
 from replays.review.judging import Opinion, opinions, ranked
+from replays.review.losses import Loss
 from replays.review.schema import Category
 from tests.policies.fakes import Broken, Scripted
 from tests.replays.review.made import decided, followed
@@ -97,13 +98,15 @@ def test_a_policy_without_an_answer_is_an_error() -> None:
         (THRESHOLDS.inaccuracy - 0.01, None, "inaccuracy"),
         (THRESHOLDS.mistake - 0.01, None, "mistake"),
         (THRESHOLDS.blunder - 0.001, None, "blunder"),
-        (THRESHOLDS.blunder - 0.001, THRESHOLDS.softened, "mistake"),
-        (THRESHOLDS.inaccuracy - 0.01, -3.0, "fine"),
-        (THRESHOLDS.inaccuracy - 0.01, THRESHOLDS.hardened, "mistake"),
-        (THRESHOLDS.inaccuracy, THRESHOLDS.hardened, "fine"),
+        (THRESHOLDS.blunder - 0.001, Loss(-4.0, 1.0), "mistake"),
+        (THRESHOLDS.inaccuracy - 0.01, Loss(-4.0, 1.0), "fine"),
+        (THRESHOLDS.inaccuracy - 0.01, Loss(-4.0, 3.5), "inaccuracy"),
+        (THRESHOLDS.inaccuracy - 0.01, Loss(THRESHOLDS.hardened, 1.0), "mistake"),
+        (THRESHOLDS.inaccuracy - 0.01, Loss(THRESHOLDS.hardened, 4.5), "inaccuracy"),
+        (THRESHOLDS.inaccuracy, Loss(THRESHOLDS.hardened, 1.0), "fine"),
     ],
 )
-def test_categories_by_the_thresholds(ratio: float, loss: float | None, category: Category) -> None:
+def test_categories_by_the_thresholds(ratio: float, loss: Loss | None, category: Category) -> None:
     assert category_of(ratio, loss, "discard") == category
 
 

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from game.errors import ReplayError
+from game.events import Win
 from game.settlement import placements
 from policies.decision import decide
 from policies.heuristic import HeuristicPolicy
@@ -143,6 +144,20 @@ def test_games_by_other_rules_are_refused() -> None:
             reviewed(msgspec.structs.replace(whole(), game_type=1 | game_type), 0)
     with pytest.raises(ReplayError, match="no rounds"):
         reviewed(msgspec.structs.replace(whole(), events=whole().events[:1]), 0)
+
+
+def told_yaku(made: Review) -> list[tuple[int, int]]:
+    return [(each.id, each.han) for each in made.rounds[0].result.wins[0].yaku]
+
+
+def test_only_yaku_that_count_are_told() -> None:
+    start, *events = whole().events
+    place, won = next((n, each) for n, each in enumerate(events) if isinstance(each, Win))
+    assert (53, 0) in won.yaku
+    assert told_yaku(of_whole(0)) == [(1, 1), (0, 1)]
+    events[place] = msgspec.structs.replace(won, yaku=(), yakuman=(37, 39), limit=5)
+    limited = msgspec.structs.replace(whole(), events=(start, *events))
+    assert told_yaku(reviewed(limited, 0)) == [(37, 0), (39, 0)]
 
 
 def test_a_game_cut_short_is_reviewed_as_far_as_it_goes() -> None:

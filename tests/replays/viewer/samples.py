@@ -75,7 +75,8 @@ def review_of(game: GameRecord, seat: int = 0, *, names: Sequence[str] = ()) -> 
         },
         "seat": seat,
         "policy": {"name": "network", "identity": "0123abcd"},
-        "thresholds": {"inaccuracy": 0.35, "mistake": 0.1, "blunder": 0.02, "softened": 0.0, "hardened": 4.0},
+        "thresholds": {"inaccuracy": 0.35, "mistake": 0.1, "blunder": 0.02, "softened": 0.0, "hardened": 4.0,
+                       "clear": 1.25},
         "rounds": rounds,
         "decisions": decisions,
         "summary": summary_of(decisions, rounds),
@@ -158,7 +159,7 @@ def decision(index: int, place: int, folded: Sequence[Folded], seat: int) -> dic
         {
             "action": _discard(face, face == drawn), "step": "discard",
             "probability": round(weight / sum(weights), 4),
-            "reached": True, "shanten": 1 + weight % 3, "loss": round(weight / 8, 2),
+            "reached": True, "shanten": 1 + weight % 3, "loss": weight - 6.0, "loss_error": 1.5,
             "danger": [0.01 * weight, 0.0, 0.125],
             "ukeire": {"kinds": 2, "tiles": 3 + weight, "which": ["5mr", "E"]},
         }
@@ -174,6 +175,7 @@ def decision(index: int, place: int, folded: Sequence[Folded], seat: int) -> dic
         "opponents": [{"player": (seat + n) % 4, "tenpai": 0.1 * n, "points": 3900} for n in (1, 2, 3)],
         "done": done["action"], "preferred": options[0]["action"], "options": options, "agrees": agrees,
         "ratio": 1.0 if agrees else 0.25, "loss": 0.0 if agrees else done["loss"],
+        "loss_error": 0.0 if agrees else 1.5,
         "category": CATEGORIES[0] if agrees else CATEGORIES[index % 2 + place % 3],
         "notes": [{"key": "red_five", "params": {"tile": "5pr"}}] if place % 4 == 0 else [],
         "live": {

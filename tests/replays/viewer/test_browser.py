@@ -251,7 +251,7 @@ def test_every_number_of_every_decision_is_that_of_the_data(
     for decision, shown in zip(review["decisions"], read, strict=True):
         assert shown["shown"] == shown["index"]
         assert decision["category"] in shown["badge"]
-        assert shown["loss"] == _lost(decision["loss"])
+        assert shown["loss"] == _lost(decision, review)
         assert [row["tile"] for row in shown["rows"]] == [
             option["action"]["tile"] for option in decision["options"]
         ]
@@ -260,7 +260,7 @@ def test_every_number_of_every_decision_is_that_of_the_data(
             assert row["shanten"] == str(option["shanten"])
             assert row["ukeire"] == f"{option['ukeire']['tiles']} /{option['ukeire']['kinds']}"
             assert row["danger"] == [_percent(share) for share in option["danger"]]
-            assert row["loss"] == _lost(option["loss"])
+            assert row["loss"] == _lost(option, review)
             assert row["past"] == ["50.0%", "25.0%"]
     opened.check()
 
@@ -275,7 +275,7 @@ def test_a_review_of_a_real_game_shows_its_own_numbers(open_page: Any, tmp_path:
     for decision, shown in zip(made["decisions"], read, strict=True):
         assert shown["shown"] == shown["index"]
         assert decision["category"] in shown["badge"]
-        assert shown["loss"] == ("–" if decision["loss"] is None else _lost(decision["loss"]))
+        assert shown["loss"] == _lost(decision, made)
         options = decision["options"]
         deep, valued, risky = (
             any(option[what] is not None for option in options) for what in ("shanten", "loss", "danger")
@@ -288,7 +288,7 @@ def test_a_review_of_a_real_game_shows_its_own_numbers(open_page: Any, tmp_path:
                 assert row["shanten"] == ("" if reached is None else str(reached))
                 assert row["ukeire"] == ("" if ukeire is None else f"{ukeire['tiles']} /{ukeire['kinds']}")
             if valued:
-                assert row["loss"] == ("–" if option["loss"] is None else _lost(option["loss"]))
+                assert row["loss"] == _lost(option, made)
             if risky:
                 chances = option["danger"]
                 assert row["danger"] == (["", "", ""] if chances is None else list(map(_percent, chances)))
@@ -338,9 +338,16 @@ def _rounded(value: float, unit: str) -> str:
     return str(Decimal(str(value)).quantize(Decimal(unit), ROUND_HALF_UP))
 
 
-def _lost(value: float) -> str:
-    text = _rounded(abs(value), "0.01")
-    return f"−{text}" if value < 0 and float(text) else text
+def _lost(of: dict[str, Any], review: dict[str, Any]) -> str:
+    """A loss as the page has it: noise is no number."""
+    loss, error = of["loss"], of["loss_error"]
+    if loss is None:
+        return "–"
+    if not error:
+        return "0"
+    if abs(loss) < review["thresholds"]["clear"] * error:
+        return "≈ 0"
+    return f"{'−' if loss < 0 else ''}{_rounded(abs(loss), '0.1')} ±{_rounded(error, '0.1')}"
 
 
 def test_keys_and_buttons_do_the_same(review: dict[str, Any], file: Path, open_page: Any) -> None:
@@ -486,6 +493,33 @@ def test_what_the_record_leaves_open_stands_on_the_pages(
     assert "of 2 different players" in opened.tab.inner_text(".totals .caveats")
     assert opened.tab.locator(".games .caveat").count() == len(CAVEATS) - 1
     assert opened.tab.evaluate("document.documentElement.scrollWidth") <= 360
+    opened.check()
+
+
+@pytest.mark.parametrize(("language", "negative"), [("en", "Negative: "), ("ja", "負の値")])
+def test_losses_are_numbers_only_where_they_are_clear_and_the_page_says_what_they_mean(
+    language: str, negative: str, review: dict[str, Any], file: Path, open_page: Any
+) -> None:
+    opened = open_page(file)
+    opened.tab.select_option("[data-switch=language]", language)
+    shown = [
+        loss for row in opened.tab.evaluate(READ_DECISIONS) for loss in (each["loss"] for each in row["rows"])
+    ]
+    assert {"≈ 0", "5.0 ±1.5", "−5.0 ±1.5"} < set(shown)
+    assert not {
+        text for text in shown if "±" in text and abs(float(text.split(" ")[0].replace("−", "-"))) < 2.0
+    }
+    assert negative in opened.tab.get_attribute(".options th:last-child", "title")
+    opened.tab.click("[data-tab=game]")
+    panel = opened.tab.locator("#pane-game")
+    assert negative in panel.locator(".about").inner_text()
+    assert panel.locator("[data-figure=loss]").count() == 0
+    clear = [n for n in review["summary"]["worst"] if abs(review["decisions"][n]["loss"]) >= 1.25 * 1.5]
+    assert (
+        0 < panel.locator(".worst li", has_text="±").count() == len(clear) < len(review["summary"]["worst"])
+    )
+    opened.tab.keyboard.press("?")
+    assert "≈ 0" in opened.tab.locator("dialog.help").inner_text()
     opened.check()
 
 

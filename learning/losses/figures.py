@@ -1,0 +1,120 @@
+"""Sums over pairs of options, game by game, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from learning.statistics import Estimate, Floats, estimate, ratio, resample
+
+_COUNT, _CROSS, _SQUARE, _TRUE, _NOISE, _PLAYED, _CROSS_NATS, _SQUARE_NATS = range(8)
+"""Columns of the sums of a game."""
+
+
+class Pair(NamedTuple):
+    """The preferred option beside another one.
+
+    Attributes:
+        ruled: by how much the hand is worth more with the preferred option, by the rules.
+        nats: logarithm of the policy's probability of the preferred option over that of the other, at the
+            step where they part.
+        played: mean difference of the reward in rollouts.
+        noise: variance of that mean.
+    """
+
+    ruled: float
+    nats: float
+    played: float
+    noise: float
+
+
+class Slope(msgspec.Struct, frozen=True):
+    """What the rules' differences are worth in rollouts, for one class of pairs.
+
+    Attributes:
+        pairs: how many.
+        ruled: root mean square of the rules' differences, in rank points.
+        played: mean difference in rollouts.
+        share: by how much rollouts differ for each point by which the rules' values do.
+        nat: by how much they differ for each power of e between the policy's probabilities.
+        spread: standard deviation of the true differences around that share of the rules' ones; an estimate
+            from variances, 0 where the noise explains all.
+    """
+
+    pairs: int
+    ruled: float
+    played: Estimate
+    share: Estimate
+    nat: Estimate
+    spread: Estimate
+
+
+class Risk(msgspec.Struct, frozen=True):
+    """How often tiles deal in, beside the chance the rules give.
+
+    Attributes:
+        tiles: how many.
+        ruled: mean chance by the rules.
+        true: share that somebody could have won on.
+        share: the second over the first.
+    """
+
+    tiles: int
+    ruled: float
+    true: float
+    share: Estimate
+
+
+def slope(games: Sequence[Sequence[Pair]], seed: int) -> Slope | None:
+    """The figures of one class of pairs, by game; None where there are none."""
+    sums = np.array([_sums(pairs) for pairs in games])
+    total = sums.sum(axis=0)
+    if not total[_COUNT]:
+        return None
+    drawn = resample(sums, seed=seed)
+    return Slope(
+        pairs=int(total[_COUNT]),
+        ruled=float(np.sqrt(total[_SQUARE] / total[_COUNT])),
+        played=estimate(sums, drawn, ratio(_PLAYED, _COUNT)),
+        share=estimate(sums, drawn, ratio(_CROSS, _SQUARE)),
+        nat=estimate(sums, drawn, ratio(_CROSS_NATS, _SQUARE_NATS)),
+        spread=estimate(sums, drawn, _spread),
+    )
+
+
+def risk(games: Sequence[Iterable[tuple[float, bool]]], seed: int) -> Risk | None:
+    """The figures of one class of tiles, by game: the rules' chance of each, and whether it deals in."""
+    rows = [np.array(list(tiles), np.float64).reshape(-1, 2) for tiles in games]
+    sums = np.array([(len(tiles), *tiles.sum(axis=0)) for tiles in rows])
+    count, ruled, true = sums.sum(axis=0).tolist()
+    if not ruled:
+        return None
+    drawn = resample(sums, seed=seed)
+    share = estimate(sums, drawn, ratio(2, 1))
+    return Risk(int(count), ruled / count, true / count, share)
+
+
+def _sums(pairs: Sequence[Pair]) -> list[float]:
+    ruled, nats, played, noise = np.array(pairs, np.float64).reshape(-1, 4).T
+    sums = (
+        ruled @ played,
+        ruled @ ruled,
+        played @ played,
+        noise.sum(),
+        played.sum(),
+        nats @ played,
+        nats @ nats,
+    )
+    return [len(pairs), *map(float, sums)]
+
+
+def _spread(rows: Floats) -> Floats:
+    """Of the sums: what is left of the true differences' variance once noise and the share are taken off."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fitted = rows[..., _CROSS] ** 2 / rows[..., _SQUARE]
+        left = (rows[..., _TRUE] - rows[..., _NOISE] - fitted) / rows[..., _COUNT]
+    spread: Floats = np.sqrt(np.maximum(0.0, left))
+    return spread

@@ -1,0 +1,100 @@
+"""Rounds played to their ends from recorded decisions, once for each option, over the same drawn walls.
+
+All four hands are those of the record; what lies in the wall is drawn anew. Options of one decision share
+their walls, so much of the luck of the draw cancels in their differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from game.actions import Action
+from game.layout import AT_UNSEEN
+from game.settlement import GameLength
+from game.state import hand_tiles
+from game.table import Table
+from policies.rollout import PolicyChooser, Rollout, Seating
+from policies.slots import Policy
+from replays.review.moments import Moment
+from replays.review.prospects import Prospects
+
+_EVERYBODY = (0, 0, 0, 0)
+
+
+class Choices(NamedTuple):
+    """A recorded decision and the options to be played out."""
+
+    moment: Moment
+    options: tuple[Action, ...]
+
+
+def play_out(
+    asked: Sequence[Choices],
+    player: int,
+    length: GameLength,
+    policy: Policy,
+    prospects: Prospects,
+    *,
+    worlds: int,
+    seed: Sequence[int],
+) -> list[NDArray[np.float64]]:
+    """What each option brings in each drawn wall, in final reward, everybody playing on by one policy.
+
+    Args:
+        asked: decisions of one game.
+        player: whose, absolute.
+        length: of the game.
+        policy: that plays.
+        prospects: of the game.
+        worlds: walls drawn for each decision.
+        seed: of the drawing.
+
+    Returns:
+        Of each decision ``[options, worlds]``.
+    """
+    shapes = [(len(each.options), worlds) for each in asked]
+    ends = np.cumsum([0, *(options * drawn for options, drawn in shapes)]).tolist()
+    rows = np.zeros(ends[-1], np.int64)
+    rounds = np.repeat([each.moment.round for each in asked], np.diff(ends))
+    rollout = Rollout([PolicyChooser(policy)], length=length)
+    tables = _tables(asked, player, length, worlds=worlds, seed=seed)
+    for seating, table in rollout.finish_rounds(tables):
+        rows[seating.number] = prospects.of_table(int(rounds[seating.number]), table)
+    prospects.answer()
+    rewards = prospects.reward(rows.tolist(), player)
+    return [rewards[ends[n] : ends[n + 1]].reshape(shape) for n, shape in enumerate(shapes)]
+
+
+def known_hands(record: np.void) -> list[list[int]]:
+    """The concealed tiles of every player, the tile just drawn last."""
+    hands = [hand_tiles(record, player) for player in range(4)]
+    drawn = int(record["drawn"])
+    for hand in hands:
+        if drawn in hand:
+            hand.remove(drawn)
+            hand.append(drawn)
+    return hands
+
+
+def _tables(
+    asked: Sequence[Choices], player: int, length: GameLength, *, worlds: int, seed: Sequence[int]
+) -> Iterator[tuple[Seating, Table]]:
+    """The table after each option in each world, numbered in this order."""
+    number = 0
+    for decision, (moment, options) in enumerate(asked):
+        hands = known_hands(moment.record)
+        hidden = np.flatnonzero(moment.record["where"] == AT_UNSEEN)
+        walls = [
+            np.random.default_rng([*seed, decision, world]).permutation(hidden).tolist()
+            for world in range(worlds)
+        ]
+        for action in options:
+            for wall in walls:
+                table = Table.restore(moment.record, hands, wall, length=length, seed=0)
+                table.step({player: action})
+                yield Seating(number, 0, _EVERYBODY), table
+                number += 1

@@ -1,0 +1,154 @@
+"""Decisions of recorded games with the options to be played out, and what the rules say about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from game.actions import RIICHI, Action, ActionKind
+from game.scoring import has_yaku
+from game.state import is_furiten
+from policies.outlook import Danger, danger_of, look
+from policies.slots import Policy
+from replays.record import GameRecord
+from replays.review.judging import Opinion, opinions
+from replays.review.losses import Kind, kind_of
+from replays.review.moments import Moment, follow
+from replays.review.prospects import Prospects
+from replays.review.report import length_of, values_of
+from replays.review.worth import Worth
+
+Why: TypeAlias = Literal["played", "best", "drawn", "silent", "broken"]
+
+_AGREED_SHARE: Final = 0.08
+_DRAWN_SHARE: Final = 0.2
+"""Of the decisions that agree, so many are played out; of all played out, so many with a drawn option too."""
+
+
+class Weighed(NamedTuple):
+    """One decision with what the rules say.
+
+    Attributes:
+        moment: the decision.
+        opinion: of the policy.
+        danger: of the opponents.
+        worth: of the options, one for each kind of tile; riichi and discards only.
+    """
+
+    moment: Moment
+    opinion: Opinion
+    danger: Danger
+    worth: Mapping[Action, Worth]
+
+    @property
+    def preferred(self) -> Action:
+        """The option that the policy prefers, as it stands in ``worth``."""
+        return self.same(self.opinion.preferred)
+
+    @property
+    def played(self) -> Action:
+        """Likewise what the player did."""
+        return self.same(self.moment.done)
+
+    def same(self, action: Action) -> Action:
+        """The option of the same kind of tile; the action itself if there is none."""
+        return next((each for each in self.worth if _alike(each, action)), action)
+
+    def chance(self, option: Action) -> float:
+        """What the policy gives an option; a kind of tile has one probability, which stands at one copy."""
+        probabilities = self.opinion.probabilities
+        return max(chance for action, chance in probabilities.items() if _alike(action, option))
+
+    def kind(self, option: Action) -> Kind:
+        """What sort of choice it is between the preferred option and this one."""
+        return kind_of(self.worth, self.preferred, option)
+
+
+class Option(NamedTuple):
+    """An option to be played out beside the preferred one.
+
+    Attributes:
+        action: what it is.
+        why: it was played; it is worth most by the rules; it was drawn; it differs in whether riichi is
+            declared; or it is worth most among those that leave no tenpai hand where others do.
+    """
+
+    action: Action
+    why: Why
+
+
+def weighed(record: GameRecord, seat: int, policy: Policy, prospects: Prospects) -> list[Weighed]:
+    """The decisions of a seat among discards and riichi whose preferred option has a value."""
+    length = length_of(record.game_type)
+    moments = follow(record.events, seat).moments
+    thought = opinions(moments, seat, length, policy)
+    views = [look(moment.record, seat, length, reads_melds=True) for moment in moments]
+    dangers = [danger_of(m.record, seat, view) for m, view in zip(moments, views, strict=True)]
+    values = values_of(moments, seat, views, dangers, prospects)
+    rows = [
+        Weighed(moment, opinion, danger, _by_kind(worth))
+        for moment, opinion, danger, worth in zip(moments, thought, dangers, values, strict=True)
+    ]
+    return [row for row in rows if row.preferred in row.worth]
+
+
+def options_of(decision: Weighed, player: int, rng: np.random.Generator) -> list[Option]:
+    """What is to be played out beside the preferred option; nothing for most decisions that agree.
+
+    Decisions about tenpai are few and weigh much, so all of them are taken.
+
+    Discards that somebody could win on are left out, and with them the risk of dealing in now, which is
+    measured by itself: a single certain loss would drown what is to be seen of the hands.
+    """
+    chances = rng.random(2)
+    worth = decision.worth
+    found: dict[Action, Why] = {}
+    agrees = decision.opinion.agrees(decision.moment.done)
+    if not agrees and decision.played in worth:
+        found[decision.played] = "played"
+    if not agrees or chances[0] < _AGREED_SHARE:
+        found.setdefault(_best(worth, worth), "best")
+        if chances[1] < _DRAWN_SHARE:
+            found.setdefault(list(worth)[int(rng.integers(len(worth)))], "drawn")
+    silent = [action for action in worth if worth[action].shanten == 0]
+    if silent:
+        if RIICHI in worth:
+            found.setdefault(_best(worth, silent) if decision.preferred == RIICHI else RIICHI, "silent")
+        broken = [action for action in worth if worth[action].shanten]
+        if broken:
+            found.setdefault(_best(worth, broken), "broken")
+    found.pop(decision.preferred, None)
+    if _deals_in(decision, player, decision.preferred):
+        return []
+    return [Option(action, why) for action, why in found.items() if not _deals_in(decision, player, action)]
+
+
+def winners_on(record: np.void, player: int, tile: int) -> Iterator[int]:
+    """Who could win on a tile that a player would throw now, all hands known."""
+    for other in range(4):
+        waiting = other != player and int(record["waits"][other]) >> (tile >> 2) & 1
+        if waiting and not is_furiten(record, other) and has_yaku(record, other, tile, False):
+            yield other
+
+
+def _best(worth: Mapping[Action, Worth], among: Iterable[Action]) -> Action:
+    return max(among, key=lambda action: worth[action].total)
+
+
+def _deals_in(decision: Weighed, player: int, option: Action) -> bool:
+    return option.kind is ActionKind.DISCARD and any(winners_on(decision.moment.record, player, option.tile))
+
+
+def _by_kind(worth: Mapping[Action, Worth]) -> dict[Action, Worth]:
+    found: dict[Action, Worth] = {}
+    for action, value in worth.items():
+        known = any(_alike(each, action) for each in found)
+        if (action.kind is ActionKind.DISCARD or action == RIICHI) and not known:
+            found[action] = value
+    return found
+
+
+def _alike(one: Action, other: Action) -> bool:
+    return one.kind is other.kind and one.tile >> 2 == other.tile >> 2

@@ -1,0 +1,282 @@
+"""`suzaku eval loss`: the values behind the losses of reviews, beside rollouts and beside the true hands."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import platform
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from game.actions import ActionKind
+from game.errors import ConfigError, ReplayError
+from learning.corpus.layout import SPLITS, split_of
+from learning.corpus.sources import load, stored_games
+from learning.losses.figures import Pair, Risk, Slope, risk, slope
+from learning.losses.playing_out import Choices, play_out
+from learning.losses.sample import Option, Weighed, options_of, weighed, winners_on
+from policies.inference import SHIPPED
+from policies.named import load_named
+from policies.reward import RewardNetwork, round_starts
+from policies.slots import Policy
+from replays.formats import read_game
+from replays.record import GameRecord
+from replays.review.grading import THRESHOLDS
+from replays.review.losses import losses
+from replays.review.prospects import Prospects, load_predictor
+from replays.review.report import known_hands, length_of
+
+SEAT: Final = 0
+"""Whose decisions: the player who was dealt first."""
+WORTH_LESS: Final = 0.5
+"""By so much a preferred option must be worth less than another to be counted."""
+_LEAST_RATIO: Final = 1e-6
+"""Ratios count as no less."""
+_CHANCES: Final = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.01)
+"""Bounds of the classes of tiles by the probability that the policy gives to throwing them."""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What is to be measured.
+
+    Attributes:
+        games: so many at most.
+        split: that they must belong to; "all" for any.
+        worlds: walls drawn for each decision that is played out.
+        policy: that judges, with twelve renamings, and plays on, with one.
+        seed: of everything drawn.
+    """
+
+    games: int
+    split: str
+    worlds: int
+    policy: str
+    seed: int
+
+
+class Losses(msgspec.Struct, frozen=True):
+    """Losses as reviews have them.
+
+    Attributes:
+        disagreements: that have a loss.
+        negative: share of these below 0.
+        deviation: standard deviation of these.
+        clear: share of these that are told apart from 0.
+        clear_negative: share of these that are, below 0.
+        decisions: whose preferred option has a value.
+        starred_less: share of these in which another option is worth more by `WORTH_LESS` rank points.
+        starred_clearly_less: share of these in which another option is clearly worth more.
+    """
+
+    disagreements: int
+    negative: float
+    deviation: float
+    clear: float
+    clear_negative: float
+    decisions: int
+    starred_less: float
+    starred_clearly_less: float
+
+
+class LossReport(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything `suzaku eval loss` finds out.
+
+    Attributes:
+        machine: it ran on.
+        seconds: it took.
+        plan: what was asked for.
+        games: that were used.
+        stopped: whether Ctrl-C ended it before its time.
+        left_out: records that could not be.
+        losses: as reviews have them.
+        slopes: of the rules' values in rollouts, by class of options; only pairs of which nobody could win on
+            either discard.
+        risks: of dealing in, by the policy's probability of the discard.
+    """
+
+    machine: str
+    seconds: float
+    plan: Plan
+    games: int
+    stopped: bool
+    left_out: int
+    losses: Losses
+    slopes: dict[str, Slope]
+    risks: dict[str, Risk]
+
+
+class _Sums:
+    """What games add up to."""
+
+    def __init__(self) -> None:
+        self.pairs: list[dict[str, list[Pair]]] = []
+        self.tiles: list[dict[str, list[tuple[float, bool]]]] = []
+        self.lost: list[tuple[float, bool]] = []
+        self.starred: list[tuple[float, bool]] = []
+        self.left_out = 0
+
+    def figures(self, seed: int) -> tuple[Losses, dict[str, Slope], dict[str, Risk]]:
+        slopes = {
+            name: slope([game.get(name, []) for game in self.pairs], seed) for name in _names(self.pairs)
+        }
+        risks = {name: risk([game.get(name, []) for game in self.tiles], seed) for name in _names(self.tiles)}
+        lost, starred = np.array(self.lost).reshape(-1, 2), np.array(self.starred).reshape(-1, 2)
+        found = Losses(
+            disagreements=len(lost),
+            negative=_mean(lost[:, 0] < 0.0),
+            deviation=float(lost[:, 0].std()) if len(lost) else 0.0,
+            clear=_mean(lost[:, 1] > 0.0),
+            clear_negative=_mean((lost[:, 1] > 0.0) & (lost[:, 0] < 0.0)),
+            decisions=len(starred),
+            starred_less=_mean(starred[:, 0] < -WORTH_LESS),
+            starred_clearly_less=_mean(starred[:, 1] > 0.0),
+        )
+        return (
+            found,
+            {name: each for name, each in slopes.items() if each is not None},
+            {name: each for name, each in risks.items() if each is not None},
+        )
+
+
+def study(paths: Sequence[Path], plan: Plan, *, quiet: bool) -> LossReport:
+    """Measure; Ctrl-C ends it with the games that are done by then.
+
+    Args:
+        paths: records, folders and shards of them.
+        plan: how much.
+        quiet: say nothing meanwhile.
+
+    Raises:
+        ConfigError: there is no such part of the corpus, or no such policy.
+        ReplayError: there are no records, or none that can be used.
+    """
+    if plan.split not in (*SPLITS, "all"):
+        raise ConfigError(f"--split {plan.split}: the splits are {', '.join(SPLITS)} and all")
+    judge, player = load_named(plan.policy, 12).policy, load_named(plan.policy).policy
+    predictor = load_predictor(SHIPPED)
+    sums, started = _Sums(), monotonic()
+    stopped = False
+    try:
+        for record in itertools.islice(_records(paths, plan, sums), plan.games):
+            _add(sums, record, plan, judge, player, predictor)
+            if not quiet:
+                pairs = sum(len(game.get("all", ())) for game in sums.pairs)
+                sys.stderr.write(f"{len(sums.pairs)} games, {pairs} pairs, {monotonic() - started:.0f} s\n")
+    except KeyboardInterrupt:
+        stopped = True
+    if not sums.pairs:
+        raise ReplayError(
+            f"no game in {', '.join(map(str, paths))} could be used; four open hands are needed"
+        )
+    found, slopes, risks = sums.figures(plan.seed)
+    return LossReport(
+        machine=platform.platform(),
+        seconds=round(monotonic() - started, 1),
+        plan=plan,
+        games=len(sums.pairs),
+        stopped=stopped,
+        left_out=sums.left_out,
+        losses=found,
+        slopes=slopes,
+        risks=risks,
+    )
+
+
+def _records(paths: Sequence[Path], plan: Plan, sums: _Sums) -> Iterator[GameRecord]:
+    """Games of the split with all hands open; the others are counted."""
+    for stored in stored_games(paths):
+        try:
+            loaded = load(stored)
+            if plan.split not in ("all", SPLITS[split_of(loaded.game_id)]):
+                continue
+            record = read_game(loaded.text)
+        except ReplayError:
+            sums.left_out += 1
+            continue
+        if record.rounds and all(known_hands(record)):
+            yield record
+        else:
+            sums.left_out += 1
+
+
+def _add(
+    sums: _Sums, record: GameRecord, plan: Plan, judge: Policy, player: Policy, predictor: RewardNetwork
+) -> None:
+    length = length_of(record.game_type)
+    prospects = Prospects(predictor, round_starts(record.events), length)
+    rows = weighed(record, SEAT, judge, prospects)
+    number = len(sums.pairs)
+    rng = np.random.default_rng([plan.seed, number])
+    drawn = [(row, options) for row in rows if (options := options_of(row, SEAT, rng))]
+    asked = [
+        Choices(row.moment, (row.preferred, *(each.action for each in options))) for row, options in drawn
+    ]
+    rewards = play_out(asked, SEAT, length, player, prospects, worlds=plan.worlds, seed=(plan.seed, number))
+    pairs: dict[str, list[Pair]] = defaultdict(list)
+    for (row, options), (best, *others) in zip(drawn, rewards, strict=True):
+        for option, brought in zip(options, others, strict=True):
+            apart = best - brought
+            ruled = row.worth[row.preferred].onward - row.worth[option.action].onward
+            _, ratio = row.opinion.parted(option.action)
+            nats = -math.log(max(_LEAST_RATIO, ratio))
+            pair = Pair(ruled, nats, float(apart.mean()), float(apart.var(ddof=1)) / len(apart))
+            for name in ("all", row.kind(option.action), option.why, *_ratio_class(option, ratio)):
+                pairs[name].append(pair)
+    sums.pairs.append(pairs)
+    sums.tiles.append(_tiles(rows))
+    for row in rows:
+        _add_losses(sums, row)
+
+
+def _ratio_class(option: Option, ratio: float) -> Iterator[str]:
+    """Of what was played, below which threshold of the categories its ratio lies."""
+    if option.why == "played":
+        limits = (THRESHOLDS.blunder, THRESHOLDS.mistake, THRESHOLDS.inaccuracy)
+        bound = next((limit for limit in limits if ratio < limit), 1.0)
+        yield f"ratio below {bound:g}"
+
+
+def _add_losses(sums: _Sums, row: Weighed) -> None:
+    lost = losses(row.worth, row.preferred)
+    least = min(lost.values())
+    sums.starred.append((least.value, any(each.clear and each.value < 0.0 for each in lost.values())))
+    if not row.opinion.agrees(row.moment.done) and row.played in lost:
+        sums.lost.append((lost[row.played].value, lost[row.played].clear))
+
+
+def _tiles(rows: Sequence[Weighed]) -> dict[str, list[tuple[float, bool]]]:
+    """The chance of every discard to deal in to each threat, and whether it would have."""
+    found: dict[str, list[tuple[float, bool]]] = defaultdict(list)
+    for row in rows:
+        for action in row.worth:
+            if action.kind is not ActionKind.DISCARD:
+                continue
+            winners = list(winners_on(row.moment.record, SEAT, action.tile))
+            name = _class_of(row.chance(action))
+            for seat, chance in enumerate(row.danger.deal_in[:, action.tile >> 2].tolist()):
+                if chance > 0.0:
+                    for each in ("all", name):
+                        found[each].append((chance, (SEAT + seat + 1) % 4 in winners))
+    return found
+
+
+def _class_of(chance: float) -> str:
+    place = next(n for n, bound in enumerate(_CHANCES[1:]) if chance < bound)
+    return f"{_CHANCES[place]:g} to {min(1.0, _CHANCES[place + 1]):g}"
+
+
+def _names(
+    games: Sequence[dict[str, list[Pair]]] | Sequence[dict[str, list[tuple[float, bool]]]],
+) -> list[str]:
+    return sorted({name for game in games for name in game})
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else 0.0
