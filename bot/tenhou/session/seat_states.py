@@ -1,7 +1,7 @@
 """The states of a seat at a table, and what leads from one to the next.
 
-A row is a state, a column a trigger, a cell the next state. A dot is a trigger that cannot come in that state:
-it raises `StateMismatchError`, and the state stays. `TRANSITIONS` is the same table as data.
+Rows are states, columns triggers, cells the next state. A dot is a trigger that cannot come in that state: it
+raises `StateMismatchError`, and the state stays. `TRANSITIONS` is the same table as data.
 
 =========== ====== ===== ======== ====== =========== =========== ===== ===========
 state       BEGIN  DEAL  SNAPSHOT LOST   MOVE        RESULT      FINAL LINE
@@ -18,9 +18,9 @@ OVER        .      .     .        .      .           .           .     .
 =========== ====== ===== ======== ====== =========== =========== ===== ===========
 
 The table covers the order of the frames that move a game. Within a round the fold (`game.state`) checks each
-move. Two rules depend on data: a deal may interrupt a round only if the round was rebuilt by guess, and final
-scores count as a plain result while our player number is unknown. Names, furiten notices and players who leave
-or return may come in any state and change none; after the game nothing is read.
+move. Two rules depend on data: a deal may interrupt a round only if the round was rebuilt by guess, and
+final scores count as a plain result while our player number is unknown. Names, furiten notices and players
+leaving or returning may come in any state and change none. After the game nothing is read.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ ANSWERED: Final = frozenset({S.RESULT, S.AWAY_RESULT})
 
 
 def trigger_of(message: m.ServerMessage) -> Trigger | None:
-    """The trigger a frame is, a snapshot's being `Trigger.SNAPSHOT`; None for a frame that changes no state."""
+    """The trigger a frame is, `Trigger.SNAPSHOT` for any snapshot; None for one that changes no state."""
     if isinstance(message, m.RoundWon | m.RoundDrawn):
         return T.RESULT if message.final is None else T.FINAL
     return _TRIGGERS.get(type(message))
