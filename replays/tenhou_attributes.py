@@ -17,8 +17,7 @@ _SHOWN: Final = 80
 class Attributes:
     """Attributes as text, read by name.
 
-    Whatever is wrong raises what `fail` returns, so that each caller reports its own error and names the tag in
-    its own way.
+    Bad attributes raise what `fail` returns: each subclass has its own error and its own way to name the tag.
 
     Args:
         attributes: by name.

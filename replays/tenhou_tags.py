@@ -1,15 +1,15 @@
 """What Tenhou's tags of a round hold, on the wire and in record files alike: INIT, N, AGARI and RYUUKYOKU.
 
-Attributes go in, typed values come out, points in place of hundreds. The figures in a tag are in range; whether
-they make sense together is left to the caller. ``who`` is a player in record files and a seat on the wire,
-where seat 0 is ours.
+Attributes go in, typed values come out, points in place of hundreds. Each figure is checked against its range;
+whether they make sense together is for the caller to check. ``who`` is a player in record files and a seat on
+the wire, where seat 0 is ours.
 
 Source: recorded games of 2009 to 2026 and recorded connections.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -38,8 +38,8 @@ DRAW_REASONS: Final[dict[str, DrawReason]] = {
 """Why a round ends without a win, by RYUUKYOKU's ``type``; without a type, ``""``."""
 DRAW_TYPES: Final[dict[DrawReason, str]] = {reason: kind for kind, reason in DRAW_REASONS.items()}
 
-Tiles = tuple[int, ...]
-Hands = tuple[Tiles | None, Tiles | None, Tiles | None, Tiles | None]
+Tiles: TypeAlias = tuple[int, ...]
+Hands: TypeAlias = tuple[Tiles | None, Tiles | None, Tiles | None, Tiles | None]
 
 
 # --- INIT --------------------------------------------------------------------------------------------

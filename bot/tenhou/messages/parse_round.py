@@ -140,9 +140,8 @@ def _n(f: Fields) -> m.ServerMessage:
 
 def _reach(f: Fields) -> m.ServerMessage:
     # Old records leave out the scores of step 2.
-    return m.RiichiStep(
-        seat_of(f, "who"), f.number("step", 1, 2), tags.read_scores(f) if f.has("ten") else None
-    )
+    scores = tags.read_scores(f) if f.has("ten") else None
+    return m.RiichiStep(seat_of(f, "who"), f.number("step", 1, 2), scores)
 
 
 def _dora(f: Fields) -> m.ServerMessage:
