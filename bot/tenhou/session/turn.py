@@ -134,8 +134,9 @@ class Turn:
 
     def skips(self, message: m.ServerMessage) -> bool:
         """Whether a frame only confirms the riichi that we assumed; it is expected once."""
-        ours = isinstance(message, m.RiichiStep) and message.seat == 0
-        if not ours or self.riichi is not RiichiState.ASSUMED:
+        if self.riichi is not RiichiState.ASSUMED:
+            return False
+        if not isinstance(message, m.RiichiStep) or message.seat != 0:
             return False
         self.riichi = RiichiState.NONE
         return message.step == 1
