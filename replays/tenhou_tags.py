@@ -1,8 +1,8 @@
 """What Tenhou's tags of a round hold, on the wire and in record files alike: INIT, N, AGARI and RYUUKYOKU.
 
-Attributes go in, typed values come out, points in place of hundreds. Each figure is checked against its range,
-but not against the others: the caller does that. ``who`` is a player in record files and a seat on the wire,
-where seat 0 is ours.
+Attributes go in, typed values come out, points in place of hundreds. Each figure is checked against its
+range, but not against the others: the caller does that. ``who`` is a player in record files and a seat on the
+wire, where seat 0 is ours.
 
 Source: recorded games of 2009 to 2026 and recorded connections.
 """
