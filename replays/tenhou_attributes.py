@@ -103,5 +103,5 @@ class Attributes:
 
 def _listed(counts: Collection[int]) -> str:
     if isinstance(counts, range) and counts.step == 1:
-        return f"{counts.start} to {counts.stop - 1}"
+        return f"{counts.start} to {counts.stop - 1}" if len(counts) > 1 else str(counts.start)
     return " or ".join(map(str, counts))
