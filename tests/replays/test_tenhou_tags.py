@@ -47,10 +47,8 @@ def test_a_win_is_the_same_on_both_sides() -> None:
     assert isinstance(wire, m.RoundWon)
     won = read(record_of(INIT.format(HANDS), AGARI))[2]
     assert isinstance(won, Win)
-    same = (
-        ("tile", "hand", "fu", "points", "limit", "yaku", "yakuman")
-        + ("ura_indicators", "liable", "deltas", "honba", "riichi_sticks")
-    )  # fmt: skip
+    first = ("tile", "hand", "fu", "points", "limit", "yaku", "yakuman")
+    same = (*first, "ura_indicators", "liable", "deltas", "honba", "riichi_sticks")
     assert [getattr(wire, name) for name in same] == [getattr(won, name) for name in same]
     assert (wire.seat, wire.from_seat) == (won.player, won.from_player) == (3, 2)
     assert wire.final == m.FinalScores((25_000,) * 4, (155, 50, -50, -155))
