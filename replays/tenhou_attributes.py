@@ -52,7 +52,7 @@ class Attributes:
     def integer(self, name: str, text: str, low: int, high: int) -> int:
         """The integer in a part of an attribute, within bounds."""
         if not _INTEGER.fullmatch(text):
-            raise self.fail(f"{name} holds {text[:20]!r}, no number")
+            raise self.fail(f"{name} has {text[:20]!r}, which is not a number")
         value = int(text)
         if not low <= value <= high:
             raise self._outside(name, value, low, high)
@@ -68,7 +68,7 @@ class Attributes:
         """A comma list of integers within bounds; a missing attribute is an empty list."""
         text = self.take(name, "" if 0 in counts else None, limit=4096)
         if text and not _INTEGERS.fullmatch(text):
-            raise self.fail(f"{name} is no list of numbers: {text[:_SHOWN]!r}")
+            raise self.fail(f"{name} is not a list of numbers: {text[:_SHOWN]!r}")
         values = tuple(map(int, text.split(","))) if text else ()
         if len(values) not in counts:
             raise self.fail(f"{name} has {len(values)} numbers instead of {_listed(counts)}")
@@ -86,13 +86,13 @@ class Attributes:
         """A list of distinct tiles; a missing attribute is an empty list."""
         tiles = self.numbers(name, 0, TILES - 1, counts)
         if len(set(tiles)) != len(tiles):
-            raise self.fail(f"{name} names one twice")
+            raise self.fail(f"{name} names a tile twice")
         return tiles
 
     def tenths(self, name: str, text: str) -> int:
         """A number with at most one decimal, in tenths."""
         if not _TENTHS.fullmatch(text):
-            raise self.fail(f"{name} holds no result: {text[:20]!r} is no number with at most one decimal")
+            raise self.fail(f"{name} contains an invalid result: {text[:20]!r}")
         whole, _, part = text.partition(".")
         value = 10 * abs(int(whole)) + int(part or 0)
         return -value if text.startswith("-") else value

@@ -77,10 +77,10 @@ def test_there_is_a_type_for_every_reason() -> None:
         (AGARI.replace('ten="40,48000,5"', 'ten="40,48000"'), "ten has 2 numbers instead of 3"),
         (AGARI.replace('who="3"', 'who="4"', 1), "who 4 is outside 0 to 3"),
         (AGARI.replace('machi="5"', ""), "machi is missing"),
-        (AGARI.replace("15.5,", "15.55,"), "owari holds no result"),
+        (AGARI.replace("15.5,", "15.55,"), "owari contains an invalid result"),
         (DRAW.format('type="nagare"'), "unknown type 'nagare'"),
-        (DRAW.format("").replace('hai1="4,8"', 'hai1="4,4"'), "hai1 names one twice"),
-        (DRAW.format("").replace("250,10,", "250,1x,"), "sc is no list of numbers"),
+        (DRAW.format("").replace('hai1="4,8"', 'hai1="4,4"'), "hai1 names a tile twice"),
+        (DRAW.format("").replace("250,10,", "250,1x,"), "sc is not a list of numbers"),
     ],
 )
 def test_both_sides_refuse_a_bad_attribute_and_name_their_place(tag: str, reason: str) -> None:
