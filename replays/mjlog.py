@@ -9,7 +9,6 @@ Source: recorded games of 2009 to 2026; differences to the live protocol are des
 
 from __future__ import annotations
 
-from typing import Final
 from urllib.parse import quote_from_bytes
 
 from game.errors import ReplayFormatError, StateMismatchError
@@ -21,7 +20,6 @@ from game.events import (
     DoraRevealed,
     Draw,
     DrawnRound,
-    DrawReason,
     EndGame,
     Four,
     GameEvent,
@@ -39,18 +37,9 @@ from game.state import apply, melds_of, new_round
 from game.tiles import UNSEEN
 from replays.mjlog_reader import read, read_record
 from replays.record import GameRecord
+from replays.tenhou_tags import DRAW_TYPES
 
 __all__ = ["read", "read_record", "write"]
-
-DRAW_TYPES: Final[dict[DrawReason, str]] = {
-    "exhaustive": "",
-    "nine_terminals": "yao9",
-    "four_winds": "kaze4",
-    "four_riichi": "reach4",
-    "triple_ron": "ron3",
-    "four_kans": "kan4",
-    "nagashi_mangan": "nm",
-}
 
 
 def write(record: GameRecord) -> str:

@@ -13,31 +13,25 @@ from urllib.parse import unquote
 
 from game.errors import ReplayFormatError, ReplayTooLarge
 from game.events import (
-    Ankan,
-    Chi,
-    Daiminkan,
     Discard,
     DoraRevealed,
     Draw,
     DrawnRound,
-    DrawReason,
     EndGame,
     EndRound,
-    Four,
     GameEvent,
-    Kakan,
     PlayerLeft,
     PlayerReturned,
-    Pon,
     Riichi,
     RiichiAccepted,
     StartGame,
     StartRound,
     Win,
 )
-from game.melds import MeldKind, decode_meld
 from game.tiles import TILES, UNSEEN
 from replays.record import GameRecord, Names
+from replays.tenhou_attributes import Attributes
+from replays.tenhou_tags import FinalScores, meld_event, read_agari, read_init, read_meld, read_ryuukyoku
 
 MAX_CHARACTERS: Final = 2 * 1024 * 1024
 """A long hanchan has about 60,000."""
@@ -53,18 +47,6 @@ _TAG: Final = re.compile(  # without the "<" that texts are split at: values nev
 )
 _DECLARATION: Final = re.compile(r"\?xml[^<>]*\?>\s*")
 _ATTRIBUTE: Final = re.compile(r'([A-Za-z][A-Za-z0-9]*+)="([^"]*+)"')
-_INTEGER: Final = re.compile(r"-?[0-9]{1,7}")
-_INTEGERS: Final = re.compile(r"-?[0-9]{1,7}(?:,-?[0-9]{1,7})*+")
-_RESULT: Final = re.compile(r"(-?)([0-9]{1,5})(?:\.([0-9]))?")
-_DRAW_REASONS: Final[dict[str, DrawReason]] = {
-    "": "exhaustive",
-    "yao9": "nine_terminals",
-    "kaze4": "four_winds",
-    "reach4": "four_riichi",
-    "ron3": "triple_ron",
-    "kan4": "four_kans",
-    "nm": "nagashi_mangan",
-}
 
 
 def read(text: str) -> list[GameEvent]:
@@ -98,56 +80,19 @@ def read_record(text: str, game_id: str = "") -> GameRecord:
     return reader.record(game_id)
 
 
-class _Tag:
+class _Tag(Attributes):
     """One tag with its attributes as text, and checked access to them."""
 
     def __init__(self, name: str, tile: str, attributes: dict[str, str]) -> None:
+        super().__init__(attributes)
         self.name = name
         self.tile_text = tile
-        self.attributes = attributes
 
     def fail(self, reason: str) -> ReplayFormatError:
         return ReplayFormatError(f"<{self.name}{self.tile_text}>: {reason}")
 
-    def has(self, key: str) -> bool:
-        return key in self.attributes
-
-    def text(self, key: str) -> str:
-        if key not in self.attributes:
-            raise self.fail(f"{key} is missing")
-        return self.attributes[key]
-
-    def integers(self, key: str, count: int | None = None) -> tuple[int, ...]:
-        """A list separated by commas; "" is the empty list."""
-        text = self.text(key)
-        if text and not _INTEGERS.fullmatch(text):
-            raise self.fail(f"{key} is not a list of numbers: {text[:80]!r}")
-        values = tuple(map(int, text.split(","))) if text else ()
-        if count is not None and len(values) != count:
-            raise self.fail(f"{key} has {len(values)} numbers instead of {count}")
-        return values
-
-    def integer(self, key: str, low: int, high: int) -> int:
-        (value,) = self.integers(key, 1)
-        if not low <= value <= high:
-            raise self.fail(f"{key} {value} is outside {low} to {high}")
-        return value
-
     def player(self, key: str = "who") -> int:
-        return self.integer(key, 0, 3)
-
-    def four(self, key: str, scale: int = 1) -> Four:
-        a, b, c, d = self.integers(key, 4)
-        return (a * scale, b * scale, c * scale, d * scale)
-
-    def tiles(self, key: str, low: int, high: int) -> tuple[int, ...]:
-        """Between ``low`` and ``high`` physical tiles, all different."""
-        values = self.integers(key)
-        if not low <= len(values) <= high or len(set(values)) != len(values):
-            raise self.fail(f"{key} has {len(values)} tiles, or a tile twice")
-        if not all(0 <= value < TILES for value in values):
-            raise self.fail(f"{key} names a tile outside 0 to {TILES - 1}")
-        return values
+        return self.number(key, 0, 3)
 
     def own_tile(self, *, may_be_unseen: bool = False) -> int:
         """The tile number in the tag's name."""
@@ -250,19 +195,19 @@ class _Reader:
             raise ReplayFormatError("cut short: no final result; save the record again when the game is over")
         names = self._names()
         un, go, shuffle = self._header["UN"], self._header.get("GO"), self._header.get("SHUFFLE")
-        rates = un.text("rate").split(",") if un.has("rate") else []
-        sexes = un.text("sx").split(",") if un.has("sx") else []
+        rates = un.take("rate").split(",") if un.has("rate") else []
+        sexes = un.take("sx").split(",") if un.has("sx") else []
         return GameRecord(
             game_id=game_id,
-            game_type=go.integer("type", 0, 4095) if go else 0,
-            lobby=go.integer("lobby", 0, 19999) if go and go.has("lobby") else 0,
+            game_type=go.number("type", 0, 4095) if go else 0,
+            lobby=go.number("lobby", 0, 19999) if go and go.has("lobby") else 0,
             names=names,
-            ranks=un.four("dan") if un.has("dan") else (0, 0, 0, 0),
+            ranks=un.four("dan", 0, 99) if un.has("dan") else (0, 0, 0, 0),
             rates=_four_rates(un, rates),
             sexes=(sexes[0], sexes[1], sexes[2], sexes[3]) if len(sexes) == 4 else ("M",) * 4,
             events=(StartGame(names=names), *self._events),
             dice=tuple(self._dice),
-            shuffle=shuffle.text("seed") if shuffle and shuffle.has("seed") else "",
+            shuffle=shuffle.take("seed") if shuffle and shuffle.has("seed") else "",
             round_shuffles=tuple(self._shuffles) if len(self._shuffles) == len(self._dice) else (),
         )
 
@@ -270,14 +215,14 @@ class _Reader:
         if tag.name != "GO":
             return
         for bits, name in _NOT_READ:
-            if tag.integer("type", 0, 4095) & bits:
+            if tag.number("type", 0, 4095) & bits:
                 raise tag.fail(f"{name} games are not supported")
 
     def _names(self) -> Names:
         un = self._header.get("UN")
         if un is None:
             raise ReplayFormatError("no <UN>: the players are missing")
-        n0, n1, n2, n3 = (unquote(un.text(f"n{p}"))[:64] for p in range(4))
+        n0, n1, n2, n3 = (unquote(un.take(f"n{p}"))[:64] for p in range(4))
         return n0, n1, n2, n3
 
     def _last(self) -> GameEvent | None:
@@ -300,23 +245,19 @@ class _Reader:
         if self._in_round and not self._result_seen:
             raise tag.fail("a round begins before the previous one ended")
         self._close_round()
-        seed = tag.integers("seed", 6)
-        if not (0 <= seed[0] <= 15 and 0 <= seed[1] <= 999 and 0 <= seed[2] <= 999 and 0 <= seed[5] < TILES):
-            raise tag.fail("seed is out of range")
-        hands = tuple(
-            tag.tiles(f"hai{p}", 13, 13) if tag.has(f"hai{p}") else (UNSEEN,) * 13 for p in range(4)
-        )
-        self._dice.append((seed[3], seed[4]))
+        init = read_init(tag)
+        self._dice.append(init.seed.dice)
         if tag.has("shuffle"):
-            self._shuffles.append(tag.text("shuffle"))
+            self._shuffles.append(tag.take("shuffle"))
+        hands = tuple(hand or (UNSEEN,) * 13 for hand in init.hands)
         self._events.append(
             StartRound(
-                round_index=seed[0],
-                honba=seed[1],
-                riichi_sticks=seed[2],
-                dealer=tag.player("oya"),
-                scores=tag.four("ten", 100),
-                dora_indicator=seed[5],
+                round_index=init.seed.round_index,
+                honba=init.seed.honba,
+                riichi_sticks=init.seed.riichi_sticks,
+                dealer=init.dealer,
+                scores=init.scores,
+                dora_indicator=init.seed.indicators[0],
                 hands=(hands[0], hands[1], hands[2], hands[3]),
             )
         )
@@ -337,76 +278,51 @@ class _Reader:
 
     def meld(self, tag: _Tag) -> None:
         self._needs_round(tag)
-        player = tag.player()
-        try:
-            meld = decode_meld(tag.integer("m", 0, 65535))
-        except ValueError as exc:
-            raise tag.fail(str(exc)) from None
+        call = read_meld(tag)
+        if call.meld is None:
+            raise tag.fail(f"meld code {call.code} is a three-player north")
         self._drawn = None
-        source = (player + meld.from_seat) % 4
-        own = meld.consumed
-        match meld.kind:
-            case MeldKind.CHI:
-                self._events.append(Chi(player, source, meld.called, (own[0], own[1])))
-            case MeldKind.PON:
-                self._events.append(Pon(player, source, meld.called, (own[0], own[1])))
-            case MeldKind.DAIMINKAN:
-                self._events.append(Daiminkan(player, source, meld.called, (own[0], own[1], own[2])))
-            case MeldKind.ANKAN:
-                a, b, c, d = meld.tiles
-                self._events.append(Ankan(player, (a, b, c, d)))
-            case MeldKind.KAKAN:
-                a, b, c = (tile for tile in meld.tiles if tile != meld.added)
-                self._events.append(Kakan(player, meld.added, (a, b, c)))
+        self._events.append(meld_event(call.who, call.meld))
 
     def indicator(self, tag: _Tag) -> None:
         self._needs_round(tag)
-        self._events.append(DoraRevealed(tag.integer("hai", 0, TILES - 1)))
+        self._events.append(DoraRevealed(tag.number("hai", 0, TILES - 1)))
 
     def riichi(self, tag: _Tag) -> None:
         self._needs_round(tag)
         player = tag.player()
-        declared = tag.integer("step", 1, 2) == 1
+        declared = tag.number("step", 1, 2) == 1
         self._events.append(Riichi(player) if declared else RiichiAccepted(player))
 
     def win(self, tag: _Tag) -> None:
         if not self._in_round or (self._result_seen and not isinstance(self._last(), Win)):
             raise tag.fail("is outside of a round")
-        fu, points, limit = tag.integers("ten", 3)
-        honba, sticks = tag.integers("ba", 2)
-        yaku = tag.integers("yaku") if tag.has("yaku") else ()
-        if len(yaku) % 2 or not 0 <= limit <= 5:
-            raise tag.fail("yaku or ten is malformed")
+        won = read_agari(tag)
         self._events.append(
             Win(
-                player=tag.player(),
-                from_player=tag.player("fromWho"),
-                tile=tag.integer("machi", 0, TILES - 1),
-                hand=tag.tiles("hai", 2, 14),
-                fu=fu,
-                points=points,
-                limit=limit,
-                yaku=tuple(zip(yaku[::2], yaku[1::2], strict=True)),
-                yakuman=tag.integers("yakuman") if tag.has("yakuman") else (),
-                ura_indicators=tag.tiles("doraHaiUra", 0, 5) if tag.has("doraHaiUra") else (),
-                liable=tag.player("paoWho") if tag.has("paoWho") else -1,
-                deltas=_deltas(tag),
-                honba=honba,
-                riichi_sticks=sticks,
+                player=won.who,
+                from_player=won.from_who,
+                tile=won.tile,
+                hand=won.hand,
+                fu=won.fu,
+                points=won.points,
+                limit=won.limit,
+                yaku=won.yaku,
+                yakuman=won.yakuman,
+                ura_indicators=won.ura_indicators,
+                liable=won.liable,
+                deltas=won.deltas,
+                honba=won.honba,
+                riichi_sticks=won.riichi_sticks,
             )
         )
-        self._finish_round(tag)
+        self._finish_round(won.final)
 
     def drawn(self, tag: _Tag) -> None:
         self._needs_round(tag)
-        kind = tag.text("type") if tag.has("type") else ""
-        if kind not in _DRAW_REASONS:
-            raise tag.fail(f"unknown type {kind[:20]!r}")
-        hands = tuple(tag.tiles(f"hai{p}", 1, 14) if tag.has(f"hai{p}") else None for p in range(4))
-        self._events.append(
-            DrawnRound(_DRAW_REASONS[kind], _deltas(tag), (hands[0], hands[1], hands[2], hands[3]))
-        )
-        self._finish_round(tag)
+        result = read_ryuukyoku(tag)
+        self._events.append(DrawnRound(result.reason, result.deltas, result.hands))
+        self._finish_round(result.final)
 
     def left(self, tag: _Tag) -> None:
         self._events.append(PlayerLeft(tag.player()))
@@ -416,36 +332,17 @@ class _Reader:
             if tag.has(f"n{player}") and not tag.has("dan"):
                 self._events.append(PlayerReturned(player))
 
-    def _finish_round(self, tag: _Tag) -> None:
+    def _finish_round(self, final: FinalScores | None) -> None:
         self._result_seen = True
-        if tag.has("owari"):
+        if final is not None:
             self._close_round()
-            self._events.append(_end_of_game(tag))
+            self._events.append(EndGame(final.scores, final.results))
             self._ended = True
 
     def _close_round(self) -> None:
         if self._in_round:
             self._events.append(EndRound())
         self._in_round = False
-
-
-def _deltas(tag: _Tag) -> Four:
-    values = tag.integers("sc", 8)
-    return (100 * values[1], 100 * values[3], 100 * values[5], 100 * values[7])
-
-
-def _end_of_game(tag: _Tag) -> EndGame:
-    parts = tag.text("owari").split(",")
-    results = [_RESULT.fullmatch(part) for part in parts[1:8:2]]
-    if len(parts) != 8 or not all(_INTEGER.fullmatch(part) for part in parts[::2]):
-        raise tag.fail("owari is not a list of four scores and results")
-    a, b, c, d = (100 * int(part) for part in parts[::2])
-    tenths = []
-    for found in results:
-        if found is None:
-            raise tag.fail("owari contains an invalid result")
-        tenths.append((-1 if found[1] else 1) * (10 * int(found[2]) + int(found[3] or 0)))
-    return EndGame((a, b, c, d), (tenths[0], tenths[1], tenths[2], tenths[3]))
 
 
 def _four_rates(tag: _Tag, texts: list[str]) -> tuple[float, float, float, float]:

@@ -6,7 +6,7 @@ Nothing here knows what a tag means. Everything that cannot be read is a `Remote
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 import msgspec
@@ -14,7 +14,7 @@ import msgspec
 from bot.redaction import redact
 from bot.tenhou.messages.server_messages import Pairs
 from game.errors import LocalProtocolError, RemoteProtocolError
-from game.tiles import TILES
+from replays.tenhou_attributes import Attributes
 
 MAX_FRAME_BYTES: Final = 256 * 1024
 MAX_ATTRIBUTES: Final = 64
@@ -176,82 +176,19 @@ def _element_end(buffer: str, start: int) -> int:
 
 # --- reading attributes ------------------------------------------------------------------------------
 
-_INTEGER: Final = re.compile(r"-?[0-9]{1,9}")
-_TENTHS: Final = re.compile(r"-?[0-9]{1,5}(\.[0-9])?")
 
-
-class Fields:
-    """Attributes of one element, read with checks; what nobody asked for is left as `rest`."""
+class Fields(Attributes):
+    """Attributes of one frame, read with checks; those not read are left as `rest`."""
 
     def __init__(self, element: Element, text: str) -> None:
+        super().__init__(element.attributes)
         self.element = element
         self._text = text
-        self._left = dict(element.attributes)
 
     def fail(self, reason: str) -> RemoteProtocolError:
-        """The error that says what is wrong with this frame."""
+        """The error that names this frame and what is wrong with it."""
         return unreadable(f"{self.element.tag}: {reason}", self._text)
 
-    def has(self, name: str) -> bool:
-        """Whether the attribute is there."""
-        return name in self.element.attributes
-
-    def take(self, name: str, default: str | None = None, limit: int = 8192) -> str:
-        """An attribute's text; with no default it must be there."""
-        value = self._left.pop(name, default)
-        if value is None:
-            raise self.fail(f"{name} is missing")
-        if len(value) > limit:
-            raise self.fail(f"{name} has {len(value)} characters, at most {limit} are read")
-        return value
-
     def take_where(self, wanted: Callable[[str], bool]) -> Pairs:
-        """All attributes whose name is wanted, as pairs in the frame's order."""
-        return tuple((name, self.take(name)) for name in list(self._left) if wanted(name))
-
-    def rest(self) -> Pairs:
-        """Attributes nobody asked for."""
-        return tuple(self._left.items())
-
-    def number(self, name: str, low: int, high: int, default: int | None = None) -> int:
-        """One integer within bounds."""
-        if default is not None and name not in self._left:
-            return default
-        return self.integer(name, self.take(name, limit=16), low, high)
-
-    def numbers(self, name: str, low: int, high: int, counts: Collection[int]) -> tuple[int, ...]:
-        """A comma list of integers; an attribute that is not there is an empty list."""
-        text = self.take(name, "", limit=4096)
-        values = tuple(self.integer(name, part, low, high) for part in text.split(",")) if text else ()
-        if len(values) not in counts:
-            raise self.fail(f"{name} lists {len(values)} values")
-        return values
-
-    def four(self, name: str, low: int, high: int, scale: int = 1) -> tuple[int, int, int, int]:
-        """Four integers, one a seat, times ``scale``."""
-        a, b, c, d = self.numbers(name, low, high, (4,))
-        return a * scale, b * scale, c * scale, d * scale
-
-    def tiles(self, name: str, counts: Collection[int]) -> tuple[int, ...]:
-        """A list of distinct tiles; an attribute that is not there is an empty list."""
-        tiles = self.numbers(name, 0, TILES - 1, counts)
-        if len(set(tiles)) != len(tiles):
-            raise self.fail(f"{name} names a tile twice")
-        return tiles
-
-    def tenths(self, name: str, text: str) -> int:
-        """A number with at most one decimal, in tenths."""
-        if not _TENTHS.fullmatch(text):
-            raise self.fail(f"{name} holds {text[:20]!r}, no number with one decimal")
-        whole, _, part = text.partition(".")
-        value = 10 * abs(int(whole)) + int(part or 0)
-        return -value if text.startswith("-") else value
-
-    def integer(self, name: str, text: str, low: int, high: int) -> int:
-        """The integer in a part of an attribute, within bounds."""
-        if not _INTEGER.fullmatch(text):
-            raise self.fail(f"{name} holds {text[:20]!r}, no number")
-        value = int(text)
-        if not low <= value <= high:
-            raise self.fail(f"{name} is {value}, outside {low}–{high}")
-        return value
+        """All attributes not read yet whose name is wanted, as pairs in the frame's order."""
+        return tuple((name, self.take(name)) for name, _ in self.rest() if wanted(name))

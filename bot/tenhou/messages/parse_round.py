@@ -1,36 +1,23 @@
-"""Frames of a round to structs: the deal, draws, discards, melds, riichi, results and snapshots."""
+"""Frames of a round to structs: the deal, draws, discards, melds, riichi, results and snapshots.
+
+What INIT, N, AGARI and RYUUKYOKU hold is read by `replays.tenhou_tags`, as for records. Here follows what is
+demanded of frames alone: that hand, melds and indicators make sense together.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Final, cast
 
-import msgspec
-
 from bot.tenhou.messages import server_messages as m
 from bot.tenhou.messages.element import Fields
-from game.events import DrawReason, Four
+from game.events import Four
 from game.melds import decode_meld
 from game.tiles import TILES
+from replays import tenhou_tags as tags
 
-HUNDRED: Final = 100
-SCORE_MAX: Final = 9999
-"""In hundreds, as scores stand on the wire."""
 RIICHI_MARK: Final = 255
-NORTH_MASK: Final = 0x3F
-NORTH_CODE: Final = 0x20
 
-REASONS: Final[dict[str, DrawReason]] = {
-    "": "exhaustive",
-    "yao9": "nine_terminals",
-    "kaze4": "four_winds",
-    "reach4": "four_riichi",
-    "ron3": "triple_ron",
-    "kan4": "four_kans",
-    "nm": "nagashi_mangan",
-}
-
-_HAND_SIZES: Final = (1, 2, 4, 5, 7, 8, 10, 11, 13, 14)
 _SEATS: Final = range(4)
 
 
@@ -42,45 +29,24 @@ def seat_of(f: Fields, name: str) -> int:
 # --- a round -----------------------------------------------------------------------------------------
 
 
-class _Seed(msgspec.Struct, frozen=True):
-    round_index: int
-    honba: int
-    riichi_sticks: int
-    dice: tuple[int, int]
-    indicators: tuple[int, ...]
-
-
-def _seed(f: Fields, indicators: int) -> _Seed:
-    values = f.numbers("seed", 0, 135, range(6, 6 + indicators))
-    if values[0] > 15 or values[3] > 5 or values[4] > 5 or len(set(values[5:])) != len(values[5:]):
-        raise f.fail("seed holds no round, no dice or an indicator twice")
-    return _Seed(values[0], values[1], values[2], (values[3], values[4]), values[5:])
-
-
-def _ten(f: Fields, lowest: int = -SCORE_MAX) -> Four:
-    """``ten``: by seat the score; who declares riichi without 1,000 points has less than none."""
-    return f.four("ten", lowest, SCORE_MAX, HUNDRED)
-
-
 def _init(f: Fields) -> m.ServerMessage:
-    seed = _seed(f, 1)
-    hand = f.tiles("hai", (0, 13))
-    hands: tuple[m.Tiles, ...] = ()
-    if f.has("hai0"):
-        hands = tuple(f.tiles(f"hai{seat}", (0, 13)) for seat in _SEATS)
-    if bool(hand) == bool(hands) or (hands and not hands[0]):
-        raise f.fail("holds no hand, or one in two ways")
-    _distinct(f, hand, *hands, seed.indicators)
+    tag = tags.read_init(f)
+    if min(tag.scores) < 0:
+        raise f.fail("ten has a score below zero, with which no round begins")
+    hands = tuple(hand or () for hand in tag.hands) if f.has("hai0") else ()
+    if bool(tag.hand) == bool(hands) or (hands and not hands[0]):
+        raise f.fail("there is no hand, or one in two ways")
+    _distinct(f, tag.hand, *hands, tag.seed.indicators)
     return m.RoundDealt(
-        seed.round_index,
-        seed.honba,
-        seed.riichi_sticks,
-        seed.indicators[0],
-        _ten(f, lowest=0),
-        seat_of(f, "oya"),
-        hand,
+        tag.seed.round_index,
+        tag.seed.honba,
+        tag.seed.riichi_sticks,
+        tag.seed.indicators[0],
+        tag.scores,
+        tag.dealer,
+        tag.hand,
         hands,
-        seed.dice,
+        tag.seed.dice,
         f.take("chip", "", limit=64),
     )
 
@@ -92,8 +58,8 @@ def _distinct(f: Fields, *groups: tuple[int, ...]) -> None:
 
 
 def _reinit(f: Fields) -> m.ServerMessage:
-    seed = _seed(f, 5)
-    hand = f.tiles("hai", _HAND_SIZES)
+    seed = tags.read_seed(f, 5)
+    hand = f.tiles("hai", tags.HAND_SIZES)
     melds = tuple(_melds(f, f"m{seat}") for seat in _SEATS)
     rivers, riichi_at = zip(*(_river(f, f"kawa{seat}") for seat in _SEATS), strict=True)
     if len(hand) + 3 * _meld_weight(melds[0]) not in (13, 14):
@@ -105,7 +71,7 @@ def _reinit(f: Fields) -> m.ServerMessage:
         seed.honba,
         seed.riichi_sticks,
         seed.indicators,
-        _ten(f),
+        tags.read_scores(f),
         seat_of(f, "oya"),
         hand,
         cast("tuple[m.Tiles, m.Tiles, m.Tiles, m.Tiles]", melds),
@@ -120,35 +86,27 @@ def _river(f: Fields, name: str) -> tuple[m.Tiles, int]:
     values = f.numbers(name, 0, RIICHI_MARK, range(64))
     tiles = tuple(value for value in values if value != RIICHI_MARK)
     if len(values) - len(tiles) > 1 or any(tile > 135 for tile in tiles):
-        raise f.fail(f"{name} holds what is no tile, or two riichi marks")
+        raise f.fail(f"{name} has a number that is no tile, or two riichi marks")
     return tiles, values.index(RIICHI_MARK) if len(tiles) < len(values) else -1
 
 
-def _is_north(code: int) -> bool:
-    return code & NORTH_MASK == NORTH_CODE and 120 <= code >> 8 <= 123
-
-
-def _meld_code(f: Fields, code: int) -> int:
-    if not _is_north(code):
-        try:
-            decode_meld(code)
-        except ValueError as exc:
-            raise f.fail(str(exc)) from None
-    return code
-
-
 def _melds(f: Fields, name: str) -> tuple[int, ...]:
-    codes = f.numbers(name, 0, 0xFFFF, range(9))
-    return tuple(_meld_code(f, code) for code in codes)
+    return _checked(f, f.numbers(name, 0, 0xFFFF, range(9)))
+
+
+def _checked(f: Fields, codes: tuple[int, ...]) -> tuple[int, ...]:
+    for code in codes:
+        tags.meld_of_code(f, code)
+    return codes
 
 
 def _meld_weight(codes: tuple[int, ...]) -> int:
     """How many sets the melds stand for; a north is none."""
-    return sum(not _is_north(code) for code in codes)
+    return sum(not tags.is_north(code) for code in codes)
 
 
 def _meld_tiles(code: int) -> tuple[int, ...]:
-    return (code >> 8,) if _is_north(code) else decode_meld(code).tiles
+    return (code >> 8,) if tags.is_north(code) else decode_meld(code).tiles
 
 
 def _offers(f: Fields, name: str = "t") -> int:
@@ -158,13 +116,13 @@ def _offers(f: Fields, name: str = "t") -> int:
 def _drawn(f: Fields, letter: str, digits: str) -> m.ServerMessage:
     seat = "TUVW".index(letter)
     if not digits and seat == 0:
-        raise f.fail("our own draw names no tile")
+        raise f.fail("our own draw has no tile")
     return m.TileDrawn(seat, _tile(f, digits) if digits else -1, _offers(f), extra=f.rest())
 
 
 def _thrown(f: Fields, letter: str, digits: str) -> m.ServerMessage:
     if not digits:
-        raise f.fail("a discard names no tile")
+        raise f.fail("a discard has no tile")
     seat = "DEFG".index(letter.upper())
     # For our own discards the case means nothing; the server writes them in upper case.
     tsumogiri = letter.islower() and seat != 0
@@ -176,12 +134,14 @@ def _tile(f: Fields, digits: str) -> int:
 
 
 def _n(f: Fields) -> m.ServerMessage:
-    return m.MeldMade(seat_of(f, "who"), _meld_code(f, f.number("m", 0, 0xFFFF)), _offers(f))
+    tag = tags.read_meld(f)
+    return m.MeldMade(tag.who, tag.code, _offers(f))
 
 
 def _reach(f: Fields) -> m.ServerMessage:
     # Old records leave out the scores of step 2.
-    return m.RiichiStep(seat_of(f, "who"), f.number("step", 1, 2), _ten(f) if f.has("ten") else None)
+    scores = tags.read_scores(f) if f.has("ten") else None
+    return m.RiichiStep(seat_of(f, "who"), f.number("step", 1, 2), scores)
 
 
 def _dora(f: Fields) -> m.ServerMessage:
@@ -195,80 +155,57 @@ def _furiten(f: Fields) -> m.ServerMessage:
 # --- the end of a round ------------------------------------------------------------------------------
 
 
-def scores_and_deltas(f: Fields) -> tuple[Four, Four]:
-    """``sc``: by seat the score before and its change, in points.
-
-    The second result of a double ron starts from what the first left, which may be below zero; so may scores
-    after a riichi without 1,000 points.
-    """
-    # The chip modes append eight numbers for their chips; those tables are not played here.
-    values = f.numbers("sc", -SCORE_MAX, SCORE_MAX, (8, 16))[:8]
-    before = tuple(HUNDRED * value for value in values[::2])
-    deltas = tuple(HUNDRED * value for value in values[1::2])
-    return cast("Four", before), cast("Four", deltas)
-
-
-def _final(f: Fields) -> m.FinalScores | None:
-    if not f.has("owari"):
-        return None
-    parts = f.take("owari", limit=128).split(",")
-    if len(parts) != 8:
-        raise f.fail(f"owari lists {len(parts)} values")
-    scores = tuple(HUNDRED * f.integer("owari", part, -SCORE_MAX, SCORE_MAX) for part in parts[::2])
-    results = tuple(f.tenths("owari", part) for part in parts[1::2])
-    return m.FinalScores(cast("Four", scores), cast("Four", results))
-
-
 def _chips(f: Fields) -> m.Pairs:
     return f.take_where(lambda name: name in ("chip", "ratio"))
 
 
 def _agari(f: Fields) -> m.ServerMessage:
-    hand, melds, tile = f.tiles("hai", _HAND_SIZES), _melds(f, "m"), f.number("machi", 0, 135)
-    if len(hand) + 3 * _meld_weight(melds) != 14 or tile not in hand:
+    tag = tags.read_agari(f)
+    melds = _checked(f, tag.melds)
+    if len(tag.hand) + 3 * _meld_weight(melds) != 14 or tag.tile not in tag.hand:
         raise f.fail("hai and m are no winning hand, or machi is not in it")
-    indicators, ura = f.tiles("doraHai", range(1, 6)), f.tiles("doraHaiUra", range(6))
-    _distinct(f, hand, *(_meld_tiles(code) for code in melds), indicators, ura)
-    fu, points, limit = f.numbers("ten", 0, 999_999, (3,))
-    pairs = f.numbers("yaku", 0, 199, range(0, 65, 2))
-    yakuman = f.numbers("yakuman", 0, 99, range(17))
-    if fu > 200 or limit > 5 or bool(pairs) == bool(yakuman):
-        raise f.fail("the value of the hand makes no sense")
-    honba, sticks = f.numbers("ba", 0, 999, (2,))
-    scores, deltas = scores_and_deltas(f)
+    if not tag.indicators:
+        raise f.fail("doraHai shows no indicator")
+    laid = (_meld_tiles(code) for code in melds)
+    _distinct(f, tag.hand, *laid, tag.indicators, tag.ura_indicators)
+    if bool(tag.yaku) == bool(tag.yakuman):
+        raise f.fail("a win has either yaku or yakuman")
     return m.RoundWon(
-        seat=seat_of(f, "who"),
-        from_seat=seat_of(f, "fromWho"),
-        tile=tile,
-        hand=hand,
+        seat=tag.who,
+        from_seat=tag.from_who,
+        tile=tag.tile,
+        hand=tag.hand,
         melds=melds,
-        fu=fu,
-        points=points,
-        limit=limit,
-        yaku=tuple(zip(pairs[::2], pairs[1::2], strict=True)),
-        yakuman=yakuman,
-        indicators=indicators,
-        ura_indicators=ura,
-        honba=honba,
-        riichi_sticks=sticks,
-        scores=scores,
-        deltas=deltas,
-        liable=f.number("paoWho", 0, 3, -1),
-        final=_final(f),
+        fu=tag.fu,
+        points=tag.points,
+        limit=tag.limit,
+        yaku=tag.yaku,
+        yakuman=tag.yakuman,
+        indicators=tag.indicators,
+        ura_indicators=tag.ura_indicators,
+        honba=tag.honba,
+        riichi_sticks=tag.riichi_sticks,
+        scores=tag.scores,
+        deltas=tag.deltas,
+        liable=tag.liable,
+        final=tag.final,
         chips=_chips(f),
     )
 
 
 def _ryuukyoku(f: Fields) -> m.ServerMessage:
-    kind = f.take("type", "", limit=16)
-    if kind not in REASONS:
-        raise f.fail(f"type {kind!r} is no way to end a round")
-    honba, sticks = f.numbers("ba", 0, 999, (2,))
-    scores, deltas = scores_and_deltas(f)
-    hands = tuple(f.tiles(f"hai{s}", _HAND_SIZES) if f.has(f"hai{s}") else None for s in _SEATS)
-    _distinct(f, *(hand for hand in hands if hand))
-    a, b, c, d = hands
-    return m.RoundDrawn(REASONS[kind], honba, sticks, scores, deltas, (a, b, c, d), _final(f), _chips(f))
+    tag = tags.read_ryuukyoku(f)
+    _distinct(f, *(hand for hand in tag.hands if hand))
+    return m.RoundDrawn(
+        tag.reason,
+        tag.honba,
+        tag.riichi_sticks,
+        tag.scores,
+        tag.deltas,
+        tag.hands,
+        tag.final,
+        _chips(f),
+    )
 
 
 ROUND_PARSERS: Final[dict[str, Callable[[Fields], m.ServerMessage]]] = {

@@ -11,7 +11,8 @@ import msgspec
 
 from bot.tenhou.messages import server_messages as m
 from bot.tenhou.messages.element import Element, Fields, read_element
-from bot.tenhou.messages.parse_round import ROUND_PARSERS, TILE_PARSERS, scores_and_deltas, seat_of
+from bot.tenhou.messages.parse_round import ROUND_PARSERS, TILE_PARSERS, seat_of
+from replays.tenhou_tags import read_changes
 
 _TILE_TAG: Final = re.compile(r"([DEFGdefgTUVW])([0-9]{0,3})")
 _LOG_ID: Final = re.compile(r"[0-9A-Za-z-]{0,64}")
@@ -116,7 +117,7 @@ def _taikyoku(f: Fields) -> m.ServerMessage:
 
 def _saikai(f: Fields) -> m.ServerMessage:
     honba, sticks = f.numbers("ba", 0, 99, (2,))
-    return m.ScoresResumed(honba, sticks, seat_of(f, "oya"), scores_and_deltas(f)[0])
+    return m.ScoresResumed(honba, sticks, seat_of(f, "oya"), read_changes(f)[0])
 
 
 def _prof(f: Fields) -> m.ServerMessage:

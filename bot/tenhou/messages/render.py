@@ -11,14 +11,14 @@ import msgspec
 from bot.tenhou.messages import client_messages as c
 from bot.tenhou.messages import server_messages as s
 from bot.tenhou.messages.element import write_json, write_xml
-from bot.tenhou.messages.parse_round import HUNDRED, REASONS, RIICHI_MARK
+from bot.tenhou.messages.parse_round import RIICHI_MARK
 from game.errors import LocalProtocolError
 from game.events import Four
+from replays.tenhou_tags import DRAW_TYPES, HUNDRED
 
 Attributes: TypeAlias = dict[str, str | int]
 Wire: TypeAlias = tuple[str, Attributes]
 
-_WIRE_REASONS: Final = {reason: kind for kind, reason in REASONS.items()}
 _TEXT_ONLY: Final = (c.KeepAlive, c.ShowStatistics, c.Leave, c.AskEcho, c.AskDate, c.GetFile, c.AskPolicy)
 """What the web client sends as XML even over its WebSocket."""
 
@@ -211,7 +211,7 @@ def _agari(m: s.RoundWon) -> Wire:
 def _ryuukyoku(m: s.RoundDrawn) -> Wire:
     hands = {f"hai{seat}": _join(hand) for seat, hand in enumerate(m.hands) if hand is not None}
     return "RYUUKYOKU", {
-        **_some(type=_WIRE_REASONS[m.reason]),
+        **_some(type=DRAW_TYPES[m.reason]),
         "ba": f"{m.honba},{m.riichi_sticks}",
         "sc": _changes(m.scores, m.deltas),
         **hands,

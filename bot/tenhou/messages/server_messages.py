@@ -11,10 +11,12 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from game.events import DrawReason, Four
+from replays import tenhou_tags
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 Names: TypeAlias = tuple[str, str, str, str]
 Tiles: TypeAlias = tuple[int, ...]
+FinalScores: TypeAlias = tenhou_tags.FinalScores
 
 OFFER_PON: Final = 1
 OFFER_DAIMINKAN: Final = 2
@@ -299,13 +301,6 @@ class FuritenShown(ServerMessage, frozen=True):
     """FURITEN: whether we may not win on a discard now."""
 
     furiten: bool
-
-
-class FinalScores(msgspec.Struct, frozen=True):
-    """``owari``: final points of the seats, and their results in tenths (-17.0 is -170)."""
-
-    scores: Four
-    results: Four
 
 
 class RoundWon(ServerMessage, frozen=True):

@@ -109,7 +109,7 @@ class Session:
     @property
     def state(self) -> np.void:
         """The round's record."""
-        return self.seat.record if self.seat else new_round()
+        return self.seat.round.record if self.seat else new_round()
 
     @property
     def player(self) -> int:
@@ -125,17 +125,17 @@ class Session:
     @property
     def log(self) -> list[GameEvent]:
         """Every event of the running or last game, as we saw it."""
-        return self.seat.log if self.seat else []
+        return self.seat.log.events if self.seat else []
 
     @property
     def prompt(self) -> Prompt | None:
         """The open choice."""
-        return self.seat.prompt if self.seat else None
+        return self.seat.turn.prompt if self.seat else None
 
     @property
     def in_game(self) -> bool:
         """Whether a game of ours is running."""
-        return self.seat is not None and not self.seat.over
+        return self.seat is not None and not self.seat.is_over
 
     @property
     def awaits_login(self) -> bool:
@@ -150,7 +150,7 @@ class Session:
     @property
     def riichi_pending(self) -> bool:
         """Whether our riichi waits to be confirmed; after two seconds call `assume_riichi`."""
-        return self.seat is not None and self.seat.riichi_pending
+        return self.seat is not None and self.seat.turn.riichi_pending
 
     # --- what the owner does -------------------------------------------------------------------------
 
@@ -162,7 +162,7 @@ class Session:
     def reconnect(self) -> list[str]:
         """Frames to send first on a connection that replaces a broken one; a running game is kept."""
         if self.seat is not None:
-            if self.seat.over:
+            if self.seat.is_over:
                 self.seat = None
             else:
                 self.seat.come_back()
@@ -203,7 +203,7 @@ class Session:
         """
         if self.seat is None:
             raise LocalProtocolError("no game is running")
-        self.seat.answer(prompt_id, action)
+        self.seat.turn.answer(prompt_id, action)
 
     def assume_riichi(self) -> list[SessionEvent]:
         """Open the prompt for the riichi discard though the server has not confirmed the riichi.
@@ -373,9 +373,9 @@ class Session:
             raise StateMismatchError("a game begins without a match")
         if self.seat.is_dealt and self.seat.is_returning:
             # Another game with the same people.
-            people, match = self.seat.people, self.seat.match
-            self.seat = Seat(match, self._numbers, self._send)
-            self.seat.seated(people)
+            old = self.seat
+            self.seat = Seat(old.match, self._numbers, self._send, is_named=old.is_named)
+            self.seat.people = old.people
         events = self.seat.receive(message)
         self._send(c.Ready())
         return events
@@ -384,7 +384,7 @@ class Session:
         if self.seat is None:
             raise StateMismatchError("a round ends without a game")
         events = self.seat.receive(message)
-        if message.final is not None and self.seat.over:
+        if message.final is not None and self.seat.is_over:
             self._resume_code = ""
             self.stage = Stage.LOBBY
         return events

@@ -10,15 +10,12 @@ import numpy as np
 from bot.tenhou.messages import server_messages as m
 from bot.tenhou.session.turn_order import Begin, Move, Path
 from game.events import (
-    Ankan,
     Chi,
-    Daiminkan,
     Discard,
     DoraRevealed,
     Draw,
     Four,
     GameEvent,
-    Kakan,
     Pon,
     Riichi,
     RiichiAccepted,
@@ -26,6 +23,7 @@ from game.events import (
 from game.melds import Meld, MeldKind
 from game.state import hand_tiles, melds_of
 from game.tiles import UNSEEN
+from replays.tenhou_tags import meld_event
 
 
 class Goal(msgspec.Struct, frozen=True):
@@ -170,13 +168,13 @@ class Story:
     def _event(self, step: _Step, before: Sequence[GameEvent], *, accepted: bool) -> GameEvent:
         player = step.player
         if step.kan is not None:
-            return _own_kan_event(player, step.kan)
+            return meld_event(player, step.kan)
         assert step.move is not None
         if step.move.kind == "draw":
             return Draw(player, step.tile)
         if step.move.kind == "call":
             assert step.move.meld is not None
-            return _call_event(player, step.move.meld)
+            return meld_event(player, step.move.meld)
         if player != self._goal.player:
             return Discard(player, step.move.tile, accepted)
         last = next((e for e in reversed(before) if isinstance(e, Draw | Chi | Pon)), None)
@@ -222,21 +220,3 @@ def _uses(step: _Step) -> tuple[int, ...]:
 def _is_kan(step: _Step) -> bool:
     called = step.move.meld if step.move is not None else None
     return step.kan is not None or (called is not None and called.kind is MeldKind.DAIMINKAN)
-
-
-def _own_kan_event(player: int, kan: Meld) -> GameEvent:
-    if kan.kind is MeldKind.ANKAN:
-        a, b, c, d = kan.tiles
-        return Ankan(player, (a, b, c, d))
-    a, b, c = (tile for tile in kan.tiles if tile != kan.added)
-    return Kakan(player, kan.added, (a, b, c))
-
-
-def _call_event(player: int, meld: Meld) -> GameEvent:
-    source = (player + meld.from_seat) % 4
-    if meld.kind is MeldKind.DAIMINKAN:
-        a, b, c = meld.consumed
-        return Daiminkan(player, source, meld.called, (a, b, c))
-    a, b = meld.consumed
-    call = Chi if meld.kind is MeldKind.CHI else Pon
-    return call(player, source, meld.called, (a, b))

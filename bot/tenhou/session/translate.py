@@ -13,27 +13,23 @@ import numpy as np
 from bot.tenhou.messages import server_messages as m
 from game.errors import StateMismatchError
 from game.events import (
-    Ankan,
-    Chi,
-    Daiminkan,
     Discard,
     DoraRevealed,
     Draw,
     DrawnRound,
     Four,
     GameEvent,
-    Kakan,
     PlayerLeft,
     PlayerReturned,
-    Pon,
     Riichi,
     RiichiAccepted,
     StartRound,
     Win,
 )
-from game.melds import Meld, MeldKind, decode_meld
+from game.melds import decode_meld
 from game.settlement import RIICHI_STICK
 from game.tiles import UNSEEN
+from replays.tenhou_tags import meld_event
 
 T = TypeVar("T")
 
@@ -118,36 +114,7 @@ def _meld(message: m.MeldMade, _record: np.void, player: int, _strict: bool) -> 
         meld = decode_meld(message.code)
     except ValueError as exc:
         raise StateMismatchError(str(exc)) from None
-    return _MELDS[meld.kind]((message.seat + player) % 4, meld)
-
-
-def _source(who: int, meld: Meld) -> int:
-    return (who + meld.from_seat) % 4
-
-
-def _chi(who: int, meld: Meld) -> GameEvent:
-    first, second = meld.consumed
-    return Chi(who, _source(who, meld), meld.called, (first, second))
-
-
-def _pon(who: int, meld: Meld) -> GameEvent:
-    first, second = meld.consumed
-    return Pon(who, _source(who, meld), meld.called, (first, second))
-
-
-def _daiminkan(who: int, meld: Meld) -> GameEvent:
-    first, second, third = meld.consumed
-    return Daiminkan(who, _source(who, meld), meld.called, (first, second, third))
-
-
-def _ankan(who: int, meld: Meld) -> GameEvent:
-    first, second, third, fourth = meld.tiles
-    return Ankan(who, (first, second, third, fourth))
-
-
-def _kakan(who: int, meld: Meld) -> GameEvent:
-    first, second, third = (tile for tile in meld.tiles if tile != meld.added)
-    return Kakan(who, meld.added, (first, second, third))
+    return meld_event((message.seat + player) % 4, meld)
 
 
 def _riichi(message: m.RiichiStep, record: np.void, player: int, strict: bool) -> GameEvent:
@@ -192,14 +159,6 @@ def _drawn_round(message: m.RoundDrawn, record: np.void, player: int, strict: bo
     hands = by_player(message.hands, player)
     return DrawnRound(message.reason, by_player(message.deltas, player), hands)
 
-
-_MELDS: Final[dict[MeldKind, Callable[[int, Meld], GameEvent]]] = {
-    MeldKind.CHI: _chi,
-    MeldKind.PON: _pon,
-    MeldKind.DAIMINKAN: _daiminkan,
-    MeldKind.ANKAN: _ankan,
-    MeldKind.KAKAN: _kakan,
-}
 
 _TRANSLATORS: Final[dict[type[m.ServerMessage], Callable[[Any, np.void, int, bool], GameEvent]]] = {
     m.RoundDealt: _dealt,

@@ -1,0 +1,198 @@
+"""One round as we know it: its record, where that record comes from, and what frames do to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Final
+
+import numpy as np
+
+from bot.tenhou.messages import server_messages as m
+from bot.tenhou.session.comeback import Comeback, with_riichi
+from bot.tenhou.session.events import Disagreement
+from bot.tenhou.session.game_log import GameLog
+from bot.tenhou.session.resume import Candidate
+from bot.tenhou.session.translate import translate
+from game.errors import StateMismatchError
+from game.events import DrawnRound, Four, GameEvent, StartRound, Win
+from game.layout import PHASE_CALLED
+from game.settlement import final_scores
+from game.state import apply, clone, is_furiten, new_round
+
+
+class RoundSource(Enum):
+    """Where the record of a round comes from."""
+
+    WATCHED = "we saw every frame since the deal"
+    CONTINUED = "we came back into it; what we saw before goes on without a gap"
+    REBUILT = "we came back into it; the order of its events is a guess"
+
+
+_SOURCES: Final = {True: RoundSource.CONTINUED, False: RoundSource.REBUILT}
+"""By whether the explanation of the snapshot is exact."""
+
+
+class KnownRound:
+    """A round folded from frames; its events stand in the game's log.
+
+    Args:
+        player: our absolute player number, -1 if unknown.
+        log: the game's log.
+        record: the round's state; without it, that of no round.
+        source: where it comes from.
+        comeback: the snapshot's explanations, until the next frame settles which of them holds.
+    """
+
+    def __init__(
+        self,
+        player: int,
+        log: GameLog,
+        record: np.void | None = None,
+        source: RoundSource = RoundSource.WATCHED,
+        comeback: Comeback | None = None,
+    ) -> None:
+        self.record = new_round() if record is None else record
+        self.source = source
+        self._player = player
+        self._log = log
+        self._comeback = comeback
+        self._stated_furiten: bool | None = None  # as the server last stated it, not compared yet
+
+    @classmethod
+    def rejoined(cls, message: m.RoundSnapshot, player: int, log: GameLog) -> KnownRound | None:
+        """The round a snapshot shows, now in the log; None if the snapshot cannot be explained."""
+        comeback = Comeback(message, player, log.round)
+        first = comeback.first()
+        if first is None:
+            return None
+        known = cls(player, log, comeback=comeback)
+        known._take(first)
+        return known
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether scores and furiten are certain, so that the server's are compared with them."""
+        return self.source is not RoundSource.REBUILT
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Index and honba of the round."""
+        return int(self.record["round_index"]), int(self.record["honba"])
+
+    @property
+    def scores(self) -> Four:
+        """Points by player."""
+        a, b, c, d = map(int, self.record["scores"])
+        return a, b, c, d
+
+    @property
+    def we_called(self) -> bool:
+        """Whether we called a tile and have to discard."""
+        return bool(self.record["phase"] == PHASE_CALLED and self.record["turn"] == self._player)
+
+    # --- folding -------------------------------------------------------------------------------------
+
+    def fold(self, message: m.ServerMessage) -> GameEvent:
+        """The event a frame stands for, folded into the record and added to the log.
+
+        Raises:
+            StateMismatchError: it does not fit; nothing has changed.
+        """
+        event = translate(message, self.record, self._player, strict=self.is_exact)
+        assert event is not None
+        self._check_result(event)
+        self.take(event)
+        return event
+
+    def take(self, event: GameEvent) -> None:
+        """Fold an event into the record and add it to the log.
+
+        Raises:
+            StateMismatchError: it does not fit; nothing has changed.
+        """
+        apply(self.record, event)
+        self._log.add(event)
+
+    def _check_result(self, event: GameEvent) -> None:
+        """Check the order of results: the fold takes several wins on one tile, whoever has won before."""
+        if not isinstance(event, Win | DrawnRound):
+            return
+        if isinstance(self._log.result, DrawnRound):
+            raise StateMismatchError("the round has ended already")
+        if isinstance(event, Win) and self._log.has_won(event.player):
+            raise StateMismatchError(f"player {event.player} has won already")
+
+    def check_next(self, start: StartRound) -> None:
+        """Check that a deal follows this round, with its scores.
+
+        Raises:
+            StateMismatchError: it does not.
+        """
+        if self._log.result is None:
+            raise StateMismatchError("a round begins before the last one ended")
+        index, honba = self.place
+        follows = [(index, honba + 1), (index + 1, 0), (index + 1, honba + 1)]
+        if (start.round_index, start.honba) not in follows:
+            raise StateMismatchError(f"round {start.round_index}.{start.honba} follows {index}.{honba}")
+        sticks = int(self.record["riichi_sticks"])
+        if start.scores != self.scores or start.riichi_sticks != sticks:
+            raise StateMismatchError("a round begins with other scores than the last one ended with")
+
+    # --- comparing with the server -------------------------------------------------------------------
+
+    def compare_final(self, scores: Four) -> list[Disagreement]:
+        """Compare the final scores of the game with ours."""
+        ours = final_scores(self.scores, int(self.record["riichi_sticks"]))
+        if not self.is_exact or ours == scores:
+            return []
+        return [Disagreement("final scores", f"the server has {scores}, we have {ours}")]
+
+    def note_furiten(self, stated: bool) -> None:
+        """Remember what the server stated; it comes before the discard it is about."""
+        self._stated_furiten = stated
+
+    def compare_furiten(self) -> list[Disagreement]:
+        """Compare what the server stated with ours, at the draw after the discard it was about."""
+        stated, self._stated_furiten = self._stated_furiten, None
+        if stated is None or not self.is_exact or stated == is_furiten(self.record, self._player):
+            return []
+        return [Disagreement("furiten", f"the server says {stated}, we say {not stated}")]
+
+    # --- after a snapshot ----------------------------------------------------------------------------
+
+    def settle(self, message: m.ServerMessage) -> bool:
+        """Take the explanation of the snapshot that its next frame fits.
+
+        Returns:
+            Whether the frame only repeats the end of the snapshot.
+
+        Raises:
+            StateMismatchError: it fits none.
+        """
+        comeback, self._comeback = self._comeback, None
+        if comeback is None:
+            return False
+        now = Candidate(tuple(self._log.round), self.record, self.is_exact)
+        settled, repeats = comeback.settle(now, message)
+        if settled is not now:
+            self._take(settled)
+        return repeats
+
+    def _take(self, candidate: Candidate) -> None:
+        self._replace(candidate.events, clone(candidate.record))
+        self.source = _SOURCES[candidate.exact]
+
+    def _replace(self, events: Sequence[GameEvent], record: np.void) -> None:
+        self._log.replace_round(events)
+        self.record = record
+
+    def notice_riichi(self, message: m.ServerMessage) -> None:
+        """Insert a riichi declared while we were away: it shows only when its stick is paid."""
+        if self.source is RoundSource.WATCHED or not isinstance(message, m.RiichiStep) or message.step != 2:
+            return
+        player = (message.seat + self._player) % 4
+        if not self.record["riichi"][player]:
+            told = with_riichi(self._log.round, player)
+            if told is not None:
+                self._replace(*told)

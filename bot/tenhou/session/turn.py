@@ -1,0 +1,189 @@
+"""What is asked of us, what we answered, and how far our riichi has come.
+
+One prompt is open at most. Frames open it:
+
+=============================================== ===================================================
+frame                                           prompt
+=============================================== ===================================================
+our draw                                        discard, riichi, kan, tsumo, nine terminals
+another player's discard or kan, with an offer  chi, pon, kan, ron or pass
+our chi or pon                                  discard
+our riichi, confirmed or assumed                discard that keeps the hand ready
+=============================================== ===================================================
+
+Any other move of the table closes it, except a new dora indicator and a riichi being paid. A riichi we send
+goes through `RiichiState`:
+
+======== ============= ============ =============== ============
+state    we declare    other answer two seconds     server's word
+======== ============= ============ =============== ============
+NONE     SENT          NONE         .               folded: NONE
+SENT     SENT          NONE         ASSUMED         folded: NONE
+ASSUMED  .             ASSUMED      .               skipped: NONE
+======== ============= ============ =============== ============
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from enum import Enum
+
+from bot.tenhou.messages import client_messages as c
+from bot.tenhou.messages import server_messages as m
+from bot.tenhou.session.comeback import blind_choice
+from bot.tenhou.session.events import Disagreement, PromptClosed, PromptOpened, SessionEvent
+from bot.tenhou.session.known_round import KnownRound
+from bot.tenhou.session.prompts import Prompt, agree, difference, reply
+from game.actions import Action, ActionKind
+from game.errors import LocalProtocolError
+from game.rules import legal_actions
+
+
+class RiichiState(Enum):
+    """How far our own riichi has come."""
+
+    NONE = "none is on its way"
+    SENT = "sent, not confirmed yet"
+    ASSUMED = "folded without the server's word, which is skipped when it comes"
+
+
+class Turn:
+    """Our prompts and answers.
+
+    Args:
+        numbers: the source of prompt numbers.
+        send: takes the frames we answer with.
+
+    Attributes:
+        prompt: the open choice, or None.
+        riichi: how far our riichi has come.
+    """
+
+    def __init__(self, numbers: Iterator[int], send: Callable[[c.ClientMessage], None]) -> None:
+        self.prompt: Prompt | None = None
+        self.riichi = RiichiState.NONE
+        self._numbers = numbers
+        self._send = send
+
+    @property
+    def riichi_pending(self) -> bool:
+        """Whether we sent a riichi that the server has not confirmed yet."""
+        return self.riichi is RiichiState.SENT
+
+    # --- prompts -------------------------------------------------------------------------------------
+
+    def ask(self, message: m.ServerMessage, known: KnownRound, player: int) -> list[SessionEvent]:
+        """Open the prompt a frame calls for, now that it is folded."""
+        if isinstance(message, m.TileDrawn):
+            return self._ask_on_draw(message, known, player) if message.seat == 0 else []
+        if isinstance(message, m.TileThrown | m.MeldMade) and message.seat != 0:
+            return self._ask_to_claim(message.offers, known, player)
+        called = isinstance(message, m.MeldMade)
+        declared = isinstance(message, m.RiichiStep) and message.step == 1 and message.seat == 0
+        return self.ask_to_discard(known, player) if called or declared else []
+
+    def _ask_on_draw(self, message: m.TileDrawn, known: KnownRound, player: int) -> list[SessionEvent]:
+        legal, mismatch = agree(legal_actions(known.record, player), message.offers, claim=False)
+        return self._open(legal, message.offers, mismatch)
+
+    def _ask_to_claim(self, offers: int, known: KnownRound, player: int) -> list[SessionEvent]:
+        ours = legal_actions(known.record, player)
+        if offers:
+            legal, mismatch = agree(_with_ron(ours, offers, known, player), offers, claim=True)
+            return self._open(legal, offers, mismatch)
+        unoffered = difference((action.kind for action in ours), 0)
+        return [Disagreement("offer", unoffered)] if unoffered else []
+
+    def ask_to_discard(self, known: KnownRound, player: int) -> list[SessionEvent]:
+        """Open the prompt after our chi, pon or riichi; after our kan a draw comes first."""
+        legal = tuple(legal_actions(known.record, player))
+        return self._open(legal, 0, None) if legal else []
+
+    def ask_without_record(self, message: m.ServerMessage) -> list[SessionEvent]:
+        """Open the prompt a frame calls for in a round that we do not know."""
+        choice = blind_choice(message)
+        if choice and isinstance(message, m.TileDrawn | m.TileThrown | m.MeldMade):
+            return self._open(choice, message.offers, None)
+        return []
+
+    def _open(self, legal: tuple[Action, ...], offered: int, mismatch: str | None) -> list[SessionEvent]:
+        self._forget_sent()
+        self.prompt = Prompt(next(self._numbers), legal, offered, mismatch)
+        return [PromptOpened(self.prompt.prompt_id, legal, offered, mismatch)]
+
+    # --- the table goes on ---------------------------------------------------------------------------
+
+    def close(self) -> list[SessionEvent]:
+        """The open prompt, if any, is over."""
+        prompt, self.prompt = self.prompt, None
+        return [PromptClosed(prompt.prompt_id)] if prompt else []
+
+    def follow(self, message: m.ServerMessage) -> list[SessionEvent]:
+        """The table has moved; most moves end the prompt."""
+        # A riichi is paid as soon as nobody may ron; a call may still be ours to make.
+        paid = isinstance(message, m.RiichiStep) and message.step == 2
+        if paid or isinstance(message, m.IndicatorShown):
+            return []
+        self._forget_sent()
+        return self.close()
+
+    def reset(self) -> list[SessionEvent]:
+        """A new round or a new connection: whatever was asked or sent is over."""
+        self.riichi = RiichiState.NONE
+        return self.close()
+
+    def skips(self, message: m.ServerMessage) -> bool:
+        """Whether a frame only confirms the riichi that we assumed; it is expected once."""
+        if self.riichi is not RiichiState.ASSUMED:
+            return False
+        if not isinstance(message, m.RiichiStep) or message.seat != 0:
+            return False
+        self.riichi = RiichiState.NONE
+        return message.step == 1
+
+    def _forget_sent(self) -> None:
+        if self.riichi is RiichiState.SENT:
+            self.riichi = RiichiState.NONE
+
+    # --- our answers ---------------------------------------------------------------------------------
+
+    def answer(self, prompt_id: int, action: Action) -> None:
+        """Take a choice; the frame goes out, the record waits for the server's word.
+
+        Raises:
+            LocalProtocolError: the prompt is over, or the action is not in its legal set.
+        """
+        prompt = self.prompt
+        if prompt is None or prompt.prompt_id != prompt_id:
+            raise LocalProtocolError(f"prompt {prompt_id} is over")
+        if action not in prompt.legal:
+            raise LocalProtocolError(f"{action} is not legal at prompt {prompt_id}")
+        self._note_answer(is_riichi=action.kind is ActionKind.RIICHI)
+        self._send(reply(action))
+
+    def observe(self, message: c.ClientMessage) -> None:
+        """Go on as if we had sent a recorded client's frame."""
+        self._note_answer(is_riichi=isinstance(message, c.DeclareRiichi))
+
+    def _note_answer(self, *, is_riichi: bool) -> None:
+        self.prompt = None
+        self._forget_sent()
+        if is_riichi:
+            self.riichi = RiichiState.SENT
+
+    def assume_riichi(self) -> None:
+        """Our riichi was folded without the server's word."""
+        self.riichi = RiichiState.ASSUMED
+
+
+def _with_ron(ours: list[Action], offered: int, known: KnownRound, player: int) -> list[Action]:
+    """Our choices on another's tile; in a rebuilt round with the ron the server offers.
+
+    There the tiles we let pass are unknown, so the server's word on furiten counts.
+    """
+    tile = int(known.record["last_tile"])
+    certain = known.is_exact or any(action.kind is ActionKind.RON for action in ours)
+    waits = int(known.record["waits"][player])
+    if certain or not offered & m.OFFER_RON or not waits >> (tile >> 2) & 1:
+        return ours
+    return [Action(ActionKind.RON, tile), *ours]

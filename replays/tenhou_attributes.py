@@ -1,0 +1,107 @@
+"""Attributes of one Tenhou tag, read with checks; the wire and record files share it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from game.tiles import TILES
+
+_INTEGER: Final = re.compile(r"-?[0-9]{1,9}")
+_INTEGERS: Final = re.compile(r"-?[0-9]{1,9}(?:,-?[0-9]{1,9})*+")
+_TENTHS: Final = re.compile(r"-?[0-9]{1,5}(\.[0-9])?")
+_SHOWN: Final = 80
+
+
+class Attributes:
+    """Attributes as text, read by name.
+
+    Bad attributes raise what `fail` returns: each subclass has its own error and its own way to name the tag.
+
+    Args:
+        attributes: by name.
+    """
+
+    def __init__(self, attributes: Mapping[str, str]) -> None:
+        self.attributes = attributes
+        self._read: set[str] = set()
+
+    def fail(self, reason: str) -> Exception:
+        """The error for these attributes."""
+        raise NotImplementedError
+
+    def has(self, name: str) -> bool:
+        """Whether the attribute is there."""
+        return name in self.attributes
+
+    def take(self, name: str, default: str | None = None, limit: int = 8192) -> str:
+        """An attribute's text; without a default it must be there."""
+        value = self.attributes.get(name, default)
+        self._read.add(name)
+        if value is None:
+            raise self.fail(f"{name} is missing")
+        if len(value) > limit:
+            raise self.fail(f"{name} has {len(value)} characters, at most {limit} are read")
+        return value
+
+    def rest(self) -> tuple[tuple[str, str], ...]:
+        """Attributes not read so far, in the tag's order."""
+        return tuple((name, value) for name, value in self.attributes.items() if name not in self._read)
+
+    def integer(self, name: str, text: str, low: int, high: int) -> int:
+        """The integer in a part of an attribute, within bounds."""
+        if not _INTEGER.fullmatch(text):
+            raise self.fail(f"{name} has {text[:20]!r}, which is not a number")
+        value = int(text)
+        if not low <= value <= high:
+            raise self._outside(name, value, low, high)
+        return value
+
+    def number(self, name: str, low: int, high: int, default: int | None = None) -> int:
+        """One integer within bounds."""
+        if default is not None and name not in self.attributes:
+            return default
+        return self.integer(name, self.take(name, limit=16), low, high)
+
+    def numbers(self, name: str, low: int, high: int, counts: Collection[int]) -> tuple[int, ...]:
+        """A comma list of integers within bounds; a missing attribute is an empty list."""
+        text = self.take(name, "" if 0 in counts else None, limit=4096)
+        if text and not _INTEGERS.fullmatch(text):
+            raise self.fail(f"{name} is not a list of numbers: {text[:_SHOWN]!r}")
+        values = tuple(map(int, text.split(","))) if text else ()
+        if len(values) not in counts:
+            raise self.fail(f"{name} has {len(values)} numbers instead of {_listed(counts)}")
+        for value in values:
+            if not low <= value <= high:
+                raise self._outside(name, value, low, high)
+        return values
+
+    def four(self, name: str, low: int, high: int, scale: int = 1) -> tuple[int, int, int, int]:
+        """Four integers, one for each seat or player, times ``scale``."""
+        a, b, c, d = self.numbers(name, low, high, (4,))
+        return a * scale, b * scale, c * scale, d * scale
+
+    def tiles(self, name: str, counts: Collection[int]) -> tuple[int, ...]:
+        """A list of distinct tiles; a missing attribute is an empty list."""
+        tiles = self.numbers(name, 0, TILES - 1, counts)
+        if len(set(tiles)) != len(tiles):
+            raise self.fail(f"{name} names a tile twice")
+        return tiles
+
+    def tenths(self, name: str, text: str) -> int:
+        """A number with at most one decimal, in tenths."""
+        if not _TENTHS.fullmatch(text):
+            raise self.fail(f"{name} contains an invalid result: {text[:20]!r}")
+        whole, _, part = text.partition(".")
+        value = 10 * abs(int(whole)) + int(part or 0)
+        return -value if text.startswith("-") else value
+
+    def _outside(self, name: str, value: int, low: int, high: int) -> Exception:
+        return self.fail(f"{name} {value} is outside {low} to {high}")
+
+
+def _listed(counts: Collection[int]) -> str:
+    if isinstance(counts, range) and counts.step == 1:
+        return f"{counts.start} to {counts.stop - 1}" if len(counts) > 1 else str(counts.start)
+    return " or ".join(map(str, counts))

@@ -1,0 +1,159 @@
+"""The seat's table of states: as drawn, as data, and as a session keeps to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from bot.tenhou import messages as m
+from bot.tenhou.session import Session, seat_states
+from bot.tenhou.session.events import GameStarted, StateLost
+from bot.tenhou.session.seat_states import TRANSITIONS, SeatState, Trigger
+from game.errors import StateMismatchError
+from game.layout import PHASE_TURN
+from tests.bot.tenhou.recorded import new_session, snapshot
+
+DOCS = Path(__file__).parents[3] / "docs"
+NAMES = ("us", "right", "across", "left")
+HAND = (0, 4, 8, 12, 20, 24, 28, 32, 36, 40, 44, 48, 56)
+SCORES = (25_000, 25_000, 25_000, 25_000)
+ZERO = (0, 0, 0, 0)
+
+DEAL = m.RoundDealt(0, 0, 0, 135, SCORES, 0, HAND)
+NEXT_DEAL = m.RoundDealt(0, 1, 0, 135, SCORES, 0, HAND)
+DRAWN = m.RoundDrawn("nine_terminals", 0, 0, SCORES, ZERO)
+FINAL = m.RoundDrawn("nine_terminals", 0, 0, SCORES, ZERO, final=m.FinalScores(SCORES, ZERO))
+INEXPLICABLE = m.RoundSnapshot(0, 1, 0, (135,), SCORES, 0, HAND, rivers=((60,), (), (64,), ()))
+
+
+def move(session: Session) -> m.ServerMessage:
+    return m.TileThrown(0, 60) if session.state["phase"] == PHASE_TURN else m.TileDrawn(0, 60)
+
+
+def explicable(session: Session) -> m.ServerMessage:
+    known = session.state["phase"] == PHASE_TURN
+    return snapshot(session.state, 0) if known else m.RoundSnapshot(0, 0, 0, (135,), SCORES, 0, HAND)
+
+
+FRAMES: dict[Trigger, Callable[[Session], m.ServerMessage]] = {
+    Trigger.BEGIN: lambda _: m.GameBegins(0),
+    Trigger.DEAL: lambda session: NEXT_DEAL if DRAWN.reason in repr(session.log) else DEAL,
+    Trigger.SNAPSHOT: explicable,
+    Trigger.LOST: lambda _: INEXPLICABLE,
+    Trigger.MOVE: move,
+    Trigger.RESULT: lambda _: DRAWN,
+    Trigger.FINAL: lambda _: FINAL,
+}
+
+_TURN = (Trigger.BEGIN, Trigger.DEAL, Trigger.MOVE)
+PATHS: dict[SeatState, tuple[Trigger, ...]] = {
+    SeatState.SEATED: (),
+    SeatState.BEGUN: (Trigger.BEGIN,),
+    SeatState.ROUND: _TURN,
+    SeatState.SETTLING: (*_TURN, Trigger.SNAPSHOT),
+    SeatState.RESULT: (*_TURN, Trigger.RESULT),
+    SeatState.RETURNING: (Trigger.BEGIN, Trigger.LINE),
+    SeatState.AWAY: (*_TURN, Trigger.LINE),
+    SeatState.AWAY_RESULT: (*_TURN, Trigger.RESULT, Trigger.LINE),
+    SeatState.OVER: (*_TURN, Trigger.FINAL),
+}
+CELLS = [(state, trigger) for state, trigger in product(SeatState, Trigger) if state is not SeatState.OVER]
+DEPENDS_ON_DATA = {
+    (SeatState.ROUND, Trigger.DEAL),
+    (SeatState.SETTLING, Trigger.DEAL),
+    # After a win; `test_session` plays a double ron.
+    (SeatState.RESULT, Trigger.RESULT),
+    (SeatState.RESULT, Trigger.FINAL),
+}
+
+
+def in_state(state: SeatState) -> Session:
+    session = new_session()
+    session.start()
+    for message in (m.Hello("NoName"), m.MatchFound(9), m.Players(NAMES)):
+        session.take(message)
+    for trigger in PATHS[state]:
+        pull(session, trigger)
+    assert session.seat is not None
+    assert session.seat.state is state
+    session.outbox()
+    return session
+
+
+def pull(session: Session, trigger: Trigger) -> None:
+    assert session.seat is not None
+    if trigger is Trigger.LINE:
+        session.seat.come_back()
+    else:
+        session.seat.receive(FRAMES[trigger](session))
+
+
+def drawn_table(text: str) -> dict[tuple[str, str], str]:
+    """The cells of a table of states in a text, by row and column; "." cells are left out."""
+    lines = [re.findall(r"[A-Z_.]+|state", line.replace("`", "")) for line in text.splitlines()]
+    head = next(n for n, words in enumerate(lines) if words[:2] == ["state", "BEGIN"])
+    rows = [words for words in lines[head:] if words and words[0] in SeatState.__members__]
+    columns = lines[head][1:]
+    cells = ((row[0], name, to) for row in rows for name, to in zip(columns, row[1:], strict=True))
+    return {(state, name): to for state, name, to in cells if to != "."}
+
+
+@pytest.mark.parametrize("where", ["docstring", "architecture.md"])
+def test_the_table_is_drawn_as_it_is(where: str) -> None:
+    text = seat_states.__doc__ if where == "docstring" else (DOCS / where).read_text("utf-8")
+    assert text is not None
+    cells = ((state, trigger, to) for state, row in TRANSITIONS.items() for trigger, to in row.items())
+    assert drawn_table(text) == {(state.name, trigger.name): to.name for state, trigger, to in cells}
+
+
+@pytest.mark.parametrize(("state", "trigger"), CELLS, ids=lambda value: value.name)
+def test_a_seat_keeps_to_the_table(state: SeatState, trigger: Trigger) -> None:
+    session = in_state(state)
+    assert session.seat is not None
+    after = TRANSITIONS[state].get(trigger)
+    if after is None or (state, trigger) in DEPENDS_ON_DATA:
+        with pytest.raises(StateMismatchError):
+            pull(session, trigger)
+        assert session.seat.state is state
+    else:
+        pull(session, trigger)
+        assert session.seat.state is after
+
+
+def test_after_the_game_nothing_is_read() -> None:
+    session = in_state(SeatState.OVER)
+    assert session.seat is not None
+    for frame in FRAMES.values():
+        assert session.seat.receive(frame(session)) == []
+
+
+def test_a_frame_out_of_order_names_the_frame_and_the_moment() -> None:
+    session = in_state(SeatState.ROUND)
+    with pytest.raises(StateMismatchError, match="GameBegins cannot come now: a round is running"):
+        pull(session, Trigger.BEGIN)
+
+
+def test_the_result_of_a_round_that_was_never_understood_is_answered() -> None:
+    session = in_state(SeatState.AWAY_RESULT)
+    assert session.seat is not None
+    assert any(isinstance(event, StateLost) for event in session.take(INEXPLICABLE))
+    session.take(m.TileDrawn(0, 60))
+    session.outbox()
+    session.take(DRAWN)
+    assert session.outbox() == ['{"tag":"NEXTREADY"}']
+    session.take(DRAWN)
+    assert session.outbox() == []
+
+
+def test_the_next_game_at_a_table_the_server_never_named_is_not_named_either() -> None:
+    session = new_session()
+    session.start()
+    session.take(m.Hello("NoName"))
+    session.take(m.Players(NAMES))
+    session.take(INEXPLICABLE)
+    [started] = [event for event in session.take(m.GameBegins(0)) if isinstance(event, GameStarted)]
+    assert not started.is_named
