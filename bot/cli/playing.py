@@ -19,6 +19,7 @@ from bot.cli.options import (
     LogFormat,
     LogLevel,
     Out,
+    Policy,
     RecordsFolder,
     Seed,
     load_settings,
@@ -48,6 +49,7 @@ def play(
     games: Annotated[int | None, typer.Option(help="How many games.", metavar="NUMBER")] = None,
     pace: Annotated[str | None, typer.Option(help="auto, instant or human.", metavar="PACE")] = None,
     seed: Seed = None,
+    policy: Policy = None,
     as_json: AsJson = False,
     capture: Annotated[
         Path | None,
@@ -80,6 +82,7 @@ def play(
             "play.games": games,
             "play.pace": pace,
             "play.seed": seed,
+            "decision.policy": policy,
             "records.capture": capture,
             "records.folder": out,
             "dashboard.enabled": dashboard,
