@@ -1,7 +1,7 @@
 """The legal actions of a seat, from what that seat knows, by Tenhou's four-player rules.
 
-Red fives and open tanyao are on. Source: the rules collected in the protocol notes and checked against
-recorded games; where a rule is Tenhou's own, the comment at its place says so.
+Red fives and open tanyao are on. Source: `docs/tenhou-protocol.md`, section 9, checked against recorded
+games; where a rule is Tenhou's own, the comment at its place says so.
 """
 
 from __future__ import annotations

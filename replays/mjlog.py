@@ -4,7 +4,8 @@ Names are percent-encoded, scores stand in hundreds, discards are always upper c
 of the tile just drawn. A view in which hands are hidden is written with the same tags, draws without
 their tiles and lower-case tsumogiri as in live play.
 
-Source: recorded games of 2009 to 2026; the live protocol differs as its notes say.
+Source: recorded games of 2009 to 2026; `docs/tenhou-protocol.md`, section 8.1, says how the live
+protocol differs.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ def test_questions_can_be_answered_side_by_side() -> None:
     assert all(action.kind is ActionKind.CHI for action in question.options)
 
 
-# --- faults (rows 11 and 12 of the list of faults) ---------------------------------------------------------
+# --- faults 11 and 12 (docs/faults.md) ---------------------------------------------------------------------
 
 
 def _raise(_: int) -> Sequence[Sequence[float]]:

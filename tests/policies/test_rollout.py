@@ -159,7 +159,7 @@ def test_times_are_kept_by_what_they_were_spent_on() -> None:
     assert all(spent >= 0 for spent in run.times.values())
 
 
-# --- faults (row 12 of the list of faults) -----------------------------------------------------------------
+# --- fault 12 (docs/faults.md) -----------------------------------------------------------------------------
 
 
 def test_fault_12_a_batch_that_fails_is_asked_again_one_by_one() -> None:

@@ -1,4 +1,4 @@
-"""Rows 1 to 6, 25 and 27: the line drops, falls silent, is refused, taken over, or floods us."""
+"""Faults 1 to 6, 25 and 27: the line drops, falls silent, is refused, taken over, or floods us."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def after_discard(server_received: list[str]) -> tuple[tuple[int, ...], int]:
     return tuple(t for t in (*HAND, DRAWN) if t != thrown), thrown
 
 
-# --- row 1: drops ------------------------------------------------------------------------------------------
+# --- fault 1: drops ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ async def test_fault_01_a_game_that_ended_without_us_is_told_and_counted() -> No
     assert bench.logged("game.ended")[0]["missed"]
 
 
-# --- row 2: silence ----------------------------------------------------------------------------------------
+# --- fault 2: silence --------------------------------------------------------------------------------------
 
 
 async def test_fault_02_silence_in_a_game_is_a_drop() -> None:
@@ -160,7 +160,7 @@ async def test_fault_02_a_handshake_that_is_not_answered_is_a_drop() -> None:
         assert "in time" in bench.logged("conn.retry")[0]["reason"]
 
 
-# --- row 3: between our send and the echo ------------------------------------------------------------------
+# --- fault 3: between our send and the echo ----------------------------------------------------------------
 
 
 async def test_fault_03_a_discard_that_arrived_is_not_sent_again() -> None:
@@ -185,7 +185,7 @@ async def test_fault_03_a_discard_that_was_lost_is_decided_anew_once() -> None:
         assert [f for f in server.received[0] if '"D"' in f] == [f for f in server.received[1] if '"D"' in f]
 
 
-# --- row 4: restart, maintenance ---------------------------------------------------------------------------
+# --- fault 4: restart, maintenance -------------------------------------------------------------------------
 
 
 async def test_fault_04_refused_then_503_then_accepted() -> None:
@@ -247,7 +247,7 @@ async def test_fault_04_a_server_that_wants_a_new_login_gets_it_five_seconds_lat
         await bench.ended()
 
 
-# --- row 5: the same id elsewhere --------------------------------------------------------------------------
+# --- fault 5: the same id elsewhere ------------------------------------------------------------------------
 
 BUSY = [Hear("HELO"), Say('{"tag":"ERR","code":"1004"}'), Hang()]
 
@@ -280,7 +280,7 @@ async def test_fault_05_a_seat_taken_over_in_play_is_not_taken_back() -> None:
     assert bench.logged("session.replaced")
 
 
-# --- row 6: never retry ------------------------------------------------------------------------------------
+# --- fault 6: never retry ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("code", ["1001", "1002", "1003", "1005", "1006", "1019", "1020", "4711"])
@@ -294,7 +294,7 @@ async def test_fault_06_an_id_that_is_not_let_in_stops_at_once(code: str) -> Non
     assert bench.logged("login.rejected")[0]["code"] == code
 
 
-# --- row 25: the laptop slept ------------------------------------------------------------------------------
+# --- fault 25: the laptop slept ----------------------------------------------------------------------------
 
 
 async def test_fault_25_after_a_sleep_of_the_machine_the_line_is_made_anew() -> None:
@@ -320,7 +320,7 @@ async def test_fault_25_no_timer_reads_the_wall_clock(monkeypatch: pytest.Monkey
     assert not bench.logged("conn.lost")
 
 
-# --- row 27: more than we can take -------------------------------------------------------------------------
+# --- fault 27: more than we can take -----------------------------------------------------------------------
 
 
 async def test_fault_27_a_flood_loses_no_frame_and_delays_no_answer() -> None:

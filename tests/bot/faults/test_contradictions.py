@@ -1,4 +1,4 @@
-"""Row 7, again and again: whatever contradicts our table, and however often, the game goes on to its end."""
+"""Fault 7, again and again: whatever contradicts our table, however often, the game goes on to its end."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ async def test_fault_07_contradictions_without_end_do_not_become_a_login_a_secon
     assert took > 200
 
 
-# --- rows 1 and 3: who leaves, and who is brought back, in what order --------------------------------------
+# --- faults 1 and 3: who leaves, and who is brought back, in what order ------------------------------------
 
 
 @pytest.mark.parametrize("who", range(4))
@@ -156,7 +156,7 @@ async def test_a_join_answered_with_the_running_game_takes_our_seat_in_it(form: 
     assert not bench.logged("state.mismatch")
 
 
-# --- row 4: a server that seats us and cuts the line -------------------------------------------------------
+# --- fault 4: a server that seats us and cuts the line -----------------------------------------------------
 
 
 async def test_fault_04_a_server_that_seats_us_and_cuts_gets_growing_waits() -> None:

@@ -1,4 +1,4 @@
-"""Rows 11, 12, 13 and 15: a decision that is late, fails, loses its device or its worker."""
+"""Faults 11, 12, 13 and 15: a decision that is late, fails, loses its device or its worker."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Gate:
         self.event.wait()
 
 
-# --- row 11: over budget --------------------------------------------------------------------------------
+# --- fault 11: over budget ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("scene", [None, claim_scene()], ids=["turn", "claim"])
@@ -98,7 +98,7 @@ async def test_fault_11_the_rules_hanging_too_ends_in_tsumogiri_at_the_deadline(
     await bench.player.close()
 
 
-# --- row 12: crash, NaN, empty mask, illegal choice --------------------------------------------------------
+# --- fault 12: crash, NaN, empty mask, illegal choice ------------------------------------------------------
 
 
 def raises(_: object) -> None:
@@ -192,7 +192,7 @@ async def test_fault_12_a_choice_outside_the_legal_actions_never_goes_out(
     await bench.player.close()
 
 
-# --- row 13: the device is out of memory or lost -----------------------------------------------------------
+# --- fault 13: the device is out of memory or lost ---------------------------------------------------------
 
 
 class OutOfMemoryError(RuntimeError):
@@ -259,7 +259,7 @@ async def test_fault_13_a_cpu_that_is_out_of_memory_too_ends_with_the_rules() ->
     await bench.player.close()
 
 
-# --- row 15: the worker dies or hangs ----------------------------------------------------------------------
+# --- fault 15: the worker dies or hangs --------------------------------------------------------------------
 
 
 async def test_fault_15_a_hung_worker_is_restarted_once_then_the_rules_play() -> None:
@@ -324,7 +324,7 @@ async def test_fault_15_no_worker_is_left_when_the_seat_closes() -> None:
     await until(lambda: set(threading.enumerate()) <= before)
 
 
-# --- row 27: more prompts than can be answered -------------------------------------------------------------
+# --- fault 27: more prompts than can be answered -----------------------------------------------------------
 
 
 async def test_fault_27_a_flood_of_prompts_drops_the_oldest_and_keeps_no_backlog() -> None:

@@ -1,4 +1,4 @@
-"""Rows 1 and 3: the line is cut after each single frame of a whole game, ours and the server's.
+"""Faults 1 and 3: the line is cut after each single frame of a whole game, ours and the server's.
 
 However it falls, the game goes on as if nothing had happened: the lobby's record is the same event for event.
 """

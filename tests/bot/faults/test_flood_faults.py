@@ -1,4 +1,4 @@
-"""Row 27, from outside: a server that never stops chatting fills neither the log nor the capture."""
+"""Fault 27, from outside: a server that never stops chatting fills neither the log nor the capture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows 7 to 10: frames that come twice, late, in the wrong order, unknown, broken, or with wrong offers."""
+"""Faults 7 to 10: frames that come twice, late, in the wrong order, unknown, broken, or with wrong offers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def same_result(outcome: Outcome, whole: Outcome) -> None:
     assert outcome.tally.fallbacks == 0
 
 
-# --- row 7: twice, late, out of order ----------------------------------------------------------------------
+# --- fault 7: twice, late, out of order --------------------------------------------------------------------
 
 
 def twice(number: int) -> Plan:
@@ -120,7 +120,7 @@ async def test_fault_07_a_lost_frame_is_noticed_and_the_round_comes_back() -> No
         assert outcome.connections >= 2
 
 
-# --- row 8: unknown ----------------------------------------------------------------------------------------
+# --- fault 8: unknown --------------------------------------------------------------------------------------
 
 
 async def test_fault_08_unknown_tags_and_attributes_are_told_once_and_passed_over() -> None:
@@ -136,7 +136,7 @@ async def test_fault_08_unknown_tags_and_attributes_are_told_once_and_passed_ove
     assert any(attribute == "sparkle" for _, attribute in told)
 
 
-# --- row 9: broken -----------------------------------------------------------------------------------------
+# --- fault 9: broken ---------------------------------------------------------------------------------------
 
 BROKEN: dict[str, str | bytes] = {
     "cut": '{"tag":"T12',
@@ -227,7 +227,7 @@ async def test_fault_09_spoiled_frames_never_stop_a_game(seed: int) -> None:
     assert len(outcome.results) + outcome.missed == 1
 
 
-# --- row 10: offers that are not ours ----------------------------------------------------------------------
+# --- fault 10: offers that are not ours --------------------------------------------------------------------
 
 
 def with_offer(text: str, bits: int | None) -> str:

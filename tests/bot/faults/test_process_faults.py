@@ -1,4 +1,4 @@
-"""Rows 5, 15, 19 and 26 with whole processes: killed, started twice, on one id, on a full disk."""
+"""Faults 5, 15, 19 and 26 with whole processes: killed, started twice, on one id, on a full disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Row 23: no id and no resume code in a log, a traceback, a capture or a record."""
+"""Fault 23: no id and no resume code in a log, a traceback, a capture or a record."""
 
 from __future__ import annotations
 

@@ -143,12 +143,12 @@ def test_the_old_way_to_a_private_lobby_is_a_chat_line() -> None:
         deal(hai=HAND[:-2] + "33"),
     ],
 )
-def test_fault_9_what_cannot_be_read_is_refused(frame: str) -> None:
+def test_fault_09_what_cannot_be_read_is_refused(frame: str) -> None:
     with pytest.raises(RemoteProtocolError):
         m.parse_server(frame)
 
 
-def test_fault_9_a_hand_that_does_not_add_up_is_refused() -> None:
+def test_fault_09_a_hand_that_does_not_add_up_is_refused() -> None:
     win = SERVER_FRAMES[23]
     for broken in (
         win.replace('"hai":"14,', '"hai":"'),
@@ -165,7 +165,7 @@ def test_fault_9_a_hand_that_does_not_add_up_is_refused() -> None:
 @pytest.mark.parametrize(
     "text", ["x" * 10_000_000, '{"tag":"' + "x" * 10_000_000 + '"}', "[" * 200_000, "<" * 200_000]
 )
-def test_fault_9_size_and_depth_are_bounded(text: str) -> None:
+def test_fault_09_size_and_depth_are_bounded(text: str) -> None:
     with pytest.raises(RemoteProtocolError) as caught:
         m.parse_server(text)
     assert len(str(caught.value)) < 1000
@@ -319,13 +319,13 @@ def _read_or_refuse_server(text: str) -> None:
 
 @settings(max_examples=1500, deadline=None)
 @given(mutated(SERVER_FRAMES))
-def test_fault_9_mutated_server_frames_are_a_message_or_refused(text: str) -> None:
+def test_fault_09_mutated_server_frames_are_a_message_or_refused(text: str) -> None:
     _read_or_refuse_server(text)
 
 
 @settings(max_examples=600, deadline=None)
 @given(mutated(CLIENT_FRAMES))
-def test_fault_9_mutated_client_frames_are_a_message_or_refused(text: str) -> None:
+def test_fault_09_mutated_client_frames_are_a_message_or_refused(text: str) -> None:
     try:
         message = m.parse_client(text)
     except RemoteProtocolError:
@@ -337,7 +337,7 @@ def test_fault_9_mutated_client_frames_are_a_message_or_refused(text: str) -> No
 @given(
     st.one_of(st.text(), st.recursive(st.text() | st.integers(), st.lists).map(repr), st.binary().map(repr))
 )
-def test_fault_9_any_text_is_a_message_or_refused(text: str) -> None:
+def test_fault_09_any_text_is_a_message_or_refused(text: str) -> None:
     _read_or_refuse_server(text)
     _read_or_refuse_server('{"tag":"INIT","seed":' + text)
     with contextlib.suppress(RemoteProtocolError):

@@ -70,7 +70,7 @@ def _finish_round(session: Session, frames: list[m.ServerMessage], after: int) -
 @pytest.mark.parametrize(
     ("name", "step"), [*((name, 5) for name in GAMES), ("tcp-xml-furiten-kakan-bye-20180122.log", 1)]
 )
-def test_fault_1_coming_back_at_any_moment_loses_nothing(name: str, step: int) -> None:
+def test_fault_01_coming_back_at_any_moment_loses_nothing(name: str, step: int) -> None:
     frames = server_frames(capture(name))
     session = new_session()
     at = 0
@@ -309,7 +309,7 @@ def hostile(draw: st.DrawFn) -> m.RoundSnapshot:
 
 @settings(max_examples=150, deadline=4000)
 @given(hostile())
-def test_fault_9_no_snapshot_hangs_or_crashes(shot: m.RoundSnapshot) -> None:
+def test_fault_09_no_snapshot_hangs_or_crashes(shot: m.RoundSnapshot) -> None:
     session, events = _returned(shot)
     assert any(isinstance(event, Resumed | StateLost) for event in events)
     with contextlib.suppress(StateMismatchError):

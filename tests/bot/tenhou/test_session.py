@@ -135,7 +135,7 @@ def test_queueing_needs_a_login() -> None:
 
 
 @pytest.mark.parametrize(("code", "retry"), [("1003", False), ("1004", True), ("1021", True), ("777", False)])
-def test_fault_6_refusals_say_what_to_do(code: str, retry: bool) -> None:
+def test_fault_06_refusals_say_what_to_do(code: str, retry: bool) -> None:
     session = Session(SessionSettings(name=ID))
     session.start()
     (refused,) = session.receive(f'{{"tag":"ERR","code":"{code}"}}')
@@ -144,7 +144,7 @@ def test_fault_6_refusals_say_what_to_do(code: str, retry: bool) -> None:
     assert refused.text
 
 
-def test_fault_5_being_replaced_in_play_is_told() -> None:
+def test_fault_05_being_replaced_in_play_is_told() -> None:
     session = seated()
     assert session.receive('{"tag":"ERR","code":"1004"}') == [Replaced()]
 
@@ -172,7 +172,7 @@ def test_chat_is_only_shown() -> None:
     assert session.outbox() == []
 
 
-def test_fault_8_an_unknown_tag_or_attribute_is_told_once() -> None:
+def test_fault_08_an_unknown_tag_or_attribute_is_told_once() -> None:
     session = seated()
     assert session.receive('{"tag":"NEW","a":"1"}') == [UnknownTag("NEW")]
     assert session.receive('{"tag":"NEW","a":"2"}') == []
@@ -588,7 +588,7 @@ def _survives(session: Session, message: m.ServerMessage) -> bool:
 REPEATABLE = (m.FuritenShown, m.PlayerGone, m.PlayerBack, m.Standing, m.LobbyCounts, m.Ranking, m.Players)
 
 
-def test_fault_7_a_repeated_frame_is_refused() -> None:
+def test_fault_07_a_repeated_frame_is_refused() -> None:
     frames = server_frames(capture(GAME))
     session = new_session()
     for message in frames:
@@ -598,7 +598,7 @@ def test_fault_7_a_repeated_frame_is_refused() -> None:
                 session.take(message)
 
 
-def test_fault_7_frames_in_the_wrong_order_never_corrupt_the_state() -> None:
+def test_fault_07_frames_in_the_wrong_order_never_corrupt_the_state() -> None:
     frames = server_frames(capture(GAME))
     rng = random.Random(7)
     session = new_session()
@@ -628,7 +628,7 @@ def _copy(session: Session, frames: list[m.ServerMessage], upto: int) -> Session
     return copy
 
 
-def test_fault_7_after_a_refusal_the_game_is_resumed() -> None:
+def test_fault_07_after_a_refusal_the_game_is_resumed() -> None:
     frames = server_frames(capture(GAME))
     for moment in list(moments(frames))[5::97]:
         session = new_session()
@@ -650,7 +650,7 @@ def _resume(session: Session, moment: Moment) -> None:
         session.take(message)
 
 
-def test_fault_9_broken_frames_in_a_game_leave_the_session_as_it_was() -> None:
+def test_fault_09_broken_frames_in_a_game_leave_the_session_as_it_was() -> None:
     frames = server_frames(capture(GAME))
     session = new_session()
     rng = random.Random(9)
@@ -665,7 +665,7 @@ def test_fault_9_broken_frames_in_a_game_leave_the_session_as_it_was() -> None:
         feed(session, message)
 
 
-def test_fault_9_mutated_frames_are_events_or_protocol_errors() -> None:
+def test_fault_09_mutated_frames_are_events_or_protocol_errors() -> None:
     frames = server_frames(capture(GAME))
     rng = random.Random(99)
     allowed = (RemoteProtocolError, StateMismatchError)
