@@ -63,7 +63,10 @@ def python_file_of(text: str) -> PythonFile | None:
         raise ConfigError(
             f"{text!r}: write python:FILE.py, or python:FILE.py:NAME for one of several classes"
         )
-    return PythonFile(expand_home(found["file"]), found["name"] or "")
+    try:
+        return PythonFile(expand_home(found["file"]), found["name"] or "")
+    except ValueError as exc:
+        raise ConfigError(f"{text!r}: {exc}") from exc
 
 
 def read_python_file(file: PythonFile) -> bytes:

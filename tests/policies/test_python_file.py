@@ -125,6 +125,18 @@ def test_what_is_no_policy_is_refused_in_one_sentence(
         assert {name for name in sys.modules if name.startswith("_suzaku_policy")} == before
 
 
+@pytest.mark.parametrize(
+    ("file", "told"),
+    [
+        ("~nobody-here/mine.py", "no home folder is known for `~nobody-here`"),
+        ("a\0.py", "a path cannot hold a NUL character"),
+        (f"{'a' * 5000}.py", "cannot be read: File name too long"),
+    ],
+)
+def test_what_can_be_no_file_is_refused(file: str, told: str) -> None:
+    assert told in refusal(f"python:{file}")
+
+
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     assert refusal(f"python:{tmp_path / 'mine.py'}").endswith(
         "mine.py: there is no such file; `python:` names a policy of your own"
