@@ -32,6 +32,7 @@ from game.files import expand_home
 
 DEFAULT_FILE: Final = Path("config.yaml")
 GUEST: Final = "NoName"
+BUILT_IN_POLICIES: Final = ("network", "heuristic")
 LISTED_ENV: Final = frozenset(
     {"SUZAKU_CACHE_DIR", "SUZAKU_CONFIG", "SUZAKU_FOLD_GAMES", "SUZAKU_SHARED"}  # the last two are the tests'
 )
@@ -88,6 +89,12 @@ def _is_host_name(text: str) -> bool:
     return len(text) <= 253 and all(re.fullmatch("[A-Za-z0-9-]{1,63}", part) for part in parts)
 
 
+def _policy(value: object) -> str:
+    if not isinstance(value, str) or not (value in BUILT_IN_POLICIES or value.startswith("python:")):
+        raise ValueError
+    return value
+
+
 def _folder(value: object) -> Path:
     if not isinstance(value, str | Path) or not str(value).strip():
         raise ValueError
@@ -131,6 +138,11 @@ Hosts = Annotated[
 ]
 EnvName = Annotated[
     str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$"), Expected('the name of an environment variable, or ""')
+]
+Policy = Annotated[
+    str,
+    BeforeValidator(_policy),
+    Expected("one of " + ", ".join(BUILT_IN_POLICIES) + ", or python:FILE.py for your own"),
 ]
 Folder = Annotated[Path, BeforeValidator(_folder), Expected("a path")]
 
@@ -181,7 +193,7 @@ class Tenhou(Section):
 class DecisionSection(Section):
     """Who decides, how long he may think, and what is done when thinking fails."""
 
-    policy: Literal["network", "heuristic"] = "network"
+    policy: Policy = "network"
     checkpoints: Annotated[str, BeforeValidator(_optional_path), Expected('a folder, or ""')] = ""
     permutations: Literal[1, 6, 12] = 12
     device: Literal["auto", "cpu", "cuda"] = "cpu"

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final
 from bot.config import DecisionSection
 from game.errors import CheckpointError, ConfigError, ModelError
 from policies.heuristic import HeuristicPolicy
-from policies.known_hand import known_questions
+from policies.known_hand import try_policy
+from policies.named import load_named
+from policies.python_file import PREFIX, PythonPolicy
 from policies.slots import Policy
 
 if TYPE_CHECKING:
@@ -49,10 +51,16 @@ def load(section: DecisionSection) -> Policy:
     """The policy as configured.
 
     Raises:
-        ConfigError: a checkpoint cannot be used, with the file and the field in it; or there is no GPU.
+        ConfigError: a checkpoint cannot be used, with the file and the field in it; there is no GPU; or a
+            Python file defines no policy, with the line in it.
     """
     if section.policy == "heuristic":
         return HeuristicPolicy()
+    if section.policy.startswith(PREFIX):
+        try:
+            return load_named(section.policy).policy
+        except ConfigError as exc:
+            raise ConfigError(f"decision.policy: {exc}") from exc
     # it imports torch, which takes a second or more and which only those need who play with networks
     from policies.inference import SHIPPED, load_policy  # noqa: PLC0415
 
@@ -91,6 +99,8 @@ def policy_text(section: DecisionSection) -> str:
     """Who decides, in words."""
     if section.policy == "heuristic":
         return "the heuristic"
+    if section.policy.startswith(PREFIX):
+        return f"the policy in {section.policy.removeprefix(PREFIX)}"
     models = f"the models in {section.checkpoints}" if section.checkpoints else "the models that come with it"
     looks = f", averaged over {section.permutations} renamings" if section.permutations > 1 else ""
     where = "" if section.device == "cpu" else f", on {section.device}"
@@ -101,10 +111,11 @@ def try_out(policy: Policy) -> None:
     """Ask every slot once, on a known hand: whatever is lazy is loaded by it.
 
     Raises:
-        ConfigError: a model gives no usable answer.
+        ConfigError: it gives no usable answer.
     """
-    for question in known_questions():
-        try:
-            policy.answer(question.slot, [question])
-        except ModelError as exc:
-            raise ConfigError(f"decision.checkpoints: {exc}; train it again, or take another folder") from exc
+    try:
+        try_policy(policy)
+    except ModelError as exc:
+        if isinstance(policy, PythonPolicy):
+            raise ConfigError(f"decision.policy: {exc}") from exc
+        raise ConfigError(f"decision.checkpoints: {exc}; train it again, or take another folder") from exc

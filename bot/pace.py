@@ -27,7 +27,7 @@ class Uniform(Protocol):
 def action_delay_s(pace: Pace, action: Action, rng: Uniform) -> float:
     """Seconds between seeing a choice and answering it with ``action``.
 
-    Source: delays of the official client and of open bots (tenhou-protocol 5.2).
+    Source: delays of the official client and of open bots (`docs/tenhou-protocol.md`, section 5.2).
     """
     if pace == "instant":
         return 0.0

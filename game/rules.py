@@ -1,7 +1,7 @@
 """The legal actions of a player, from what that player knows, by Tenhou's four-player rules.
 
-Red fives and open tanyao are on. Source: the rules collected in the protocol notes and checked against
-recorded games; a comment marks each rule that is specific to Tenhou.
+Red fives and open tanyao are on. Source: `docs/tenhou-protocol.md`, section 9, checked against recorded
+games; a comment marks each rule that is specific to Tenhou.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ Source: Suphx, arXiv:2003.13590, section 2.1.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator, Sequence
 from time import perf_counter
 from typing import Final, Literal, TypeAlias
@@ -24,7 +23,7 @@ from game.settlement import GameLength
 from game.shanten import shanten
 from policies.heuristic import HeuristicPolicy
 from policies.nine_terminals import should_abort
-from policies.slots import Policy, Question, Slot, Source
+from policies.slots import Policy, Question, Slot, Source, read_row
 from policies.winning import should_win
 
 __all__ = [
@@ -48,7 +47,6 @@ __all__ = [
 Step: TypeAlias = Literal["win", "nine_terminals", "kan", "riichi", "discard", "call", "forced"]
 
 _YES: Final = 0.5
-_SUM_TOLERANCE: Final = 0.01  # half-precision softmax rows do not sum to exactly 1
 _WINS: Final = (ActionKind.TSUMO, ActionKind.RON)
 _CALL_SLOTS: Final = {
     ActionKind.CHI: Slot.CHI,
@@ -171,16 +169,7 @@ def _of_kind(legal: tuple[Action, ...], *kinds: ActionKind) -> tuple[Action, ...
 
 def _ask(question: Question) -> Generator[Question, Sequence[float], dict[Action, float]]:
     answer = yield question
-    row = [float(p) for p in answer]
-    if len(row) != len(question.options):
-        raise ModelError(f"{question.slot} slot: {len(row)} numbers for {len(question.options)} options")
-    if not all(math.isfinite(p) for p in row):
-        raise ModelError(f"{question.slot} slot: a probability is not finite")
-    if not all(0.0 <= p <= 1.0 + _SUM_TOLERANCE for p in row):
-        raise ModelError(f"{question.slot} slot: a probability is outside 0-1")
-    if question.slot is Slot.DISCARD and abs(sum(row) - 1.0) > _SUM_TOLERANCE:
-        raise ModelError(f"discard slot: the probabilities add up to {sum(row):.3f}")
-    return dict(zip(question.options, row, strict=True))
+    return dict(zip(question.options, read_row(question, answer), strict=True))
 
 
 def _drive(

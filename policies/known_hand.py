@@ -7,11 +7,12 @@ from typing import Final
 import numpy as np
 
 from game.actions import ActionKind
+from game.errors import ModelError
 from game.events import Discard, Draw, StartRound
 from game.rules import legal_actions
 from game.state import apply, clone, new_round
 from game.tiles import UNSEEN, parse_hand
-from policies.slots import Question, Slot
+from policies.slots import Policy, Question, Slot, read_row
 
 _DEALER: Final = "1111m234567p67s5z"
 """Tenpai with the drawn tile, and with a closed kan."""
@@ -39,6 +40,21 @@ def known_questions() -> list[Question]:
         _question(Slot.CHI, record, 1, ActionKind.CHI),
         _question(Slot.PON, record, 1, ActionKind.PON),
     ]
+
+
+def try_policy(policy: Policy) -> None:
+    """Ask every slot once, alone and as a batch of two: whatever is lazy is loaded by it.
+
+    Raises:
+        ModelError: an answer is not usable.
+    """
+    for question in known_questions():
+        for batch in ([question], [question, question]):
+            rows = policy.answer(question.slot, batch)
+            if len(rows) != len(batch):
+                raise ModelError(f"{question.slot} slot: {len(rows)} answers to {len(batch)} questions")
+            for row in rows:
+                read_row(question, row)
 
 
 def _question(slot: Slot, record: np.void, player: int, kind: ActionKind) -> Question:

@@ -1,4 +1,4 @@
-"""Policies by the name used in commands: a built-in one, or a folder of checkpoints."""
+"""Policies by the name used in commands: a built-in one, a folder of checkpoints, or a Python file."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import msgspec
 from game.errors import ConfigError
 from game.files import expand_home
 from policies.heuristic import HeuristicPolicy
+from policies.python_file import identity_of, load_python_policy, python_file_of, read_python_file
 from policies.random_play import RandomPolicy
 from policies.slots import Policy, Slot
 
@@ -24,7 +25,7 @@ _PHOENIX: Final = "phoenix"
 """The checkpoints the default ones were trained from."""
 
 Files: TypeAlias = dict[str, bytes]
-"""The checkpoints of a folder, by file name."""
+"""The checkpoints of a folder, or a Python file, by file name."""
 
 _AVERAGING: Final[tuple[Averaging, ...]] = (6, 12)
 _RULES: Final[dict[str, Callable[[], Policy]]] = {"heuristic": HeuristicPolicy, "random": RandomPolicy}
@@ -49,21 +50,32 @@ def load_named(text: str, usual: Averaging = 1, files: Files | None = None) -> N
 
     Args:
         text: a built-in policy, or a folder of checkpoints; a suffix ``:6`` or ``:12`` makes networks average
-            over as many suit permutations.
+            over as many suit permutations. Or a Python file, in the form that
+            `policies.python_file.python_file_of` parses.
         usual: number of permutations without a suffix.
-        files: of its folder, if the folder may not be on this machine.
+        files: what `files_of_named` returned, if the files may not be on this machine.
 
     Raises:
-        ConfigError: the text is neither a built-in policy nor a folder.
+        ConfigError: the text is neither a built-in policy nor a folder, or the Python file defines no policy.
         CheckpointError: the folder's checkpoints cannot be used.
     """
     if text in _RULES:
         return Named(text, text, _RULES[text]())
+    if python_file := python_file_of(text):
+        code = read_python_file(python_file) if files is None else files[python_file.path.name]
+        policy = load_python_policy(python_file, code)
+        return Named(python_file.name, identity_of(python_file, code), policy)
+    return _load_networks(text, usual, files)
+
+
+def _load_networks(text: str, usual: Averaging, files: Files | None) -> Named:
     name, said = _parts(text)
     averaging = said or usual
     if files is None and not _is_folder(name):
         known = ", ".join((NETWORK, _PHOENIX, *_RULES))
-        raise ConfigError(f"{text!r} is not a player: give one of {known} or a folder of checkpoints")
+        raise ConfigError(
+            f"{text!r} is not a player: give one of {known}, a folder of checkpoints or python:FILE.py"
+        )
     from policies.checkpoint.files import read_file, reader_of  # noqa: PLC0415 - torch is for those who need it
     from policies.inference import load_policy  # noqa: PLC0415
 
@@ -79,8 +91,11 @@ def files_of_named(text: str) -> Files | None:
     """The files needed to load a policy on a machine without its folder; None if none are needed.
 
     Raises:
+        ConfigError: the Python file cannot be read.
         CheckpointError: the folder's checkpoints cannot be used.
     """
+    if python_file := python_file_of(text):
+        return {python_file.path.name: read_python_file(python_file)}
     name = _parts(text)[0]
     if text in _RULES or not _is_folder(name):
         return None
@@ -91,6 +106,8 @@ def files_of_named(text: str) -> Files | None:
 
 def name_of(text: str) -> str:
     """The name in reports of the policy that a text names."""
+    if python_file := python_file_of(text):
+        return python_file.name
     folder, averaging = _parts(text)
     name = folder if folder in (*_RULES, NETWORK, _PHOENIX) else Path(folder).resolve().name
     return f"{name}:{averaging}" if averaging else name

@@ -6,15 +6,19 @@ one slot at once: a batch for a network, a loop for a rule-based player.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 import msgspec
 import numpy as np
 
 from game.actions import Action
+from game.errors import ModelError
 from game.settlement import GameLength
+
+_SUM_TOLERANCE: Final = 0.01  # half-precision softmax rows miss 1 by a little
 
 Source: TypeAlias = Literal["model", "rule", "fallback"]
 
@@ -69,3 +73,25 @@ class Policy(Protocol):
             the others each number is the probability of "yes" to that option alone, and above 0.5 the answer
             is "yes".
         """
+
+
+def read_row(question: Question, answer: Sequence[float]) -> list[float]:
+    """One question's answer, made sure of.
+
+    Raises:
+        ModelError: it is not one number for each option, or one is not finite or outside 0–1, or those of
+            discards do not add up to 1.
+    """
+    try:
+        row = [float(p) for p in answer]
+    except (TypeError, ValueError):
+        raise ModelError(f"{question.slot} slot: found {answer!r:.80}, expected a row of numbers") from None
+    if len(row) != len(question.options):
+        raise ModelError(f"{question.slot} slot: {len(row)} numbers for {len(question.options)} options")
+    if not all(math.isfinite(p) for p in row):
+        raise ModelError(f"{question.slot} slot: a probability is not finite")
+    if not all(0.0 <= p <= 1.0 + _SUM_TOLERANCE for p in row):
+        raise ModelError(f"{question.slot} slot: a probability is outside 0-1")
+    if question.slot is Slot.DISCARD and abs(sum(row) - 1.0) > _SUM_TOLERANCE:
+        raise ModelError(f"discard slot: the probabilities add up to {sum(row):.3f}")
+    return row

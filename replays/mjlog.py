@@ -4,7 +4,8 @@ Names are percent-encoded, scores are in hundreds, and discards are always upper
 discard of the tile just drawn. A view with hidden hands is written with the same tags, with draws without
 tiles and lower-case tsumogiri as in live play.
 
-Source: recorded games of 2009 to 2026; differences to the live protocol are described in its notes.
+Source: recorded games of 2009 to 2026; `docs/tenhou-protocol.md`, section 8.1, describes how the live
+protocol differs.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from bot.cli.options import ConfigFile, Device, LogFormat, LogLevel, load_settings, reported
+from bot.cli.options import ConfigFile, Device, LogFormat, LogLevel, Policy, load_settings, reported
 from bot.cli.paths import existing_folder
 
 
@@ -32,7 +32,7 @@ def engine(
     game_type: Annotated[
         str | None, typer.Option("--type", help="hanchan or tonpuu.", metavar="TYPE")
     ] = None,
-    policy: Annotated[str | None, typer.Option(help="network or heuristic.", metavar="POLICY")] = None,
+    policy: Policy = None,
     checkpoints: Annotated[
         Path | None,
         typer.Option(

@@ -526,7 +526,8 @@ def arena(
         typer.Option(
             help="network, phoenix (the same before it learned from strong programs), heuristic, random, or "
             "a folder of checkpoints; with :6 or :12 behind it, networks average over so many renamings of "
-            "the suits. engine:COMMAND is a program that speaks mjai and answers arrays of messages, "
+            "the suits. python:FILE.py is a policy of your own (docs/policy.md). "
+            "engine:COMMAND is a program that speaks mjai and answers arrays of messages, "
             "engine-lines:COMMAND one that answers every message, engine-asked:COMMAND one that answers only "
             "where it has a choice. NAME= before any of these is what reports and records call it.",
             metavar="PLAYER",

@@ -58,6 +58,14 @@ Seed = Annotated[
         max=LARGEST_SEED,
     ),
 ]
+Policy = Annotated[
+    str | None,
+    typer.Option(
+        "--policy",
+        help="Who decides: network, heuristic, or python:FILE.py for a policy of your own (docs/policy.md).",
+        metavar="POLICY",
+    ),
+]
 Out = Annotated[
     Path | None,
     typer.Option(

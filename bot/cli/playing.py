@@ -20,6 +20,7 @@ from bot.cli.options import (
     LogFormat,
     LogLevel,
     Out,
+    Policy,
     RecordsFolder,
     Seed,
     load_settings,
@@ -50,6 +51,7 @@ def play(
     pace: Annotated[str | None, typer.Option(help="auto, instant or human.", metavar="PACE")] = None,
     device: Device = None,
     seed: Seed = None,
+    policy: Policy = None,
     as_json: AsJson = False,
     capture: Annotated[
         Path | None,
@@ -83,6 +85,7 @@ def play(
             "play.pace": pace,
             "decision.device": device,
             "play.seed": seed,
+            "decision.policy": policy,
             "records.capture": capture,
             "records.folder": out,
             "dashboard.enabled": dashboard,

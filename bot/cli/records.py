@@ -90,8 +90,9 @@ def review(
     policy: Annotated[
         str,
         typer.Option(
-            help="Who is asked: network, phoenix, heuristic, random, or a folder of checkpoints; :6 or :12 "
-            "behind it averages over so many renamings of the tiles.",
+            help="Who is asked: network, phoenix, heuristic, random, a folder of checkpoints, or "
+            "python:FILE.py (docs/policy.md); with :6 or :12 behind it, networks average over so many "
+            "renamings of the tiles.",
             metavar="PLAYER",
         ),
     ] = "network",

@@ -22,8 +22,7 @@ class Contender(msgspec.Struct, frozen=True, omit_defaults=True):
     """One of the players compared.
 
     Attributes:
-        text: a built-in player, or a folder of checkpoints; a suffix ``:6`` or ``:12`` averages the networks
-            over that many renamings of the suits. Or an external engine, in the form that
+        text: what `policies.named.load_named` takes, or an external engine, in the form that
             `learning.arena.engines.engine_of` parses.
         identity: changes when the player behind the name changes.
         answer_s: seconds for each answer of an external engine, None for others.
@@ -59,7 +58,7 @@ def contender(text: str, answer_s: float = ANSWER_S) -> Contender:
         answer_s: seconds for each answer, if it is an external engine.
 
     Raises:
-        ConfigError: it is neither a built-in player nor a folder, or there is no such engine.
+        ConfigError: it names no policy, or there is no such engine.
         CheckpointError: the folder's checkpoints cannot be used.
     """
     name, text = _named(text)
@@ -97,6 +96,7 @@ def packed(*contenders: Contender) -> dict[str, Files]:
     """Files needed to load contenders on a machine without their folders, by their texts.
 
     Raises:
+        ConfigError: the Python file of a contender cannot be read.
         CheckpointError: a contender's checkpoints cannot be used.
     """
     wanted = [who.text for who in contenders if not engine_of(who.text)]
@@ -119,5 +119,5 @@ def seat_down(who: Contender, files: Files | None = None) -> Chooser:
         return EngineChooser(engine, ANSWER_S if who.answer_s is None else who.answer_s, who.name)
     found = load_named(who.text, files=files)
     if found.identity != who.identity:
-        raise ConfigError(f"{who.text}: its checkpoints have changed since the games began")
+        raise ConfigError(f"{who.text}: its files have changed since the games began")
     return PolicyChooser(found.policy)

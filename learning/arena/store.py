@@ -140,7 +140,7 @@ def _other_run(path: Path, series: Series, found: Series) -> str:
         f"{flag} {value}, not {asked[flag]}" for flag, value in played.items() if asked[flag] != value
     ]
     if not differences:
-        return f"{path}: the checkpoints of a player have changed since that run began; choose another --out"
+        return f"{path}: the files of a player have changed since that run began; choose another --out"
     if list(differences) == [f"--games {played['--games']}, not {asked['--games']}"]:
         return (
             f"{path}: a run of {played['--games']} games is there; give at least as many to resume it, "

@@ -115,7 +115,7 @@ def test_a_model_without_numbers_is_refused_before_it_plays() -> None:
     models[Slot.DISCARD] = Model(broken, LITE)
     asked = [question for question in known_questions() if question.slot in models]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bot.models.known_questions", lambda: asked)
+        patch.setattr("policies.known_hand.known_questions", lambda: asked)
         with pytest.raises(ConfigError, match=r"decision\.checkpoints: the discard model"):
             try_out(NetworkPolicy(models))
 

@@ -153,7 +153,7 @@ def robbery() -> Play:
     return play
 
 
-def test_an_added_kan_may_be_robbed_and_shows_no_indicator() -> None:
+def test_fault_28_an_added_kan_may_be_robbed_and_shows_no_indicator() -> None:
     play = robbery()
     assert [action.kind for action in play.table.legal(1)] == [K.RON, K.PASS]
     events = play.act(1, K.RON)
@@ -222,7 +222,7 @@ PINFU_69P_TOO = "78p345m345s678m22s"
 PINFU_69P_AS_WELL = "78p789m567s123s44s"
 
 
-def test_of_two_winners_both_state_the_honba_and_the_nearer_is_paid_for_it() -> None:
+def test_fault_28_of_two_winners_both_state_the_honba_and_the_nearer_is_paid_for_it() -> None:
     wall = stacked_wall(("", PINFU_69P_TOO, "", PINFU_69P), "9p")
     play = Play(wall, honba=2, riichi_sticks=1)
     play.act(0, K.DISCARD, "9p")
@@ -269,7 +269,7 @@ def shown(event: DrawnRound) -> list[int]:
     return [player for player, hand in enumerate(event.hands) if hand is not None]
 
 
-def test_three_rons_abort_the_round() -> None:
+def test_fault_28_three_rons_abort_the_round() -> None:
     play = Play(stacked_wall(("", PINFU_69P_TOO, PINFU_69P_AS_WELL, PINFU_69P), "9p"), riichi_sticks=1)
     play.act(0, K.DISCARD, "9p")
     events = play.acts({1: (K.RON, ""), 2: (K.RON, ""), 3: (K.RON, "")})
@@ -329,7 +329,7 @@ def test_a_ron_on_the_discard_after_the_fourth_kan_comes_first() -> None:
     assert kinds(play.act(2, K.RON)) == ["Win"]
 
 
-def test_four_kans_by_two_abort_the_round_after_the_discard() -> None:
+def test_fault_28_four_kans_by_two_abort_the_round_after_the_discard() -> None:
     hands = ("1111m2222m45p789s", "3333m4444m45p9s1z1p", "11z5677m7p667788s", "")
     play = Play(stacked_wall(hands, "9p9m"))
     play.act(0, K.ANKAN, "1m")
@@ -351,7 +351,7 @@ def test_four_kans_by_one_do_not() -> None:
     assert play.table.waiting() == [1]
 
 
-def test_nine_terminals_abort_the_round_and_show_the_hand() -> None:
+def test_fault_28_nine_terminals_abort_the_round_and_show_the_hand() -> None:
     play = Play(stacked_wall(("19m19p19s1234567z", "", "", ""), "5m"))
     event = drawn(play.act(0, K.NINE_TERMINALS))
     assert event.reason == "nine_terminals"
@@ -383,7 +383,7 @@ def honours_every_fourth(first: int, count: int) -> str:
     return "".join(next(honours) if i % 4 == first else plain.pop() for i in range(count))
 
 
-def test_nagashi_mangan_takes_the_place_of_the_payments() -> None:
+def test_fault_28_nagashi_mangan_takes_the_place_of_the_payments() -> None:
     play = Play(stacked_wall(NOTHING, honours_every_fourth(0, 70)), honba=1)
     event = drawn(play.play_out())
     assert event.reason == "nagashi_mangan"
@@ -431,7 +431,7 @@ def test_the_last_round_ends_the_game_and_gives_its_sticks_to_first_place() -> N
         (2, (900, 30000, 44100, 25000), 1, None),  # a player is below 0
     ],
 )
-def test_when_a_hanchan_ends(
+def test_fault_28_a_hanchan_ends_by_score_west_round_or_bust(
     round_index: int, scores: tuple[int, int, int, int], ready: int, following: int | None
 ) -> None:
     hands = ["", "", "", ""]

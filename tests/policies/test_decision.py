@@ -144,7 +144,7 @@ def test_questions_can_be_answered_side_by_side() -> None:
     assert all(action.kind is ActionKind.CHI for action in question.options)
 
 
-# --- faults (rows 11 and 12 of the list of faults) ---------------------------------------------------------
+# --- faults 11 and 12 (docs/faults.md) ---------------------------------------------------------------------
 
 
 def _raise(_: int) -> Sequence[Sequence[float]]:
@@ -161,7 +161,7 @@ FAULTS: dict[str, tuple[Callable[[int], Sequence[Sequence[float]]], str]] = {
     "chooses outside": (lambda n: [[1.0 / (n + 1)] * (n + 1)], "numbers for"),
     "empty row": (lambda _: [[]], "0 numbers for"),
     "no row": (lambda _: [], "0 answers"),
-    "text": (lambda n: [["a"] * n], "ValueError"),  # type: ignore[list-item]
+    "text": (lambda n: [["a"] * n], "expected a row of numbers"),  # type: ignore[list-item]
     "nothing": (lambda _: None, "TypeError"),  # type: ignore[dict-item, return-value]
 }
 

@@ -183,7 +183,7 @@ def test_times_are_recorded_by_activity() -> None:
     assert all(spent >= 0 for spent in run.times.values())
 
 
-# --- faults (row 12 of the list of faults) -----------------------------------------------------------------
+# --- fault 12 (docs/faults.md) -----------------------------------------------------------------------------
 
 
 def test_a_batch_that_fails_is_asked_again_one_by_one() -> None:

@@ -57,7 +57,7 @@ __all__ = ["ClientSettings", "Direction", "Hooks", "TenhouClient"]
 
 READY: Final = render_json(Ready())
 RIICHI_PATIENCE_S: Final = 2.0
-"""Source: tenhou-protocol section 5; servers took both frames back to back as well."""
+"""Source: `docs/tenhou-protocol.md`, section 5; servers took both frames back to back as well."""
 
 _CLAIMS: Final = (
     ActionKind.PASS,

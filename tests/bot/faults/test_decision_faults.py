@@ -1,4 +1,4 @@
-"""Rows 11, 12 and 15: a decision that is late, fails, or loses its worker."""
+"""Faults 11, 12 and 15: a decision that is late, fails, or loses its worker."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ async def test_a_choice_outside_the_legal_actions_never_goes_out(
     await bench.player.close()
 
 
-# --- row 15: the worker dies or hangs ----------------------------------------------------------------------
+# --- fault 15: the worker dies or hangs --------------------------------------------------------------------
 
 
 async def test_a_hung_worker_is_restarted_once_then_the_rules_play() -> None:

@@ -17,13 +17,14 @@ from structlog.testing import capture_logs
 import learning.arena.session
 from learning import selfplay
 from learning.arena.plan import Plan
-from learning.arena.players import contender
+from learning.arena.players import Contender, contender, packed
 from learning.arena.records import RECORDS_FOLDER
 from learning.arena.run import run
 from learning.arena.session import Ended, Setup, player_of_blocks
 from learning.arena.store import RESULTS_FILE, read_results
 from learning.crew import Work
 from learning.selfplay import SelfPlay
+from policies.named import Files
 from tests.learning.arena.made_up import HEURISTIC, RANDOM, a_plan
 from tests.learning.clusters import address, machines
 from tests.policies.models import save_models
@@ -60,6 +61,25 @@ def test_the_same_games_here_and_on_a_cluster(address: str, tmp_path: Path) -> N
     run(plan, ray=address, folder=tmp_path / "there", records=True)
     assert read_results(tmp_path / "here", Plan) == read_results(tmp_path / "there", Plan)
     assert records_in(tmp_path / "here") == records_in(tmp_path / "there")
+
+
+def test_a_python_file_travels_to_the_cluster(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("from policies.random_play import RandomPolicy\nclass Mine(RandomPolicy): pass\n")
+
+    def packed_and_gone(*contenders: Contender) -> dict[str, Files]:
+        files = packed(*contenders)
+        path.unlink()
+        return files
+
+    monkeypatch.setattr(learning.arena.session, "packed", packed_and_gone)
+    mine = contender(f"python:{path}:Mine")
+    found = run(msgspec.structs.replace(a_plan(sets=1), challenger=mine), ray=address)
+    assert found is not None
+    assert not path.exists()
+    assert (found.challenger.name, found.challenger.games, found.faults) == ("mine.py:Mine", 4, ())
 
 
 def test_self_play_is_the_same_on_a_cluster(address: str, tmp_path: Path) -> None:

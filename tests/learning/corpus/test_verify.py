@@ -18,9 +18,19 @@ from learning.corpus import sources
 from learning.corpus.verify import CorpusReport, render, verify
 from replays import shards
 from replays.formats import MAX_EXPANDED, MAX_FILE
-from tests.learning.corpus.games import MODERN, SANMA, texts, write_shard
+from tests.learning.corpus.games import MODERN, OLD, SANMA, texts, write_shard
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
+RARE = {
+    "double ron": "<AGARI[^>]*/><AGARI",
+    "chankan": r'<AGARI[^>]* yaku="(\d+,\d+,)*3,1[,"]',
+    "nine terminals": 'type="yao9"',
+    "four winds": 'type="kaze4"',
+    "nagashi mangan": 'type="nm"',
+    "west round": '<INIT seed="8,',
+    "bust": r'owari="([^"]*,)?-\d+,-',
+}
+"""How a game's text shows each."""
 MEASURED = ("seconds", "games_per_s", "memory_mb", "workers")
 
 
@@ -117,6 +127,16 @@ def test_the_command_prints_json_and_fails_on_differences(mixed: Path, tmp_path:
     result = CliRunner().invoke(cli.app, ["corpus", "verify", str(good), "--workers", "1"])
     assert result.exit_code == 0
     assert "differences 0" in result.stdout
+
+
+def test_fault_28_real_games_with_rare_endings_agree_with_our_rules(tmp_path: Path) -> None:
+    found = {}
+    for name, pattern in RARE.items():
+        found[name] = next(game for game in texts(OLD, 330) if re.search(pattern, game[1]))
+    shard = write_shard(tmp_path / "rare.jsonl.zst", dict(found.values()).items())
+    result = CliRunner().invoke(cli.app, ["corpus", "verify", str(shard), "--json", "--workers", "1"])
+    report = json.loads(result.stdout)
+    assert (result.exit_code, report["checked"], report["differences"]) == (0, len(set(found.values())), 0)
 
 
 @pytest.mark.parametrize("name", [b"a\x1b]0;owned\x07\n\xe2\x80\xaeb.xml", b"not-utf-8-\xff.xml"])
