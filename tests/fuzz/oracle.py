@@ -96,15 +96,16 @@ class Player:
         except RemoteProtocolError as exc:
             assert _kept(session) == before, "an unreadable frame changed the session"
             self._note(f"unreadable {exc.reason.partition(':')[0][:20]}")
-            events = []
+            return
         except StateMismatchError as exc:
             assert session.state.tobytes() == before[0], "a refused frame changed the table"
             self._note(f"refused {_words(str(exc))}")
             check_sent(session.outbox())
             session.reconnect()
-            events = []
-        if time.perf_counter() - began > FRAME_S:  # on a busy machine that says nothing
-            assert time.thread_time() - self._began < FRAME_S, f"a frame takes more than {FRAME_S:g} s"
+            return
+        finally:
+            if time.perf_counter() - began > FRAME_S:  # on a busy machine that says nothing
+                assert time.thread_time() - self._began < FRAME_S, f"a frame takes more than {FRAME_S:g} s"
         assert len(events) <= MOST_EVENTS, "a frame gives events without end"
         self._check(events, frame)
 
@@ -118,6 +119,8 @@ class Player:
         if opened:
             assert session.prompt is not None, "a prompt opened and is not there"
             assert session.prompt.prompt_id == opened[-1].prompt_id, "another prompt is open than was told"
+        elif session.in_game:
+            assert not asks_us(m.parse_server(frame)), "the server asks us and no prompt opens"
         while session.prompt is not None:
             self._answer(zlib.crc32(frame.encode(errors="replace")))
 
@@ -140,6 +143,13 @@ class Player:
         """What happened now and before it: inputs that show a new pair are worth going on from."""
         self.seen.add(f"{self._last} > {what}")
         self._last = what
+
+
+def asks_us(message: m.ServerMessage) -> bool:
+    """Whether a frame wants an answer of ours, whatever we know of the table."""
+    if isinstance(message, m.TileDrawn):
+        return message.seat == 0
+    return isinstance(message, m.TileThrown | m.MeldMade) and message.seat != 0 and message.offers != 0
 
 
 def _kept(session: Session) -> tuple[object, ...]:

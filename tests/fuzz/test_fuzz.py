@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.tenhou.session import Session
-from bot.tenhou.session.events import SessionEvent
+from bot.tenhou.session.events import PromptOpened, SessionEvent
 from game.errors import StateMismatchError
 from game.layout import AT_UNSEEN
 from tests.bot.captures import captures
@@ -72,6 +72,14 @@ def asks_nothing(session: Session, text: str) -> list[SessionEvent]:
     return events
 
 
+def answers_no_draw(session: Session, text: str) -> list[SessionEvent]:
+    events = RECEIVE(session, text)
+    if session.seat is None or not text.startswith('{"tag":"T1'):
+        return events
+    session.seat.prompt = None
+    return [event for event in events if not isinstance(event, PromptOpened)]
+
+
 def refuses_with_a_change(session: Session, text: str) -> list[SessionEvent]:
     if len(session.log) > 30:
         session.state["honba"] += 1
@@ -83,6 +91,7 @@ RECEIVE = Session.receive
 FAULTS = {
     crashes: "KeyError in test_fuzz.py:crashes",
     loses_a_tile: "a tile is not where it lies",
+    answers_no_draw: "the server asks us and no prompt opens",
     asks_nothing: "a prompt opened and is not there",
     refuses_with_a_change: "a refused frame changed the table",
 }

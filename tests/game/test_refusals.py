@@ -56,7 +56,55 @@ def called() -> Scene:
     return scene.chi("3s", "4s", player=0)
 
 
+def changed(scene: Scene, field: str, value: int, player: int | None = None) -> Scene:
+    """A scene late in a round, told by the one field a rule looks at."""
+    if player is None:
+        scene.record[field] = value
+    else:
+        scene.record[field][player] = value
+    return scene
+
+
 CASES = [
+    (
+        lambda: changed(Scene(READY).draw("9p"), "is_open", 1, player=0),
+        {"type": "reach"},
+        "the hand is open",
+    ),
+    (
+        lambda: changed(Scene(READY).draw("9p"), "unbroken", 0),
+        {"type": "ryukyoku"},
+        "nine terminals are for a first turn that no call came before",
+    ),
+    (
+        lambda: changed(Scene("1111m406p789s112z").draw("9p"), "wall_left", 0),
+        {"type": "ankan", "consumed": ["1m"] * 4},
+        "the wall is exhausted",
+    ),
+    (
+        lambda: Scene("1111m406p789s112z").draw("9p"),
+        {"type": "ankan", "consumed": ["1m"] * 3},
+        "a closed kan takes the four tiles of a kind",
+    ),
+    (
+        lambda: changed(offered(), "wall_left", 0),
+        {"type": "chi", "consumed": ["4p", "0p"]},
+        "the last discard can only be won on",
+    ),
+    (
+        lambda: changed(Scene("4055p46m89s11224z").own("9p", "9p").turn("5p"), "kan_count", 4),
+        {"type": "pon", "consumed": ["5p", "5p"]},
+        "after the fourth kan the round ends unless the discard is won on",
+    ),
+    (
+        lambda: changed(Scene("4055p46m89s11224z").own("9p", "9p").turn("5p"), "kan_count", 4),
+        {"type": "daiminkan"},
+        "there are four kans already",
+    ),
+    (lambda: Scene(CALLER).own("9p", "9p").turn("1s"), {"type": "pon"}, "the hand has not the tiles for it"),
+    (lambda: Scene(CALLER).own("9p", "9p").turn("1s"), {"type": "daiminkan"}, "the hand has not three of it"),
+    (lambda: changed(offered(), "riichi", 2, player=0), {"type": "pon"}, "in riichi nothing is called"),
+    (called, {"type": "reach"}, "after a call or riichi only a discard is possible"),
     (poor, {"type": "reach"}, "it has fewer than 1,000 points"),
     (late, {"type": "reach"}, "fewer than four tiles are left in the wall"),
     (lambda: Scene("147m258p369s1234z").draw("5z"), {"type": "reach"}, "the hand is not ready"),

@@ -760,3 +760,36 @@ def test_after_a_riichi_only_a_discard_that_keeps_it_is_ours() -> None:
     session.seat.observe(m.DeclareRiichi())
     assert session.seat.objection(m.Throw(130)) is None
     assert "may not be thrown" in str(session.seat.objection(m.Throw(0)))
+
+
+# --- one round after the other ----------------------------------------------------------------------------
+
+ABORTED = '{"tag":"RYUUKYOKU","type":"yao9","ba":"0,0","sc":"250,0,250,0,250,0,250,0"}'
+
+
+@pytest.mark.parametrize(
+    ("deal", "why"),
+    [
+        (m.RoundDealt(2, 0, 0, 135, SCORES, 2, HAND), "round 2.0 follows 0.0"),
+        (m.RoundDealt(0, 1, 1, 135, SCORES, 0, HAND), "other scores"),
+        (m.RoundDealt(0, 1, 0, 135, (24_000, 26_000, 25_000, 25_000), 0, HAND), "other scores"),
+    ],
+)
+def test_a_deal_that_does_not_follow_from_the_last_round_is_refused(deal: m.RoundDealt, why: str) -> None:
+    session = seated()
+    session.receive('{"tag":"T60"}')
+    with pytest.raises(StateMismatchError, match="before the last one ended"):
+        session.take(deal)
+    session.receive(ABORTED)
+    before = session.state.tobytes()
+    with pytest.raises(StateMismatchError, match=why):
+        session.take(deal)
+    assert session.state.tobytes() == before
+
+
+def test_a_round_has_one_result() -> None:
+    session = seated()
+    session.receive('{"tag":"T60"}')
+    session.receive(ABORTED)
+    with pytest.raises(StateMismatchError, match="ended already"):
+        session.receive(ABORTED)

@@ -1,0 +1,44 @@
+"""Events that no round can hold are refused by name before anything is folded."""
+
+from __future__ import annotations
+
+import pytest
+
+from game.errors import StateMismatchError
+from game.events import Ankan, Chi, Daiminkan, Discard, GameEvent, Kakan, Pon, StartRound
+from game.state import apply, apply_all, new_round
+
+HANDS = tuple(tuple(range(13 * player, 13 * player + 13)) for player in range(4))
+SCORES = (25_000,) * 4
+
+
+def deal(scores: tuple[int, ...] = SCORES, hands: tuple[tuple[int, ...], ...] = HANDS) -> StartRound:
+    return StartRound(0, 0, 0, 0, scores, 135, hands)  # type: ignore[arg-type]
+
+
+BAD: dict[str, GameEvent] = {
+    "points are no multiple of 100": deal(scores=(25_050, 25_000, 25_000, 25_000)),
+    "a hand is dealt 13 tiles": deal(hands=(HANDS[0][:12], *HANDS[1:])),
+    "2 tiles of the hand go into it": Chi(1, 0, 0, (4, 8, 12)),  # type: ignore[arg-type]
+    "3 tiles of the hand go into it": Daiminkan(1, 0, 0, (1, 2)),  # type: ignore[arg-type]
+    "4 tiles of the hand go into it": Ankan(0, (0, 1, 2)),  # type: ignore[arg-type]
+    "3 tiles lie in the pon": Kakan(0, 3, (0, 1)),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("why", BAD)
+def test_an_event_of_the_wrong_shape_is_refused_with_the_reason(why: str) -> None:
+    record = new_round()
+    with pytest.raises(StateMismatchError, match=why):
+        apply(record, BAD[why])
+    assert not record["phase"]
+
+
+@pytest.mark.parametrize("event", [Discard(0, 1 << 20, False), Pon(1, 0, 0, (1, 1 << 20))])
+def test_a_number_out_of_all_range_is_refused(event: GameEvent) -> None:
+    record = new_round()
+    apply(record, deal())
+    before = record.tobytes()
+    with pytest.raises(StateMismatchError):
+        apply_all(record, [event])
+    assert record.tobytes() == before
