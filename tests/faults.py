@@ -13,14 +13,25 @@ _TEST: Final = re.compile(r"^ *(?:async )?def (test_fault_\w+)\(", re.MULTILINE)
 _HEADING: Final = "\n## Tests\n"
 
 
+def numbers_of(name: str) -> range | tuple[int, ...]:
+    """The faults that a test's name carries.
+
+    >>> numbers_of("test_fault_23_a"), numbers_of("test_fault_05_and_06_b"), numbers_of("test_fault_01_to_03_c")
+    ((23,), (5, 6), range(1, 4))
+    """
+    found = re.match(r"test_fault_(\d+)(?:_(and|to)_(\d+))?_", name)
+    assert found, f"{name} carries no number"
+    first, kind, last = int(found[1]), found[2], int(found[3] or 0)
+    return range(first, last + 1) if kind == "to" else (first, last) if kind else (first,)
+
+
 def fault_tests() -> dict[int, list[str]]:
     """The names of the tests of each fault, those of a module together."""
     found: dict[int, list[str]] = defaultdict(list)
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         for name in _TEST.findall(path.read_text(encoding="utf-8")):
-            number = re.match(r"test_fault_(\d+)_", name)
-            assert number, f"{path}: {name} has no number"
-            found[int(number[1])].append(name)
+            for number in numbers_of(name):
+                found[number].append(name)
     return dict(sorted(found.items()))
 
 

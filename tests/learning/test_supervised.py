@@ -154,7 +154,7 @@ print("done", flush=True)
 """
 
 
-def test_a_run_killed_again_and_again_ends_with_the_same_numbers(folder: Path, tmp_path: Path) -> None:
+def test_fault_18_a_run_killed_at_its_saves_ends_with_the_same_numbers(folder: Path, tmp_path: Path) -> None:
     wanted = plan(samples=1280)
     torch_threads = torch.get_num_threads()
     torch.set_num_threads(1)
