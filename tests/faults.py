@@ -16,7 +16,7 @@ _HEADING: Final = "\n## Tests\n"
 def numbers_of(name: str) -> range | tuple[int, ...]:
     """The faults that a test's name carries.
 
-    >>> numbers_of("test_fault_23_a"), numbers_of("test_fault_05_and_06_b"), numbers_of("test_fault_01_to_03_c")
+    >>> numbers_of("test_fault_23_a"), numbers_of("test_fault_05_and_06_b"), numbers_of("test_fault_1_to_3_c")
     ((23,), (5, 6), range(1, 4))
     """
     found = re.match(r"test_fault_(\d+)(?:_(and|to)_(\d+))?_", name)
