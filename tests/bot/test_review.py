@@ -422,7 +422,7 @@ def test_contradictory_options_are_refused(file: Path, tmp_path: Path) -> None:
     for out in (file, file / "below"):
         no_folder = run(file, "--out", out)
         assert no_folder.exit_code == 2
-        assert f"`{file}` is a file, so no folder can be made there" in no_folder.stderr
+        assert f"`{file}` is a file, so no folder can be created there" in no_folder.stderr
     assert file.read_text().startswith("<mjloggm")
     assert not (tmp_path / "reviews").exists()
 
