@@ -25,8 +25,8 @@ def engine(
     answers: Annotated[
         Literal["auto", "every", "asked"],
         typer.Option(
-            help="Lines to answer. every: all lines; asked: lines that require a decision; auto: every array, "
-            "and single events that require a decision."
+            help="Lines to answer. every: all lines; asked: lines that require a decision; auto: every "
+            "array, and single events that require a decision."
         ),
     ] = "auto",
     arrays: Annotated[
