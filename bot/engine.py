@@ -31,8 +31,7 @@ _ASIDES: Final = (DoraRevealed, RiichiAccepted, PlayerLeft, PlayerReturned)
 """Events that open no new choice for any player; earlier choices have been answered."""
 _NO_PLAYER: Final = -1
 _START_SCORES: Final = (START_SCORE,) * 4
-"""Used until a message states the scores; the original mjai omits them from the deal and sends them with every
-change."""
+"""Used until a message states the scores; the original mjai sends them on every change, not in the deal."""
 _FACES: Final = frozenset(mjai_text(tile) for tile in range(TILES))
 _REASON: Final = 200
 """Characters of an error that are logged; input can be arbitrarily long."""
@@ -107,7 +106,9 @@ class Engine:
 
     def _understands(self, message: object) -> bool:
         if not isinstance(message, Mapping):  # if this was an event, the next one will not fit
-            log.error("engine.misunderstood", reason=f"expected a JSON object, found {type(message).__name__}")
+            log.error(
+                "engine.misunderstood", reason=f"expected a JSON object, found {type(message).__name__}"
+            )
             return False
         try:
             self._hear(message)
@@ -229,5 +230,4 @@ _HEARD: Final[dict[str, Callable[[Engine, Mapping[str, Any]], None]]] = {
     "end_kyoku": Engine._end_round,
     "end_game": Engine._end_round,
 }
-"""Messages at the start and end of rounds and games. The reader gets no end messages: arenas write them in many
-ways."""
+"""Messages at the start and end of rounds and games; end messages vary by arena and skip the reader."""

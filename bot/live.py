@@ -34,8 +34,8 @@ class _Picture(NamedTuple):
 class LiveTable:
     """Keeps the table on screen up to date, and replaces stderr meanwhile.
 
-    A separate thread does all the writing, from copies of the state: neither drawing nor a terminal that does not
-    read delays an answer, and log lines and the table never mix.
+    A separate thread does all the writing, from copies of the state: neither drawing nor a terminal that does
+    not read delays an answer, and log lines and the table never mix.
     """
 
     def __init__(self, terminal: TextIO, refresh_s: float = REFRESH_S) -> None:

@@ -39,7 +39,7 @@ CAUSED_BY_OTHERS: Final = frozenset(
         "table.refused",
     }
 )
-"""Events that the other side of a connection can cause at will: a few per minute are logged, the rest counted."""
+"""Events that the other side of a connection can cause at will; a few a minute are logged, others counted."""
 
 _hidden: set[tuple[str, str]] = set()
 _limit = RateLimit()

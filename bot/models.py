@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import torch
 
 THREADS: Final = 1
-"""Threads torch may use for a decision: one position is too little work to split, and other tasks need cores."""
+"""Threads torch may use for a decision: one position is too little to split, and other tasks need cores."""
 
 
 class PolicyLoader:

@@ -1,7 +1,7 @@
 """`suzaku engine`: reads lines of mjai, writes lines of mjai.
 
-Only answers go to stdout. Two dialects are in use, and are distinguished line by line: one event per line, and a
-JSON array of all events since the last answer; `docs/engine.md` lists the programs that use each.
+Only answers go to stdout. Two dialects are in use, and are distinguished line by line: one event per line,
+and a JSON array of all events since the last answer; `docs/engine.md` lists the programs that use each.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ MAX_LINE: Final = 1 << 20
 """Bytes per line; an array of all events of a round takes some tens of thousands."""
 
 Answers: TypeAlias = Literal["auto", "every", "asked"]
-"""Lines to answer: every line, or only those that require a decision; ``auto``: every array, and single events
-that require a decision."""
+"""Lines to answer: every line, or only those that require a decision.
+
+``auto``: every array, and single events that require a decision.
+"""
 
 log = structlog.get_logger(__name__)
 

@@ -178,7 +178,7 @@ def test_several_records_are_reviewed_as_a_folder_of_them(
     assert [each.reason for each in index.skipped] == [f"the same game as {file.name}"]
     gone = run(file, tmp_path / "gone.xml")
     assert gone.exit_code == 1
-    assert "gone.xml: there is no such file or folder" in gone.stderr
+    assert "gone.xml: no such file or folder" in gone.stderr
 
 
 def test_a_file_name_tells_whose_view_the_record_is(game: GameRecord, tmp_path: Path) -> None:
