@@ -330,7 +330,7 @@ def test_tiles_are_written_as_players_write_them(file: Path) -> None:
 def test_a_link_without_a_game_is_answered_with_an_example() -> None:
     result = run("tenhou.net/0/")
     assert result.exit_code == 1
-    assert "names no game; one that does looks like https://tenhou.net/0/?log=" in result.stderr
+    assert "the link has no game id; expected a link such as https://tenhou.net/0/?log=" in result.stderr
 
 
 def test_json_alone_writes_no_files(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -430,7 +430,7 @@ def test_contradictory_options_are_refused(file: Path, tmp_path: Path) -> None:
 def test_other_files_beside_records_are_not_records(file: Path, tmp_path: Path) -> None:
     decisions = file.with_name(f"{GAME_ID}.decisions.jsonl")
     decisions.write_text("{}\n")
-    assert f"name {file.name}, which lies beside them" in run(decisions).stderr
+    assert f"use {file.name} in the same folder" in run(decisions).stderr
     run(file, "--seat", 0, "--out", tmp_path / "out")
     result = run(tmp_path / "out" / f"{GAME_ID}-0.json")
     assert result.exit_code == 1
