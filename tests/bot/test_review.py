@@ -198,7 +198,7 @@ def test_in_a_folder_no_seat_is_guessed(file: Path, longer: GameRecord, tmp_path
     index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=Index)
     assert [entry.seat for entry in index.games] == [1]
     assert [(each.file, each.reason) for each in index.skipped] == [
-        (file.name, "nothing says whose decisions; --player or --seat does")
+        (file.name, "nothing specifies whose decisions to review; add --player or --seat")
     ]
     assert (
         "whose decisions to review in 1 of the records; add --player NAME, or --seat 0 to 3" in result.stderr
@@ -237,8 +237,8 @@ def test_missing_facts_of_a_record_are_reported(game: GameRecord, tmp_path: Path
     path = tmp_path / "game.mjai"
     for text, keys, said in (
         ([head, *lines], [], ""),
-        ([head, *lines[:40]], ["cut"], "the record stops before the game's end"),
-        ([json.dumps(bare), *lines], ["rules_unsaid"], "the record does not say its rules"),
+        ([head, *lines[:40]], ["cut"], "the record stops before the end of the game"),
+        ([json.dumps(bare), *lines], ["rules_unsaid"], "the record does not state its rules"),
         ([json.dumps(bare | {"kyoku_first": 4}), *lines], [], ""),
         ([head.replace('"lobby":0', '"lobby":7447'), *lines], ["lobby"], "the private lobby 7447"),
     ):
@@ -346,7 +346,7 @@ def test_players_by_name(file: Path) -> None:
     assert json.loads(run(file, "--json", "--player", "Gen").stdout)["seat"] == 0
     result = run(file, "--player", "Nobody")
     assert result.exit_code == 1
-    assert "nobody is called 'Nobody'" in result.stderr
+    assert "no player is named 'Nobody'" in result.stderr
 
 
 def test_the_reviewed_player_without_an_option(game: GameRecord, file: Path, tmp_path: Path) -> None:
@@ -472,7 +472,7 @@ def test_another_policy_and_another_seat(file: Path) -> None:
 def test_the_terminal_shows_the_other_policys_choices(file: Path, tmp_path: Path) -> None:
     arguments = ["review", str(file), "--policy", "random", "--compare", "heuristic", "--out", str(tmp_path)]
     shown = CliRunner().invoke(cli.app, arguments).stdout
-    assert "heuristic: agreement 100.0 %, rating 100.0; both policies alike" in shown
+    assert "heuristic: agreement 100.0 %, rating 100.0; both policies agree" in shown
     (made,) = (msgspec.json.decode(path.read_bytes(), type=Review) for path in tmp_path.glob("*.json"))
     worst = made.decisions[made.summary.worst[0]]
     (best,) = (option.other for option in worst.options if option.action == worst.other)
@@ -580,7 +580,7 @@ def test_a_skipped_record_says_nothing_in_an_anonymous_index(
     text = (tmp_path / "out" / "index.json").read_text()
     assert [each["reason"] for each in json.loads(text)["skipped"]] == [
         "too large",
-        "no record that can be read",
+        "not a readable record",
         "cannot be reviewed",
     ]
     for path in (tmp_path / "out").iterdir():
@@ -588,7 +588,7 @@ def test_a_skipped_record_says_nothing_in_an_anonymous_index(
         assert str(tmp_path) not in path.read_text()
     # whoever has the records can identify it
     assert "skipped: Genbu.xml: " in result.stderr
-    assert "skipped: twins.jsonl: more than one is called 'Genbu'" in result.stderr
+    assert "skipped: twins.jsonl: several players match 'Genbu'" in result.stderr
 
 
 def test_an_interrupted_run_leaves_an_index_of_the_finished_reviews(
@@ -614,7 +614,7 @@ def test_a_folder_without_trouble_ends_well(file: Path, tmp_path: Path) -> None:
     assert json.loads(result.stdout)["total"]["games"] == 1
     nobody = run(file.parent, "--json", "--player", "Nobody")
     assert nobody.exit_code == 1
-    assert "nobody is called" in nobody.stderr
+    assert "no player is named" in nobody.stderr
     (tmp_path / "empty").mkdir()
     assert "no records" in run(tmp_path / "empty").stderr
 
