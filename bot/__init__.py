@@ -1,1 +1,1 @@
-"""Plays: the Tenhou client and lobby, the seated player, the command line."""
+"""Play: the Tenhou client and lobby, the player at a seat, the dashboard, reviews and the command line."""

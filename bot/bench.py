@@ -1,4 +1,4 @@
-"""`suzaku bench game`, and what `suzaku bench features` and `decision` print (measured in `policies`)."""
+"""`suzaku bench game`, and the output of `suzaku bench features` and `decision` (measured in `policies`)."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class GameBench(msgspec.Struct, frozen=True):
     """Everything `suzaku bench game` measures.
 
     Attributes:
-        machine: what it ran on.
-        speeds: per second of one core.
+        machine: the machine it ran on.
+        speeds: per second on one core.
         agreements: comparisons with other libraries.
     """
 
@@ -42,7 +42,7 @@ class GameBench(msgspec.Struct, frozen=True):
 
 
 def bench_game(seed: int = 0) -> GameBench:
-    """Measure shanten, the fold of whole games, and table steps beside the bare engine."""
+    """Measure shanten, the fold of whole games, and table steps compared with the bare engine."""
     return GameBench(
         machine=f"{platform.machine()}, Python {platform.python_version()}",
         speeds=(*bench_shanten(seed=seed), *bench_fold(seed=seed), *bench_table(seed=seed)),
@@ -51,7 +51,7 @@ def bench_game(seed: int = 0) -> GameBench:
 
 
 def bench_fold(games: int = FOLD_GAMES, repeats: int = 7, seed: int = 0) -> list[Speed]:
-    """Whole hanchan of the heuristic: packed in one call, and by event with the choices of all asked."""
+    """Fold whole hanchan of the heuristic: packed in one call, and event by event with all legal actions."""
     played = [_game_of(seed + game) for game in range(games)]
     packed = [pack_all(events) for events in played]
     record = new_round()
@@ -64,13 +64,13 @@ def bench_fold(games: int = FOLD_GAMES, repeats: int = 7, seed: int = 0) -> list
 
 
 def print_bench(bench: GameBench, *, as_json: bool) -> int:
-    """Print the figures; 1 if something does not agree, else 0."""
+    """Print the figures; return 1 if a comparison found a difference, else 0."""
     print(msgspec.json.encode(bench).decode() if as_json else bench_text(bench))
     return int(any(agreement.different for agreement in bench.agreements))
 
 
 def bench_text(bench: GameBench) -> str:
-    """The figures in words."""
+    """The figures as text."""
     lines = _speed_lines(bench.machine, bench.speeds)
     for agreement in bench.agreements:
         line = f"  {agreement.name}: {agreement.cases:,} cases, {agreement.different:,} different"
@@ -79,26 +79,26 @@ def bench_text(bench: GameBench) -> str:
 
 
 def print_features(bench: FeatureBench, *, as_json: bool) -> int:
-    """Print what the encoders' measurement gave; 0."""
+    """Print the measurement of the encoders; return 0."""
     if as_json:
         print(msgspec.json.encode(bench).decode())
         return 0
     lines = _speed_lines(bench.machine, bench.speeds)
-    lines.append(f"one decision at a time, of {bench.decisions:,}:")
+    lines.append(f"one decision at a time, {bench.decisions:,} decisions:")
     for each in bench.latencies:
-        lines.append(f"  {each.name:<32}median {each.median_ms:.3f} ms, 99th hundredth {each.p99_ms:.3f} ms")
+        lines.append(f"  {each.name:<32}median {each.median_ms:.3f} ms, p99 {each.p99_ms:.3f} ms")
     print("\n".join(lines))
     return 0
 
 
 def print_decisions(bench: DecisionBench, *, as_json: bool) -> int:
-    """Print what the measurement of decisions gave; 0."""
+    """Print the measurement of decisions; return 0."""
     if as_json:
         print(msgspec.json.encode(bench).decode())
         return 0
     lines = [
-        f"{bench.machine}; {bench.cores} cores, {bench.threads} of them for one position",
-        f"{bench.policy}; one at a time, milliseconds:",
+        f"{bench.machine}; {bench.cores} cores, {bench.threads} of them used for one position",
+        f"{bench.policy}; one position at a time, milliseconds:",
         f"  {'':<10}{'count':>8}{'median':>10}{'p99':>10}{'slowest':>10}{'on a core':>12}{'p99':>10}",
     ]
     for each in (bench.decisions, *bench.slots):
@@ -110,7 +110,7 @@ def print_decisions(bench: DecisionBench, *, as_json: bool) -> int:
 
 
 def _speed_lines(machine: str, speeds: Sequence[Speed]) -> list[str]:
-    lines = [f"{machine}; per second of one core: minimum, median, maximum of several runs"]
+    lines = [f"{machine}; per second on one core: minimum, median, maximum of several runs"]
     for speed in speeds:
         figures = "".join(f"{value:>13,.0f}" for value in (speed.minimum, speed.median, speed.maximum))
         lines.append(f"  {speed.name:<32}{figures}  {speed.unit}")

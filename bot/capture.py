@@ -1,8 +1,8 @@
-"""Writes every frame both ways to a file, redacted as it is written.
+"""Write all frames sent and received to a file, redacted.
 
-One line a frame: seconds since the capture began, TAB, ``C`` (ours) or ``S`` (the server's), TAB, the text.
-``suzaku traffic verify`` reads it. Of chat, a few frames a minute are written, and the file ends at the size
-that its reader takes: neither a chatty server nor a long run fills the disk.
+One line per frame: seconds since the start of the capture, TAB, ``C`` (client) or ``S`` (server), TAB, the
+text. ``suzaku traffic verify`` reads the file. Chat is limited to a few frames a minute, and the file to the
+size that its reader accepts, so that neither a chatty server nor a long run fills the disk.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from bot.redaction import redact
 Direction: TypeAlias = Literal["C", "S"]
 
 CHAT: Final = ('{"tag":"CHAT"', "<CHAT")
-"""How a chat frame of the server begins, in either form."""
+"""Start of a chat frame from the server, in JSON and XML."""
 LONGEST_REMARK: Final = 64
 
 log = structlog.get_logger(__name__)
 
 
 class Capture:
-    """A capture file. A disk that fails costs the capture, never the game."""
+    """A capture file. If the disk fails, the capture ends and the game goes on."""
 
     def __init__(self, path: Path, now: Callable[[], float] = time.monotonic) -> None:
         """Open the file.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         self._now = now
         self._chat = RateLimit(now=now)
         self._size = 0
         self._began = now()
         path.parent.mkdir(parents=True, exist_ok=True)
-        # the owner's alone: chat and names of strangers stand in it
+        # readable by the owner only: it contains chat and other players' names
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         self._file: TextIO | None = os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n")
         self._write("# seconds\tC client, S server\tframe, secrets redacted\n")
@@ -63,7 +63,7 @@ class Capture:
             if self._file is not None:
                 self._file.flush()
         except OSError as exc:
-            log.warning("capture.failed", error=str(exc), hint="the game goes on without its capture")
+            log.warning("capture.failed", error=str(exc), hint="the game goes on without a capture")
             self.close()
 
     def _tell(self, chats: int) -> None:
@@ -71,10 +71,10 @@ class Capture:
             self._write(f"# {chats} chat frames left out\n")
 
     def _write(self, line: str) -> None:
-        """Write a line, or end the capture where it would outgrow what can be read.
+        """Write a line, or end the capture if the file would become too large to read.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the line cannot be written.
         """
         if self._file is None:
             return
@@ -83,7 +83,7 @@ class Capture:
             log.warning(
                 "capture.full",
                 mib=MAX_FILE_BYTES >> 20,
-                hint="the game goes on without its capture; name another file for the next run",
+                hint="the game goes on without a capture; use another file for the next run",
             )
             self._file.write("# the capture is full\n")
             self.close()
@@ -113,5 +113,5 @@ class Capture:
 
 
 def _one_line(text: str) -> str:
-    """Frames hold no line ends; one from a broken server must not forge a line."""
+    """The frame without line ends; valid frames have none, and a broken server must not forge a line."""
     return text.replace("\r", " ").replace("\n", " ").replace("\0", " ")

@@ -1,7 +1,7 @@
-"""Reads captured traffic, whatever form its lines have; each frame with its line and direction.
+"""Read captured traffic in any of its line forms, and return each frame with its line number and direction.
 
-Forms: ``Send:``/``Get:`` lines of XML elements, seconds TAB ``C``/``S`` TAB one frame, ``C``/``S`` and one
-frame quoted, and bare XML elements from the server (a stream received, or a record file).
+Forms: ``Send:``/``Get:`` lines of XML elements; seconds TAB ``C``/``S`` TAB one frame; ``C``/``S`` and one
+quoted frame; and bare XML elements from the server (a received stream, or a record file).
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class CapturedFrame(msgspec.Struct, frozen=True):
     """One frame of a capture.
 
     Attributes:
-        line: its line in the file, from 1.
-        sender: ``C`` the client, ``S`` the server.
-        text: as it went over the wire.
-        quoted: it stands alone or with few others, out of its connection.
-        error: the line could not be taken apart; ``text`` is what is left of it.
+        line: line number in the file, from 1.
+        sender: ``C`` for the client, ``S`` for the server.
+        text: as sent over the wire.
+        quoted: the frame is quoted alone or with few others, without the rest of its connection.
+        error: why the line could not be parsed, empty if it could; ``text`` is then the unparsed part.
     """
 
     line: int
@@ -44,7 +44,7 @@ class CapturedFrame(msgspec.Struct, frozen=True):
 
 
 class Heading(msgspec.Struct, frozen=True):
-    """What follows comes from another connection."""
+    """Marks the start of another connection."""
 
     line: int
 
@@ -54,15 +54,15 @@ def read_capture(path: Path) -> Iterator[CapturedFrame | Heading]:
 
     Raises:
         OSError: the file cannot be read.
-        RemoteProtocolError: it is too large, or no text.
+        RemoteProtocolError: the file is too large, or not text.
     """
     if path.stat().st_size > MAX_FILE_BYTES:
         raise RemoteProtocolError(f"the file is larger than {MAX_FILE_BYTES >> 20} MiB")
     try:
         text = path.read_bytes().decode()
     except UnicodeDecodeError:
-        raise RemoteProtocolError("the file is no text in UTF-8") from None
-    # Only line feeds end a line: a record's names may hold stranger ones.
+        raise RemoteProtocolError("the file is not UTF-8 text") from None
+    # Only a line feed ends a line: names in a record may contain other line separators.
     for number, line in enumerate(text.split("\n"), 1):
         yield from _read_line(number, line.strip("\r\0 "))
 

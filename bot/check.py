@@ -1,4 +1,4 @@
-"""`suzaku check`: load everything once, before anything connects, and say what is there."""
+"""`suzaku check`: load everything once without connecting, and report what was found."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _PACKAGES: Final = ("riichienv", "numba", "numpy", "torch")
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     subject: str
     found: str
 
 
 def check_everything(config: Config, environment: Mapping[str, str], *, as_json: bool) -> int:
-    """Print the configuration and what was found; the exit code.
+    """Print the configuration and the findings; return the exit code.
 
     Raises:
-        ConfigError: a model cannot be used, a folder cannot be written, or the lobby's port is taken.
+        ConfigError: a model cannot be used, a folder is not writable, or the lobby's port is in use.
     """
     values = config.model_dump(mode="json")
     policy = load(config.decision)
@@ -74,10 +74,10 @@ def _cores() -> int:
 
 
 def _models(policy: Policy) -> Iterator[Finding]:
-    """A line for each model."""
+    """One finding per model."""
     if policy.source != "model":
         return
-    # torch comes with these; whoever plays by rules does without
+    # the networks are already in memory, so this imports nothing new
     from policies.checkpoint import describe  # noqa: PLC0415
     from policies.inference import NetworkPolicy  # noqa: PLC0415
 
@@ -89,7 +89,7 @@ def _models(policy: Policy) -> Iterator[Finding]:
 
 def _kernels(policy: Policy) -> Finding:
     seconds = warm_up_visibly(policy=policy)
-    return Finding("kernels", f"ready in {seconds:.1f} s, kept in {cache_folder()}")
+    return Finding("kernels", f"ready in {seconds:.1f} s, cached in {cache_folder()}")
 
 
 def _policy(config: Config, policy: Policy) -> Finding:
@@ -104,7 +104,7 @@ def _policy(config: Config, policy: Policy) -> Finding:
 
 def _records(folder: Path) -> Finding:
     Records(folder).check()
-    return Finding("records", f"{folder} can be written, {sum(1 for _ in folder.glob('*.xml'))} games in it")
+    return Finding("records", f"{folder} is writable and has {sum(1 for _ in folder.glob('*.xml'))} games")
 
 
 def _lobby(config: Config) -> Finding:

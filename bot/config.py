@@ -1,7 +1,7 @@
 """The configuration: built-in defaults, `config.yaml`, the environment, the command line, in that order.
 
-Everything wrong with it is said at once: key path, what was found, what was expected, the nearest known key.
-Nothing invalid is ever replaced by a default.
+All problems are reported together, each with key path, value found, value expected and nearest known key.
+An invalid value is never replaced by a default.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BUILT_IN_POLICIES: Final = ("network", "heuristic")
 LISTED_ENV: Final = frozenset(
     {"SUZAKU_CACHE_DIR", "SUZAKU_CONFIG", "SUZAKU_FOLD_GAMES", "SUZAKU_SHARED"}  # the last two are the tests'
 )
-"""Variables with our prefix that are not keys of the configuration."""
+"""Variables with our prefix that are not configuration keys."""
 
 _USER_ID: Final = re.compile(r"ID[0-9A-F]{8}-[0-9a-zA-Z]{8}")
 _LOBBY: Final = re.compile(r"0|L?[1-9][0-9]{3}|C[0-9]{8}")
@@ -84,7 +84,7 @@ def _own_host(value: object) -> str:
 
 
 def _is_host_name(text: str) -> bool:
-    """Whether it can be one; longer or empty parts make the resolver raise what is no `OSError`."""
+    """Whether the text is a valid host name; on overlong or empty labels the resolver raises no `OSError`."""
     parts = text.removesuffix(".").split(".")
     return len(text) <= 253 and all(re.fullmatch("[A-Za-z0-9-]{1,63}", part) for part in parts)
 
@@ -120,7 +120,7 @@ Host = Annotated[str, BeforeValidator(_host), Expected("a host name")]
 OwnHost = Annotated[
     str,
     BeforeValidator(_own_host),
-    Expected("an address of this machine, without a port; it has a key of its own"),
+    Expected("an address of this machine, without the port, which has its own key"),
 ]
 GuestName = Annotated[
     str,
@@ -148,7 +148,7 @@ Folder = Annotated[Path, BeforeValidator(_folder), Expected("a path")]
 
 
 class Section(BaseModel):
-    """A part of the configuration: unknown keys and wrong types are errors."""
+    """A section of the configuration; unknown keys and wrong types are errors."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False
@@ -156,7 +156,7 @@ class Section(BaseModel):
 
 
 class Play(Section):
-    """What `suzaku play` does."""
+    """Settings of `suzaku play`."""
 
     server: Literal["local", "tenhou"] = "local"
     games: Annotated[int, Field(ge=1, le=1_000_000)] = 1
@@ -165,7 +165,7 @@ class Play(Section):
 
 
 class Local(Section):
-    """The built-in lobby, or another one of ours that is already running."""
+    """The built-in lobby, or another running `suzaku lobby`."""
 
     url: Url = ""
     own_host: NamedHost = ""
@@ -191,7 +191,7 @@ class Tenhou(Section):
 
 
 class DecisionSection(Section):
-    """Who decides, how long he may think, and what is done when thinking fails."""
+    """The policy, its time budget, and the fallback when it fails."""
 
     policy: Policy = "network"
     checkpoints: Annotated[str, BeforeValidator(_optional_path), Expected('a folder, or ""')] = ""
@@ -203,7 +203,7 @@ class DecisionSection(Section):
 
 
 class Connection(Section):
-    """The line to the server."""
+    """The connection to the server."""
 
     keepalive_s: Annotated[float, Field(ge=1.0, le=60.0)] = 10.0
     silence_s: Annotated[float, Field(ge=5.0, le=600.0)] = 60.0
@@ -212,21 +212,21 @@ class Connection(Section):
 
 
 class Records(Section):
-    """Where finished games go."""
+    """Where finished games are saved."""
 
     folder: Folder = Path("replays/games")
     capture: Annotated[str, BeforeValidator(_optional_path), Expected('a file name, or ""')] = ""
 
 
 class Logs(Section):
-    """What is logged, and how."""
+    """Log level and format."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
     format: Literal["auto", "console", "json"] = "auto"
 
 
 class Dashboard(Section):
-    """The page that shows the game as it is played."""
+    """The web page that shows the running game."""
 
     enabled: bool = False
     host: OwnHost = "127.0.0.1"
@@ -235,7 +235,7 @@ class Dashboard(Section):
 
 
 class Config(Section):
-    """Everything that can be set."""
+    """All settings."""
 
     play: Play = Play()
     local: Local = Local()
@@ -248,17 +248,17 @@ class Config(Section):
 
     @property
     def server(self) -> Local | Tenhou:
-        """The section of the server that is played on."""
+        """The section of the server to play on."""
         return self.tenhou if self.play.server == "tenhou" else self.local
 
     @property
     def game_type(self) -> GameType:
-        """The kind of table that is played at."""
+        """The game type to play."""
         return GameType(self.server.type)
 
     @property
     def gate(self) -> Gate:
-        """Where a run may connect, and on what terms."""
+        """Where a run may connect, and under which terms."""
         if self.play.server == "local":
             return Gate(own_host=self.local.own_host)
         tenhou = self.tenhou
@@ -266,7 +266,7 @@ class Config(Section):
 
     @property
     def pace(self) -> Literal["instant", "human"]:
-        """How fast we answer: human on Tenhou, instant at home unless told otherwise."""
+        """The pace of answers; ``auto`` is human on Tenhou and instant in a local lobby."""
         if self.play.pace == "auto":
             return "human" if self.play.server == "tenhou" else "instant"
         return self.play.pace
@@ -278,13 +278,13 @@ def load_config(
     """Read the configuration.
 
     Args:
-        path: the file; None takes `config.yaml` where it exists, and the built-in defaults where not.
+        path: the file; None uses `config.yaml` if it exists, else the built-in defaults.
         environment: usually `os.environ`; ``SUZAKU_PLAY__GAMES=3`` sets ``play.games``.
-        flags: what the command line sets, by key path; ``server.`` stands for the section of the server
-            that is played on. None values are not set.
+        flags: command-line settings by key path; ``server.`` stands for the section of the server to play on.
+            None values are not set.
 
     Raises:
-        ConfigError: with every problem in it.
+        ConfigError: the configuration is invalid; lists every problem.
     """
     layers = [read_yaml(path)] if path else [read_yaml(DEFAULT_FILE)] if DEFAULT_FILE.exists() else []
     from_environment, problems = read_environment(environment, LISTED_ENV)
@@ -304,7 +304,7 @@ def load_config(
 
 
 def impossible(config: Config, environment: Mapping[str, str]) -> list[Problem]:
-    """Settings that are fine one by one and cannot stand together."""
+    """Settings that are valid on their own but not together."""
     play, server = config.play, f"{config.play.server}."
     clock_ms = sum(config.game_type.clock_s) * 1000
     problems = []
@@ -312,15 +312,16 @@ def impossible(config: Config, environment: Mapping[str, str]) -> list[Problem]:
         problems.append(
             Problem(
                 ("decision.budget_ms", "decision.reserve_ms", f"{server}type"),
-                f"{config.decision.budget_ms} ms and {config.decision.reserve_ms} ms of decision.reserve_ms "
-                f"are more than the {clock_ms} ms of the clock of {config.game_type}; lower one",
+                f"{config.decision.budget_ms} ms plus decision.reserve_ms ({config.decision.reserve_ms} ms) "
+                f"exceeds the {clock_ms} ms of the clock of {config.game_type}; lower one of them",
             )
         )
     if play.seed is not None and (play.server == "tenhou" or config.local.url):
         problems.append(
             Problem(
                 ("play.seed", "local.url", "play.server"),
-                "a seed deals the walls of the built-in lobby; another server deals its own: remove the seed",
+                "a seed works in the built-in lobby only; other servers deal their own walls: remove the "
+                "seed",
             )
         )
     problems += _bad_login(config, environment)
@@ -330,7 +331,7 @@ def impossible(config: Config, environment: Mapping[str, str]) -> list[Problem]:
 
 
 def login_name(config: Config, environment: Mapping[str, str]) -> str:
-    """The id from its environment variable, or the guest's name. Never print or log an id."""
+    """The id from its environment variable, or the guest name. Never print or log an id."""
     name = config.server.user_id_env
     if name:
         return environment[name]
@@ -344,7 +345,7 @@ def _impossible_at_home(local: Local) -> Iterator[Problem]:
     if local.name and local.user_id_env:
         yield Problem(
             ("local.name", "local.user_id_env", "play.server"),
-            "an id brings a name of its own; remove local.name or local.user_id_env",
+            "an id has its own name; remove local.name or local.user_id_env",
         )
     server = parse_url(local.url)
     problem = own_problem(server, local.own_host) if server is not None else None
@@ -364,19 +365,19 @@ def _bad_login(config: Config, environment: Mapping[str, str]) -> list[Problem]:
         return []
     if environment.get(name):
         why = (
-            f"what {name} holds is no Tenhou id, which reads ID, 8 hexadecimal digits, a hyphen, "
-            "8 letters or digits (its value is not shown here)"
+            f"the value of {name} is not a Tenhou id; expected ID, 8 hexadecimal digits, a hyphen, "
+            "8 letters or digits (the value is not shown here)"
         )
     else:
         why = (
-            f"the environment variable {name} is not set; export your id in it, "
+            f"the environment variable {name} is not set; set it to your id, "
             'or set the key to "" to log in as a guest'
         )
     return [Problem((f"{config.play.server}.user_id_env", "play.server"), why)]
 
 
 def _validate(values: dict[str, Any], origins: Mapping[str, str]) -> tuple[Config, list[Problem]]:
-    """The configuration as far as it is valid, and what is not."""
+    """The valid part of the configuration, and the problems of the rest."""
     try:
         return Config.model_validate(values), []
     except ValidationError as exc:
@@ -388,7 +389,7 @@ def _validate(values: dict[str, Any], origins: Mapping[str, str]) -> tuple[Confi
 
 
 def _remove(values: dict[str, Any], loc: list[str]) -> None:
-    """Take the value at ``loc`` out, or the whole section or list it cannot be told apart from."""
+    """Remove the value at ``loc``, or the section or list that contains it."""
     parent: Any = values
     for part in loc[:-1]:
         if not isinstance(parent, dict) or not isinstance(parent.get(part), dict):
@@ -401,7 +402,7 @@ def _remove(values: dict[str, Any], loc: list[str]) -> None:
 
 
 def known_keys() -> list[str]:
-    """Every key path there is."""
+    """All key paths."""
     return [f"{section}.{key}" for section, field in Config.model_fields.items() for key in find(field)]
 
 

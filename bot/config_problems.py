@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, in words that say what to do next."""
+"""Problems of a configuration, as messages that state what to do next."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _FOUND_MAX: Final = 80
 
 
 class Expected(msgspec.Struct, frozen=True):
-    """Says in words what a field wants, where its type does not."""
+    """Describes the values a field accepts, where its type does not."""
 
     text: str
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """One problem: the keys it concerns (the first is named), what to do, and where the value came from."""
+    """One problem: the keys it concerns (the message names the first), what to do, and the value's source."""
 
     paths: tuple[str, ...]
     message: str
@@ -36,7 +36,7 @@ class Problem(msgspec.Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """The key it is reported under."""
+        """The key that the report names."""
         return self.paths[0]
 
     def __str__(self) -> str:
@@ -44,9 +44,9 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def report(problems: Sequence[Problem]) -> str:
-    """All problems, one a line."""
+    """All problems, one per line."""
     count = f"{len(problems):,} problem{'s' if len(problems) > 1 else ''}"
-    first = f"; the first {MOST_TOLD}" if len(problems) > MOST_TOLD else ""
+    first = f"; showing the first {MOST_TOLD}" if len(problems) > MOST_TOLD else ""
     told = [f"  {problem}" for problem in problems[:MOST_TOLD]]
     return "\n".join([f"the configuration has {count}{first}:", *told])
 
@@ -54,7 +54,7 @@ def report(problems: Sequence[Problem]) -> str:
 def describe_errors(
     errors: Iterable[ErrorDetails], model: type[BaseModel], origins: Mapping[str, str]
 ) -> list[Problem]:
-    """Put pydantic's errors in our words; those that no report will show have none."""
+    """Reword pydantic's errors; those beyond the length of a report get no message."""
     problems = []
     for number, error in enumerate(errors):
         path = ".".join(str(part) for part in error["loc"])
@@ -68,7 +68,7 @@ def describe_errors(
 
 
 def find(field: FieldInfo) -> dict[str, FieldInfo]:
-    """The fields of a section; empty if it is none."""
+    """The fields of a section; empty if the field is not a section."""
     annotation = field.annotation
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation.model_fields
@@ -99,7 +99,7 @@ def _nearest(loc: Sequence[str], model: type[BaseModel]) -> str:
     near = difflib.get_close_matches(path, candidates, n=1, cutoff=0.5)
     same_key = [key for key in known if key.partition(".")[2] == loc[-1]]
     best = (same_key or near)[:1] if len(loc) == 1 else (near or same_key)[:1]
-    return f"; the nearest known one is {best[0]}" if best else f"; known here: {', '.join(candidates)}"
+    return f"; did you mean {best[0]}?" if best else f"; known keys: {', '.join(candidates)}"
 
 
 def _origin(path: str, origins: Mapping[str, str]) -> str:
@@ -112,7 +112,7 @@ def _origin(path: str, origins: Mapping[str, str]) -> str:
 
 
 def kind(value: object) -> str:
-    """What a value is, in the words in which fields say what they expect."""
+    """The kind of a value, in the words that fields use for what they expect."""
     names: dict[type, str] = {
         bool: "true or false",
         int: "a number",
@@ -124,7 +124,7 @@ def kind(value: object) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as it is shown in a message: as in the file, short, without secrets."""
+    """A value as messages show it: as in the file, shortened, without secrets."""
     if value is None:
         return "nothing (null)"
     try:

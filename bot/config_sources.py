@@ -1,4 +1,4 @@
-"""Where configuration values come from: the YAML file, the environment, the command line."""
+"""Sources of configuration values: the YAML file, the environment, the command line."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ _MAX_SCALAR: Final = 4096
 
 
 class Layer(msgspec.Struct, frozen=True):
-    """Values of one source by key path; a section that is no mapping stands under its own name."""
+    """Values of one source by key path; a section that is not a mapping is listed under its own name."""
 
     name: str
     values: dict[str, Any]
     names: dict[str, str] = {}
-    """What the source calls a key path, where that is not its own name."""
+    """The source's name for a key path, where it differs from the path."""
 
 
 def read_yaml(path: Path) -> Layer:
     """The values of a configuration file.
 
     Raises:
-        ConfigError: it cannot be read, or is no YAML mapping.
+        ConfigError: the file cannot be read, or is not a YAML mapping.
     """
     try:
         with path.open("rb") as file:
             data = file.read(_MAX_BYTES + 1)
         if len(data) > _MAX_BYTES:
-            raise ConfigError(f"{path}: larger than {_MAX_BYTES:,} bytes; this is no configuration")
+            raise ConfigError(f"{path}: larger than {_MAX_BYTES:,} bytes; this is not a configuration file")
         content = parse_yaml(data.decode("utf-8-sig"))
     except OSError as exc:
-        raise ConfigError(f"{path}: {exc.strerror}; name a configuration file you can read") from exc
+        raise ConfigError(f"{path}: {exc.strerror}; name a readable configuration file") from exc
     except UnicodeDecodeError as exc:
         raise ConfigError(f"{path}: not UTF-8 text (byte {exc.start}); save it as UTF-8") from exc
-    except ValueError as exc:  # also what `open` raises for a name with NUL in it
+    except ValueError as exc:  # `open` raises it too, for a name that contains NUL
         raise ConfigError(f"{path}: {exc}") from exc
     if content is None:
         content = {}
@@ -52,7 +52,7 @@ def read_yaml(path: Path) -> Layer:
 
 
 def read_environment(environment: Mapping[str, str], others: frozenset[str]) -> tuple[Layer, list[Problem]]:
-    """Values of variables like ``SUZAKU_PLAY__GAMES``; ``others`` have our prefix for other ends."""
+    """Values of variables such as ``SUZAKU_PLAY__GAMES``; ``others`` have our prefix but another purpose."""
     values: dict[str, Any] = {}
     names: dict[str, str] = {}
     problems = []
@@ -62,7 +62,7 @@ def read_environment(environment: Mapping[str, str], others: frozenset[str]) -> 
         section, _, key = name.removeprefix(ENV_PREFIX).lower().partition("__")
         if not key:
             problems.append(
-                Problem((name,), "no key of the configuration; write SUZAKU_<SECTION>__<KEY>", "environment")
+                Problem((name,), "not a configuration key; write SUZAKU_<SECTION>__<KEY>", "environment")
             )
             continue
         path = f"{section}.{key}"
@@ -72,10 +72,10 @@ def read_environment(environment: Mapping[str, str], others: frozenset[str]) -> 
 
 
 def merge(layers: Sequence[Layer], servers: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Lay the layers over each other, later over earlier.
+    """Merge the layers; later ones override earlier ones.
 
     Returns:
-        The sections, and for every key path the source that has the last word.
+        The sections, and for every key path the source of its value.
     """
     flat: dict[str, Any] = {}
     origins: dict[str, str] = {}
@@ -112,7 +112,7 @@ def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _scalar(text: str) -> object:
-    """An environment value as YAML would read it, or as it stands."""
+    """An environment value parsed as YAML, or unchanged if that fails."""
     if not text.strip() or len(text) > _MAX_SCALAR:
         return text
     try:

@@ -1,7 +1,8 @@
-"""The part of YAML that configurations are written in: sections, lists, text, numbers, true and false, null.
+"""The subset of YAML used for configurations: sections, lists, text, numbers, true and false, null.
 
-What else YAML has is refused or read as text: references (``&a``, ``*a``), which make a few lines stand for
-gigabytes; tags (``!!set``); and the numbers and dates of YAML 1.1, in which ``1:30`` is 90 and ``010`` is 8.
+Everything else in YAML is rejected or read as text: references (``&a``, ``*a``), with which a few lines can
+expand to gigabytes; tags (``!!set``); and the numbers and dates of YAML 1.1, where ``1:30`` is 90 and ``010``
+is 8.
 """
 
 from __future__ import annotations
@@ -21,22 +22,22 @@ _INDENT: Final = "this does not fit the lines above; check its indentation, and 
 
 
 class NotPlainYamlError(ValueError):
-    """The text cannot be read; the message says where and why in words for people."""
+    """The text cannot be parsed; the message states where and why, in plain words."""
 
 
 def parse_yaml(text: str) -> object:
     """The value of a text.
 
     Raises:
-        NotPlainYamlError: it is no YAML, or uses what we do not take.
+        NotPlainYamlError: it is not YAML, or uses unsupported parts of YAML.
     """
     try:
-        # safe: a SafeLoader that takes less
+        # safe: a SafeLoader with fewer features
         return yaml.load(text, Loader=_PlainLoader)  # noqa: S506
     except yaml.reader.ReaderError as exc:
         before = text[: exc.position].split("\n")
         raise NotPlainYamlError(
-            _at(len(before) - 1, len(before[-1])) + "a control character, which no text holds; remove it"
+            _at(len(before) - 1, len(before[-1])) + "a control character, not allowed in text; remove it"
         ) from exc
     except yaml.MarkedYAMLError as exc:
         mark = exc.problem_mark
@@ -44,14 +45,14 @@ def parse_yaml(text: str) -> object:
 
 
 class _Refused(yaml.MarkedYAMLError):
-    """YAML, but not what we take; its problem is in our words."""
+    """Valid YAML that is not supported; its problem is already in plain words."""
 
     def __init__(self, problem: str, mark: yaml.Mark | None) -> None:
         super().__init__(None, None, problem, mark)
 
 
 class _PlainLoader(yaml.SafeLoader):
-    """Composes plain values only, no deeper than `MAX_DEPTH`, with no key twice in one place."""
+    """Composes only plain values, at most `MAX_DEPTH` deep, without duplicate keys in a section."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - filled below, not with YAML 1.1's
 
@@ -72,7 +73,7 @@ class _PlainLoader(yaml.SafeLoader):
                 f"tags (words that begin with `!`) are not supported; {_QUOTE_IT}", event.start_mark
             )
         if self._depth == MAX_DEPTH:
-            raise _Refused(f"sections and lists nested more than {MAX_DEPTH} deep", event.start_mark)
+            raise _Refused(f"sections and lists nested more than {MAX_DEPTH} levels deep", event.start_mark)
         self._depth += 1
         try:
             return super().compose_node(parent, index)
@@ -85,7 +86,7 @@ class _PlainLoader(yaml.SafeLoader):
             if not isinstance(key, yaml.ScalarNode):
                 raise _Refused("a key is one word, not a list or a section", key.start_mark)
             if key.value in mapping:
-                raise _Refused(f"the key `{key.value}` stands here twice; remove one", key.start_mark)
+                raise _Refused(f"the key `{key.value}` is given twice; remove one", key.start_mark)
             mapping[key.value] = self.construct_object(value, deep=deep)
         return mapping
 
@@ -108,7 +109,7 @@ def _at(line: int, column: int) -> str:
 
 
 def _in_words(error: yaml.MarkedYAMLError) -> str:
-    """What is wrong, in words that need no knowledge of YAML's grammar."""
+    """The error in words that require no knowledge of YAML's grammar."""
     if isinstance(error, _Refused):
         return clean_text(error.problem or "")
     said = f"{error.context or ''}: {error.problem or ''}"
@@ -130,7 +131,7 @@ _WORDS: Final[tuple[tuple[str, Callable[[re.Match[str], str], str]], ...]] = (
     (r"directive|incompatible YAML", lambda _, __: "a line cannot begin with `%`; remove it"),
     (
         r"mapping values are not allowed",
-        lambda _, __: "unexpected `:`; text with `: ` in it needs quotes, or the line above lacks its `:`",
+        lambda _, __: "unexpected `:`; quote text that contains `: `, or add a missing `:` to the line above",
     ),
     (r"could not find expected ':'", lambda _, begun: f"the key of {begun} has no `:` after it"),
     (

@@ -1,4 +1,4 @@
-"""The table as text for a terminal: rivers, melds, scores, our hand and the decision just made."""
+"""The table as text for a terminal: rivers, melds, scores, our hand and the latest decision."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TOP_OPTIONS: Final = 3
 _RIVER_ROW: Final = 6
 _COLUMN_WIDTH: Final = 19
 _SUIT_STYLES: Final = ("yellow", "cyan", "green", "white")
-_LEGEND: Final = "dim thrown as drawn   ! riichi   ~ called away   * dealer   > to move"
+_LEGEND: Final = "dim tsumogiri   ! riichi   ~ called   * dealer   > to move"
 
 
 def round_name(round_index: int) -> str:
@@ -38,9 +38,10 @@ def render(record: np.void, player: int, names: Sequence[str], decision: Decisio
 
     Args:
         record: the round.
-        player: whose seat, absolute; below 0 shows it from the first dealer's, all hands hidden.
-        names: of the players, absolute; strangers chose them.
-        decision: the last one made, if any.
+        player: absolute number of the player at the seat; below 0 shows the first dealer's view, with all
+            hands hidden.
+        names: of the players, by absolute number; untrusted text.
+        decision: the latest one, if any.
     """
     seat_of_us = max(player, 0)
     columns = Table.grid(padding=(0, 1))

@@ -1,4 +1,4 @@
-"""`suzaku convert`: a record from one format into another."""
+"""`suzaku convert`: convert a record from one format to another."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _STDOUT: Final = "-"
 
 
 def convert(source: str, out: str, to: str | None) -> int:
-    """Read a record and write it again.
+    """Read a record and write it in another format.
 
     Args:
-        source: a file in any format, a link to a game or its bare id, or ``-`` for stdin.
-        out: the file to write, a folder that is there, or ``-`` for stdout.
-        to: the format; without it the name of ``out`` says.
+        source: a file in any format, a link to a game or its id, or ``-`` for stdin.
+        out: the file to write, an existing folder, or ``-`` for stdout.
+        to: the format; None chooses it by the suffix of ``out``.
 
     Raises:
-        ConfigError: nothing says in which format to write.
-        ReplayError: the record cannot be read, or not be written so.
+        ConfigError: the format to write is not given.
+        ReplayError: the record cannot be read, or cannot be written in this format.
     """
     form = _format(out, to)
     record = load(full_source(source)).record
@@ -59,7 +59,7 @@ def _format(out: str, to: str | None) -> Format:
     if to and found is None:
         raise ConfigError(f"--to: found {to!r}, expected one of {', '.join(FORMATS)}")
     if found is None:
-        raise ConfigError(f"{out}: its name does not say which format to write; add --to {'|'.join(FORMATS)}")
+        raise ConfigError(f"{out}: the suffix matches no format; add --to {'|'.join(FORMATS)}")
     return found
 
 
@@ -67,16 +67,16 @@ def _target(out: str, record: GameRecord, form: Format) -> Path:
     path = Path(out)
     if not path.is_dir():
         return path
-    # The id comes from the file that was read: only a real one becomes a name.
+    # The id comes from the file that was read: use it as a file name only if it is valid.
     return path / f"{check_game_id(record.game_id)}{_SUFFIXES[form]}"
 
 
 def _write(path: Path, data: bytes) -> None:
     if path.is_symlink():
-        raise ReplayError(f"{path}: a link; links are not written to")
+        raise ReplayError(f"{path}: a symbolic link; name the file itself")
     try:
         replace_file(path, data)
     except OSError as exc:
         raise ReplayError(f"{path}: cannot be written: {exc.strerror}") from exc
     except ValueError as exc:
-        raise ReplayError(f"{str(path)!r}: no name for a file: {exc}") from exc
+        raise ReplayError(f"{str(path)!r}: not a valid file name: {exc}") from exc

@@ -1,4 +1,4 @@
-"""File descriptors kept back for what must be written, however many are taken by others."""
+"""Reserved file descriptors for files that must be written even when all others are in use."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from typing import Final
 
 KEPT_BACK: Final = 8
-"""A record takes one at a time, and Python some more where it imports a module to write it."""
+"""Writing a record needs one at a time; Python needs a few more if it imports a module for it."""
 
 
 class SpareDescriptors:
-    """Holds some descriptors open; whoever must write gives them back to the system for that time.
+    """Holds some descriptors open, and releases them while an important file is written.
 
     Args:
-        count: how many; fewer where there are not as many left.
+        count: how many to hold; fewer if the system has fewer left.
     """
 
     def __init__(self, count: int = KEPT_BACK) -> None:
@@ -27,7 +27,7 @@ class SpareDescriptors:
 
     @contextlib.contextmanager
     def given_back(self) -> Iterator[None]:
-        """While it lasts, as many files can be opened as are held otherwise."""
+        """Release the descriptors for the duration of the block, so that this many files can be opened."""
         _close(self._held)
         try:
             yield
@@ -35,7 +35,7 @@ class SpareDescriptors:
             self._take()
 
     def _take(self) -> None:
-        with contextlib.suppress(OSError):  # others have them; the next time perhaps
+        with contextlib.suppress(OSError):  # none free; try again next time
             while len(self._held) < self._count:
                 self._held.append(os.open(os.devnull, os.O_RDONLY))
 

@@ -1,7 +1,7 @@
-"""The bot as an mjai engine: what its seat is told goes in, what it does comes out.
+"""The bot as an mjai engine: takes the messages sent to its seat, returns its actions.
 
-The seat's own reading of the messages, our rules and our decision flow decide, as in live play; what an arena
-says about possible actions is not looked at. `bot.pipe` puts this on stdin and stdout.
+Decisions use our own table state, rules and decision flow, as in live play; an arena's lists of possible
+actions are ignored. `bot.pipe` connects the engine to stdin and stdout.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from replays.mjai_reader import SILENT, MjaiReader
 from replays.mjai_seat import NONE, write_action
 
 _ASIDES: Final = (DoraRevealed, RiichiAccepted, PlayerLeft, PlayerReturned)
-"""Events that put no new choice to anybody: what was asked before them has been answered."""
+"""Events that open no new choice for any player; earlier choices have been answered."""
 _NO_PLAYER: Final = -1
 _START_SCORES: Final = (START_SCORE,) * 4
-"""Where nobody says them: the first mjai leaves them out of the deal, and tells them with every change."""
+"""Used until a message states the scores; the original mjai sends them on every change, not in the deal."""
 _FACES: Final = frozenset(mjai_text(tile) for tile in range(TILES))
 _REASON: Final = 200
-"""Characters of an error that are logged: what came in may be endless."""
+"""Characters of an error that are logged; input can be arbitrarily long."""
 
 log = structlog.get_logger(__name__)
 
@@ -43,10 +43,10 @@ class EngineSettings(msgspec.Struct, frozen=True):
     """How an engine plays.
 
     Attributes:
-        length: of the games; no message says it.
-        player: who we are when ``start_game`` carries no ``id``, 0 to 3; None if it always does.
-        failures: after so many failed decisions the rules play the rest of the game.
-        riichi_at_once: declare riichi and name the discard in one answer.
+        length: of the games; no message states it.
+        player: our number, 0 to 3, if ``start_game`` has no ``id``; None if it always has one.
+        failures: number of failed decisions after which the rules play the rest of the game.
+        riichi_at_once: send riichi and its discard in one answer.
     """
 
     length: GameLength = "hanchan"
@@ -56,19 +56,19 @@ class EngineSettings(msgspec.Struct, frozen=True):
 
 
 class _Round(Enum):
-    """Where we stand in a round."""
+    """State of the round."""
 
     NONE = "none"
     FOLLOWED = "followed"
-    LOST = "lost"  # something in it did not fit, so that we no longer know what is legal
+    LOST = "lost"  # a message did not fit, so the legal actions are no longer known
 
 
 class Engine:
     """One seat, in one game after another.
 
     Args:
-        policy: who decides.
-        settings: how.
+        policy: makes the decisions.
+        settings: of the engine.
     """
 
     def __init__(self, policy: Policy, settings: EngineSettings | None = None) -> None:
@@ -81,17 +81,17 @@ class Engine:
         self._scores: object = _START_SCORES
 
     def tell(self, messages: Sequence[object]) -> list[Message]:
-        """Take in what has happened, and decide if it leaves a choice to our seat. Never raises.
+        """Process messages, and decide if our seat has a choice. Never raises.
 
-        A message that cannot be understood is logged. An event that does not fit the round loses it: up to
-        the next deal we then only throw what we draw.
+        Messages that cannot be understood are logged. After an event that does not fit the round, the state
+        of the round is lost: until the next deal the engine only discards the tile it draws.
 
         Args:
-            messages: JSON values, as they come from the wire.
+            messages: JSON values as received.
 
         Returns:
-            The answer: one action, ``none`` for a pass or where a message was wrong; riichi with its discard
-            where that is wanted; empty where nothing was asked.
+            The answer: one action; ``none`` for a pass or after an invalid message; riichi with its discard
+            if ``riichi_at_once``; empty if there was no choice.
         """
         self._asked = False
         understood = True
@@ -105,12 +105,14 @@ class Engine:
         return answer
 
     def _understands(self, message: object) -> bool:
-        if not isinstance(message, Mapping):  # where an event is lost with it, the next one will not fit
-            log.error("engine.misunderstood", reason=f"not a JSON object but a {type(message).__name__}")
+        if not isinstance(message, Mapping):  # if this was an event, the next one will not fit
+            log.error(
+                "engine.misunderstood", reason=f"expected a JSON object, found {type(message).__name__}"
+            )
             return False
         try:
             self._hear(message)
-        except Exception as error:  # decision fallback: whatever comes in, the next round is played
+        except Exception as error:  # decision fallback: on any input, go on with the next round
             trace = None if isinstance(error, ReplayFormatError) else error
             log.exception("engine.misunderstood", reason=str(error)[:_REASON], exc_info=trace)
             self._lose()
@@ -133,9 +135,9 @@ class Engine:
         elif self._round is _Round.FOLLOWED:
             self._follow(message)
         elif self._round is _Round.NONE and kind not in SILENT:
-            raise ReplayFormatError(f"{kind} where no round is under way")
+            raise ReplayFormatError(f"{kind} outside a round")
 
-    # --- what is heard ---
+    # --- incoming messages ---
 
     def _start_game(self, message: Mapping[str, Any]) -> None:
         self._round = _Round.NONE
@@ -144,20 +146,18 @@ class Engine:
         player = message.get("id", self._settings.player)
         if player not in range(4) or isinstance(player, bool):
             self._player = _NO_PLAYER
-            raise ReplayFormatError("start_game without an id from 0 to 3; --seat says whose seat it is")
+            raise ReplayFormatError("start_game without an id from 0 to 3; use --seat to set the seat")
         self._player = int(player)
 
     def _start_round(self, message: Mapping[str, Any]) -> None:
         self._round = _Round.LOST
         self._asked = False
-        self._reader = MjaiReader()  # whatever came of the last round, scores and sticks stand in the deal
+        self._reader = MjaiReader()  # the deal states scores and sticks, so the last round is not needed
         self._reader.read({"scores": self._scores, **message})
         if self._player == _NO_PLAYER:
-            raise ReplayFormatError("start_kyoku before a start_game that says whose seat this is")
+            raise ReplayFormatError("start_kyoku before a start_game with the id of our seat")
         if not self._reader.state["hand_known"][self._player]:
-            raise ReplayFormatError(
-                f"start_kyoku does not show the hand of player {self._player}, who we are"
-            )
+            raise ReplayFormatError(f"start_kyoku does not show the hand of player {self._player}, our seat")
         self._round = _Round.FOLLOWED
 
     def _end_round(self, _: Mapping[str, Any]) -> None:
@@ -167,11 +167,11 @@ class Engine:
     def _follow(self, message: Mapping[str, Any]) -> None:
         for event in self._reader.read(message):
             if isinstance(event, Riichi) and event.player == self._player and self._settings.riichi_at_once:
-                self._asked = False  # the discard has been named
+                self._asked = False  # the discard was sent with the riichi
             elif not isinstance(event, _ASIDES):
                 self._asked = True
 
-    # --- what is said ---
+    # --- answers ---
 
     def _answer(self) -> list[Message]:
         state = self._reader.state
@@ -182,7 +182,7 @@ class Engine:
             said = [write_action(action, state, self._player)]
             if action.kind is ActionKind.RIICHI and self._settings.riichi_at_once:
                 said.append(self._riichi_discard(state))
-        except Exception as error:  # decision fallback: an arena waits for an answer
+        except Exception as error:  # decision fallback: the arena waits for an answer
             log.exception("engine.failed", reason=str(error))
             self._lose()
             return [dict(NONE)]
@@ -213,7 +213,7 @@ class Engine:
         return write_action(action, declared, self._player)
 
     def _throw_back(self, message: object) -> list[Message]:
-        """In a lost round, throw what we draw: that is always legal, and better than no answer."""
+        """In a lost round, discard the drawn tile: always legal, and better than no answer."""
         if not isinstance(message, Mapping) or message.get("type") != "tsumo":
             return []
         pai = message.get("pai")
@@ -230,4 +230,4 @@ _HEARD: Final[dict[str, Callable[[Engine, Mapping[str, Any]], None]]] = {
     "end_kyoku": Engine._end_round,
     "end_game": Engine._end_round,
 }
-"""The messages that begin and end; the reader does not see the ends, for arenas write them in many ways."""
+"""Messages at the start and end of rounds and games; end messages vary by arena and skip the reader."""

@@ -1,4 +1,4 @@
-"""`suzaku games`: what lies in the library, all of it or what fits."""
+"""`suzaku games`: list the games of the library, all or filtered."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def list_games(
     """Print the games of a library.
 
     Args:
-        folder: where the records lie.
-        player: only games with this name at the table, and from where he sat.
-        since: a day, as ``2026-01-31``; only games of that day and later ones.
-        placement: only games in which he, else we, came to this place.
+        folder: of the records.
+        player: only games of the player with this name, seen from that player's seat.
+        since: a day such as ``2026-01-31``; only games from this day on.
+        placement: only games in which that player, or by default the bot, finished in this place.
         as_json: print one JSON object.
 
     Raises:
-        ConfigError: ``since`` is no day.
-        ReplayError: the folder cannot be looked into.
+        ConfigError: ``since`` is not a date.
+        ReplayError: the folder cannot be read.
     """
     day = _day(since)
     entries, problems = games(folder)
@@ -48,7 +48,7 @@ def list_games(
 
 
 def games_text(entries: Sequence[GameEntry], folder: Path) -> str:
-    """The list for people: one game a line, oldest first, and the average place."""
+    """The list as text: one game per line, oldest first, and the average place."""
     if not entries:
         return f"no games in {folder}\n"
     lines = [_line(entry) for entry in entries]

@@ -1,4 +1,4 @@
-"""Shows a running game on a terminal: the table at the bottom, log lines scrolling by above it."""
+"""Show a running game on a terminal: the table at the bottom, log lines scrolling above it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from policies.decision import Decision
 REFRESH_S: Final = 0.1
 JOIN_S: Final = 2.0
 LINES_MAX: Final = 10_000
-"""Log lines that may wait for a terminal that does not read; more are dropped."""
+"""Log lines that may queue for a terminal that does not read; further ones are dropped."""
 
 
 class _Picture(NamedTuple):
@@ -32,10 +32,10 @@ class _Picture(NamedTuple):
 
 
 class LiveTable:
-    """Keeps the table up to date and takes over stderr while it does.
+    """Keeps the table on screen up to date, and replaces stderr meanwhile.
 
-    All writing is done by one thread of its own, from copies of the state: neither drawing nor a terminal
-    that does not read ever delays an answer, and lines and table never mix.
+    A separate thread does all the writing, from copies of the state: neither drawing nor a terminal that does
+    not read delays an answer, and log lines and the table never mix.
     """
 
     def __init__(self, terminal: TextIO, refresh_s: float = REFRESH_S) -> None:
@@ -50,7 +50,7 @@ class LiveTable:
         self._stderr: TextIO | None = None
 
     def update(self, record: np.void, player: int, names: Sequence[str], decision: Decision | None) -> None:
-        """Show this soon; what comes within the same tenth of a second is shown as one."""
+        """Show this state soon; of several updates within a tenth of a second only the last is shown."""
         picture = _Picture(clone(record), player, tuple(names), decision)
         with self._changed:
             self._picture = picture
@@ -88,15 +88,15 @@ class LiveTable:
             ) as live:
                 while self._draw(live, console):
                     pass
-        except Exception as exc:  # task root: a terminal that fails costs the picture, not the game
+        except Exception as exc:  # task root: if the terminal fails, the game goes on without the table
             with self._changed:
                 self._failed = True
                 left, self._lines = self._lines, []
-            for line in (*left, f"the table cannot be shown any more: {type(exc).__name__}: {exc}"):
+            for line in (*left, f"the table can no longer be shown: {type(exc).__name__}: {exc}"):
                 self.say(line)
 
     def _draw(self, live: Live, console: Console) -> bool:
-        """Wait for something new and show it; whether there is more to come."""
+        """Wait for updates and show them; return whether more can follow."""
         with self._changed:
             while self._picture is None and not self._lines and not self._ending:
                 self._changed.wait()
@@ -114,7 +114,7 @@ class LiveTable:
 
 
 class _Lines(io.TextIOBase):
-    """Stands in for stderr and hands whole lines on."""
+    """Replaces stderr, and passes complete lines on."""
 
     def __init__(self, table: LiveTable) -> None:
         self._table = table

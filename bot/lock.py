@@ -1,4 +1,4 @@
-"""One process per login id: a second copy started by mistake is refused before it connects."""
+"""One process per login id: a second process is refused before it connects."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from game.errors import ConfigError
 
 
 def hashed_name(secret: str) -> str:
-    """A file name that belongs to a secret and does not tell it."""
+    """A file name derived from a secret that does not reveal it."""
     return hashlib.sha256(secret.encode()).hexdigest()[:16]
 
 
 @contextlib.contextmanager
 def id_lock(folder: Path, login_id: str) -> Iterator[None]:
-    """Hold an id for as long as the block runs.
+    """Hold the lock of an id for the duration of the block.
 
-    The system drops the lock with the process, however it ends, so that nothing is left to clean up.
+    The system releases the lock when the process ends, however it ends, so no cleanup is needed.
 
     Args:
-        folder: where lock files lie; made if it is missing.
-        login_id: the secret id, or the guest's name; only a hash of it becomes part of a file name.
+        folder: of the lock files; created if missing.
+        login_id: the secret id, or the guest name; the file name contains only a hash of it.
 
     Raises:
-        ConfigError: another process holds it, or the folder cannot be written.
+        ConfigError: another process holds the lock, or the folder is not writable.
     """
     with lock_file(folder / f"{hashed_name(login_id)}.lock"):
         yield
@@ -36,25 +36,25 @@ def id_lock(folder: Path, login_id: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def lock_file(path: Path) -> Iterator[None]:
-    """Hold a lock file for as long as the block runs.
+    """Hold a lock file for the duration of the block.
 
     Raises:
-        ConfigError: another process holds it, or it cannot be made.
+        ConfigError: another process holds the lock, or the file cannot be created.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as exc:
         raise ConfigError(
-            f"the lock file {path} cannot be made ({exc.strerror}); make the folder writable"
+            f"the lock file {path} cannot be created ({exc.strerror}); make the folder writable"
         ) from exc
     try:
         try:
             _lock(file)
         except OSError as exc:
             raise ConfigError(
-                f"another process is playing under this id (lock file {path}); "
-                "stop it first: two logins of one id throw each other out"
+                f"another process is playing with this id (lock file {path}); "
+                "stop it first: two logins with the same id disconnect each other"
             ) from exc
         yield
     finally:

@@ -1,7 +1,7 @@
-"""Logging: structlog to stderr, for people on a terminal and as JSON lines elsewhere, without secrets.
+"""Logging: structlog to stderr, as readable text on a terminal and as JSON lines elsewhere, without secrets.
 
-The standard library's loggers (asyncio, websockets) and uncaught exceptions go the same way, so tracebacks
-are redacted too.
+The standard library's loggers (asyncio, websockets) and uncaught exceptions use the same handler, so their
+tracebacks are redacted too.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ CAUSED_BY_OTHERS: Final = frozenset(
         "table.refused",
     }
 )
-"""Events whose number is up to the other side of a line: a few a minute are written, the rest is counted."""
+"""Events that the other side of a connection can cause at will; a few a minute are logged, others counted."""
 
 _hidden: set[tuple[str, str]] = set()
 _limit = RateLimit()
 
 
 def set_up_logs(level: str = "info", log_format: Format = "auto", stream: TextIO | None = None) -> None:
-    """Send every log line to ``stream``; without one to stderr, whatever that is when the line comes.
+    """Send every log line to ``stream``, or to whatever `sys.stderr` is when the line is logged.
 
-    Processes started from now on do the same first, with their own stderr.
+    Processes started later set up their logs in the same way, with their own stderr.
 
     Args:
         level: debug, info, warning or error.
         log_format: ``auto`` is console on a terminal and JSON lines otherwise.
-        stream: where lines go.
+        stream: of the lines; None for stderr.
     """
     on_terminal = (stream or sys.stderr).isatty()
     as_console = log_format == "console" or (log_format == "auto" and on_terminal)
@@ -73,7 +73,7 @@ def set_up_logs(level: str = "info", log_format: Format = "auto", stream: TextIO
     )
     renderer: Any = structlog.processors.JSONRenderer(ensure_ascii=False)
     if as_console:
-        # exceptions are text by now, so that redaction saw them; nothing is left to pretty-print
+        # exceptions are already text, so that redaction covers them; there is nothing left to pretty-print
         renderer = structlog.dev.ConsoleRenderer(
             colors=on_terminal, exception_formatter=structlog.dev.plain_traceback
         )
@@ -91,7 +91,7 @@ def set_up_logs(level: str = "info", log_format: Format = "auto", stream: TextIO
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
     for noisy in ("asyncio", "numba", "websockets"):
-        # websockets logs whole frames at debug; those belong into --capture
+        # websockets logs whole frames at debug level; --capture is for those
         logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))
     logging.captureWarnings(True)
     sys.excepthook = _log_uncaught
@@ -104,19 +104,19 @@ def set_up_logs(level: str = "info", log_format: Format = "auto", stream: TextIO
 
 
 def redact_event(_: Any, __: str, event: EventDict) -> EventDict:
-    """Take secrets and control characters out of every value of a log event."""
+    """Remove secrets and control characters from every value of a log event."""
     return {key: value if key.startswith("_") else REDACTOR.value(value, key) for key, value in event.items()}
 
 
 def hide_event(_: Any, method: str, event: EventDict) -> EventDict:
-    """Drop the events that `hidden` names; warnings and errors are always shown."""
+    """Drop events hidden by `hidden`; warnings and errors are always shown."""
     if method in ("debug", "info") and any(event.get(key) == value for key, value in _hidden):
         raise structlog.DropEvent
     return event
 
 
 def limit_event(_: Any, __: str, event: EventDict) -> EventDict:
-    """Drop what others cause too often; the next line of the kind says how many were dropped."""
+    """Drop events that others cause too often; the next line of the same kind reports how many."""
     kind = str(event.get("event", ""))
     if kind not in CAUSED_BY_OTHERS:
         return event
@@ -129,14 +129,14 @@ def limit_event(_: Any, __: str, event: EventDict) -> EventDict:
 
 
 def tell_left_out() -> None:
-    """Say how many lines were dropped since the last one of their kind."""
+    """Log how many lines of each kind were dropped since the last one shown."""
     for kind, count in _limit.take_left_out().items():
         structlog.get_logger("suzaku").info("log.left_out", kind=kind, lines=count)
 
 
 @contextlib.contextmanager
 def hidden(**values: str) -> Iterator[None]:
-    """While it lasts, log events with one of these values are not shown: ``hidden(event="round.ended")``."""
+    """Hide log events with one of these values during the block: ``hidden(event="round.ended")``."""
     added = set(values.items()) - _hidden
     _hidden.update(added)
     try:
@@ -146,14 +146,14 @@ def hidden(**values: str) -> Iterator[None]:
 
 
 def without_game_id(_: Any, __: str, event: EventDict) -> EventDict:
-    """People read the game's id where it begins and ends; machines get it with every event."""
+    """On the console, show the game id only where a game begins or ends; JSON has it in every event."""
     if not str(event.get("event", "")).startswith("game."):
         event.pop("game_id", None)
     return event
 
 
 class _StderrHandler(logging.StreamHandler[TextIO]):
-    """Writes to whatever stderr is now: a live table puts its own in place to stay below the lines."""
+    """Writes to the current `sys.stderr`: a live table replaces it, to keep the table below the log lines."""
 
     def __init__(self) -> None:
         logging.Handler.__init__(self)

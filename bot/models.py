@@ -1,4 +1,4 @@
-"""Who decides, as configured: loaded and tried before anything connects."""
+"""The configured policy, loaded and tested before anything connects."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     import torch
 
 THREADS: Final = 1
-"""That torch may use for a decision: one position is too little work to share, and others need a core too."""
+"""Threads torch may use for a decision: one position is too little to split, and other tasks need cores."""
 
 
 class PolicyLoader:
-    """Gives out the policy loaded at the start, and after that a new one each time.
+    """Returns the policy loaded at start-up on the first call, and loads a new one on each later call.
 
     Args:
-        section: which policy, and from where.
+        section: configuration of the policy.
 
     Raises:
         ConfigError: a checkpoint cannot be used.
@@ -36,7 +36,7 @@ class PolicyLoader:
         self._given = False
 
     def __call__(self) -> Policy:
-        """The policy, on whichever thread asks.
+        """The policy; may be called on any thread.
 
         Raises:
             ConfigError: a checkpoint can no longer be used.
@@ -61,7 +61,7 @@ def load(section: DecisionSection) -> Policy:
             return load_named(section.policy).policy
         except ConfigError as exc:
             raise ConfigError(f"decision.policy: {exc}") from exc
-    # it imports torch, which takes a second or more and which only those need who play with networks
+    # this imports torch, which takes a second or more and is needed for networks only
     from policies.inference import SHIPPED, load_policy  # noqa: PLC0415
 
     use_threads()
@@ -70,15 +70,15 @@ def load(section: DecisionSection) -> Policy:
         return load_policy(folder, averaging=section.permutations, device=device_of(section))
     except CheckpointError as exc:
         raise ConfigError(
-            f"decision.checkpoints: {exc}; `decision.policy: heuristic` plays without models"
+            f"decision.checkpoints: {exc}; to play without models, set `decision.policy: heuristic`"
         ) from exc
 
 
 def device_of(section: DecisionSection) -> torch.device:
-    """Where the networks compute.
+    """The device that the networks run on.
 
     Raises:
-        ConfigError: a GPU is asked for and there is none.
+        ConfigError: a GPU is requested and there is none.
     """
     from policies.device import choose_device  # noqa: PLC0415 - as above
 
@@ -89,26 +89,26 @@ def device_of(section: DecisionSection) -> torch.device:
 
 
 def use_threads() -> None:
-    """Have torch use as many threads for a decision as we mean it to."""
+    """Limit torch to `THREADS` threads."""
     import torch  # noqa: PLC0415 - as above
 
     torch.set_num_threads(THREADS)
 
 
 def policy_text(section: DecisionSection) -> str:
-    """Who decides, in words."""
+    """The configured policy, described in words."""
     if section.policy == "heuristic":
         return "the heuristic"
     if section.policy.startswith(PREFIX):
         return f"the policy in {section.policy.removeprefix(PREFIX)}"
-    models = f"the models in {section.checkpoints}" if section.checkpoints else "the models that come with it"
-    looks = f", averaged over {section.permutations} renamings" if section.permutations > 1 else ""
+    models = f"the models in {section.checkpoints}" if section.checkpoints else "the shipped models"
+    looks = f", averaged over {section.permutations} permutations" if section.permutations > 1 else ""
     where = "" if section.device == "cpu" else f", on {section.device}"
     return models + looks + where
 
 
 def try_out(policy: Policy) -> None:
-    """Ask every slot once, on a known hand: whatever is lazy is loaded by it.
+    """Ask every slot once, about a known hand, which also completes any lazy loading.
 
     Raises:
         ConfigError: it gives no usable answer.
@@ -118,4 +118,4 @@ def try_out(policy: Policy) -> None:
     except ModelError as exc:
         if isinstance(policy, PythonPolicy):
             raise ConfigError(f"decision.policy: {exc}") from exc
-        raise ConfigError(f"decision.checkpoints: {exc}; train it again, or take another folder") from exc
+        raise ConfigError(f"decision.checkpoints: {exc}; train it again, or use another folder") from exc

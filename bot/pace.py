@@ -1,4 +1,4 @@
-"""How long to wait before an answer goes out, so that people can follow and offers stay hidden."""
+"""Delays before an answer is sent, so that people can follow the game and offered calls stay hidden."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from game.actions import Action, ActionKind
 Pace: TypeAlias = Literal["instant", "human"]
 
 PASS_DELAY_S: Final = 1.0
-"""Always the same: a wait that changed with the hand would tell the table what was on offer."""
+"""Constant: a delay that depended on the hand would reveal to the table what was offered."""
 DISCARD_DELAY_S: Final = (0.5, 1.0)
 CALL_DELAY_S: Final = (1.0, 2.0)
 READY_DELAY_S: Final = (3.0, 4.8)
-"""Between rounds; the server goes on by itself after five seconds."""
+"""Between rounds; the server continues by itself after five seconds."""
 
 
 class Uniform(Protocol):
-    """The one thing we want from a random generator."""
+    """The only method used of a random generator."""
 
     def uniform(self, a: float, b: float, /) -> float:
         """A number between ``a`` and ``b``."""
@@ -25,7 +25,7 @@ class Uniform(Protocol):
 
 
 def action_delay_s(pace: Pace, action: Action, rng: Uniform) -> float:
-    """Seconds between seeing a choice and answering it with ``action``.
+    """Seconds between receiving a choice and answering it with ``action``.
 
     Source: delays of the official client and of open bots (`docs/tenhou-protocol.md`, section 5.2).
     """
@@ -37,5 +37,5 @@ def action_delay_s(pace: Pace, action: Action, rng: Uniform) -> float:
 
 
 def ready_delay_s(pace: Pace, rng: Uniform) -> float:
-    """Seconds before saying that we are ready for the next round."""
+    """Seconds before telling the server that we are ready for the next round."""
     return 0.0 if pace == "instant" else rng.uniform(*READY_DELAY_S)

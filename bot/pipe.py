@@ -1,7 +1,7 @@
-"""`suzaku engine`: lines of mjai in, lines of mjai out.
+"""`suzaku engine`: reads lines of mjai, writes lines of mjai.
 
-Nothing but answers goes to stdout. Two dialects are in use, told apart line by line: one event a line, and a
-JSON array of all events since the last answer; `docs/engine.md` says who speaks which.
+Only answers go to stdout. Two dialects are in use, and are distinguished line by line: one event per line,
+and a JSON array of all events since the last answer; `docs/engine.md` lists the programs that use each.
 """
 
 from __future__ import annotations
@@ -23,23 +23,25 @@ from replays.mjai import Message
 from replays.mjai_seat import NONE
 
 MAX_LINE: Final = 1 << 20
-"""Bytes of a line: an array of a whole round's events takes some tens of thousands."""
+"""Bytes per line; an array of all events of a round takes some tens of thousands."""
 
 Answers: TypeAlias = Literal["auto", "every", "asked"]
-"""What is answered: every line, or only what asks something of our seat; ``auto``: every array, and of single
-events what asks."""
+"""Lines to answer: every line, or only those that require a decision.
+
+``auto``: every array, and single events that require a decision.
+"""
 
 log = structlog.get_logger(__name__)
 
 
 def run_engine(config: Config, *, player: int | None, answers: Answers, arrays: bool) -> int:
-    """Play whatever comes in on stdin until it ends; the exit code.
+    """Play the games that arrive on stdin until it ends; return the exit code.
 
     Args:
-        config: who decides, and the kind of game.
-        player: who we are when ``start_game`` carries no ``id``, 0 to 3; None if it always does.
-        answers: which lines are answered.
-        arrays: answer with arrays of actions, riichi and its discard in one.
+        config: names the policy and the game type.
+        player: our number, 0 to 3, if ``start_game`` has no ``id``; None if it always has one.
+        answers: which lines to answer.
+        arrays: answer with arrays of actions; riichi and its discard share one.
 
     Raises:
         ConfigError: a model cannot be used.
@@ -51,7 +53,7 @@ def run_engine(config: Config, *, player: int | None, answers: Answers, arrays: 
         failures=config.decision.failures_before_rules,
         riichi_at_once=arrays,
     )
-    with contextlib.redirect_stdout(sys.stderr):  # no library's chatter may stand among the answers
+    with contextlib.redirect_stdout(sys.stderr):  # keep libraries' output out of the answers
         policy = load(config.decision)
         warm_up_visibly(policy=policy)
         converse(Engine(policy, settings), sys.stdin.buffer, out, answers=answers, arrays=arrays)
@@ -61,7 +63,7 @@ def run_engine(config: Config, *, player: int | None, answers: Answers, arrays: 
 def converse(
     engine: Engine, source: BinaryIO, out: TextIO, *, answers: Answers = "auto", arrays: bool = False
 ) -> None:
-    """Answer line by line until the source ends; an empty line says nothing and is not answered."""
+    """Answer line by line until the source ends; empty lines are skipped."""
     for line in _lines(source):
         said, is_array = _answer(engine, line)
         if not said and (answers == "every" or (answers == "auto" and is_array)):
@@ -72,11 +74,11 @@ def converse(
 
 
 def _answer(engine: Engine, line: bytes) -> tuple[list[Message], bool]:
-    """What the engine says to a line, and whether the line was an array."""
+    """The engine's answer to a line, and whether the line was an array."""
     try:
         value = _value(line)
     except ReplayError as error:
-        log.error("engine.misunderstood", reason=str(error))  # noqa: TRY400 - the reason says it all
+        log.error("engine.misunderstood", reason=str(error))  # noqa: TRY400 - the reason is enough
         return [dict(NONE)], False
     if isinstance(value, list):
         return engine.tell(value), True
@@ -89,11 +91,11 @@ def _value(line: bytes) -> object:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ReplayFormatError(f"no JSON: {type(error).__name__} {error}") from None
+        raise ReplayFormatError(f"not JSON: {type(error).__name__} {error}") from None
 
 
 def _lines(source: BinaryIO) -> Iterator[bytes]:
-    """The lines that are not empty; of an endless one only enough to see that it is too long."""
+    """The non-empty lines; of an overlong line, only enough to see that it is too long."""
     while line := source.readline(MAX_LINE + 1):
         rest = line
         while len(rest) > MAX_LINE and not rest.endswith(b"\n"):

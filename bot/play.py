@@ -1,4 +1,4 @@
-"""Puts the pieces together: lobby, session, client, player, records and the picture of the table."""
+"""`suzaku play`: connects the lobby, session, client, player, records and the live table."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from replays.library import Closing
 from replays.record import DecisionRecord
 
 AT_HOME: Final = Waits(first_s=0.5, growth=2.0, longest_s=4.0, tries=0)
-"""A lobby of our own bothers nobody, and comes up within seconds or not at all."""
+"""Waits for a local lobby: retries disturb no other users, and a lobby starts in seconds or not at all."""
 
 log = structlog.get_logger(__name__)
 
@@ -60,14 +60,14 @@ log = structlog.get_logger(__name__)
 def play_games(
     config: Config, environment: Mapping[str, str], *, as_json: bool, dry_run: bool, started: float
 ) -> int:
-    """Play as configured and print the result; the exit code.
+    """Play as configured and print the result; return the exit code.
 
     Args:
         config: what to play.
-        environment: holds the id.
+        environment: contains the id.
         as_json: print one JSON object.
-        dry_run: only say what would be done.
-        started: when the program began, by the monotonic clock.
+        dry_run: only print what would be done.
+        started: start of the program, by the monotonic clock.
 
     Raises:
         ConfigError: the id is in use, the capture or lock file cannot be written, or a model cannot be used.
@@ -85,7 +85,7 @@ def play_games(
         if config.play.server == "tenhou":
             say_once(_state_folder(), lambda text: print(text, file=sys.stderr))
         capture = stack.enter_context(_open_capture(config))
-        # An account comes back by its id, and the built-in lobby ends with us.
+        # An account rejoins by its id, and the built-in lobby ends with this process.
         has_code = is_guest and bool(config.local.url or config.play.server == "tenhou")
         store = stack.enter_context(_resume_store(config)) if has_code else None
         feed = stack.enter_context(_dashboard(config, environment))
@@ -100,7 +100,7 @@ def play_games(
 
 
 def plan_text(config: Config) -> str:
-    """What `suzaku play` would do."""
+    """A summary of what `suzaku play` would do."""
     where = {
         "tenhou": f"Tenhou ({', '.join(config.tenhou.hosts)})",
         "local": config.local.url or f"the built-in lobby, {port_text(config)}",
@@ -111,7 +111,7 @@ def plan_text(config: Config) -> str:
         [
             f"would play {config.play.games} game{'s' if config.play.games > 1 else ''} on {where}",
             f"  lobby {config.server.lobby}, type {config.server.type} ({config.game_type}), as {login}",
-            f"  {config.pace} pace, {config.decision.budget_ms} ms for a decision",
+            f"  {config.pace} pace, {config.decision.budget_ms} ms per decision",
             f"  decisions by {policy_text(config.decision)}",
             f"  records to {config.records.folder}"
             + (f", frames to {config.records.capture}" if config.records.capture else ""),
@@ -121,7 +121,7 @@ def plan_text(config: Config) -> str:
 
 
 class Run:
-    """One run of `suzaku play`: some games on one login."""
+    """One run of `suzaku play`: one or more games with one login."""
 
     def __init__(
         self,
@@ -174,7 +174,7 @@ class Run:
         )
 
     async def play(self) -> None:
-        """Play all games; what came of it is in `result`."""
+        """Play all games; `result` returns the outcome."""
         async with self._server() as urls:
             client = TenhouClient(
                 self._client_settings(urls),
@@ -194,13 +194,13 @@ class Run:
                 await self._until_done(client)
 
     def close(self) -> None:
-        """Save the records that wait, and let the threads that think end; only then may the program."""
+        """Save pending records and let the decision threads end; the program must not exit before this."""
         self._closing = self._records.close()
         if not self._player.join():
             log.warning("decision.worker_hung", until="the program's end")
 
     def result(self) -> RunResult:
-        """What came of it, after `close`."""
+        """The result of the run; call it after `close`."""
         closing = self._closing
         games: list[PlayedGame] = [
             played_game(result, names, rss_mb, self._records.late(result.game_id))
@@ -226,9 +226,7 @@ class Run:
 
         def finish() -> None:
             self._interrupted = True
-            log.warning(
-                "program.stopping", hint="the running game is played to its end; Ctrl-C again stops now"
-            )
+            log.warning("program.stopping", hint="finishing the running game; press Ctrl-C again to stop now")
             client.finish()
 
         def stop() -> None:
@@ -241,22 +239,22 @@ class Run:
             except asyncio.CancelledError:
                 pass
             except TransportError as exc:
-                # what was reached so far is still printed
+                # the results so far are still printed
                 self._failure = redact(clean_text(str(exc)))
-                log.error("program.failed", reason=self._failure)  # noqa: TRY400 - foreseen: the reason says it all
+                log.error("program.failed", reason=self._failure)  # noqa: TRY400 - expected: the reason is enough
         if self._session.in_game:
             self._unfinished = self._journal.game_id
 
     @contextlib.asynccontextmanager
     async def _server(self) -> AsyncIterator[tuple[str, ...]]:
-        """Where to connect; with the built-in lobby open around it where that is wanted."""
+        """The addresses to connect to; opens the built-in lobby if it is used."""
         config = self._config
         if config.play.server == "tenhou":
             yield tuple(f"wss://{host}/" for host in config.tenhou.hosts)
         elif config.local.url:
             yield (config.local.url,)
         else:
-            # our own side says the same
+            # the client logs the same events
             with hidden(side="lobby"):
                 async with local_lobby(config, self._records) as lobby:
                     yield (lobby.url,)
@@ -277,9 +275,9 @@ class Run:
         )
 
     def _random(self) -> random.Random:
-        return random.Random(self._config.play.seed)  # noqa: S311 - spreads waits, guards nothing
+        return random.Random(self._config.play.seed)  # noqa: S311 - randomizes delays, not for security
 
-    # --- who listens -----------------------------------------------------------------------------
+    # --- event handlers --------------------------------------------------------------------------
 
     def _on_frame(self, direction: Direction, text: str) -> None:
         if self._capture is not None:
@@ -316,7 +314,7 @@ class Run:
 
     @contextlib.contextmanager
     def _picture(self) -> Iterator[None]:
-        """The live table, where there is a terminal for it."""
+        """The live table, if stderr is a terminal."""
         if not sys.stderr.isatty() or self._config.logs.format == "json":
             yield
             return
@@ -337,11 +335,11 @@ def _open_capture(config: Config) -> contextlib.AbstractContextManager[Capture |
 
 @contextlib.contextmanager
 def _dashboard(config: Config, environment: Mapping[str, str]) -> Iterator[Feed | None]:
-    """Where the game leaves what the dashboard shows, while there is one."""
+    """The feed of the dashboard, or None if the dashboard is off."""
     if not config.dashboard.enabled:
         yield None
         return
-    # a web server, and the review of games: only who watches needs them
+    # imports the web server and the review of games, needed only with a dashboard
     from bot.dashboard.pump import About  # noqa: PLC0415
     from bot.dashboard.server import open_dashboard  # noqa: PLC0415
     from game.distribution import program_name  # noqa: PLC0415

@@ -1,8 +1,8 @@
-"""One seat: prompts of the session in, answers out in time.
+"""One seat: answers the session's prompts in time.
 
-A decision is made on a worker thread from a copy of the state. Whatever goes wrong there (an exception, NaN,
+Decisions are made on a worker thread from a copy of the state. Whatever goes wrong there (an exception, NaN,
 an illegal choice, a hang), the prompt is answered before its deadline: by the policy, else by the rules, else
-by throwing the drawn tile or passing.
+by tsumogiri or a pass.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from replays.record import DecisionRecord
 log = structlog.get_logger(__name__)
 
 RULES_RESERVE_MS: Final = 300
-"""Kept back from the budget for the rule-based answer."""
+"""Part of the budget reserved for the rule-based answer."""
 TOP_OPTIONS: Final = 3
 JOIN_S: Final = 2.0
-"""Longer than any decision that is not hung takes."""
+"""Longer than any decision takes unless it hangs."""
 
 Reply: TypeAlias = Callable[[int, Action], None]
-"""Sends the answer to a prompt; raises LocalProtocolError when the prompt is over."""
+"""Sends the answer to a prompt; raises LocalProtocolError if the prompt is over."""
 
 
 class PlayerSettings(msgspec.Struct, frozen=True):
-    """How a seat thinks and answers.
+    """How a seat decides and answers.
 
     Attributes:
-        budget_ms: an answer is out this long after its prompt came in, network not counted.
-        failures: after so many failed decisions the rules play the rest of the game.
-        pace: ``instant``, or ``human`` with the delays people are used to.
+        budget_ms: time from receiving a prompt to sending its answer, network not counted.
+        failures: number of failed decisions after which the rules play the rest of the game.
+        pace: ``instant``, or ``human`` with delays as people have.
     """
 
     budget_ms: int = 3000
@@ -56,12 +56,12 @@ class SeatPrompt(msgspec.Struct, frozen=True):
     """A choice put to our seat.
 
     Attributes:
-        prompt_id: the session's number of it; answers to an older number are dropped.
-        record: a copy of the round's state that nothing else changes.
+        prompt_id: the session's number for it; answers to older numbers are dropped.
+        record: a copy of the round's state that nothing else modifies.
         player: our absolute number.
-        legal: what we may do, never empty.
-        length: how long the game is.
-        opened_at: when its frame came in, by our clock.
+        legal: the legal actions, never empty.
+        length: of the game.
+        opened_at: when its frame arrived, by our clock.
     """
 
     prompt_id: int
@@ -73,7 +73,7 @@ class SeatPrompt(msgspec.Struct, frozen=True):
 
 
 class _Job(NamedTuple):
-    """A decision that is being made: for what, by whom, and until when it is waited for."""
+    """A running decision: its prompt, its worker, and until when to wait for it."""
 
     prompt: SeatPrompt
     worker: Worker
@@ -81,14 +81,14 @@ class _Job(NamedTuple):
 
 
 class SeatPlayer:
-    """Answers one seat's prompts, one at a time; lives on the event loop and never blocks it.
+    """Answers one seat's prompts, one at a time; runs on the event loop and never blocks it.
 
     Args:
-        load_policy: makes the policy; called on the worker, anew for the game after one with failures.
+        load_policy: creates the policy; called on the worker, and again for the game after one with failures.
         settings: budget and pace.
-        clock: time.
+        clock: measures the budget.
         rng: seeded, for the human pace.
-        on_decision: told of every decision after its answer went out.
+        on_decision: called with every decision after its answer was sent.
         date: Unix time, for the records only.
     """
 
@@ -124,11 +124,11 @@ class SeatPlayer:
 
     @property
     def pace(self) -> Pace:
-        """How fast it answers."""
+        """The pace of answers."""
         return self._settings.pace
 
     def begin_game(self, game_id: str) -> None:
-        """A new game: forget the last one's decisions, and load the policy anew if it failed in it."""
+        """Start a new game: clear the decisions of the last one, and reload the policy if it failed there."""
         if self._faults:
             self._guard = None
         self._faults = 0
@@ -137,13 +137,13 @@ class SeatPlayer:
         self._log = log.bind(game_id=game_id)
 
     def ask(self, prompt: SeatPrompt, reply: Reply) -> None:
-        """Start on a prompt; one still open is dropped, for only the newest matters."""
+        """Start deciding on a prompt; an older open prompt is dropped, for only the newest matters."""
         self.withdraw()
         self._prompt = prompt
         self._task = asyncio.create_task(self._answer(prompt, reply), name="decision")
 
     def withdraw(self, prompt_id: int | None = None) -> None:
-        """The prompt of this number, or whichever is open, is over: what still comes of it is dropped."""
+        """Cancel the prompt with this number, or whichever is open; a later result of it is dropped."""
         if self._prompt is None or prompt_id not in (None, self._prompt.prompt_id):
             return
         self._prompt = None
@@ -163,13 +163,12 @@ class SeatPlayer:
         self._rules.close()
 
     def join(self, timeout_s: float = JOIN_S) -> bool:
-        """Let the workers end and wait for it; whether all have.
+        """End the workers and wait for them; return whether all have ended.
 
-        The program must not exit while a network computes on one of them: the interpreter ends a daemon
-        thread where it next takes the lock, and in the midst of C++ that aborts the process. A hung one is
-        given up.
+        The program must not exit while a network runs on a worker: the interpreter ends a daemon thread where
+        it next takes the lock, and inside C++ code that aborts the process. A hung worker is abandoned.
         """
-        until = time.monotonic() + timeout_s  # threads run by the world's time, whatever the clock says
+        until = time.monotonic() + timeout_s  # threads run in real time, whatever the injected clock shows
         workers = (*self._left_behind, self._thinker, self._rules)
         for worker in workers:
             worker.close()
@@ -179,7 +178,7 @@ class SeatPlayer:
         self._was_late = False
         decision = await self._decide(prompt)
         waited_ms = await self._wait_politely(prompt, decision.action)
-        self._prompt = None  # from here on there is nothing to withdraw
+        self._prompt = None  # from here on there is nothing to cancel
         try:
             reply(prompt.prompt_id, decision.action)
         except LocalProtocolError as exc:
@@ -192,7 +191,7 @@ class SeatPlayer:
         """The policy's answer, else the rules', else the last resort; always before the deadline."""
         try:
             return self._marked(await self._ask_policy(prompt))
-        except Exception as exc:  # decision fallback: whatever failed, the prompt is answered by the rules
+        except Exception as exc:  # decision fallback: on any failure the rules answer the prompt
             reason = _reason(exc)
             trace = None if isinstance(exc, DecisionError) else exc
             self._log.warning("decision.fallback", reason=reason, exc_info=trace)
@@ -234,7 +233,7 @@ class SeatPlayer:
         return await self._in_time(self._rules.submit(work), job)
 
     async def _in_time(self, future: asyncio.Future[Decision], job: _Job) -> Decision:
-        """The result if it is there in time and legal; else it is left to come and be dropped."""
+        """The result if it arrives in time and is legal; a late result is dropped when it arrives."""
         prompt = job.prompt
         timer = asyncio.ensure_future(self._clock.sleep(job.until - self._clock.now()))
         waited_for: set[asyncio.Future[Any]] = {future, timer}
@@ -255,7 +254,7 @@ class SeatPlayer:
         return decision
 
     def _usable_thinker(self) -> Worker:
-        """The worker; a hung or dead one is replaced once a game.
+        """The worker; a hung or dead one is replaced once per game.
 
         Raises:
             ModelError: it hung or died a second time.
@@ -277,10 +276,10 @@ class SeatPlayer:
         return any(job.worker is self._thinker and job.until <= now for job in self._unwanted.values())
 
     def _drop(self, future: asyncio.Future[Decision]) -> None:
-        """A result came that nobody waits for any more."""
+        """Handle a result that arrived too late."""
         job = self._unwanted.pop(future)
         if not future.cancelled():
-            future.exception()  # looked at, or asyncio would report it as never retrieved
+            future.exception()  # retrieve it, or asyncio reports it as never retrieved
             self._log_late(job.prompt, "the prompt is over")
 
     def _log_late(self, prompt: SeatPrompt, why: str) -> None:
@@ -303,7 +302,7 @@ class SeatPlayer:
         )
         self.tally.add(latency_ms, fallback=made.fallback)
         if self.decisions and _same_choice(self.decisions[-1], made):
-            self.decisions.pop()  # asked anew after a cut: the last answer is the one that was taken
+            self.decisions.pop()  # asked again after a lost connection: only the last answer counts
         self.decisions.append(made)
         self._log.info(
             "decision.made",
@@ -328,7 +327,7 @@ class SeatPlayer:
         return (self._clock.now() - prompt.opened_at) * 1000
 
     async def _wait_politely(self, prompt: SeatPrompt, action: Action) -> float:
-        """Keep the pace without missing the deadline; the milliseconds waited."""
+        """Wait as the pace requires without missing the deadline; return the milliseconds waited."""
         delay_s = action_delay_s(self._settings.pace, action, self._rng)
         began = self._clock.now()
         if (left := min(prompt.opened_at + delay_s, self._deadline(prompt)) - began) > 0:

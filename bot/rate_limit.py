@@ -1,4 +1,4 @@
-"""How often something is written that others can cause at will: a few times a minute, the rest is counted."""
+"""Rate limit for output that others can cause at will: a few times a minute; the rest is counted."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Final
 
 WINDOW_S: Final = 60.0
 LIMIT: Final = 30
-"""So many of a kind are written in a window."""
+"""Number of lines of one kind per window."""
 
 
 class RateLimit:
-    """Admits the first few of each kind in every window of time.
+    """Admits the first few of each kind in every time window.
 
     Args:
-        limit: how many of a kind.
-        window_s: how long a window is.
-        now: a clock that only goes forward.
+        limit: number per kind and window.
+        window_s: length of a window.
+        now: a monotonic clock.
     """
 
     def __init__(
@@ -30,12 +30,12 @@ class RateLimit:
         self._left_out: dict[str, int] = {}
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Clear all counts."""
         self._windows.clear()
         self._left_out.clear()
 
     def admit(self, kind: str) -> int | None:
-        """How many of the kind were left out since the last one admitted, or None if this one is left out."""
+        """The number of the kind omitted since the last one admitted, or None if this one is omitted."""
         now = self._now()
         began, count = self._windows.get(kind, (now, 0))
         if now - began >= self._window_s:
@@ -47,6 +47,6 @@ class RateLimit:
         return self._left_out.pop(kind, 0)
 
     def take_left_out(self) -> dict[str, int]:
-        """What was left out and not told yet, by kind; it counts as told from here on."""
+        """The unreported omissions by kind; they then count as reported."""
         left_out, self._left_out = self._left_out, {}
         return left_out

@@ -1,4 +1,4 @@
-"""Takes finished games from the embedded lobby and from our own seat, and puts them into the library."""
+"""Save finished games, from the built-in lobby and from our own seat, to the library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from replays.record import GameRecord
 
 
 class Records:
-    """One library for two sources, which come from different threads."""
+    """One library for two sources on different threads."""
 
     def __init__(self, folder: Path) -> None:
         self._library = Library(folder, others=emergency_folders)
@@ -26,10 +26,10 @@ class Records:
         self._spare = SpareDescriptors()
 
     def check(self) -> None:
-        """Make sure, before a game begins, that its record can be written.
+        """Check before a game begins that its record can be written.
 
         Raises:
-            ConfigError: it cannot.
+            ConfigError: it cannot be written.
         """
         folder = self._library.folder
         try:
@@ -43,22 +43,22 @@ class Records:
             ) from exc
 
     def keep(self, record: GameRecord) -> Path | None:
-        """Save a game; where it lies, or None if only in memory. Never raises for a disk that refuses."""
+        """Save a game; return its path, or None if it is only in memory. Never raises for disk errors."""
         with self._lock, self._spare.given_back():
             return self._library.keep(record)
 
     def late(self, game_id: str) -> Path | None:
-        """Where the record of a game lies that could not be written at first, None if it still cannot."""
+        """The path of a record that could not be written at first, None if it still cannot."""
         return self._library.late.get(game_id)
 
     def close(self) -> Closing:
-        """Save what waits: a last try, and then elsewhere."""
+        """Save pending records: try the folder once more, then the emergency folders."""
         with self._lock, self._spare.given_back():
             return self._library.close()
 
 
 def emergency_folders() -> Iterator[Path]:
-    """Where records go that their folder does not take: our own state, else the system's temporary files."""
+    """Folders for records that cannot be written to theirs: our state folder, then the temporary folder."""
     yield Path(platformdirs.user_state_path("suzaku")) / "rescued"
     user = os.getuid() if hasattr(os, "getuid") else 0
     temporary = Path(tempfile.gettempdir()) / f"suzaku-rescued-{user}"
@@ -67,17 +67,17 @@ def emergency_folders() -> Iterator[Path]:
         is_ours = not temporary.is_symlink() and temporary.stat().st_uid == user
     except OSError:
         return
-    if is_ours:  # where all may write somebody else may have made it
+    if is_ours:  # the temporary folder is shared: another user may have created it
         yield temporary
 
 
 def closing_text(closing: Closing, folder: Path) -> str:
-    """What became of games that the library's folder did not take, empty if it took all."""
+    """Reports the games that could not be written to the library's folder; empty if there are none."""
     lines = []
     if closing.rescued:
         where = " and ".join(sorted({str(path.parent) for path in closing.rescued}))
         lines.append(
-            f"{_games(len(closing.rescued))} could not be wholly written to {folder} ({closing.reason}); "
+            f"{_games(len(closing.rescued))} could not be completely written to {folder} ({closing.reason}); "
             f"saved in {where}"
         )
     if closing.lost:

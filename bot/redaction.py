@@ -1,7 +1,7 @@
-"""Keeps secrets and control characters out of everything that is shown or written.
+"""Remove secrets and control characters from everything that is shown or written.
 
-Secrets go by key (``gpid``, ``token`` …) and by value: the patterns of Tenhou's ids and tokens, and every
-value registered at run time, each also in the percent-encoded form the wire uses.
+Secrets are recognized by key (``gpid``, ``token`` …) and by value: the patterns of Tenhou's ids and tokens,
+and every value registered at run time, each also in the percent-encoded form used on the wire.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SECRET_KEYS: Final = frozenset(
         "authorization",
     }
 )
-# A text may have been cut short inside a secret, so beginnings count as well.
+# Text may be cut off inside a secret, so the start of a secret matches too.
 _PATTERNS: Final = re.compile(
     r"(?<![0-9A-Za-z])(?:"
     r"ID[0-9A-Fa-f]{4,8}(?:(?:-|%2[Dd])[0-9a-zA-Z]*)?"  # login id
@@ -55,7 +55,7 @@ class Redactor:
         self._values: set[str] = set()
 
     def register(self, secret: str) -> None:
-        """Never let this value through again, in any of the forms it takes on the wire."""
+        """Redact this value from now on, in every form it takes on the wire."""
         if len(secret) < 4 or secret in self._values:
             return
         self._values.add(secret)
@@ -94,7 +94,7 @@ class Redactor:
 
 
 REDACTOR: Final = Redactor()
-"""The one of this process: the id is registered when it is read, tokens when the session meets them."""
+"""The redactor of this process: ids are registered when read, tokens when the session receives them."""
 
 
 def redact(text: str) -> str:

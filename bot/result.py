@@ -1,4 +1,4 @@
-"""The result of a run, for machines and for people."""
+"""The result of a run, as JSON and as text."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class PlayedGame(msgspec.Struct, frozen=True):
         game_id: of its record.
         type: number of the game type.
         names: of the players, absolute.
-        player: who we were, absolute.
+        player: our absolute number.
         placement: our place.
         placements: places by player.
         scores: final points by player.
         results: final results by player, uma and oka included, in points of a thousand.
-        rounds: how many were dealt.
+        rounds: number of rounds dealt.
         record: path of the mjlog file, null if it could not be written anywhere.
-        rss_mb: resident size of this process after the game, null where the system does not tell.
+        rss_mb: resident size of this process after the game in MiB, null if the system does not report it.
     """
 
     game_id: str
@@ -53,7 +53,7 @@ class PlayedGame(msgspec.Struct, frozen=True):
 
 
 class Decisions(msgspec.Struct, frozen=True):
-    """All decisions of a run; latency from frame in to reply out, deliberate waiting not counted."""
+    """All decisions of a run; latency is from frame received to reply sent, without deliberate delays."""
 
     count: int
     p50_ms: float
@@ -63,20 +63,20 @@ class Decisions(msgspec.Struct, frozen=True):
 
 
 class RunResult(msgspec.Struct, frozen=True):
-    """What `suzaku play --json` prints.
+    """The output of `suzaku play --json`.
 
     Attributes:
         games: in order.
         decisions: of all games.
-        average_placement: over the games, null without one.
-        first_move_s: from the start of the program to the first decision, null without one.
-        missed: ids of games that ended while we were away; we do not know how.
-        unfinished: id of the game that still ran when the run ended, null without one.
-        failure: why the run could not go on, null if it could.
-        rescued: records that `records.folder` did not take, and where they lie instead.
-        lost: ids of games whose record, or decisions, could not be written anywhere.
-        unwritten: all about these two in words, empty without any.
-        interrupted: the run was ended before all its games were played.
+        average_placement: over the games, null without games.
+        first_move_s: from the start of the program to the first decision, null without decisions.
+        missed: ids of games that ended while we were disconnected; their results are unknown.
+        unfinished: id of the game that was running when the run ended, null without one.
+        failure: why the run could not continue, null if it could.
+        rescued: paths of records that could not be written to `records.folder`.
+        lost: ids of games whose record or decisions could not be written anywhere.
+        unwritten: a text about these two, empty without any.
+        interrupted: the run was stopped before all its games were played.
     """
 
     games: tuple[PlayedGame, ...]
@@ -93,7 +93,7 @@ class RunResult(msgspec.Struct, frozen=True):
 
     @property
     def exit_code(self) -> int:
-        """0 done, 1 failed, 130 interrupted; a game that was missed or not written is a failure."""
+        """0 done, 1 failed, 130 interrupted; a missed or unwritten game is a failure."""
         if self.failure is not None or self.missed or self.unwritten:
             return EXIT_FAILED
         return EXIT_INTERRUPTED if self.interrupted else EXIT_DONE
@@ -102,7 +102,7 @@ class RunResult(msgspec.Struct, frozen=True):
 def played_game(
     result: GameResult, names: Sequence[str], rss_mb: float | None, late: Path | None = None
 ) -> PlayedGame:
-    """One game as the result shows it; ``late`` is where its record lies if it was not written at once."""
+    """One game as the result shows it; ``late`` is the path of its record if it was not written at once."""
     record = result.record or late
     a, b, c, d = (clean_text(name) for name in names)
     first, second, third, fourth = (tenths / 10 for tenths in result.results)
@@ -133,7 +133,7 @@ def decisions_of(tally: Tally) -> Decisions:
 
 
 def resident_mb() -> float | None:
-    """Resident size of this process in MiB, None where the system does not tell."""
+    """Resident size of this process in MiB, None if the system does not report it."""
     try:
         pages = int(_STATM.read_text(encoding="ascii").split()[1])
     except (OSError, IndexError, ValueError):
@@ -154,7 +154,7 @@ def standings_text(game: PlayedGame) -> str:
 
 
 def result_text(result: RunResult) -> str:
-    """The whole run in words."""
+    """The whole run as text."""
     parts = [standings_text(game) for game in result.games]
     made = result.decisions
     parts.append(
@@ -171,9 +171,10 @@ def result_text(result: RunResult) -> str:
 
 
 def _troubles(result: RunResult) -> list[str]:
-    """What went wrong, a line each."""
+    """The problems of the run, one line each."""
     lines = [
-        f"game {game or 'of an unknown id'} was missed: it ended while we were away" for game in result.missed
+        f"game {game or 'with unknown id'} was missed: it ended while we were disconnected"
+        for game in result.missed
     ]
     if result.unfinished is not None:
         why = "it was left" if result.failure is None else "it is lost"
@@ -186,6 +187,6 @@ def _troubles(result: RunResult) -> list[str]:
 
 
 def _page_size() -> int:
-    import resource  # noqa: PLC0415 - not on every system; this one has /proc, so it is there
+    import resource  # noqa: PLC0415 - not on every system, but on those with /proc
 
     return resource.getpagesize()

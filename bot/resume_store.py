@@ -1,7 +1,7 @@
-"""Keeps the code of a guest's seat over a restart, as the official client does.
+"""Store the resume code of a guest's seat across restarts, as the official client does.
 
-Whoever presents a code takes the seat, so it is a secret: the file is the owner's alone, its name tells
-nothing, and only one process at a time uses it. An account needs none of this; its id is enough.
+Anyone who presents the code gets the seat, so it is a secret: only the owner can read the file, its name
+reveals nothing, and only one process at a time uses it. An account does not need it; its id is enough.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from bot.lock import hashed_name, lock_file
 from game.errors import ConfigError
 
 SLOTS: Final = 16
-"""Guests that play side by side from one account of this machine."""
+"""Guests that can play concurrently from one user account of this machine."""
 _CODE: Final = re.compile(r"[0-9A-F]{8}-[0-9A-F]{8}")
 
 log = structlog.get_logger(__name__)
 
 
 class ResumeStore:
-    """One guest's code on disk; a disk that fails costs the way back after a crash, never the game."""
+    """One guest's code on disk; if the disk fails, resuming after a crash fails, but the game goes on."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def load(self) -> str:
-        """The code of the seat that was left, empty for none."""
+        """The code of the last seat, empty if there is none."""
         try:
             text = self._path.read_text("ascii").strip()
         except (OSError, ValueError):
@@ -40,7 +40,7 @@ class ResumeStore:
         return text if _CODE.fullmatch(text) else ""
 
     def save(self, code: str) -> None:
-        """Remember a code; an empty one forgets the last."""
+        """Save a code; an empty one deletes the saved code."""
         try:
             if not code:
                 self._path.unlink(missing_ok=True)
@@ -55,14 +55,14 @@ class ResumeStore:
 
 @contextlib.contextmanager
 def resume_store(folder: Path, server: str) -> Iterator[ResumeStore | None]:
-    """A guest's code on a server, held for as long as the block runs.
+    """Reserve the store of a guest's code on a server for the duration of the block.
 
     Args:
-        folder: where codes lie; made if it is missing.
-        server: address of the server; codes of one mean nothing to another.
+        folder: of the codes; created if missing.
+        server: address of the server; a code is valid on one server only.
 
     Yields:
-        The store nobody else is using; None if all are in use or the folder cannot be written.
+        A store that no other process uses; None if all are in use or the folder is not writable.
     """
     name = hashed_name(server)
     for slot in range(SLOTS):

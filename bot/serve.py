@@ -1,4 +1,4 @@
-"""The built-in lobby: around a run of our own, or alone."""
+"""The built-in lobby, inside a run of `suzaku play` or alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 
 
 def run_lobby(config: Config, *, dry_run: bool) -> int:
-    """Run the lobby alone until it is told to stop; the exit code."""
+    """Run only the lobby until it is told to stop; return the exit code."""
     if dry_run:
         print(f"would open a lobby on 127.0.0.1, {port_text(config)}; records to {config.records.folder}")
         return EXIT_DONE
@@ -42,7 +42,7 @@ async def local_lobby(config: Config, records: Records) -> AsyncIterator[Lobby]:
     """The lobby as configured, open.
 
     Raises:
-        ConfigError: its port is taken.
+        ConfigError: its port is in use.
     """
     settings = LobbySettings(
         port=config.local.port,
@@ -55,13 +55,13 @@ async def local_lobby(config: Config, records: Records) -> AsyncIterator[Lobby]:
             lobby = await stack.enter_async_context(Lobby(settings, on_record=records.keep))
         except OSError as exc:
             raise ConfigError(
-                f"local.port: cannot listen on {config.local.port} ({exc.strerror}); set 0 for a free one"
+                f"local.port: cannot listen on {config.local.port} ({exc.strerror}); use 0 for a free port"
             ) from exc
         yield lobby
 
 
 def port_text(config: Config) -> str:
-    """Where the lobby would listen, in words."""
+    """The port the lobby would listen on, as text."""
     return f"port {config.local.port}" if config.local.port else "a free port"
 
 
@@ -73,7 +73,7 @@ async def _serve(config: Config, records: Records) -> int:
 
         def finish() -> None:
             log.warning(
-                "program.stopping", hint="running games are played to their end; Ctrl-C again stops now"
+                "program.stopping", hint="finishing the running games; press Ctrl-C again to stop now"
             )
             stopping.set()
 

@@ -1,4 +1,4 @@
-"""What commands are given as records: files, folders, links, bare ids of games on Tenhou, and stdin."""
+"""Sources of records that commands accept: files, folders, links and ids of games on Tenhou, and stdin."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ STDIN: Final = "-"
 
 _FETCHED: Final = "logs"
 _OWN_RESULT: Final = b'{"format":"suzaku-review'
-"""How the JSON of a review or of an index begins."""
+"""Start of the JSON of a review or an index."""
 _BARE_ID: Final = re.compile(r"(?:log=)?([0-9]{10}gm-[0-9A-Za-z-]+(?:&[a-z]+=[0-9]*)*)")
 _SEAT_IN_NAME: Final = re.compile(r"&tw=([0-3])(?![0-9])")
-"""How Tenhou's client for Windows says in a file's name from where the game was seen."""
+"""The viewed seat in file names written by Tenhou's Windows client."""
 _SHOWN: Final = 100
-"""Characters of a source that a message repeats: a link with the whole game in it is long."""
+"""Characters of a source that a message repeats; a link that contains the whole game is long."""
 
 
 class Loaded(NamedTuple):
-    """A record with where it is from.
+    """A record and its source.
 
     Attributes:
         record: the game.
-        name: of its file, "link" or "stdin".
-        source: the format it was in.
-        seat: that the file's name, its link or its decisions are about, None where nothing says so.
+        name: of the file, or "link" or "stdin".
+        source: the format it was read from.
+        seat: given by the file name, the link or the decisions, None if none of them gives one.
     """
 
     record: GameRecord
@@ -49,7 +49,7 @@ class Loaded(NamedTuple):
 
 
 def full_source(source: str) -> str:
-    """A source as `load` takes it: what means a game on Tenhou becomes a link, all else stays as it is.
+    """A source as `load` takes it: the id or a short link of a game on Tenhou becomes a full link.
 
     >>> full_source("2026010203gm-0009-0000-0123abcd&tw=2"), full_source("game.xml"), full_source("-")
     ('https://tenhou.net/0/?log=2026010203gm-0009-0000-0123abcd&tw=2', 'game.xml', '-')
@@ -65,7 +65,7 @@ def is_folder(source: str) -> bool:
     """Whether a full source is a folder.
 
     Raises:
-        ReplayError: it is meant as a file or folder, and there is none.
+        ReplayError: it names a file or folder that does not exist or cannot be read.
     """
     if source == STDIN or "://" in source:
         return False
@@ -73,15 +73,15 @@ def is_folder(source: str) -> bool:
     try:
         path.stat()
     except FileNotFoundError:
-        raise ReplayError(f"{shown(source)}: there is no such file or folder") from None
+        raise ReplayError(f"{shown(source)}: no such file or folder") from None
     except (OSError, ValueError) as exc:
-        why = exc.strerror if isinstance(exc, OSError) else "no name that a file can have"
+        why = exc.strerror if isinstance(exc, OSError) else "not a valid file name"
         raise ReplayError(f"{shown(source)}: cannot be read: {why}") from exc
     return path.is_dir()
 
 
 def shown(source: str) -> str:
-    """A source as messages name it.
+    """The name of a source in messages.
 
     >>> shown("-"), shown("games/a.xml")
     ('stdin', 'games/a.xml')
@@ -90,10 +90,10 @@ def shown(source: str) -> str:
 
 
 def load(source: str) -> Loaded:
-    """A record from a full source; a game on Tenhou is fetched.
+    """Load a record from a full source; games on Tenhou are downloaded.
 
     Raises:
-        ReplayError: it cannot be read or fetched.
+        ReplayError: the record cannot be read or downloaded.
     """
     if source == STDIN:
         data = sys.stdin.buffer.read(MAX_FILE + 1)
@@ -107,20 +107,22 @@ def load(source: str) -> Loaded:
         loaded = _of_file(fetched(link.game_id, cache_folder() / _FETCHED))
         return loaded._replace(seat=link.seat)
     if "://" in source:
-        raise ReplayError("only links to games on tenhou.net are followed; save the record and name the file")
+        raise ReplayError(
+            "only links to games on tenhou.net are supported; download the record and name the file"
+        )
     return _of_file(Path(source))
 
 
 def records_in(folder: Path) -> Iterator[Path]:
-    """Files whose names say that they are records, by name; what lies beside them is none.
+    """Files of a folder that are records by their suffix, sorted by name; decisions and indexes are left out.
 
     Raises:
-        ReplayError: the folder cannot be looked into.
+        ReplayError: the folder cannot be read.
     """
     try:
         found = sorted(folder.iterdir())
     except OSError as exc:
-        raise ReplayError(f"{folder}: cannot be looked into: {exc.strerror}") from exc
+        raise ReplayError(f"{folder}: cannot be read: {exc.strerror}") from exc
     for path in found:
         suffix = Path(path.name.removesuffix(".gz")).suffix
         beside = path.name == INDEX_FILE or path.name.endswith(DECISIONS_SUFFIX)
@@ -130,17 +132,19 @@ def records_in(folder: Path) -> Iterator[Path]:
 
 def _of_file(path: Path) -> Loaded:
     if path.name.endswith(DECISIONS_SUFFIX):
-        raise ReplayError(f"decisions, not a record; name {record_file(path).name}, which lies beside them")
+        raise ReplayError(
+            f"a file of decisions, not a record; use {record_file(path).name} in the same folder"
+        )
     data = read_file(path)
     if data.startswith(_OWN_RESULT):
-        raise ReplayError("a review, not a record; name the record it was made of")
+        raise ReplayError("a review, not a record; use the record it was made from")
     record = _with_decisions(parse(data, id_in_name(path.name)), path)
     named = _SEAT_IN_NAME.search(path.name)
     return Loaded(record, path.name, format_of(data), int(named[1]) if named else _only_seat(record))
 
 
 def _only_seat(record: GameRecord) -> int | None:
-    """Whose decisions lie beside the record, if they are one player's."""
+    """The player whose decisions are saved with the record, if they are of one player only."""
     seats = {made.player for made in record.decisions}
     return seats.pop() if len(seats) == 1 else None
 
@@ -151,7 +155,7 @@ def _with_decisions(record: GameRecord, path: Path) -> GameRecord:
     try:
         return msgspec.structs.replace(record, decisions=decisions_beside(path))
     except ReplayError as exc:
-        sys.stderr.write(f"note: {clean_text(str(exc))}; what happened in play is left out\n")
+        sys.stderr.write(f"note: {clean_text(str(exc))}; the decisions made in play are left out\n")
         return record
 
 

@@ -1,4 +1,4 @@
-"""How a run is told to stop."""
+"""Stopping a run by signals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 @contextlib.contextmanager
 def signals_call(finish: Callable[[], None], stop: Callable[[], None]) -> Iterator[None]:
-    """The first Ctrl-C calls ``finish``, every further one, and a request to terminate, ``stop``."""
+    """Call ``finish`` on the first Ctrl-C, and ``stop`` on every further one and on SIGTERM."""
     asked = False
 
     def interrupt() -> None:

@@ -1,4 +1,4 @@
-"""What a run counts."""
+"""Counts of a run."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class Tally:
 
     Attributes:
         decisions: prompts answered.
-        fallbacks: of these, answered by the rules in place of the policy.
-        late: answers that missed their budget, or whose prompt was over when they were to be sent.
+        fallbacks: those answered by the rules instead of the policy.
+        late: answers that exceeded their budget, or whose prompt was over before they were sent.
     """
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class Tally:
         self._latencies_ms = array("d")
 
     def add(self, latency_ms: float, *, fallback: bool) -> None:
-        """Count an answered prompt; ``latency_ms`` is frame in to reply out without deliberate waiting."""
+        """Count an answered prompt; ``latency_ms`` is from frame received to reply sent, without delays."""
         self.decisions += 1
         self.fallbacks += fallback
         self._latencies_ms.append(latency_ms)

@@ -1,8 +1,8 @@
-"""Check captured traffic: server frames through session and fold, client frames against our session.
+"""Check captured traffic: server frames with our session and fold, client frames against our session.
 
-A frame is *unread* when it cannot be parsed or does not fit the table. A client frame is judged at its place
-among the server's frames; those of tables we do not play, and those quoted alone, are not judged and are
-reported by name.
+A frame is *unread* if it cannot be parsed or does not fit the table. A client frame is judged at its position
+among the server's frames. Frames of tables we do not play, and frames quoted without context, are not judged
+and are listed in the report.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from game.errors import RemoteProtocolError, StateMismatchError
 from game.events import EndGame, EndRound
 
 EXPLANATIONS: Final = {
-    SECOND_ANSWER: "the recorded bot took a win and then answered the same offer's other choices as well; "
-    "the server ignored the second answer, and our session sends one answer only",
+    SECOND_ANSWER: "the recorded bot claimed a win and then answered the same offer's other choices too; "
+    "the server ignored the second answer, and our session sends only one answer",
     "quoted in part": "the source quotes only some of the frame's members, without its tag",
 }
-"""Named exceptions: recorded habits that our session does not share."""
+"""Known exceptions: recorded behaviour that our session does not have."""
 
 NO_CONTEXT: Final = "quoted without the frames around it"
 _SHOWN: Final = 160
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One frame with what is to be said about it; ``kind`` names an explained exception."""
+    """A remark about one frame; ``kind`` names a known exception."""
 
     file: str
     line: int
@@ -68,7 +68,7 @@ class Unjudged(msgspec.Struct, frozen=True):
 
 
 class TrafficReport(msgspec.Struct, frozen=True):
-    """What came of it.
+    """The result of a check.
 
     Attributes:
         files: captures read.
@@ -77,10 +77,10 @@ class TrafficReport(msgspec.Struct, frozen=True):
         client_frames: frames from clients: ``allowed`` + ``not_allowed`` + ``not_judged``.
         rounds: rounds folded to their end.
         games: games folded to their end.
-        resumes: snapshots turned into a running round.
-        offers: prompts with an offer of the server.
-        differing_offers: offers that are not our own legal set; listed in ``differences``.
-        unexplained: entries of ``unread_frames`` and ``not_allowed_frames`` that are no named exception.
+        resumes: rounds resumed from a snapshot.
+        offers: prompts with an offer from the server.
+        differing_offers: offers that differ from our legal set; listed in ``differences``.
+        unexplained: entries of ``unread_frames`` and ``not_allowed_frames`` that are not known exceptions.
     """
 
     files: int
@@ -112,14 +112,14 @@ def verify(paths: Iterable[Path | str]) -> TrafficReport:
 
 
 def print_report(report: TrafficReport, *, as_json: bool) -> int:
-    """Write the report to stdout; exit code 1 if something in it has no explanation."""
+    """Write the report to stdout; return exit code 1 if an entry is unexplained."""
     text = msgspec.json.format(msgspec.json.encode(report), indent=2).decode() if as_json else render(report)
     sys.stdout.write(text + "\n")
     return 1 if report.unexplained else 0
 
 
 def render(report: TrafficReport) -> str:
-    """The report for people."""
+    """The report as text."""
     lines = [
         f"{report.files} files: {report.rounds} rounds, {report.games} games, {report.resumes} resumed",
         f"server frames {report.server_frames}, unread {report.unread}",
@@ -145,7 +145,7 @@ def render(report: TrafficReport) -> str:
 
 
 class TrafficCheck:
-    """Counts, and the connection that is being followed."""
+    """Checks captures frame by frame, and keeps the counts and the state of the current connection."""
 
     def __init__(self, parse: Callable[[str], m.ServerMessage] = parse_server) -> None:
         self._parse = parse
@@ -160,13 +160,13 @@ class TrafficCheck:
         self._begin()
 
     def _begin(self) -> None:
-        """A new connection."""
+        """Start a new connection."""
         self._conduct = Conduct()
         self._watcher: Watcher | None = None
-        self._not_played = ""  # why the running game is not followed
+        self._not_played = ""  # why the current game is not followed
 
     def begin(self, path: Path) -> None:
-        """What follows is another capture."""
+        """Start another capture."""
         self._file = path.name
         self._counts["files"] += 1
         self._begin()
@@ -193,28 +193,28 @@ class TrafficCheck:
 
     @property
     def unread(self) -> list[Finding]:
-        """Server frames that were not read, in order."""
+        """Unread server frames, in order."""
         return self._unread
 
     @property
     def is_followed(self) -> bool:
-        """Whether frames of the running table are folded."""
+        """Whether frames of the current table are folded."""
         return not self._not_played
 
     @property
     def is_watching(self) -> bool:
-        """Whether all hands are open and no seat is ours."""
+        """Whether all hands are visible and no seat is ours."""
         return self._watcher is not None
 
     @property
     def table(self) -> tuple[np.void, int]:
-        """The round's record as far as it is known, and who seat 0 is; -1 if nobody sits there yet."""
+        """The round's record as far as known, and the player at seat 0; -1 if there is none yet."""
         if self._watcher is not None:
             return self._watcher.record, 0
         return self._conduct.session.state, self._conduct.session.player
 
     def fork(self) -> TrafficCheck:
-        """A copy that goes another way; it shares what never changes."""
+        """An independent copy; shares only immutable data."""
         logs = [self._conduct.session.log] + ([self._watcher.log] if self._watcher is not None else [])
         shared: dict[int, object] = {id(event): event for log in logs for event in log}
         return copy.deepcopy(self, shared)
@@ -244,13 +244,13 @@ class TrafficCheck:
             self._unread.append(self._finding(frame, str(exc)))
 
     def _follow(self, message: m.ServerMessage) -> None:
-        """Which table the connection is at from this frame on."""
+        """Update which table the connection is at from this frame on."""
         if isinstance(message, m.RecordHeader):
             self._begin()
             self._watcher = Watcher()
         elif isinstance(message, m.Hello):
             if not self._conduct.session.awaits_login:
-                # Only the server's side was recorded: a login means a new connection.
+                # Only server frames were recorded: a login means a new connection.
                 self._conduct.session.reconnect()
             self._watcher, self._not_played = None, ""
         elif isinstance(message, m.MatchFound):
@@ -274,9 +274,9 @@ class TrafficCheck:
             self._note(frame, told)
 
     def _has_context(self, message: m.ServerMessage) -> bool:
-        """Quoted frames of a game fit only where the frames before them are quoted too."""
+        """Whether a quoted frame can be folded; a frame of a game also needs the quoted frames before it."""
         if isinstance(message, m.GameBegins) and self._conduct.session.seat is None:
-            # The match before it is left out; any four-player type will do.
+            # The match message is not quoted; any four-player type works.
             self._conduct.server(m.MatchFound(9))
         return not isinstance(message, _GAME_FRAMES) or self._conduct.session.seat is not None
 
@@ -329,7 +329,7 @@ class TrafficCheck:
         return Finding(self._file, frame.line, redact(frame.text)[:_SHOWN], redact(reason), kind)
 
     def report(self) -> TrafficReport:
-        """What came of everything taken so far."""
+        """The report on everything checked so far."""
         listed = [*self._unread, *self._refused]
         kinds = {finding.kind for finding in listed if finding.kind}
         return TrafficReport(
@@ -364,6 +364,6 @@ _GAME_FRAMES: Final = (
 
 
 def _is_three_player(message: m.RoundDealt) -> bool:
-    """A three-player deal quoted without its match: one seat is empty and has nothing."""
+    """Whether this is a three-player deal quoted without its match: one seat is empty, with no points."""
     total = sum(message.scores) + 1000 * message.riichi_sticks
     return total == 105_000 and 0 in message.scores

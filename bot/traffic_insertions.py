@@ -1,8 +1,8 @@
-"""Captured traffic with one frame put in or changed: whether everything after it is still read.
+"""Check captured traffic with frames inserted or changed: everything after the change must still be read.
 
-``bye`` puts a BYE of each seat behind a server frame, and in another run a UN of each. ``forbidden`` changes
-a discard that a rule restricts (after a chi or pon, and in riichi) into one that the rule forbids and the
-tiles allow. Each run follows the capture to the second deal after the change, or to its end.
+``bye`` inserts a BYE of each seat after a server frame, and in a second run a UN of each. ``forbidden``
+changes a discard that a rule restricts (after a chi or pon, and in riichi) into one that the rule forbids and
+the tiles allow. Each run follows the capture to the second deal after the change, or to its end.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _log = structlog.get_logger(__name__)
 
 
 class InsertionReport(msgspec.Struct, frozen=True):
-    """What came of it.
+    """The result of a check.
 
     Attributes:
-        change: what was put in or changed.
+        change: the kind of change.
         files: captures read.
         server_frames: frames from the server in them.
-        runs: places changed, each on its own.
-        insertions: frames put in or changed, over all runs.
-        unread: runs in which some frame could not be read that can be read without the change.
-        unread_frames: the first such frame of each.
+        runs: places changed, one per run.
+        insertions: frames inserted or changed, over all runs.
+        unread: runs in which a frame could not be read that can be read without the change.
+        unread_frames: the first such frame of each of these runs.
     """
 
     change: Change
@@ -65,7 +65,7 @@ def verify_with(change: Change, paths: Iterable[Path], *, every: int = 1) -> Ins
     Args:
         change: the kind.
         paths: captures.
-        every: only each so-many-th run is made.
+        every: make only every N-th run.
     """
     files = frames = places = runs = 0
     unread: list[Finding] = []
@@ -85,7 +85,7 @@ def verify_with(change: Change, paths: Iterable[Path], *, every: int = 1) -> Ins
 
 
 def print_insertions(report: InsertionReport, *, as_json: bool) -> int:
-    """Write the report to stdout; exit code 1 if a frame was left unread."""
+    """Write the report to stdout; return exit code 1 if a frame was unread."""
     text = msgspec.json.format(msgspec.json.encode(report), indent=2).decode()
     if not as_json:
         lines = [
@@ -103,11 +103,11 @@ def _read(path: Path) -> Items:
     try:
         return list(read_capture(path))
     except (OSError, RemoteProtocolError):
-        return []  # `suzaku traffic verify` names such files
+        return []  # `suzaku traffic verify` without --insert reports such files
 
 
 def _first_unread(before: TrafficCheck, items: Iterable[CapturedFrame | Heading]) -> list[Finding]:
-    """Follow changed items from a place on; the first that cannot be read."""
+    """Follow the changed items from a place on; return the first frame that cannot be read."""
     check = before.fork()
     known = len(check.unread)
     for item in items:
@@ -118,7 +118,7 @@ def _first_unread(before: TrafficCheck, items: Iterable[CapturedFrame | Heading]
 
 
 def _positions(items: Items, path: Path) -> Iterator[tuple[int, CapturedFrame, TrafficCheck]]:
-    """Every server frame with its place and the check as it is before it."""
+    """Every server frame with its position and the check as it stands before the frame."""
     check = TrafficCheck(parse=_parse)
     check.begin(path)
     for at, item in enumerate(items):
@@ -128,7 +128,7 @@ def _positions(items: Items, path: Path) -> Iterator[tuple[int, CapturedFrame, T
 
 
 def _following(items: Items, at: int) -> list[CapturedFrame | Heading]:
-    """Items from a place to the second deal after it, without those that are unread as they stand."""
+    """Items from a position to the second deal after it, without frames that are unread in the original."""
     taken: list[CapturedFrame | Heading] = []
     deals = 0
     for item in items[at:]:
@@ -143,7 +143,7 @@ def _following(items: Items, at: int) -> list[CapturedFrame | Heading]:
 
 
 def _message(item: CapturedFrame | Heading) -> m.ServerMessage | None:
-    """The message of a server frame; None for anything else, and for what cannot be read."""
+    """The message of a server frame; None for other items and for unreadable frames."""
     if isinstance(item, Heading) or item.sender != "S" or item.error:
         return None
     try:
@@ -153,13 +153,13 @@ def _message(item: CapturedFrame | Heading) -> m.ServerMessage | None:
     return None if isinstance(message, m.Unknown) else message
 
 
-# --- somebody leaves or returns ---------------------------------------------------------------------------
+# --- players leave or return ------------------------------------------------------------------------------
 
 _COMINGS: Final = (
     tuple(f'<BYE who="{seat}"/>' for seat in range(4)),
     tuple(f'<UN n{seat}="%41"/>' for seat in range(4)),
 )
-"""Everybody leaves; everybody returns."""
+"""All players leave; all players return."""
 
 
 def _comings(items: Items, path: Path) -> Iterator[tuple[TrafficCheck, list[CapturedFrame | Heading]]]:
@@ -192,7 +192,7 @@ def _forbidden(items: Items, path: Path) -> Iterator[tuple[TrafficCheck, list[Ca
 
 
 def _forbidden_throws(record: np.void, who: int, message: m.TileThrown) -> Iterator[tuple[int, bool]]:
-    """Tiles the player could have thrown against a rule, and whether as drawn."""
+    """Tiles that the player could have discarded against a rule, each with whether it is tsumogiri."""
     known = bool(record["hand_known"][who])
     place = AT_HAND + who if known else AT_UNSEEN
     for tile in (message.tile, *np.flatnonzero(record["where"] == place).tolist()):
@@ -210,9 +210,9 @@ def _fits(record: np.void, event: Discard) -> bool:
 
 
 def _exchanged(items: Items, one: int, other: int) -> list[CapturedFrame | Heading] | None:
-    """The rest of a round in a world where two tiles lay in each other's place; None if a meld holds either.
+    """The rest of a round with two tiles swapped; None if a meld contains either.
 
-    The tile that was thrown instead may turn up later, and the one that was kept may too.
+    The tile discarded instead may appear later in the round, and so may the tile kept.
     """
     if one == other:
         return list(items)
@@ -241,7 +241,7 @@ def _melds_hold(message: m.ServerMessage | None, tiles: tuple[int, int]) -> bool
 
 
 def _exchange(text: str, message: m.ServerMessage, places: dict[int, int]) -> str:
-    """A frame with tiles renamed; as it stands if it names none of them."""
+    """A frame with tiles replaced; unchanged if it contains none of them."""
 
     def renamed(tiles: Iterable[int]) -> tuple[int, ...]:
         return tuple(sorted(places.get(tile, tile) for tile in tiles))

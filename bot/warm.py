@@ -1,4 +1,4 @@
-"""Compiles or loads every kernel before the first move, and shows how far it has come."""
+"""Compile or load every kernel before the first move, and show the progress."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from policies.heuristic import HeuristicPolicy
 from policies.slots import Policy
 
 PATIENCE_S: Final = 2.0
-"""A start from the cache takes less and says nothing."""
+"""Loading from the cache takes less, and prints nothing."""
 REMIND_S: Final = 5.0
-DURATION: Final = "once, and after updates; about 2 minutes on a free core"
-"""What compiling takes; docs/measurements.md has the figures."""
+DURATION: Final = "first start and after updates only; takes about 2 minutes on a free core"
+"""Duration of the compilation; docs/measurements.md has the figures."""
 
 Tell: TypeAlias = Callable[[str, int, int], None]
-"""Takes the kernel that is being compiled, how many are ready, and how many there are."""
+"""Called with the kernel being compiled, the number of kernels ready, and their total."""
 
 log = structlog.get_logger(__name__)
 
 
 def warm_up_visibly(terminal: TextIO | None = None, policy: Policy | None = None) -> float:
-    """Make everything ready for the first move; returns the seconds it took.
+    """Prepare everything for the first move; return the seconds it took.
 
     Args:
-        terminal: where a bar is drawn if it is one, else stderr.
-        policy: who will make it; the rules if None.
+        terminal: stream for the progress bar, if it is a terminal; default stderr.
+        policy: the policy that will play; the rules if None.
 
     Raises:
         ConfigError: the policy gives no usable answer.
@@ -63,7 +63,7 @@ def warm_up_visibly(terminal: TextIO | None = None, policy: Policy | None = None
 
 
 def first_decision(policy: Policy) -> Decision:
-    """Let the policy make one real decision, the dealer's first discard: whatever is lazy is loaded by it."""
+    """Let the policy make one real decision, the dealer's first discard; this completes any lazy loading."""
     table = Table(seed=0)
     player = table.waiting()[0]
     return decide(table.state, player, table.legal(player), policy, table.length)
@@ -93,7 +93,7 @@ def _bar(stream: TextIO) -> Iterator[Tell]:
 
 @contextlib.contextmanager
 def _reminders() -> Iterator[Tell]:
-    """A log line now and then while it takes long."""
+    """A log line every few seconds if preparation takes long."""
     ended = threading.Event()
     at: dict[str, str | int] = {}
 

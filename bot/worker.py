@@ -1,4 +1,4 @@
-"""One thread that thinks, so that the event loop never does."""
+"""A worker thread for decisions, so that they never block the event loop."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class _Job(Generic[T]):
         self._context = contextvars.copy_context()  # log context follows the work
 
     def run(self) -> bool:
-        """Do the work; False when it took the thread down with it."""
+        """Do the work; return False if it ended the thread."""
         if not self.future.set_running_or_notify_cancel():
             return True
         try:
             result = self._context.run(self._work)
-        except Exception as exc:  # worker loop: the error travels to whoever waits for the job
+        except Exception as exc:  # worker loop: the error is passed to the caller that awaits the job
             self.future.set_exception(exc)
         except BaseException as exc:
-            # SystemExit and its like would stop the event loop that awaits the result.
+            # SystemExit and similar would stop the event loop that awaits the result.
             self.future.set_exception(ModelError(f"the worker died: {type(exc).__name__}"))
             return False
         else:
@@ -39,9 +39,9 @@ class _Job(Generic[T]):
 
 
 class Worker:
-    """Runs one job after another on a daemon thread; a hung one can be left behind.
+    """Runs one job after another on a daemon thread; a hung thread can be abandoned.
 
-    A thread pool would wait for a hung job when the program exits; this does not.
+    A thread pool would wait for a hung job when the program exits; this class does not.
     """
 
     def __init__(self, name: str) -> None:
@@ -71,11 +71,11 @@ class Worker:
         return future
 
     def close(self) -> None:
-        """Let the thread end after the job it is in; does not wait for it."""
+        """Let the thread end after its current job; does not wait for it."""
         self._jobs.put(None)
 
     def join(self, timeout_s: float) -> bool:
-        """Wait for the thread to end; whether it did."""
+        """Wait for the thread to end; return whether it did."""
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 

@@ -1,7 +1,7 @@
 """The command line: `suzaku play | lobby | dashboard | engine | check | games | review | train | …`.
 
 Results go to stdout, logs to stderr. Exit codes: 0 done, 1 failed while running, 2 usage or configuration,
-130 interrupted. Whatever is heavy is imported by the command that needs it, so that ``--help`` is quick.
+130 interrupted. Each command imports the heavy modules that it needs, so that ``--help`` is quick.
 """
 
 from __future__ import annotations

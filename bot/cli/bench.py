@@ -18,15 +18,15 @@ from bot.cli.options import (
     reported,
 )
 
-bench = typer.Typer(help="Measurements.", no_args_is_help=True)
+bench = typer.Typer(help="Run benchmarks.", no_args_is_help=True)
 
 
 @bench.command("game")
 @reported
 def measure_game(as_json: AsJson = False, seed: Seed = None) -> int:
-    """Time the game package.
+    """Measure the speed of the game package.
 
-    Shanten, the fold of whole games, and table steps beside the bare engine.
+    Measures shanten, the fold of whole games, and table steps compared with the bare engine.
     """
     from bot.bench import bench_game, print_bench
 
@@ -36,9 +36,10 @@ def measure_game(as_json: AsJson = False, seed: Seed = None) -> int:
 @bench.command("features")
 @reported
 def measure_features(as_json: AsJson = False, seed: Seed = None) -> int:
-    """Time the encoders.
+    """Measure the speed of the feature encoders.
 
-    Planes per second of one core and per decision, beside the engine's own.
+    Reports encodings per second on one core and the time per decision, compared with the engine's own
+    encoder.
     """
     from bot.bench import print_features
     from policies.features.bench import bench_features
@@ -51,11 +52,11 @@ def measure_features(as_json: AsJson = False, seed: Seed = None) -> int:
 def measure_decision(
     width: Annotated[
         int | None,
-        typer.Option(help="Measure untrained networks of so many channels.", metavar="NUMBER", min=1),
+        typer.Option(help="Measure untrained networks with this many channels.", metavar="NUMBER", min=1),
     ] = None,
     depth: Annotated[
         int | None,
-        typer.Option(help="Measure untrained networks of so many blocks.", metavar="NUMBER", min=1),
+        typer.Option(help="Measure untrained networks with this many blocks.", metavar="NUMBER", min=1),
     ] = None,
     features: Annotated[
         str | None,
@@ -64,18 +65,25 @@ def measure_decision(
         ),
     ] = None,
     permutations: Annotated[
-        int | None, typer.Option(help="Renamings to average over, if not as configured.", metavar="NUMBER")
+        int | None,
+        typer.Option(
+            help="Tile permutations to average over: 1, 6 or 12; default: the configured number.",
+            metavar="NUMBER",
+        ),
     ] = None,
     device: Device = None,
-    decisions: Annotated[int, typer.Option(help="How many.", metavar="NUMBER", min=1)] = 1000,
-    seed: Annotated[int, typer.Option(help="Of the walls.", metavar="NUMBER", min=0, max=LARGEST_SEED)] = 0,
+    decisions: Annotated[int, typer.Option(help="Number of decisions.", metavar="NUMBER", min=1)] = 1000,
+    seed: Annotated[
+        int, typer.Option(help="Seed of the walls.", metavar="NUMBER", min=0, max=LARGEST_SEED)
+    ] = 0,
     as_json: AsJson = False,
     config_file: ConfigFile = None,
 ) -> int:
-    """Time decisions.
+    """Measure the time per decision.
 
-    Those of the configured policy, one after another as in play, in positions of games by the heuristic; or
-    of networks of another size with random weights, 64×6 on lite-239/1 where nothing else is said.
+    Asks the configured policy for one decision at a time, as in play, in positions from games of the
+    heuristic. With --width, --depth or --features it measures networks with random weights instead; the
+    defaults are then 64 channels, 6 blocks and lite-239/1.
     """
     config = load_settings(config_file, {"decision.permutations": permutations, "decision.device": device})
     from bot.bench import print_decisions
@@ -101,24 +109,29 @@ def measure_loader(
     folder: CorpusFolder,
     as_json: AsJson = False,
     slot: Annotated[
-        str, typer.Option(help="Whose decisions: discard, riichi, chi, pon or kan.", metavar="SLOT")
+        str, typer.Option(help="Decisions to load: discard, riichi, chi, pon or kan.", metavar="SLOT")
     ] = "discard",
     workers: Annotated[
         int | None,
-        typer.Option("--workers", help="Threads; one for each core if not given.", metavar="NUMBER", min=1),
+        typer.Option("--workers", help="Number of threads; default: one per core.", metavar="NUMBER", min=1),
     ] = None,
     samples: Annotated[
         int | None,
-        typer.Option(help="Stop after about so many; all if not given.", metavar="NUMBER", min=1),
+        typer.Option(help="Stop after about this many samples; default: all.", metavar="NUMBER", min=1),
     ] = None,
     seed: Annotated[
         int,
-        typer.Option(help="Of the order and the renamed tiles.", metavar="NUMBER", min=0, max=LARGEST_SEED),
+        typer.Option(
+            help="Seed of the sample order and the tile permutations.",
+            metavar="NUMBER",
+            min=0,
+            max=LARGEST_SEED,
+        ),
     ] = 0,
 ) -> int:
-    """Time the loader of learning.
+    """Measure the speed of the training data loader.
 
-    Decisions of real games, folded, encoded, their tiles renamed, delivered as torch tensors.
+    It folds and encodes decisions of real games, permutes their tiles, and delivers torch tensors.
     """
     from bot.logs import set_up_logs
     from learning.samples_bench import bench_loader, print_bench
@@ -134,17 +147,20 @@ def measure_selfplay(
     players: Annotated[
         list[str] | None,
         typer.Option(
-            "--player", help="As `suzaku arena` takes them; network, heuristic and random.", metavar="PLAYER"
+            "--player",
+            help="Player to measure, as for `suzaku arena`; may be repeated; default: network, heuristic "
+            "and random.",
+            metavar="PLAYER",
         ),
     ] = None,
-    games: Annotated[int, typer.Option(help="Hanchan for each line.", metavar="NUMBER", min=1)] = 128,
+    games: Annotated[int, typer.Option(help="Hanchan per measurement.", metavar="NUMBER", min=1)] = 128,
     workers: Workers = None,
     as_json: AsJson = False,
     seed: Seed = None,
 ) -> int:
-    """Time self-play.
+    """Measure the speed of self-play.
 
-    Hanchan per second by number of tables side by side and of processes, and where the time goes.
+    Reports hanchan per second by number of concurrent tables and of processes, and where the time goes.
     """
     from bot.logs import set_up_logs
     from learning.arena.bench import PLAYERS, bench_selfplay, print_bench
@@ -160,23 +176,35 @@ def measure_selfplay(
 @reported
 def measure_training(
     folder: CorpusFolder,
-    model: Annotated[str, typer.Option(help="discard, riichi, chi, pon or kan.", metavar="NAME")] = "discard",
+    model: Annotated[
+        str, typer.Option(help="Model to train: discard, riichi, chi, pon or kan.", metavar="NAME")
+    ] = "discard",
     preset: Annotated[
-        str, typer.Option(help="Size: tiny, small, medium or paper.", metavar="NAME")
+        str, typer.Option(help="Network size: tiny, small, medium or paper.", metavar="NAME")
     ] = "small",
     features: Annotated[
-        str, typer.Option(help="Feature set; empty takes the lite one of the model.", metavar="NAME")
+        str, typer.Option(help="Feature set; default: the model's lite set.", metavar="NAME")
     ] = "",
-    precision: Annotated[str, typer.Option(help="auto, bf16 or fp32.", metavar="NAME")] = "auto",
-    seconds: Annotated[float, typer.Option(help="Of each slice.", metavar="NUMBER", min=0.1)] = 10.0,
+    precision: Annotated[
+        str, typer.Option(help="Numeric precision: auto, bf16 or fp32.", metavar="NAME")
+    ] = "auto",
+    seconds: Annotated[
+        float, typer.Option(help="Duration of each slice, in seconds.", metavar="NUMBER", min=0.1)
+    ] = 10.0,
     seed: Annotated[
-        int, typer.Option(help="Of weights, order and renaming.", metavar="NUMBER", min=0, max=LARGEST_SEED)
+        int,
+        typer.Option(
+            help="Seed of weights, sample order and tile permutations.",
+            metavar="NUMBER",
+            min=0,
+            max=LARGEST_SEED,
+        ),
     ] = 0,
     as_json: AsJson = False,
 ) -> int:
-    """Time learning.
+    """Measure the speed of training.
 
-    The loader alone, the network alone, and both as a training run has them, in turn.
+    Measures in turn the loader alone, the network alone, and both together as in a training run.
     """
     from bot.logs import set_up_logs
     from learning.plan import make_plan

@@ -1,4 +1,4 @@
-"""`suzaku engine`: the bot for others' arenas."""
+"""`suzaku engine`: the bot as an engine in other programs' arenas."""
 
 from __future__ import annotations
 
@@ -16,32 +16,41 @@ def engine(
     seat: Annotated[
         int | None,
         typer.Option(
-            help="Whose seat it is, 0 to 3, where start_game carries no id.", metavar="NUMBER", min=0, max=3
+            help="Seat of the bot, 0 to 3, for a start_game message without an id.",
+            metavar="NUMBER",
+            min=0,
+            max=3,
         ),
     ] = None,
     answers: Annotated[
         Literal["auto", "every", "asked"],
         typer.Option(
-            help="What is answered: every line; only what asks something of the seat; auto: every line that "
-            "is an array, and of single events what asks."
+            help="Lines to answer. every: all lines; asked: lines that require a decision; auto: every "
+            "array, and single events that require a decision."
         ),
     ] = "auto",
     arrays: Annotated[
-        bool, typer.Option("--arrays", help="Answer with arrays of actions, riichi and its discard in one.")
+        bool,
+        typer.Option("--arrays", help="Answer with arrays of actions; riichi and its discard share one."),
     ] = False,
     game_type: Annotated[
-        str | None, typer.Option("--type", help="hanchan or tonpuu.", metavar="TYPE")
+        str | None, typer.Option("--type", help="Game type: hanchan or tonpuu.", metavar="TYPE")
     ] = None,
     policy: Policy = None,
     checkpoints: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of the models, if not as configured.", metavar="FOLDER", parser=existing_folder
+            help="Folder of the models; default: the configured one.",
+            metavar="FOLDER",
+            parser=existing_folder,
         ),
     ] = None,
     permutations: Annotated[
         int | None,
-        typer.Option(help="Renamings to average over, 1, 6 or 12, if not as configured.", metavar="NUMBER"),
+        typer.Option(
+            help="Tile permutations to average over: 1, 6 or 12; default: the configured number.",
+            metavar="NUMBER",
+        ),
     ] = None,
     device: Device = None,
     config_file: ConfigFile = None,
@@ -50,7 +59,7 @@ def engine(
 ) -> int:
     """Play as an mjai engine on stdin and stdout.
 
-    Only answers go to stdout. It runs until stdin ends; docs/engine.md says how arenas run it.
+    Only answers go to stdout. It runs until stdin ends; docs/engine.md describes how arenas run it.
     """
     config = load_settings(
         config_file,

@@ -1,4 +1,4 @@
-"""Commands that make networks from real games, and say how good they are."""
+"""Commands that train networks on real games and measure how good they are."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from bot.cli.options import (
 )
 from bot.cli.paths import existing_folder, existing_path, output_file, output_folder
 
-corpus = typer.Typer(help="Real games to learn from.", no_args_is_help=True)
-training = typer.Typer(help="Make the networks from real games.", no_args_is_help=True)
-evaluation = typer.Typer(help="See how good the networks are.", no_args_is_help=True)
+corpus = typer.Typer(help="Build and check the training corpus.", no_args_is_help=True)
+training = typer.Typer(help="Train the networks on real games.", no_args_is_help=True)
+evaluation = typer.Typer(help="Measure how good the networks are.", no_args_is_help=True)
 
 
 @corpus.command("verify")
@@ -32,10 +32,10 @@ def verify_corpus(
     as_json: AsJson = False,
     workers: Workers = None,
 ) -> int:
-    """Check real games against our rules.
+    """Check real games against the bot's rules.
 
-    Every event, every action taken or let pass, every win and payment, the order of the rounds, the end of
-    the game, and the walls. Lists each difference with game, round and turn.
+    Checks every event, every action taken or declined, every win and payment, the order of the rounds, the
+    end of the game, and the walls. Lists each difference by game, round and turn.
     """
     from bot.logs import set_up_logs
     from learning.corpus.verify import print_report, verify
@@ -49,14 +49,14 @@ def verify_corpus(
 def build_corpus(
     paths: Records,
     out: Annotated[
-        Path, typer.Option("--out", help="Folder of the corpus.", metavar="FOLDER", parser=output_folder)
+        Path, typer.Option("--out", help="Folder for the corpus.", metavar="FOLDER", parser=output_folder)
     ],
     as_json: AsJson = False,
     workers: Workers = None,
 ) -> int:
-    """Make real games into the corpus that learning reads.
+    """Build a training corpus from real games.
 
-    A build that was stopped goes on where it was; one that is finished is left as it is.
+    A stopped build resumes where it stopped; a finished one is left unchanged.
     """
     from bot.logs import set_up_logs
     from learning.corpus.build import build, print_build
@@ -75,15 +75,17 @@ def extract_records(
     part: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only games of this part: train, validation or test; may be repeated.", metavar="PART"
+            help="Only games of this split: train, validation or test; may be repeated.", metavar="PART"
         ),
     ] = None,
-    games: Annotated[int | None, typer.Option(help="So many at most.", metavar="NUMBER", min=1)] = None,
+    games: Annotated[
+        int | None, typer.Option(help="Maximum number of games.", metavar="NUMBER", min=1)
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Write single records out of shards, as `suzaku review` reads them.
+    """Extract single records from shards, for `suzaku review` and others.
 
-    A game belongs to train, validation or test by its id alone, for ever.
+    The id of a game alone decides whether it belongs to train, validation or test; this never changes.
     """
     from bot.logs import set_up_logs
     from learning.corpus.extract import extract, print_extracted
@@ -93,7 +95,7 @@ def extract_records(
 
 
 def add_training_command(model: str) -> None:
-    """Add `suzaku train MODEL`: the five take the same options."""
+    """Add `suzaku train MODEL`; the five commands take the same options."""
 
     @training.command(model)
     @reported
@@ -103,83 +105,99 @@ def add_training_command(model: str) -> None:
             Path,
             typer.Option(
                 "--out",
-                help="Folder of the checkpoint; a run that was stopped goes on.",
+                help="Folder for the checkpoint; a stopped run resumes.",
                 metavar="FOLDER",
                 parser=output_folder,
             ),
         ],
         preset: Annotated[
-            str, typer.Option(help="Size: tiny, small, medium or paper.", metavar="NAME")
+            str, typer.Option(help="Network size: tiny, small, medium or paper.", metavar="NAME")
         ] = "small",
         width: Annotated[
             int | None,
-            typer.Option(help="Channels, instead of the preset's.", metavar="NUMBER", min=1, max=4096),
+            typer.Option(
+                help="Number of channels; default: the preset's.", metavar="NUMBER", min=1, max=4096
+            ),
         ] = None,
         depth: Annotated[
             int | None,
-            typer.Option(help="Blocks, instead of the preset's.", metavar="NUMBER", min=1, max=1000),
+            typer.Option(help="Number of blocks; default: the preset's.", metavar="NUMBER", min=1, max=1000),
         ] = None,
         features: Annotated[
-            str, typer.Option(help="Feature set; empty takes the lite one of the model.", metavar="NAME")
+            str, typer.Option(help="Feature set; default: the model's lite set.", metavar="NAME")
         ] = "",
         without: Annotated[
-            list[str] | None, typer.Option(help="Group of planes to blank; may be repeated.", metavar="GROUP")
+            list[str] | None,
+            typer.Option(help="Group of feature planes to zero; may be repeated.", metavar="GROUP"),
         ] = None,
         room: Annotated[
             list[str] | None,
             typer.Option(
-                help="Only games of this room (houou, tokujou, …); may be repeated.", metavar="ROOM"
+                help="Only games in this room (houou, tokujou, …); may be repeated.", metavar="ROOM"
             ),
         ] = None,
         least_rank: Annotated[
             int,
-            typer.Option(help="Only players of this rank or more: 16 for 7-dan.", metavar="NUMBER", max=100),
+            typer.Option(help="Only players of at least this rank; 16 is 7-dan.", metavar="NUMBER", max=100),
         ] = -1,
-        player: Annotated[str, typer.Option(help="Only the player of this name.", metavar="NAME")] = "",
+        player: Annotated[str, typer.Option(help="Only the player with this name.", metavar="NAME")] = "",
         ai: Annotated[
             bool | None, typer.Option("--ai/--people", help="Only official AI accounts, or only people.")
         ] = None,
         share: Annotated[
-            float, typer.Option(help="Part of the games.", metavar="NUMBER", min=0.0, max=1.0)
+            float, typer.Option(help="Share of the games to use, 0 to 1.", metavar="NUMBER", min=0.0, max=1.0)
         ] = 1.0,
-        passes: Annotated[float, typer.Option(help="Over all decisions.", metavar="NUMBER", min=0.0)] = 1.0,
+        passes: Annotated[
+            float, typer.Option(help="Passes over all decisions.", metavar="NUMBER", min=0.0)
+        ] = 1.0,
         samples: Annotated[
-            int, typer.Option(help="Learn from so many at most; 0 for all.", metavar="NUMBER", min=0)
+            int, typer.Option(help="Maximum number of samples; 0 for no limit.", metavar="NUMBER", min=0)
         ] = 0,
         batch_size: Annotated[
-            int, typer.Option(help="Samples of a step.", metavar="NUMBER", min=1, max=1_000_000)
+            int, typer.Option(help="Samples per step.", metavar="NUMBER", min=1, max=1_000_000)
         ] = 512,
         learning_rate: Annotated[
             float | None,
-            typer.Option(help="Highest, instead of the preset's.", metavar="NUMBER", min=0.0, max=100.0),
+            typer.Option(
+                help="Peak learning rate; default: the preset's.", metavar="NUMBER", min=0.0, max=100.0
+            ),
         ] = None,
         averaging: Annotated[
             float,
             typer.Option(
-                help="Of the weights over the steps; 0 keeps the last ones.",
+                help="Decay of the moving average of the weights; 0 keeps the last weights.",
                 metavar="NUMBER",
                 min=0.0,
                 max=1.0,
             ),
         ] = 0.999,
-        augment: Annotated[bool, typer.Option(help="Exchange suits and mirror 1 and 9, at random.")] = True,
+        augment: Annotated[
+            bool, typer.Option(help="Permute the suits and mirror the ranks (1 to 9) at random.")
+        ] = True,
         precision: Annotated[
-            str, typer.Option(help="auto, bf16 or fp32; auto is bf16 where it is fast.", metavar="NAME")
+            str,
+            typer.Option(
+                help="Numeric precision: auto, bf16 or fp32; auto is bf16 where it is fast.", metavar="NAME"
+            ),
         ] = "auto",
         validate_every: Annotated[
             int, typer.Option(help="Samples between two validations.", metavar="NUMBER", min=1)
         ] = 500_000,
-        validation_rows: Annotated[int, typer.Option(help="Rows of one.", metavar="NUMBER", min=1)] = 50_000,
+        validation_rows: Annotated[
+            int, typer.Option(help="Samples per validation.", metavar="NUMBER", min=1)
+        ] = 50_000,
         patience: Annotated[
             int,
             typer.Option(
-                help="Stop after so many validations without a better one; 0 never.", metavar="NUMBER", min=0
+                help="Stop after this many validations without improvement; 0: never.",
+                metavar="NUMBER",
+                min=0,
             ),
         ] = 0,
         continue_from: Annotated[
             Path | None,
             typer.Option(
-                help="Begin with this model's weights from this folder.",
+                help="Folder of a checkpoint of this model whose weights to start from.",
                 metavar="FOLDER",
                 parser=existing_folder,
             ),
@@ -187,20 +205,26 @@ def add_training_command(model: str) -> None:
         tower_from: Annotated[
             Path | None,
             typer.Option(
-                help="Begin with the tower of the discard model in this folder; it has seen most hands.",
+                help="Folder of a discard model whose tower to start from; that model has seen the most "
+                "hands.",
                 metavar="FOLDER",
                 parser=existing_folder,
             ),
         ] = None,
         seed: Annotated[
             int,
-            typer.Option(help="Of weights, order and renaming.", metavar="NUMBER", min=0, max=LARGEST_SEED),
+            typer.Option(
+                help="Seed of weights, sample order and tile permutations.",
+                metavar="NUMBER",
+                min=0,
+                max=LARGEST_SEED,
+            ),
         ] = 0,
         as_json: AsJson = False,
     ) -> int:
         """Train this model on the decisions of real games.
 
-        A run that was stopped goes on when the same command is given again.
+        To resume a stopped run, give the same command again.
         """
         from bot.logs import set_up_logs
         from learning.commit import current_commit
@@ -255,21 +279,24 @@ def train_reward(
         Path,
         typer.Option(
             "--out",
-            help="Folder of the checkpoint; a run that was stopped goes on.",
+            help="Folder for the checkpoint; a stopped run resumes.",
             metavar="FOLDER",
             parser=output_folder,
         ),
     ],
     rewards: Annotated[
         tuple[float, float, float, float],
-        typer.Option(help="Of the places, first to fourth.", metavar="FIRST SECOND THIRD FOURTH"),
+        typer.Option(help="Rewards for first to fourth place.", metavar="FIRST SECOND THIRD FOURTH"),
     ] = (90.0, 45.0, 0.0, -135.0),
     room: Annotated[
         list[str] | None,
-        typer.Option(help="Games of this room (houou, tokujou, …); may be repeated.", metavar="ROOM"),
+        typer.Option(
+            help="Only games in this room (houou, tokujou, …); may be repeated; default: houou.",
+            metavar="ROOM",
+        ),
     ] = None,
     hidden: Annotated[
-        int, typer.Option(help="Width of each layer of the GRU.", metavar="NUMBER", min=1, max=4096)
+        int, typer.Option(help="Width of each GRU layer.", metavar="NUMBER", min=1, max=4096)
     ] = 64,
     dense: Annotated[
         int, typer.Option(help="Width between the two dense layers.", metavar="NUMBER", min=1, max=4096)
@@ -278,32 +305,35 @@ def train_reward(
         int, typer.Option(help="Passes over all games.", metavar="NUMBER", min=1, max=1_000_000)
     ] = 20,
     batch_games: Annotated[
-        int, typer.Option(help="Games of a step.", metavar="NUMBER", min=1, max=1_000_000)
+        int, typer.Option(help="Games per step.", metavar="NUMBER", min=1, max=1_000_000)
     ] = 256,
     learning_rate: Annotated[
-        float, typer.Option(help="Highest.", metavar="NUMBER", min=0.0, max=100.0)
+        float, typer.Option(help="Peak learning rate.", metavar="NUMBER", min=0.0, max=100.0)
     ] = 2e-3,
     joined: Annotated[
         float,
         typer.Option(
-            help="Part of the games shown from a later round on.", metavar="NUMBER", min=0.0, max=1.0
+            help="Share of the games shown only from a later round on, 0 to 1.",
+            metavar="NUMBER",
+            min=0.0,
+            max=1.0,
         ),
     ] = 0.25,
     patience: Annotated[
         int,
         typer.Option(
-            help="Stop after so many passes without a better one; 0 never.", metavar="NUMBER", min=0
+            help="Stop after this many passes without improvement; 0: never.", metavar="NUMBER", min=0
         ),
     ] = 5,
     seed: Annotated[
-        int, typer.Option(help="Of weights and order.", metavar="NUMBER", min=0, max=LARGEST_SEED)
+        int, typer.Option(help="Seed of weights and order.", metavar="NUMBER", min=0, max=LARGEST_SEED)
     ] = 0,
     as_json: AsJson = False,
 ) -> int:
-    """Train the global reward predictor on how real games went on.
+    """Train the global reward predictor on the results of real games.
 
-    A run that was stopped goes on when the same command is given again. In the end it is compared with tables
-    on the games of the test split.
+    To resume a stopped run, give the same command again. At the end the predictor is compared with lookup
+    tables on the games of the test split.
     """
     from bot.logs import set_up_logs
     from learning.commit import current_commit
@@ -333,20 +363,26 @@ def train_reward(
 @training.command("study")
 @reported
 def train_study(
-    study: Annotated[str, typer.Argument(help="parts or data.", metavar="NAME")],
+    study: Annotated[str, typer.Argument(help="Study to run: parts or data.", metavar="NAME")],
     folder: CorpusFolder,
     out: Annotated[
-        Path, typer.Option("--out", help="Folder of the runs.", metavar="FOLDER", parser=output_folder)
+        Path, typer.Option("--out", help="Folder for the runs.", metavar="FOLDER", parser=output_folder)
     ],
     seed: Annotated[
-        int, typer.Option(help="Of weights, order and renaming.", metavar="NUMBER", min=0, max=LARGEST_SEED)
+        int,
+        typer.Option(
+            help="Seed of weights, sample order and tile permutations.",
+            metavar="NUMBER",
+            min=0,
+            max=LARGEST_SEED,
+        ),
     ] = 0,
     as_json: AsJson = False,
 ) -> int:
-    """Find out what makes the discard model better.
+    """Study what makes the discard model better.
 
-    Many runs one after the other, an hour or more: `parts` takes things away and adds others, `data` trains
-    on a growing share of the games and draws a plot.
+    Makes many training runs in sequence, which takes an hour or more. `parts` is an ablation study: it
+    removes some parts and adds others. `data` trains on a growing share of the games and draws a plot.
     """
     from bot.logs import set_up_logs
     from learning.corpus.reader import Corpus
@@ -364,7 +400,7 @@ def evaluate_accuracy(
         list[Path],
         typer.Option(
             "--data",
-            help="Folder of a corpus, or records as `corpus build` takes them.",
+            help="Folder of a corpus, or records as for `suzaku corpus build`; may be repeated.",
             metavar="PATH",
             parser=existing_path,
         ),
@@ -372,54 +408,63 @@ def evaluate_accuracy(
     checkpoints: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Folder of checkpoints, the shipped one if not given; others are compared with the first.",
+            help="Folder of checkpoints; default: the shipped ones; may be repeated, and the others are then "
+            "compared with the first.",
             metavar="FOLDER",
             parser=existing_folder,
         ),
     ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option(help="Only discard, riichi, chi, pon or kan; may be repeated.", metavar="NAME"),
+        typer.Option(
+            help="Only this model: discard, riichi, chi, pon or kan; may be repeated.", metavar="NAME"
+        ),
     ] = None,
     split: Annotated[
         str,
         typer.Option(
-            help="train, validation, test or all; without it test, but all of records.", metavar="NAME"
+            help="Split to use: train, validation, test or all; default: test for a corpus, all for records.",
+            metavar="NAME",
         ),
     ] = "",
     room: Annotated[
         list[str] | None,
-        typer.Option(help="Only games of this room (houou, tokujou, …); may be repeated.", metavar="ROOM"),
+        typer.Option(help="Only games in this room (houou, tokujou, …); may be repeated.", metavar="ROOM"),
     ] = None,
     least_rank: Annotated[
-        int, typer.Option(help="Only players of this rank or more: 16 for 7-dan.", metavar="NUMBER", max=100)
+        int, typer.Option(help="Only players of at least this rank; 16 is 7-dan.", metavar="NUMBER", max=100)
     ] = -1,
-    player: Annotated[str, typer.Option(help="Only the player of this name.", metavar="NAME")] = "",
+    player: Annotated[str, typer.Option(help="Only the player with this name.", metavar="NAME")] = "",
     ai: Annotated[
         bool | None, typer.Option("--ai/--people", help="Only official AI accounts, or only people.")
     ] = None,
     permutations: Annotated[
         int,
-        typer.Option(help="Renamings of tiles to average over: 1, 6 or 12.", metavar="NUMBER", min=1, max=12),
+        typer.Option(help="Tile permutations to average over: 1, 6 or 12.", metavar="NUMBER", min=1, max=12),
     ] = 1,
     games: Annotated[
-        int, typer.Option(help="Of those that fit, so many drawn; 0 for all.", metavar="NUMBER", min=0)
+        int,
+        typer.Option(help="Number of matching games to sample; 0 for all.", metavar="NUMBER", min=0),
     ] = 0,
-    heuristic: Annotated[bool, typer.Option(help="Ask the rule-based player too.")] = True,
+    heuristic: Annotated[bool, typer.Option(help="Also evaluate the rule-based player.")] = True,
     heuristic_decisions: Annotated[
-        int, typer.Option(help="Of each model that it is asked about, drawn.", metavar="NUMBER", min=1)
+        int,
+        typer.Option(
+            help="Decisions per model to sample for the rule-based player.", metavar="NUMBER", min=1
+        ),
     ] = 20_000,
     seed: Annotated[
         int,
         typer.Option(
-            help="Of what is drawn and of the intervals.", metavar="NUMBER", min=0, max=LARGEST_SEED
+            help="Seed of the samples and the intervals.", metavar="NUMBER", min=0, max=LARGEST_SEED
         ),
     ] = 0,
     as_json: AsJson = False,
 ) -> int:
-    """Compare the answers of networks with those of the players of real games.
+    """Compare the networks' choices with those of players in real games.
 
-    How often they are the same, how sure, by turn, riichi and rank, beside the rule-based player.
+    Reports how often they agree and how confident the networks are, by turn, riichi and rank, together with
+    the rule-based player.
     """
     from bot.logs import set_up_logs
     from learning.accuracy import evaluate, make_settings, print_report
@@ -445,7 +490,7 @@ def evaluate_danger(
         list[Path],
         typer.Option(
             "--data",
-            help="Folder of a corpus, or records as `corpus build` takes them.",
+            help="Folder of a corpus, or records as for `suzaku corpus build`; may be repeated.",
             metavar="PATH",
             parser=existing_path,
         ),
@@ -453,25 +498,28 @@ def evaluate_danger(
     split: Annotated[
         str,
         typer.Option(
-            help="train, validation, test or all; without it test, but all of records.", metavar="NAME"
+            help="Split to use: train, validation, test or all; default: test for a corpus, all for records.",
+            metavar="NAME",
         ),
     ] = "",
     room: Annotated[
         list[str] | None,
-        typer.Option(help="Only games of this room (houou, tokujou, …); may be repeated.", metavar="ROOM"),
+        typer.Option(help="Only games in this room (houou, tokujou, …); may be repeated.", metavar="ROOM"),
     ] = None,
     games: Annotated[
-        int, typer.Option(help="Of those that fit, so many drawn; 0 for all.", metavar="NUMBER", min=0)
+        int,
+        typer.Option(help="Number of matching games to sample; 0 for all.", metavar="NUMBER", min=0),
     ] = 0,
     seed: Annotated[
-        int, typer.Option(help="Of what is drawn.", metavar="NUMBER", min=0, max=LARGEST_SEED)
+        int, typer.Option(help="Seed of the samples.", metavar="NUMBER", min=0, max=LARGEST_SEED)
     ] = 0,
     as_json: AsJson = False,
 ) -> int:
     """Compare the danger that reviews show with real games.
 
-    How often each class of tile deals in to open hands of each kind, who is tenpai and for how many points:
-    in fact, by suji and passed tiles alone, and by what open hands show too.
+    Reports how often each class of tile deals in to open hands of each kind, how often those hands are
+    tenpai, and for how many points: the actual figures, the estimate from suji and passed tiles alone, and
+    the estimate that also reads open hands.
     """
     from bot.logs import set_up_logs
     from learning.danger_report import measure_danger, print_report
@@ -524,38 +572,42 @@ def arena(
     challenger: Annotated[
         str,
         typer.Option(
-            help="network, phoenix (the same before it learned from strong programs), heuristic, random, or "
-            "a folder of checkpoints; with :6 or :12 behind it, networks average over so many renamings of "
-            "the suits. python:FILE.py is a policy of your own (docs/policy.md). "
-            "engine:COMMAND is a program that speaks mjai and answers arrays of messages, "
-            "engine-lines:COMMAND one that answers every message, engine-asked:COMMAND one that answers only "
-            "where it has a choice. NAME= before any of these is what reports and records call it.",
+            help="Player to measure: network, phoenix (the same network before it learned from strong "
+            "programs), heuristic, random, or a folder of checkpoints. Append :6 or :12 to average over that "
+            "many tile permutations. python:FILE.py is a policy of your own (docs/policy.md). External mjai programs: engine:COMMAND answers arrays of messages, "
+            "engine-lines:COMMAND answers every message, engine-asked:COMMAND answers only when it has a "
+            "choice. Prefix NAME= to set the name in reports and records.",
             metavar="PLAYER",
         ),
     ] = "network",
     champions: Annotated[
-        str, typer.Option("--champion", help="Who sits in the other seats.", metavar="PLAYER")
+        str, typer.Option("--champion", help="Player in the other seats.", metavar="PLAYER")
     ] = "heuristic",
     games: Annotated[
-        int, typer.Option(help="How many, rounded up to whole sets.", metavar="NUMBER", min=1)
+        int,
+        typer.Option(help="Number of games, rounded up to whole sets.", metavar="NUMBER", min=1),
     ] = 400,
     seed: Annotated[
-        int, typer.Option(help="Every wall follows from it.", metavar="NUMBER", min=0, max=LARGEST_SEED)
+        int, typer.Option(help="Seed of all walls.", metavar="NUMBER", min=0, max=LARGEST_SEED)
     ] = 0,
-    two: Annotated[bool, typer.Option("--two", help="Two against two, not one against three.")] = False,
-    tonpuu: Annotated[bool, typer.Option("--tonpuu", help="East games, not hanchan.")] = False,
+    two: Annotated[
+        bool, typer.Option("--two", help="Play two against two instead of one against three.")
+    ] = False,
+    tonpuu: Annotated[bool, typer.Option("--tonpuu", help="Play tonpuusen instead of hanchan.")] = False,
     sequential: Annotated[
-        bool, typer.Option("--sequential", help="Stop as soon as one is clearly better.")
+        bool, typer.Option("--sequential", help="Stop as soon as one side is clearly better.")
     ] = False,
     independent: Annotated[
         bool,
-        typer.Option("--independent", help="New walls for every game; for a player against himself."),
+        typer.Option(
+            "--independent", help="Deal new walls for every game; use it for a player against itself."
+        ),
     ] = False,
     coverage: Annotated[
         int,
         typer.Option(
-            help="Draw so many runs of 400 games from those played, and say in how many of them the interval "
-            "holds 2.5: about 95 % if the sides are equal.",
+            help="Draw this many runs of 400 games from the games played, and report how many of their "
+            "intervals contain 2.5: about 95 % if the sides are equal.",
             metavar="NUMBER",
             min=0,
         ),
@@ -563,31 +615,36 @@ def arena(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for the results; a run that was stopped, or is to have more --games, goes on there.",
+            help="Folder for the results. A stopped run resumes there; a finished run continues if --games "
+            "is larger.",
             metavar="FOLDER",
             parser=output_folder,
         ),
     ] = None,
-    records: Annotated[bool, typer.Option("--records", help="Keep every game's record in it too.")] = False,
+    records: Annotated[
+        bool, typer.Option("--records", help="Also save the record of every game in --out.")
+    ] = False,
     html: Annotated[
         Path | None,
         typer.Option(
-            help="Write the comparison as one page that needs nothing else.",
+            help="Write the comparison as one self-contained web page.",
             metavar="FILE",
             parser=output_file,
         ),
     ] = None,
     report: Annotated[
         bool,
-        typer.Option("--report", help="Play nothing: report on the games in --out, finished or not."),
+        typer.Option(
+            "--report", help="Play no games; report on the games in --out, also of an unfinished run."
+        ),
     ] = False,
     workers: Workers = None,
     ray: Ray = None,
     tables: Annotated[
         int | None,
         typer.Option(
-            help="Played side by side in each process: 64, or 4 with an external engine, which is a process "
-            "for each of its seats.",
+            help="Concurrent tables per process; default: 64, or 4 with an external engine, which needs one "
+            "process per seat.",
             metavar="NUMBER",
             min=1,
         ),
@@ -597,7 +654,7 @@ def arena(
 ) -> int:
     """Compare two players.
 
-    The seats rotate over the same walls. Says who placed how, with 95 % intervals.
+    The players rotate through the seats over the same walls. Reports their placements with 95 % intervals.
     """
     check_ray(ray)
     from bot.logs import set_up_logs

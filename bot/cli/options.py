@@ -1,4 +1,4 @@
-"""What commands share: their common flags, how they end, and how they find their settings."""
+"""Shared by the commands: common flags, exit codes, and loading the settings."""
 
 from __future__ import annotations
 
@@ -27,21 +27,23 @@ EXIT_INTERRUPTED: Final = 130
 LARGEST: Final = 2**63 - 1
 LARGEST_SEED: Final = 2**31 - 1
 LONGEST_WORD: Final = 200
-"""Characters; names of files are shorter."""
+"""Characters; file names are shorter."""
 
 ConfigFile = Annotated[
     Path | None,
     typer.Option(
-        "--config", help="Configuration file; without it ./config.yaml, if there is one.", metavar="FILE"
+        "--config", help="Configuration file; default: ./config.yaml, if it exists.", metavar="FILE"
     ),
 ]
 LogLevel = Annotated[
-    str | None, typer.Option("--log-level", help="debug, info, warning or error.", metavar="LEVEL")
+    str | None, typer.Option("--log-level", help="Log level: debug, info, warning or error.", metavar="LEVEL")
 ]
 LogFormat = Annotated[
     str | None,
     typer.Option(
-        "--log-format", help="console or json; auto looks whether it is a terminal.", metavar="FORMAT"
+        "--log-format",
+        help="Log format: console, json, or auto: console on a terminal, else json.",
+        metavar="FORMAT",
     ),
 ]
 Device = Annotated[
@@ -52,7 +54,7 @@ Seed = Annotated[
     int | None,
     typer.Option(
         "--seed",
-        help="Deal the same walls again (built-in lobby).",
+        help="Seed; the built-in lobby deals the same walls for the same seed.",
         metavar="NUMBER",
         min=0,
         max=LARGEST_SEED,
@@ -76,34 +78,35 @@ RecordsFolder = Annotated[
     Path | None,
     typer.Option(
         "--folder",
-        help="Folder of the records, if not the configured one.",
+        help="Folder of the records; default: records.folder from the configuration.",
         metavar="FOLDER",
         parser=existing_folder,
     ),
 ]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Check everything, say what would be done, and stop.")
+    bool, typer.Option("--dry-run", help="Check the settings, print what would be done, and exit.")
 ]
 
 DashboardHost = Annotated[
     str | None,
     typer.Option(
-        help="Where the dashboard listens; other than on this machine alone it demands a token.",
+        help="Address the dashboard listens on; all but loopback addresses require a token.",
         metavar="HOST",
     ),
 ]
 DashboardPort = Annotated[
-    int | None, typer.Option(help="Its port; 0 takes a free one.", metavar="PORT", min=0, max=65535)
+    int | None,
+    typer.Option(help="Port of the dashboard; 0 picks a free one.", metavar="PORT", min=0, max=65535),
 ]
 DashboardTokenEnv = Annotated[
     str | None,
-    typer.Option(help="Environment variable that holds a token of your own for it.", metavar="NAME"),
+    typer.Option(help="Environment variable that holds your own dashboard token.", metavar="NAME"),
 ]
 
 Records = Annotated[
     list[Path],
     typer.Argument(
-        help="Records (mjlog, also gzipped, or mjai), folders of them, shards (.jsonl.zst).",
+        help="Records (mjlog or mjai, also gzipped), folders of records, or shards (.jsonl.zst).",
         metavar="PATH...",
         parser=existing_path,
     ),
@@ -112,20 +115,20 @@ CorpusFolder = Annotated[
     Path,
     typer.Option(
         "--corpus",
-        help="Folder of the corpus, as `corpus build` made it.",
+        help="Folder of a corpus made by `suzaku corpus build`.",
         metavar="FOLDER",
         parser=existing_folder,
     ),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", help="Processes; one for each core if not given.", metavar="NUMBER", min=1),
+    typer.Option("--workers", help="Number of processes; default: one per core.", metavar="NUMBER", min=1),
 ]
 
 AnswerTimeout = Annotated[
     float,
     typer.Option(
-        help="For each answer of an external engine; the first of a process has a minute more.",
+        help="Time limit for each answer of an external engine; the first answer gets one minute more.",
         metavar="SECONDS",
         min=0.01,
     ),
@@ -134,14 +137,14 @@ Ray = Annotated[
     str | None,
     typer.Option(
         "--ray",
-        help="Play on a Ray cluster: local, auto (the one this machine is part of) or HOST:PORT of its head.",
+        help="Play on a Ray cluster: local, auto (this machine's cluster), or HOST:PORT of the head node.",
         metavar="ADDRESS",
     ),
 ]
 
 
 def reported(command: Callable[P, int]) -> Callable[P, None]:
-    """Make a command's result its exit code, and its errors a message and a code."""
+    """Turn a command's result into its exit code, and its errors into a message and an exit code."""
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -160,10 +163,10 @@ def reported(command: Callable[P, int]) -> Callable[P, None]:
 
 
 def check_numbers(options: Mapping[str, object]) -> None:
-    """Refuse numbers that no option can mean: NaN, infinity, and those no machine counts to.
+    """Reject numbers that are valid for no option: NaN, infinity, and integers beyond 64 bits.
 
     Raises:
-        ConfigError: with the name of the option.
+        ConfigError: a number is rejected; the message names the option.
     """
     for name, value in options.items():
         for number in value if isinstance(value, tuple) else (value,):
@@ -177,10 +180,10 @@ def check_numbers(options: Mapping[str, object]) -> None:
 
 
 def check_ray(address: str | None) -> None:
-    """Refuse ``--ray`` without Ray now, not after minutes of preparing.
+    """Reject ``--ray`` at once if Ray is missing, not after minutes of preparation.
 
     Raises:
-        ConfigError: it is not installed.
+        ConfigError: Ray is not installed.
     """
     if address is not None:
         from game.distribution import require
@@ -189,7 +192,7 @@ def check_ray(address: str | None) -> None:
 
 
 def shortened(text: str) -> str:
-    """A message in which nothing without a space is longer than can be read.
+    """A message with its overlong words cut short.
 
     >>> shortened("no folder " + "x" * 5000)[-10:]
     'xxxxxxxxx…'
@@ -198,14 +201,14 @@ def shortened(text: str) -> str:
 
 
 def load_settings(path: Path | None, flags: dict[str, Any]) -> Config:
-    """The configuration that a command runs with; logs are set up by it.
+    """Load the configuration of a command, and set up the logs as it specifies.
 
     Args:
-        path: of the file, if one was named; else the environment may name one.
-        flags: settings of the command line by their names, None where not given.
+        path: the configuration file; if None, the environment may name one.
+        flags: command-line settings by key path, None where not given.
 
     Raises:
-        ConfigError: something in it is wrong.
+        ConfigError: the configuration is invalid.
     """
     from bot.config import load_config
     from bot.logs import set_up_logs

@@ -1,4 +1,4 @@
-"""What commands print, whatever becomes of stdout: a full disk, a reader that has gone, or nothing at all."""
+"""Output of commands when stdout fails: a full disk, a closed pipe, or no stdout at all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STDOUT: Final = 1
 
 
 class _Stdout(io.FileIO):
-    """Stdout, which remembers why it could not be written."""
+    """Stdout; keeps the error of a failed write."""
 
     def __init__(self) -> None:
         super().__init__(STDOUT, "wb", closefd=False)
@@ -33,9 +33,9 @@ class _Stdout(io.FileIO):
 
 @contextlib.contextmanager
 def checked_output() -> Iterator[None]:
-    """End the program with a sentence and code 1 if what is printed meanwhile cannot be written.
+    """Exit with a message and code 1 if output printed in the block cannot be written.
 
-    A reader that has gone, as `head` has, has what it wanted: then the program ends without a word.
+    If the reader closed the pipe, as `head` does, exit silently: it has what it wanted.
     """
     if sys.stdout is None:
         _end("stdout is closed; redirect it to a file, or to /dev/null")
@@ -63,11 +63,11 @@ def checked_output() -> Iterator[None]:
 
 
 def _give_up(failure: OSError) -> NoReturn:
-    # what is still buffered goes nowhere; Python would complain once more at exit
+    # discard the remaining buffer, or Python reports the error again at exit
     os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
     if isinstance(failure, BrokenPipeError):
         raise SystemExit(EXIT_FAILED)
-    _end(f"cannot write to stdout: {failure.strerror}; make room there, or redirect it elsewhere")
+    _end(f"cannot write to stdout: {failure.strerror}; free some space, or redirect the output elsewhere")
 
 
 def _end(why: str) -> NoReturn:

@@ -1,7 +1,7 @@
-"""Files and folders named on the command line, checked before anything is done with them.
+"""Files and folders named on the command line, checked before use.
 
-Each function is the ``parser`` of an option or argument: it takes what the user wrote, with ``~`` for a home
-folder, and returns the path, or says in a sentence why the path cannot be used.
+Each function is the ``parser`` of an option or argument: it takes the user's text, with ``~`` for a home
+folder, and returns the path, or reports why the path cannot be used.
 """
 
 from __future__ import annotations
@@ -18,38 +18,38 @@ _SHOWN: Final = 100
 
 
 def existing_folder(text: str) -> Path:
-    """A folder that is there."""
+    """An existing folder."""
     path = _existing(text)
     return path if path.is_dir() else _refuse(text, "a file, expected a folder")
 
 
 def existing_file(text: str) -> Path:
-    """A file that is there, or a pipe or device to read from."""
+    """An existing file, or a pipe or device to read from."""
     path = _existing(text)
     return path if not path.is_dir() else _refuse(text, "a folder, expected a file")
 
 
 def existing_path(text: str) -> Path:
-    """A file or a folder that is there."""
+    """An existing file or folder."""
     return _existing(text)
 
 
 def output_folder(text: str) -> Path:
-    """A folder to write to, which is made when something is written."""
+    """A folder to write to; it is created with the first file written."""
     path = _path(text)
     nearest = next((place for place in (path, *path.parents) if place.exists()), path)
     if nearest.exists() and not nearest.is_dir():
-        _refuse(text, f"`{nearest}` is a file, so no folder can be made there")
+        _refuse(text, f"`{nearest}` is a file, so no folder can be created there")
     return path
 
 
 def output_file(text: str) -> Path:
-    """A file to write, in a folder that is there."""
+    """A file to write, in an existing folder."""
     path = _path(text)
     if path.is_dir():
         _refuse(text, "a folder, expected the name of a file to write")
     if not path.parent.is_dir():
-        _refuse(text, f"no folder `{path.parent}`; make it first, or name another")
+        _refuse(text, f"no folder `{path.parent}`; create it first, or name another")
     return path
 
 
@@ -59,7 +59,7 @@ def _existing(text: str) -> Path:
 
 
 def _path(text: str) -> Path:
-    """The path of a text, if the system can have such a name at all."""
+    """The path of a text, if the system allows such a name."""
     if not text.strip():
         _refuse(text, "expected the name of a file or folder")
     try:

@@ -33,22 +33,30 @@ STARTED: Final = time.monotonic()
 
 @reported
 def play(
-    server: Annotated[str | None, typer.Option(help="local or tenhou.", metavar="SERVER")] = None,
+    server: Annotated[
+        str | None, typer.Option(help="Server to play on: local or tenhou.", metavar="SERVER")
+    ] = None,
     url: Annotated[
-        str | None, typer.Option(help="Address of a `suzaku lobby` that is running.", metavar="ADDRESS")
+        str | None, typer.Option(help="Address of a running `suzaku lobby`.", metavar="ADDRESS")
     ] = None,
     lobby: Annotated[
-        str | None, typer.Option(help='Lobby to sit down in: 0, 1000-9999 or "C12345678".', metavar="LOBBY")
+        str | None, typer.Option(help='Lobby to join: 0, 1000-9999 or "C12345678".', metavar="LOBBY")
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="What we are called in a lobby of our own.", metavar="NAME")
+        str | None, typer.Option(help="Name of the bot in a local lobby.", metavar="NAME")
     ] = None,
     game_type: Annotated[
         str | None,
-        typer.Option("--type", help="hanchan, tonpuu, fast, practice, a room, or a number.", metavar="TYPE"),
+        typer.Option(
+            "--type",
+            help="Game type: hanchan, tonpuu, fast, practice, a room, or a number.",
+            metavar="TYPE",
+        ),
     ] = None,
-    games: Annotated[int | None, typer.Option(help="How many games.", metavar="NUMBER")] = None,
-    pace: Annotated[str | None, typer.Option(help="auto, instant or human.", metavar="PACE")] = None,
+    games: Annotated[int | None, typer.Option(help="Number of games to play.", metavar="NUMBER")] = None,
+    pace: Annotated[
+        str | None, typer.Option(help="Speed of answers: auto, instant or human.", metavar="PACE")
+    ] = None,
     device: Device = None,
     seed: Seed = None,
     policy: Policy = None,
@@ -56,12 +64,14 @@ def play(
     capture: Annotated[
         Path | None,
         typer.Option(
-            help="Write every frame both ways to this file, redacted.", metavar="FILE", parser=output_file
+            help="Write all frames sent and received to this file, redacted.",
+            metavar="FILE",
+            parser=output_file,
         ),
     ] = None,
     dashboard: Annotated[
         bool | None,
-        typer.Option("--dashboard/--no-dashboard", help="Show the game on a page in the browser."),
+        typer.Option("--dashboard/--no-dashboard", help="Show the game on a web page."),
     ] = None,
     dashboard_host: DashboardHost = None,
     dashboard_port: DashboardPort = None,
@@ -72,7 +82,7 @@ def play(
     out: Out = None,
     dry_run: DryRun = False,
 ) -> int:
-    """Play games."""
+    """Play games in the built-in lobby, or on another server."""
     config = load_settings(
         config_file,
         {
@@ -105,12 +115,12 @@ def play(
 def lobby(
     port: Annotated[
         int | None,
-        typer.Option(help="Where to listen, on this machine only; 0 takes a free one.", metavar="PORT"),
+        typer.Option(help="Port to listen on, on this machine only; 0 picks a free one.", metavar="PORT"),
     ] = None,
     clients_per_table: Annotated[
         int | None,
         typer.Option(
-            help="A table begins when so many clients queue for it, 1 to 4; built-in players take the rest.",
+            help="Clients needed to start a table, 1 to 4; built-in players fill the other seats.",
             metavar="NUMBER",
         ),
     ] = None,
@@ -121,9 +131,9 @@ def lobby(
     out: Out = None,
     dry_run: DryRun = False,
 ) -> int:
-    """Run the built-in lobby alone.
+    """Run only the built-in lobby.
 
-    It runs until Ctrl-C; `suzaku play --url` sits down in it.
+    It runs until Ctrl-C. Use `suzaku play --url` to join it.
     """
     config = load_settings(
         config_file,
@@ -153,9 +163,9 @@ def dashboard(
     log_level: LogLevel = None,
     log_format: LogFormat = None,
 ) -> int:
-    """Show past games on a page in the browser.
+    """Show past games on a web page.
 
-    It runs until Ctrl-C; `suzaku play --dashboard` shows the running one too.
+    It runs until Ctrl-C. `suzaku play --dashboard` also shows the running game.
     """
     config = load_settings(
         config_file,
@@ -181,9 +191,9 @@ def check(
     log_level: LogLevel = None,
     log_format: LogFormat = None,
 ) -> int:
-    """Check that all is ready.
+    """Check that everything is ready to play.
 
-    Validates the configuration, loads and warms up everything, and prints what was found.
+    Validates the configuration, loads and warms up everything, and prints what it found.
     """
     config = load_settings(
         config_file, {"decision.device": device, "logs.level": log_level, "logs.format": log_format}

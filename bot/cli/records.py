@@ -1,4 +1,4 @@
-"""Commands for what was played: kept games, records, captured frames."""
+"""Commands for games that were played: saved games, records, captured frames."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from bot.cli.options import (
 )
 from bot.cli.paths import existing_file, output_folder
 
-traffic = typer.Typer(help="Captured frames.", no_args_is_help=True)
+traffic = typer.Typer(help="Check captured frames.", no_args_is_help=True)
 
 
 @reported
 def games(
     folder: RecordsFolder = None,
     player: Annotated[
-        str | None, typer.Option(help="Only games with this name, and from where he sat.", metavar="NAME")
+        str | None, typer.Option(help="Only games of this player, seen from their seat.", metavar="NAME")
     ] = None,
     since: Annotated[
         str | None,
-        typer.Option(help="Only games of this day in Japan (2026-01-31) and later.", metavar="DAY"),
+        typer.Option(help="Only games from this day on, Japan time (2026-01-31).", metavar="DAY"),
     ] = None,
     placement: Annotated[
-        int | None, typer.Option(min=1, max=4, help="Only games that ended in this place.", metavar="1-4")
+        int | None, typer.Option(min=1, max=4, help="Only games with this final place.", metavar="1-4")
     ] = None,
     as_json: AsJson = False,
     config_file: ConfigFile = None,
 ) -> int:
-    """List the games kept so far.
+    """List the saved games.
 
-    Date, place, points, type, rounds, id and opponents of each. The place is ours where decisions of ours lie
-    beside the record, else that of `--player`.
+    Shows the date, place, points, type, rounds, id and opponents of each game. The place is the bot's if its
+    decisions are saved with the record, else that of `--player`.
     """
     config = load_settings(config_file, {"records.folder": folder})
     from bot.games import list_games
@@ -51,21 +51,22 @@ def convert(
     source: Annotated[
         str,
         typer.Argument(
-            help="A record: mjlog, Tenhou's JSON, mjai, plain or gzip; a link to a game, or its bare id; "
-            "- is stdin.",
+            help="A record (mjlog, Tenhou's JSON or mjai, plain or gzipped), a link to a game on Tenhou, "
+            "or its id; - is stdin.",
             metavar="IN",
         ),
     ],
-    out: Annotated[str, typer.Argument(help="File to write, a folder, or - for stdout.", metavar="OUT")],
+    out: Annotated[str, typer.Argument(help="File or folder to write to; - is stdout.", metavar="OUT")],
     to: Annotated[
         str | None,
         typer.Option(
-            help="mjlog, tenhou6, link or mjai; without it the name of OUT says (.xml, .json, .url, .jsonl).",
+            help="Format: mjlog, tenhou6, link or mjai; default: by the suffix of OUT (.xml, .json, .url, "
+            ".jsonl).",
             metavar="FORMAT",
         ),
     ] = None,
 ) -> int:
-    """Write a record in another format."""
+    """Convert a record to another format."""
     from bot.convert import convert as convert_record
     from bot.logs import set_up_logs
 
@@ -78,46 +79,49 @@ def review(
     sources: Annotated[
         list[str],
         typer.Argument(
-            help="Records in any format, folders of them, links to games on tenhou.net or their bare ids; "
+            help="Records in any format, folders of records, links to games on tenhou.net, or ids of games; "
             "- is stdin.",
             metavar="FILE|DIR|LINK|ID...",
         ),
     ],
     seat: Annotated[
-        int | None, typer.Option(help="Whose decisions; 0 dealt first.", metavar="0-3", min=0, max=3)
+        int | None,
+        typer.Option(help="Seat to review; 0 is the first dealer.", metavar="0-3", min=0, max=3),
     ] = None,
-    player: Annotated[str, typer.Option(help="The same by name, or by how it begins.", metavar="NAME")] = "",
+    player: Annotated[
+        str, typer.Option(help="Player to review, by name or the start of it.", metavar="NAME")
+    ] = "",
     policy: Annotated[
         str,
         typer.Option(
-            help="Who is asked: network, phoenix, heuristic, random, a folder of checkpoints, or "
-            "python:FILE.py (docs/policy.md); with :6 or :12 behind it, networks average over so many "
-            "renamings of the tiles.",
+            help="Policy to compare the decisions with: network, phoenix, heuristic, random, a folder of "
+            "checkpoints, or python:FILE.py (docs/policy.md). Append :6 or :12 to average over that many tile permutations.",
             metavar="PLAYER",
         ),
     ] = "network",
     compare: Annotated[
         str,
-        typer.Option(help="Another one beside it, or seat:N for another seat's figures.", metavar="PLAYER"),
+        typer.Option(
+            help="A second policy to show as well, or seat:N for the figures of another seat.",
+            metavar="PLAYER",
+        ),
     ] = "",
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", help="Folder of the results; reviews/ by default.", metavar="DIR", parser=output_folder
+            "--out", help="Folder for the results; default: reviews/.", metavar="DIR", parser=output_folder
         ),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the JSON; files are then written only with --out.")
+        bool, typer.Option("--json", help="Print the review as JSON; write files only if --out is given.")
     ] = False,
-    anonymous: Annotated[
-        bool, typer.Option("--anonymous", help="Leave out names, ranks, ids and dates.")
-    ] = False,
+    anonymous: Annotated[bool, typer.Option("--anonymous", help="Omit names, ranks, ids and dates.")] = False,
     config_file: ConfigFile = None,
 ) -> int:
     """Review games.
 
-    Every decision of a player held against what the policy would have done: a page to open in a browser, and
-    the same as JSON (docs/review.md). Of a folder or several records every game, and an index.
+    Compares every decision of a player with the policy's choice, and writes a web page and the same data as
+    JSON (docs/review.md). For a folder or several records it reviews every game and adds an index.
     """
     config = load_settings(config_file, {})
     from bot.review.command import review as review_sources
@@ -141,24 +145,28 @@ def verify(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="Captures: .tsv or .txt (JSON), .log or .xml.", metavar="FILES...", parser=existing_file
+            help="Capture files: .tsv or .txt (JSON), .log or .xml.",
+            metavar="FILES...",
+            parser=existing_file,
         ),
     ],
     insert: Annotated[
         Literal["bye", "forbidden"] | None,
         typer.Option(
-            help="Change one place at a time and say whether all after it is read: bye has everybody leave "
-            "or return after each server frame, forbidden throws what kuikae or riichi forbids.",
+            help="Change one place at a time and check that all later frames are still read. bye: all "
+            "players leave or return after a server frame; forbidden: a discard that kuikae or riichi "
+            "forbids.",
         ),
     ] = None,
     every: Annotated[
-        int, typer.Option(help="With --insert: change only each so-many-th place.", metavar="N", min=1)
+        int, typer.Option(help="With --insert: change only every N-th place.", metavar="N", min=1)
     ] = 1,
     as_json: AsJson = False,
 ) -> int:
     """Check captured frames.
 
-    Says for every recorded client frame whether our session would have allowed it there.
+    Reads every server frame, and reports for every client frame whether the bot's session would allow it
+    there.
     """
     from bot.traffic import print_report, verify
 

@@ -1,4 +1,4 @@
-"""The command that plays games to learn from."""
+"""The command that plays training games."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 @reported
 def selfplay(
-    games: Annotated[int, typer.Option(help="How many.", metavar="NUMBER", min=1)],
+    games: Annotated[int, typer.Option(help="Number of games.", metavar="NUMBER", min=1)],
     out: Annotated[
         Path,
         typer.Option(
             "--out",
-            help="Folder for results and records; a run that was stopped, or is to have more --games, "
-            "goes on there.",
+            help="Folder for results and records. A stopped run resumes there; a finished run continues if "
+            "--games is larger.",
             metavar="FOLDER",
             parser=output_folder,
         ),
@@ -44,34 +44,33 @@ def selfplay(
     players: Annotated[
         list[str] | None,
         typer.Option(
-            help="One for all seats, or four with commas between them, each as `suzaku arena` takes it; the "
-            "networks that come with the program if not given. An engine's command may hold commas: give "
-            "--players again for each instead.",
+            help="One player for all seats, or four separated by commas, each as for `suzaku arena`; "
+            "default: the shipped networks. If an engine's command contains commas, repeat --players for "
+            "each player instead.",
             metavar="PLAYER,…",
         ),
     ] = None,
     seed: Annotated[
-        int, typer.Option(help="Every wall follows from it.", metavar="NUMBER", min=0, max=LARGEST_SEED)
+        int, typer.Option(help="Seed of all walls.", metavar="NUMBER", min=0, max=LARGEST_SEED)
     ] = 0,
-    tonpuu: Annotated[bool, typer.Option("--tonpuu", help="East games, not hanchan.")] = False,
+    tonpuu: Annotated[bool, typer.Option("--tonpuu", help="Play tonpuusen instead of hanchan.")] = False,
     form: Annotated[
-        Literal["mjlog", "mjai"], typer.Option("--format", help="Of the records.", metavar="mjlog|mjai")
+        Literal["mjlog", "mjai"],
+        typer.Option("--format", help="Format of the records.", metavar="mjlog|mjai"),
     ] = "mjlog",
     answer_timeout: AnswerTimeout = 10.0,
     workers: Workers = None,
     ray: Ray = None,
     as_json: AsJson = False,
-    dashboard: Annotated[
-        bool, typer.Option("--dashboard", help="Show on a page in the browser how it goes.")
-    ] = False,
+    dashboard: Annotated[bool, typer.Option("--dashboard", help="Show the progress on a web page.")] = False,
     dashboard_host: DashboardHost = None,
     dashboard_port: DashboardPort = None,
     dashboard_token_env: DashboardTokenEnv = None,
 ) -> int:
-    """Let players play, and keep the games to learn from.
+    """Play training games and save their records.
 
-    Each game has walls of its own, and the players sit in every order in turn. The records are what `suzaku
-    corpus build` reads.
+    Every game has its own walls, and the seating rotates through every order. `suzaku corpus build` reads the
+    records.
     """
     check_ray(ray)
     from bot.logs import set_up_logs
@@ -102,7 +101,7 @@ def selfplay(
 
 @contextlib.contextmanager
 def _dashboard(out: Path, form: str, shown: dict[str, Any]) -> Iterator[Callable[[Standing], None]]:
-    """The page, and where to say how the run stands."""
+    """Open the dashboard; yields the function that reports the run's progress to it."""
     import os
 
     from bot.dashboard.feed import Feed, Reached

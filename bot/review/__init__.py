@@ -1,1 +1,1 @@
-"""`suzaku review`: records held against what a policy would have done."""
+"""`suzaku review`: compares the decisions in records with a policy's choices."""

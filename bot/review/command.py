@@ -1,4 +1,4 @@
-"""What is asked for, checked before anything is reviewed."""
+"""The review command: checks its arguments before it reviews anything."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ def review(
     to_json: bool,
     anonymous: bool,
 ) -> int:
-    """Review what is named.
+    """Review the given records.
 
     Args:
         sources: files, folders, links, ids of games on Tenhou, "-" for stdin.
-        seat: whose decisions, absolute.
-        player: the same by name, or by how it begins.
-        policy: a built-in one, or a folder of checkpoints.
-        compare: another one, or ``seat:N``; "" for none.
-        averaging: renamings of the tiles that networks average over where their names do not say.
-        out: folder of the results.
-        to_json: print the JSON; files are then written only where ``out`` is given.
-        anonymous: leave out names, ids and dates.
+        seat: absolute number of the player to review.
+        player: the same by name, or by the start of it.
+        policy: a built-in policy, or a folder of checkpoints.
+        compare: a second policy, or ``seat:N``; "" for none.
+        averaging: tile permutations that networks average over, unless their names specify a number.
+        out: folder for the results.
+        to_json: print the JSON; files are then written only if ``out`` is given.
+        anonymous: omit names, ids and dates.
 
     Returns:
         The exit code.
 
     Raises:
-        ConfigError: something is asked for that is not there, or that does not go together.
+        ConfigError: an argument is invalid, or arguments contradict each other.
         ReplayError: a record cannot be read or reviewed.
     """
     wanted = _wanted(seat, player, compare, anonymous=anonymous)
@@ -66,7 +66,7 @@ def review(
         _check_folder(folder)
     full = [full_source(source) for source in sources]
     if full.count(STDIN) > 1:
-        raise ConfigError("- stands for stdin, which can be read once; name it once")
+        raise ConfigError("- is stdin, which can be read only once; give it once")
     alone = len(full) == 1 and not is_folder(full[0])
     items = [] if alone else items_of(full)
     reviewer = make_reviewer(policy, "" if wanted.beside is not None else compare, averaging)
@@ -95,7 +95,7 @@ def make_reviewer(policy: str, compare: str, averaging: Averaging) -> Reviewer:
     """Load the policies and the reward predictor.
 
     Raises:
-        ConfigError: a policy is not there.
+        ConfigError: a policy does not exist.
         CheckpointError: its checkpoints cannot be used.
     """
     use_threads()
@@ -109,19 +109,21 @@ def make_reviewer(policy: str, compare: str, averaging: Averaging) -> Reviewer:
 
 def _wanted(seat: int | None, player: str, compare: str, *, anonymous: bool) -> Wanted:
     if seat is not None and player:
-        raise ConfigError("--seat and --player both say whose decisions; give one of them")
+        raise ConfigError("--seat and --player both select the player to review; give only one of them")
     beside = _SEAT.fullmatch(compare)
     if beside is None and compare.startswith("seat:"):
-        raise ConfigError(f"--compare {compare}: there is no such seat; seat:0 to seat:3 are")
+        raise ConfigError(f"--compare {compare}: no such seat; use seat:0 to seat:3")
     return Wanted(seat, player, int(beside.group(1)) if beside else None, anonymous)
 
 
 def _check_folder(folder: Path) -> None:
-    """Before anything is reviewed: whether results can go there."""
+    """Check before the review that results can be written to the folder."""
     there = folder
     while not os.path.lexists(there) and there != there.parent:
         there = there.parent
     if not there.is_dir():
-        raise ConfigError(f"--out {folder}: {there} is no folder; name one, or one that can be made")
+        raise ConfigError(
+            f"--out {folder}: {there} is not a folder; name a folder that exists or can be created"
+        )
     if not os.access(there, os.W_OK | os.X_OK):
-        raise ConfigError(f"--out {folder}: {there} cannot be written to; name another folder")
+        raise ConfigError(f"--out {folder}: {there} is not writable; name another folder")

@@ -1,4 +1,4 @@
-"""Many games, of folders or named one by one: each reviewed once, and an index of all."""
+"""Review many games, from folders or named one by one: each game once, and an index of all."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ from replays.viewer.page import index_page
 
 
 class Item(NamedTuple):
-    """A record to review: a source as `load` takes it, and what to call it."""
+    """A record to review: a source as `load` takes it, and its name in messages."""
 
     source: str
     name: str
 
 
 class _Games:
-    """What the records come to, one after another.
+    """Collects the reviews of the records, one after another.
 
     Args:
-        reviewer: who reviews them.
-        wanted: whose decisions, and how.
-        out: folder of the results, None where none are written.
+        reviewer: makes the reviews.
+        wanted: whose decisions, and options of the report.
+        out: folder for the results, None to write none.
     """
 
     def __init__(self, reviewer: Reviewer, wanted: Wanted, out: Path | None) -> None:
         self.entries: list[IndexEntry] = []
         self.skipped: list[Skipped] = []
         self.told: list[str] = []
-        """Of each skipped record its name and what is wrong, for its owner to read in any case."""
+        """For each skipped record its name and the reason, printed also when the review is anonymous."""
         self.failed = 0
         self.unsaid: Counter[str] = Counter()
-        """How many of the games that do not say whose they are have each player."""
+        """For each player, the number of their games in which nothing specifies whom to review."""
         self.unsaid_games = 0
         self._reviewer = reviewer
         self._wanted = wanted
@@ -58,7 +58,7 @@ class _Games:
         self._known: dict[tuple[int, bytes], str] = {}
 
     def add(self, number: int, item: Item) -> None:
-        """Review one record, or note why that cannot be done."""
+        """Review one record, or note why it cannot be reviewed."""
         name = f"record {number}" if self._wanted.anonymous else item.name
         try:
             loaded = load(item.source)
@@ -97,7 +97,7 @@ class _Games:
         self._players.add(loaded.record.names[made.seat])
 
     def index(self) -> Index:
-        """All of them together."""
+        """The index of all games."""
         return index_of(self.entries, self._tallies, self.skipped, self._reviewer, len(self._players))
 
     def _skip(self, name: str, said: str, item: Item, reason: str) -> None:
@@ -105,7 +105,7 @@ class _Games:
         self.told.append(f"{item.name}: {reason}")
 
     def _free(self, wanted: str) -> str:
-        """A name that no other game of the index has, on a disk that knows no capitals either."""
+        """A unique file name in the index, also on file systems that ignore case."""
         name, copies = wanted, 1
         while name.casefold() in self._names:
             copies += 1
@@ -115,10 +115,10 @@ class _Games:
 
 
 def items_of(sources: Sequence[str]) -> list[Item]:
-    """The records that sources stand for; of a folder all in it.
+    """The records of the sources; for a folder, all records in it.
 
     Raises:
-        ReplayError: a source is not there, or a folder holds no record.
+        ReplayError: a source does not exist, or a folder contains no record.
     """
     items: list[Item] = []
     for source in sources:
@@ -128,9 +128,7 @@ def items_of(sources: Sequence[str]) -> list[Item]:
         path = Path(source)
         files = list(records_in(path)) if is_folder(source) else [path]
         if not files:
-            raise ReplayError(
-                f"{path}: no records in it; the names of records end with .xml, .mjlog, .json, …"
-            )
+            raise ReplayError(f"{path}: contains no records; names of records end in .xml, .mjlog, .json, …")
         items += [Item(str(file), clean_text(file.name)) for file in files]
     return items
 
@@ -142,17 +140,17 @@ def review_many(
 
     Args:
         items: the records.
-        reviewer: who reviews.
-        wanted: whose decisions, and how.
-        out: folder of the results, None where none are written.
+        reviewer: makes the reviews.
+        wanted: whose decisions, and options of the report.
+        out: folder for the results, None to write none.
         to_json: print the index as JSON.
 
     Returns:
         The exit code: 1 if a record could not be reviewed.
 
     Raises:
-        ReplayError: none of them can be.
-        KeyboardInterrupt: it was stopped; the index holds what was done.
+        ReplayError: none of them can be reviewed.
+        KeyboardInterrupt: the review was stopped; the index contains the games reviewed so far.
     """
     games = _Games(reviewer, wanted, out)
     interrupted = False
@@ -172,18 +170,18 @@ def review_many(
     if interrupted:
         raise KeyboardInterrupt
     if not games.entries:
-        why = "" if games.told else f": nobody is called {clean_text(wanted.player)!r}"
+        why = "" if games.told else f": no player is named {clean_text(wanted.player)!r}"
         raise ReplayError(f"none of {len(items)} records can be reviewed{why}")
     return 1 if games.failed else 0
 
 
 def _whose(games: _Games) -> str:
-    """What to do about games of which nothing says whose decisions are meant."""
+    """A note on how to select the player in games where nothing specifies one."""
     count = max(games.unsaid.values())
     often = [clean_text(name) for name, times in games.unsaid.items() if times == count]
-    example = f", as '{often[0]}', who plays in {count} of them" if len(often) == 1 and often[0] else ""
+    example = f" (such as '{often[0]}', who plays in {count} of them)" if len(often) == 1 and often[0] else ""
     return (
-        f"nothing says whose decisions to review in {games.unsaid_games} of the records; "
+        f"nothing specifies whose decisions to review in {games.unsaid_games} of the records; "
         f"add --player NAME{example}, or --seat 0 to 3"
     )
 
@@ -198,7 +196,7 @@ def _write_index(index: Index, out: Path | None, *, to_json: bool) -> None:
 
 
 def _course(made: Review) -> bytes:
-    """What tells a game from others in any format: formats differ in the order of a hand and the like."""
+    """A hash that identifies a game in any format: formats differ, for example, in the order of a hand."""
     discards = [
         (each.scores, [(event["actor"], event["pai"]) for event in each.events if event["type"] == "dahai"])
         for each in made.rounds
@@ -207,14 +205,14 @@ def _course(made: Review) -> bytes:
 
 
 def _without_words(error: ReplayError | ModelError) -> str:
-    """What went wrong, in words that are none of the record's: those may be names."""
+    """The reason without text from the record, which may contain names."""
     match error:
         case SeatUnsaidError():
             return str(error)
         case ReplayTooLarge():
             return "too large"
         case ReplayFormatError():
-            return "no record that can be read"
+            return "not a readable record"
         case ModelError():
             return "the policy gave no answer"
         case _:

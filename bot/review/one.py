@@ -22,7 +22,7 @@ _LONGEST_STEM: Final = 60
 
 
 def file_name(loaded: Loaded, made: Review, *, anonymous: bool) -> str:
-    """A name for the files of a review, without its suffix; of an anonymous one it says nothing."""
+    """A name for the files of a review, without suffix; for an anonymous review it reveals nothing."""
     if anonymous:
         return f"review-{hashlib.sha256(as_json(made)).hexdigest()[:12]}"
     stem = made.game.id or loaded.name.split(".")[0] or "game"
@@ -30,12 +30,12 @@ def file_name(loaded: Loaded, made: Review, *, anonymous: bool) -> str:
 
 
 def reason_of(error: Exception, path: Path | str) -> str:
-    """What went wrong, without the path that the message is about anyway."""
+    """The error message without the path, which the caller's message already names."""
     return str(error).removeprefix(f"{path}: ")
 
 
 def chosen_seat(loaded: Loaded, wanted: Wanted) -> int:
-    """Whose decisions to review of a game that is reviewed alone; stderr says so where nothing else does.
+    """The seat to review in a single game; prints a note to stderr if nothing specifies it.
 
     Raises:
         ReplayError: there is no such player, or more than one.
@@ -45,7 +45,9 @@ def chosen_seat(loaded: Loaded, wanted: Wanted) -> int:
     except SeatUnsaidError:
         known = known_players(loaded.record)
     names = ", ".join(f"{player} {clean_text(loaded.record.names[player]) or '?'}" for player in known)
-    sys.stderr.write(f"note: reviewing seat {known[0]}; --seat or --player chooses another of {names}\n")
+    sys.stderr.write(
+        f"note: reviewing seat {known[0]}; use --seat or --player to choose another of {names}\n"
+    )
     return known[0]
 
 
@@ -62,10 +64,10 @@ def reviewed(reviewer: Reviewer, loaded: Loaded, seat: int, wanted: Wanted) -> R
 
 
 def write_review(made: Review, name: str, folder: Path) -> list[Path]:
-    """Write a review as a page and as JSON; the files.
+    """Write a review as a page and as JSON; return the paths.
 
     Raises:
-        ReplayError: the folder does not take them.
+        ReplayError: the files cannot be written.
     """
     data = as_json(made)
     files = {f"{name}.html": page(data).encode("utf-8", "replace"), f"{name}.json": data}
@@ -73,16 +75,16 @@ def write_review(made: Review, name: str, folder: Path) -> list[Path]:
 
 
 def put(folder: Path, name: str, data: bytes) -> Path:
-    """Write a file of the results, which appears whole or not at all.
+    """Write a result file atomically.
 
     Raises:
-        ReplayError: the folder does not take it.
+        ReplayError: the file cannot be written.
     """
     path = folder / name
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if path.is_symlink():
-            raise ReplayError(f"{path}: a link; links are not written to")
+            raise ReplayError(f"{path}: a symbolic link; remove it, or name another folder")
         replace_file(path, data)
     except OSError as exc:
         raise ReplayError(f"{path}: cannot be written: {exc.strerror}") from exc

@@ -12,21 +12,21 @@ from replays.review.report import known_hands
 
 
 class NotThereError(ReplayError):
-    """Nobody of that name plays in this game."""
+    """No player of that name is in this game."""
 
 
 class SeatUnsaidError(ReplayError):
-    """Nothing says whose decisions are meant."""
+    """Nothing specifies whose decisions to review."""
 
 
 class Wanted(NamedTuple):
-    """Whose decisions, and what the reports hold.
+    """Whose decisions to review, and options of the report.
 
     Attributes:
-        seat: absolute, None if not said.
-        player: a name or how it begins, "" if not said.
+        seat: absolute, None if not given.
+        player: a name or the start of one, "" if not given.
         beside: a seat to compare with, None for none.
-        anonymous: leave out names, ids and dates.
+        anonymous: omit names, ids and dates.
     """
 
     seat: int | None = None
@@ -36,12 +36,12 @@ class Wanted(NamedTuple):
 
 
 def seat_of(loaded: Loaded, wanted: Wanted) -> int:
-    """Whose decisions are meant: as asked for, else as the record's name, link or decisions say.
+    """The seat to review: as requested, else as given by the record's file name, link or decisions.
 
     Raises:
         NotThereError: there is no such player.
-        SeatUnsaidError: nothing says it, and more than one hand is known.
-        ReplayError: there is more than one player of that name.
+        SeatUnsaidError: nothing specifies the seat, and more than one hand is known.
+        ReplayError: several players match the name.
     """
     if wanted.seat is not None:
         return wanted.seat
@@ -52,11 +52,11 @@ def seat_of(loaded: Loaded, wanted: Wanted) -> int:
     shown = known_players(loaded.record)
     if len(shown) == 1:
         return shown[0]
-    raise SeatUnsaidError("nothing says whose decisions; --player or --seat does")
+    raise SeatUnsaidError("nothing specifies whose decisions to review; add --player or --seat")
 
 
 def known_players(record: GameRecord) -> list[int]:
-    """Whose hands the record shows; the first dealer where it shows nobody's."""
+    """The players whose hands the record shows; the first dealer if it shows none."""
     return [player for player, shown in enumerate(known_hands(record)) if shown] or [0]
 
 
@@ -67,5 +67,5 @@ def _seat_named(record: GameRecord, wanted: str) -> int:
         return fitting[0]
     names = ", ".join(clean_text(name) or "?" for name in record.names)
     if not fitting:
-        raise NotThereError(f"nobody is called {clean_text(wanted)!r}; the players are {names}")
-    raise ReplayError(f"more than one is called {clean_text(wanted)!r}: {names}; --seat says which")
+        raise NotThereError(f"no player is named {clean_text(wanted)!r}; the players are {names}")
+    raise ReplayError(f"several players match {clean_text(wanted)!r}: {names}; use --seat to choose one")

@@ -1,4 +1,4 @@
-"""Reviews as tables for people."""
+"""Reviews as text tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STEP_WIDTH: Final = 14
 
 
 def review_text(review: Review, paths: Sequence[Path]) -> str:
-    """One game: its figures, the worst decisions, and where the files lie."""
+    """One game: its figures, the worst decisions, and the paths of the files."""
     summary, seat = review.summary, review.seat
     name = clean_text(review.game.names[seat]) or f"seat {seat}"
     lines = [_game_text(review.game), *(f"  note: {caveat_text(each)}" for each in review.game.caveats)]
@@ -37,7 +37,7 @@ def review_text(review: Review, paths: Sequence[Path]) -> str:
         alike = _percent(other.of_policies)
         lines.append(
             f"  {other.name}: agreement {_percent(other.agreement)}, rating {_number(other.rating)}; "
-            f"both policies alike {alike}"
+            f"both policies agree {alike}"
         )
     elif other is not None and other.figures is not None:
         beside = clean_text(other.name) or f"seat {other.seat}"
@@ -53,7 +53,7 @@ def review_text(review: Review, paths: Sequence[Path]) -> str:
 
 
 def index_text(index: Index, paths: Sequence[Path]) -> str:
-    """Many games: a line each, and all together."""
+    """Many games: one line each, and overall figures."""
     lines = []
     for entry in index.games:
         place = "-" if entry.game.places is None else str(entry.game.places[entry.seat])
@@ -65,7 +65,7 @@ def index_text(index: Index, paths: Sequence[Path]) -> str:
     lines.append(f"{_counted(total.games, 'game')}{average}: {_figures_text(total)}")
     if total.players > 1:
         lines.append(
-            f"  of {total.players} different players, all figures together; --player NAME reviews one of them"
+            f"  by {total.players} different players, combined; use --player NAME to review one of them"
         )
     lines.append(f"  {_rates_text(total.rates)}")
     lines += [
@@ -81,19 +81,21 @@ def caveat_text(caveat: Caveat) -> str:
     p = caveat.params
     match caveat.key:
         case "cut":
-            return "the record stops before the game's end"
+            return "the record stops before the end of the game"
         case "part":
-            return f"the record begins with {_round_name(p.round_index, p.honba)}, not with the game"
+            return (
+                f"the record begins with {_round_name(p.round_index, p.honba)}, not at the start of the game"
+            )
         case "rules_unsaid":
-            return "the record does not say its rules; it is reviewed by Tenhou's usual ones"
+            return "the record does not state its rules; the review uses Tenhou's standard rules"
         case "lobby":
             where = f"the private lobby {p.lobby}" if p.lobby else "a private lobby"
-            return f"played in {where}, whose rules may differ; it is reviewed by Tenhou's usual ones"
+            return f"played in {where}, whose rules may differ; the review uses Tenhou's standard rules"
         case "start_scores":
             scores = " ".join(map(str, p.scores or ()))
-            return f"the game began with {scores} points; it is reviewed as any other from there"
+            return f"the game began with {scores} points; apart from that it is reviewed like any other"
         case "results":
-            return "its results have another uma or oka than Tenhou's today, which the review ignores"
+            return "the results use a different uma or oka from Tenhou's today; the review ignores this"
 
 
 def _game_text(game: Game) -> str:
@@ -126,7 +128,7 @@ def _decision_text(review: Review, decision: Decision) -> str:
 
 
 def _other_text(decision: Decision) -> str:
-    """What the policy compared with gives to its own choice, and to those of the player and the policy."""
+    """The second policy's probabilities of its own choice, the player's and the policy's."""
     chosen = (("prefers", decision.other), ("policy", decision.preferred), ("played", decision.done))
     chances = {each.action: each.other for each in decision.options}
     told: dict[Action, str] = {}
@@ -169,5 +171,5 @@ def _number(value: float | None) -> str:
 
 
 def _fixed(value: float, digits: int) -> str:
-    """A number as the page has it: of the digits that the JSON has, halves rounded away from zero."""
+    """A number as the page shows it: rounded from the digits in the JSON, halves away from zero."""
     return str(Decimal(repr(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))

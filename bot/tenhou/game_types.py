@@ -1,4 +1,4 @@
-"""Tenhou's game types: the number on the wire, the words people use, and which of them we play.
+"""Tenhou's game types: the number on the wire, the words for them, and which of them we play.
 
 A type is a set of bits: 1 against people (clear: against the server's own players), 2 without red fives,
 4 without open tanyao, 8 hanchan, 16 three players, 32 and 128 the room, 64 the fast clock, 256 the hidden
@@ -26,7 +26,7 @@ THREE_PLAYER_VARIANT: Final = 2048
 ALL_BITS: Final = 4095
 
 PRACTICE: Final = 0
-"""East only against the server's own players, slow clock: what we play on Tenhou unless told otherwise."""
+"""East only against the server's own players, slow clock: the default on Tenhou."""
 
 _ROOMS: Final = {
     "ippan": 0,
@@ -58,18 +58,18 @@ WORDS: Final = "hanchan, tonpuu, fast, practice, ippan, joukyuu, tokujou, houou"
 
 
 class GameType(msgspec.Struct, frozen=True):
-    """One kind of table, by its number on the wire."""
+    """A game type, by its number on the wire."""
 
     number: int
 
     @property
     def is_practice(self) -> bool:
-        """Whether the others are the server's own players."""
+        """Whether the opponents are the server's own players."""
         return not self.number & AGAINST_PEOPLE
 
     @property
     def is_fast(self) -> bool:
-        """Whether it is played on the fast clock."""
+        """Whether it uses the fast clock."""
         return bool(self.number & FAST)
 
     @property
@@ -87,7 +87,7 @@ class GameType(msgspec.Struct, frozen=True):
 
     @property
     def clock_s(self) -> tuple[int, int]:
-        """Seconds for each decision, and the bank that every round refills."""
+        """Seconds for each decision, and the time bank, which is refilled every round."""
         return (3, 5) if self.is_fast else (5, 10)
 
     def __str__(self) -> str:
@@ -95,7 +95,7 @@ class GameType(msgspec.Struct, frozen=True):
 
 
 def describe(number: int) -> str:
-    """The type in words, refused ones too.
+    """The type in words, including types we do not play.
 
     >>> describe(9), describe(193), describe(64), describe(19)
     ('ippan hanchan', 'joukyuu tonpuu fast', 'practice tonpuu fast', 'ippan tonpuu, three-player tables, tables without red fives')
@@ -119,7 +119,7 @@ def game_type(number: int) -> GameType:
     """The type with this number.
 
     Raises:
-        ValueError: it is one we do not play.
+        ValueError: we do not play it.
     """
     reason = refusal(number)
     if reason is not None:
@@ -128,16 +128,16 @@ def game_type(number: int) -> GameType:
 
 
 def parse_game_type(text: str | int) -> GameType:
-    """The type somebody asked for, by number or by words in any order.
+    """Parse a type given as a number, or as words in any order.
 
-    Without a room it is ippan, without a length hanchan; ``fast`` and ``practice`` alone are East only,
-    as they are on Tenhou.
+    The default room is ippan and the default length hanchan; ``fast`` and ``practice`` without a length are
+    East only, as on Tenhou.
 
     >>> [parse_game_type(t).number for t in ("hanchan", "tonpuu", "fast", "practice", "houou", "fast hanchan", "9")]
     [9, 1, 65, 0, 169, 73, 9]
 
     Raises:
-        ValueError: a word is unknown, words contradict each other, or the type is one we do not play.
+        ValueError: a word is unknown, words contradict each other, or we do not play the type.
     """  # noqa: E501
     if isinstance(text, int) or text.strip().isdecimal():
         return game_type(int(text))

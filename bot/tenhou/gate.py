@@ -1,8 +1,8 @@
-"""Where a client may connect, and on what terms. Every connection passes this gate, however it was asked for.
+"""Where a client may connect, and under which terms. Every connection passes this gate.
 
-There are two kinds of servers. A lobby of one's own is on this machine, or on the one other host that the
-configuration names; no name, whatever it resolves to, leads out of one's own networks, where Tenhou is not.
-Any other server counts as Tenhou: it is reached by TLS only, and on the terms of its operator.
+There are two kinds of servers. A local lobby is on this machine, or on the one other host that the
+configuration names; no host name, whatever it resolves to, can lead out of private networks to Tenhou. Any
+other server counts as Tenhou: it is reached by TLS only, and under its operator's terms.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from game.errors import NotAllowed
 IpAddress: TypeAlias = IPv4Address | IPv6Address
 
 PRACTICE_TYPES: Final = (0, 64)
-"""The practice tables that Tenhou has for us."""
+"""The practice tables on Tenhou that we can play."""
 
 _URL: Final = re.compile(
     r"(?:ws|wss)://(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9.])?|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?(?:/[!-~]*)?"
 )
-"""No user, no password, no backslash, nothing that two readers of addresses could read differently."""
+"""No user, password or backslash, and nothing that two URL parsers could interpret differently."""
 _DOMAINS: Final = ("tenhou.net", "mjv.jp")
 """Source: the hosts of the official clients."""
 _OWN_NETWORKS: Final = tuple(
@@ -35,14 +35,14 @@ _OWN_NETWORKS: Final = tuple(
         ip_network,
         (
             *("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "fc00::/7", "fe80::/10"),
-            "100.64.0.0/10",  # where private networks over the internet, such as Tailscale, have theirs
+            "100.64.0.0/10",  # used by private networks over the internet, such as Tailscale
         ),
     )
 )
 
 
 class Server(NamedTuple):
-    """What an address says: ``host`` in lower case, without brackets or a trailing dot."""
+    """A parsed address: ``host`` in lower case, without brackets or a trailing dot."""
 
     secure: bool
     host: str
@@ -50,23 +50,23 @@ class Server(NamedTuple):
 
     @property
     def is_address(self) -> bool:
-        """Whether the host is an address, not a name to be looked up."""
+        """Whether the host is an IP address, not a name to resolve."""
         return _address(self.host) is not None
 
     @property
     def is_here(self) -> bool:
-        """Whether it is on this machine, as far as its address tells."""
+        """Whether it is on this machine, judged by its address."""
         address = _address(self.host)
         return self.host == "localhost" if address is None else address.is_loopback
 
 
 class TenhouTerms(msgspec.Struct, frozen=True):
-    """What was agreed to for playing on Tenhou.
+    """Terms under which the bot may play on Tenhou.
 
     Attributes:
         enabled: playing there is turned on.
         permission: the operator, or everyone at a private table, has agreed to a bot.
-        max_games: games in one run.
+        max_games: maximum number of games per run.
     """
 
     enabled: bool = False
@@ -75,12 +75,12 @@ class TenhouTerms(msgspec.Struct, frozen=True):
 
 
 class Conduct(msgspec.Struct, frozen=True):
-    """How a run wants to play.
+    """How a run plays.
 
     Attributes:
         game_type: number of the type it queues for.
-        games: how many.
-        pace: of everything it sends.
+        games: number of games.
+        pace: of all its answers.
     """
 
     game_type: int
@@ -89,39 +89,39 @@ class Conduct(msgspec.Struct, frozen=True):
 
 
 class Breach(NamedTuple):
-    """Something the terms do not allow: the settings it concerns, the one at fault first, and what to do."""
+    """A breach of the terms: the settings it concerns, the wrong one first, and what to do."""
 
     keys: tuple[str, ...]
     message: str
 
 
 class Gate(msgspec.Struct, frozen=True):
-    """Lets connections through, or not. As it stands only those to this machine.
+    """Allows or refuses connections; by default it allows only those to this machine.
 
     Attributes:
-        own_host: another host of one's own that a lobby runs on, empty for none.
-        terms: those on which Tenhou is played; None for a lobby of one's own.
+        own_host: another host of the user that runs a lobby, empty for none.
+        terms: for playing on Tenhou; None for a local lobby.
     """
 
     own_host: str = ""
     terms: TenhouTerms | None = None
 
     def check(self, url: str, conduct: Conduct) -> Server:
-        """Before a name is looked up or anything is sent.
+        """Check an address before its name is resolved or anything is sent.
 
         Raises:
-            NotAllowed: we do not connect there, or not like this.
+            NotAllowed: we do not connect there, or not under these conditions.
         """
         server = parse_url(url)
         if server is None:
-            raise NotAllowed(f"{url[:100]!r} is no WebSocket address")
+            raise NotAllowed(f"{url[:100]!r} is not a WebSocket address")
         problem = self._problem(server, conduct)
         if problem is not None:
             raise NotAllowed(f"not connecting to {server.host}: {problem}")
         return server
 
     def check_peer(self, server: Server, address: str) -> None:
-        """Before a lobby's name is followed to one of the addresses it stands for.
+        """Check an address that a lobby's name resolves to.
 
         Raises:
             NotAllowed: the address is not on this machine, nor, for the named host, on a private network.
@@ -129,8 +129,8 @@ class Gate(msgspec.Struct, frozen=True):
         found = _address(address)
         if found is None or not (found.is_loopback or (not server.is_here and _is_private(found))):
             raise NotAllowed(
-                f"not connecting to {server.host}: the name leads to {address}, and a lobby of your own is "
-                "on this machine or on a private network; name its private address instead"
+                f"not connecting to {server.host}: the name resolves to {address}, but a local lobby must be "
+                "on this machine or on a private network; use its private address instead"
             )
 
     def check_table(self, game_type: int | None) -> None:
@@ -157,13 +157,13 @@ class Gate(msgspec.Struct, frozen=True):
         if self.terms is None:
             return own_problem(server, self.own_host)
         if not server.secure:
-            return "Tenhou is reached by wss:// only"
+            return "connect to Tenhou by wss:// only"
         told = "; ".join(f"{breach.keys[0]}: {breach.message}" for breach in breaches(self.terms, conduct))
         return told or None
 
 
 def parse_url(url: str) -> Server | None:
-    """What an address says, None if it is none.
+    """Parse an address; None if it is not a WebSocket address.
 
     >>> parse_url("ws://LOCALHOST.:4000/x")
     Server(secure=False, host='localhost', port=4000)
@@ -184,7 +184,7 @@ def parse_url(url: str) -> Server | None:
 
 
 def host_name(text: str) -> str:
-    """A host as it is compared: names in lower case without a trailing dot, addresses in their one form.
+    """A host in canonical form: names in lower case without a trailing dot, addresses as Python writes them.
 
     >>> host_name("B-WW.mjv.jp."), host_name("[::FFFF:127.0.0.1]")
     ('b-ww.mjv.jp', '127.0.0.1')
@@ -195,7 +195,7 @@ def host_name(text: str) -> str:
 
 
 def is_tenhou(host: str) -> bool:
-    """Whether a host is Tenhou's by its name.
+    """Whether a host name belongs to Tenhou.
 
     >>> is_tenhou("B-WW.MJV.JP."), is_tenhou("tenhou.net"), is_tenhou("mjv.jp.example"), is_tenhou("nomjv.jp")
     (True, True, False, False)
@@ -205,29 +205,29 @@ def is_tenhou(host: str) -> bool:
 
 
 def own_problem(server: Server, own_host: str) -> str | None:
-    """Why a server is no lobby of one's own, None if it is one as far as its address tells.
+    """Why a server cannot be a local lobby, None if it can, judged by its address.
 
     Args:
-        server: the one asked for.
+        server: to connect to.
         own_host: the one other host that the configuration names, empty for none.
     """
     if is_tenhou(server.host):
         return (
-            "this is Tenhou, not a lobby of yours; play.server: tenhou (--server tenhou) plays there, "
-            "by the settings under tenhou"
+            "this is Tenhou, not a local lobby; to play there, set play.server: tenhou (--server tenhou), "
+            "which uses the settings under tenhou"
         )
     if server.is_here or (own_host and server.host == host_name(own_host)):
         return None
     return (
-        "expected an address of this machine, such as ws://127.0.0.1:4000; for a lobby of yours on another "
-        "machine of your network name its host in local.own_host"
+        "expected an address of this machine, such as ws://127.0.0.1:4000; for a lobby on another machine of "
+        "your network, set local.own_host to its host"
     )
 
 
 def own_host_problem(own_host: str) -> str | None:
-    """Why a host cannot be named as one's own, None if it can."""
+    """Why a host cannot be `local.own_host`, None if it can."""
     if is_tenhou(own_host):
-        return "this is Tenhou, not a machine of yours; name one of your own network, or none"
+        return "this is Tenhou, not your own machine; name a host of your own network, or none"
     address = _address(host_name(own_host))
     if address is not None and not (address.is_loopback or _is_private(address)):
         return f"{own_host} is on the internet; name a host of your own network, or reach it through a tunnel"
@@ -235,7 +235,7 @@ def own_host_problem(own_host: str) -> str | None:
 
 
 def breaches(terms: TenhouTerms, conduct: Conduct) -> Iterator[Breach]:
-    """Everything in which a run would break the terms."""
+    """All breaches of the terms by a run."""
     kind = GameType(conduct.game_type)
     if not terms.enabled:
         yield Breach(
@@ -245,13 +245,13 @@ def breaches(terms: TenhouTerms, conduct: Conduct) -> Iterator[Breach]:
     if not kind.is_practice and not terms.permission:
         yield Breach(
             ("tenhou.type", "tenhou.permission"),
-            f"{kind} is played against people, and tenhou.permission is false; take "
+            f"{kind} is played against people, and tenhou.permission is false; choose "
             "practice (0 or 64), or get the operator's permission and set tenhou.permission to true",
         )
     if kind.is_practice and kind.number not in PRACTICE_TYPES:
         yield Breach(
             ("tenhou.type",),
-            f"found {kind.number}, expected 0 or 64: Tenhou has no other practice tables for us",
+            f"found {kind.number}, expected 0 or 64: the bot can play no other practice tables on Tenhou",
         )
     if conduct.pace != "human":
         yield Breach(
@@ -270,7 +270,7 @@ def _is_private(address: IpAddress) -> bool:
 
 
 def _address(text: str) -> IpAddress | None:
-    """An address of either family; one of the old family in the new one's form is one of the old."""
+    """An IPv4 or IPv6 address; IPv4-mapped IPv6 addresses become IPv4."""
     try:
         address = ip_address(text)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Links to games on Tenhou: what they say, and fetching the record once.
+"""Links to games on Tenhou: parse them, and download each record once.
 
-One request for a game, to Tenhou and nowhere else, with a time limit and a limit on size; a game that was
-fetched is kept and never asked for again.
+One request per game, to Tenhou only, with limits on time and size; a downloaded game is kept and never
+requested again.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ _HEADERS: Final = {"User-Agent": "Mozilla/5.0 (suzaku review)", "Accept-Encoding
 _TENHOU: Final = re.compile(r"(?:https?://)?tenhou\.net/", re.IGNORECASE)
 _VIEWERS: Final = re.compile(r"/[0-9]+/?(?:log/?)?")
 _SETTINGS: Final = re.compile(r"(?:&[a-z]{1,8}=[0-9]{0,6}){1,8}$")
-"""What a link with the record in it may end with, as the reader of such links has it."""
+"""Settings at the end of a link that contains the record, as the reader of such links accepts them."""
 
 _log = structlog.get_logger(__name__)
 
 
 class GameLink(NamedTuple):
-    """A game on Tenhou, and the seat it is looked at from, None where the link does not say."""
+    """A game on Tenhou and the seat it is viewed from, None if the link does not specify one."""
 
     game_id: str
     seat: int | None
 
 
 def full_link(text: str) -> str | None:
-    """A link as browsers have it, None for what is no link; one to Tenhou needs no scheme to be one.
+    """A complete link, None if the text is not a link; links to Tenhou may lack the scheme.
 
     >>> full_link(" Tenhou.net/0/?log=ID "), full_link("game.xml")
     ('https://tenhou.net/0/?log=ID', None)
@@ -58,10 +58,10 @@ def full_link(text: str) -> str | None:
 
 
 def parse_link(text: str) -> GameLink | None:
-    """What a link like ``http://tenhou.net/0/?log=ID&tw=2`` says, None for any other text.
+    """Parse a link such as ``http://tenhou.net/0/?log=ID&tw=2``; None for any other text.
 
     Raises:
-        ReplayFormatError: it is a link to Tenhou, but names no game.
+        ReplayFormatError: it is a link to Tenhou without a game id.
     """
     link = full_link(text)
     if link is None or not _TENHOU.match(link):
@@ -70,12 +70,12 @@ def parse_link(text: str) -> GameLink | None:
     query = parse_qs(parts.query, keep_blank_values=True)
     game_id = query.get("log", [parts.query.split("&")[0]])[0]
     if not game_id or not _VIEWERS.fullmatch(parts.path):
-        raise ReplayFormatError(f"the link names no game; one that does looks like {_EXAMPLE}")
+        raise ReplayFormatError(f"the link has no game id; expected a link such as {_EXAMPLE}")
     return GameLink(check_game_id(game_id), _seat(query))
 
 
 def viewed_seat(link: str) -> int | None:
-    """The seat from which a link with the record in it looks at the game, None where it does not say.
+    """The viewed seat of a link that contains the record, None if it does not specify one.
 
     >>> viewed_seat("https://tenhou.net/6#json=%7B%7D&ts=3&tw=2")
     2
@@ -90,16 +90,16 @@ def _seat(query: dict[str, list[str]]) -> int | None:
 
 
 def fetched(game_id: str, folder: Path, address: str = ADDRESS) -> Path:
-    """The file of a game on Tenhou, fetched if it is not there yet.
+    """The file of a game on Tenhou, downloaded if not there yet.
 
     Args:
         game_id: of the game.
-        folder: where fetched games are kept.
-        address: what the id is put behind.
+        folder: of downloaded games.
+        address: start of the URL, without the id.
 
     Raises:
-        ReplayFormatError: it is no game id, or what came is no record.
-        ReplayError: it cannot be fetched; says how to save it by hand.
+        ReplayFormatError: it is not a game id.
+        ReplayError: the record cannot be downloaded; the message states how to save it manually.
     """
     path = folder / (check_game_id(game_id) + RECORD_SUFFIX)
     if path.is_file():
@@ -117,7 +117,7 @@ def fetched(game_id: str, folder: Path, address: str = ADDRESS) -> Path:
         replace_file(path, data)
     except OSError as exc:
         raise ReplayError(
-            f"{path}: the game was fetched but cannot be kept: {exc.strerror}; make room there, or set "
+            f"{path}: the game was downloaded but cannot be saved: {exc.strerror}; free some space, or set "
             f"{CACHE_VARIABLE} to another folder"
         ) from exc
     _log.info("review.fetched", url=url, path=str(path))
@@ -128,17 +128,17 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
     ) -> None:
-        """The record is where we ask for it, or nowhere."""
+        """Follow no redirects."""
 
 
 def _get(url: str) -> bytes:
     opener = urllib.request.build_opener(_NoRedirects())
-    # the address is ours and the id behind it was checked
+    # the address is fixed, and the id was checked
     request = urllib.request.Request(url, headers=_HEADERS)  # noqa: S310
     with opener.open(request, timeout=TIMEOUT_S) as response:
         data: bytes = response.read(MAX_FILE + 1)
     if len(data) > MAX_FILE:
-        raise ReplayError(f"more than {MAX_FILE} bytes came")
+        raise ReplayError(f"the response is larger than {MAX_FILE} bytes")
     return data
 
 
@@ -147,8 +147,8 @@ def _by_hand(url: str, game_id: str, error: Exception) -> str:
     if isinstance(reason, OSError) and reason.strerror:
         reason = reason.strerror  # without the number
     return (
-        f"{game_id} could not be fetched: {reason}\n"
-        f"  Save it by hand: open {url} in a browser, save the page as {game_id}.xml, and\n"
-        f"  `suzaku review {game_id}.xml`. Tenhou's client for Windows keeps the games it has shown under\n"
-        f"  Documents\\My Tenhou\\log as .mjlog files, which can be reviewed as they are."
+        f"{game_id} could not be downloaded: {reason}\n"
+        f"  To download it manually, open {url} in a browser, save the page as {game_id}.xml,\n"
+        f"  and run `suzaku review {game_id}.xml`. Tenhou's Windows client saves viewed games in\n"
+        f"  Documents\\My Tenhou\\log as .mjlog files, which `suzaku review` also reads."
     )

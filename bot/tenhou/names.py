@@ -1,4 +1,4 @@
-"""Names that guests may have in a lobby of our own; on Tenhou every guest is called NoName."""
+"""Names that guests may have in a local lobby; on Tenhou every guest is called NoName."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ NAME_LENGTH: Final = 16
 
 
 def is_guest_name(text: str) -> bool:
-    """Whether a guest may be called so; what begins as an id is refused, lest a mistyped id be shown to all.
+    """Whether a guest may have this name; names that begin like an id are refused: they may be mistyped ids.
 
     >>> [is_guest_name(text) for text in ("Suzaku", "朱雀 2", "ID0123ABCD-aBcD5678", "")]
     [True, True, False, False]

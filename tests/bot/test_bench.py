@@ -49,7 +49,7 @@ def test_decisions_are_measured_in_whole_and_by_slot(capsys: pytest.CaptureFixtu
     assert print_decisions(bench, as_json=False) == 0
     shown = capsys.readouterr().out
     assert f"{bench.cores} cores" in shown
-    assert "a policy; one at a time" in shown
+    assert "a policy; one position at a time" in shown
     print_decisions(bench, as_json=True)
     assert json.loads(capsys.readouterr().out)["decisions"]["count"] == 60
 

@@ -428,7 +428,7 @@ def test_a_game_that_was_lost_with_its_lobby_is_named_and_exits_1(
     assert code == 1
     started = next(json.loads(line) for line in err.splitlines() if '"game.started"' in line)
     if comes_back:
-        assert f"game {started['game_id']} was missed: it ended while we were away" in out
+        assert f"game {started['game_id']} was missed: it ended while we were disconnected" in out
     else:
         assert f"game {started['game_id']} was not finished: it is lost" in out
         assert "stopped: gave up after 1 tries: nothing listens at" in out
@@ -488,7 +488,9 @@ def test_fault_19_games_that_their_folder_does_not_take_are_told_and_exit_1(
         assert "2 games could not be written anywhere" in out
         assert out.count("record: not written, see the log") == 2
         return
-    assert f"2 games could not be wholly written to r (No space left on device); saved in {rescued}" in out
+    assert (
+        f"2 games could not be completely written to r (No space left on device); saved in {rescued}" in out
+    )
     assert len(list(rescued.glob("*.mjlog.xml"))) == len(list(rescued.glob("*.seat?.decisions.jsonl"))) == 2
     assert out.count(f"record: {rescued}") == 2
 
@@ -538,7 +540,7 @@ def test_fault_19_a_real_disk_that_is_full(tmp_path: Path) -> None:
     assert ran.returncode == 1
     rescued = tmp_path / "state" / "suzaku" / "rescued"
     assert (
-        f"1 game could not be wholly written to {folder} (No space left on device); saved in {rescued}"
+        f"1 game could not be completely written to {folder} (No space left on device); saved in {rescued}"
         in ran.stdout
     )
     (record,) = rescued.glob("*.mjlog.xml")
@@ -560,7 +562,7 @@ def test_fault_19_a_lobby_alone_tells_what_it_could_not_write(
         assert lobby.stderr is not None
         err = lobby.stderr.read()
         assert lobby.wait() == 1
-    assert "1 game could not be wholly written to" in err
+    assert "1 game could not be completely written to" in err
     assert len(list((tmp_path / "state" / "suzaku" / "rescued").glob("*.mjlog.xml"))) == 1
 
 
@@ -572,7 +574,7 @@ def test_fault_26_a_second_login_of_one_id_exits_2(monkeypatch: pytest.MonkeyPat
     with id_lock(tmp_path / "state" / "suzaku" / "locks", LOGIN):
         code, _, err = run("play", "--out", "r")
     assert code == 2
-    assert "another process is playing under this id" in err
+    assert "another process is playing with this id" in err
     assert "Marker01" not in err
     assert not [path for path in tmp_path.rglob("*") if "Marker01" in path.name]
 

@@ -104,10 +104,10 @@ def test_server_flags_go_to_the_server_that_is_played_on() -> None:
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("play: {gmaes: 3}", ["play.gmaes", "given.yaml", "unknown key", "nearest known one is play.games"]),
-        ("pley: {games: 3}", ["pley", "nearest known one is play"]),
-        ("games: 3", ["games", "nearest known one is play.games"]),
-        ("zzz: {a: 1}", ["zzz", "known here: play, local, tenhou"]),
+        ("play: {gmaes: 3}", ["play.gmaes", "given.yaml", "unknown key", "did you mean play.games?"]),
+        ("pley: {games: 3}", ["pley", "did you mean play?"]),
+        ("games: 3", ["games", "did you mean play.games?"]),
+        ("zzz: {a: 1}", ["zzz", "known keys: play, local, tenhou"]),
         (
             "play: {games: two}",
             ["play.games", 'found "two"', "a whole number, at least 1, at most 1,000,000"],
@@ -179,7 +179,7 @@ def test_all_problems_come_at_once_from_all_sources() -> None:
     assert "SUZAKU_PLAY_GAMES" in text
     assert "play.games (the command line)" in text
     assert "remove the seed" in text
-    assert "more than the 15000 ms of the clock" in text
+    assert "exceeds the 15000 ms of the clock" in text
 
 
 @pytest.mark.parametrize(
@@ -236,13 +236,13 @@ def test_unreadable_file_is_a_config_error(data: bytes) -> None:
         ("play: ]\n", "line 1, column 7: expected a value"),
         ("play: |x\n", "unexpected text after `|` or `>`"),
         ("? [a]\n: 1\n", "a key is one word"),
-        ("play: {games: 1, games: 2}\n", "line 1, column 18: the key `games` stands here twice"),
+        ("play: {games: 1, games: 2}\n", "line 1, column 18: the key `games` is given twice"),
         ("play\nlogs: 1", "line 2, column 5: unexpected `:`"),
         ("play: 'it's'\n", "line 1, column 11: this does not fit"),
         ("  play: 1\nlogs: 2\n", "line 2, column 1: this does not fit the lines above"),
         ("- play", "found a list, expected sections such as `play:`"),
         ("just text", "found text, expected sections such as `play:`"),
-        ("x: " + "[" * 20, "nested more than 8 deep"),
+        ("x: " + "[" * 20, "nested more than 8 levels deep"),
     ],
 )
 def test_invalid_yaml_is_reported_by_place_in_our_own_words(text: str, wanted: str) -> None:
@@ -280,7 +280,7 @@ def test_a_few_lines_cannot_stand_for_gigabytes() -> None:
 
 
 def test_no_more_problems_are_listed_than_can_be_read() -> None:
-    with pytest.raises(ConfigError, match="has 5,000 problems; the first 20:") as caught:
+    with pytest.raises(ConfigError, match="has 5,000 problems; showing the first 20:") as caught:
         load("play:\n" + "".join(f"  k{number}: 1\n" for number in range(5000)))
     assert len(str(caught.value).splitlines()) == 21
 
@@ -292,7 +292,7 @@ def test_an_endless_file_is_not_read_to_its_end() -> None:
 
 def test_missing_file_and_folder_are_config_errors(tmp_path: Path) -> None:
     for path in (Path("none.yaml"), tmp_path):
-        with pytest.raises(ConfigError, match="name a configuration file"):
+        with pytest.raises(ConfigError, match="name a readable configuration file"):
             load_config(path, {}, {})
 
 
@@ -374,7 +374,7 @@ def test_a_guest_may_have_a_name_at_home_and_an_id_brings_its_own() -> None:
     assert login_name(load(local__name="Alice"), {}) == "Alice"
     assert login_name(on_tenhou({}, tenhou__user_id_env="", local__name="Alice"), {}) == "NoName"
     found = problems(environment={"MY_ID": LOGIN}, local__name="Alice", server__user_id_env="MY_ID")
-    assert "an id brings a name of its own" in found[0]
+    assert "an id has its own name" in found[0]
 
 
 def test_local_play_needs_no_id() -> None:

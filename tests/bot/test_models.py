@@ -86,7 +86,7 @@ def test_check_names_each_model(folder: Path) -> None:
         assert "8×2 on lite-" in line
         assert "accuracy 50.00%" in line
         assert f"sha256 {weights(folder, slot).stem.rpartition('-')[2]}" in line
-    assert "the models in models, averaged over 12 renamings: one decision (discard" in result.stdout
+    assert "the models in models, averaged over 12 permutations: one decision (discard" in result.stdout
     assert ", model) in" in result.stdout
 
 
@@ -124,8 +124,8 @@ def test_a_model_without_numbers_is_refused_before_it_plays() -> None:
     ("section", "words"),
     [
         (DecisionSection(policy="heuristic"), "the heuristic"),
-        (DecisionSection(permutations=1), "the models that come with it"),
-        (DecisionSection(checkpoints="x"), "the models in x, averaged over 12 renamings"),
+        (DecisionSection(permutations=1), "the shipped models"),
+        (DecisionSection(checkpoints="x"), "the models in x, averaged over 12 permutations"),
     ],
 )
 def test_the_policy_is_described_in_words(section: DecisionSection, words: str) -> None:

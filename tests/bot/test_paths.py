@@ -100,7 +100,7 @@ def test_the_cases_are_all_there() -> None:
         (["traffic", "verify", "folder"], "`folder`: a folder, expected a file"),
         (["traffic", "verify", "file", "missing"], "`missing`: no such file or folder"),
         (["corpus", "build", "file", "--out", "file"], "'--out': `file`: `file` is a file, so no folder"),
-        (["arena", "--html", "missing/page.html"], "no folder `missing`; make it first, or name another"),
+        (["arena", "--html", "missing/page.html"], "no folder `missing`; create it first, or name another"),
         (["arena", "--html", "folder"], "`folder`: a folder, expected the name of a file to write"),
         (["play", "--out", "a\x1b[31m/\0"], "a path cannot hold a NUL character"),
     ],

@@ -53,7 +53,7 @@ def test_an_unwritten_record_and_an_interruption_are_reported() -> None:
     [
         ({}, 0, ""),
         ({"interrupted": True}, 130, "; interrupted"),
-        ({"missed": ("G1",)}, 1, "game G1 was missed: it ended while we were away"),
+        ({"missed": ("G1",)}, 1, "game G1 was missed: it ended while we were disconnected"),
         ({"missed": ("G1",), "interrupted": True}, 1, "game G1 was missed"),
         ({"unfinished": "G2", "interrupted": True}, 130, "game G2 was not finished: it was left"),
         (

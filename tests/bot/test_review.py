@@ -178,7 +178,7 @@ def test_several_records_are_reviewed_as_a_folder_of_them(
     assert [each.reason for each in index.skipped] == [f"the same game as {file.name}"]
     gone = run(file, tmp_path / "gone.xml")
     assert gone.exit_code == 1
-    assert "gone.xml: there is no such file or folder" in gone.stderr
+    assert "gone.xml: no such file or folder" in gone.stderr
 
 
 def test_a_file_name_tells_whose_view_the_record_is(game: GameRecord, tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_in_a_folder_no_seat_is_guessed(file: Path, longer: GameRecord, tmp_path
     index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=Index)
     assert [entry.seat for entry in index.games] == [1]
     assert [(each.file, each.reason) for each in index.skipped] == [
-        (file.name, "nothing says whose decisions; --player or --seat does")
+        (file.name, "nothing specifies whose decisions to review; add --player or --seat")
     ]
     assert (
         "whose decisions to review in 1 of the records; add --player NAME, or --seat 0 to 3" in result.stderr
@@ -237,8 +237,8 @@ def test_missing_facts_of_a_record_are_reported(game: GameRecord, tmp_path: Path
     path = tmp_path / "game.mjai"
     for text, keys, said in (
         ([head, *lines], [], ""),
-        ([head, *lines[:40]], ["cut"], "the record stops before the game's end"),
-        ([json.dumps(bare), *lines], ["rules_unsaid"], "the record does not say its rules"),
+        ([head, *lines[:40]], ["cut"], "the record stops before the end of the game"),
+        ([json.dumps(bare), *lines], ["rules_unsaid"], "the record does not state its rules"),
         ([json.dumps(bare | {"kyoku_first": 4}), *lines], [], ""),
         ([head.replace('"lobby":0', '"lobby":7447'), *lines], ["lobby"], "the private lobby 7447"),
     ):
@@ -330,7 +330,7 @@ def test_tiles_are_written_as_players_write_them(file: Path) -> None:
 def test_a_link_without_a_game_is_answered_with_an_example() -> None:
     result = run("tenhou.net/0/")
     assert result.exit_code == 1
-    assert "names no game; one that does looks like https://tenhou.net/0/?log=" in result.stderr
+    assert "the link has no game id; expected a link such as https://tenhou.net/0/?log=" in result.stderr
 
 
 def test_json_alone_writes_no_files(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -346,7 +346,7 @@ def test_players_by_name(file: Path) -> None:
     assert json.loads(run(file, "--json", "--player", "Gen").stdout)["seat"] == 0
     result = run(file, "--player", "Nobody")
     assert result.exit_code == 1
-    assert "nobody is called 'Nobody'" in result.stderr
+    assert "no player is named 'Nobody'" in result.stderr
 
 
 def test_the_reviewed_player_without_an_option(game: GameRecord, file: Path, tmp_path: Path) -> None:
@@ -422,7 +422,7 @@ def test_contradictory_options_are_refused(file: Path, tmp_path: Path) -> None:
     for out in (file, file / "below"):
         no_folder = run(file, "--out", out)
         assert no_folder.exit_code == 2
-        assert f"`{file}` is a file, so no folder can be made there" in no_folder.stderr
+        assert f"`{file}` is a file, so no folder can be created there" in no_folder.stderr
     assert file.read_text().startswith("<mjloggm")
     assert not (tmp_path / "reviews").exists()
 
@@ -430,7 +430,7 @@ def test_contradictory_options_are_refused(file: Path, tmp_path: Path) -> None:
 def test_other_files_beside_records_are_not_records(file: Path, tmp_path: Path) -> None:
     decisions = file.with_name(f"{GAME_ID}.decisions.jsonl")
     decisions.write_text("{}\n")
-    assert f"name {file.name}, which lies beside them" in run(decisions).stderr
+    assert f"use {file.name} in the same folder" in run(decisions).stderr
     run(file, "--seat", 0, "--out", tmp_path / "out")
     result = run(tmp_path / "out" / f"{GAME_ID}-0.json")
     assert result.exit_code == 1
@@ -472,7 +472,7 @@ def test_another_policy_and_another_seat(file: Path) -> None:
 def test_the_terminal_shows_the_other_policys_choices(file: Path, tmp_path: Path) -> None:
     arguments = ["review", str(file), "--policy", "random", "--compare", "heuristic", "--out", str(tmp_path)]
     shown = CliRunner().invoke(cli.app, arguments).stdout
-    assert "heuristic: agreement 100.0 %, rating 100.0; both policies alike" in shown
+    assert "heuristic: agreement 100.0 %, rating 100.0; both policies agree" in shown
     (made,) = (msgspec.json.decode(path.read_bytes(), type=Review) for path in tmp_path.glob("*.json"))
     worst = made.decisions[made.summary.worst[0]]
     (best,) = (option.other for option in worst.options if option.action == worst.other)
@@ -580,7 +580,7 @@ def test_a_skipped_record_says_nothing_in_an_anonymous_index(
     text = (tmp_path / "out" / "index.json").read_text()
     assert [each["reason"] for each in json.loads(text)["skipped"]] == [
         "too large",
-        "no record that can be read",
+        "not a readable record",
         "cannot be reviewed",
     ]
     for path in (tmp_path / "out").iterdir():
@@ -588,7 +588,7 @@ def test_a_skipped_record_says_nothing_in_an_anonymous_index(
         assert str(tmp_path) not in path.read_text()
     # whoever has the records can identify it
     assert "skipped: Genbu.xml: " in result.stderr
-    assert "skipped: twins.jsonl: more than one is called 'Genbu'" in result.stderr
+    assert "skipped: twins.jsonl: several players match 'Genbu'" in result.stderr
 
 
 def test_an_interrupted_run_leaves_an_index_of_the_finished_reviews(
@@ -614,7 +614,7 @@ def test_a_folder_without_trouble_ends_well(file: Path, tmp_path: Path) -> None:
     assert json.loads(result.stdout)["total"]["games"] == 1
     nobody = run(file.parent, "--json", "--player", "Nobody")
     assert nobody.exit_code == 1
-    assert "nobody is called" in nobody.stderr
+    assert "no player is named" in nobody.stderr
     (tmp_path / "empty").mkdir()
     assert "no records" in run(tmp_path / "empty").stderr
 

@@ -1,5 +1,5 @@
 /**
- * Where on Tenhou's rank ladder somebody can expect to stand.
+ * The expected position on Tenhou's rank ladder.
  * @module
  */
 
@@ -9,7 +9,7 @@ import { number, percent, words } from "/web/words.js";
 
 /** @typedef {{games: number, dan: number, low: number, high: number, shares: number[]}} Ladder */
 
-/** @param {Ladder | null} ladder @returns {HTMLElement | null} a column for each dan, as high as it is likely */
+/** @param {Ladder | null} ladder @returns {HTMLElement | null} a column for each dan, with its probability as height */
 export function ladderFigure(ladder) {
   if (!ladder) return null;
   const { ladder: text } = texts();

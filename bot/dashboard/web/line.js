@@ -1,5 +1,5 @@
 /**
- * The line to the program: comes back after every cut, and asks only for what is missing.
+ * The connection to the program: reconnects when it is lost, and requests only the missing messages.
  * @module
  */
 
@@ -12,8 +12,8 @@ const GOING_AWAY = 1001;
 
 export class Line {
   /**
-   * @param {(messages: any[]) => void} take is given what comes in
-   * @param {(wire: Wire) => void} say is told how the line stands
+   * @param {(messages: any[]) => void} take called with incoming messages
+   * @param {(wire: Wire) => void} say called with the state of the connection
    */
   constructor(take, say) {
     this.take = take;
@@ -53,18 +53,18 @@ export class Line {
     this.take(said);
   }
 
-  /** @param {number} code why the line was closed */
+  /** @param {number} code why the connection was closed */
   closed(code) {
     this.over ||= code === GOING_AWAY;
     const state = this.over ? "over" : code === TRY_LATER ? "full" : "lost";
-    // spread, so that a whole room of browsers does not come back at once
+    // with jitter, so that many browsers do not reconnect at once
     const wait = this.waitMs * (0.75 + Math.random() / 2);
     this.waitMs = Math.min(2 * this.waitMs, LONGEST_MS);
     this.say({ state, seconds: Math.ceil(wait / 1000) });
     this.timer = window.setTimeout(() => this.open(), wait);
   }
 
-  /** Tries at once where it would have waited. */
+  /** Tries again at once instead of waiting. */
   hurry() {
     if (!this.timer) return;
     window.clearTimeout(this.timer);

@@ -1,5 +1,5 @@
 /**
- * The running game: the viewer, fed over a socket.
+ * The running game: the viewer, with data from a WebSocket.
  * @module
  */
 
@@ -15,7 +15,7 @@ import { number } from "/web/words.js";
 
 /** @typedef {import("/web/review.js").Review} Review */
 
-/** @returns {Review} a game of which nothing is known */
+/** @returns {Review} an empty game */
 function nothing() {
   return /** @type {Review} */ (/** @type {unknown} */ ({
     format: "suzaku-review/1", program: "", seat: 0, policy: { name: "", identity: "" }, thresholds: {},
@@ -43,7 +43,7 @@ class LiveViewer extends Viewer {
     this.build();
   }
 
-  // --- what comes in ------------------------------------------------------------------------------------
+  // --- incoming messages --------------------------------------------------------------------------------
 
   /** @param {any[]} messages */
   hear(messages) {
@@ -57,7 +57,7 @@ class LiveViewer extends Viewer {
     this.showStatus();
   }
 
-  /** Draws what has come in since the last time. */
+  /** Draws everything received since the last call. */
   catchUp() {
     this.due = 0;
     if (this.following && (this.ended || this.review !== this.latest)) this.switchTo();
@@ -68,7 +68,7 @@ class LiveViewer extends Viewer {
     this.showSession();
   }
 
-  /** Shows the newest game in place of the one on the page. */
+  /** Replaces the game on the page with the newest one. */
   switchTo() {
     this.review = this.latest;
     this.view = this.review.seat;
@@ -83,7 +83,7 @@ class LiveViewer extends Viewer {
     if (!this.following) this.show();
   }
 
-  // --- where we are -------------------------------------------------------------------------------------
+  // --- position -----------------------------------------------------------------------------------------
 
   follow() {
     this.following = true;
@@ -97,7 +97,7 @@ class LiveViewer extends Viewer {
     this.showStatus();
   }
 
-  /** The address says where one has stepped back to; of what goes on it says nothing. */
+  /** The URL contains the position only after the user has stepped back, not while following the game. */
   remember() {
     if (!this.following) super.remember();
     else if (location.hash) history.replaceState(null, "", location.pathname);
@@ -139,7 +139,7 @@ class LiveViewer extends Viewer {
    * @param {import("/web/board.js").Look} look
    */
   showDecision(decision, look) {
-    // what goes on moves past a decision at once; the panel keeps the last
+    // the running game moves past a decision at once; the panel keeps showing the last one
     super.showDecision(decision ?? (this.following ? this.review.decisions.at(-1) ?? null : null), look);
   }
 
@@ -186,7 +186,7 @@ const HANDLERS = {
     const { decisions } = viewer.latest;
     const { decision } = message;
     const last = decisions.at(-1);
-    // asked anew after a cut: the last answer is the one that was taken
+    // asked again after a lost connection: only the last answer counts
     if (last && last.round === decision.round && last.event === decision.event) decisions.pop();
     decisions.push(decision);
   },

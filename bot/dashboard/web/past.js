@@ -1,5 +1,5 @@
 /**
- * The list of past games: how it went day by day, and every game.
+ * The list of past games: results by day, and every game.
  * @module
  */
 
@@ -99,7 +99,7 @@ function others(game) {
   return names.flatMap((name, index) => [index ? words().comma : "", isolated(name)]);
 }
 
-/** @param {[string, boolean][]} heads with whether numbers stand below @param {HTMLElement[]} rows */
+/** @param {[string, boolean][]} heads each with whether its column has numbers @param {HTMLElement[]} rows */
 function grid(heads, rows) {
   const cells = heads.map(([head, counts]) => make("th", { scope: "col", class: counts ? "num" : "" }, head));
   return make("div", { class: "scroll" }, make("table", { class: "figures" }, make("thead", {}, make("tr", {}, ...cells)), make("tbody", {}, ...rows)));

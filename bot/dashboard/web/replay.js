@@ -1,5 +1,5 @@
 /**
- * A past game, with what was thought when it was played.
+ * A past game, with the bot's decisions.
  * @module
  */
 
@@ -10,7 +10,7 @@ import { Viewer } from "/web/viewer.js";
 import { words } from "/web/words.js";
 
 /**
- * What is missing where the decisions file is damaged.
+ * A note on what is missing if the decisions file is damaged.
  * @param {import("/web/review.js").Review & {left_out?: number | null}} review
  * @returns {HTMLElement | string}
  */

@@ -1,5 +1,5 @@
 /**
- * A run of many games while it goes on: how far, how fast, and who is how good.
+ * A running series of games: its progress, its speed, and the players' results.
  * @module
  */
 

@@ -1,5 +1,5 @@
 /**
- * How the session stands: games, places, latencies.
+ * The state of the session: games, places, latencies.
  * @module
  */
 
@@ -50,7 +50,7 @@ export function sessionPanel(session) {
   );
 }
 
-/** @param {number | null} value @returns {string} a rank, which may lie below 0 */
+/** @param {number | null} value @returns {string} a rank, which may be below 0 */
 export function rank(value) {
   return value !== null && value < 0 ? signed(value, 1) : number(value, 1);
 }
@@ -60,7 +60,7 @@ export function pair(name, value, key) {
   return [make("dt", {}, name), make("dd", { "data-figure": key }, value)];
 }
 
-/** How often which place, as one strip. @param {number[]} places */
+/** The counts of the places, as one strip. @param {number[]} places */
 export function placesStrip(places) {
   const all = places.reduce((sum, count) => sum + count, 0);
   const parts = places.map((count, index) => make("span", { class: `strip-part place-${index + 1}`, vars: { grow: count } }));
@@ -87,7 +87,7 @@ function games(session) {
   return make("section", {}, make("h2", {}, text.games), make("div", { class: "scroll" }, make("table", { class: "figures" }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows))));
 }
 
-/** @param {string} id @param {boolean} linked @returns {HTMLElement} a game's name, short; a link where it can be looked at */
+/** @param {string} id @param {boolean} linked @returns {HTMLElement} a game's short name; a link if the game can be viewed */
 export function gameLink(id, linked) {
   const name = isolated(id.slice(-8));
   if (!linked || !/^[0-9a-z-]+$/.test(id)) return name;

@@ -1,5 +1,5 @@
 /**
- * How the line to the program stands, in a word and a coloured dot.
+ * The state of the connection to the program, as a word and a coloured dot.
  * @module
  */
 
@@ -7,10 +7,10 @@ import { make } from "/web/dom.js";
 import { texts } from "/web/texts.js";
 
 /**
- * @param {HTMLElement} place where it is shown
+ * @param {HTMLElement} place the element to show it in
  * @param {import("/web/line.js").Wire} wire
- * @param {string} word in place of "connected" while all is well; "" for that
- * @param {string[]} facts shown beside it while all is well; empty ones are left out
+ * @param {string} word replaces "connected" while the connection is up; "" for "connected"
+ * @param {string[]} facts shown next to it while the connection is up; empty ones are left out
  */
 export function showWire(place, wire, word, facts) {
   const { wire: text } = texts();

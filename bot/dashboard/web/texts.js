@@ -1,5 +1,5 @@
 /**
- * The words of the dashboard, beside those of the viewer.
+ * Texts of the dashboard, in addition to those of the viewer.
  * @module
  */
 
@@ -11,20 +11,20 @@ const english = {
   newGame: "New game",
   past: "Past games",
   now: "Running game",
-  waiting: "No game is running yet. It will appear here by itself.",
+  waiting: "No game is running yet. It will appear here when it starts.",
   wire: {
     opening: "Connecting to Suzaku …",
     open: "Connected",
-    lost: (/** @type {number} */ seconds) => `Suzaku does not answer. Next try in ${seconds} s.`,
+    lost: (/** @type {number} */ seconds) => `Suzaku is not responding. Next try in ${seconds} s.`,
     full: "Too many browsers are watching.",
-    over: "Suzaku has stopped. This is the last it said.",
+    over: "Suzaku has stopped. This is its last state.",
   },
   line: {
     connecting: "connecting to the game server",
     open: "logging in",
     waiting: "waiting for a table",
     playing: "playing",
-    lost: "connection to the game server lost, trying again",
+    lost: "connection to the game server lost, reconnecting",
     closing: "the game server is closing",
     over: "stopped",
   },
@@ -36,56 +36,56 @@ const english = {
   stable: "Stable rank",
   stableHint: "(5 × 1st + 2 × 2nd) ÷ 4th − 2",
   result: "Result",
-  resultHint: "uma and oka included",
+  resultHint: "including uma and oka",
   places: "Places",
   rank: "Our rank",
   decisions: "Decisions",
-  p50: "Half within",
+  p50: "50% within",
   p99: "99% within",
   fallbacks: "Fallbacks",
   late: "Late",
   speed: "Games per hour",
   missed: "Games missed",
-  budget: "Time for a decision",
+  budget: "Time per decision",
   ms: (/** @type {string} */ value) => `${value} ms`,
   game: "Game",
   place: "Place",
   score: "Score",
-  none: "No game has been finished yet.",
+  none: "No finished games yet.",
   adaptation: "Adaptation to this hand",
   step: "Step",
   pastTitle: "Past games",
-  pastNone: "There are no games in this folder yet. “suzaku play” plays one.",
+  pastNone: "There are no games in this folder yet. Run “suzaku play” to play one.",
   day: "Day (Japan)",
   date: "Date",
   opponents: "Opponents",
   rounds: "Rounds",
   days: "Day by day",
-  unreadable: (/** @type {number} */ count) => `${count} could not be read; “suzaku games” says why.`,
+  unreadable: (/** @type {number} */ count) => `${count} could not be read; run “suzaku games” to see why.`,
   ladder: {
     title: "Rank ladder",
     expected: "Expected dan",
-    half: (/** @type {string} */ low, /** @type {string} */ high) => (low === high ? `half of all at ${low}` : `half of all from ${low} to ${high}`),
+    half: (/** @type {string} */ low, /** @type {string} */ high) => (low === high ? `50% at ${low}` : `50% from ${low} to ${high}`),
     dan: (/** @type {number} */ index) => (index > 10 ? "Tenhoui" : `${index}-dan`),
     short: (/** @type {number} */ index) => (index > 10 ? "T" : `${index}`),
-    hint: (/** @type {string} */ games) => `Where players with such places stand after ${games} games from 4-dan on in the tokujou room. Few games say little. T: Tenhoui.`,
+    hint: (/** @type {string} */ games) => `The rank that players with these places reach after ${games} games in the tokujou room, starting at 4-dan. With few games it means little. T: Tenhoui.`,
   },
   series: {
     title: "Self-play",
-    waiting: "The players are being loaded.",
+    waiting: "Loading the players.",
     of: (/** @type {string} */ count, /** @type {string} */ share, /** @type {string} */ length) => `of ${count} ${length}, ${share}`,
-    lengths: { hanchan: "hanchan", tonpuu: "East games" },
+    lengths: { hanchan: "hanchan", tonpuu: "tonpuusen" },
     speed: "Games per second",
     speedHint: "in the last minute",
-    overall: "On average",
+    overall: "Average speed",
     overallHint: "games per second since the start",
     left: "Time left",
     running: (/** @type {string} */ time) => `running for ${time}`,
-    crashes: "Games that crashed",
+    crashes: "Crashed games",
     faults: "Games with a replaced decision",
     seats: (/** @type {string} */ count) => `over ${count} seats`,
   },
-  replay: "The game as it was played, with what was thought. “suzaku review” judges it.",
+  replay: "The game as it was played, with the bot's decisions. Run “suzaku review” to have it judged.",
   leftOut: (/** @type {number | null} */ lines) => (lines === null ? "The decisions file cannot be read." : `${lines} ${lines === 1 ? "line" : "lines"} of the decisions file cannot be read.`),
 };
 
@@ -174,7 +174,7 @@ const japanese = {
   leftOut: (lines) => (lines === null ? "判断の記録ファイルを読めません。" : `判断の記録ファイルの ${lines} 行を読めません。`),
 };
 
-/** @returns {typeof english} the words of the language in use */
+/** @returns {typeof english} the texts in the current language */
 export function texts() {
   return words().code === "ja" ? japanese : english;
 }

@@ -1,4 +1,4 @@
-"""The client's side of the line: connecting, keeping alive, coming back, and the story of a run."""
+"""The Tenhou client: connecting, keepalive, reconnecting, and the journal of a run."""
 
 from bot.tenhou.client.core import ClientSettings, Direction, Hooks, TenhouClient
 

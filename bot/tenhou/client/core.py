@@ -1,7 +1,7 @@
-"""The client's side of the socket: connects, logs in, plays its games, and comes back after every cut.
+"""The client: connects, logs in, plays its games, and reconnects whenever the connection is lost.
 
-What frames mean is the session's business, what to answer the player's, where we may connect
-`client.opening`'s, when to try again `client.retry`'s, and when a line is dead `client.line`'s.
+The session interprets frames, the player chooses answers, `client.opening` decides where we may connect,
+`client.retry` when to try again, and `client.line` when a connection is dead.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ __all__ = ["ClientSettings", "Direction", "Hooks", "TenhouClient"]
 
 READY: Final = render_json(Ready())
 RIICHI_PATIENCE_S: Final = 2.0
-"""Source: `docs/tenhou-protocol.md`, section 5; servers took both frames back to back as well."""
+"""Source: `docs/tenhou-protocol.md`, section 5; servers also accepted both frames without a pause."""
 
 _CLAIMS: Final = (
     ActionKind.PASS,
@@ -66,20 +66,20 @@ _CLAIMS: Final = (
     ActionKind.DAIMINKAN,
     ActionKind.RON,
 )
-"""Answers to somebody else's tile: the server may wait for others before it goes on."""
+"""Answers to another player's tile: the server may wait for other players before it goes on."""
 
 
 class TenhouClient:
-    """Plays games on one login, over as many connections as it takes.
+    """Plays games with one login, over as many connections as needed.
 
     Args:
-        settings: the line.
-        session: what frames mean; carries the running game over a cut.
+        settings: of the connection.
+        session: interprets frames; keeps the running game across reconnections.
         player: answers the prompts; closed when the run ends.
-        journal: logs and results.
-        clock: time.
-        rng: seeded; spreads the waits.
-        hooks: who else listens.
+        journal: logs events and collects results.
+        clock: measures time.
+        rng: seeded; randomizes the waits.
+        hooks: callbacks for other listeners.
     """
 
     def __init__(
@@ -112,10 +112,10 @@ class TenhouClient:
         self._delayed: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Play the games; comes back when they are over, or `finish` was asked for.
+        """Play the games; returns when they are over, or after `finish`.
 
         Raises:
-            TransportError: the line, the login or the seat is lost for good; says what to do.
+            TransportError: the connection, login or seat is lost for good; the message states what to do.
         """
         tries = Tries()
         try:
@@ -125,7 +125,7 @@ class TenhouClient:
                     await self._converse()
                     if not self._progress and not self._is_done():
                         raise ConnectionLost("the game ended before we were asked for a decision")
-                except Exception as exc:  # task root: retry or stop, as the pure function says
+                except Exception as exc:  # task root: retry or stop, as `process_exception` decides
                     self._player.withdraw()
                     tries.line_ended(progress=self._progress, lasted_s=self._clock.now() - began)
                     await self._recover(exc, tries.count)
@@ -136,7 +136,7 @@ class TenhouClient:
             await self._player.close()
 
     def finish(self) -> None:
-        """Play the running game to its end and no further; at once if none is running."""
+        """Stop after the running game, or at once if none is running."""
         self._finishing.set()
         if not self._session.in_game:
             self._leave()
@@ -144,7 +144,7 @@ class TenhouClient:
     # --- one connection -----------------------------------------------------------------------------
 
     async def _converse(self) -> None:
-        """One connection from its handshake to its end; returns when we took our leave."""
+        """One connection from its handshake to its end; returns after we log out."""
         self._progress = self._logged_in = False
         self._broken = 0
         self._moved_at = None
@@ -160,7 +160,7 @@ class TenhouClient:
                 self._post(frame)
             await self._line.run(self._receive)
         except BaseException:
-            wire.transport.abort()  # no farewell to a line that is dead, nor any waiting for one
+            wire.transport.abort()  # no closing handshake on a dead connection
             raise
         else:
             await wire.close()
@@ -181,7 +181,7 @@ class TenhouClient:
         try:
             return await open_connection(url, settings.gate, conduct, settings.open_s)
         except Exception:
-            self._host += 1  # the next try goes to the other server
+            self._host += 1  # try the other server next
             raise
 
     def _patience_s(self) -> float:
@@ -240,11 +240,11 @@ class TenhouClient:
                 self._logged_in = True
             case LoginAgainLater(delay_s):
                 self._pause_s = delay_s
-                raise ConnectionLost("the server wants us to log in again")
+                raise ConnectionLost("the server asked us to log in again")
             case Rejected(code, text):
                 raise LoginRejected(text, code)
             case Replaced():
-                raise SessionReplaced("this id has logged in elsewhere; the seat is theirs")
+                raise SessionReplaced("this id has logged in elsewhere, and that login now has the seat")
             case GameStarted():
                 self._settings.gate.check_table(event.game_type if event.is_named else None)
                 self._logged_in = True
@@ -311,7 +311,7 @@ class TenhouClient:
                 self._post(frame)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something later on this connection; it ends with it."""
+        """Run a task for the rest of this connection; it is cancelled when the connection ends."""
         task = asyncio.create_task(work)
         self._delayed.add(task)
         task.add_done_callback(self._delayed.discard)
@@ -321,7 +321,7 @@ class TenhouClient:
         self._post(frame)
 
     async def _insist_on_riichi(self) -> None:
-        """A server that does not confirm a riichi still waits for its discard."""
+        """Send the discard after a while even if the server does not confirm the riichi."""
         await self._clock.sleep(RIICHI_PATIENCE_S)
         if self._session.riichi_pending:
             for event in self._session.assume_riichi():
@@ -337,7 +337,7 @@ class TenhouClient:
     # --- after a failure ----------------------------------------------------------------------------
 
     async def _recover(self, exc: Exception, tried: int) -> None:
-        """Wait for the next try, or raise what ends the run."""
+        """Wait for the next try, or raise the error that ends the run."""
         why = explain(exc)
         log = self._journal.log
         if self._hooks.on_line is not None:
@@ -364,7 +364,7 @@ class TenhouClient:
         return self._settings.id_busy if isinstance(exc, LoginRejected) else self._settings.at_login
 
     async def _pause(self, seconds: float) -> None:
-        """Wait; a wish to finish ends it where no game is waiting for us."""
+        """Wait; `finish` ends the wait if no game is running."""
         timer = asyncio.ensure_future(self._clock.sleep(seconds))
         wish = asyncio.ensure_future(self._finishing.wait())
         try:

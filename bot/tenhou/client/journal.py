@@ -1,4 +1,4 @@
-"""The story of a run: what the log says of each session event, and the record of each finished game."""
+"""The journal of a run: the log line of each session event, and the record of each finished game."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ Keep: TypeAlias = Callable[[GameRecord], Path | None]
 
 
 class GameResult(msgspec.Struct, frozen=True):
-    """How a game ended for us.
+    """The result of a finished game.
 
     Attributes:
         game_id: of its record.
         game_type: number of the type.
-        player: who we were, absolute.
+        player: our absolute number.
         placement: our place, 1–4.
         scores: final points by player.
         results: in tenths, uma and oka included, by player.
         placements: places 1–4 by player.
-        rounds: how many rounds were dealt, as far as we were there.
-        record: where its record lies, None if it was not written.
+        rounds: number of rounds dealt while we were connected.
+        record: path of its record, None if it was not written.
     """
 
     game_id: str
@@ -66,14 +66,14 @@ class Journal:
     """Logs a session's events and collects results.
 
     Args:
-        keep: takes the record of each finished game and says where it lies.
-        now: the date, for games the server gives no id.
+        keep: saves the record of each finished game and returns its path.
+        now: the date, for games without an id from the server.
     """
 
     def __init__(self, keep: Keep | None = None, now: Callable[[], datetime] | None = None) -> None:
         self.results: list[GameResult] = []
         self.missed_games: list[str] = []
-        """Ids of games that ended while we were away."""
+        """Ids of games that ended while we were disconnected."""
         self._keep = keep
         self._now = now or (lambda: datetime.now(JAPAN))
         self._game: GameStarted | None = None
@@ -82,16 +82,16 @@ class Journal:
 
     @property
     def games(self) -> int:
-        """Games that are over, those whose end we missed included."""
+        """Number of games that are over, including those whose end we missed."""
         return len(self.results) + self.missed
 
     @property
     def missed(self) -> int:
-        """How many games ended while we were away."""
+        """Number of games that ended while we were disconnected."""
         return len(self.missed_games)
 
     def write(self, event: SessionEvent) -> None:
-        """Say in the log what happened."""
+        """Log an event."""
         match event:
             case LoggedIn(name):
                 self.log.info("login.accepted", name=name)
@@ -106,7 +106,9 @@ class Journal:
             case Resumed(round_index, honba, exact):
                 self.log.info("state.resynced", round=round_index, honba=honba, exact=exact)
             case StateLost(reason):
-                self.log.error("state.mismatch", reason=reason, until="the next deal we throw what we draw")
+                self.log.error(
+                    "state.mismatch", reason=reason, until="the next deal we discard the drawn tile"
+                )
             case Disagreement(subject, detail):
                 self.log.warning("state.mismatch", subject=subject, detail=detail)
             case PromptOpened(_, _, offered, str(mismatch)):
@@ -123,15 +125,15 @@ class Journal:
     def end_game(
         self, event: GameEnded, events: Sequence[GameEvent], decisions: Sequence[DecisionRecord]
     ) -> GameResult:
-        """Take down a finished game.
+        """Record a finished game.
 
         Args:
             event: its end.
-            events: all of it, as we saw it.
-            decisions: ours.
+            events: all its events, as we saw them.
+            decisions: our decisions.
         """
         game = self._game
-        assert game is not None, "a game ends that never began"
+        assert game is not None, "a game ended that never began"
         record = GameRecord(
             game_id=game.game_id,
             game_type=game.game_type,
@@ -169,7 +171,7 @@ class Journal:
 
     def _miss(self) -> None:
         self.missed_games.append(self.game_id)
-        self.log.error("game.ended", missed=True, why="it ended while we were away")
+        self.log.error("game.ended", missed=True, why="it ended while we were disconnected")
         self.log = log
         self._game = None
 
@@ -185,7 +187,7 @@ class Journal:
     def _begin(self, event: GameStarted) -> None:
         if not event.game_id:  # practice against the server's own players has no id
             lobby = int(event.lobby) if event.lobby.isdecimal() else 0
-            # drawn, not counted: games of other runs in this hour must not share the name of a record
+            # random, not a counter: games of other runs in the same hour need different record names
             made = game_id(self._now(), event.game_type, lobby, secrets.randbits(32))
             event = msgspec.structs.replace(event, game_id=made)
         self._game = event

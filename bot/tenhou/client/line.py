@@ -1,6 +1,6 @@
-"""One open connection: reads, writes, keeps alive and watches the time, until something ends it.
+"""One open connection: reads, writes, sends keepalives and checks for silence until it ends.
 
-It knows no WebSocket and no mahjong; the connection is handed in as a `Wire`.
+It depends on neither WebSocket nor mahjong; the connection is passed in as a `Wire`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from game.errors import ConnectionLost
 
 TICK_S: Final = 1.0
 JUMP_S: Final = 10.0
-"""A tick this much too long means the machine slept, and the server has long gone on without us."""
+"""A tick this much too long means the machine was suspended, and the server has gone on without us."""
 OUTGOING_LIMIT: Final = 64
-"""Frames waiting to be sent; far more than a game needs, so a full queue is a server that does not read."""
+"""Frames waiting to be sent; far more than a game needs, so a full queue means the server does not read."""
 
 
 class Wire(Protocol):
-    """What a line needs of a connection."""
+    """The connection methods that a line uses."""
 
     async def recv(self) -> str | bytes:
         """The next frame."""
@@ -36,10 +36,10 @@ class Line:
 
     Args:
         wire: the connection.
-        clock: time.
-        keepalive_s: how often to say that we are still there.
-        keepalive: says it, through `post`.
-        patience_s: how long silence is fine at this moment.
+        clock: measures time.
+        keepalive_s: seconds between keepalives.
+        keepalive: sends one, through `post`.
+        patience_s: returns how long the server may currently be silent.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Line:
         self._overflow = asyncio.Event()
 
     def post(self, frame: str) -> None:
-        """Queue a frame; never waits. A server that does not read what we send ends the line."""
+        """Queue a frame without waiting. If the server does not read our frames, the line ends."""
         self._put(frame)
 
     def end(self) -> None:
@@ -68,7 +68,7 @@ class Line:
         self._put(None)
 
     async def run(self, on_frame: Callable[[str | bytes], None]) -> None:
-        """Hand every frame to ``on_frame`` until `end`, or until something fails; that is raised."""
+        """Pass every frame to ``on_frame`` until `end`, or until something fails; then raise the error."""
         tasks = [
             asyncio.create_task(coroutine, name=f"line.{name}")
             for name, coroutine in (
@@ -100,7 +100,7 @@ class Line:
             frame = await self._wire.recv()
             self.heard_at = self._clock.now()
             on_frame(frame)
-            # A flood must not keep the other tasks from running: recv returns at once while frames wait.
+            # A flood of frames must not block the other tasks: recv returns at once while frames are queued.
             await asyncio.sleep(0)
 
     async def _write(self) -> None:
@@ -114,7 +114,7 @@ class Line:
 
     async def _end_on_overflow(self) -> None:
         await self._overflow.wait()
-        raise ConnectionLost("the server does not read what we send")
+        raise ConnectionLost("the server does not read our frames")
 
     async def _watch(self) -> None:
         while True:
@@ -122,6 +122,6 @@ class Line:
             await self._clock.sleep(TICK_S)
             now = self._clock.now()
             if now - before > TICK_S + JUMP_S:
-                raise ConnectionLost(f"this machine stood still for {now - before:.0f} s")
+                raise ConnectionLost(f"this machine was suspended for {now - before:.0f} s")
             if now - self.heard_at > self._patience_s():
-                raise ConnectionLost(f"nothing heard for {now - self.heard_at:.0f} s")
+                raise ConnectionLost(f"nothing received for {now - self.heard_at:.0f} s")

@@ -1,4 +1,4 @@
-"""What Tenhou's operator asks of those who let a bot play, said before the first time.
+"""A notice of what Tenhou's operator asks of people who run bots, shown before the first game.
 
 Source: the operator's posts of 2015-07-03 and 2023-06-30.
 """
@@ -10,23 +10,23 @@ from pathlib import Path
 from typing import Final
 
 NOTICE: Final = """\
-Before you play on Tenhou with a bot: what its operator asks.
+Before you play on Tenhou with a bot, please read what its operator asks:
 
-- Anyone who wants to run a bot on Tenhou should write to support@c-egg.com first.
-- Bots may play people only with the operator's permission, and under a name marked as a bot's.
-  Ids of bots without permission are suspended, and clients other than the official ones risk it.
-- Complaints about ill-mannered bots reach the operator daily. Suzaku keeps a human pace, logs out
-  cleanly and never leaves a game on purpose; please leave it so, and never run several at once.
+- Write to support@c-egg.com before you run a bot on Tenhou.
+- Bots may play against people only with the operator's permission, and under a name marked as a bot's.
+  The ids of bots without permission are suspended, and those of unofficial clients may be too.
+- The operator receives complaints about ill-mannered bots every day. Suzaku plays at a human pace, logs
+  out cleanly and never leaves a game on purpose; please keep it that way, and never run several at once.
 
-Until you have permission, Suzaku sits only at practice tables against the server's own players.
-This is said once.
+Until you have permission, Suzaku plays only at practice tables, against the server's own players.
+This notice is shown once.
 """
 
 
 def say_once(folder: Path, say: Callable[[str], None]) -> bool:
-    """Say it unless a mark in ``folder`` shows that it was said; whether it was said now.
+    """Show the notice unless a file in ``folder`` marks it as shown; return whether it was shown.
 
-    A folder that cannot be written means that it is said again the next time.
+    If the folder is not writable, the notice is shown again the next time.
     """
     mark = folder / "tenhou-notice-said"
     if mark.exists():

@@ -1,4 +1,4 @@
-"""Opens connections: the only place that does, so that none gets past the gate."""
+"""Opens connections. No other module does, so that every connection passes the gate."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ USER_AGENT: Final = (
 )
 NO_CACHE: Final = {"Pragma": "no-cache", "Cache-Control": "no-cache"}
 
-# websockets writes every frame to its debug log, the login with the secret id among them.
+# websockets writes every frame to its debug log, including the login with the secret id.
 _SILENT: Final = logging.Logger("wire", logging.CRITICAL + 1)
 
 
@@ -28,13 +28,13 @@ async def open_connection(url: str, gate: Gate, conduct: Conduct, open_s: float)
 
     Args:
         url: of the server.
-        gate: says whether we may connect there.
+        gate: decides whether we may connect there.
         conduct: how the run plays.
-        open_s: how long all of it may take.
+        open_s: time limit for the whole step.
 
     Raises:
-        NotAllowed: we may not.
-        NothingListens: nothing listens where a lobby of our own should.
+        NotAllowed: the gate does not allow the connection.
+        NothingListens: no local lobby listens at this address.
         OSError, WebSocketException: the server cannot be reached, or opens no WebSocket.
     """
     server = gate.check(url, conduct)
@@ -45,7 +45,7 @@ async def open_connection(url: str, gate: Gate, conduct: Conduct, open_s: float)
 
 
 async def _connect_home(url: str, server: Server, gate: Gate) -> ClientConnection:
-    """To a lobby of our own: never through a proxy, and only to addresses that were looked at."""
+    """Connect to a local lobby: never through a proxy, and only to addresses that were checked."""
     addresses = await _addresses(server)
     for address in addresses:
         gate.check_peer(server, address)
@@ -63,7 +63,7 @@ async def _connect_home(url: str, server: Server, gate: Gate) -> ClientConnectio
 
 
 async def _addresses(server: Server) -> list[str]:
-    """Every address that a host stands for."""
+    """All addresses of a host."""
     if server.is_address:
         return [server.host]
     loop = asyncio.get_running_loop()
@@ -78,7 +78,7 @@ async def _connect(url: str, **where: Any) -> ClientConnection:
         user_agent_header=USER_AGENT,
         additional_headers=NO_CACHE,
         compression=None,
-        open_timeout=None,  # ours is longer than this one step
+        open_timeout=None,  # the caller's timeout covers more than this step
         close_timeout=2.0,
         ping_interval=None,  # a browser sends no pings
         max_size=MAX_FRAME_BYTES,
@@ -88,8 +88,8 @@ async def _connect(url: str, **where: Any) -> ClientConnection:
 
 
 class _DirectConnect(connect):
-    """Follows no redirects: the id goes to the server that was asked for, or nowhere."""
+    """Follows no redirects, so that the id goes to no other server."""
 
     def process_redirect(self, exc: Exception) -> Exception | str:
-        """The redirect itself is the failure."""
+        """Treat a redirect as a failure."""
         return exc

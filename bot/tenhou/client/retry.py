@@ -1,4 +1,4 @@
-"""When to try again, and how long to wait before: pure functions, no socket and no clock."""
+"""When to try again, and how long to wait first: pure functions without sockets or clocks."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ Verdict: TypeAlias = Literal["retry", "stop"]
 
 CODE_ALREADY_CONNECTED: Final = "1004"
 _BUSY_CODES: Final = (CODE_ALREADY_CONNECTED, "1021")
-"""This player is already connected; the external login server is silent. Both may pass by themselves."""
+"""This player is already connected; the external login server does not respond. Both may be temporary."""
 STEADY_S: Final = 60.0
-"""A line that lasted so long was a good one."""
+"""A connection that lasted this long was stable."""
 FORGIVEN: Final = 12
-"""So many short lines in a row are followed by a quick try; after that each waits some ten seconds."""
+"""After this many short connections in a row, each further try waits about ten seconds."""
 WEARY: Final = 4
 _PASSING_STATUS: Final = (408, 425, 429, 500, 502, 503, 504)
 
 
 class Waits(msgspec.Struct, frozen=True):
-    """How often to try again and how long to wait before each try.
+    """How often to try again, and how long to wait before each try.
 
     Attributes:
-        first_s: the wait before the first try, before jitter.
-        growth: each further wait is this many times longer.
-        longest_s: no wait is longer than this.
-        tries: how many tries in a row without any progress.
+        first_s: the wait before the first try, without jitter.
+        growth: factor by which each further wait grows.
+        longest_s: maximum wait.
+        tries: maximum number of tries in a row without progress.
     """
 
     first_s: float
@@ -54,17 +54,17 @@ class Waits(msgspec.Struct, frozen=True):
 
 
 IN_GAME: Final = Waits(first_s=0.6, growth=2.0, longest_s=30.0, tries=20)
-"""A seat is waiting: the first try comes within a second, and we go on for some eight minutes."""
+"""A game is running: the first try comes within a second, and tries go on for about eight minutes."""
 AT_LOGIN: Final = Waits(first_s=2.0, growth=2.0, longest_s=60.0, tries=8)
-"""Nobody waits for us: some four minutes, without hammering."""
+"""No game is running: about four minutes of tries, at long intervals."""
 ID_BUSY: Final = Waits(first_s=5.0, growth=2.0, longest_s=40.0, tries=4)
-"""The id is connected elsewhere, perhaps by our own line the server has not given up yet."""
+"""The id is already connected, perhaps by our own connection that the server has not dropped yet."""
 
 
 def process_exception(exc: BaseException) -> Verdict:
-    """Whether a failure of the line or the login is worth another try.
+    """Whether to try again after a failure of the connection or the login.
 
-    Unknown failures stop: a mistake of ours must not turn into a loop of logins.
+    Unknown failures stop: a bug of ours must not cause a loop of logins.
     """
     if isinstance(exc, LoginRejected):
         return "retry" if exc.code in _BUSY_CODES else "stop"
@@ -88,9 +88,9 @@ def process_exception(exc: BaseException) -> Verdict:
 
 
 class Tries:
-    """Counts tries in a row. Progress forgives them, but not without end.
+    """Counts tries in a row. Progress resets the count, but only a limited number of times.
 
-    A line that breaks again and again shortly after the game went on must not become a login a second.
+    A connection that keeps breaking shortly after the game resumes must not cause a login every second.
 
     Attributes:
         count: tries made so far without progress.
@@ -101,10 +101,10 @@ class Tries:
         self._forgiven = 0
 
     def line_ended(self, *, progress: bool, lasted_s: float) -> None:
-        """A line broke.
+        """Count a lost connection.
 
         Args:
-            progress: we were asked for a decision over it.
+            progress: whether we were asked for a decision on it.
             lasted_s: how long it was open.
         """
         if lasted_s >= STEADY_S:
@@ -122,12 +122,12 @@ def wait_s(waits: Waits, tried: int, jitter: float) -> float | None:
     """Seconds to wait before the next try.
 
     Args:
-        waits: how to grow them.
+        waits: parameters of the waits.
         tried: tries already made in a row without progress.
-        jitter: evenly spread in [0, 1); spreads the wait over half to one and a half times its length.
+        jitter: uniform in [0, 1); varies the wait from half to one and a half times its length.
 
     Returns:
-        The wait, or None when it is time to give up.
+        The wait, or None to give up.
     """
     if tried >= waits.tries:
         return None
@@ -136,7 +136,7 @@ def wait_s(waits: Waits, tried: int, jitter: float) -> float | None:
 
 
 def explain(exc: BaseException) -> str:
-    """What went wrong and, where there is something to do, what to do; names no secret."""
+    """The problem and, where possible, what to do about it; contains no secret."""
     if isinstance(exc, InvalidStatus):
         return _explain_status(exc.response.status_code)
     if isinstance(exc, ConnectionClosed):
@@ -161,5 +161,5 @@ def _explain_status(status: int) -> str:
     if status == 503:
         return "the server is down for maintenance (HTTP 503); try again later"
     if status in (401, 403):
-        return f"the server does not let us in (HTTP {status})"
+        return f"the server refused access (HTTP {status})"
     return f"the server answered HTTP {status} instead of opening a WebSocket"

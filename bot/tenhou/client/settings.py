@@ -1,4 +1,4 @@
-"""How the client behaves on the line, and who listens to it."""
+"""Settings and hooks of the client."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from bot.tenhou.gate import Gate
 from bot.tenhou.session.events import SessionEvent
 
 Direction: TypeAlias = Literal["C", "S"]
-"""Ours, and the server's."""
+"""Client and server."""
 
 
 class ClientSettings(msgspec.Struct, frozen=True):
-    """How the client behaves on the line.
+    """How the client behaves on its connections.
 
     Attributes:
-        urls: servers, the one to prefer first.
-        gate: says which of them we may connect to, and on what terms; as it stands only to this machine.
-        games: how many games to play.
-        pace: of our readiness between rounds; decisions have theirs from the player.
-        keepalive_s: how often to say that we are still there.
-        silence_s: without a frame for so long while a game runs, the line counts as dead.
+        urls: of the servers, the preferred one first.
+        gate: decides which of them we may connect to, and under which terms; by default only this machine.
+        games: number of games to play.
+        pace: of our readiness between rounds; the player has its own pace for decisions.
+        keepalive_s: seconds between keepalives.
+        silence_s: in a game, a connection without frames for this long counts as dead.
         echo_s: the same after a move on our own turn, which the server confirms before anything else.
-        broken_silence_s: the same after a frame of the running game could not be read.
-        login_s: how long the answer to a login may take.
-        lobby_silence_s: how long a lobby may say nothing.
-        broken_limit: unreadable frames on one connection before we connect anew.
-        open_s: how long a handshake may take.
-        in_game: waits before coming back to a running game.
+        broken_silence_s: the same after an unreadable frame of the running game.
+        login_s: time limit for the answer to a login.
+        lobby_silence_s: maximum silence of the server outside a game.
+        broken_limit: unreadable frames on one connection before we reconnect.
+        open_s: time limit for a handshake.
+        in_game: waits before reconnecting to a running game.
         at_login: waits before another login.
         id_busy: waits while the id is connected elsewhere.
     """
@@ -55,13 +55,13 @@ class ClientSettings(msgspec.Struct, frozen=True):
 
 
 class Hooks(msgspec.Struct, frozen=True):
-    """What others want to hear of.
+    """Callbacks of other listeners.
 
     Attributes:
-        on_frame: every frame both ways as it is on the wire; redacting is up to the listener.
-        on_event: every event of the session.
-        on_resume_code: the code that takes our seat back has changed; a secret, empty when no game runs.
-        on_line: a connection has been opened, or one has failed.
+        on_frame: gets every frame sent or received, as on the wire; the listener must redact it.
+        on_event: gets every event of the session.
+        on_resume_code: gets each new resume code of our seat; a secret, empty when no game is running.
+        on_line: called when a connection has been opened or has failed.
     """
 
     on_frame: Callable[[Direction, str], None] | None = None

@@ -1,5 +1,5 @@
 /**
- * The table as people see it: four hands, rivers and melds around the centre.
+ * The table as the page draws it: four hands, rivers and melds around the centre.
  * @module
  */
 
@@ -22,7 +22,7 @@ const HAND = 13;
 
 /**
  * Draws a table.
- * @param {HTMLElement} board what to draw it in; its old content goes
+ * @param {HTMLElement} board the element to draw in; its content is replaced
  * @param {Table} table
  * @param {Look} look
  */
@@ -123,7 +123,7 @@ function melds(table, look, player) {
 }
 
 /**
- * A meld as it lies: the called tile turned, at the side of the player it came from.
+ * A meld as on the table: the called tile is turned, on the side of the player it came from.
  * @param {import("./table.js").Meld} meld
  * @param {Look} look
  * @param {number} player
@@ -216,7 +216,7 @@ export function seatName(look, player) {
 }
 
 /**
- * Marks all tiles on the table that are of one kind, as one does who counts them.
+ * Marks all tiles of one kind on the table, to help with counting them.
  * @param {HTMLElement} board
  * @param {string} tile "" for none
  */
@@ -226,7 +226,7 @@ export function markAlike(board, tile) {
   }
 }
 
-/** Makes rows with many melds small enough for their side. @param {HTMLElement} felt */
+/** Shrinks rows with many melds to fit their side. @param {HTMLElement} felt */
 function fit(felt) {
   for (const line of /** @type {NodeListOf<HTMLElement>} */ (felt.querySelectorAll(".line"))) {
     const room = line.parentElement?.clientWidth ?? 0;
@@ -236,10 +236,10 @@ function fit(felt) {
 }
 
 /**
- * A sentence for what has just happened.
+ * A sentence that describes the latest event.
  * @param {import("./table.js").Message} message
  * @param {Look} look
- * @param {boolean} hidden whether the actor's hand is not to be seen
+ * @param {boolean} hidden whether the actor's hand is hidden
  * @returns {string}
  */
 export function caption(message, look, hidden) {

@@ -1,5 +1,5 @@
 /**
- * What one steps through a game with: the rounds, the buttons, the timeline, the switches, the help.
+ * Controls for stepping through a game: rounds, buttons, timeline, switches and help.
  * @module
  */
 

@@ -15,10 +15,10 @@ const BOTTOM = 26;
 const DASHES = ["", "7 4", "2 4", "9 3 2 3"];
 
 /**
- * One line for each player, the reviewed one's strong.
+ * One line per player; the reviewed player's is emphasized.
  * @param {{title: string, labels: string[], series: (number | null)[][], seat: number, low: number,
- *   high: number, ticks: number[], digits: number, names: Node[]}} plan `series` by player; `low` is drawn
- *   at the bottom, so that a place of 4 may stand below one of 1
+ *   high: number, ticks: number[], digits: number, names: Node[]}} plan `series` by player; `low` is at the
+ *   bottom, so that place 4 can be below place 1
  * @returns {HTMLElement}
  */
 export function curve(plan) {

@@ -1,5 +1,5 @@
 /**
- * The panel of one decision, and what it puts over the hand on the table.
+ * The panel of one decision, and the bars it shows above the hand on the table.
  * @module
  */
 
@@ -19,7 +19,7 @@ const DONE = "▲";
 const PREFERRED = "★";
 const OTHER = "◇";
 
-/** @param {Action} action @returns {HTMLElement} an action as a word and its tiles; a plain discard is its tile alone */
+/** @param {Action} action @returns {HTMLElement} an action as a word and its tiles; a discard is only its tile */
 export function actionElement(action) {
   const tiles = action.tile ? [action.tile] : [];
   const own = action.consumed ?? [];
@@ -47,7 +47,7 @@ function signs(decision, option) {
 }
 
 /**
- * The bars that stand over the tiles of the hand, by tile.
+ * The bars above the tiles of the hand, by tile.
  * @param {Decision} decision
  * @returns {Map<string, HTMLElement>}
  */
@@ -75,7 +75,7 @@ function bar(probability, sign) {
 }
 
 /**
- * What is no discard, as chips beside the bars.
+ * The options other than discards, as chips next to the bars.
  * @param {Decision} decision
  * @returns {HTMLElement[]}
  */
@@ -95,7 +95,7 @@ export function handChips(decision) {
  * The panel.
  * @param {Decision} decision
  * @param {number} index its number, from 1
- * @param {number} all how many there are
+ * @param {number} all number of decisions
  * @param {Look} look
  * @returns {HTMLElement}
  */
@@ -210,7 +210,7 @@ function dangerHead(player, look) {
   return make("th", { scope: "col", class: "num", "aria-label": text.dangerOf(wind) }, make("small", {}, text.danger), ...both(wind, letter));
 }
 
-/** @param {string} long @param {string} short @returns {HTMLElement[]} a heading, and what it shrinks to */
+/** @param {string} long @param {string} short @returns {HTMLElement[]} a heading and its short form */
 export function both(long, short) {
   return [make("span", { class: "long" }, long), make("span", { class: "short", "aria-hidden": "true" }, short)];
 }
@@ -259,19 +259,19 @@ function dangerCell(value) {
   return make("td", { class: `num danger danger-${level}`, "data-value": "danger", vars: { share: Math.min(1, 5 * value) } }, percent(value));
 }
 
-/** @param {string} sign @returns {HTMLElement} signs, with what they mean */
+/** @param {string} sign @returns {HTMLElement} signs with their meaning */
 function signElement(sign) {
   return make("span", { class: "sign", role: sign && "img", "aria-label": spoken(sign) }, sign);
 }
 
-/** @param {string} sign @returns {string} what the signs mean */
+/** @param {string} sign @returns {string} the meaning of the signs */
 function spoken(sign) {
   const { decision: text, comma } = words();
   const names = [[DONE, text.done], [PREFERRED, text.preferred], [OTHER, text.other]];
   return names.filter(([each]) => sign.includes(each)).map(([, name]) => name).join(comma);
 }
 
-/** Further probabilities: of the policy compared with, and of before, where the game was our own. @param {Decision} decision */
+/** Further probabilities: of the other policy, and of the live decision in our own games. @param {Decision} decision */
 function beside(decision) {
   const { decision: text } = words();
   const columns = [
@@ -283,7 +283,7 @@ function beside(decision) {
   return /** @type {{name: string, values: (number | null)[]}[]} */ (columns.filter((column) => column.values));
 }
 
-/** The tiles that help after what was done, and after what is preferred. @param {Decision} decision */
+/** The useful tiles after the action played and after the policy's choice. @param {Decision} decision */
 function acceptance(decision) {
   const { decision: text } = words();
   const seen = [decision.preferred, decision.done].map((action) => decision.options.find((one) => sameAction(one.action, action)));

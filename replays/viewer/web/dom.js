@@ -1,5 +1,5 @@
 /**
- * Making elements, and making strangers' texts harmless: text only ever becomes text nodes.
+ * Creating elements, and making untrusted text harmless: text always becomes text nodes.
  * @module
  */
 
@@ -11,7 +11,7 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const PILED_MARKS = /(\p{M}{2})\p{M}+/gu;
 
 /**
- * A text from a stranger (a name, a policy's name), fit to be shown: no control or direction marks, not endless.
+ * Untrusted text (a player's or policy's name) made safe to show: no control or direction marks, limited length.
  * @param {unknown} text
  * @returns {string}
  */
@@ -22,7 +22,7 @@ export function harmless(text) {
 }
 
 /**
- * A stranger's text in an element of its own, so that its direction of writing ends with it.
+ * Untrusted text in its own element, so that its writing direction ends with it.
  * @param {unknown} text
  * @param {string} [className]
  * @returns {HTMLElement}
@@ -34,7 +34,7 @@ export function isolated(text, className = "") {
 /**
  * An HTML element.
  * @param {string} tag
- * @param {Record<string, unknown>} [attributes] attributes by name; false and null are left out, `on…` are listeners
+ * @param {Record<string, unknown>} [attributes] attributes by name; false and null are left out, `on…` are event listeners
  * @param {...(Node | string | number | null | undefined | false)} children
  * @returns {HTMLElement}
  */
@@ -75,7 +75,7 @@ function fill(element, attributes, children) {
 }
 
 /**
- * Sets custom properties; a `style` attribute would be against the page's policy.
+ * Sets custom properties; the page's security policy forbids `style` attributes.
  * @param {Element} element
  * @param {Record<string, string | number>} values
  */

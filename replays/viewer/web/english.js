@@ -1,5 +1,5 @@
 /**
- * Everything the page says, in English. `japanese.js` has the same keys.
+ * All texts of the page in English. `japanese.js` has the same keys.
  * @module
  */
 
@@ -11,7 +11,7 @@ const counted = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one 
 /** @param {number} place */
 const ordinal = (place) => ["1st", "2nd", "3rd", "4th"][place - 1];
 
-/** @param {number} rank 0 to 20, as Tenhou counts them */
+/** @param {number} rank 0 to 20, Tenhou's rank index */
 const rankName = (rank) =>
   rank === 0 ? "newcomer" : rank < 10 ? `${10 - rank}-kyu` : rank < 20 ? `${rank - 9}-dan` : "Tenhoui";
 
@@ -114,12 +114,12 @@ export const english = {
     previousDecision: "Previous decision",
     nextDecision: "Next decision",
     nextError: "Next error",
-    noError: (/** @type {string} */ stops) => `No further one this way: ${stops}.`,
+    noError: (/** @type {string} */ stops) => `No more in this direction: ${stops}.`,
     stop: "Errors to stop at",
     stops: { fine: "every disagreement", inaccuracy: "inaccuracies and worse", mistake: "mistakes and worse", blunder: "blunders only" },
     rounds: "Rounds",
     timeline: "Decisions of this round",
-    rotate: "Turn the table",
+    rotate: "Rotate the table",
     hands: "Other hands",
     showHands: "Show the other hands",
     hideHands: "Hide the other hands",
@@ -134,9 +134,9 @@ export const english = {
   tabs: { decision: "Decision", game: "Game" },
 
   decision: {
-    none: "No decision of the reviewed player here.",
-    here: "Where the player and the policy part in this round",
-    noneHint: "Shift and an arrow key go to the previous or next one, E to the next error.",
+    none: "The reviewed player has no decision here.",
+    here: "Decisions in this round where the player and the policy differ",
+    noneHint: "Press Shift and an arrow key for the previous or next decision, E for the next error.",
     heading: (/** @type {number} */ turn, /** @type {string} */ step) => `Turn ${turn} · ${step}`,
     number: (/** @type {number} */ index, /** @type {number} */ all) => `Decision ${index} of ${all}`,
     done: "Played",
@@ -147,10 +147,10 @@ export const english = {
     loss: "Loss",
     lossUnit: "expected rank points",
     lossNoise: "≈ 0",
-    lossMeans: "Loss: estimated rank points that a choice costs compared with the policy's choice, ± standard error. ≈ 0: too small to tell apart from 0. Negative: the estimate, which is independent of the policy, prefers this choice.",
+    lossMeans: "Loss: estimated rank points that a choice costs compared with the policy's choice, ± standard error. ≈ 0: too small to distinguish from 0. Negative: the estimate, which is independent of the policy, prefers this choice.",
     unvalued: "not valued",
     ratio: "Ratio",
-    judgedAt: (/** @type {string} */ step) => `They part at the step: ${step}`,
+    judgedAt: (/** @type {string} */ step) => `They differ at this step: ${step}`,
     option: "Option",
     probability: "Probability",
     probabilityShort: "Prob.",
@@ -167,14 +167,14 @@ export const english = {
     tenpai: "tenpai",
     away: (/** @type {number} */ shanten) => `${shanten}-shanten`,
     waits: "Waits",
-    waitsGone: "No copy left of",
+    waitsGone: "No copies left of",
     afterDiscard: (/** @type {string} */ tile) => `after discarding ${tile}`,
     thenDiscard: "then",
     furiten: "furiten",
     inRiichi: "in riichi",
     isOpen: "open",
     closed: "closed",
-    opponents: "Opponents, by rule",
+    opponents: "Opponents, estimated by rules",
     opponent: (/** @type {string} */ tenpai, /** @type {string} */ points) => `tenpai ${tenpai}, ${points} points`,
     accepts: "Accepts",
     after: (/** @type {string} */ action) => `after ${action}`,
@@ -185,38 +185,38 @@ export const english = {
     unlimited: (/** @type {string} */ used) => `${used} ms`,
     late: "late",
     fallback: "Fallback",
-    playedLive: "Decided then",
-    then: "Then",
+    playedLive: "Live decision",
+    then: "Live",
     base: "Base",
     adapted: "Adapted",
-    barsHelp: "Bars over the hand: probability of each discard",
+    barsHelp: "Bars above the hand: probability of each discard",
   },
 
-  /** Sentences of plain parts and lists of tiles, from the parameters of a note. */
+  /** Sentences made of text and lists of tiles, from the parameters of a note. */
   notes: {
     furiten_waits: (/** @type {any} */ p) => [
-      "Furiten: of the waits ", { tiles: p.waits }, ", ", { tiles: p.thrown }, " was discarded, so only tsumo wins.",
+      "Furiten: of the waits ", { tiles: p.waits }, ", ", { tiles: p.thrown }, " was already discarded, so the hand can win only by tsumo.",
     ],
     furiten_turn: (/** @type {any} */ p) => [
-      "Furiten until the next own discard: a winning tile of ", { tiles: p.waits }, " was let pass.",
+      "Furiten until the player's next discard: a winning tile of ", { tiles: p.waits }, " was passed.",
     ],
     furiten_riichi: (/** @type {any} */ p) => [
-      "Furiten to the end of the round: a winning tile of ", { tiles: p.waits }, " was let pass in riichi.",
+      "Furiten until the end of the round: a winning tile of ", { tiles: p.waits }, " was passed in riichi.",
     ],
     furiten_after: (/** @type {any} */ p) => [
       "Discarding ", { tiles: [p.discard] }, { played: " (played)", preferred: " (the policy's choice)" }[/** @type {"played"} */ (p.by)] ?? "",
-      " leaves furiten: of the waits ", { tiles: p.waits }, ", ", { tiles: p.thrown }, " would be among the own discards.",
+      " makes the hand furiten: of the waits ", { tiles: p.waits }, ", ", { tiles: p.thrown }, " would be among the player's discards.",
     ],
     riichi_choice: (/** @type {any} */ p) => [
       "Riichi is possible: discarding ", { tiles: [p.discard] }, " waits for ", { tiles: p.waits },
-      `, ${counted(p.tiles, "unseen tile")}`, ...(p.thrown?.length ? [", in furiten by ", { tiles: p.thrown }] : []), ".",
+      `, ${counted(p.tiles, "unseen tile")}`, ...(p.thrown?.length ? [", furiten because of ", { tiles: p.thrown }] : []), ".",
     ],
-    win_declined: (/** @type {any} */ p) => [`By rule the win is declined: it would end the game in ${ordinal(p.place)} place.`],
-    red_five: (/** @type {any} */ p) => ["The red five ", { tiles: [p.tile] }, " was thrown with a plain one in hand."],
+    win_declined: (/** @type {any} */ p) => [`A rule declines this win: it would end the game in ${ordinal(p.place)} place.`],
+    red_five: (/** @type {any} */ p) => ["The red five ", { tiles: [p.tile] }, " was discarded with an ordinary five in hand."],
     last_round: (/** @type {any} */ p) => [
-      `Last round: ${ordinal(p.place)} now`,
-      p.above ? `, ${p.above} points behind the next` : "",
-      p.below ? `, ${p.below} ahead of the one after` : "", ".",
+      `Last round: currently ${ordinal(p.place)}`,
+      p.above ? `, ${p.above} points behind the place above` : "",
+      p.below ? `, ${p.below} ahead of the place below` : "", ".",
     ],
     last_round_needs: (/** @type {any} */ p) => [
       `For ${ordinal(p.place)} place: `,
@@ -224,18 +224,18 @@ export const english = {
         p.tsumo ? `tsumo of ${p.tsumo}` : "",
         p.ron ? `ron of ${p.ron}` : "",
         p.direct ? `ron of ${p.direct} from that player` : "",
-      ].filter(Boolean).join(", "), p.goes_on ? " or more; the game may go on even so." : " or more.",
+      ].filter(Boolean).join(", "), p.goes_on ? " or more; the game may still go on." : " or more.",
     ],
   },
 
-  /** What a reader should know of the record. */
+  /** What readers should know about the record. */
   caveats: {
-    cut: () => "The record stops before the game's end.",
-    part: (/** @type {any} */ p) => `The record begins with ${english.round(p.round_index ?? 0, p.honba ?? 0)}, not with the game.`,
-    rules_unsaid: () => "The record does not say its rules; it is reviewed by Tenhou's usual ones.",
-    lobby: (/** @type {any} */ p) => `Played in ${p.lobby ? `the private lobby ${p.lobby}` : "a private lobby"}, whose rules may differ; it is reviewed by Tenhou's usual ones.`,
-    start_scores: (/** @type {any} */ p) => `The game began with ${p.scores.join(", ")} points; it is reviewed as any other from there.`,
-    results: () => "Its results have another uma or oka than Tenhou's today, which the review ignores.",
+    cut: () => "The record stops before the end of the game.",
+    part: (/** @type {any} */ p) => `The record begins with ${english.round(p.round_index ?? 0, p.honba ?? 0)}, not at the start of the game.`,
+    rules_unsaid: () => "The record does not state its rules; the review uses Tenhou's standard rules.",
+    lobby: (/** @type {any} */ p) => `Played in ${p.lobby ? `the private lobby ${p.lobby}` : "a private lobby"}, whose rules may differ; the review uses Tenhou's standard rules.`,
+    start_scores: (/** @type {any} */ p) => `The game began with ${p.scores.join(", ")} points; apart from that it is reviewed like any other.`,
+    results: () => "The results use a different uma or oka from Tenhou's today; the review ignores this.",
   },
 
   result: {
@@ -263,7 +263,7 @@ export const english = {
     scores: "Scores after the round",
   },
 
-  /** By Tenhou's id; where a name is missing, that of the record stands. */
+  /** By Tenhou's id; if a name is missing, the page shows the one in the record. */
   yaku: [
     "Menzen tsumo", "Riichi", "Ippatsu", "Chankan", "Rinshan kaihou", "Haitei", "Houtei", "Pinfu", "Tanyao", "Iipeikou",
     "Seat wind East", "Seat wind South", "Seat wind West", "Seat wind North",
@@ -291,7 +291,7 @@ export const english = {
     ratingHint: "of 100",
     ratingMeans: (/** @type {string} */ definition) => `Rating: ${definition}.`,
     worst: "Worst decisions",
-    worstNone: "Nothing to show: no decision is worse than fine.",
+    worstNone: "None: all decisions are fine.",
     worstMore: (/** @type {number} */ count) => `Show ${count} more`,
     turn: (/** @type {number} */ turn) => `turn ${turn}`,
     rounds: "Rounds",
@@ -307,16 +307,16 @@ export const english = {
     final: "End",
     steps: "By step",
     step: "Step",
-    rates: "The player's table",
+    rates: "Player statistics",
     rate: {
       rounds: "Rounds",
       win: "Won",
-      tsumo: "of these by tsumo",
+      tsumo: "of which by tsumo",
       deal_in: "Dealt in",
       riichi: "Riichi",
       call: "Called",
       draw: "Exhaustive draws",
-      tenpai_at_draw: "of these tenpai",
+      tenpai_at_draw: "of which tenpai",
       average_win: "Average win",
       average_deal_in: "Average deal-in",
     },
@@ -327,12 +327,12 @@ export const english = {
     policy: "Policy",
     thresholds: "Categories",
     threshold: (/** @type {string} */ below) => `ratio below ${below}`,
-    softened: (/** @type {string} */ loss) => `one step better where the loss is clearly at most ${loss}`,
+    softened: (/** @type {string} */ loss) => `one category better if the loss is clearly at most ${loss}`,
     hardened: (/** @type {string} */ loss) => `an inaccuracy that clearly loses ${loss} or more is a mistake`,
-    ratio: "The ratio is the probability of what was done over that of what the policy prefers.",
-    hidden: (/** @type {number} */ count) => `${counted(count, "turn")} left out: the record does not tell the choice`,
+    ratio: "The ratio is the probability of the action played divided by that of the policy's choice.",
+    hidden: (/** @type {number} */ count) => `${counted(count, "turn")} left out: the record does not show the choice`,
     source: "Record",
-    program: "Made by",
+    program: "Created by",
   },
 
   index: {
@@ -352,7 +352,7 @@ export const english = {
     sort: (/** @type {string} */ column) => `Sort by ${column}`,
     filter: "Filter by player or game",
     none: "No game matches.",
-    different: (/** @type {number} */ players) => `These games are of ${players} different players; the figures are of all together. Review one with --player NAME.`,
+    different: (/** @type {number} */ players) => `These games are by ${players} different players; the figures cover all of them. Use --player NAME to review one player.`,
   },
 
   help: {
@@ -361,25 +361,25 @@ export const english = {
       ["← →", "one event back or forward"],
       ["Shift ← →", "previous or next decision of the reviewed player"],
       ["↑ ↓", "previous or next round"],
-      ["E", "next error, with Shift the previous one; the list beside “Other hands” says which count"],
+      ["E", "next error, with Shift the previous one; the list next to “Other hands” selects which count"],
       ["Home End", "start or end of the game"],
-      ["R", "turn the table to the next seat"],
+      ["R", "rotate the table to the next seat"],
       ["H", "show or hide the other hands"],
       ["?", "this help"],
     ],
     signs: [
-      ["shaded", "thrown as drawn (tsumogiri)"],
-      ["turned", "riichi was declared with it; in a meld, the called tile, towards the player it came from"],
-      ["gone", "called away; the triangle points to the caller"],
-      ["▲", "what was played"],
-      ["★", "what the policy prefers"],
-      ["◇", "what the policy compared with prefers"],
-      ["%", "over the hand and in the table: the policy's probability"],
-      ["9/3", "ukeire: unseen tiles that help, and how many kinds they are of; of a call, after its best discard"],
-      ["E S W N", "seat winds of this round; in the table, the chance to deal in to each"],
-      ["0m 1z", "tiles in writing: 0 is a red five, 1z to 7z are East, South, West, North, white, green, red"],
-      ["?! ?", "inaccuracy and mistake; ?? a blunder, ✓ an option as good or nearly so"],
-      ["± ≈ 0", "loss in rank points compared with the policy's choice, ± standard error; ≈ 0: too small to tell apart from 0; negative: the estimate prefers this choice"],
+      ["shaded", "discarded as drawn (tsumogiri)"],
+      ["turned", "discarded with the riichi declaration; in a meld, the called tile, on the side of the player it came from"],
+      ["gone", "called by another player; the triangle points to the caller"],
+      ["▲", "the action played"],
+      ["★", "the policy's choice"],
+      ["◇", "the other policy's choice"],
+      ["%", "above the hand and in the table: the policy's probability"],
+      ["9/3", "ukeire: number of useful unseen tiles and of their kinds; for a call, after its best discard"],
+      ["E S W N", "seat winds of this round; in the table, the probability of dealing in to each"],
+      ["0m 1z", "tiles as text: 0 is a red five, 1z to 7z are East, South, West, North, white, green, red"],
+      ["?! ?", "inaccuracy and mistake; ?? is a blunder, ✓ an option as good or nearly as good"],
+      ["± ≈ 0", "loss in rank points compared with the policy's choice, ± standard error; ≈ 0: too small to distinguish from 0; negative: the estimate prefers this choice"],
     ],
   },
 };

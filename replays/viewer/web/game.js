@@ -1,5 +1,5 @@
 /**
- * The panel of the whole game: figures, worst decisions, rounds, curves, the player's table.
+ * The panel of the whole game: figures, worst decisions, rounds, curves and player statistics.
  * @module
  */
 
@@ -56,31 +56,31 @@ function players(review) {
   return make("ol", { class: "players", "aria-label": text.players }, ...items);
 }
 
-/** @param {import("./review.js").Game} game @param {number} player @returns {string} rank and rate, as far as known */
+/** @param {import("./review.js").Game} game @param {number} player @returns {string} rank and rating, as far as known */
 function standingOf(game, player) {
   const rank = game.ranks ? words().rank(game.ranks[player]) : "";
   return [rank, game.rates ? `R${Math.round(game.rates[player])}` : ""].filter(Boolean).join(" ");
 }
 
-/** @param {Review} review @param {number} player @returns {Node} the name, or the seat's number where it is hidden */
+/** @param {Review} review @param {number} player @returns {Node} the name, or the seat number if it is hidden */
 function playerName(review, player) {
   const name = review.game.names[player];
   return name ? isolated(name) : document.createTextNode(words().seatNumber(player));
 }
 
-/** @param {Review} review @returns {HTMLElement | null} what the reader should know of the record */
+/** @param {Review} review @returns {HTMLElement | null} what readers should know about the record */
 export function caveats(review) {
   const items = (review.game.caveats ?? []).map(caveatText).filter(Boolean).map((line) => make("li", {}, line));
   return items.length ? make("ul", { class: "caveats", role: "note" }, ...items) : null;
 }
 
-/** @param {import("./review.js").Caveat} caveat @returns {string} "" for one the page has no words for */
+/** @param {import("./review.js").Caveat} caveat @returns {string} "" for an unknown one */
 export function caveatText(caveat) {
   const write = words().caveats[/** @type {"cut"} */ (caveat.key)];
   return write ? write(/** @type {any} */ (caveat.params)) : "";
 }
 
-/** @param {string} name @param {string} value @param {string} hint @param {string} key @returns {HTMLElement} a figure in large */
+/** @param {string} name @param {string} value @param {string} hint @param {string} key @returns {HTMLElement} a figure in large type */
 export function card(name, value, hint, key) {
   return make("div", { class: "card" }, make("dt", {}, name), make("dd", {}, make("strong", { "data-figure": key }, value), make("small", {}, hint)));
 }
@@ -97,12 +97,12 @@ export function figures(all, definition) {
   return make("div", {}, cards, make("p", { class: "quiet definition" }, text.ratingMeans(harmlessLine(definition))));
 }
 
-/** @param {string} line @returns {string} a line of ours out of the data; longer than a name may be */
+/** @param {string} line @returns {string} one of our own lines from the data, which may be longer than a name */
 function harmlessLine(line) {
   return line.split(" ").map(harmless).join(" ");
 }
 
-/** How many decisions are of which category, as one strip. @param {Figures} all */
+/** The number of decisions in each category, as one strip. @param {Figures} all */
 export function categoryStrip(all) {
   const names = /** @type {(keyof typeof SIGNS)[]} */ (Object.keys(SIGNS));
   const parts = names.map((name) => make("span", { class: `strip-part strip-${name}`, vars: { grow: all.categories[name] ?? 0 } }));
@@ -192,17 +192,17 @@ function rounds(review, jump) {
 }
 
 /**
- * @param {string} name of the whole, for those who hear it
+ * @param {string} name of the table, for screen readers
  * @param {(string | Node[])[]} heads
  * @param {HTMLElement[]} rows
- * @param {number} texts how many columns are no numbers
+ * @param {number} texts number of columns that are not numeric
  */
 export function figureTable(name, heads, rows, texts) {
   const cells = heads.map((head, index) => make("th", { scope: "col", class: index >= texts ? "num" : "" }, ...[head].flat()));
   return make("div", { class: "scroll" }, make("table", { class: "figures", "aria-label": name }, make("thead", {}, make("tr", {}, ...cells)), make("tbody", {}, ...rows)));
 }
 
-/** How a round went for the player, in a word or two. @param {import("./review.js").Round} round @param {number} seat */
+/** The result of a round for the player, in a word or two. @param {import("./review.js").Round} round @param {number} seat */
 function outcome(round, seat) {
   const { result: text, winds, own } = words();
   const result = round.result;

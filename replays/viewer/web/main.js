@@ -1,5 +1,5 @@
 /**
- * Starts the page: reads the data it was written with.
+ * Starts the page: reads the data embedded in it.
  * @module
  */
 

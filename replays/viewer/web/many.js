@@ -1,5 +1,5 @@
 /**
- * The page of many games: figures of all, and a table of them that can be sorted and searched.
+ * The page of many games: overall figures, and a table of the games that can be sorted and searched.
  * @module
  */
 
@@ -86,7 +86,7 @@ class Overview {
     /** @type {HTMLElement | null} */ (this.root.querySelector(`[data-sort="${column}"]`))?.focus();
   }
 
-  /** Draws the table anew, as sorted and searched. */
+  /** Redraws the table after sorting or searching. */
   table() {
     const { index: text } = words();
     const key = KEYS[this.sorted];
@@ -139,14 +139,14 @@ function row(entry) {
   );
 }
 
-/** @param {Entry} entry @returns {HTMLElement} a link to a file beside this one, and to nothing else */
+/** @param {Entry} entry @returns {HTMLElement} a link to a file in the same folder only */
 function link(entry) {
   const name = isolated(entry.game.id || entry.page);
   if (!/^[\w.-]+\.html$/.test(entry.page)) return name;
   return make("a", { href: `./${entry.page}` }, name);
 }
 
-/** @param {Index["total"]} total @returns {HTMLElement | null} that the games are not one person's */
+/** @param {Index["total"]} total @returns {HTMLElement | null} a note if the games are of several players */
 function different({ players = 1 }) {
   return players > 1 ? make("p", { class: "caveats", role: "note" }, words().index.different(players)) : null;
 }
@@ -163,7 +163,7 @@ function standing(total) {
   );
 }
 
-/** Figures by the rank the reviewed player then had. @param {NonNullable<Index["ranks"]>} ranks */
+/** Figures by the rank of the reviewed player at the time. @param {NonNullable<Index["ranks"]>} ranks */
 function byRank(ranks) {
   if (!ranks.length) return null;
   const { game: text, index } = words();

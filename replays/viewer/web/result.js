@@ -1,5 +1,5 @@
 /**
- * How a round ended: who won with what, and what it did to the scores.
+ * The result of a round: the winners and their hands, and the score changes.
  * @module
  */
 
@@ -12,7 +12,7 @@ import { number, signed, words } from "./words.js";
 /** @typedef {import("./board.js").Look} Look */
 
 /**
- * How a round ended, laid over the table.
+ * The result of a round, shown over the table.
  * @param {import("./table.js").Table} table
  * @param {import("./review.js").Result | null} result
  * @param {Look} look

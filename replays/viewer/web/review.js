@@ -1,5 +1,5 @@
 /**
- * What a review is made of, as far as the page reads it, and how to find one's way in it.
+ * The parts of a review that the page reads, and navigation in it.
  * The JSON is described in docs/review.md.
  * @module
  */
@@ -43,13 +43,13 @@
  * @typedef {{format: string, program: string, game: Game, seat: number, policy: {name: string, identity: string},
  *   other?: {name: string, identity: string} | null, thresholds: Record<string, number>, rounds: Round[],
  *   decisions: Decision[], summary: Summary | null}} Review
- * @typedef {{round: number, event: number}} Position `event` is the last that has happened
+ * @typedef {{round: number, event: number}} Position `event` is the latest event
  */
 
-/** The signs of the categories, which say without colour what they are. */
+/** The signs of the categories, which identify them without colour. */
 export const SIGNS = { fine: "✓", inaccuracy: "?!", mistake: "?", blunder: "??" };
 
-/** @param {Position} one @param {Position} other @returns {number} below 0 if the one is earlier */
+/** @param {Position} one @param {Position} other @returns {number} below 0 if `one` is earlier */
 export function compare(one, other) {
   return one.round - other.round || one.event - other.event;
 }
@@ -67,7 +67,7 @@ export function clamp(rounds, position) {
 }
 
 /**
- * The position some events on, across rounds.
+ * The position a number of events later, across rounds.
  * @param {Round[]} rounds
  * @param {Position} position
  * @param {1 | -1} direction
@@ -81,7 +81,7 @@ export function byEvent(rounds, { round, event }, direction) {
 }
 
 /**
- * The start of the next round; back, that of this one, or of the one before if we are there.
+ * The start of the next round; backwards, the start of this round, or of the previous one if already there.
  * @param {Round[]} rounds
  * @param {Position} position
  * @param {1 | -1} direction
@@ -94,7 +94,7 @@ export function byRound(rounds, { round, event }, direction) {
 }
 
 /**
- * The next decision that is wanted, seen from a position; null if there is none.
+ * The next matching decision after a position; null if there is none.
  * @param {Decision[]} decisions in order
  * @param {Position} position
  * @param {1 | -1} direction
@@ -111,11 +111,11 @@ export function disagrees(decision) {
   return decision.done !== null && !decision.agrees;
 }
 
-/** @type {(keyof typeof SIGNS)[]} the categories, the gravest last */
+/** @type {(keyof typeof SIGNS)[]} the categories, the worst last */
 export const GRADES = ["fine", "inaccuracy", "mistake", "blunder"];
 
 /**
- * Whether a decision is an error of a category or a graver one; with "fine", whether it disagrees at all.
+ * Whether a decision is an error of a category or worse; with "fine", whether it disagrees at all.
  * @param {Decision} decision
  * @param {string} least
  * @returns {boolean}

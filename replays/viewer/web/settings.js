@@ -1,6 +1,5 @@
 /**
- * Theme and language, the system's unless somebody chose, and which errors to stop at. Kept in the browser where
- * it lets us.
+ * Theme and language (by default the system's), and which errors to stop at. Stored in the browser if it allows it.
  * @module
  */
 
@@ -23,13 +22,13 @@ function write(name, value) {
   try {
     localStorage.setItem(PREFIX + name, value);
   } catch {
-    // A browser may refuse to keep anything for a page from disk; the choice then lasts as long as the page.
+    // A browser may refuse to store data for a page from disk; the choice then lasts until the page is closed.
   }
 }
 
 /** @typedef {{theme: string, language: string, stop: string}} Chosen `stop` is the least category to stop at */
 
-/** @returns {Chosen} what was chosen before, now in force */
+/** @returns {Chosen} the stored choices, after applying them */
 export function restore() {
   const stop = read("stop");
   const least = GRADES.includes(/** @type {"fine"} */ (stop)) ? stop : "inaccuracy";
@@ -41,7 +40,7 @@ export function restore() {
 
 /**
  * @param {keyof Chosen} name
- * @param {string} value "" for the system's
+ * @param {string} value "" for the system's setting
  */
 export function choose(name, value) {
   write(name, value);

@@ -21,7 +21,7 @@ import { inOrder } from "./tiles.js";
  *   rivers: Thrown[][], melds: Meld[][], riichi: number[], turn: number,
  *   last: {player: number, kind: string} | null, wins: Won[], drawnRound: Message | null, over: boolean,
  *   shown: boolean[],
- * }} Table `shown` is who has laid his hand open
+ * }} Table `shown` marks the players whose hands are open
  */
 
 const UNSEEN = "?";
@@ -53,7 +53,7 @@ export function tableAt(events, last) {
 }
 
 /**
- * The table after one more message; the old one is used up. Messages it does not know change nothing.
+ * The table after one more message; the old table must not be used again. Unknown messages change nothing.
  * @param {Table} table
  * @param {Message} message
  * @returns {Table}
@@ -116,7 +116,7 @@ const HANDLERS = {
     table.sticks += 1;
   },
   hora(table, m, actor) {
-    // of two winners the first is paid for honba and sticks
+    // with two winners, the first gets the honba and the riichi sticks
     const honba = table.wins.length ? 0 : table.honba;
     const { deltas, ura_markers: ura = [] } = m;
     table.wins.push({ player: actor, from: m.target, tile: m.pai, deltas, ura, honba, sticks: table.sticks });
@@ -143,7 +143,7 @@ function called(table, m, actor) {
 }
 
 /**
- * Takes tiles out of a hand, the drawn one having joined it; unseen ones stand for any.
+ * Removes tiles from a hand, which includes the drawn tile; an unseen tile stands for any tile.
  * @param {Table} table
  * @param {number} player
  * @param {string[]} tiles
@@ -162,8 +162,8 @@ function take(table, player, tiles) {
 }
 
 /**
- * Lays the hands open that a round ended with, once it has: the winners', and at a draw those that were shown.
- * Where the hand was followed it stays as it is; where it was not, the result says what it was.
+ * Opens the hands at the end of a round: the winners', and after a draw those that were shown.
+ * A known hand stays as it is; an unknown one is taken from the result.
  * @param {Table} table
  * @param {import("./review.js").Result | null} result
  */
@@ -187,7 +187,7 @@ export function layOpen(table, result) {
   });
 }
 
-/** @param {Table} table @param {number} player @returns {boolean} whether some of the hand is not known */
+/** @param {Table} table @param {number} player @returns {boolean} whether part of the hand is unknown */
 function isUnseen(table, player) {
   const drawn = table.drawn?.player === player ? table.drawn.tile : "";
   return drawn === UNSEEN || table.hands[player].includes(UNSEEN);

@@ -10,7 +10,7 @@ const HONOURS = "ESWNPFC";
 const SUITS = "mps";
 
 /**
- * The place of a tile in a sorted hand; a red five stands before the others, the unseen last.
+ * The sort order of a tile in a hand; a red five comes before other fives, unseen tiles come last.
  * @param {string} tile
  * @returns {number}
  */
@@ -25,13 +25,13 @@ export function inOrder(tiles) {
   return [...tiles].sort((one, other) => rank(one) - rank(other));
 }
 
-/** @param {string} tile @returns {boolean} whether there is such a tile */
+/** @param {string} tile @returns {boolean} whether the tile exists */
 export function isTile(tile) {
   return /^(?:[1-9][mps]|5[mps]r|[ESWNPFC])$/.test(tile);
 }
 
 /**
- * What a tile is called, for those who hear the page.
+ * The name of a tile, for screen readers.
  * @param {string} tile
  * @returns {string}
  */

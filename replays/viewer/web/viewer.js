@@ -1,8 +1,8 @@
 /**
- * The viewer: a review, or a game as it goes on, and where in it we are.
+ * The viewer of a review or a running game, and the current position in it.
  *
- * A page from disk hands it everything at once. A live page starts with little and calls `appendRound`,
- * `appendEvents`, `setDecisions` and `setSummary` as things happen; it follows the game until somebody steps back.
+ * A page from disk passes all data at once. A live page starts with little and calls `appendRound`, `appendEvents`,
+ * `setDecisions` and `setSummary` as the game goes on; it follows the game until the user steps back.
  * @module
  */
 
@@ -23,7 +23,7 @@ import { words } from "./words.js";
 
 export class Viewer {
   /**
-   * @param {HTMLElement} root what to draw in
+   * @param {HTMLElement} root the element to draw in
    * @param {Review} review
    */
   constructor(root, review) {
@@ -46,7 +46,7 @@ export class Viewer {
     root.addEventListener("pointerover", (event) => this.onPoint(/** @type {Element} */ (event.target)));
   }
 
-  // --- what a live page calls ---------------------------------------------------------------------------
+  // --- methods for a live page --------------------------------------------------------------------------
 
   /** @param {import("./review.js").Round} round a new round, its events so far in it */
   appendRound(round) {
@@ -72,7 +72,7 @@ export class Viewer {
     this.build();
   }
 
-  /** Goes to the end, and stays there as the game goes on. */
+  /** Goes to the end, and follows the game from there. */
   follow() {
     this.following = true;
     this.go(this.end);
@@ -85,9 +85,9 @@ export class Viewer {
     else this.show();
   }
 
-  // --- where we are -------------------------------------------------------------------------------------
+  // --- position -----------------------------------------------------------------------------------------
 
-  /** @returns {Position} the last position there is */
+  /** @returns {Position} the last position */
   get end() {
     return clamp(this.review.rounds, { round: Infinity, event: Infinity });
   }
@@ -100,7 +100,7 @@ export class Viewer {
     this.remember();
   }
 
-  /** Puts the position into the address. */
+  /** Writes the position to the URL. */
   remember() {
     const hash = toHash(this.position);
     if (location.hash !== hash) history.replaceState(null, "", hash);
@@ -125,7 +125,7 @@ export class Viewer {
     this.run(command);
   }
 
-  /** @param {Element} target what is pointed at; tiles like it are marked on the table */
+  /** @param {Element} target the element pointed at; all tiles of its kind are marked on the table */
   onPoint(target) {
     const tile = /** @type {HTMLElement | null} */ (target.closest(".tile"))?.dataset.tile;
     if (this.board) markAlike(this.board, tile ?? "");
@@ -157,7 +157,7 @@ export class Viewer {
     commands[command]();
   }
 
-  /** @param {1 | -1} direction goes to the next error that counts, or says that there is none */
+  /** @param {1 | -1} direction goes to the next error that counts, or reports that there is none */
   toError(direction) {
     const found = byDecision(this.review.decisions, this.position, direction, (one) => isError(one, this.chosen.stop));
     if (found) this.jump(found);
@@ -184,7 +184,7 @@ export class Viewer {
 
   // --- drawing ------------------------------------------------------------------------------------------
 
-  /** Builds the page anew: at the start, in another language, with other data. */
+  /** Rebuilds the page: at the start, after a change of language, or with new data. */
   build() {
     const jump = (/** @type {Position} */ position) => this.jump(position);
     const run = (/** @type {Command} */ command) => this.run(command);
@@ -272,7 +272,7 @@ export class Viewer {
     if (this.game) this.game.hidden = name !== "game";
   }
 
-  /** Draws the position we are at. */
+  /** Draws the current position. */
   show() {
     const { round, event } = this.position;
     const current = this.review.rounds[round];
@@ -345,7 +345,7 @@ export class Viewer {
     }
   }
 
-  /** Where the player and the policy part in this round. @returns {HTMLElement | null} */
+  /** The decisions in this round where the player and the policy differ. @returns {HTMLElement | null} */
   partings() {
     const { decisions } = this.review;
     const here = decisions.filter((one) => one.round === this.position.round && disagrees(one));

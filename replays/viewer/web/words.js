@@ -1,5 +1,5 @@
 /**
- * Which language the page speaks, and numbers in it.
+ * The language of the page, and the format of numbers in it.
  * @module
  */
 
@@ -13,14 +13,14 @@ const LANGUAGES = { en: english, ja: japanese };
 
 let current = english;
 
-/** @returns {Words} the words of the language in use */
+/** @returns {Words} the texts in the current language */
 export function words() {
   return current;
 }
 
 /**
- * @param {string} language "en", "ja", or "" for what the browser asks for
- * @returns {string} the language now in use
+ * @param {string} language "en", "ja", or "" for the browser's language
+ * @returns {string} the current language
  */
 export function speak(language) {
   const asked = language || (navigator.language.startsWith("ja") ? "ja" : "en");

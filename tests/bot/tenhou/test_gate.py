@@ -202,7 +202,7 @@ def test_a_name_that_leads_to_the_internet_ends_the_run_before_anything_is_sent(
     monkeypatch.setattr(socket.socket, "connect", lambda _, address: sent.append(address))
     code, out, err = run("play", "--url", f"ws://{name}:4000/", "--out", "r", "--log-format", "json")
     assert code == 1
-    assert f"the name leads to {INTERNET}" in err
+    assert f"the name resolves to {INTERNET}" in err
     assert "0 games" in out
     assert sent == []
 

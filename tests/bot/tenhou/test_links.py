@@ -96,7 +96,7 @@ def test_a_game_is_asked_for_once(server: str, tmp_path: Path) -> None:
     [
         ((404, {}, b""), "404|Not Found"),
         ((302, {"Location": "http://127.0.0.1:1/"}, b""), "302|Found"),
-        ((200, {}, b"<html>no such log</html>"), "could not be fetched"),
+        ((200, {}, b"<html>no such log</html>"), "could not be downloaded"),
         ((200, {}, b"x" * (MAX_FILE + 1)), "bytes"),
     ],
 )
@@ -106,7 +106,7 @@ def test_an_answer_that_is_not_a_record_is_not_kept(
     _Server.answers.append(answer)
     with pytest.raises(ReplayError, match=said) as error:
         fetched(GAME, tmp_path / "logs", server)
-    assert "by hand" in str(error.value)
+    assert "manually" in str(error.value)
     assert len(_Server.asked) == 1
     assert not list(tmp_path.iterdir())
 
@@ -119,7 +119,7 @@ def test_a_game_that_cannot_be_saved_gives_advice(server: str, tmp_path: Path) -
 
 
 def test_a_refused_connection_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(ReplayError, match="could not be fetched: Connection refused"):
+    with pytest.raises(ReplayError, match="could not be downloaded: Connection refused"):
         fetched(GAME, tmp_path, "http://127.0.0.1:1/0/log/?")
 
 

@@ -326,7 +326,7 @@ def test_furiten_and_waits_that_are_gone_are_told(open_page: Any, tmp_path: Path
     opened.tab.evaluate("(place) => globalThis.suzakuViewer.go(place)", last)
     panel = opened.tab.locator("article.decision")
     assert "(the policy's choice) leaves furiten" in panel.locator(".notes").inner_text()
-    assert "No copy left of" in panel.locator(".facts").inner_text()
+    assert "No copies left of" in panel.locator(".facts").inner_text()
     opened.check()
 
 
