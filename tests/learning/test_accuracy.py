@@ -354,7 +354,7 @@ def test_averaging_over_renamings_changes_answers(corpus: Corpus, checkpoints: P
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--data", "missing"], cli.EXIT_FAILED, "missing: there is no such file or folder"),
+        (["--data", "missing"], cli.EXIT_USAGE, "`missing`: no such file or folder"),
         (["--data", "{empty}"], cli.EXIT_FAILED, "no records in"),
         (["--data", "{corpus}", "--checkpoints", "{empty}"], cli.EXIT_FAILED, "no discard.json"),
         (["--data", "{corpus}", "--split", "tests"], cli.EXIT_USAGE, "split: 'tests' is not one of train"),
