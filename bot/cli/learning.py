@@ -574,7 +574,8 @@ def arena(
         typer.Option(
             help="Player to measure: network, phoenix (the same network before it learned from strong "
             "programs), heuristic, random, or a folder of checkpoints. Append :6 or :12 to average over that "
-            "many tile permutations. python:FILE.py is a policy of your own (docs/policy.md). External mjai programs: engine:COMMAND answers arrays of messages, "
+            "many tile permutations. python:FILE.py is a policy of your own (docs/policy.md). "
+            "External mjai programs: engine:COMMAND answers arrays of messages, "
             "engine-lines:COMMAND answers every message, engine-asked:COMMAND answers only when it has a "
             "choice. Prefix NAME= to set the name in reports and records.",
             metavar="PLAYER",

@@ -95,7 +95,8 @@ def review(
         str,
         typer.Option(
             help="Policy to compare the decisions with: network, phoenix, heuristic, random, a folder of "
-            "checkpoints, or python:FILE.py (docs/policy.md). Append :6 or :12 to average over that many tile permutations.",
+            "checkpoints, or python:FILE.py (docs/policy.md). Append :6 or :12 to average over that many tile "
+            "permutations.",
             metavar="PLAYER",
         ),
     ] = "network",

@@ -43,7 +43,8 @@ def test_a_full_stdout_is_one_sentence(name: str) -> None:
         code, err = started(name, full.fileno())
     assert code == 1
     assert err == (
-        "suzaku: cannot write to stdout: No space left on device; free some space, or redirect the output elsewhere\n"
+        "suzaku: cannot write to stdout: No space left on device; "
+        "free some space, or redirect the output elsewhere\n"
     )
 
 

@@ -323,7 +323,7 @@ def test_tiles_are_written_as_players_write_them(file: Path) -> None:
         for each in made.decisions
     )
     summary = msgspec.structs.replace(made.summary, worst=(0,))
-    text = review_text(msgspec.structs.replace(made, decisions=decisions, summary=summary), ())
+    text = review_text(msgspec.structs.replace(made, decisions=decisions, summary=summary, other=None), ())
     assert "chi 0m 4m 6m rather than discard 1z" in text
 
 
