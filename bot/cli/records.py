@@ -95,7 +95,7 @@ def review(
         str,
         typer.Option(
             help="Policy to compare the decisions with: network, phoenix, heuristic, random, a folder of "
-            "checkpoints, or python:FILE.py (docs/policy.md). Append :6 or :12 to average over that many tile "
+            "checkpoints, or python:FILE.py (docs/policy.md). Append :6 or :12 to average over as many tile "
             "permutations.",
             metavar="PLAYER",
         ),
