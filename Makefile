@@ -38,7 +38,7 @@ play: $(VENV)/.ready-to-play
 	@$(RUN) bot.cli play $(ARGS)
 
 test: check
-	@$(RUN) bot.warm
+	@$(RUN) bot.startup.warm
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(RUN) pytest -n auto $(MEASURE) $(ARGS)
 	$(if $(MEASURE),@$(RUN) tests.coverage_floor)
 

@@ -14,13 +14,13 @@ from typing import Any, Final
 import msgspec
 import yaml
 
-from bot.config import Config
-from bot.models import load, policy_text
-from bot.records import Records
-from bot.redaction import redact
-from bot.serve import local_lobby
+from bot.config.settings import Config
+from bot.logs.redaction import redact
+from bot.play.lobby import local_lobby
+from bot.records.keeping import Records
+from bot.startup.models import load, policy_text
+from bot.startup.warm import first_decision, warm_up_visibly
 from bot.tenhou.game_types import GameType
-from bot.warm import first_decision, warm_up_visibly
 from game.jit import cache_folder
 from policies.slots import Policy
 

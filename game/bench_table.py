@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from game.bench import Speed, measure
 from game.engine import play_bare
+from game.rules_bench import Speed, measure
 from game.table import Table
 
 

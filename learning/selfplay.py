@@ -14,8 +14,8 @@ import msgspec
 from game.errors import ConfigError, ReplayError
 from game.events import Four
 from game.settlement import GameLength
-from learning.arena.engines import ANSWER_S
-from learning.arena.figures import (
+from learning.matches.engines import ANSWER_S
+from learning.matches.figures import (
     Played,
     Side,
     crashes_in,
@@ -25,12 +25,12 @@ from learning.arena.figures import (
     side_of,
     speed_line,
 )
-from learning.arena.players import Contender, contender, tables_for
-from learning.arena.records import RECORDS_FOLDER, RecordForm
-from learning.arena.series import Series, wall_seed
-from learning.arena.session import Session, Tell
-from learning.arena.tally import GameRow
-from learning.progress import GamesProgress
+from learning.matches.players import Contender, contender, tables_for
+from learning.matches.records import RECORDS_FOLDER, RecordForm
+from learning.matches.series import Series, wall_seed
+from learning.matches.session import Session, Tell
+from learning.matches.tally import GameRow
+from learning.runs.progress import GamesProgress
 from policies.rollout import Seating
 from replays.standing import Standing
 
@@ -157,7 +157,7 @@ def run(
         plan: the games to play.
         folder: folder of results and records; an earlier run in it is resumed.
         workers: processes; one per core if None.
-        ray: address of a cluster to play on; see `learning.spread.spread`.
+        ray: address of a cluster to play on; see `learning.workers.spread.spread`.
         tell: called with the progress.
         watch: called with the state of the run.
 
@@ -217,7 +217,7 @@ def selfplay(
         form: format of the records.
         answer_timeout_s: for each answer of an external engine.
         workers: processes; one per core if None.
-        ray: address of a cluster to play on; see `learning.spread.spread`.
+        ray: address of a cluster to play on; see `learning.workers.spread.spread`.
         as_json: print one JSON object.
         prepare: called once the players are loaded, before the first game.
         watch: called with the state of the run.

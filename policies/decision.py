@@ -21,7 +21,7 @@ from game.errors import DecisionError, IllegalActionError, ModelError
 from game.layout import PHASE_TURN
 from game.settlement import GameLength
 from game.shanten import shanten
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from policies.nine_terminals import should_abort
 from policies.slots import Policy, Question, Slot, Source, read_row
 from policies.winning import should_win

@@ -11,7 +11,7 @@ import msgspec
 
 from game.errors import ConfigError
 from game.files import expand_home
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from policies.python_file import identity_of, load_python_policy, python_file_of, read_python_file
 from policies.random_play import RandomPolicy
 from policies.slots import Policy, Slot

@@ -28,7 +28,7 @@ def measure_game(as_json: AsJson = False, seed: Seed = None) -> int:
 
     Measures shanten, the fold of whole games, and table steps compared with the bare engine.
     """
-    from bot.bench import bench_game, print_bench
+    from bot.measurements import bench_game, print_bench
 
     return print_bench(bench_game(seed=seed or 0), as_json=as_json)
 
@@ -41,8 +41,8 @@ def measure_features(as_json: AsJson = False, seed: Seed = None) -> int:
     Reports encodings per second on one core and the time per decision, compared with the engine's own
     encoder.
     """
-    from bot.bench import print_features
-    from policies.features.bench import bench_features
+    from bot.measurements import print_features
+    from policies.features.encoding_bench import bench_features
 
     return print_features(bench_features(seed=seed or 0), as_json=as_json)
 
@@ -86,9 +86,9 @@ def measure_decision(
     defaults are then 64 channels, 6 blocks and lite-239/1.
     """
     config = load_settings(config_file, {"decision.permutations": permutations, "decision.device": device})
-    from bot.bench import print_decisions
-    from bot.models import device_of, load, policy_text, use_threads
-    from policies.bench import bench_decisions, untrained_policy
+    from bot.measurements import print_decisions
+    from bot.startup.models import device_of, load, policy_text, use_threads
+    from policies.decision_bench import bench_decisions, untrained_policy
 
     if width is None and depth is None and features is None:
         policy, name = load(config.decision), policy_text(config.decision)
@@ -133,8 +133,8 @@ def measure_loader(
 
     It folds and encodes decisions of real games, permutes their tiles, and delivers torch tensors.
     """
-    from bot.logs import set_up_logs
-    from learning.samples_bench import bench_loader, print_bench
+    from bot.logs.setup import set_up_logs
+    from learning.samples.loader_bench import bench_loader, print_bench
 
     set_up_logs()
     result = bench_loader(folder, slot, seed=seed, workers=workers, samples=samples)
@@ -162,9 +162,9 @@ def measure_selfplay(
 
     Reports hanchan per second by number of concurrent tables and of processes, and where the time goes.
     """
-    from bot.logs import set_up_logs
-    from learning.arena.bench import PLAYERS, bench_selfplay, print_bench
-    from learning.corpus.workers import default_workers
+    from bot.logs.setup import set_up_logs
+    from learning.arena.selfplay_bench import PLAYERS, bench_selfplay, print_bench
+    from learning.workers.ordered import default_workers
 
     set_up_logs()
     workers = workers or default_workers()
@@ -206,9 +206,9 @@ def measure_training(
 
     Measures in turn the loader alone, the network alone, and both together as in a training run.
     """
-    from bot.logs import set_up_logs
-    from learning.plan import make_plan
-    from learning.training_bench import bench_training, print_training
+    from bot.logs.setup import set_up_logs
+    from learning.supervised.plan import make_plan
+    from learning.supervised.training_bench import bench_training, print_training
 
     set_up_logs()
     plan = make_plan(model, preset=preset, features=features or None, precision=precision, seed=seed)

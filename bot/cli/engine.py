@@ -75,6 +75,6 @@ def engine(
             "logs.format": log_format,
         },
     )
-    from bot.pipe import run_engine
+    from bot.mjai.pipe import run_engine
 
     return run_engine(config, player=seat, answers=answers, arrays=arrays)

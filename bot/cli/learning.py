@@ -37,7 +37,7 @@ def verify_corpus(
     Checks every event, every action taken or declined, every win and payment, the order of the rounds, the
     end of the game, and the walls. Lists each difference by game, round and turn.
     """
-    from bot.logs import set_up_logs
+    from bot.logs.setup import set_up_logs
     from learning.corpus.verify import print_report, verify
 
     set_up_logs()
@@ -58,7 +58,7 @@ def build_corpus(
 
     A stopped build resumes where it stopped; a finished one is left unchanged.
     """
-    from bot.logs import set_up_logs
+    from bot.logs.setup import set_up_logs
     from learning.corpus.build import build, print_build
 
     set_up_logs()
@@ -87,7 +87,7 @@ def extract_records(
 
     The id of a game alone decides whether it belongs to train, validation or test; this never changes.
     """
-    from bot.logs import set_up_logs
+    from bot.logs.setup import set_up_logs
     from learning.corpus.extract import extract, print_extracted
 
     set_up_logs()
@@ -226,11 +226,11 @@ def add_training_command(model: str) -> None:
 
         To resume a stopped run, give the same command again.
         """
-        from bot.logs import set_up_logs
-        from learning.commit import current_commit
+        from bot.logs.setup import set_up_logs
         from learning.corpus.reader import Corpus
-        from learning.plan import make_plan
-        from learning.supervised import parent_of, train
+        from learning.runs.commit import current_commit
+        from learning.supervised.plan import make_plan
+        from learning.supervised.run import parent_of, train
         from policies.checkpoint import describe
         from policies.checkpoint.card import encode_card
 
@@ -335,11 +335,11 @@ def train_reward(
     To resume a stopped run, give the same command again. At the end the predictor is compared with lookup
     tables on the games of the test split.
     """
-    from bot.logs import set_up_logs
-    from learning.commit import current_commit
+    from bot.logs.setup import set_up_logs
     from learning.corpus.reader import Corpus
-    from learning.reward import RewardPlan, train_reward
-    from learning.reward_report import print_report
+    from learning.reward.report import print_report
+    from learning.reward.training import RewardPlan, train_reward
+    from learning.runs.commit import current_commit
     from policies.checkpoint import describe
 
     set_up_logs()
@@ -384,9 +384,9 @@ def train_study(
     Makes many training runs in sequence, which takes an hour or more. `parts` is an ablation study: it
     removes some parts and adds others. `data` trains on a growing share of the games and draws a plot.
     """
-    from bot.logs import set_up_logs
+    from bot.logs.setup import set_up_logs
     from learning.corpus.reader import Corpus
-    from learning.studies import print_study, run_study
+    from learning.supervised.studies import print_study, run_study
 
     set_up_logs()
     results = run_study(study, Corpus(folder), out, seed=seed, quiet=as_json)
@@ -466,7 +466,7 @@ def evaluate_accuracy(
     Reports how often they agree and how confident the networks are, by turn, riichi and rank, together with
     the rule-based player.
     """
-    from bot.logs import set_up_logs
+    from bot.logs.setup import set_up_logs
     from learning.accuracy import evaluate, make_settings, print_report
 
     set_up_logs()
@@ -521,8 +521,8 @@ def evaluate_danger(
     tenpai, and for how many points: the actual figures, the estimate from suji and passed tiles alone, and
     the estimate that also reads open hands.
     """
-    from bot.logs import set_up_logs
-    from learning.danger_report import measure_danger, print_report
+    from bot.logs.setup import set_up_logs
+    from learning.danger.report import measure_danger, print_report
 
     set_up_logs()
     report = measure_danger(data, split=split, rooms=tuple(room or ()), games=games, seed=seed, quiet=as_json)
@@ -556,8 +556,8 @@ def evaluate_loss(
     they lay, and compares what comes of it with the values by rule; compares the chances to deal in with the
     true hands.
     """
-    from bot.logs import set_up_logs
-    from bot.models import use_threads
+    from bot.logs.setup import set_up_logs
+    from bot.startup.models import use_threads
     from learning.losses.study import Plan, study
     from learning.losses.text import print_report
 
@@ -658,8 +658,8 @@ def arena(
     The players rotate through the seats over the same walls. Reports their placements with 95 % intervals.
     """
     check_ray(ray)
-    from bot.logs import set_up_logs
-    from bot.warm import warm_up_visibly
+    from bot.logs.setup import set_up_logs
+    from bot.startup.warm import warm_up_visibly
     from learning.arena.command import compare, compare_played
 
     set_up_logs()

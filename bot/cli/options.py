@@ -16,7 +16,7 @@ from bot.cli.paths import existing_folder, existing_path, output_folder
 from game.errors import BotError, ConfigError
 
 if TYPE_CHECKING:
-    from bot.config import Config
+    from bot.config.settings import Config
 
 P = ParamSpec("P")
 
@@ -210,8 +210,8 @@ def load_settings(path: Path | None, flags: dict[str, Any]) -> Config:
     Raises:
         ConfigError: the configuration is invalid.
     """
-    from bot.config import load_config
-    from bot.logs import set_up_logs
+    from bot.config.settings import load_config
+    from bot.logs.setup import set_up_logs
 
     set_up_logs()
     chosen = path or (Path(os.environ["SUZAKU_CONFIG"]) if os.environ.get("SUZAKU_CONFIG") else None)
@@ -221,7 +221,7 @@ def load_settings(path: Path | None, flags: dict[str, Any]) -> Config:
 
 
 def _complain(error: BotError | KeyboardInterrupt, code: int) -> int:
-    from bot.redaction import clean_text, redact
+    from bot.logs.redaction import clean_text, redact
 
     typer.echo(f"suzaku: {shortened(redact(clean_text(str(error), keep_lines=True)))}", err=True)
     return code

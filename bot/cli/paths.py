@@ -75,7 +75,7 @@ def _path(text: str) -> Path:
 
 
 def _refuse(text: str, why: str) -> NoReturn:
-    from bot.redaction import clean_text
+    from bot.logs.redaction import clean_text
 
     shown = clean_text(text)
     raise typer.BadParameter(f"`{shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '…'}`: {why}")

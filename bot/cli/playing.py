@@ -106,7 +106,7 @@ def play(
             "logs.format": log_format,
         },
     )
-    from bot.play import play_games
+    from bot.play.run import play_games
 
     return play_games(config, os.environ, as_json=as_json, dry_run=dry_run, started=STARTED)
 
@@ -148,7 +148,7 @@ def lobby(
             "logs.format": log_format,
         },
     )
-    from bot.serve import run_lobby
+    from bot.play.lobby import run_lobby
 
     return run_lobby(config, dry_run=dry_run)
 

@@ -41,7 +41,7 @@ def games(
     decisions are saved with the record, else that of `--player`.
     """
     config = load_settings(config_file, {"records.folder": folder})
-    from bot.games import list_games
+    from bot.records.games import list_games
 
     return list_games(config.records.folder, player=player, since=since, placement=placement, as_json=as_json)
 
@@ -67,8 +67,8 @@ def convert(
     ] = None,
 ) -> int:
     """Convert a record to another format."""
-    from bot.convert import convert as convert_record
-    from bot.logs import set_up_logs
+    from bot.logs.setup import set_up_logs
+    from bot.records.convert import convert as convert_record
 
     set_up_logs()
     return convert_record(source, out, to)
@@ -169,12 +169,12 @@ def verify(
     Reads every server frame, and reports for every client frame whether the bot's session would allow it
     there.
     """
-    from bot.traffic import print_report, verify
+    from bot.traffic.verify import print_report, verify
 
     if insert is None:
         return print_report(verify(files), as_json=as_json)
-    from bot.logs import set_up_logs
-    from bot.traffic_insertions import print_insertions, verify_with
+    from bot.logs.setup import set_up_logs
+    from bot.traffic.insertions import print_insertions, verify_with
 
     set_up_logs()
     return print_insertions(verify_with(insert, files, every=every), as_json=as_json)

@@ -73,8 +73,8 @@ def selfplay(
     records.
     """
     check_ray(ray)
-    from bot.logs import set_up_logs
-    from bot.warm import warm_up_visibly
+    from bot.logs.setup import set_up_logs
+    from bot.startup.warm import warm_up_visibly
     from learning import selfplay as playing
 
     set_up_logs()
@@ -108,7 +108,7 @@ def _dashboard(out: Path, form: str, shown: dict[str, Any]) -> Iterator[Callable
     from bot.dashboard.pump import About
     from bot.dashboard.server import open_dashboard
     from game.distribution import program_name
-    from learning.arena.records import RECORDS_FOLDER
+    from learning.matches.records import RECORDS_FOLDER
 
     flags = {f"dashboard.{name}": value for name, value in shown.items()}
     config = load_settings(None, flags | {"records.folder": str(out / RECORDS_FOLDER)})

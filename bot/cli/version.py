@@ -11,7 +11,7 @@ def _print_version(wanted: bool) -> None:
     if not wanted:
         return
     from game.distribution import program_name
-    from learning.commit import current_commit
+    from learning.runs.commit import current_commit
 
     commit = current_commit()
     edited = "+" if commit.endswith("+") else ""

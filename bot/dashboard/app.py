@@ -25,7 +25,7 @@ from bot.dashboard.connections import Limits, Seldom
 from bot.dashboard.past import as_json, games_shown, replay_of
 from bot.dashboard.pump import About
 from bot.dashboard.show import Place, Show
-from bot.redaction import clean_text
+from bot.logs.redaction import clean_text
 from game.errors import ReplayError
 from replays.viewer.page import WEB, embed, styles
 

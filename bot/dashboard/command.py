@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from bot.config import Config
+from bot.config.settings import Config
 from bot.dashboard.pump import About
 from bot.dashboard.server import open_dashboard
 from game.distribution import program_name

@@ -12,7 +12,7 @@ import msgspec
 
 from bot.dashboard.session import ladder, standing
 from bot.dashboard.story import Head, Message, Story
-from bot.redaction import REDACTOR
+from bot.logs.redaction import REDACTOR
 from game.errors import ReplayError
 from game.events import Four
 from replays.formats import read_game

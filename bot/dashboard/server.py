@@ -18,8 +18,8 @@ import structlog
 import uvicorn
 from anyio.to_thread import current_default_thread_limiter
 
-from bot.config import Config
-from bot.config import Dashboard as Settings
+from bot.config.settings import Config
+from bot.config.settings import Dashboard as Settings
 from bot.dashboard.access import TOKEN, Access, is_loopback, new_token
 from bot.dashboard.app import Watching, make_app
 from bot.dashboard.connections import Connections, Limits, SeldomLogged
@@ -28,7 +28,7 @@ from bot.dashboard.protocols import CLOSE_S, HttpConnection, WebSocketConnection
 from bot.dashboard.pump import About, Pump
 from bot.dashboard.series import SeriesPump
 from bot.dashboard.show import Show
-from bot.redaction import REDACTOR
+from bot.logs.redaction import REDACTOR
 from game.errors import ConfigError
 
 LEAST_TOKEN: Final = 16

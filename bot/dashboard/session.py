@@ -12,8 +12,8 @@ import msgspec
 import numpy as np
 
 from bot.dashboard.feed import Began, Decided, Finished, LineState
-from bot.result import decisions_of
-from bot.tally import Tally
+from bot.player.tally import Tally
+from bot.terminal.result import decisions_of
 from game.events import Four
 from game.ladder import climb_from
 from game.ranking import stable_rank

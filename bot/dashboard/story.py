@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 import structlog
 
-from bot.redaction import REDACTOR
+from bot.logs.redaction import REDACTOR
 from game.errors import BotError
 from game.events import DrawnRound, EndGame, Four, GameEvent, StartGame, StartRound, Win
 from game.rules import legal_actions

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bot.models import use_threads
+from bot.records.sources import STDIN, full_source, is_folder, load, shown
 from bot.review.many import items_of, review_many
 from bot.review.one import chosen_seat, file_name, reason_of, reviewed, write_review
 from bot.review.source import Wanted
 from bot.review.text import review_text
-from bot.sources import STDIN, full_source, is_folder, load, shown
+from bot.startup.models import use_threads
 from game.distribution import program_name
 from game.errors import ConfigError, ReplayError
 from policies.named import Named, load_named

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from bot.redaction import clean_text
+from bot.logs.redaction import clean_text
+from bot.records.sources import STDIN, Loaded, is_folder, load, records_in, shown
 from bot.review.one import file_name, put, reason_of, reviewed, write_review
 from bot.review.source import NotThereError, SeatUnsaidError, Wanted, known_players, seat_of
 from bot.review.text import index_text
-from bot.sources import STDIN, Loaded, is_folder, load, records_in, shown
 from game.errors import ModelError, ReplayError, ReplayFormatError, ReplayTooLarge
 from replays.review.index import index_of, made_entry
 from replays.review.report import Reviewer, as_json

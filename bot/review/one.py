@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from bot.redaction import clean_text
+from bot.logs.redaction import clean_text
+from bot.records.sources import Loaded
 from bot.review.source import SeatUnsaidError, Wanted, known_players, seat_of
-from bot.sources import Loaded
 from game.errors import ReplayError
 from game.files import replace_file
 from replays.review.report import Reviewer, as_json

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bot.redaction import clean_text
-from bot.sources import Loaded
+from bot.logs.redaction import clean_text
+from bot.records.sources import Loaded
 from game.errors import ReplayError
 from replays.record import GameRecord
 from replays.review.report import known_hands

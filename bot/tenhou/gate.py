@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from bot.pace import Pace
+from bot.player.pace import Pace
 from bot.tenhou.game_types import GameType
 from game.errors import NotAllowed
 

@@ -16,12 +16,12 @@ from game.rules import legal_actions
 from game.settlement import GameLength
 from learning.accuracy.data import Players
 from learning.accuracy.scores import Answers, Mask, part_of
-from learning.choice import Choice
 from learning.corpus.reader import Corpus, Numbers
-from learning.positions import Positions, positions_of
-from learning.samples import Batch, Facts, Loader
+from learning.samples.choice import Choice
+from learning.samples.loader import Batch, Facts, Loader
+from learning.samples.positions import Positions, positions_of
 from policies.features.table import KINDS
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from policies.inference import Averaging, Logits, Model, chances
 from policies.networks import YES, YES_NO
 from policies.slots import Question, Slot
@@ -75,7 +75,7 @@ def answers_of(
     workers: int = 2,
     tell: Tell = lambda _: None,
 ) -> Answers:
-    """Ask a network about every decision, people's first, in the order of `learning.positions`.
+    """Ask a network about every decision, people's first, in the order of `learning.samples.positions`.
 
     Args:
         corpus: the corpus.

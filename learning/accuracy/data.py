@@ -12,12 +12,12 @@ import numpy as np
 
 from game.errors import ConfigError, ReplayError
 from learning.accuracy.report import Measured
-from learning.choice import Choice, choose
 from learning.corpus.build import build
 from learning.corpus.layout import CARD_FILE, ROOMS, SPLITS
 from learning.corpus.reader import Corpus, Numbers
-from learning.plan import Selection
-from learning.supervised import described
+from learning.samples.choice import Choice, choose
+from learning.supervised.plan import Selection
+from learning.supervised.run import described
 
 PARTS: Final = (*SPLITS, "all")
 _TRAIN: Final = SPLITS.index("train")

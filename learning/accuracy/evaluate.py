@@ -19,11 +19,11 @@ from learning.accuracy.report import AccuracyReport, Baseline, Difference, Model
 from learning.accuracy.scores import RESAMPLES, Answers, Mask, cuts_of, interval_of, part_of, scores_of
 from learning.corpus.layout import ROOMS
 from learning.corpus.reader import Corpus
-from learning.corpus.workers import default_workers
-from learning.plan import Selection
-from learning.positions import count
-from learning.progress import Progress
-from learning.supervised import device_name
+from learning.runs.progress import Progress
+from learning.samples.positions import count
+from learning.supervised.plan import Selection
+from learning.supervised.run import device_name
+from learning.workers.ordered import default_workers
 from policies.checkpoint import Card, describe, load, models_in, network_of
 from policies.features.table import looks_deep
 from policies.inference import SHIPPED, Averaging, Model

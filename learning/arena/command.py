@@ -12,10 +12,10 @@ from game.settlement import GameLength
 from learning.arena.coverage import GAMES as COVERAGE_GAMES
 from learning.arena.page.render import write_page
 from learning.arena.plan import Mode, Plan, sets_for
-from learning.arena.players import contender, tables_for
 from learning.arena.report import Report, print_report
 from learning.arena.run import look, run
-from learning.progress import GamesProgress
+from learning.matches.players import contender, tables_for
+from learning.runs.progress import GamesProgress
 
 _log = structlog.get_logger(__name__)
 
@@ -44,7 +44,7 @@ def compare(
     """Play, print the report, and return the exit code.
 
     Args:
-        challenger: as for `learning.arena.players.contender`.
+        challenger: as for `learning.matches.players.contender`.
         champions: the player in the other seats.
         games: minimum number of games.
         seed: determines every wall.
@@ -57,7 +57,7 @@ def compare(
         coverage_runs: number of small runs to draw from the games, to count the intervals that contain 2.5.
         html: file for the page of the comparison, None for no page.
         workers: processes; one per core if None.
-        ray: address of a cluster to play on; see `learning.spread.spread`.
+        ray: address of a cluster to play on; see `learning.workers.spread.spread`.
         tables: tables played at a time in each process; depends on the players if None.
         answer_timeout_s: for each answer of an external engine.
         as_json: print one JSON object.

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from learning.statistics import Estimate, Floats, estimate, mean_place, resample, share
+from learning.matches.statistics import Estimate, Floats, estimate, mean_place, resample, share
 
 EQUAL: Final = 2.5
 """Average placement of players of the same strength."""

@@ -8,9 +8,9 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from game.events import Four
-from learning.arena.engines import ANSWER_S
-from learning.arena.players import Contender, tables_for
-from learning.arena.series import Series, wall_seed
+from learning.matches.engines import ANSWER_S
+from learning.matches.players import Contender, tables_for
+from learning.matches.series import Series, wall_seed
 from policies.rollout import Seating
 
 FORMAT: Final = "suzaku-arena/1"

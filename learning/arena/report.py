@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from learning.arena.course import Stand, course
 from learning.arena.coverage import EQUAL, Coverage, coverage
-from learning.arena.figures import (
+from learning.arena.history import Stand, course
+from learning.arena.plan import CHALLENGER, CHAMPION, Plan
+from learning.matches.figures import (
     Played,
     Side,
     crashes_in,
@@ -21,9 +22,8 @@ from learning.arena.figures import (
     sums_of,
     table_of,
 )
-from learning.arena.plan import CHALLENGER, CHAMPION, Plan
-from learning.arena.tally import GameRow
-from learning.statistics import LEAST_SETS, Floats, mean_place
+from learning.matches.statistics import LEAST_SETS, Floats, mean_place
+from learning.matches.tally import GameRow
 
 
 class Report(Played, frozen=True):

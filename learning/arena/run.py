@@ -9,10 +9,10 @@ from pathlib import Path
 from learning.arena.coverage import EQUAL
 from learning.arena.plan import Plan
 from learning.arena.report import Report, placements_of, report, whole_sets
-from learning.arena.session import Session, Tell
-from learning.arena.store import read_results
-from learning.arena.tally import GameRow
-from learning.statistics import first_clear
+from learning.matches.session import Session, Tell
+from learning.matches.statistics import first_clear
+from learning.matches.store import read_results
+from learning.matches.tally import GameRow
 
 
 def run(
@@ -31,7 +31,7 @@ def run(
     Args:
         plan: the games to play.
         workers: processes; one per core if None.
-        ray: address of a cluster to play on; see `learning.spread.spread`.
+        ray: address of a cluster to play on; see `learning.workers.spread.spread`.
         folder: folder of the results; an earlier run in it is resumed. None to keep none.
         records: also keep every game's record in the folder.
         sequential: stop as soon as one side is clearly better.

@@ -28,7 +28,7 @@ from learning.corpus import layout
 from learning.corpus.encoding import ENCODING
 from learning.corpus.pack import PackedGame, Part, pack_part, read_part
 from learning.corpus.sources import Stored, source_files, stored_games
-from learning.corpus.workers import batches, default_workers, in_order
+from learning.workers.ordered import batches, default_workers, in_order
 
 PART_GAMES: Final = 128
 """Records in a part: a few seconds of work."""

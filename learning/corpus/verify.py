@@ -19,7 +19,7 @@ from game.text import clean_text
 from learning.corpus.check import Checked, Checker, Difference, unsupported
 from learning.corpus.order import ODDITIES
 from learning.corpus.sources import Stored, load, stored_games
-from learning.corpus.workers import batches, default_workers, in_order, peak_memory_mb
+from learning.workers.ordered import batches, default_workers, in_order, peak_memory_mb
 from replays.mjlog_reader import read_record
 
 BATCH: Final = 32

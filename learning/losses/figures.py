@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from learning.statistics import Estimate, Floats, estimate, ratio, resample
+from learning.matches.statistics import Estimate, Floats, estimate, ratio, resample
 
 _COUNT, _CROSS, _SQUARE, _TRUE, _NOISE, _PLAYED, _CROSS_NATS, _SQUARE_NATS = range(8)
 """Columns of the sums of a game."""

@@ -10,7 +10,7 @@ import numpy as np
 from game.actions import RIICHI, Action, ActionKind
 from game.scoring import has_yaku
 from game.state import is_furiten
-from policies.outlook import Danger, danger_of, look
+from policies.heuristic.outlook import Danger, danger_of, look
 from policies.slots import Policy
 from replays.record import GameRecord
 from replays.review.judging import Opinion, opinions

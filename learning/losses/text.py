@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from learning.losses.study import SEAT, WORTH_LESS, LossReport
-from learning.statistics import Estimate
+from learning.matches.statistics import Estimate
 
 
 def print_report(report: LossReport, *, as_json: bool) -> int:

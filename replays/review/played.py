@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from game.settlement import GameLength
-from policies.outlook import danger_of, look
+from policies.heuristic.outlook import danger_of, look
 from replays.record import DecisionRecord
 from replays.review import schema
 from replays.review.judging import Opinion

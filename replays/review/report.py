@@ -14,8 +14,8 @@ from game.settlement import GameLength, placements
 from game.shanten import shanten
 from game.state import is_furiten, unseen34
 from game.tiles import KINDS, UNSEEN
+from policies.heuristic.outlook import Danger, Outlook, danger_of, look
 from policies.named import Named
-from policies.outlook import Danger, Outlook, danger_of, look
 from policies.reward import RewardNetwork, round_starts
 from replays.record import DecisionRecord, GameRecord, started
 from replays.review import grading, schema

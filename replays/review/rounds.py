@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from game.events import DrawnRound, EndGame, Four, RiichiAccepted, Win
 from game.settlement import LAST_ROUND, RIICHI_STICK, GameLength, placements
 from game.tiles import UNSEEN, mjai_text
-from policies.stakes import place_chances
+from policies.heuristic.stakes import place_chances
 from replays.review.moments import Dealt
 from replays.review.prospects import Prospects
 from replays.review.schema import Expected, Result, Rewards, Round, ShownHands, Winner, Yaku
@@ -67,7 +67,7 @@ def rounds_of(
 
 
 def places_expected(scores: Four, round_index: int, length: GameLength) -> Rewards:
-    """The mean place of each player, by the same rule as in `policies.stakes`."""
+    """The mean place of each player, by the same rule as in `policies.heuristic.stakes`."""
     left = max(0, LAST_ROUND[length] - round_index) + 1.0
     points = np.array(scores, np.float64)
     chances = np.array([place_chances(points, player, left) for player in range(4)])

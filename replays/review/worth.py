@@ -19,11 +19,11 @@ from game.events import Four
 from game.scoring import context_of, evaluate
 from game.settlement import HONBA_POINTS, RIICHI_STICK, deltas, draw_deltas, liable_player
 from game.shanten import shanten
-from policies.attack import tenpai_value
-from policies.calls import worth_of_discards, worth_of_pass
-from policies.hand_value import MELDS
-from policies.outlook import LATER_POINTS, Danger, Outlook, Prices, priced
-from policies.stakes import HAN_MAX, POINTS_PER_VALUE, RON_POINTS
+from policies.heuristic.attack import tenpai_value
+from policies.heuristic.calls import worth_of_discards, worth_of_pass
+from policies.heuristic.hand_value import MELDS
+from policies.heuristic.outlook import LATER_POINTS, Danger, Outlook, Prices, priced
+from policies.heuristic.stakes import HAN_MAX, POINTS_PER_VALUE, RON_POINTS
 from replays.review.moments import Moment
 from replays.review.prospects import Prospects, Standing
 
@@ -200,7 +200,7 @@ def standing_of(moment: Moment) -> Standing:
 
 
 def prices_of(asked: Asked, prospects: Prospects) -> Prices:
-    """The prices of one decision, in the measure of `policies.stakes`."""
+    """The prices of one decision, in the measure of `policies.heuristic.stakes`."""
     player = asked.player
     neither = asked.neither.reward(prospects, player)
     gains = np.zeros(HAN_MAX)

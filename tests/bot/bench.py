@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from bot.player import PlayerSettings, SeatPlayer, SeatPrompt
+from bot.player.seat_player import PlayerSettings, SeatPlayer, SeatPrompt
 from game.actions import Action
 from game.state import clone
 from policies.slots import Policy, Question, Slot, Source

@@ -9,11 +9,11 @@ from typing import Any
 
 from structlog.testing import capture_logs
 
-from bot.player import PlayerSettings, SeatPlayer
+from bot.player.seat_player import PlayerSettings, SeatPlayer
 from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.session import Session, SessionSettings
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from policies.slots import Policy
 from tests.bot.fake_clock import FakeClock, until
 

@@ -19,8 +19,8 @@ import typer
 from typer.testing import CliRunner
 
 from bot import cli
-from bot.play import Run
-from bot.records import Records
+from bot.play.run import Run
+from bot.records.keeping import Records
 from bot.tenhou.client.retry import Waits
 from game.errors import ConfigError, LoginRejected
 from game.files import replace_file
@@ -96,7 +96,7 @@ def test_h_is_help_everywhere() -> None:
 
 def test_the_version_names_the_program_and_the_commit() -> None:
     from game.distribution import version
-    from learning.commit import current_commit
+    from learning.runs.commit import current_commit
 
     code, out, _ = run("--version")
     assert code == 0
@@ -108,7 +108,7 @@ def test_a_commit_is_reported_only_for_code_in_its_own_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Installed code may be inside another repository, in an environment that git ignores."""
-    from learning import commit
+    from learning.runs import commit
 
     git = ["git", "-C", str(tmp_path), "-c", "user.name=n", "-c", "user.email=e"]
     subprocess.run([*git, "init", "-q"], check=True)
@@ -390,7 +390,7 @@ def test_the_same_seed_plays_the_same_game() -> None:
 
 def test_a_dead_address_says_what_to_start_and_exits_1(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUZAKU_CONNECTION__LOGIN_TRIES", "1")
-    monkeypatch.setattr("bot.play.AT_HOME", NO_WAITS)
+    monkeypatch.setattr("bot.play.run.AT_HOME", NO_WAITS)
     code, out, err = run("play", "--url", "ws://127.0.0.1:9/", "--log-format", "json")
     assert code == 1
     said = "nothing listens at ws://127.0.0.1:9/; start a lobby there with `suzaku lobby --port 9`"
@@ -406,7 +406,7 @@ def test_a_game_that_was_lost_with_its_lobby_is_named_and_exits_1(
 ) -> None:
     port = free_port()
     lobby_args = ("lobby", "--port", str(port), "--out", "lobby", "--log-format", "json")
-    monkeypatch.setattr("bot.play.AT_HOME", NO_WAITS if not comes_back else QUICK)
+    monkeypatch.setattr("bot.play.run.AT_HOME", NO_WAITS if not comes_back else QUICK)
     monkeypatch.setenv("SUZAKU_CONNECTION__RESUME_TRIES", "100" if comes_back else "1")
     monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
     with contextlib.ExitStack() as running:
@@ -567,7 +567,7 @@ def test_fault_19_a_lobby_alone_tells_what_it_could_not_write(
 
 
 def test_fault_26_a_second_login_of_one_id_exits_2(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from bot.lock import id_lock
+    from bot.play.lock import id_lock
 
     monkeypatch.setenv("MY_ID", LOGIN)
     monkeypatch.setenv("SUZAKU_LOCAL__USER_ID_ENV", "MY_ID")
@@ -676,7 +676,7 @@ def test_tenhou_says_what_its_operator_asks_before_the_first_try_only(
     monkeypatch.setenv("SUZAKU_TENHOU__ENABLED", "true")
     monkeypatch.setenv("SUZAKU_TENHOU__USER_ID_ENV", "")
     monkeypatch.setenv("SUZAKU_TENHOU__HOSTS", "[127.0.0.1:9]")
-    monkeypatch.setattr("bot.play.AT_LOGIN", NO_WAITS)
+    monkeypatch.setattr("bot.play.run.AT_LOGIN", NO_WAITS)
     told = [run("play", "--server", "tenhou") for _ in range(2)]
     assert [code for code, _, _ in told] == [1, 1]
     assert ["support@c-egg.com" in err for _, _, err in told] == [True, False]

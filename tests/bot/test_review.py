@@ -12,11 +12,11 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot import cli
+from bot.records.sources import Loaded, load
 from bot.review.text import review_text
-from bot.sources import Loaded, load
 from game.events import EndGame, StartRound, Win
 from game.settlement import final_results, final_scores
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from policies.named import Named
 from replays.formats import MAX_FILE, compress, write_game
 from replays.library import save

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 
 from structlog.testing import capture_logs
 
-from bot.clock import MonotonicClock
-from bot.player import PlayerSettings, SeatPlayer
-from bot.tally import Tally
+from bot.player.clock import MonotonicClock
+from bot.player.seat_player import PlayerSettings, SeatPlayer
+from bot.player.tally import Tally
 from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
 from bot.tenhou.client.journal import GameResult, Journal
 from bot.tenhou.client.retry import Waits
 from bot.tenhou.lobby import Lobby, LobbySettings
 from bot.tenhou.session import Session, SessionSettings
 from game.events import GameEvent, PlayerLeft, PlayerReturned
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from replays.record import GameRecord
 from tests.bot.relay import Plan, Relay, Side, unchanged
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from bot.capture_reader import CapturedFrame, Heading, read_capture
+from bot.traffic.reader import CapturedFrame, Heading, read_capture
 
 NEW_LINE: Final = None
 """The step at which a new connection takes the place of the one before."""

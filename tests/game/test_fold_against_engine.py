@@ -20,7 +20,7 @@ from game.state import hand_tiles, is_furiten, melds_of, river_of
 from game.table import Table
 from game.tiles import TILES
 from policies.decision import decide
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 
 K = ActionKind
 FULL_RUN = int(os.environ.get("SUZAKU_FOLD_GAMES", "2000"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from game import shanten_table
-from game.bench import bench_shanten, compare_shanten, measure, played_hands
+from game.rules_bench import bench_shanten, compare_shanten, measure, played_hands
 from game.shanten import (
     NO_SHANTEN,
     accepted,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from learning import cluster
+from learning.workers import cluster
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-import learning.arena.session
-from learning.arena.session import Ended, Setup, player_of_blocks
-from learning.crew import DONE, Done
+import learning.matches.session
+from learning.matches.session import Ended, Setup, player_of_blocks
+from learning.workers.pool import DONE, Done
 from tests.bot.conftest import restore_logs
 
 __all__ = ["here", "restore_logs"]
@@ -25,4 +25,4 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
                 yield task, ended
             yield task, DONE
 
-    monkeypatch.setattr(learning.arena.session, "spread", spread)
+    monkeypatch.setattr(learning.matches.session, "spread", spread)

@@ -9,14 +9,14 @@ import numpy as np
 
 from game.events import GameEvent
 from game.packing import Packed, pack_all
-from learning.choice import ALL_PLAYERS, Choice
 from learning.corpus.absences import absences
 from learning.corpus.layout import ABSENCE, GAME
 from learning.corpus.reader import Corpus
+from learning.samples.choice import ALL_PLAYERS, Choice
 
 
 class _Stub:
-    """The parts of a corpus that `learning.positions` and `learning.samples` use."""
+    """The parts of a corpus that `learning.samples.positions` and `learning.samples.loader` use."""
 
     def __init__(self, games: Sequence[Sequence[GameEvent]], *, hanchan: bool) -> None:
         self._codes = [pack_all(events) for events in games]

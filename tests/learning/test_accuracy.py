@@ -17,17 +17,17 @@ from learning.accuracy.answers import answers_of, heuristic_answers
 from learning.accuracy.data import Players, opened, players_of
 from learning.accuracy.report import AccuracyReport
 from learning.accuracy.scores import AI, Answers, cuts_of, interval_of, scores_of
-from learning.choice import Choice
 from learning.corpus.build import build
 from learning.corpus.layout import SPLITS
 from learning.corpus.reader import Corpus
-from learning.plan import Selection, features_of
-from learning.positions import Positions, positions_of
+from learning.samples.choice import Choice
+from learning.samples.positions import Positions, positions_of
+from learning.supervised.plan import Selection, features_of
 from policies.checkpoint import Card, save
 from policies.decision import decide
 from policies.features.encode import HANCHAN_LAST_ROUND, encode
 from policies.features.table import SETS
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from policies.inference import Model
 from policies.networks import DISCARDS, YES_NO, Architecture, Network, as_input
 from policies.slots import Slot

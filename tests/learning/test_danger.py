@@ -11,11 +11,11 @@ from typer.testing import CliRunner
 
 from bot import cli
 from game.events import Win
-from learning.choice import choose
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
-from learning.danger_counts import HELD, THROWN, count, no_counts
-from learning.positions import positions_of
+from learning.danger.counts import HELD, THROWN, count, no_counts
+from learning.samples.choice import choose
+from learning.samples.positions import positions_of
 from replays.formats import read_game
 from tests.learning.corpus.games import MODERN, texts, write_shard
 

@@ -17,15 +17,15 @@ from bot import cli
 from game.errors import ConfigError
 from game.table import Table
 from learning.arena.plan import Plan
-from learning.arena.players import Contender
-from learning.arena.records import CRASHES_FOLDER, RECORDS_FOLDER
-from learning.arena.store import RESULTS_FILE, read_results
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
 from learning.corpus.verify import verify
-from learning.plan import make_plan
+from learning.matches.players import Contender
+from learning.matches.records import CRASHES_FOLDER, RECORDS_FOLDER
+from learning.matches.store import RESULTS_FILE, read_results
 from learning.selfplay import SelfPlay, Summary, players_of, run
-from learning.supervised import train
+from learning.supervised.plan import make_plan
+from learning.supervised.run import train
 from replays.formats import read_game
 from tests.learning.arena.made_up import HEURISTIC, RANDOM
 from tests.policies.models import save_models

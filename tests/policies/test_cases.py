@@ -4,7 +4,7 @@ import pytest
 
 from game.actions import Action, ActionKind
 from policies.decision import decide
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from tests.policies.cases import CASES, Case
 
 

@@ -10,7 +10,7 @@ import policies.decision
 from game.actions import NINE_TERMINALS, PASS, RIICHI, Action, ActionKind
 from game.errors import ModelError
 from policies.decision import Decision, PolicyGuard, decide, fall_back, flow
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from policies.slots import Policy, Slot
 from tests.policies.fakes import Broken, Scripted
 from tests.scene import Scene

@@ -7,11 +7,11 @@ import numpy.typing as npt
 import pytest
 
 from game.scoring import WinContext, evaluate
-from policies.danger import discard_risk, rates_against, tenpai_chance
-from policies.hand_value import CLOSED, DEALER, ROUND_WIND, SEAT_WIND, SIDE_SIZE, win_value
-from policies.outlook import look
-from policies.routes import win_chance
-from policies.stakes import HAN_MAX, loss, standing, win_gains
+from policies.heuristic.danger import discard_risk, rates_against, tenpai_chance
+from policies.heuristic.hand_value import CLOSED, DEALER, ROUND_WIND, SEAT_WIND, SIDE_SIZE, win_value
+from policies.heuristic.outlook import look
+from policies.heuristic.routes import win_chance
+from policies.heuristic.stakes import HAN_MAX, loss, standing, win_gains
 from tests.scene import Scene
 
 EVEN = np.array([25000.0] * 4)

@@ -15,7 +15,7 @@ from game.state import apply, new_round
 from policies.decision import decide
 from policies.features.encode import encode
 from policies.features.table import LITE, SUPHX
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from tests.forbidden_play import US, LawlessRound, event_of
 
 ROUNDS = 60

@@ -17,7 +17,7 @@ from policies.decision import decide
 from policies.features.encode import encode
 from policies.features.permute import KIND_MAPS, permute_planes, permute_states, permute_tiles
 from policies.features.table import LITE, LITE_CALL, SETS
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from policies.inference import Averaging, Model, NetworkPolicy, chances, load_policy, share_out
 from policies.known_hand import known_questions
 from policies.networks import as_input

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from game.events import EndGame, Four
 from game.table import Table
 from policies.decision import decide
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from policies.random_play import RandomPolicy
 from policies.rollout import Played, PolicyChooser, Rollout, Seating, Times
 from policies.slots import Policy, Question, Slot, Source

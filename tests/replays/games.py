@@ -7,7 +7,7 @@ import msgspec
 from game.events import GameEvent, PlayerLeft, PlayerReturned, StartGame
 from game.table import Table, masked
 from policies.decision import decide
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from replays.record import GameRecord
 
 GAME_ID = "2026010203gm-0001-0000-0123abcd"

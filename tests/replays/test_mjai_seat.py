@@ -11,7 +11,7 @@ from game.events import GameEvent, PlayerLeft, StartGame
 from game.rules import legal_actions
 from game.table import Table
 from policies.decision import decide
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from policies.random_play import RandomPolicy
 from policies.slots import Policy
 from replays.mjai_reader import MjaiReader

@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
-from bot.clock import Clock
-from bot.pace import ready_delay_s
-from bot.player import SeatPlayer, SeatPrompt
-from bot.redaction import redact
+from bot.logs.redaction import redact
+from bot.player.clock import Clock
+from bot.player.pace import ready_delay_s
+from bot.player.seat_player import SeatPlayer, SeatPrompt
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.line import Line
 from bot.tenhou.client.opening import open_connection

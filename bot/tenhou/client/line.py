@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from bot.clock import Clock
+from bot.player.clock import Clock
 from game.errors import ConnectionLost
 
 TICK_S: Final = 1.0

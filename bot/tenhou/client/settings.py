@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from bot.pace import Pace
+from bot.player.pace import Pace
 from bot.tenhou.client.retry import AT_LOGIN, ID_BUSY, IN_GAME, Waits
 from bot.tenhou.gate import Gate
 from bot.tenhou.session.events import SessionEvent

@@ -24,6 +24,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
+from bot.player.worker import Worker
 from bot.tenhou import messages as m
 from bot.tenhou.game_types import GameType, refusal
 from bot.tenhou.lobby.admission import refusal_of
@@ -34,12 +35,11 @@ from bot.tenhou.lobby.room import Room
 from bot.tenhou.lobby.seat_clock import clock_of
 from bot.tenhou.lobby.settings import LobbySettings, check
 from bot.tenhou.lobby.tabletop import SeatInfo, Tabletop
-from bot.worker import Worker
 from game.actions import Action
 from game.errors import LoginRejected, RemoteProtocolError
 from game.table import Table
 from policies.decision import decide
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from replays.record import JAPAN, GameRecord, game_id
 
 TYPE_REFUSED: Final = "9001"

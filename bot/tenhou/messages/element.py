@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from bot.redaction import redact
+from bot.logs.redaction import redact
 from bot.tenhou.messages.server_messages import Pairs
 from game.errors import LocalProtocolError, RemoteProtocolError
 from replays.tenhou_attributes import Attributes

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from learning.arena.course import Stand
 from learning.arena.coverage import EQUAL
-from learning.arena.figures import Side
+from learning.arena.history import Stand
 from learning.arena.page.drawing import WIDTH, Drawing, Scale
-from learning.statistics import Estimate
+from learning.matches.figures import Side
+from learning.matches.statistics import Estimate
 
 _CSS: Final = ("challenger", "champions")
 _LEFT: Final = 42.0

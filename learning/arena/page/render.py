@@ -9,9 +9,9 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from game.files import replace_file
-from learning.arena.figures import table_of
 from learning.arena.page import plots
 from learning.arena.report import Report, headline
+from learning.matches.figures import table_of
 
 _TEMPLATE: Final = "page.html"
 

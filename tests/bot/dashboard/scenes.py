@@ -15,13 +15,13 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
-from bot.config import GUEST, Config, Dashboard, Local, Play, Records
+from bot.config.settings import GUEST, Config, Dashboard, Local, Play, Records
 from bot.dashboard.feed import Decided, Feed, Happened, Item
 from bot.dashboard.past import gathered
 from bot.dashboard.pump import About
 from bot.dashboard.server import Dashboard as Server
-from bot.play import Run
-from policies.heuristic import HeuristicPolicy
+from bot.play.run import Run
+from policies.heuristic.player import HeuristicPolicy
 from replays.index import games
 
 ABOUT = About(program="suzaku 0.0", policy="heuristic", budget_ms=3000, wanted=1)

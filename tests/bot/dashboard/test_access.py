@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from bot.config import Config, load_config
-from bot.config import Dashboard as Section
+from bot.config.settings import Config, load_config
+from bot.config.settings import Dashboard as Section
 from bot.dashboard.access import Access, is_loopback
 from bot.dashboard.feed import Feed
 from bot.dashboard.server import open_dashboard

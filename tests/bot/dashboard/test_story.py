@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from bot.config import GUEST
+from bot.config.settings import GUEST
 from bot.dashboard.feed import Began, Decided, Feed, Happened, Item, Lost, Restated
 from bot.dashboard.past import games_shown, gathered, replay_of
 from bot.dashboard.pump import Pump
 from bot.dashboard.session import ladder
 from bot.dashboard.show import Show
-from bot.redaction import REDACTOR
+from bot.logs.redaction import REDACTOR
 from game.errors import ReplayError
 from game.events import EndGame, StartRound, Win
 from policies.decision import Decision

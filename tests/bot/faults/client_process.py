@@ -14,16 +14,16 @@ import random
 import sys
 from pathlib import Path
 
-from bot.clock import MonotonicClock
-from bot.lock import id_lock
-from bot.logs import set_up_logs
-from bot.player import PlayerSettings, SeatPlayer
-from bot.resume_store import ResumeStore, resume_store
+from bot.logs.setup import set_up_logs
+from bot.play.lock import id_lock
+from bot.play.resume_store import ResumeStore, resume_store
+from bot.player.clock import MonotonicClock
+from bot.player.seat_player import PlayerSettings, SeatPlayer
 from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.session import Session, SessionSettings
 from game.errors import BotError, ConfigError
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 
 
 async def play(url: str, name: str, store: ResumeStore | None, code: str) -> None:

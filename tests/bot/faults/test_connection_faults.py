@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from bot.player import PlayerSettings
+from bot.player.seat_player import PlayerSettings
 from bot.tenhou.client.retry import AT_LOGIN, ID_BUSY, IN_GAME
 from game.errors import ConnectionLost, LoginRejected, SessionReplaced
 from tests.bot.bench import Stub

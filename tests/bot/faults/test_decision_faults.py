@@ -10,7 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from game.actions import ActionKind
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from policies.slots import Policy, Question
 from tests.bot.bench import Bench, Stub, claim_scene
 from tests.bot.fake_clock import until

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from bot.rate_limit import LIMIT
+from bot.logs.rate_limit import LIMIT
 from tests.bot.fake_server import Flood, Step, fake_server
 from tests.bot.scripts import DEAL, END, LOGIN, SEAT, TURN
 

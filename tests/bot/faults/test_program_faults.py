@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot import cli
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from tests.bot.fake_server import Drop, FakeServer, Hang, Hear, Say, Script, Step, fake_server
 from tests.bot.scripts import BACK, DEAL, DRAW, END, GAME, INIT, LOGIN, SEAT, TURN, reinit
 

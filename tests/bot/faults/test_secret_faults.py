@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 import structlog
 
-from bot.capture import Capture
-from bot.clock import MonotonicClock
-from bot.logs import set_up_logs
-from bot.player import PlayerSettings, SeatPlayer
+from bot.logs.setup import set_up_logs
+from bot.player.clock import MonotonicClock
+from bot.player.seat_player import PlayerSettings, SeatPlayer
 from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.retry import Waits
 from bot.tenhou.session import Session, SessionSettings
+from bot.traffic.capture import Capture
 from game.errors import BotError
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from tests.bot.fake_server import Drop, Hang, Hear, Say, Script, Step, fake_server
 from tests.bot.scripts import BACK, DEAL, DRAW, END, LOGIN, SEAT, SECRET_CODE, TURN, reinit
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from bot.capture_reader import CapturedFrame, read_capture
 from bot.tenhou import messages as m
 from bot.tenhou.session import Session, SessionSettings
 from bot.tenhou.session.translate import TABLE_MESSAGES
+from bot.traffic.reader import CapturedFrame, read_capture
 from game.layout import PHASE_ENDED, PHASE_IDLE, RIVER_CALLED, RIVER_RIICHI
 from game.melds import encode_meld
 from game.state import clone, hand_tiles, melds_of

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.player import PlayerSettings
+from bot.player.seat_player import PlayerSettings
 from bot.tenhou.client.journal import Journal
 from game.errors import TransportError
 from policies.slots import Question, Slot

@@ -13,15 +13,15 @@ import pytest
 from typer.testing import CliRunner
 
 from bot import cli
-from bot.config import load_config
-from bot.player import PlayerSettings, SeatPlayer
+from bot.config.settings import load_config
+from bot.player.seat_player import PlayerSettings, SeatPlayer
 from bot.tenhou.client import ClientSettings, TenhouClient, core
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.opening import open_connection
 from bot.tenhou.gate import Conduct, Gate, TenhouTerms
 from bot.tenhou.session import Session, SessionSettings
 from game.errors import ConfigError, NotAllowed
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from tests.bot.client_bench import ClientBench
 from tests.bot.fake_clock import FakeClock
 from tests.bot.fake_server import Hang, Redirect, Say, Step, fake_server

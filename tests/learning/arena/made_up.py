@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from learning.arena.plan import Mode, Plan
-from learning.arena.players import Contender
-from learning.arena.tally import GameRow
+from learning.matches.players import Contender
+from learning.matches.tally import GameRow
 from replays.tally import SeatTally
 
 HEURISTIC = Contender("heuristic", "heuristic")

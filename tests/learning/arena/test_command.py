@@ -14,11 +14,11 @@ import pytest
 from typer.testing import CliRunner
 
 from bot import cli
-from learning.arena.bench import bench_selfplay, print_bench
 from learning.arena.plan import Plan
-from learning.arena.records import RECORDS_FOLDER
-from learning.arena.series import BLOCK_GAMES
-from learning.arena.store import RESULTS_FILE, read_results
+from learning.arena.selfplay_bench import bench_selfplay, print_bench
+from learning.matches.records import RECORDS_FOLDER
+from learning.matches.series import BLOCK_GAMES
+from learning.matches.store import RESULTS_FILE, read_results
 from replays.formats import read_game
 from tests.learning.arena.engine_players import engine_text
 

@@ -10,7 +10,7 @@ import pytest
 
 from learning.arena.coverage import coverage
 from learning.arena.report import print_report, report
-from learning.statistics import Floats, estimate, mean_place, resample
+from learning.matches.statistics import Floats, estimate, mean_place, resample
 from tests.learning.arena.made_up import a_plan, a_row
 
 FAIR = (0.25, 0.25, 0.25, 0.25)

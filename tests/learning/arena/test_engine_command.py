@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from bot import cli
 from learning.arena.plan import Plan
-from learning.arena.store import RESULTS_FILE, read_results
+from learning.matches.store import RESULTS_FILE, read_results
 from tests.learning.arena.engine_players import alive, engine_text, started
 
 pytestmark = [pytest.mark.usefixtures("restore_logs"), pytest.mark.slow]

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from learning.arena.plan import SEATS, Mode, Plan, sets_for
-from learning.arena.players import ENGINE_TABLES, Contender
-from learning.arena.series import wall_seed
+from learning.matches.players import ENGINE_TABLES, Contender
+from learning.matches.series import wall_seed
 from tests.learning.arena.made_up import HEURISTIC, a_plan
 
 

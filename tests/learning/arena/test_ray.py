@@ -14,16 +14,16 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-import learning.arena.session
+import learning.matches.session
 from learning import selfplay
 from learning.arena.plan import Plan
-from learning.arena.players import Contender, contender, packed
-from learning.arena.records import RECORDS_FOLDER
 from learning.arena.run import run
-from learning.arena.session import Ended, Setup, player_of_blocks
-from learning.arena.store import RESULTS_FILE, read_results
-from learning.crew import Work
+from learning.matches.players import Contender, contender, packed
+from learning.matches.records import RECORDS_FOLDER
+from learning.matches.session import Ended, Setup, player_of_blocks
+from learning.matches.store import RESULTS_FILE, read_results
 from learning.selfplay import SelfPlay
+from learning.workers.pool import Work
 from policies.named import Files
 from tests.learning.arena.made_up import HEURISTIC, RANDOM, a_plan
 from tests.learning.clusters import address, machines
@@ -74,7 +74,7 @@ def test_a_python_file_travels_to_the_cluster(
         path.unlink()
         return files
 
-    monkeypatch.setattr(learning.arena.session, "packed", packed_and_gone)
+    monkeypatch.setattr(learning.matches.session, "packed", packed_and_gone)
     mine = contender(f"python:{path}:Mine")
     found = run(msgspec.structs.replace(a_plan(sets=1), challenger=mine), ray=address)
     assert found is not None
@@ -96,7 +96,9 @@ def test_a_process_killed_in_the_middle_costs_no_game(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = msgspec.structs.replace(a_plan(sets=17), challenger=RANDOM)
-    monkeypatch.setattr(learning.arena.session, "player_of_blocks", functools.partial(dying_player, tmp_path))
+    monkeypatch.setattr(
+        learning.matches.session, "player_of_blocks", functools.partial(dying_player, tmp_path)
+    )
     with capture_logs() as logs:
         found = run(plan, ray=address, folder=tmp_path / "results")
     assert [entry["event"] for entry in logs] == ["worker.lost"]

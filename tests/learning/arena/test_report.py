@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from learning.arena.report import Report, placements_of, print_report, report, whole_sets
-from learning.statistics import Estimate
+from learning.matches.statistics import Estimate
 from tests.learning.arena.made_up import a_plan, a_row
 
 

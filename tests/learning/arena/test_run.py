@@ -9,17 +9,17 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-import learning.arena.session
+import learning.matches.session
 from game.table import Table
 from learning.arena.plan import Plan
-from learning.arena.players import contender
-from learning.arena.records import CRASHES_FOLDER, RECORDS_FOLDER
 from learning.arena.report import Report
 from learning.arena.run import run
-from learning.arena.session import Ended, Setup
-from learning.arena.store import RESULTS_FILE, read_results
-from learning.arena.tally import GameRow
-from learning.crew import DONE, Done
+from learning.matches.players import contender
+from learning.matches.records import CRASHES_FOLDER, RECORDS_FOLDER
+from learning.matches.session import Ended, Setup
+from learning.matches.store import RESULTS_FILE, read_results
+from learning.matches.tally import GameRow
+from learning.workers.pool import DONE, Done
 from replays.formats import read_game
 from tests.learning.arena.made_up import RANDOM, a_plan, a_row
 from tests.policies.models import save_models
@@ -107,7 +107,7 @@ def play_rows(monkeypatch: pytest.MonkeyPatch, places: list[int], order: list[in
                 yield block, Ended(a_row(plan, number, places[number % len(places)]), {})
             yield block, DONE
 
-    monkeypatch.setattr(learning.arena.session, "spread", spread)
+    monkeypatch.setattr(learning.matches.session, "spread", spread)
 
 
 def of_games(found: Report | None) -> tuple[int, bool, object]:

@@ -15,8 +15,8 @@ from game.events import StartRound, Win
 from learning.losses.figures import Pair, risk, slope
 from learning.losses.playing_out import Choices, play_out
 from learning.losses.sample import options_of, weighed, winners_on
-from learning.statistics import Floats
-from policies.heuristic import HeuristicPolicy
+from learning.matches.statistics import Floats
+from policies.heuristic.player import HeuristicPolicy
 from policies.random_play import RandomPolicy
 from policies.reward import round_starts
 from replays.library import save

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from game.events import DrawnRound, EndRound, GameEvent, StartGame
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from policies.inference import SHIPPED
 from policies.named import Named
 from policies.reward import RewardNetwork

@@ -12,7 +12,7 @@ from game.errors import ReplayError
 from game.events import Win
 from game.settlement import placements
 from policies.decision import decide
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from policies.random_play import RandomPolicy
 from replays.formats import read_game
 from replays.record import DecisionRecord

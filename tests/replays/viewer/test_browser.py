@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pytest
 
 from game.tiles import mjai_text
-from policies.heuristic import HeuristicPolicy
+from policies.heuristic.player import HeuristicPolicy
 from policies.random_play import RandomPolicy
 from replays.review.report import as_json
 from replays.review.schema import CaveatKey

@@ -11,13 +11,13 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 
-from learning.arena.course import course
+from learning.arena.history import course
 from learning.arena.page import drawing
 from learning.arena.page.drawing import Drawing, Scale
 from learning.arena.page.render import page_of, write_page
-from learning.arena.players import Contender
 from learning.arena.report import Report, report
-from learning.statistics import Floats
+from learning.matches.players import Contender
+from learning.matches.statistics import Floats
 from tests.learning.arena.made_up import a_plan, a_row
 
 VOID = {"meta", "br"}

@@ -1,0 +1,1 @@
+"""The configuration: its settings, its sources, and its problems in words."""

@@ -1,0 +1,411 @@
+"""The configuration: built-in defaults, `config.yaml`, the environment, the command line, in that order.
+
+All problems are reported together, each with key path, value found, value expected and nearest known key.
+An invalid value is never replaced by a default.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from bot.config.problems import Expected, Problem, describe_errors, find, report
+from bot.config.sources import ENV_PREFIX, Layer, merge, read_environment, read_yaml
+from bot.tenhou.game_types import GameType, parse_game_type
+from bot.tenhou.gate import (
+    Conduct,
+    Gate,
+    TenhouTerms,
+    breaches,
+    own_host_problem,
+    own_problem,
+    parse_url,
+)
+from bot.tenhou.names import NAME_LENGTH, is_guest_name
+from game.errors import ConfigError
+from game.files import expand_home
+
+DEFAULT_FILE: Final = Path("config.yaml")
+GUEST: Final = "NoName"
+BUILT_IN_POLICIES: Final = ("network", "heuristic")
+LISTED_ENV: Final = frozenset(
+    {"SUZAKU_CACHE_DIR", "SUZAKU_CONFIG", "SUZAKU_FOLD_GAMES", "SUZAKU_SHARED"}  # the last two are the tests'
+)
+"""Variables with our prefix that are not configuration keys."""
+
+_USER_ID: Final = re.compile(r"ID[0-9A-F]{8}-[0-9a-zA-Z]{8}")
+_LOBBY: Final = re.compile(r"0|L?[1-9][0-9]{3}|C[0-9]{8}")
+
+
+def _game_type(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError  # noqa: TRY004 - pydantic collects ValueErrors only
+    return parse_game_type(value).number
+
+
+def _lobby(value: object) -> str:
+    text = str(value) if isinstance(value, int | str) and not isinstance(value, bool) else ""
+    if not _LOBBY.fullmatch(text):
+        raise ValueError
+    return text.removeprefix("L")
+
+
+def _url(value: object) -> str:
+    if not isinstance(value, str) or (value and parse_url(value) is None):
+        raise ValueError
+    return value
+
+
+def _host(value: object) -> str:
+    if not isinstance(value, str) or not _is_host_name(re.sub(r":[0-9]{1,5}$", "", value)):
+        raise ValueError
+    return value
+
+
+def _guest_name(value: object) -> str:
+    if value != "" and not (isinstance(value, str) and is_guest_name(value)):
+        raise ValueError
+    return str(value)
+
+
+def _named_host(value: object) -> str:
+    return "" if value == "" else _own_host(value)
+
+
+def _own_host(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError  # noqa: TRY004 - pydantic collects ValueErrors only
+    return value if _is_host_name(value) else str(ip_address(value))
+
+
+def _is_host_name(text: str) -> bool:
+    """Whether the text is a valid host name; on overlong or empty labels the resolver raises no `OSError`."""
+    parts = text.removesuffix(".").split(".")
+    return len(text) <= 253 and all(re.fullmatch("[A-Za-z0-9-]{1,63}", part) for part in parts)
+
+
+def _policy(value: object) -> str:
+    if not isinstance(value, str) or not (value in BUILT_IN_POLICIES or value.startswith("python:")):
+        raise ValueError
+    return value
+
+
+def _folder(value: object) -> Path:
+    if not isinstance(value, str | Path) or not str(value).strip():
+        raise ValueError
+    return expand_home(str(value))
+
+
+def _optional_path(value: object) -> str:
+    if not isinstance(value, str | Path):
+        raise ValueError  # noqa: TRY004 - pydantic collects ValueErrors only
+    return str(expand_home(str(value))) if str(value) else ""
+
+
+def _hosts(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+TypeNumber = Annotated[int, BeforeValidator(_game_type), Expected("a game type we play, by number or name")]
+Lobby = Annotated[
+    str, BeforeValidator(_lobby), Expected('0, a private lobby "1000" to "9999", or a tournament "C12345678"')
+]
+Url = Annotated[str, BeforeValidator(_url), Expected('a WebSocket address like "ws://127.0.0.1:4000", or ""')]
+Host = Annotated[str, BeforeValidator(_host), Expected("a host name")]
+OwnHost = Annotated[
+    str,
+    BeforeValidator(_own_host),
+    Expected("an address of this machine, without the port, which has its own key"),
+]
+GuestName = Annotated[
+    str,
+    BeforeValidator(_guest_name),
+    Expected(f'a name of at most {NAME_LENGTH} characters that does not begin with ID, or ""'),
+]
+NamedHost = Annotated[
+    str, BeforeValidator(_named_host), Expected('a host of your own network, without a port, or ""')
+]
+Hosts = Annotated[
+    tuple[Host, ...],
+    BeforeValidator(_hosts),
+    Field(min_length=1),
+    Expected("a list of one or more host names"),
+]
+EnvName = Annotated[
+    str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$"), Expected('the name of an environment variable, or ""')
+]
+Policy = Annotated[
+    str,
+    BeforeValidator(_policy),
+    Expected("one of " + ", ".join(BUILT_IN_POLICIES) + ", or python:FILE.py for your own"),
+]
+Folder = Annotated[Path, BeforeValidator(_folder), Expected("a path")]
+
+
+class Section(BaseModel):
+    """A section of the configuration; unknown keys and wrong types are errors."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, validate_default=True, allow_inf_nan=False
+    )
+
+
+class Play(Section):
+    """Settings of `suzaku play`."""
+
+    server: Literal["local", "tenhou"] = "local"
+    games: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    pace: Literal["auto", "instant", "human"] = "auto"
+    seed: Annotated[int | None, Field(ge=0, lt=2**31)] = None
+
+
+class Local(Section):
+    """The built-in lobby, or another running `suzaku lobby`."""
+
+    url: Url = ""
+    own_host: NamedHost = ""
+    port: Annotated[int, Field(ge=0, le=65535)] = 0
+    lobby: Lobby = "0"
+    type: TypeNumber = 9
+    name: GuestName = ""
+    user_id_env: EnvName = ""
+    clients_per_table: Annotated[int, Field(ge=1, le=4)] = 1
+
+
+class Tenhou(Section):
+    """Playing on Tenhou itself."""
+
+    enabled: bool = False
+    permission: bool = False
+    user_id_env: EnvName = "TENHOU_ID"
+    sex: Literal["M", "F"] = "M"
+    lobby: Lobby = "0"
+    type: TypeNumber = 0
+    max_games: Annotated[int, Field(ge=1, le=10_000)] = 1
+    hosts: Hosts = ("b-ww.mjv.jp", "b-wk.mjv.jp")
+
+
+class DecisionSection(Section):
+    """The policy, its time budget, and the fallback when it fails."""
+
+    policy: Policy = "network"
+    checkpoints: Annotated[str, BeforeValidator(_optional_path), Expected('a folder, or ""')] = ""
+    permutations: Literal[1, 6, 12] = 12
+    device: Literal["auto", "cpu", "cuda"] = "cpu"
+    budget_ms: Annotated[int, Field(ge=100, le=60_000)] = 3000
+    reserve_ms: Annotated[int, Field(ge=0, le=30_000)] = 1500
+    failures_before_rules: Annotated[int, Field(ge=1, le=1000)] = 3
+
+
+class Connection(Section):
+    """The connection to the server."""
+
+    keepalive_s: Annotated[float, Field(ge=1.0, le=60.0)] = 10.0
+    silence_s: Annotated[float, Field(ge=5.0, le=600.0)] = 60.0
+    login_tries: Annotated[int, Field(ge=1, le=100)] = 8
+    resume_tries: Annotated[int, Field(ge=1, le=100)] = 20
+
+
+class Records(Section):
+    """Where finished games are saved."""
+
+    folder: Folder = Path("replays/games")
+    capture: Annotated[str, BeforeValidator(_optional_path), Expected('a file name, or ""')] = ""
+
+
+class Logs(Section):
+    """Log level and format."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["auto", "console", "json"] = "auto"
+
+
+class Dashboard(Section):
+    """The web page that shows the running game."""
+
+    enabled: bool = False
+    host: OwnHost = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8765
+    token_env: EnvName = ""
+
+
+class Config(Section):
+    """All settings."""
+
+    play: Play = Play()
+    local: Local = Local()
+    tenhou: Tenhou = Tenhou()
+    decision: DecisionSection = DecisionSection()
+    connection: Connection = Connection()
+    records: Records = Records()
+    dashboard: Dashboard = Dashboard()
+    logs: Logs = Logs()
+
+    @property
+    def server(self) -> Local | Tenhou:
+        """The section of the server to play on."""
+        return self.tenhou if self.play.server == "tenhou" else self.local
+
+    @property
+    def game_type(self) -> GameType:
+        """The game type to play."""
+        return GameType(self.server.type)
+
+    @property
+    def gate(self) -> Gate:
+        """Where a run may connect, and under which terms."""
+        if self.play.server == "local":
+            return Gate(own_host=self.local.own_host)
+        tenhou = self.tenhou
+        return Gate(terms=TenhouTerms(tenhou.enabled, tenhou.permission, tenhou.max_games))
+
+    @property
+    def pace(self) -> Literal["instant", "human"]:
+        """The pace of answers; ``auto`` is human on Tenhou and instant in a local lobby."""
+        if self.play.pace == "auto":
+            return "human" if self.play.server == "tenhou" else "instant"
+        return self.play.pace
+
+
+def load_config(
+    path: Path | None, environment: Mapping[str, str], flags: Mapping[str, object] | None = None
+) -> Config:
+    """Read the configuration.
+
+    Args:
+        path: the file; None uses `config.yaml` if it exists, else the built-in defaults.
+        environment: usually `os.environ`; ``SUZAKU_PLAY__GAMES=3`` sets ``play.games``.
+        flags: command-line settings by key path; ``server.`` stands for the section of the server to play on.
+            None values are not set.
+
+    Raises:
+        ConfigError: the configuration is invalid; lists every problem.
+    """
+    layers = [read_yaml(path)] if path else [read_yaml(DEFAULT_FILE)] if DEFAULT_FILE.exists() else []
+    from_environment, problems = read_environment(environment, LISTED_ENV)
+    layers.append(from_environment)
+    layers.append(Layer("the command line", {k: v for k, v in (flags or {}).items() if v is not None}))
+    values, origins = merge(layers, {"local": "local", "tenhou": "tenhou"})
+    config, more = _validate(values, origins)
+    problems += more
+    problems += [
+        Problem(p.paths, p.message, origins.get(p.path, ""))
+        for p in impossible(config, environment)
+        if not any(set(p.paths) & set(bad.paths) for bad in problems)
+    ]
+    if problems:
+        raise ConfigError(report(problems))
+    return config
+
+
+def impossible(config: Config, environment: Mapping[str, str]) -> list[Problem]:
+    """Settings that are valid on their own but not together."""
+    play, server = config.play, f"{config.play.server}."
+    clock_ms = sum(config.game_type.clock_s) * 1000
+    problems = []
+    if config.decision.budget_ms + config.decision.reserve_ms > clock_ms:
+        problems.append(
+            Problem(
+                ("decision.budget_ms", "decision.reserve_ms", f"{server}type"),
+                f"{config.decision.budget_ms} ms plus decision.reserve_ms ({config.decision.reserve_ms} ms) "
+                f"exceeds the {clock_ms} ms of the clock of {config.game_type}; lower one of them",
+            )
+        )
+    if play.seed is not None and (play.server == "tenhou" or config.local.url):
+        problems.append(
+            Problem(
+                ("play.seed", "local.url", "play.server"),
+                "a seed works in the built-in lobby only; other servers deal their own walls: remove the "
+                "seed",
+            )
+        )
+    problems += _bad_login(config, environment)
+    terms = config.gate.terms
+    problems += _impossible_at_home(config.local) if terms is None else _impossible_on_tenhou(config, terms)
+    return problems
+
+
+def login_name(config: Config, environment: Mapping[str, str]) -> str:
+    """The id from its environment variable, or the guest name. Never print or log an id."""
+    name = config.server.user_id_env
+    if name:
+        return environment[name]
+    return (config.local.name if config.play.server == "local" else "") or GUEST
+
+
+def _impossible_at_home(local: Local) -> Iterator[Problem]:
+    problem = own_host_problem(local.own_host) if local.own_host else None
+    if problem is not None:
+        yield Problem(("local.own_host",), problem)
+    if local.name and local.user_id_env:
+        yield Problem(
+            ("local.name", "local.user_id_env", "play.server"),
+            "an id has its own name; remove local.name or local.user_id_env",
+        )
+    server = parse_url(local.url)
+    problem = own_problem(server, local.own_host) if server is not None else None
+    if problem is not None:
+        yield Problem(("local.url", "local.own_host", "play.server"), problem)
+
+
+def _impossible_on_tenhou(config: Config, terms: TenhouTerms) -> Iterator[Problem]:
+    conduct = Conduct(config.tenhou.type, config.play.games, config.pace)
+    for breach in breaches(terms, conduct):
+        yield Problem((*breach.keys, "play.server"), breach.message)
+
+
+def _bad_login(config: Config, environment: Mapping[str, str]) -> list[Problem]:
+    name = config.server.user_id_env
+    if not name or _USER_ID.fullmatch(environment.get(name, "")):
+        return []
+    if environment.get(name):
+        why = (
+            f"the value of {name} is not a Tenhou id; expected ID, 8 hexadecimal digits, a hyphen, "
+            "8 letters or digits (the value is not shown here)"
+        )
+    else:
+        why = (
+            f"the environment variable {name} is not set; set it to your id, "
+            'or set the key to "" to log in as a guest'
+        )
+    return [Problem((f"{config.play.server}.user_id_env", "play.server"), why)]
+
+
+def _validate(values: dict[str, Any], origins: Mapping[str, str]) -> tuple[Config, list[Problem]]:
+    """The valid part of the configuration, and the problems of the rest."""
+    try:
+        return Config.model_validate(values), []
+    except ValidationError as exc:
+        errors = exc.errors(include_url=False)
+    problems = describe_errors(errors, Config, origins)
+    for error in errors:
+        _remove(values, [str(part) for part in error["loc"]])
+    return Config.model_validate(values), problems
+
+
+def _remove(values: dict[str, Any], loc: list[str]) -> None:
+    """Remove the value at ``loc``, or the section or list that contains it."""
+    parent: Any = values
+    for part in loc[:-1]:
+        if not isinstance(parent, dict) or not isinstance(parent.get(part), dict):
+            break
+        parent = parent[part]
+    else:
+        parent.pop(loc[-1], None)
+        return
+    parent.pop(part, None)
+
+
+def known_keys() -> list[str]:
+    """All key paths."""
+    return [f"{section}.{key}" for section, field in Config.model_fields.items() for key in find(field)]
+
+
+def environment_name(path: str) -> str:
+    """The environment variable of a key path: ``play.games`` is ``SUZAKU_PLAY__GAMES``."""
+    return ENV_PREFIX + path.upper().replace(".", "__")

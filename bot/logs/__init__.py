@@ -1,0 +1,1 @@
+"""Logging to stderr: set-up, redaction of secrets, rate limits."""

@@ -1,0 +1,1 @@
+"""The bot as an mjai engine on stdin and stdout."""

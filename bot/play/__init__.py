@@ -1,0 +1,1 @@
+"""A run of `suzaku play` or `suzaku lobby`."""

@@ -1,0 +1,1 @@
+"""One seat at a table: prompts in, answers out in time."""

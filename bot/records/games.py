@@ -1,0 +1,89 @@
+"""`suzaku games`: list the games of the library, all or filtered."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from bot.logs.redaction import clean_text
+from bot.tenhou.game_types import describe
+from game.errors import ConfigError
+from replays.index import GameEntry, chosen, games
+
+_DATE_WIDTH: Final = len("2026-01-02 03:00 JST")
+
+
+def list_games(
+    folder: Path, *, player: str | None, since: str | None, placement: int | None, as_json: bool
+) -> int:
+    """Print the games of a library.
+
+    Args:
+        folder: of the records.
+        player: only games of the player with this name, seen from that player's seat.
+        since: a day such as ``2026-01-31``; only games from this day on.
+        placement: only games in which that player, or by default the bot, finished in this place.
+        as_json: print one JSON object.
+
+    Raises:
+        ConfigError: ``since`` is not a date.
+        ReplayError: the folder cannot be read.
+    """
+    day = _day(since)
+    entries, problems = games(folder)
+    listed = list(chosen(entries, player=player or "", since=day, placement=placement))
+    if as_json:
+        shown = {"games": [_as_json(entry) for entry in listed], "unreadable": problems}
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(shown), indent=2).decode() + "\n")
+    else:
+        sys.stdout.write(games_text(listed, folder))
+        for problem in problems:
+            sys.stderr.write(f"skipped: {clean_text(problem)}\n")
+    return 0
+
+
+def games_text(entries: Sequence[GameEntry], folder: Path) -> str:
+    """The list as text: one game per line, oldest first, and the average place."""
+    if not entries:
+        return f"no games in {folder}\n"
+    lines = [_line(entry) for entry in entries]
+    places = [entry.placement for entry in entries if entry.placement is not None]
+    average = f", average place {sum(places) / len(places):.2f} in {len(places)}" if places else ""
+    return "\n".join([*lines, f"{len(entries)} game{'s' if len(entries) != 1 else ''}{average}"]) + "\n"
+
+
+def _line(entry: GameEntry) -> str:
+    if entry.player < 0 or entry.scores is None:
+        own = "-  " if entry.scores is not None else "cut"
+        points = " " * 15
+    else:
+        own = f"{entry.placement}  "
+        assert entry.results is not None
+        points = f"{entry.scores[entry.player]:>7,} {entry.results[entry.player] / 10:>+7.1f}"
+    names = ", ".join(clean_text(name) or "?" for name in entry.opponents)
+    date_text = f"{entry.date:<{_DATE_WIDTH}}"
+    kind = describe(entry.game_type)
+    return f"{date_text}  {own}{points}  {kind:<16} {entry.rounds:>2} rounds  {entry.game_id}  {names}"
+
+
+def _as_json(entry: GameEntry) -> dict[str, Any]:
+    shown: dict[str, Any] = msgspec.to_builtins(entry)
+    shown["results"] = None if entry.results is None else [tenths / 10 for tenths in entry.results]
+    shown["player"] = entry.player if entry.player >= 0 else None
+    shown["placement"] = entry.placement
+    shown["opponents"] = list(entry.opponents)
+    return shown
+
+
+def _day(text: str | None) -> date | None:
+    if text is None:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ConfigError(f"--since: found {text!r}, expected a day such as 2026-01-31") from None

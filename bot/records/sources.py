@@ -1,0 +1,166 @@
+"""Sources of records that commands accept: files, folders, links and ids of games on Tenhou, and stdin."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from bot.logs.redaction import clean_text
+from bot.tenhou.links import fetched, full_link, parse_link, viewed_seat
+from game.errors import ReplayError, ReplayTooLarge
+from game.jit import cache_folder
+from replays.formats import MAX_FILE, SUFFIXES, Format, format_of, id_in_name, parse, read_file, read_game
+from replays.index import INDEX_FILE
+from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX, decisions_beside, record_file
+from replays.record import GameRecord
+from replays.tenhou6 import is_link
+
+STDIN: Final = "-"
+
+_FETCHED: Final = "logs"
+_OWN_RESULT: Final = b'{"format":"suzaku-review'
+"""Start of the JSON of a review or an index."""
+_BARE_ID: Final = re.compile(r"(?:log=)?([0-9]{10}gm-[0-9A-Za-z-]+(?:&[a-z]+=[0-9]*)*)")
+_SEAT_IN_NAME: Final = re.compile(r"&tw=([0-3])(?![0-9])")
+"""The viewed seat in file names written by Tenhou's Windows client."""
+_SHOWN: Final = 100
+"""Characters of a source that a message repeats; a link that contains the whole game is long."""
+
+
+class Loaded(NamedTuple):
+    """A record and its source.
+
+    Attributes:
+        record: the game.
+        name: of the file, or "link" or "stdin".
+        source: the format it was read from.
+        seat: given by the file name, the link or the decisions, None if none of them gives one.
+    """
+
+    record: GameRecord
+    name: str
+    source: Format
+    seat: int | None
+
+
+def full_source(source: str) -> str:
+    """A source as `load` takes it: the id or a short link of a game on Tenhou becomes a full link.
+
+    >>> full_source("2026010203gm-0009-0000-0123abcd&tw=2"), full_source("game.xml"), full_source("-")
+    ('https://tenhou.net/0/?log=2026010203gm-0009-0000-0123abcd&tw=2', 'game.xml', '-')
+    """
+    link = full_link(source)
+    if link is not None:
+        return link
+    bare = _BARE_ID.fullmatch(source.strip())
+    return f"https://tenhou.net/0/?log={bare[1]}" if bare and not Path(source).exists() else source
+
+
+def is_folder(source: str) -> bool:
+    """Whether a full source is a folder.
+
+    Raises:
+        ReplayError: it names a file or folder that does not exist or cannot be read.
+    """
+    if source == STDIN or "://" in source:
+        return False
+    path = Path(source)
+    try:
+        path.stat()
+    except FileNotFoundError:
+        raise ReplayError(f"{shown(source)}: no such file or folder") from None
+    except (OSError, ValueError) as exc:
+        why = exc.strerror if isinstance(exc, OSError) else "not a valid file name"
+        raise ReplayError(f"{shown(source)}: cannot be read: {why}") from exc
+    return path.is_dir()
+
+
+def shown(source: str) -> str:
+    """The name of a source in messages.
+
+    >>> shown("-"), shown("games/a.xml")
+    ('stdin', 'games/a.xml')
+    """
+    return "stdin" if source == STDIN else source[:_SHOWN]
+
+
+def load(source: str) -> Loaded:
+    """Load a record from a full source; games on Tenhou are downloaded.
+
+    Raises:
+        ReplayError: the record cannot be read or downloaded.
+    """
+    if source == STDIN:
+        data = sys.stdin.buffer.read(MAX_FILE + 1)
+        if len(data) > MAX_FILE:
+            raise ReplayTooLarge(f"more than {MAX_FILE} bytes")
+        return Loaded(parse(data), "stdin", format_of(data), None)
+    if is_link(source):
+        return Loaded(read_game(source), "link", "link", viewed_seat(source))
+    link = parse_link(source)
+    if link is not None:
+        loaded = _of_file(fetched(link.game_id, cache_folder() / _FETCHED))
+        return loaded._replace(seat=link.seat)
+    if "://" in source:
+        raise ReplayError(
+            "only links to games on tenhou.net are supported; download the record and name the file"
+        )
+    return _of_file(Path(source))
+
+
+def records_in(folder: Path) -> Iterator[Path]:
+    """Files of a folder that are records by their suffix, sorted by name; decisions and indexes are left out.
+
+    Raises:
+        ReplayError: the folder cannot be read.
+    """
+    try:
+        found = sorted(folder.iterdir())
+    except OSError as exc:
+        raise ReplayError(f"{folder}: cannot be read: {exc.strerror}") from exc
+    for path in found:
+        suffix = Path(path.name.removesuffix(".gz")).suffix
+        beside = path.name == INDEX_FILE or path.name.endswith(DECISIONS_SUFFIX)
+        if suffix in SUFFIXES and not beside and not path.is_dir() and not _is_result(path):
+            yield path
+
+
+def _of_file(path: Path) -> Loaded:
+    if path.name.endswith(DECISIONS_SUFFIX):
+        raise ReplayError(
+            f"a file of decisions, not a record; use {record_file(path).name} in the same folder"
+        )
+    data = read_file(path)
+    if data.startswith(_OWN_RESULT):
+        raise ReplayError("a review, not a record; use the record it was made from")
+    record = _with_decisions(parse(data, id_in_name(path.name)), path)
+    named = _SEAT_IN_NAME.search(path.name)
+    return Loaded(record, path.name, format_of(data), int(named[1]) if named else _only_seat(record))
+
+
+def _only_seat(record: GameRecord) -> int | None:
+    """The player whose decisions are saved with the record, if they are of one player only."""
+    seats = {made.player for made in record.decisions}
+    return seats.pop() if len(seats) == 1 else None
+
+
+def _with_decisions(record: GameRecord, path: Path) -> GameRecord:
+    if not path.name.endswith(RECORD_SUFFIX):
+        return record
+    try:
+        return msgspec.structs.replace(record, decisions=decisions_beside(path))
+    except ReplayError as exc:
+        sys.stderr.write(f"note: {clean_text(str(exc))}; the decisions made in play are left out\n")
+        return record
+
+
+def _is_result(path: Path) -> bool:
+    try:
+        return path.suffix == ".json" and read_file(path).startswith(_OWN_RESULT)
+    except ReplayError:
+        return False

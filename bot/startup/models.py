@@ -1,0 +1,121 @@
+"""The configured policy, loaded and tested before anything connects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bot.config.settings import DecisionSection
+from game.errors import CheckpointError, ConfigError, ModelError
+from policies.heuristic.player import HeuristicPolicy
+from policies.known_hand import try_policy
+from policies.named import load_named
+from policies.python_file import PREFIX, PythonPolicy
+from policies.slots import Policy
+
+if TYPE_CHECKING:
+    import torch
+
+THREADS: Final = 1
+"""Threads torch may use for a decision: one position is too little to split, and other tasks need cores."""
+
+
+class PolicyLoader:
+    """Returns the policy loaded at start-up on the first call, and loads a new one on each later call.
+
+    Args:
+        section: configuration of the policy.
+
+    Raises:
+        ConfigError: a checkpoint cannot be used.
+    """
+
+    def __init__(self, section: DecisionSection) -> None:
+        self._section = section
+        self.policy = load(section)
+        self._given = False
+
+    def __call__(self) -> Policy:
+        """The policy; may be called on any thread.
+
+        Raises:
+            ConfigError: a checkpoint can no longer be used.
+        """
+        if self._given:
+            self.policy = load(self._section)
+        self._given = True
+        return self.policy
+
+
+def load(section: DecisionSection) -> Policy:
+    """The policy as configured.
+
+    Raises:
+        ConfigError: a checkpoint cannot be used, with the file and the field in it; there is no GPU; or a
+            Python file defines no policy, with the line in it.
+    """
+    if section.policy == "heuristic":
+        return HeuristicPolicy()
+    if section.policy.startswith(PREFIX):
+        try:
+            return load_named(section.policy).policy
+        except ConfigError as exc:
+            raise ConfigError(f"decision.policy: {exc}") from exc
+    # this imports torch, which takes a second or more and is needed for networks only
+    from policies.inference import SHIPPED, load_policy  # noqa: PLC0415
+
+    use_threads()
+    folder = Path(section.checkpoints) if section.checkpoints else SHIPPED
+    try:
+        return load_policy(folder, averaging=section.permutations, device=device_of(section))
+    except CheckpointError as exc:
+        raise ConfigError(
+            f"decision.checkpoints: {exc}; to play without models, set `decision.policy: heuristic`"
+        ) from exc
+
+
+def device_of(section: DecisionSection) -> torch.device:
+    """The device that the networks run on.
+
+    Raises:
+        ConfigError: a GPU is requested and there is none.
+    """
+    from policies.device import choose_device  # noqa: PLC0415 - as above
+
+    try:
+        return choose_device(section.device)
+    except ModelError as exc:
+        raise ConfigError(f"decision.device: {exc}; use `--device auto`, or `decision.device: auto`") from exc
+
+
+def use_threads() -> None:
+    """Limit torch to `THREADS` threads."""
+    import torch  # noqa: PLC0415 - as above
+
+    torch.set_num_threads(THREADS)
+
+
+def policy_text(section: DecisionSection) -> str:
+    """The configured policy, described in words."""
+    if section.policy == "heuristic":
+        return "the heuristic"
+    if section.policy.startswith(PREFIX):
+        return f"the policy in {section.policy.removeprefix(PREFIX)}"
+    models = f"the models in {section.checkpoints}" if section.checkpoints else "the shipped models"
+    looks = f", averaged over {section.permutations} permutations" if section.permutations > 1 else ""
+    where = "" if section.device == "cpu" else f", on {section.device}"
+    return models + looks + where
+
+
+def try_out(policy: Policy) -> None:
+    """Ask every slot once, about a known hand, which also completes any lazy loading.
+
+    Raises:
+        ConfigError: it gives no usable answer.
+    """
+    try:
+        try_policy(policy)
+    except ModelError as exc:
+        if isinstance(policy, PythonPolicy):
+            raise ConfigError(f"decision.policy: {exc}") from exc
+        raise ConfigError(f"decision.checkpoints: {exc}; train it again, or use another folder") from exc

@@ -1,0 +1,120 @@
+"""Compile or load every kernel before the first move, and show the progress."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Final, TextIO, TypeAlias
+
+import structlog
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from bot.config.settings import DecisionSection
+from bot.logs.setup import set_up_logs
+from bot.startup.models import load, try_out
+from game.jit import kernels, watched_compiler
+from game.table import Table
+from game.warmup import warm_up
+from policies.decision import Decision, decide
+from policies.heuristic.player import HeuristicPolicy
+from policies.slots import Policy
+
+PATIENCE_S: Final = 2.0
+"""Loading from the cache takes less, and prints nothing."""
+REMIND_S: Final = 5.0
+DURATION: Final = "first start and after updates only; takes about 2 minutes on a free core"
+"""Duration of the compilation; docs/measurements.md has the figures."""
+
+Tell: TypeAlias = Callable[[str, int, int], None]
+"""Called with the kernel being compiled, the number of kernels ready, and their total."""
+
+log = structlog.get_logger(__name__)
+
+
+def warm_up_visibly(terminal: TextIO | None = None, policy: Policy | None = None) -> float:
+    """Prepare everything for the first move; return the seconds it took.
+
+    Args:
+        terminal: stream for the progress bar, if it is a terminal; default stderr.
+        policy: the policy that will play; the rules if None.
+
+    Raises:
+        ConfigError: the policy gives no usable answer.
+    """
+    stream = terminal or sys.stderr
+    began = time.monotonic()
+    showing = _bar(stream) if stream.isatty() else _reminders()
+    with showing as tell, watched_compiler(lambda name: tell(name, *kernels())):
+        _all_steps(policy or HeuristicPolicy())
+    seconds = time.monotonic() - began
+    log.info("kernels.ready", seconds=round(seconds, 1))
+    return seconds
+
+
+def first_decision(policy: Policy) -> Decision:
+    """Let the policy make one real decision, the dealer's first discard; this completes any lazy loading."""
+    table = Table(seed=0)
+    player = table.waiting()[0]
+    return decide(table.state, player, table.legal(player), policy, table.length)
+
+
+def _all_steps(policy: Policy) -> None:
+    warm_up()
+    try_out(policy)
+    first_decision(policy)
+
+
+@contextlib.contextmanager
+def _bar(stream: TextIO) -> Iterator[Tell]:
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20))
+    more = (MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[at]}"))
+    with Progress(*columns, *more, console=Console(file=stream), transient=True) as bar:
+        task = bar.add_task("getting ready", total=None, at="")
+
+        def tell(name: str, done: int, total: int) -> None:
+            if bar.tasks[0].total is None:
+                bar.console.print(f"Compiling kernels: {DURATION}.", highlight=False, soft_wrap=True)
+            module = name.rpartition(".")[0]
+            bar.update(task, description="compiling", at=module, completed=done, total=total)
+
+        yield tell
+
+
+@contextlib.contextmanager
+def _reminders() -> Iterator[Tell]:
+    """A log line every few seconds if preparation takes long."""
+    ended = threading.Event()
+    at: dict[str, str | int] = {}
+
+    def remind() -> None:
+        wait_s = PATIENCE_S
+        while not ended.wait(wait_s):
+            if at:
+                log.info("kernels.compiling", **at, hint=DURATION)
+            else:
+                log.info("kernels.loading")
+            wait_s = REMIND_S
+
+    thread = threading.Thread(target=remind, name="reminders", daemon=True)
+    thread.start()
+    try:
+        yield lambda name, done, total: at.update(kernel=name, done=done, of=total)
+    finally:
+        ended.set()
+        thread.join()
+
+
+if __name__ == "__main__":
+    set_up_logs()
+    warm_up_visibly(policy=load(DecisionSection()))

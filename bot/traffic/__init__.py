@@ -1,0 +1,1 @@
+"""Captured traffic: written while playing, read and verified later."""

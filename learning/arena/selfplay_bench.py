@@ -1,0 +1,132 @@
+"""`suzaku bench selfplay`: hanchan per second by player, processes and tables, and where the time goes."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Final
+
+import msgspec
+
+from game.engine import play_bare
+from learning.arena.plan import Plan, sets_for
+from learning.arena.run import run
+from learning.matches.players import contender
+from learning.matches.series import BLOCK_GAMES
+
+PLAYERS: Final = ("network", "heuristic", "random")
+TABLES: Final = (1, 8, 16, 32, 64, 128)
+
+_BARE_S: Final = 3.0
+
+
+class Speed(msgspec.Struct, frozen=True):
+    """One player in all four seats.
+
+    Attributes:
+        player: its name.
+        workers: processes.
+        tables: tables played at a time in each process.
+        games: hanchan played.
+        games_per_s: by wall-clock time, including the start of the processes.
+        core_ms: CPU milliseconds per game.
+        parts: breakdown of these by task.
+    """
+
+    player: str
+    workers: int
+    tables: int
+    games: int
+    games_per_s: float
+    core_ms: float
+    parts: dict[str, float]
+
+
+class SelfPlayBench(msgspec.Struct, frozen=True):
+    """Figures of `suzaku bench selfplay`.
+
+    Attributes:
+        machine: the machine it ran on.
+        seed: seed of all walls.
+        bare_ms: CPU milliseconds for a hanchan of random moves on the rules engine alone.
+        speeds: one entry per player, number of processes and number of tables.
+    """
+
+    machine: str
+    seed: int
+    bare_ms: float
+    speeds: tuple[Speed, ...]
+
+
+def bench_selfplay(
+    players: Sequence[str], *, games: int, workers: int, tables: Sequence[int] = TABLES, seed: int = 0
+) -> SelfPlayBench:
+    """Measure each player with several numbers of tables in one process, then with more processes.
+
+    Args:
+        players: as for the arena.
+        games: hanchan for each measurement of one process; with several processes each plays this many, but
+            at least a whole block.
+        workers: maximum number of processes.
+        tables: numbers of tables for one process.
+        seed: seed of all walls.
+    """
+    bare_ms = _bare_ms(seed)
+    speeds = []
+    for player in players:
+        speeds += [_speed(player, games, 1, side_by_side, seed) for side_by_side in tables]
+        for processes in range(2, workers + 1):
+            shared = processes * max(games, BLOCK_GAMES)
+            speeds.append(_speed(player, shared, processes, min(max(tables), BLOCK_GAMES), seed))
+    return SelfPlayBench(platform.processor() or platform.machine(), seed, bare_ms, tuple(speeds))
+
+
+def print_bench(found: SelfPlayBench, *, as_json: bool) -> int:
+    """Print the measurements."""
+    if as_json:
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
+    else:
+        sys.stdout.write("\n".join(_lines(found)) + "\n")
+    return 0
+
+
+def _lines(found: SelfPlayBench) -> Iterator[str]:
+    yield f"the rules engine alone, random moves: {found.bare_ms:.1f} ms of CPU time per hanchan"
+    yield f"{'player':<20}{'processes':>10}{'tables':>8}{'games/s':>10}{'ms/game':>10}  breakdown, ms"
+    for speed in found.speeds:
+        parts = ", ".join(f"{what} {spent:.1f}" for what, spent in speed.parts.items())
+        yield (
+            f"{speed.player[:20]:<20}{speed.workers:>10}{speed.tables:>8}{speed.games_per_s:>10.2f}"
+            f"{speed.core_ms:>10.1f}  {parts}"
+        )
+
+
+def _speed(player: str, games: int, workers: int, tables: int, seed: int) -> Speed:
+    who = contender(player)
+    plan = Plan(challenger=who, champions=who, sets=sets_for(games, "1v3"), seed=seed, tables=tables)
+    found = run(plan, workers=workers)
+    assert found is not None
+    parts = {what: 1000.0 * spent for what, spent in found.times.items()}
+    return Speed(
+        player=who.name,
+        workers=workers,
+        tables=tables,
+        games=found.played,
+        games_per_s=found.games_per_s,
+        core_ms=sum(parts.values()),
+        parts=dict(sorted(parts.items(), key=lambda part: -part[1])),
+    )
+
+
+def _bare_ms(seed: int) -> float:
+    play_bare(seed)
+    began = time.process_time()
+    for games in count(1):
+        play_bare(seed + games)
+        spent = time.process_time() - began
+        if spent >= _BARE_S:
+            break
+    return 1000.0 * spent / games

@@ -1,0 +1,1 @@
+"""How well danger estimates match real games."""

@@ -1,0 +1,230 @@
+"""Plays the games of a plan in worker processes, and keeps each once, as it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Generic, Self, TypeAlias, TypeVar
+
+import msgspec
+
+from game.files import replace_file
+from game.warmup import warm_up
+from learning.matches.players import packed, seat_down
+from learning.matches.records import GameFile, RecordForm, file_of
+from learning.matches.series import Series
+from learning.matches.store import Store
+from learning.matches.tally import GameRow, row_of
+from learning.workers.pool import Done, Work
+from learning.workers.spread import spread
+from policies.named import Files
+from policies.rollout import Rollout, Times
+
+P = TypeVar("P", bound=Series)
+
+_SAY_S: Final = 0.5
+"""Seconds between two progress messages of a process."""
+
+Tell: TypeAlias = Callable[[int, int, int], None]
+"""Called with the number of games so far, the number planned, and the decisions of this start."""
+Hear: TypeAlias = Callable[[GameRow], None]
+"""Called with every game of this start as it ends."""
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """Setup of a worker.
+
+    Attributes:
+        series: the games to play.
+        form: format of each game's record; None for no records.
+        files: files of the contenders' checkpoints, by their texts; other contenders are loaded from their
+            folders.
+        played: games of incomplete blocks that need not be played again.
+    """
+
+    series: Series
+    form: RecordForm | None = None
+    files: dict[str, Files] = {}
+    played: frozenset[int] = frozenset()
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """A game that ended.
+
+    Attributes:
+        row: its row in the results.
+        times: CPU seconds since the previous game, by task.
+        file: file to keep; a worker may have no access to the folder.
+    """
+
+    row: GameRow
+    times: dict[str, float]
+    file: GameFile | None = None
+
+
+class Underway(msgspec.Struct, frozen=True):
+    """Progress since the previous message.
+
+    Attributes:
+        decisions: decisions requested; forced moves are not.
+        times: CPU seconds by task, except those sent with games.
+    """
+
+    decisions: int
+    times: dict[str, float] = {}
+
+
+Told: TypeAlias = Ended | Underway
+
+
+def player_of_blocks(setup: Setup) -> Work[Told]:
+    """Load all players; return the function that plays a block."""
+    warm_up()
+    series = setup.series
+    loaded = {who: seat_down(who, setup.files.get(who.text)) for who in dict.fromkeys(series.contenders)}
+    rollout = Rollout([loaded[who] for who in series.contenders], tables=series.tables, length=series.length)
+
+    def spent() -> dict[str, float]:
+        times, rollout.times = rollout.times, defaultdict(float)
+        return dict(times)
+
+    def play(block: int) -> Iterator[Told]:
+        numbers = [number for number in series.numbers(block) if number not in setup.played]
+        said, told = time.monotonic(), rollout.decisions
+        for ended in rollout.steps(map(series.seating, numbers)):
+            for played in ended:
+                yield Ended(row_of(played), spent(), file_of(series, played, setup.form))
+            if time.monotonic() - said >= _SAY_S:
+                yield Underway(rollout.decisions - told)
+                said, told = time.monotonic(), rollout.decisions
+        yield Underway(rollout.decisions - told, spent())
+
+    return play
+
+
+class Session(Generic[P]):
+    """Plays the games that are missing.
+
+    Args:
+        series: the games to play.
+        folder: folder of the results; an earlier run in it is resumed. None to keep none.
+        form: format of the records to keep in it; None for no records.
+        tell: called with the progress.
+        hear: called with each game.
+
+    Attributes:
+        series: the games to play.
+        rows: games so far, by number, including those of earlier starts.
+
+    Raises:
+        ConfigError: games of another plan are in the folder.
+        ReplayError: the results there cannot be read.
+        OSError: the results cannot be written.
+    """
+
+    def __init__(
+        self,
+        series: P,
+        folder: Path | None = None,
+        form: RecordForm | None = None,
+        tell: Tell = lambda _games, _of, _decisions: None,
+        hear: Hear = lambda _row: None,
+    ) -> None:
+        self.series = series
+        self._folder = folder
+        self._form = form
+        self._tell = tell
+        self._hear = hear
+        self._store = Store(series, folder)
+        self.rows = self._store.rows
+        self._before = len(self.rows)
+        self._started = time.monotonic()
+        self._times: Times = defaultdict(float)
+        self._decisions = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._store.close()
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(self._left_off) from None
+
+    @property
+    def _left_off(self) -> str:
+        """Message for an interrupted run."""
+        games = f"{len(self.rows)} of {self.series.games} games"
+        if self._folder is None:
+            return f"stopped after {games}; nothing is kept without --out FOLDER"
+        return f"stopped: {games} are in {self._folder}; give the same command again to resume"
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since this start."""
+        return time.monotonic() - self._started
+
+    @property
+    def played(self) -> int:
+        """Number of games of this start."""
+        return len(self.rows) - self._before
+
+    @property
+    def times(self) -> dict[str, float]:
+        """CPU seconds per game of this start, by task."""
+        return {what: spent / self.played for what, spent in sorted(self._times.items()) if self.played}
+
+    def blocks(self, workers: int | None = None, ray: str | None = None) -> Generator[int, None, None]:
+        """Play the incomplete blocks; yield the number of each as it becomes complete.
+
+        Args:
+            workers: processes; one per core if None.
+            ray: address of a cluster to play on; see `learning.workers.spread.spread`.
+
+        Raises:
+            ConfigError: there is no such cluster.
+            WorkerFailed: a process could not continue.
+            OSError: the results cannot be written.
+        """
+        series, rows = self.series, self.rows
+        missing = [
+            block
+            for block in range(series.blocks)
+            if any(number not in rows for number in series.numbers(block))
+        ]
+        self._tell(self._before, series.games, 0)
+        files = {} if ray is None else packed(*dict.fromkeys(series.contenders))
+        played = frozenset(number for block in missing for number in series.numbers(block) if number in rows)
+        setup = Setup(series, self._form, files, played)
+        ended = spread(player_of_blocks, setup, missing, workers=workers, ray=ray)
+        with contextlib.closing(ended):
+            for block, one in ended:
+                if isinstance(one, Done):
+                    yield block
+                elif isinstance(one, Ended):
+                    self._take(one)
+                    self._go_on(one.times)
+                else:
+                    self._decisions += one.decisions
+                    self._go_on(one.times)
+
+    def _go_on(self, times: dict[str, float]) -> None:
+        for what, spent in times.items():
+            self._times[what] += spent
+        self._tell(len(self.rows), self.series.games, self._decisions)
+
+    def _take(self, ended: Ended) -> None:
+        if ended.row.number in self.rows:
+            return
+        if ended.file is not None and self._folder is not None:
+            # before its row: a game in the results always has its record
+            folder = self._folder / ended.file.folder
+            folder.mkdir(exist_ok=True)
+            replace_file(folder / ended.file.name, ended.file.data)
+        self._store.add(ended.row)
+        self._hear(ended.row)

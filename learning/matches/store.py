@@ -1,0 +1,152 @@
+"""A run's results on disk: one line with the plan, then one line per game, added as games end.
+
+Lines are only ever added, so a run killed at any moment leaves whole lines and at most one torn line, which
+is cut off when the run is resumed. A game that arrives twice counts once. When a run is extended, the first
+line is replaced by rewriting the whole file atomically.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Generic, Self, TypeVar
+
+import msgspec
+
+from game.errors import ConfigError, ReplayError
+from game.files import replace_file
+from learning.matches.series import Series
+from learning.matches.tally import GameRow
+
+P = TypeVar("P", bound=Series)
+T = TypeVar("T")
+
+RESULTS_FILE: Final = "results.jsonl"
+
+
+class Store(Generic[P]):
+    """The results of one run; without a folder they are only in memory.
+
+    Args:
+        series: the games to play.
+        folder: folder of the results, created if missing. An interrupted run in it is resumed, and a run with
+            fewer games is extended.
+
+    Attributes:
+        rows: games so far, by number.
+
+    Raises:
+        ConfigError: another run is in the folder.
+        ReplayError: the results there cannot be read.
+        OSError: the results cannot be written.
+    """
+
+    def __init__(self, series: P, folder: Path | None = None) -> None:
+        self.rows: dict[int, GameRow] = {}
+        self._file = None
+        if folder is None:
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / RESULTS_FILE
+        if path.exists():
+            self._read(path, series)
+        self._file = path.open("ab")
+        if self._file.tell() == 0:
+            self._write(series)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+    def add(self, row: GameRow) -> bool:
+        """Keep a game; return False if it is already there."""
+        if row.number in self.rows:
+            return False
+        self.rows[row.number] = row
+        self._write(row)
+        return True
+
+    def _write(self, line: P | GameRow) -> None:
+        if self._file is not None:
+            self._file.write(msgspec.json.encode(line) + b"\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+
+    def _read(self, path: Path, series: P) -> None:
+        data = path.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            with path.open("r+b") as file:
+                file.truncate(whole)
+        lines = data[:whole].splitlines()
+        if lines:
+            found = _decode(path, 1, lines[0], type(series))
+            if not series.continues(found):
+                raise ConfigError(_other_run(path, series, found))
+            if series != found:
+                rest = data[len(lines[0]) + 1 : whole]
+                replace_file(path, msgspec.json.encode(series) + b"\n" + rest)
+        for number, line in enumerate(lines[1:], 2):
+            row = _decode(path, number, line, GameRow)
+            self.rows.setdefault(row.number, row)
+
+
+def read_results(folder: Path, kind: type[P]) -> tuple[P, list[GameRow]]:
+    """The plan and the games of a run, finished or not, by number.
+
+    Args:
+        folder: folder of the results.
+        kind: type of the plan.
+
+    Raises:
+        ReplayError: there is no run, or it cannot be read.
+    """
+    path = folder / RESULTS_FILE
+    try:
+        lines = path.read_bytes().splitlines(keepends=True)
+    except OSError as exc:
+        raise ReplayError(f"{path}: {exc.strerror}") from exc
+    if not lines:
+        raise ReplayError(f"{path}: empty")
+    rows: dict[int, GameRow] = {}
+    for number, line in enumerate(lines[1:], 2):
+        if line.endswith(b"\n"):
+            row = _decode(path, number, line, GameRow)
+            rows.setdefault(row.number, row)
+    return _decode(path, 1, lines[0], kind), [rows[number] for number in sorted(rows)]
+
+
+def _decode(path: Path, number: int, line: bytes, kind: type[T]) -> T:
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except msgspec.MsgspecError as exc:
+        raise ReplayError(f"{path}: line {number}: {exc}; move the file away to start again") from exc
+
+
+def _other_run(path: Path, series: Series, found: Series) -> str:
+    """Describe how the run in the folder differs from the requested one, and what to do about it."""
+    asked, played = series.flags, found.flags
+    differences = [
+        f"{flag} {value}, not {asked[flag]}" for flag, value in played.items() if asked[flag] != value
+    ]
+    if not differences:
+        return f"{path}: the files of a player have changed since that run began; choose another --out"
+    if list(differences) == [f"--games {played['--games']}, not {asked['--games']}"]:
+        return (
+            f"{path}: a run of {played['--games']} games is there; give at least as many to resume it, "
+            "or choose another --out"
+        )
+    return (
+        f"{path}: another run is there, with {'; '.join(differences)}; give the same flags to resume "
+        "it, or choose another --out"
+    )

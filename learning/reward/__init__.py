@@ -1,0 +1,1 @@
+"""Training and evaluation of the global reward predictor."""

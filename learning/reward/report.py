@@ -1,0 +1,213 @@
+"""Evaluates predicted final rewards: the predictor against a constant and tables, and its calibration."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from game.settlement import LAST_ROUND
+from learning.reward.games import Played
+from learning.reward.tables import AND_GAPS, ROUND_AND_PLACE, RewardTable
+from policies.reward import Games, RewardNetwork, predict
+
+Foresee: TypeAlias = Callable[[Games], NDArray[np.float64]]
+"""Predicted rewards, ``[G, T, 4]``."""
+
+CONSTANT: Final = "constant"
+TABLE: Final = "round and place"
+GAPS_TABLE: Final = "round, place and gaps"
+NETWORK: Final = "network"
+FORGETFUL: Final = "network without the rounds before"
+
+_DECILES: Final = 10
+_NORMAL_95: Final = 1.96
+_WINDS: Final = "ESWN"
+
+
+class Decile(msgspec.Struct, frozen=True):
+    """A tenth of all answers, ordered from the lowest predictions to the highest.
+
+    Attributes:
+        expected: mean prediction.
+        actual: mean actual reward.
+        interval: half the width of the 95 % interval of ``actual``, over games.
+        answers: number of answers.
+    """
+
+    expected: float
+    actual: float
+    interval: float
+    answers: int
+
+
+class RewardReport(msgspec.Struct, frozen=True):
+    """Accuracy of predicted rewards, at the start of each round of some games for each player.
+
+    Attributes:
+        split: the games.
+        corpus: content hash of the corpus.
+        games: number of games.
+        answers: players times rounds.
+        square_errors: mean square error of each method.
+        rounds: its square root in single rounds, by round name and method; ``answers`` is their number.
+        gain: by how much the network's mean square error is below that of the best table, with half the
+            width of its 95 % interval over games.
+        deciles: calibration: predictions and actual rewards by tenth.
+        slope: actual rewards regressed on the predictions; 1 is calibrated, less is overconfident.
+    """
+
+    split: str
+    corpus: str
+    games: int
+    answers: int
+    square_errors: dict[str, float]
+    rounds: dict[str, dict[str, float]]
+    gain: tuple[float, float]
+    deciles: tuple[Decile, ...]
+    slope: float
+
+
+def report_on(
+    network: RewardNetwork, counted: Played, played: Played, *, split: str, corpus: str
+) -> RewardReport:
+    """Compare the methods on some games.
+
+    Args:
+        network: the predictor.
+        counted: games to build the tables from; those the network was trained on.
+        played: games to compare on.
+        split: their name, for the report.
+        corpus: content hash, for the report.
+    """
+    rewards = network.architecture.rewards
+    games = played.games
+    answers = {name: foresee(games) for name, foresee in _ways(network, counted).items()}
+    brought = np.array(rewards)[played.places - 1][:, None]
+    errors = {name: (expected - brought) ** 2 for name, expected in answers.items()}
+    gained = np.where(games.dealt[..., None], errors[GAPS_TABLE] - errors[NETWORK], 0.0)
+    missed = np.where(games.dealt[..., None], brought - answers[NETWORK], 0.0)
+    expected = answers[NETWORK][games.dealt].ravel()
+    actual = np.broadcast_to(brought, answers[NETWORK].shape)[games.dealt].ravel()
+    return RewardReport(
+        split=split,
+        corpus=corpus,
+        games=len(games.counts),
+        answers=expected.size,
+        square_errors={name: float(error[games.dealt].mean()) for name, error in errors.items()},
+        rounds=_by_round(games, errors),
+        gain=_mean_with_interval(gained.sum(axis=(1, 2)), expected.size),
+        deciles=_deciles(answers[NETWORK], missed, games),
+        slope=float(np.polyfit(expected, actual, 1)[0]),
+    )
+
+
+def mean_square_error(network: RewardNetwork, played: Played) -> float:
+    """Mean square error of a predictor's rewards at the start of each round, for each player."""
+    brought = np.array(network.architecture.rewards)[played.places - 1][:, None]
+    return float(((predict(network, played.games) - brought) ** 2)[played.games.dealt].mean())
+
+
+def one_by_one(games: Games) -> Games:
+    """Every round as a game of its own, with no history."""
+    dealt = games.dealt
+    starts = games.starts[dealt][:, None]
+    hanchan = np.broadcast_to(games.hanchan[:, None], dealt.shape)[dealt]
+    return Games(starts, np.ones(len(starts), np.int64), hanchan)
+
+
+def _ways(network: RewardNetwork, counted: Played) -> Mapping[str, Foresee]:
+    rewards = network.architecture.rewards
+
+    def forgetful(games: Games) -> NDArray[np.float64]:
+        expected = np.zeros((*games.starts.shape, 4))
+        expected[games.dealt] = predict(network, one_by_one(games))[:, 0]
+        return expected
+
+    return {
+        CONSTANT: lambda games: np.full((*games.starts.shape, 4), np.mean(rewards)),
+        TABLE: RewardTable(counted, ROUND_AND_PLACE, rewards).expected,
+        GAPS_TABLE: RewardTable(counted, AND_GAPS, rewards).expected,
+        FORGETFUL: forgetful,
+        NETWORK: lambda games: predict(network, games),
+    }
+
+
+def _by_round(games: Games, errors: Mapping[str, NDArray[np.float64]]) -> dict[str, dict[str, float]]:
+    """Hanchan and tonpuu together, by rounds left to the last regular one, under the names of a hanchan."""
+    last = np.where(games.hanchan, 0, LAST_ROUND["hanchan"] - LAST_ROUND["tonpuu"])
+    names = games.starts["round_index"].astype(np.int64) + last[:, None]
+    found = {}
+    for number in np.unique(names[games.dealt]).tolist():
+        here = games.dealt & (names == number)
+        of_round = {name: math.sqrt(error[here].mean()) for name, error in errors.items()}
+        found[f"{_WINDS[number // 4]}{number % 4 + 1}"] = {"answers": 4.0 * int(here.sum()), **of_round}
+    return found
+
+
+def _deciles(expected: NDArray[np.float64], missed: NDArray[np.float64], games: Games) -> tuple[Decile, ...]:
+    answers = expected[games.dealt].ravel()
+    bounds = np.quantile(answers, np.arange(1, _DECILES) / _DECILES)
+    tenths = np.digitize(expected, bounds)
+    found = []
+    for tenth in range(_DECILES):
+        here = games.dealt[..., None] & (tenths == tenth)
+        count = int(here.sum())
+        mean = float(expected[here].mean())
+        off, interval = _mean_with_interval(np.where(here, missed, 0.0).sum(axis=(1, 2)), count)
+        found.append(Decile(mean, mean + off, interval, count))
+    return tuple(found)
+
+
+def _mean_with_interval(by_game: NDArray[np.float64], count: int) -> tuple[float, float]:
+    """A mean over answers from its sums by game, and half its 95 % interval over games."""
+    games = len(by_game)
+    spread = float(by_game.std(ddof=1)) if games > 1 else math.nan
+    return float(by_game.sum()) / count, _NORMAL_95 * spread * math.sqrt(games) / count
+
+
+def print_report(report: RewardReport, *, as_json: bool) -> int:
+    """Print the report; return the exit code."""
+    sys.stdout.write((msgspec.json.encode(report).decode() if as_json else report_text(report)) + "\n")
+    return 0
+
+
+def report_text(report: RewardReport) -> str:
+    """The report as Markdown."""
+    total = report.square_errors[CONSTANT]
+    ways = list(report.square_errors)
+    lines = [
+        f"{report.split}: {report.games:,} games, {report.answers:,} answers, corpus {report.corpus[:16]}",
+        "",
+        "| predicted by | mean square error | root | explained |",
+        "| --- | ---: | ---: | ---: |",
+        *(
+            f"| {way} | {error:,.1f} | {math.sqrt(error):.2f} | {1 - error / total:.1%} |"
+            for way, error in report.square_errors.items()
+        ),
+        "",
+        "The network's mean square error is "
+        f"{report.gain[0]:.1f} ± {report.gain[1]:.1f} below that of the best table.",
+        "",
+        f"| round | answers | {' | '.join(ways)} |",
+        "| --- |" + " ---: |" * (len(ways) + 1),
+        *(
+            f"| {name} | {row['answers']:,.0f} | " + " | ".join(f"{row[way]:.2f}" for way in ways) + " |"
+            for name, row in report.rounds.items()
+        ),
+        "",
+        "| tenth | expected | actual | 95 % |",
+        "| ---: | ---: | ---: | ---: |",
+        *(
+            f"| {number} | {decile.expected:.1f} | {decile.actual:.1f} | ± {decile.interval:.1f} |"
+            for number, decile in enumerate(report.deciles, 1)
+        ),
+        "",
+        f"Slope of actual over predicted rewards: {report.slope:.3f}",
+    ]
+    return "\n".join(lines)

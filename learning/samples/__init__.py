@@ -1,0 +1,1 @@
+"""Decisions of real games as samples to learn from."""

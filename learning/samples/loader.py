@@ -1,0 +1,356 @@
+"""Decisions of real games as batches of planes and labels, for learning: one of the five slots at a time.
+
+Games are folded by a kernel that keeps the state at each decision (`learning.samples.positions`). The
+decisions of a pool of many games are shuffled. Worker threads then encode each batch and rename its tiles;
+the kernels release the GIL, so nothing is copied between processes. The order depends on the seed and the
+epoch alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from learning.corpus.reader import Corpus, Numbers
+from learning.samples.choice import Choice
+from learning.samples.positions import Positions, positions_of
+from policies.features.encode import HANCHAN_LAST_ROUND, TONPUU_LAST_ROUND, Planes, encode
+from policies.features.permute import PERMUTATIONS, permute_columns, permute_kinds, permute_planes
+from policies.features.table import KINDS, LITE, LITE_CALL, ORACLE, SETS
+from policies.slots import Slot
+
+if TYPE_CHECKING:
+    import torch
+
+FEATURES: Final = {
+    Slot.DISCARD: LITE,
+    Slot.RIICHI: LITE,
+    Slot.CHI: LITE_CALL,
+    Slot.PON: LITE_CALL,
+    Slot.KAN: LITE_CALL,
+}
+"""Default feature set of each slot."""
+
+_LAST_ROUNDS: Final = np.array((TONPUU_LAST_ROUND, HANCHAN_LAST_ROUND), np.int8)
+_POOL_GAMES: Final = {Slot.DISCARD: 256, Slot.RIICHI: 2048, Slot.CHI: 1024, Slot.PON: 1024, Slot.KAN: 2048}
+_CHUNK: Final = 64
+"""Rows encoded before they are renamed, while their planes are still in the core's own cache."""
+_AHEAD: Final = 2
+"""Batches per worker that may be in progress or waiting to be taken."""
+
+
+class Facts(NamedTuple):
+    """Attributes that accuracy is broken down by, one element for each row of a batch.
+
+    Attributes:
+        turn: ``[B]`` int8, discards the player has made in this round.
+        riichi: ``[B]`` bool, whether an opponent has declared.
+        rank: ``[B]`` int8, the player's dan index.
+        game: ``[B]`` int64, the game's place in the index.
+    """
+
+    turn: NDArray[np.int8]
+    riichi: NDArray[np.bool_]
+    rank: NDArray[np.int8]
+    game: Numbers
+
+
+class Batch(NamedTuple):
+    """Samples, as tensors.
+
+    Attributes:
+        planes: ``[B, C, 34]`` uint8 with 255 for 1.
+        labels: ``[B]`` int64, the kind discarded; for the other slots 1 for yes and 0 for no.
+        legal: ``[B, 34]`` bool, the kinds that may be discarded; None for the other slots.
+        decision: ``[B]`` int64, a number for each decision, unique within the epoch. The rows of a decision
+            are adjacent; the end of a batch may separate them.
+        facts: attributes as arrays if requested, else None.
+    """
+
+    planes: torch.Tensor
+    labels: torch.Tensor
+    legal: torch.Tensor | None
+    decision: torch.Tensor
+    facts: Facts | None
+
+
+class Costs(msgspec.Struct):
+    """CPU seconds of the threads, by task.
+
+    Attributes:
+        fold: decoding games, folding them, keeping the states.
+        gather: copying the states of a batch out of the pool.
+        encode: states to planes.
+        permute: renaming tiles.
+        deliver: making tensors and handing them over.
+    """
+
+    fold: float = 0.0
+    gather: float = 0.0
+    encode: float = 0.0
+    permute: float = 0.0
+    deliver: float = 0.0
+
+    def add(self, other: Costs) -> None:
+        """Add the costs of another."""
+        for name in self.__struct_fields__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+class _Pool(NamedTuple):
+    found: Positions
+    costs: Costs
+
+
+class _Piece(NamedTuple):
+    """Rows of a pool, and the number of its first decision."""
+
+    found: Positions
+    rows: Numbers
+    first: int
+
+
+class _Arrays(NamedTuple):
+    planes: Planes
+    labels: NDArray[np.int64]
+    legal: NDArray[np.bool_] | None
+    decision: NDArray[np.int64]
+    facts: Facts | None
+    costs: Costs
+
+
+class Loader:
+    """Batches of decisions of one slot, shuffled, as torch tensors.
+
+    Args:
+        corpus: The corpus.
+        choice: The players and games to learn from.
+        slot: The slot.
+        features: The feature set of the planes; the small one of the slot by default.
+        deep: Whether LA1 and LA2 are computed by search, in a set that has them.
+        batch_size: Samples in a batch; an epoch's last batch may be smaller.
+        seed: Seed of the order and of the renamings.
+        augment: Rename the tiles of each sample: suits exchanged, 1 and 9 mirrored, or neither.
+        facts: Also deliver the attributes that accuracy is broken down by.
+        workers: Threads.
+        pool_games: Games whose decisions are shuffled together; the default depends on the slot. Discards
+            take about 0.7 MB per game, with up to three pools in memory. The games themselves are shuffled
+            over the whole epoch.
+
+    Attributes:
+        costs: cost of the batches delivered so far.
+
+    Raises:
+        ValueError: the feature set does not exist, or is not for this slot.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        choice: Choice,
+        slot: Slot = Slot.DISCARD,
+        *,
+        features: str | None = None,
+        deep: bool = True,
+        batch_size: int = 1024,
+        seed: int = 0,
+        augment: bool = True,
+        facts: bool = False,
+        workers: int = 2,
+        pool_games: int | None = None,
+    ) -> None:
+        self.corpus = corpus
+        self.choice = choice
+        self.slot = slot
+        self.features = features or FEATURES[slot]
+        if self.features not in SETS or self.features == ORACLE:
+            raise ValueError(f"no feature set {self.features!r} to learn from")
+        self._has_calls = SETS[self.features].of_calls
+        if self._has_calls != SETS[FEATURES[slot]].of_calls:
+            raise ValueError(f"{self.features} is not for {slot}: it is for {SETS[self.features].purpose}")
+        self.deep = deep
+        self.batch_size = batch_size
+        self.seed = seed
+        self.augment = augment
+        self.facts = facts
+        self.workers = workers
+        self.pool_games = pool_games or _POOL_GAMES[slot]
+        self.costs = Costs()
+        self._planes = SETS[self.features].planes
+
+    def epoch(self, number: int = 0, start: int = 0) -> Generator[Batch]:
+        """One pass over all decisions; the same seed and number give the same batches.
+
+        Args:
+            number: Number of the epoch.
+            start: Batches to skip at the beginning; the batches after them are unchanged.
+
+        Raises:
+            StateMismatchError: a game's events do not fit.
+        """
+        import torch  # noqa: PLC0415 - of the optional `learn` extra
+
+        pool = ThreadPoolExecutor(self.workers, thread_name_prefix="samples")
+        waiting: deque[Future[_Arrays]] = deque()
+        try:
+            for batch, pieces in enumerate(self._batches(pool, number)):
+                if batch < start:
+                    continue
+                waiting.append(pool.submit(self._encode, pieces, (self.seed, number, 1, batch)))
+                if len(waiting) > _AHEAD * self.workers:
+                    yield self._deliver(torch, waiting.popleft().result())
+            while waiting:
+                yield self._deliver(torch, waiting.popleft().result())
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _deliver(self, torch: Any, arrays: _Arrays) -> Batch:
+        start = time.thread_time()
+        batch = Batch(
+            torch.from_numpy(arrays.planes),
+            torch.from_numpy(arrays.labels),
+            None if arrays.legal is None else torch.from_numpy(arrays.legal),
+            torch.from_numpy(arrays.decision),
+            arrays.facts,
+        )
+        self.costs.add(arrays.costs)
+        self.costs.deliver += time.thread_time() - start
+        return batch
+
+    def _batches(self, workers: ThreadPoolExecutor, epoch: int) -> Iterator[list[_Piece]]:
+        """The rows of each batch; a batch may begin in one pool and end in the next."""
+        pieces: list[_Piece] = []
+        missing = self.batch_size
+        first = 0
+        for number, found in enumerate(self._pools(workers, epoch)):
+            order = _shuffled(found, np.random.default_rng((self.seed, epoch, 2, number)))
+            at = 0
+            while at < len(order):
+                rows = order[at : at + missing]
+                pieces.append(_Piece(found, rows, first))
+                at += len(rows)
+                missing -= len(rows)
+                if missing == 0:
+                    yield pieces
+                    pieces, missing = [], self.batch_size
+            first += len(found.players)
+        if pieces:
+            yield pieces
+
+    def _pools(self, workers: ThreadPoolExecutor, epoch: int) -> Iterator[Positions]:
+        """The decisions of ``pool_games`` games at a time; the next are folded while these are encoded."""
+        order = np.random.default_rng((self.seed, epoch, 0)).permutation(len(self.choice.games))
+        parts = [order[at : at + self.pool_games] for at in range(0, len(order), self.pool_games)]
+        # where decisions are rare, folding is most of the work
+        ahead = 1 if self.slot is Slot.DISCARD else self.workers
+        coming = deque(workers.submit(self._fold, part) for part in parts[:ahead])
+        for following in (*parts[ahead:], *(None,) * ahead):
+            if not coming:
+                return
+            pool = coming.popleft().result()
+            if following is not None:
+                coming.append(workers.submit(self._fold, following))
+            self.costs.add(pool.costs)
+            yield pool.found
+
+    def _fold(self, places: Numbers) -> _Pool:
+        start = time.thread_time()
+        chosen = Choice(self.choice.games[places], self.choice.players[places])
+        found = positions_of(self.corpus, chosen, self.slot)
+        return _Pool(found, Costs(fold=time.thread_time() - start))
+
+    def _encode(self, pieces: list[_Piece], seed: tuple[int, ...]) -> _Arrays:
+        size = sum(len(piece.rows) for piece in pieces)
+        numbers = np.random.default_rng(seed).integers(0, PERMUTATIONS if self.augment else 1, size)
+        out = self._empty(size)
+        scratch = np.empty((_CHUNK, self._planes, KINDS), np.uint8)
+        at = 0
+        for piece in pieces:
+            for first in range(0, len(piece.rows), _CHUNK):
+                chunk = piece._replace(rows=piece.rows[first : first + _CHUNK])
+                part = slice(at, at + len(chunk.rows))
+                self._encode_chunk(chunk, numbers[part], scratch[: len(chunk.rows)], out, part)
+                at = part.stop
+        return out
+
+    def _empty(self, size: int) -> _Arrays:
+        return _Arrays(
+            planes=np.empty((size, self._planes, KINDS), np.uint8),
+            labels=np.empty(size, np.int64),
+            legal=np.empty((size, KINDS), np.bool_) if self.slot is Slot.DISCARD else None,
+            decision=np.empty(size, np.int64),
+            facts=Facts(
+                np.empty(size, np.int8),
+                np.empty(size, np.bool_),
+                np.empty(size, np.int8),
+                np.empty(size, np.int64),
+            )
+            if self.facts
+            else None,
+            costs=Costs(),
+        )
+
+    def _encode_chunk(
+        self, piece: _Piece, numbers: Numbers, scratch: Planes, out: _Arrays, part: slice
+    ) -> None:
+        begun = time.thread_time()
+        found = piece.found
+        owners = found.owners[piece.rows]
+        states, players, games = found.states[owners], found.players[owners], found.games[owners]
+        out.labels[part] = found.labels[piece.rows]
+        out.decision[part] = piece.first + owners
+        if out.facts is not None:
+            self._note_facts(states, players, games, out.facts, part)
+        gathered = time.thread_time()
+        encode(
+            states,
+            players,
+            self.features,
+            scratch if self.augment else out.planes[part],
+            calls=found.calls[piece.rows] if self._has_calls else None,
+            deep=self.deep,
+            last_round=_LAST_ROUNDS[self.corpus.index["hanchan"][games]],
+        )
+        encoded = time.thread_time()
+        if self.augment:
+            permute_planes(scratch, self.features, numbers, out.planes[part])
+        if out.legal is not None:
+            out.labels[part] = permute_kinds(out.labels[part], numbers)
+            out.legal[part] = permute_columns(_bits(found.legal[owners]), numbers)
+        out.costs.gather += gathered - begun
+        out.costs.encode += encoded - gathered
+        out.costs.permute += time.thread_time() - encoded
+
+    def _note_facts(
+        self, states: NDArray[np.void], players: NDArray[np.int8], games: Numbers, facts: Facts, part: slice
+    ) -> None:
+        rows = np.arange(len(players))
+        declared = states["riichi"] != 0
+        declared[rows, players] = False
+        facts.turn[part] = states["river_size"][rows, players]
+        facts.riichi[part] = declared.any(axis=1)
+        facts.rank[part] = self.corpus.index["ranks"][games, players]
+        facts.game[part] = games
+
+
+def _shuffled(found: Positions, rng: np.random.Generator) -> Numbers:
+    """The rows of all decisions: decisions in random order, the rows of each together."""
+    order = rng.permutation(len(found.players))
+    counts = np.bincount(found.owners, minlength=len(order))
+    first = np.cumsum(counts) - counts
+    counts, first = counts[order], first[order]
+    before = np.cumsum(counts) - counts
+    return np.repeat(first - before, counts) + np.arange(len(found.owners))
+
+
+def _bits(masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """``[N, 34]``: the bits of masks of kinds."""
+    kinds: NDArray[np.bool_] = (masks[:, None] >> np.arange(KINDS, dtype=np.uint64)) & np.uint64(1) == 1
+    return kinds

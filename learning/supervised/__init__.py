@@ -1,0 +1,1 @@
+"""Supervised training of the five models."""

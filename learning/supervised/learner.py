@@ -1,0 +1,216 @@
+"""A network, its averaged weights and its optimiser, trained one batch at a time.
+
+On a CPU a batch is divided among threads. Each has a copy of the network that shares its weights and has its
+own gradients and normalisation. The threads then synchronise once per step, not at every layer.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from learning.samples.loader import Batch
+from learning.supervised.plan import Plan
+from policies.features.table import SETS
+from policies.networks import Network, as_input
+
+_LONGEST_GRADIENT: Final = 1.0
+_NOT_ALLOWED: Final = -1e9
+
+
+class Learner:
+    """A network in training, on the fastest device available.
+
+    Args:
+        network: the initial weights.
+        plan: the training settings.
+        threads: number of threads that share a batch on a CPU; it influences the resulting numbers.
+
+    Attributes:
+        network: the weights of the last step.
+        average: the weights averaged over the steps, which are validated and kept.
+        device: the device of both.
+    """
+
+    def __init__(self, network: Network, plan: Plan, threads: int = 1) -> None:
+        self.plan = plan
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.threads = threads if self.device.type == "cpu" else 1
+        self.network = network.to(self.device).train()
+        self.average = copy.deepcopy(self.network).eval()
+        self._optimiser = torch.optim.AdamW(
+            _weights(self.network, plan.weight_decay), plan.learning_rate, fused=True
+        )
+        self._kept = _kept(plan).to(self.device)
+        self._copies = [self.network, *(_sharing(self.network) for _ in range(self.threads - 1))]
+        self._pool = ThreadPoolExecutor(
+            self.threads, thread_name_prefix="learner", initializer=torch.set_num_threads, initargs=(1,)
+        )
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._pool.shutdown()
+
+    def step(self, batch: Batch, number: int, rate: float) -> float:
+        """Learn from a batch.
+
+        Args:
+            batch: of any size.
+            number: number of the step, from 0.
+            rate: learning rate.
+
+        Returns:
+            The loss.
+        """
+        for group in self._optimiser.param_groups:
+            group["lr"] = rate
+        self._spread_statistics()
+        parts = _divided(batch, self.threads)
+        shares = [len(part.labels) / len(batch.labels) for part in parts]
+        run = map if len(parts) == 1 else self._pool.map
+        losses = list(run(self._learn, self._copies, parts, shares))
+        self._gather(len(parts))
+        nn.utils.clip_grad_norm_(self.network.parameters(), _LONGEST_GRADIENT)
+        self._optimiser.step()
+        self._average_weights(number + 1)
+        return sum(losses)
+
+    def _learn(self, network: Network, part: Batch, share: float) -> float:
+        """Leave the gradients of part of a batch in a network; return its share of the loss."""
+        network.zero_grad(set_to_none=True)
+        loss, _ = judge(self._scores_of(network, part), part)
+        (loss * share).backward()  # type: ignore[no-untyped-call]
+        return float(loss.detach()) * share
+
+    @torch.no_grad()
+    def _spread_statistics(self) -> None:
+        """Copy the network's running averages of normalisation to the copies."""
+        for twin in self._copies[1:]:
+            torch._foreach_copy_(list(twin.buffers()), list(self.network.buffers()))
+
+    @torch.no_grad()
+    def _gather(self, used: int) -> None:
+        """Add the copies' gradients to the network's, and average their running averages."""
+        ours, statistics = _gradients(self.network), list(self.network.buffers())
+        for twin in self._copies[1:used]:
+            torch._foreach_add_(ours, _gradients(twin))
+            torch._foreach_add_(statistics, list(twin.buffers()))
+        torch._foreach_div_(statistics, used)
+
+    @torch.no_grad()
+    def examine(self, batch: Batch) -> tuple[float, int]:
+        """Loss of the averaged weights on a batch, and the number of rows that agree with the player."""
+        loss, hits = judge(self._scores_of(self.average, batch), batch)
+        return float(loss), int(hits.sum())
+
+    def weights(self) -> dict[str, Tensor]:
+        """The averaged weights, on the CPU; those for blanked groups are 0, so that play needs no mask."""
+        tensors = {name: tensor.cpu() for name, tensor in self.average.state_dict().items()}
+        tensors["stem.weight"] = tensors["stem.weight"] * self._kept.cpu()
+        return tensors
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to resume."""
+        return {
+            "network": self.network.state_dict(),
+            "average": self.average.state_dict(),
+            "optimiser": self._optimiser.state_dict(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore what `state` returned."""
+        self.network.load_state_dict(state["network"])
+        self.average.load_state_dict(state["average"])
+        self._optimiser.load_state_dict(state["optimiser"])
+
+    def _scores_of(self, network: nn.Module, batch: Batch) -> Tensor:
+        half = self.plan.precision == "bf16"
+        dtype = torch.bfloat16 if half else torch.float32
+        x = as_input(batch.planes.to(self.device, non_blocking=True), dtype)
+        if self.plan.without:
+            x = x.mul_(self._kept.to(dtype))
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
+            scores: Tensor = network(x)
+        return scores
+
+    @torch.no_grad()
+    def _average_weights(self, steps: int) -> None:
+        """Move the averaged weights towards the new ones; faster at first, while these still change much."""
+        share = 1.0 - min(self.plan.averaging, steps / (steps + 9))
+        ours, theirs = self.average.state_dict().values(), self.network.state_dict().values()
+        torch._foreach_lerp_(list(ours), list(theirs), share)
+
+
+def _sharing(network: Network) -> Network:
+    """A copy that shares the weights in memory, with its own gradients and normalisation."""
+    twin = copy.deepcopy(network)
+    for ours, theirs in zip(twin.parameters(), network.parameters(), strict=True):
+        ours.data = theirs.data
+    return twin
+
+
+def _gradients(network: nn.Module) -> list[Tensor]:
+    return [parameter.grad for parameter in network.parameters() if parameter.grad is not None]
+
+
+def _divided(batch: Batch, parts: int) -> list[Batch]:
+    """Divide a batch into at most this many parts."""
+    planes, labels = batch.planes.chunk(parts), batch.labels.chunk(parts)
+    legal = (None,) * len(labels) if batch.legal is None else batch.legal.chunk(parts)
+    return [
+        batch._replace(planes=some, labels=known, legal=may)
+        for some, known, may in zip(planes, labels, legal, strict=True)
+    ]
+
+
+def judge(scores: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Compare a network's answers with the players'.
+
+    Args:
+        scores: ``[B, 34]`` or ``[B, 2]`` logits.
+        batch: labels, and for discards the legal kinds.
+
+    Returns:
+        The mean cross-entropy over the legal answers, and ``[B]`` bool: whether the likeliest answer was the
+        player's.
+    """
+    scores = scores.float()
+    if batch.legal is not None:
+        scores = scores.masked_fill(~batch.legal.to(scores.device), _NOT_ALLOWED)
+    labels = batch.labels.to(scores.device)
+    return functional.cross_entropy(scores, labels), scores.argmax(1) == labels
+
+
+def learning_rate_at(plan: Plan, step: int, steps: int) -> float:
+    """Learning rate of a step: a linear rise, then a cosine down to 0.
+
+    >>> from learning.supervised.plan import make_plan
+    >>> plan = make_plan("discard", learning_rate=1.0, warm_up=10)
+    >>> [round(learning_rate_at(plan, step, 110), 2) for step in (0, 9, 10, 60, 110)]
+    [0.1, 1.0, 1.0, 0.5, 0.0]
+    """
+    if step < plan.warm_up:
+        return plan.learning_rate * (step + 1) / plan.warm_up
+    done = (step - plan.warm_up) / max(1, steps - plan.warm_up)
+    return plan.learning_rate * 0.5 * (1.0 + math.cos(math.pi * min(1.0, done)))
+
+
+def _weights(network: nn.Module, decay: float) -> list[dict[str, Any]]:
+    """The parameters in two groups: biases and normalisation scales have no weight decay."""
+    weights = [parameter for parameter in network.parameters() if parameter.ndim > 1]
+    others = [parameter for parameter in network.parameters() if parameter.ndim <= 1]
+    return [{"params": weights, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}]
+
+
+def _kept(plan: Plan) -> Tensor:
+    """``[1, C, 1]``: 0 for the planes of blanked groups, else 1."""
+    chosen = SETS[plan.features]
+    kept = torch.ones(1, chosen.planes, 1)
+    kept[:, chosen.planes_of(plan.without)] = 0.0
+    return kept

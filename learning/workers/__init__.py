@@ -1,0 +1,1 @@
+"""Processes that share work, on this machine or on a Ray cluster."""

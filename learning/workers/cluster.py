@@ -1,0 +1,277 @@
+"""Distributes tasks over the processes of a Ray cluster of any size, as `learning.workers.pool` does here.
+
+Each process is an actor with one CPU and one thread. It gets a task once it is ready, so an actor that the
+cluster has no room for delays nothing. Machines may come and go: the tasks of a lost machine are done again
+elsewhere, and new CPUs are used within seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import socket
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Any, Final, Generic, TypeAlias, TypeVar
+
+import msgspec
+import structlog
+
+from game.distribution import require
+from game.errors import ConfigError, WorkerFailed
+from game.processes import startup
+from learning.workers.ordered import default_workers
+from learning.workers.pool import DONE, ONE_THREAD, TRIES, Done, Work, told
+from learning.workers.same_program import differences, program
+
+S = TypeVar("S")
+R = TypeVar("R")
+
+LOCAL: Final = "local"
+
+SETTINGS: Final = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    # Ray's own workers are as important as ours
+    "RAY_worker_niceness": "0",
+    # its reports of lost processes go to stdout, which carries our results, unless they are skipped
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",
+}
+"""Environment for Ray: no usage reports, and no messages that our log repeats."""
+_LOOK_S: Final = 2.0
+"""Interval at which the cluster's number of CPUs is read."""
+_REACH_S: Final = 5.0
+_PATIENCE_S: Final = 30.0
+"""Time without a working process after which a warning is logged."""
+
+_Message: TypeAlias = tuple[str, Any]
+"""Message of a worker: ready, result, done, refused or failed; and its content."""
+
+_log = structlog.get_logger(__name__)
+
+
+def results(
+    prepare: Callable[[S], Work[R]], setup: S, tasks: Sequence[int], workers: int | None, address: str
+) -> Generator[tuple[int, R | Done], None, None]:
+    """Do tasks in a cluster; yield each result as it comes, with its task, and `DONE` at the end of a task.
+
+    Args:
+        prepare: top-level function of a module; called once in each process, returns the function for a task.
+        setup: its argument; sent to each machine once.
+        tasks: numbers, handed out in this order.
+        workers: maximum number of processes; the cluster's number of CPUs, as it changes, if None.
+        address: ``local`` starts Ray on this machine alone, for the duration of the work; ``auto`` is the
+            cluster this machine belongs to, ``HOST:PORT`` the one with that head.
+
+    Raises:
+        ConfigError: there is no such cluster, or Ray is not installed.
+        WorkerFailed: a task raised, the workers of one task were lost repeatedly, or a machine runs a
+            program other than this one.
+    """
+    if not tasks:
+        return
+    with _connected(address, workers) as ray:
+        crew = _Crew(ray, prepare, setup, tasks, workers)
+        try:
+            while crew.busy:
+                yield from crew.listen()
+        finally:
+            crew.dismiss()
+
+
+@contextlib.contextmanager
+def _connected(address: str, workers: int | None) -> Iterator[Any]:
+    """The Ray library, connected."""
+    require("ray", "--ray")
+    os.environ.update(SETTINGS)
+    import ray  # noqa: PLC0415 - an extra, for those who ask for it
+
+    _check(address)
+    try:
+        _connect(ray, address, workers)
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _connect(ray: Any, address: str, workers: int | None) -> None:
+    cpus = None
+    if address == LOCAL:
+        cpus = workers or default_workers()
+        # its ports are open to the network, and Ray would otherwise store the token for them in a file
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    try:
+        ray.init(address, num_cpus=cpus, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as exc:
+        why = str(exc).partition("\n")[0]
+        raise ConfigError(
+            f"--ray {address}: {why}; start a cluster with `ray start --head`, or take --ray {LOCAL}"
+        ) from exc
+
+
+def _check(address: str) -> None:
+    """Check the address first: Ray reports these faults only after minutes, or unclearly."""
+    if "://" in address:
+        raise ConfigError(f"--ray {address}: run this on a machine of the cluster, with --ray auto")
+    host, colon, port = address.rpartition(":")
+    if not colon:
+        return
+    try:
+        socket.create_connection((host, int(port)), _REACH_S).close()
+    except (OSError, ValueError) as exc:
+        raise ConfigError(f"--ray {address}: {exc}; start a cluster there with `ray start --head`") from exc
+
+
+class _Member(msgspec.Struct):
+    """A worker: its actor, and its current task, None before it is ready."""
+
+    actor: Any
+    task: int | None = None
+
+
+class _Crew(Generic[S, R]):
+    """The workers, keyed by the next message expected from each."""
+
+    def __init__(
+        self,
+        ray: Any,
+        prepare: Callable[[S], Work[R]],
+        setup: S,
+        tasks: Sequence[int],
+        workers: int | None,
+    ) -> None:
+        self._ray = ray
+        self._setup = ray.put((program(), startup(), prepare, setup))
+        self._actors = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(_Worker)
+        self._workers = workers
+        self._waiting = deque(tasks)
+        self._lost = Counter[int]()
+        self._unready = self._most = 0
+        self._members: dict[Any, _Member] = {}
+        self._looked, self._worked = -float("inf"), time.monotonic()
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._waiting) or any(member.task is not None for member in self._members.values())
+
+    def listen(self) -> Iterator[tuple[int, R | Done]]:
+        self._hire()
+        if not self._members:
+            time.sleep(_LOOK_S)
+            return
+        first, _ = self._ray.wait(list(self._members), num_returns=1, timeout=_LOOK_S)
+        if not first:
+            return
+        # handle every other waiting message too, so that no worker waits behind the first
+        heard, _ = self._ray.wait(list(self._members), num_returns=len(self._members), timeout=0)
+        for source in heard or first:
+            yield from self._hear(source)
+
+    def _hear(self, source: Any) -> Iterator[tuple[int, R | Done]]:
+        member = self._members[source]
+        try:
+            kind, value = self._ray.get(source if member.task is None else next(source))
+        except self._ray.exceptions.RayTaskError as error:
+            kind, value = "failed", str(error)
+        except (self._ray.exceptions.RayError, StopIteration) as error:
+            self._lose(source, error)
+            return
+        task = member.task
+        if kind == "refused":
+            raise WorkerFailed(value)
+        if kind == "failed":
+            raise WorkerFailed(f"task {task}: {value}" if task is not None else value)
+        if kind == "result":
+            assert task is not None
+            yield task, value
+            return
+        del self._members[source]
+        self._unready = 0
+        self._next_task(member)
+        if task is not None:
+            yield task, DONE
+
+    def _hire(self) -> None:
+        """Start as many workers as there is room and work for."""
+        now = time.monotonic()
+        if any(member.task is not None for member in self._members.values()):
+            self._worked = now
+        if now - self._looked < _LOOK_S:
+            return
+        self._looked = now
+        cpus = int(self._ray.cluster_resources().get("CPU", 0))
+        if now - self._worked >= _PATIENCE_S:
+            self._worked = now
+            _log.warning("cluster.waiting", cpus=cpus, tasks=len(self._waiting))
+        at_work = sum(member.task is not None for member in self._members.values())
+        for _ in range(min(self._workers or cpus, len(self._waiting) + at_work) - len(self._members)):
+            actor = self._actors.remote()
+            self._members[actor.get_ready.remote([self._setup])] = _Member(actor)
+        self._most = max(self._most, len(self._members))
+
+    def _next_task(self, member: _Member) -> None:
+        """Give a worker the next task; without one it is released."""
+        if self._waiting:
+            member.task = self._waiting.popleft()
+            self._members[member.actor.do.remote(member.task)] = member
+
+    def _lose(self, source: Any, error: Exception) -> None:
+        """A worker is gone: another one does its task again."""
+        member = self._members.pop(source)
+        self._ray.kill(member.actor)
+        self._looked = -float("inf")
+        task, reason = member.task, type(error).__name__
+        if task is None:
+            self._unready += 1
+            _log.warning("worker.lost", reason=reason)
+            if self._unready >= TRIES * self._most:
+                raise WorkerFailed(f"{self._unready} processes died before any was ready ({reason})")
+            return
+        self._lost[task] += 1
+        _log.warning("worker.lost", task=task, reason=reason, times=self._lost[task])
+        if self._lost[task] >= TRIES:
+            raise WorkerFailed(f"task {task}: its process was lost {TRIES} times ({reason})")
+        self._waiting.appendleft(task)
+
+    def dismiss(self) -> None:
+        for member in self._members.values():
+            self._ray.kill(member.actor)
+        self._members.clear()
+
+
+class _Worker:
+    """Actor in a process of the cluster; its module imports nothing that computes."""
+
+    def __init__(self) -> None:
+        os.environ.update(ONE_THREAD)
+        self._work: Work[Any] | None = None
+
+    def get_ready(self, setup: list[Any]) -> _Message:
+        """Prepare.
+
+        Args:
+            setup: a reference to the setup, in a list: unpacking it imports what reads the environment.
+        """
+        import ray  # noqa: PLC0415 - an extra that every worker here has
+
+        try:
+            wanted, begin, prepare, given = ray.get(setup[0])
+            begin()
+            if other := differences(wanted, program()):
+                return "failed", f"{socket.gethostname()} runs another program: {other}"
+            self._work = prepare(given)
+        except Exception as error:
+            return told(error)
+        return "ready", None
+
+    def do(self, task: int) -> Iterator[_Message]:
+        """Do a task; its results are sent as they come."""
+        assert self._work is not None
+        try:
+            for result in self._work(task):
+                yield "result", result
+        except Exception as error:
+            yield told(error)
+            return
+        yield "done", None

@@ -1,0 +1,44 @@
+"""Distributes tasks over the processes of this machine or of a cluster, with the same results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import TypeVar
+
+from learning.workers import cluster, pool
+from learning.workers.ordered import default_workers
+from learning.workers.pool import Done, Work
+
+S = TypeVar("S")
+R = TypeVar("R")
+
+
+def spread(
+    prepare: Callable[[S], Work[R]],
+    setup: S,
+    tasks: Sequence[int],
+    *,
+    workers: int | None = None,
+    ray: str | None = None,
+) -> Generator[tuple[int, R | Done], None, None]:
+    """Do tasks in processes; yield each result and its task, and `pool.DONE` at the end of a task.
+
+    The task of a lost process is done again from the beginning, so some results arrive twice. Close the
+    generator to stop early.
+
+    Args:
+        prepare: top-level function of a module; called once in each process, returns the function for a task.
+        setup: its argument. Other machines have our program but not our files: for a cluster it must hold
+            everything needed.
+        tasks: numbers, handed out in this order.
+        workers: processes, of one thread each; one per core, of this machine or of the cluster, if None.
+        ray: None for processes of our own; for a Ray cluster ``local``, ``auto`` or ``HOST:PORT``, see
+            `learning.workers.cluster.results`.
+
+    Raises:
+        ConfigError: there is no such cluster, or Ray is not installed.
+        WorkerFailed: a task raised, or the workers of one task were lost repeatedly.
+    """
+    if ray is None:
+        return pool.results(prepare, setup, tasks, workers or default_workers())
+    return cluster.results(prepare, setup, tasks, workers, ray)

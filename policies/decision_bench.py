@@ -1,0 +1,188 @@
+"""`suzaku bench decision`: how long a policy takes per decision, one position at a time as in play."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+import msgspec
+import numpy as np
+import torch
+
+from game.actions import Action
+from game.errors import ConfigError
+from game.table import Table
+from policies.decision import decide
+from policies.features.table import LITE, LITE_CALL, SETS, SUPHX, SUPHX_CALL
+from policies.heuristic.player import HeuristicPolicy
+from policies.inference import Averaging, Model, NetworkPolicy
+from policies.known_hand import known_questions
+from policies.networks import DISCARDS, YES_NO, Architecture, Network, Outputs
+from policies.slots import Policy, Question, Slot, Source
+
+_CALL_SETS: Final = {LITE: LITE_CALL, SUPHX: SUPHX_CALL}
+"""The feature set of the call models, by the set of the own-turn models."""
+_WARM_UPS: Final = 3
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """Latency of single operations.
+
+    Attributes:
+        name: a slot's answers, or whole decisions.
+        count: number of operations.
+        median_ms: median.
+        p99_ms: 99th percentile.
+        most_ms: maximum.
+        core_median_ms: median CPU time of our thread, independent of other load on the machine.
+        core_p99_ms: 99th percentile of that.
+    """
+
+    name: str
+    count: int
+    median_ms: float
+    p99_ms: float
+    most_ms: float
+    core_median_ms: float
+    core_p99_ms: float
+
+
+class _Times:
+    """Wall-clock and CPU seconds of each of a number of operations."""
+
+    def __init__(self) -> None:
+        self.clock: list[float] = []
+        self.core: list[float] = []
+
+    @contextmanager
+    def measured(self) -> Iterator[None]:
+        clock, core = time.perf_counter(), time.thread_time()
+        yield
+        self.core.append(time.thread_time() - core)
+        self.clock.append(time.perf_counter() - clock)
+
+    def waiting(self, name: str) -> Waiting:
+        median, slow, most = _milliseconds(self.clock, (50, 99, 100))
+        return Waiting(name, len(self.clock), median, slow, most, *_milliseconds(self.core, (50, 99)))
+
+
+class DecisionBench(msgspec.Struct, frozen=True):
+    """The results of `suzaku bench decision`.
+
+    Attributes:
+        machine: what it ran on.
+        cores: that the program may use.
+        threads: that torch uses for one position.
+        policy: the policy measured.
+        decisions: those with more than one legal action, all slots of each together.
+        slots: the answers of each slot alone.
+    """
+
+    machine: str
+    cores: int
+    threads: int
+    policy: str
+    decisions: Waiting
+    slots: tuple[Waiting, ...]
+
+
+def bench_decisions(policy: Policy, name: str, *, count: int = 1000, seed: int = 0) -> DecisionBench:
+    """Let a policy decide in positions from games played by the heuristic.
+
+    Args:
+        policy: the policy to measure.
+        name: its name.
+        count: number of decisions.
+        seed: of the walls.
+    """
+    timed = _Timed(policy)
+    for _ in range(_WARM_UPS):
+        for question in known_questions():
+            policy.answer(question.slot, [question])
+    whole = _Times()
+    for table, player, legal in _positions(count, seed):
+        with whole.measured():
+            decide(table.state, player, legal, timed, table.length)
+    return DecisionBench(
+        machine=f"{platform.machine()}, Python {platform.python_version()}",
+        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        threads=torch.get_num_threads(),
+        policy=name,
+        decisions=whole.waiting("decision"),
+        slots=tuple(timed.times[slot].waiting(slot) for slot in Slot if slot in timed.times),
+    )
+
+
+def untrained_policy(
+    width: int,
+    depth: int,
+    features: str,
+    averaging: Averaging,
+    seed: int = 0,
+    device: torch.device | str = "cpu",
+) -> NetworkPolicy:
+    """Networks of a given size with random weights: as slow as trained ones.
+
+    Args:
+        width: of each network, at least 1.
+        depth: of each network, at least 1.
+        features: feature set of the own-turn models; the call models use the matching one.
+        averaging: suit permutations averaged over in every position.
+        seed: of the weights.
+        device: where to compute.
+
+    Raises:
+        ConfigError: there is no such feature set.
+    """
+    if features not in _CALL_SETS:
+        raise ConfigError(f"--features: found {features!r}, expected {' or '.join(_CALL_SETS)}")
+    torch.manual_seed(seed)
+    models = {}
+    for slot in Slot:
+        seen = features if slot in (Slot.DISCARD, Slot.RIICHI) else _CALL_SETS[features]
+        outputs: Outputs = DISCARDS if slot is Slot.DISCARD else YES_NO
+        network = Network(Architecture(SETS[seen].planes, outputs, width, depth))
+        models[slot] = Model(network.eval(), seen, device=device)
+    return NetworkPolicy(models, averaging)
+
+
+class _Timed:
+    """A policy that records how long each answer took."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self.times: defaultdict[Slot, _Times] = defaultdict(_Times)
+
+    @property
+    def source(self) -> Source:
+        return self._policy.source
+
+    def answer(self, slot: Slot, questions: Sequence[Question]) -> Sequence[Sequence[float]]:
+        with self.times[slot].measured():
+            return self._policy.answer(slot, questions)
+
+
+def _positions(count: int, seed: int) -> Iterator[tuple[Table, int, list[Action]]]:
+    """Positions with a choice, from successive games of the heuristic."""
+    policy, met = HeuristicPolicy(), 0
+    while met < count:
+        table = Table(seed)
+        seed += 1
+        while not table.done and met < count:
+            actions = {}
+            for player in table.waiting():
+                legal = table.legal(player)
+                if len(legal) > 1 and met < count:
+                    met += 1
+                    yield table, player, legal
+                actions[player] = decide(table.state, player, legal, policy, table.length).action
+            table.step(actions)
+
+
+def _milliseconds(seconds: Sequence[float], hundredths: Sequence[int]) -> list[float]:
+    return [round(1000 * float(t), 3) for t in np.percentile(seconds, hundredths)]

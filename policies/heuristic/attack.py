@@ -1,0 +1,372 @@
+"""The value of playing on: exact for hands tenpai or one tile away, by routes for hands further away.
+
+All values are gains in the units of `policies.heuristic.stakes`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from game.fold import bit
+from game.jit import kernel
+from game.shanten import accepted, shanten, waits
+from policies.heuristic.hand_value import CLOSED, MELDS, dora_in, win_value
+from policies.heuristic.routes import route_value
+from policies.heuristic.stakes import gain_at
+
+# Entries of `moment`, which is the same for every hand evaluated in one decision.
+DRAWS: Final = 0
+"""Own draws left."""
+PRESSURE: Final = 1
+"""0–1: chance that the most dangerous opponent is tenpai."""
+DRAW_RISK: Final = 2
+"""Expected loss from discarding a tile drawn at random."""
+RIICHI_OPEN: Final = 3
+"""1 if riichi may still be declared, given points and wall; 2 after it."""
+STICK_PRICE: Final = 4
+"""Value of the riichi stick."""
+TENPAI_PRICE: Final = 5
+"""Value of being tenpai when the wall runs out."""
+TURN: Final = 6
+"""Own discards so far."""
+LATER_RISK: Final = 7
+"""Expected loss per turn in riichi to hands that are no threat yet."""
+FOLDING: Final = 8
+"""0-1: how much the opponents still avoid dealing in."""
+MOMENT_SIZE: Final = 9
+
+_RON_RATE: Final = 0.38
+_RON_RATE_SILENT: Final = 0.48
+"""How much likelier an opponent's discard is a wait than a random tile: opponents fold against riichi."""
+_THROWN: Final = (1.35, 1.15, 0.9, 0.75, 0.7)
+"""Relative readiness to discard 1/9, 2/8, 3/7, 4/6 and 5."""
+_THROWN_HONOUR: Final = 1.6
+_ENDS_EARLY: Final = 0.015
+_ENDS_LATE: Final = 0.09
+"""Chance per turn that another player ends the round, with 15 or more own draws left, and with 8 or fewer."""
+_FOLDED_BY_RIICHI: Final = 0.35
+"""Share of that chance that our riichi removes, because opponents fold."""
+_ENDS_AGAINST_RIICHI: Final = 0.045
+"""Added to that chance against a riichi."""
+_RIICHI_SIDE_HAN: Final = 0.5
+"""Ippatsu and ura dora on average."""
+_SILENT_RISK: Final = 0.25
+_ONWARD_RISK: Final = 0.3
+_RIICHI_RISK: Final = 0.45
+"""Share of the risk of drawn tiles taken by a silent tenpai, an unfinished hand and a declared riichi. The
+first two can still fold, and all draw safe tiles more often than their share of unseen tiles suggests."""
+_HORIZON: Final = 3.0
+"""Number of draws within which an improving draw is considered."""
+_FU_HAN: Final = 0.35
+"""Han equivalent of ten fu above or below the average."""
+
+
+@kernel
+def _thrown(kind: int) -> float:
+    if kind >= 27:
+        return _THROWN_HONOUR
+    return _THROWN[min(kind % 9, 8 - kind % 9)]
+
+
+@kernel
+def _still_playing(draws: float, pressure: float, deterred: float) -> float:
+    """Chance that no other player ends the round before the next own draw.
+
+    Args:
+        draws: own draws left.
+        pressure: 0-1.
+        deterred: 0-1, how far our riichi makes opponents fold.
+    """
+    early = min(1.0, max(0.0, (draws - 8.0) / 7.0))
+    ends = _ENDS_LATE + (_ENDS_EARLY - _ENDS_LATE) * early
+    ends *= 1.0 - _FOLDED_BY_RIICHI * deterred
+    return 1.0 - ends - _ENDS_AGAINST_RIICHI * pressure
+
+
+@kernel
+def _race(per_turn: float, draws: float, pressure: float, deterred: float, out: Any) -> None:
+    """The race of a tenpai hand to the end of the round.
+
+    Args:
+        per_turn: chance to win within one turn.
+        draws: own draws left.
+        pressure: 0-1.
+        deterred: 0-1, as for `_still_playing`.
+        out: ``[3]`` float64, receives the chance to win, the chance that the wall runs out first, and the
+            number of further discards.
+    """
+    keep = 1.0
+    won = 0.0
+    thrown = 0.0
+    left = draws
+    while left > 0.0:
+        part = min(1.0, left)
+        won += keep * per_turn * part
+        keep *= 1.0 - (1.0 - (1.0 - per_turn) * _still_playing(left, pressure, deterred)) * part
+        thrown += keep * part
+        left -= 1.0
+    out[0] = won
+    out[1] = keep
+    out[2] = thrown
+
+
+@kernel
+def tenpai_value(
+    hand34: Any, side: Any, unseen34: Any, dora34: Any, gains: Any, moment: Any, thrown34: Any, out: Any
+) -> None:
+    """Value of a tenpai hand, with and without riichi.
+
+    Args:
+        hand34: ``[34]`` int8, 3n+1 concealed tiles.
+        side: the hand's fixed part.
+        unseen34: ``[34]`` int8.
+        dora34: ``[34]`` int8.
+        gains: ``[HAN_MAX]`` float64.
+        moment: ``[MOMENT_SIZE]`` float64.
+        thrown34: bit per kind the player has discarded; a wait among them is furiten.
+        out: ``[2]`` float64, receives the value of riichi (-1e9 if not possible) and of staying silent.
+    """
+    out[0] = -1e9
+    out[1] = 0.0
+    mask = waits(hand34, side[MELDS])
+    unseen_total = 0.0
+    for kind in range(34):
+        unseen_total += unseen34[kind]
+    unseen_total = max(1.0, unseen_total)
+    furiten = (mask & thrown34) != 0
+    careless = 0.5 + 0.5 * min(1.0, moment[DRAWS] / 12.0)  # late in the round fewer live tiles are discarded
+    dora = dora_in(hand34, dora34, side)
+    closed = side[CLOSED] == 1
+    value = np.empty(2, dtype=np.int64)
+    trial = hand34.copy()
+    tsumo = 0.0  # per turn, then the same multiplied by its gain
+    ron = 0.0
+    ron_silent = 0.0
+    riichi_gain = 0.0
+    silent_gain = 0.0
+    for kind in range(34):
+        live = unseen34[kind]
+        if (mask & bit(kind)) == 0 or live <= 0:
+            continue
+        trial[kind] += 1
+        win_value(trial, side, kind, False, value)
+        trial[kind] -= 1
+        han = float(value[0])
+        shade = _FU_HAN * (value[1] - 32.0) / 10.0 if han < 5 else 0.0
+        tile_dora = dora + dora34[kind]
+        by_draw = live / unseen_total
+        by_throw = 0.0 if furiten else 3.0 * careless * _thrown(kind) * by_draw
+        tsumo += by_draw
+        ron += _RON_RATE * by_throw
+        declared = gain_at(gains, han + 1.0 + tile_dora + _RIICHI_SIDE_HAN + shade)
+        declared_tsumo = gain_at(gains, han + 2.0 + tile_dora + _RIICHI_SIDE_HAN + shade)
+        riichi_gain += _RON_RATE * by_throw * declared + by_draw * declared_tsumo
+        if han > 0:
+            ron_silent += _RON_RATE_SILENT * by_throw
+            silent_gain += _RON_RATE_SILENT * by_throw * gain_at(gains, han + tile_dora + shade)
+        own = han + 1.0 if closed else han
+        if own > 0:
+            silent_gain += by_draw * gain_at(gains, own + tile_dora + shade)
+    draws = moment[DRAWS]
+    pressure = moment[PRESSURE]
+    slower = 1.0 - 0.35 * pressure
+    race = np.empty(3, dtype=np.float64)
+    per_turn = tsumo + ron_silent * slower
+    _race(per_turn, draws, pressure, 0.0, race)
+    out[1] = (
+        moment[TENPAI_PRICE] * race[1] - _SILENT_RISK * (moment[DRAW_RISK] + moment[LATER_RISK]) * race[2]
+    )
+    if silent_gain > 0.0:
+        out[1] += race[0] * silent_gain / (tsumo + ron_silent)
+    if closed and moment[RIICHI_OPEN] > 0.0 and tsumo > 0.0:
+        _race(tsumo + ron * slower, draws, pressure, moment[FOLDING], race)
+        out[0] = race[0] * riichi_gain / (tsumo + ron) - (1.0 - race[0]) * moment[STICK_PRICE]
+        out[0] += moment[TENPAI_PRICE] * race[1]
+        out[0] -= (_RIICHI_RISK * moment[DRAW_RISK] + moment[LATER_RISK]) * race[2]
+
+
+@kernel
+def hand_worth(
+    hand34: Any, side: Any, unseen34: Any, dora34: Any, gains: Any, moment: Any, thrown34: Any, depth: int
+) -> float:
+    """Value of a 3n+1 hand before its next draw.
+
+    Args:
+        hand34: ``[34]`` int8.
+        side: the hand's fixed part.
+        unseen34: ``[34]`` int8.
+        dora34: ``[34]`` int8.
+        gains: ``[HAN_MAX]`` float64.
+        moment: ``[MOMENT_SIZE]`` float64.
+        thrown34: bit per kind already discarded.
+        depth: 0 evaluates the next draw by routes only; 1 also the shape after that draw.
+    """
+    distance, mask = accepted(hand34, side[MELDS])
+    if distance <= 0:
+        out = np.empty(2, dtype=np.float64)
+        tenpai_value(hand34, side, unseen34, dora34, gains, moment, thrown34, out)
+        return float(out[0] if moment[RIICHI_OPEN] > 1.0 else max(out[0], out[1]))
+    if distance == 1 and depth > 0:
+        exact = _one_away(hand34, side, unseen34, dora34, gains, moment, thrown34, mask)
+        broad = _further(hand34, side, unseen34, dora34, gains, moment, mask, distance, 0)
+        return float(max(0.0, exact * _ONE_AWAY_SCALE) ** 0.5 * max(0.0, broad) ** 0.5)
+    return _further(hand34, side, unseen34, dora34, gains, moment, mask, distance, depth)
+
+
+@kernel
+def _one_away(
+    hand34: Any,
+    side: Any,
+    unseen34: Any,
+    dora34: Any,
+    gains: Any,
+    moment: Any,
+    thrown34: Any,
+    mask: Any,
+) -> float:
+    """Value of a hand one draw from tenpai: each draw, then the best tenpai, then the race."""
+    total = 0.0
+    for kind in range(34):
+        total += unseen34[kind]
+    total = max(1.0, total)
+    later = moment.copy()
+    later[DRAWS] = max(0.0, moment[DRAWS] - 1.0)
+    half = moment.copy()
+    half[DRAWS] = max(0.0, 0.5 * moment[DRAWS] - 1.0)
+    trial = hand34.copy()
+    rest = unseen34.copy()
+    out = np.empty(2, dtype=np.float64)
+    arrive = 0.0
+    soon = 0.0
+    late = 0.0
+    for kind in range(34):
+        live = unseen34[kind]
+        if (mask & bit(kind)) == 0 or live <= 0:
+            continue
+        trial[kind] += 1
+        rest[kind] -= 1
+        best = 0.0
+        best_late = 0.0
+        for throw in range(34):
+            if trial[throw] == 0 or throw == kind:
+                continue
+            trial[throw] -= 1
+            if shanten(trial, side[MELDS]) == 0:
+                tenpai_value(trial, side, rest, dora34, gains, later, thrown34 | bit(throw), out)
+                now = max(out[0], out[1])
+                if now > best:
+                    best = now
+                    tenpai_value(trial, side, rest, dora34, gains, half, thrown34 | bit(throw), out)
+                    best_late = max(out[0], out[1], 0.0)
+            trial[throw] += 1
+        trial[kind] -= 1
+        rest[kind] += 1
+        # calls also bring the tile once the hand is open
+        supply = live / total * (1.0 if side[CLOSED] else _OPEN_SUPPLY)
+        arrive += supply
+        soon += supply * best
+        late += supply * best_late
+    if arrive <= 0.0:
+        return 0.0
+    # between the value of a tenpai reached immediately and of one reached halfway
+    worth = 0.0
+    keep = 1.0
+    draws = int(moment[DRAWS])
+    for turn in range(draws):
+        part = min(1.0, turn / max(1.0, 0.5 * draws))
+        if turn > 0.5 * draws:
+            scale = max(0.0, (draws - turn) / (0.5 * draws))
+            worth += keep * late * scale
+        else:
+            worth += keep * (soon * (1.0 - part) + late * part)
+        keep *= _still_playing(draws - turn, moment[PRESSURE], 0.0) * max(0.0, 1.0 - arrive)
+    return worth
+
+
+_ONE_AWAY_SCALE: Final = 1.5
+"""Factor on the exact value of a hand one tile away for shape improvements. Source: Phoenix-room games."""
+_OPEN_SUPPLY: Final = 1.9
+"""How much faster a tile arrives if it may also be called."""
+_USUAL_COPIES: Final = (5.0, 14.0, 22.0, 30.0, 38.0, 45.0, 50.0)
+"""Accepted copies of an average hand by shanten."""
+_SHAPE_POWER: Final = 0.7
+
+
+@kernel
+def _further(
+    hand34: Any,
+    side: Any,
+    unseen34: Any,
+    dora34: Any,
+    gains: Any,
+    moment: Any,
+    mask: Any,
+    distance: int,
+    depth: int,
+) -> float:
+    """Value of a hand two or more away: its routes now, and after each draw that helps one of them."""
+    draws = moment[DRAWS]
+    pressure = moment[PRESSURE]
+    now = route_value(hand34, side, unseen34, dora34, gains, draws, pressure)
+    total = 0.0
+    for kind in range(34):
+        total += unseen34[kind]
+    total = max(1.0, total)
+    trial = hand34.copy()
+    rest = unseen34.copy()
+    helped = 0.0
+    rise = 0.0
+    for kind in range(34):
+        live = unseen34[kind]
+        if live <= 0:
+            continue
+        trial[kind] += 1
+        then = route_value(trial, side, unseen34, dora34, gains, max(0.0, draws - 1.5), pressure)
+        if depth > 0 and (mask & bit(kind)) != 0:
+            rest[kind] -= 1
+            then *= _shape(trial, side, rest, distance - 1)
+            rest[kind] += 1
+        trial[kind] -= 1
+        if then > now * 1.02:
+            helped += live / total
+            rise += live / total * (then - now)
+    if helped <= 0.0:
+        return now
+    # chance that one of these draws comes within the horizon, counted at most once
+    within = (1.0 - (1.0 - helped) ** min(_HORIZON, draws)) / helped
+    return float(now + within * rise)
+
+
+@kernel
+def _shape(hand34: Any, side: Any, unseen34: Any, distance: int) -> float:
+    """Quality of a 3n+2 hand's shape after its best discard, 1 for an average one."""
+    trial = hand34.copy()
+    best = 0
+    for throw in range(34):
+        if trial[throw] == 0:
+            continue
+        trial[throw] -= 1
+        if shanten(trial, side[MELDS]) == distance:
+            _, mask = accepted(trial, side[MELDS])
+            copies = 0
+            for kind in range(34):
+                if (mask & bit(kind)) != 0:
+                    copies += unseen34[kind]
+            best = max(best, copies)
+        trial[throw] += 1
+    usual = _USUAL_COPIES[max(0, min(6, distance))]
+    return float(min(1.6, max(0.5, (best / usual) ** _SHAPE_POWER)))
+
+
+@kernel
+def future_risk(hand34: Any, side: Any, moment: Any) -> float:
+    """Expected loss from tiles still to be discarded on the way, for a hand not yet tenpai."""
+    if moment[PRESSURE] <= 0.0:
+        return 0.0
+    distance = shanten(hand34, side[MELDS])
+    if distance <= 0:
+        return 0.0  # already part of the race
+    turns = min(moment[DRAWS], 2.5 + 0.5 * min(distance, 3))
+    return float(_ONWARD_RISK * moment[DRAW_RISK] * turns)

@@ -1,0 +1,342 @@
+"""The view of the table for one decision: computed once, used by every rule of the heuristic."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from game.dora import dora_of
+from game.fold import bit
+from game.jit import kernel
+from game.layout import AT_HAND
+from game.settlement import LAST_ROUND, GameLength
+from game.state import row_of
+from policies.heuristic.attack import (
+    DRAW_RISK,
+    DRAWS,
+    FOLDING,
+    LATER_RISK,
+    MOMENT_SIZE,
+    PRESSURE,
+    RIICHI_OPEN,
+    STICK_PRICE,
+    TENPAI_PRICE,
+    TURN,
+    future_risk,
+    hand_worth,
+)
+from policies.heuristic.danger import against_each, discard_risk, expected_points, tenpai_chance
+from policies.heuristic.hand_value import (
+    CLOSED,
+    DEALER,
+    MELD_AT,
+    MELD_DORA,
+    MELDS,
+    RED_M,
+    ROUND_WIND,
+    SEAT_WIND,
+    SIDE_SIZE,
+)
+from policies.heuristic.shape import WORTH_SCALE, preference, tidiness
+from policies.heuristic.stakes import HAN_MAX, loss, stick_price, tenpai_price, win_gains
+
+_ANKAN: Final = 4
+
+
+class Outlook(msgspec.Struct, frozen=True):
+    """The table as seen by the player who decides.
+
+    Attributes:
+        hand34: ``[34]`` int8, the player's concealed tiles.
+        side: ``[SIDE_SIZE]`` int64, the hand's fixed part, see `policies.heuristic.hand_value`.
+        unseen34: ``[34]`` int8, copies the player cannot see.
+        dora34: ``[34]`` int8, how often each kind counts as dora.
+        gains: ``[HAN_MAX]`` float64, the gain of a win, by han.
+        moment: ``[MOMENT_SIZE]`` float64, see `policies.heuristic.attack`.
+        rate: ``[34]`` float64, chance of each kind to deal in.
+        cost: ``[34]`` float64, expected loss of each kind.
+        thrown34: bit per kind the player has discarded.
+        threat: chance that the most dangerous opponent is tenpai.
+        reads_melds: whether the danger is adapted to what open hands show.
+    """
+
+    hand34: npt.NDArray[np.int8]
+    side: npt.NDArray[np.int64]
+    unseen34: npt.NDArray[np.int8]
+    dora34: npt.NDArray[np.int8]
+    gains: npt.NDArray[np.float64]
+    moment: npt.NDArray[np.float64]
+    rate: npt.NDArray[np.float64]
+    cost: npt.NDArray[np.float64]
+    thrown34: np.uint64
+    threat: float
+    reads_melds: bool
+
+
+def look(record: np.void, player: int, length: GameLength, *, reads_melds: bool = False) -> Outlook:
+    """Compute the view for one decision of a player whose hand is known.
+
+    Args:
+        record: the round.
+        player: absolute.
+        length: of the game.
+        reads_melds: adapt the danger to what open hands show (`policies.heuristic.open_hands`).
+    """
+    hand34 = record["hand34"][player].copy()
+    side = np.zeros(SIDE_SIZE, dtype=np.int64)
+    unseen34 = np.empty(34, dtype=np.int8)
+    dora34 = np.empty(34, dtype=np.int8)
+    gains = np.empty(HAN_MAX, dtype=np.float64)
+    moment = np.empty(MOMENT_SIZE, dtype=np.float64)
+    rate = np.empty(34, dtype=np.float64)
+    cost = np.empty(34, dtype=np.float64)
+    rounds_left = max(0, LAST_ROUND[length] - int(record["round_index"]))
+    threat = survey(
+        record, player, rounds_left, reads_melds, side, unseen34, dora34, gains, moment, rate, cost
+    )
+    thrown34 = record["river34"][player]
+    return Outlook(
+        hand34, side, unseen34, dora34, gains, moment, rate, cost, thrown34, float(threat), reads_melds
+    )
+
+
+class Danger(msgspec.Struct, frozen=True):
+    """Danger by opponent, by seat from shimocha on.
+
+    Attributes:
+        tenpai: ``[3]`` float64, chance that the opponent is tenpai.
+        points: ``[3]`` float64, cost of the opponent's hand.
+        rates: ``[3, 34]`` float64, chance of each kind to win if the opponent is tenpai.
+    """
+
+    tenpai: npt.NDArray[np.float64]
+    points: npt.NDArray[np.float64]
+    rates: npt.NDArray[np.float64]
+
+    @property
+    def deal_in(self) -> npt.NDArray[np.float64]:
+        """``[3, 34]``: chance of each kind to deal in."""
+        chance: npt.NDArray[np.float64] = self.tenpai[:, None] * self.rates
+        return chance
+
+
+class Prices(msgspec.Struct, frozen=True):
+    """The values of a round's outcomes, from any source, in the units of `policies.heuristic.stakes`.
+
+    Attributes:
+        gains: ``[HAN_MAX]`` float64, the gain of a win, by han.
+        deal_in: ``[3]`` float64, the cost of each opponent's hand, by seat from shimocha on.
+        later: cost of dealing into a hand that is no threat yet.
+        stick: value of a riichi stick.
+        tenpai: value of being tenpai when the wall runs out.
+    """
+
+    gains: npt.NDArray[np.float64]
+    deal_in: npt.NDArray[np.float64]
+    later: float
+    stick: float
+    tenpai: float
+
+
+def danger_of(record: np.void, player: int, view: Outlook) -> Danger:
+    """The opponents' individual parts of the danger that `look` adds up."""
+    tenpai, points, rates = np.empty(3), np.empty(3), np.empty((3, 34))
+    visible = 4 - view.unseen34
+    _against_each(row_of(record), player, visible, view.dora34, view.reads_melds, tenpai, points, rates)
+    return Danger(tenpai, points, rates)
+
+
+def priced(view: Outlook, danger: Danger, prices: Prices) -> Outlook:
+    """The same view with other values for the outcomes."""
+    cost = prices.deal_in @ danger.deal_in
+    moment = view.moment.copy()
+    moment[DRAW_RISK] = float(view.unseen34 @ cost) / max(1.0, float(view.unseen34.sum()))
+    moment[STICK_PRICE] = prices.stick
+    moment[LATER_RISK] = _LATER_RATE * prices.later
+    moment[TENPAI_PRICE] = prices.tenpai
+    return msgspec.structs.replace(view, gains=prices.gains, cost=cost, moment=moment)
+
+
+@kernel
+def _against_each(
+    rows: Any, player: int, visible: Any, dora34: Any, reads_melds: bool, tenpai: Any, points: Any, rates: Any
+) -> None:
+    against_each(rows[0], player, visible, dora34, reads_melds, tenpai, points, rates)
+
+
+@kernel
+def survey(
+    rec: Any,
+    player: int,
+    rounds_left: int,
+    reads_melds: bool,
+    side: Any,
+    unseen34: Any,
+    dora34: Any,
+    gains: Any,
+    moment: Any,
+    rate: Any,
+    cost: Any,
+) -> float:
+    """Fill the arrays of an `Outlook` from a record; returns the threat."""
+    visible = np.empty(34, dtype=np.int8)
+    for kind in range(34):
+        visible[kind] = rec.seen34[kind] + rec.hand34[player, kind]
+        unseen34[kind] = max(0, 4 - visible[kind])
+        dora34[kind] = 0
+    for i in range(rec.indicator_count):
+        dora34[dora_of(int(rec.indicators[i]) >> 2)] += 1
+    fill_side(rec, player, dora34, side)
+    scores = np.empty(4, dtype=np.float64)
+    for p in range(4):
+        scores[p] = rec.scores[p]
+    bonus = 300.0 * rec.honba + 1000.0 * rec.riichi_sticks
+    win_gains(scores, player, rec.dealer == player, bonus, rounds_left, gains)
+    threat = discard_risk(rec, player, visible, dora34, scores, rounds_left, reads_melds, rate, cost)
+    riichi_out = False
+    for p in range(4):
+        riichi_out = riichi_out or (p != player and rec.riichi[p] > 0)
+    total = 0.0
+    risk = 0.0
+    for kind in range(34):
+        total += unseen34[kind]
+        risk += unseen34[kind] * cost[kind]
+    moment[DRAWS] = float(max(0, int(rec.wall_left))) / 4.0
+    moment[PRESSURE] = 1.0 if riichi_out else 0.8 * threat
+    moment[DRAW_RISK] = risk / max(1.0, total)
+    may = rec.scores[player] >= 1000 and rec.wall_left >= 4 and rec.riichi[player] == 0
+    moment[RIICHI_OPEN] = 2.0 if rec.riichi[player] == 1 else (1.0 if may else 0.0)
+    moment[STICK_PRICE] = stick_price(scores, player, rounds_left)
+    later = 0.0
+    for step in range(1, 4):
+        later += max(0.0, loss(scores, player, (player + step) % 4, LATER_POINTS, rounds_left)) / 3.0
+    moment[FOLDING] = 1.0 if rounds_left > 0 else _FOLDING_LAST
+    moment[LATER_RISK] = _LATER_RATE * later
+    moment[TENPAI_PRICE] = tenpai_price(scores, player, rounds_left)
+    spared = _spared(rec, player, dora34, reads_melds)
+    for han in range(1, HAN_MAX):
+        gains[han] += spared
+    moment[TURN] = rec.river_size[player]
+    return threat
+
+
+@kernel
+def _spared(rec: Any, player: int, dora34: Any, reads_melds: bool) -> float:
+    """The loss that a win avoids: our share of a tsumo by tenpai opponents, and the noten penalty."""
+    spared = 0.0
+    for other in range(4):
+        if other != player:
+            chance = tenpai_chance(rec, other, reads_melds)
+            points = expected_points(rec, other, dora34, reads_melds)
+            spared += chance * (_TSUMO_SHARE * points + _NOTEN_SHARE)
+    return spared
+
+
+_FOLDING_LAST: Final = 0.3
+"""In the last round the trailing players have little left to lose."""
+_LATER_RATE: Final = 0.012
+LATER_POINTS: Final = 5600.0
+"""Chance per turn to deal into a hand that is not a threat yet, and its points."""
+_TSUMO_SHARE: Final = 0.1
+"""A third of the points, in about three rounds of ten."""
+_NOTEN_SHARE: Final = 250.0
+
+
+@kernel
+def fill_side(rec: Any, player: int, dora34: Any, side: Any) -> None:
+    """Fill the fixed part of a player's hand, see `policies.heuristic.hand_value`."""
+    side[SEAT_WIND] = 27 + (player - rec.dealer) % 4
+    side[ROUND_WIND] = 27 + rec.round_index // 4
+    side[DEALER] = int(rec.dealer == player)
+    side[MELDS] = rec.meld_count[player]
+    side[CLOSED] = 1
+    side[MELD_DORA] = 0
+    for m in range(rec.meld_count[player]):
+        side[MELD_AT + 2 * m] = rec.meld_kind[player, m]
+        side[MELD_AT + 2 * m + 1] = int(rec.meld_tiles[player, m, 0]) >> 2
+        if rec.meld_kind[player, m] != _ANKAN:
+            side[CLOSED] = 0
+        for i in range(4):
+            tile = int(rec.meld_tiles[player, m, i])
+            if tile >= 0:
+                side[MELD_DORA] += dora34[tile >> 2] + int(tile in (16, 52, 88))
+    for suit in range(3):
+        side[RED_M + suit] = int(rec.where[36 * suit + 16] == AT_HAND + player)
+
+
+@kernel
+def discard_worths(
+    hand34: Any,
+    side: Any,
+    unseen34: Any,
+    dora34: Any,
+    gains: Any,
+    moment: Any,
+    thrown34: Any,
+    rate: Any,
+    cost: Any,
+    allowed: Any,
+    out: Any,
+) -> None:
+    """Value of each discard from a 3n+2 hand: the value of playing on, minus the risk now and later.
+
+    Args:
+        hand34: ``[34]`` int8, 3n+2 concealed tiles.
+        side: the hand's fixed part.
+        unseen34: ``[34]`` int8.
+        dora34: ``[34]`` int8.
+        gains: ``[HAN_MAX]`` float64.
+        moment: ``[MOMENT_SIZE]`` float64.
+        thrown34: bit per kind already discarded.
+        rate: ``[34]`` float64, chance to deal in.
+        cost: ``[34]`` float64, expected loss.
+        allowed: ``[34]`` bool, kinds that may be discarded.
+        out: ``[34]`` float64, filled; far below all others where not allowed.
+    """
+    trial = hand34.copy()
+    tidy = np.zeros(34, dtype=np.float64)
+    worth = np.zeros(34, dtype=np.float64)
+    liked = np.full(34, _NEVER)
+    tidiness(hand34, side, unseen34, dora34, int(moment[TURN]), allowed, tidy)
+    for kind in range(34):
+        if allowed[kind] and hand34[kind] > 0:
+            trial[kind] -= 1
+            worth[kind] = hand_worth(trial, side, unseen34, dora34, gains, moment, thrown34 | bit(kind), 0)
+            liked[kind] = preference(tidy[kind], worth[kind])
+            trial[kind] += 1
+    order = np.argsort(-liked)
+    least = 1e18
+    for i in range(34):
+        kind = order[i]
+        if liked[kind] <= _NEVER:
+            break
+        if i >= _DEEP:
+            liked[kind] = min(liked[kind], least)
+            continue
+        trial[kind] -= 1
+        worth[kind] = hand_worth(trial, side, unseen34, dora34, gains, moment, thrown34 | bit(kind), 1)
+        liked[kind] = preference(tidy[kind], worth[kind])
+        trial[kind] += 1
+        least = min(least, liked[kind])
+    best = np.argmax(liked)
+    for kind in range(34):
+        out[kind] = _NEVER
+        if liked[kind] <= _NEVER:
+            continue
+        going_on = worth[best] * math.exp((liked[kind] - liked[best]) / WORTH_SCALE)
+        trial[kind] -= 1
+        onward = going_on - future_risk(trial, side, moment)
+        trial[kind] += 1
+        onward = max(onward, _FOLDED_SHARE * going_on)
+        out[kind] = (1.0 - rate[kind]) * onward - cost[kind]
+
+
+_NEVER: Final = -1e18
+_DEEP: Final = 6
+"""Number of discards evaluated in depth."""
+_FOLDED_SHARE: Final = 0.02
+"""Weight of an abandoned hand: of two safe tiles, the less useful one is discarded."""

@@ -1,0 +1,381 @@
+from __future__ import annotations
+
+import contextlib
+import itertools
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bot.config.settings import Config, environment_name, known_keys, load_config, login_name
+from game.errors import ConfigError
+
+MANUAL = Path(__file__).parents[3] / "config.yaml"
+LOGIN = "ID0A1B2C3D-Marker01"
+ON_TENHOU = {"play.server": "tenhou", "tenhou.enabled": True}
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def peak_of(load_it: Callable[[], object]) -> int:
+    """Peak memory in bytes used to refuse something."""
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(ConfigError):
+            load_it()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def load(text: str | None = None, environment: dict[str, str] | None = None, **flags: object) -> Config:
+    path = None
+    if text is not None:
+        path = Path("given.yaml")
+        path.write_text(text, encoding="utf-8")
+    return load_config(path, environment or {}, {k.replace("__", "."): v for k, v in flags.items()})
+
+
+def problems(
+    text: str | None = None, environment: dict[str, str] | None = None, **flags: object
+) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        load(text, environment, **flags)
+    return str(caught.value).splitlines()[1:]
+
+
+def on_tenhou(environment: dict[str, str] | None = None, **flags: object) -> Config:
+    env = {"TENHOU_ID": LOGIN} if environment is None else environment
+    return load_config(None, env, ON_TENHOU | {k.replace("__", "."): v for k, v in flags.items()})
+
+
+def test_no_file_and_no_flags_play_one_local_hanchan() -> None:
+    config = load()
+    assert (config.play.server, config.play.games, str(config.game_type)) == ("local", 1, "ippan hanchan")
+    assert config.pace == "instant"
+
+
+def test_the_manual_has_every_key_and_exactly_the_defaults() -> None:
+    content = yaml.safe_load(MANUAL.read_text(encoding="utf-8"))
+    assert {f"{s}.{k}" for s, body in content.items() for k in body} == set(known_keys())
+    assert load_config(MANUAL, {}, {}) == Config()
+
+
+def test_every_key_of_the_manual_has_a_comment() -> None:
+    lines = MANUAL.read_text(encoding="utf-8").splitlines()
+    keys = [line for line in lines if line.startswith("  ") and line.strip()[0].isalpha()]
+    assert [line for line in keys if "#" not in line] == []
+
+
+def test_config_yaml_of_the_current_folder_is_read() -> None:
+    Path("config.yaml").write_text("play: {games: 7}\n")
+    assert load().play.games == 7
+
+
+def test_each_source_beats_the_one_before() -> None:
+    text = "play: {games: 2, seed: 5}\nlogs: {level: debug}\n"
+    environment = {
+        "SUZAKU_PLAY__GAMES": "3",
+        "SUZAKU_PLAY__SEED": "6",
+        "SUZAKU_CACHE_DIR": "/x",
+        "OTHER": "1",
+    }
+    config = load(text, environment, play__games=4)
+    assert (config.play.games, config.play.seed, config.logs.level) == (4, 6, "debug")
+
+
+def test_a_flag_that_was_not_given_changes_nothing() -> None:
+    assert load("play: {games: 2}\n", play__games=None).play.games == 2
+
+
+def test_server_flags_go_to_the_server_that_is_played_on() -> None:
+    assert load(server__type="tonpuu").local.type == 1
+    assert on_tenhou(server__type="practice fast").tenhou.type == 64
+    text = "play: {server: tenhou}\ntenhou: {enabled: true}\n"
+    assert load(text, {"TENHOU_ID": LOGIN}, server__lobby="7994").tenhou.lobby == "7994"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("play: {gmaes: 3}", ["play.gmaes", "given.yaml", "unknown key", "did you mean play.games?"]),
+        ("pley: {games: 3}", ["pley", "did you mean play?"]),
+        ("games: 3", ["games", "did you mean play.games?"]),
+        ("zzz: {a: 1}", ["zzz", "known keys: play, local, tenhou"]),
+        (
+            "play: {games: two}",
+            ["play.games", 'found "two"', "a whole number, at least 1, at most 1,000,000"],
+        ),
+        ('play: {games: "2"}', ["play.games", 'found "2"', "a whole number"]),
+        ("play: {games: 2.5}", ["play.games", "found 2.5"]),
+        ("play: {games: true}", ["play.games", "found true"]),
+        ("play: {games: 0}", ["play.games", "found 0"]),
+        ("play: {games: null}", ["play.games", "found nothing (null)"]),
+        ("play: {games: [1]}", ["play.games", "found [1]"]),
+        ("play: {server: on}", ["play.server", "found true", "one of local, tenhou"]),
+        ("decision: {permutations: 5}", ["decision.permutations", "one of 1, 6, 12"]),
+        ("decision: {policy: neural}", ["decision.policy", "one of network, heuristic"]),
+        ("decision: {checkpoints: null}", ["decision.checkpoints", 'a folder, or ""']),
+        ("play: {seed: -1}", ["play.seed", "a whole number or null, at least 0"]),
+        ("play: 3", ["play", "found 3", "a section of keys"]),
+        ("play:", ["play", "found nothing (null)", "a section of keys"]),
+        ("local: {type: sanma}", ["local.type", "three-player tables are not supported"]),
+        ("local: {type: 19}", ["local.type", "three-player tables and tables without red fives"]),
+        ("local: {type: true}", ["local.type", "found true", "a game type we play"]),
+        ("local: {port: 65536}", ["local.port", "at most 65,535"]),
+        ("local: {url: 'http://x/'}", ["local.url", "a WebSocket address"]),
+        ("local: {name: ID0123ABCD-aBcD567}", ["local.name", "does not begin with ID"]),
+        ("local: {name: 12345678901234567}", ["local.name", "at most 16 characters"]),
+        ("local: {own_host: 'a:80'}", ["local.own_host", "a host of your own network, without a port"]),
+        ("local: {own_host: B-WW.mjv.jp}", ["local.own_host", "this is Tenhou"]),
+        ("local: {own_host: 8.8.8.8}", ["local.own_host", "on the internet"]),
+        ("tenhou: {enabled: 'yes'}", ["tenhou.enabled", 'found "yes"', "true or false"]),
+        ("tenhou: {lobby: 12}", ["tenhou.lobby", 'a private lobby "1000" to "9999"']),
+        ("tenhou: {lobby: C1234567812345678}", ["tenhou.lobby", "hidden"]),
+        ("tenhou: {hosts: []}", ["tenhou.hosts", "a list of one or more host names"]),
+        ("tenhou: {hosts: 'a.b'}", ["tenhou.hosts", 'found "a.b"']),
+        ("tenhou: {hosts: ['a b']}", ["tenhou.hosts", 'found "a b"']),
+        ("decision: {budget_ms: 3 s}", ["decision.budget_ms", "a whole number, at least 100"]),
+        ("connection: {silence_s: .nan}", ["connection.silence_s", "a number, at least 5"]),
+        ("records: {folder: ''}", ["records.folder", "a path"]),
+        ("logs: {level: loud}", ["logs.level", "one of debug, info, warning, error"]),
+        ('play: {"\\e[31mgames": 1}', ["play.[31mgames", "unknown key"]),
+        # values that YAML 1.1 reads as other numbers, as dates, or cannot read
+        ("play: {games: 1:30}", ["play.games", 'found "1:30"', "a whole number"]),
+        ("play: {games: 010}", ["play.games", 'found "010"', "a whole number"]),
+        ("play: {games: 0x}", ["play.games", 'found "0x"', "a whole number"]),
+        ("play: {games: 2001-99-99}", ["play.games", 'found "2001-99-99"', "a whole number"]),
+        (f"play: {{games: {'9' * 5000}}}", ["play.games", 'found "999', "…", "a whole number"]),
+        (f"play: {{games: 0x{'f' * 5000}}}", ["play.games", 'found "0xfff', "…", "a whole number"]),
+        (f"play: {{games: 1{':30' * 3000}}}", ["play.games", 'found "1:30', "…", "a whole number"]),
+        ("connection: {keepalive_s: .inf}", ["connection.keepalive_s", "a number, at least 1"]),
+        ("connection: {keepalive_s: 1.e5000}", ["connection.keepalive_s", "a number, at least 1"]),
+        ("records: {folder: ~nosuchuser/x}", ["records.folder", "no home folder is known for `~nosuchuser`"]),
+        ("records: {capture: ~nosuchuser}", ["records.capture", "no home folder is known"]),
+        ("decision: {checkpoints: ~nosuchuser}", ["decision.checkpoints", "no home folder is known"]),
+    ],
+)
+def test_bad_value_is_named_with_path_found_and_expected(text: str, wanted: list[str]) -> None:
+    found = problems(text)
+    assert len(found) == 1
+    assert [part for part in wanted if part not in found[0]] == []
+
+
+def test_all_problems_come_at_once_from_all_sources() -> None:
+    found = problems(
+        "play: {gmaes: 3, seed: 1}\nlogs: {level: loud}\nlocal: {url: 'ws://127.0.0.1:1'}\n",
+        {"SUZAKU_PLAY__PACE": "slow", "SUZAKU_PLAY_GAMES": "1", "SUZAKU_DECISION__BUDGET_MS": "60000"},
+        play__games=0,
+    )
+    text = "\n".join(found)
+    assert len(found) == 7
+    assert "play.pace (SUZAKU_PLAY__PACE)" in text
+    assert "SUZAKU_PLAY_GAMES" in text
+    assert "play.games (the command line)" in text
+    assert "remove the seed" in text
+    assert "exceeds the 15000 ms of the clock" in text
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"play: [",
+        b"play: {games: 1}\nplay: {games: 2}\n",
+        b"play:\n  games: 1\n  games: 2\n",
+        b"\xff\xfe",
+        b"- play",
+        b"just text",
+        b"play: !!python/object/apply:os.system ['true']",
+        b"? {a: 1}\n: 2",
+        b"a: &a [*a]",
+        b"x: " + b"[" * 3000,
+        b"x: 2001-99-99",
+        b"#" * (1 << 16) + b"#",
+        b"\xef\xbb\xbfplay: [",
+        "play: {games: 1}".encode("utf-16"),
+    ],
+)
+def test_unreadable_file_is_a_config_error(data: bytes) -> None:
+    Path("bad.yaml").write_bytes(data)
+    with pytest.raises(ConfigError):
+        load_config(Path("bad.yaml"), {}, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("play:\n\tgames: 1\n", "line 2, column 1: a tab; indent with spaces"),
+        ("play:\n  games: 1\n seed: 2\n", "line 3, column 2: this does not fit the lines above"),
+        ("play:\n  games 1\n  seed: 2\n", "line 3, column 7: unexpected `:`"),
+        (
+            "play: {games: 1\nlogs:\n",
+            "line 2, column 5: expected `,` or the `}` that closes the section of line 1",
+        ),
+        (
+            "tenhou: {hosts: [a, b\n",
+            "line 2, column 1: expected `,` or the `]` that closes the list of line 1",
+        ),
+        ('play: "abc\nlogs: 1\n', "the quote that opens in line 1 is never closed"),
+        ("play: @x\n", "line 1, column 7: a value cannot begin with `@`; put it in quotes if it is text"),
+        ("tenhou: {hosts: [*.mjv.jp]}\n", "a value cannot begin with `*` or `&`; put it in quotes"),
+        ("play: &x 1\n", "`&x` is a reference, which is not supported"),
+        ("play: *x\n", "`*x` is a reference, which is not supported"),
+        ("play: !!set {a}\n", "tags (words that begin with `!`) are not supported"),
+        ("play: !<\n", "a value cannot begin with `!`"),
+        ('play: {games: !!int ""}\n', "tags (words that begin with `!`) are not supported"),
+        ('play: 1\nlogs: "C:\\q"', "line 2, column 11: an unknown `\\` in double quotes"),
+        ("%YAML 9.9\n---\na: 1", "a line cannot begin with `%`"),
+        ("play: 1\n---\nlogs: 2\n", "line 2, column 1: a second document begins with this `---`"),
+        ("play: 1\nlogs: \0\n", "line 2, column 7: a control character"),
+        ("play: ]\n", "line 1, column 7: expected a value"),
+        ("play: |x\n", "unexpected text after `|` or `>`"),
+        ("? [a]\n: 1\n", "a key is one word"),
+        ("play: {games: 1, games: 2}\n", "line 1, column 18: the key `games` is given twice"),
+        ("play\nlogs: 1", "line 2, column 5: unexpected `:`"),
+        ("play: 'it's'\n", "line 1, column 11: this does not fit"),
+        ("  play: 1\nlogs: 2\n", "line 2, column 1: this does not fit the lines above"),
+        ("- play", "found a list, expected sections such as `play:`"),
+        ("just text", "found text, expected sections such as `play:`"),
+        ("x: " + "[" * 20, "nested more than 8 levels deep"),
+    ],
+)
+def test_invalid_yaml_is_reported_by_place_in_our_own_words(text: str, wanted: str) -> None:
+    Path("given.yaml").write_text(text, encoding="utf-8", newline="")
+    with pytest.raises(ConfigError) as caught:
+        load_config(Path("given.yaml"), {}, {})
+    said = str(caught.value)
+    assert said.startswith("given.yaml: ")
+    assert wanted in said
+    assert "\n" not in said
+    jargon = (
+        "token",
+        "scalar",
+        "block",
+        "node",
+        "mapping",
+        "stream",
+        "document start",
+        "alias",
+        "anchor",
+        "flow",
+    )
+    assert [word for word in jargon if word in said.removeprefix("given.yaml")] == []
+
+
+def test_a_few_lines_cannot_stand_for_gigabytes() -> None:
+    """Each line of references refers to the previous one nine times: 388 bytes expand to 9**9 texts."""
+    names = "abcdefghi"
+    lines = ["a: &a [" + ",".join(["lol"] * 9) + "]"]
+    lines += [f"{two}: &{two} [{','.join([f'*{one}'] * 9)}]" for one, two in itertools.pairwise(names)]
+    bomb = "\n".join(lines)
+    for load_it in (lambda: problems(bomb), lambda: load(environment={"SUZAKU_PLAY__GAMES": f"{{{bomb}}}"})):
+        peak = peak_of(load_it)
+        assert peak < 10 << 20
+
+
+def test_no_more_problems_are_listed_than_can_be_read() -> None:
+    with pytest.raises(ConfigError, match="has 5,000 problems; showing the first 20:") as caught:
+        load("play:\n" + "".join(f"  k{number}: 1\n" for number in range(5000)))
+    assert len(str(caught.value).splitlines()) == 21
+
+
+def test_an_endless_file_is_not_read_to_its_end() -> None:
+    with pytest.raises(ConfigError, match="larger than 65,536 bytes"):
+        load_config(Path("/dev/zero"), {}, {})
+
+
+def test_missing_file_and_folder_are_config_errors(tmp_path: Path) -> None:
+    for path in (Path("none.yaml"), tmp_path):
+        with pytest.raises(ConfigError, match="name a readable configuration file"):
+            load_config(path, {}, {})
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "play: {}\n", "---\n"])
+def test_empty_file_is_the_defaults(text: str) -> None:
+    assert load(text) == Config()
+
+
+def test_environment_names_follow_the_key_path() -> None:
+    assert environment_name("decision.budget_ms") == "SUZAKU_DECISION__BUDGET_MS"
+    assert load(environment={environment_name("play.games"): "3"}).play.games == 3
+
+
+@pytest.mark.parametrize("value", ["[", "{a: b", "\t", "&x"])
+def test_odd_environment_value_is_a_problem_not_a_crash(value: str) -> None:
+    assert "play.games" in problems(environment={"SUZAKU_PLAY__GAMES": value})[0]
+
+
+def test_tenhou_is_off_until_turned_on() -> None:
+    found = problems(environment={"TENHOU_ID": LOGIN}, play__server="tenhou")
+    assert len(found) == 1
+    assert "tenhou.enabled" in found[0]
+
+
+def test_tenhou_defaults_to_practice_at_human_pace() -> None:
+    config = on_tenhou()
+    assert config.game_type.is_practice
+    assert config.pace == "human"
+
+
+@pytest.mark.parametrize(
+    ("flags", "key"),
+    [
+        ({"server__type": "hanchan"}, "tenhou.type"),
+        ({"server__type": "houou"}, "tenhou.type"),
+        ({"server__type": 8}, "tenhou.type"),
+        ({"play__pace": "instant"}, "play.pace"),
+        ({"play__games": 2}, "play.games"),
+        ({"play__seed": 1}, "play.seed"),
+        ({"server__type": 64, "decision__budget_ms": 7000}, "decision.budget_ms"),
+    ],
+)
+def test_impossible_pair_on_tenhou_is_refused(flags: dict[str, Any], key: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        on_tenhou(**flags)
+    assert [line.split()[0].rstrip(":") for line in str(caught.value).splitlines()[1:]] == [key]
+
+
+def test_ranked_type_needs_explicit_permission() -> None:
+    assert on_tenhou(server__type="hanchan", tenhou__permission=True).tenhou.type == 9
+
+
+@pytest.mark.parametrize("held", ["", "hello", "ID12345678", f"{LOGIN}x", f" {LOGIN}"])
+def test_bad_id_is_refused_without_showing_it(held: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        on_tenhou({"TENHOU_ID": held})
+    assert "tenhou.user_id_env" in str(caught.value)
+    assert not held.strip() or held.strip() not in str(caught.value)
+
+
+def test_id_pasted_into_the_file_is_refused_without_showing_it() -> None:
+    found = problems(f"tenhou: {{user_id_env: {LOGIN}}}")
+    assert "the name of an environment variable" in found[0]
+    assert LOGIN not in found[0]
+
+
+def test_id_comes_from_the_named_variable_and_guests_need_none() -> None:
+    assert login_name(on_tenhou({"MY_ID": LOGIN}, tenhou__user_id_env="MY_ID"), {"MY_ID": LOGIN}) == LOGIN
+    assert login_name(on_tenhou({}, tenhou__user_id_env=""), {}) == "NoName"
+
+
+def test_a_local_login_may_have_an_id_too() -> None:
+    config = load(environment={"MY_ID": LOGIN}, server__user_id_env="MY_ID")
+    assert login_name(config, {"MY_ID": LOGIN}) == LOGIN
+    assert "local.user_id_env" in problems(environment={"MY_ID": "x"}, server__user_id_env="MY_ID")[0]
+
+
+def test_a_guest_may_have_a_name_at_home_and_an_id_brings_its_own() -> None:
+    assert login_name(load(local__name="Alice"), {}) == "Alice"
+    assert login_name(on_tenhou({}, tenhou__user_id_env="", local__name="Alice"), {}) == "NoName"
+    found = problems(environment={"MY_ID": LOGIN}, local__name="Alice", server__user_id_env="MY_ID")
+    assert "an id has its own name" in found[0]
+
+
+def test_local_play_needs_no_id() -> None:
+    assert load(environment={}).play.server == "local"

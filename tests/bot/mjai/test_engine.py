@@ -1,0 +1,391 @@
+from __future__ import annotations
+
+import functools
+import io
+import json
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot.mjai.engine import Engine, EngineSettings
+from bot.mjai.pipe import Answers, converse
+from game.errors import ReplayFormatError
+from game.events import GameEvent
+from game.rules import legal_actions
+from game.settlement import GameLength
+from game.table import Table
+from policies.heuristic.player import HeuristicPolicy
+from policies.inference import load_policy
+from policies.rollout import PolicyChooser, Rollout, Seating
+from policies.slots import Policy, Question, Slot
+from replays.mjai import Message, render
+from replays.mjai_reader import MjaiReader
+from replays.mjai_seat import SeatFeed, read_action
+from tests.scene import Scene
+
+NONE = {"type": "none"}
+FAR = "147m258p369s1234z"
+"""A hand for which the only question is the discard."""
+
+
+class Wire:
+    """An engine at the other end of a pipe, fed in one of the dialects."""
+
+    def __init__(
+        self, policy: Policy, player: int, *, one_by_one: bool = False, answers: Answers = "auto",
+        arrays: bool = False, length: GameLength = "hanchan",
+    ) -> None:  # fmt: skip
+        self._engine = Engine(policy, EngineSettings(length=length, riichi_at_once=arrays))
+        self.feed = SeatFeed(player)
+        self._one_by_one = one_by_one
+        self._answers: Answers = answers
+        self._arrays = arrays
+        self._promised: list[Any] = []
+
+    def tell(self, events: Sequence[GameEvent]) -> list[Any]:
+        """Send the new messages; all answers received."""
+        new = self.feed.messages(events)
+        lines = [json.dumps(message) for message in new] if self._one_by_one else [json.dumps(new)]
+        out = io.StringIO()
+        source = io.BytesIO("".join(line + "\n" for line in lines).encode())
+        converse(self._engine, source, out, answers=self._answers, arrays=self._arrays)
+        said = [json.loads(line) for line in out.getvalue().splitlines()]
+        if not self._one_by_one or self._answers == "every":
+            assert len(said) == len(lines)
+        return said
+
+    def ask(self, events: Sequence[GameEvent]) -> Any:
+        """Send the new messages, and return the answer to the final question."""
+        *before, last = self.tell(events)
+        assert all(answer in (NONE, [NONE]) for answer in before)
+        if not self._arrays:
+            return last
+        if self._promised:
+            assert last == [NONE]
+            return self._promised.pop()
+        first, *self._promised = last
+        return first
+
+
+def piped(seed: int, length: GameLength, seats: Sequence[Wire]) -> list[GameEvent]:
+    """A game whose players are behind pipes."""
+    table = Table(seed, length=length)
+    while not table.done:
+        answers = {}
+        for player in table.waiting():
+            legal = table.legal(player)
+            answers[player] = read_action(seats[player].ask(table.events), legal, table.state, player)
+            assert answers[player] in legal
+        table.step(answers)
+    for wire in seats:
+        assert all(answer in (NONE, [NONE]) for answer in wire.tell(table.events))
+    return table.events
+
+
+def unpiped(seed: int, length: GameLength, policy: Policy) -> list[GameEvent]:
+    rollout = Rollout([PolicyChooser(policy)], length=length)
+    (played,) = rollout.play([Seating(0, seed, (0, 0, 0, 0))])
+    assert not played.faults
+    return list(played.events)
+
+
+DIALECTS: dict[str, dict[str, Any]] = {
+    "batches": {},
+    "batches, arrays back": {"arrays": True},
+    "one by one": {"one_by_one": True},
+    "one by one, all answered": {"one_by_one": True, "answers": "every"},
+    "one by one, all answered, arrays back": {"one_by_one": True, "answers": "every", "arrays": True},
+}
+
+
+def wires(policy: Policy, dialects: Sequence[str], length: GameLength = "hanchan") -> list[Wire]:
+    return [Wire(policy, player, length=length, **DIALECTS[name]) for player, name in enumerate(dialects)]
+
+
+def test_a_hanchan_through_pipes_is_the_hanchan_without() -> None:
+    policy = HeuristicPolicy()
+    assert piped(11, "hanchan", wires(policy, list(DIALECTS)[:4])) == unpiped(11, "hanchan", policy)
+
+
+def test_the_networks_play_the_same_hanchan_through_pipes() -> None:
+    policy = load_policy(averaging=1)
+    assert piped(12, "hanchan", wires(policy, list(DIALECTS)[1:])) == unpiped(12, "hanchan", policy)
+
+
+def test_several_games_follow_one_another_in_one_process() -> None:
+    policy = HeuristicPolicy()
+    seats = wires(policy, ["batches"] * 4, "tonpuu")
+    for seed in (1, 2):
+        for player, wire in enumerate(seats):
+            wire.feed = SeatFeed(player)
+        assert piped(seed, "tonpuu", seats) == unpiped(seed, "tonpuu", policy)
+
+
+# --- questions and players --------------------------------------------------------------------------------
+
+
+def told(scene: Scene, player: int = 0) -> list[Message]:
+    """A scene as messages to its player."""
+    messages = [render(event) for event in scene.events]
+    return [{"type": "start_game", "id": player}, *[message for message in messages if message]]
+
+
+def test_without_a_question_there_is_no_answer() -> None:
+    engine = Engine(HeuristicPolicy())
+    story = told(Scene(FAR).own("9p", "9p").turn("5s"))
+    assert engine.tell(story[:2]) == []
+    assert engine.tell(story[2:3])[0]["type"] == "dahai"
+    assert [engine.tell([message]) for message in story[3:]] == [[], [], []]
+
+
+def test_a_choice_once_answered_is_not_asked_again() -> None:
+    """A riichi accepted after its discard, and a dora, ask no new question."""
+    scene = Scene("123m406p789s1122z").own("9p", "9p").turn("3s").draw().discard("1z")
+    engine = Engine(HeuristicPolicy())
+    engine.tell(told(scene)[:-2])
+    riichi = {"type": "reach", "actor": 2}
+    assert engine.tell([told(scene)[-2]]) == []
+    assert engine.tell([riichi]) == []
+    assert len(engine.tell([told(scene)[-1]])) == 1
+    assert engine.tell([{"type": "reach_accepted", "actor": 2}]) == []
+
+
+def test_a_batch_that_ends_on_an_aside_is_still_answered() -> None:
+    scene = Scene("123m406p789s1122z").own("9p", "9p").turn("3s").draw()
+    story = [*told(scene), {"type": "reach", "actor": 2}]
+    story += [{"type": "dahai", "actor": 2, "pai": "E", "tsumogiri": False}]
+    engine = Engine(HeuristicPolicy())
+    assert len(engine.tell([*story, {"type": "reach_accepted", "actor": 2}])) == 1
+
+
+class Eager:
+    """Declares riichi, and makes the first legal discard."""
+
+    source = "rule"
+
+    def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
+        yes = 1.0 if slot is Slot.RIICHI else 0.0
+        return [
+            [1.0] + [0.0] * (len(question.options) - 1)
+            if slot is Slot.DISCARD
+            else [yes] * len(question.options)
+            for question in questions
+        ]
+
+
+def test_riichi_is_two_answers_or_one_with_both() -> None:
+    scene = Scene("123m406p789s1122z").draw("9p")
+    reach = {"type": "reach", "actor": 0}
+    step_by_step = Engine(Eager())
+    assert step_by_step.tell(told(scene)) == [reach]
+    [discard] = step_by_step.tell([reach])
+    assert discard == {"type": "dahai", "actor": 0, "pai": "9p", "tsumogiri": True}
+    at_once = Engine(Eager(), EngineSettings(riichi_at_once=True))
+    assert at_once.tell(told(scene)) == [reach, discard]
+    assert at_once.tell([reach]) == []
+    assert at_once.tell([discard]) == []
+
+
+def test_the_player_can_be_given_if_start_game_has_no_id() -> None:
+    story = told(Scene(FAR).draw("9p"))
+    story[0] = {"type": "start_game", "names": ["a", "b", "c", "d"]}
+    assert Engine(HeuristicPolicy(), EngineSettings(player=0)).tell(story)[0]["type"] == "dahai"
+    with capture_logs() as logs:
+        assert Engine(HeuristicPolicy()).tell(story) == [NONE]
+    assert "--seat" in logs[0]["reason"]
+
+
+def test_hands_that_an_arena_shows_openly_do_not_disturb() -> None:
+    table = Table(3)
+    shown = [message for event in table.events if (message := render(event))]
+    engine = Engine(HeuristicPolicy())
+    closed = Engine(HeuristicPolicy())
+    start, deal, draw = shown
+    assert engine.tell([start | {"id": 0}, deal, draw]) == closed.tell(SeatFeed(0).messages(table.events))
+
+
+def test_incomplete_results_are_accepted() -> None:
+    scene = Scene("123m406p789s1122z").own("9p", "9p")
+    engine = Engine(HeuristicPolicy())
+    engine.tell(told(scene))
+    assert engine.tell([{"type": "hora", "actor": 2, "target": 0}, {"type": "hora"}]) == []
+    assert engine.tell([{"type": "end_kyoku"}]) == []
+    assert engine.tell(told(Scene(FAR).draw("9p"))[1:])[0]["type"] == "dahai"
+
+
+def test_scores_missing_from_a_deal_are_the_last_ones_received() -> None:
+    engine = Engine(HeuristicPolicy())
+    start, deal, draw = told(Scene(FAR).draw("9p"))
+    del deal["scores"]
+    engine.tell([start, deal, draw])
+    assert engine._reader.state["scores"].tolist() == [25000] * 4
+    engine.tell([{"type": "hora", "scores": [33000, 17000, 25000, 25000]}, deal, draw])
+    assert engine._reader.state["scores"].tolist() == [33000, 17000, 25000, 25000]
+    engine.tell([start, deal, draw])
+    assert engine._reader.state["scores"].tolist() == [25000] * 4
+
+
+# --- invalid messages -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        None,
+        7,
+        "dahai",
+        [],
+        {"type": "dahai", "actor": 1},
+        {"type": "tsumo", "actor": 1, "pai": "?"},
+        {"type": "tsumo", "actor": "1" * 100_000, "pai": "?"},
+        {"type": "dahai", "actor": 0, "pai": "7z", "tsumogiri": False},
+        {"type": "start_kyoku", "bakaze": "E"},
+        {"type": "start_game"},
+    ],
+)
+def test_a_wrong_message_is_answered_none_and_the_next_round_is_played(wrong: object) -> None:
+    engine = Engine(HeuristicPolicy())
+    engine.tell(told(Scene(FAR).draw("9p")))
+    with capture_logs() as logs:
+        assert engine.tell([wrong]) == [NONE]
+    assert [entry["event"] for entry in logs if entry["log_level"] == "error"] == ["engine.misunderstood"]
+    assert 0 < len(logs[0]["reason"]) <= 200
+    assert engine.tell(told(Scene(FAR).draw("9p")))[0]["type"] == "dahai"
+
+
+def test_messages_unknown_to_mjai_are_skipped() -> None:
+    engine = Engine(HeuristicPolicy())
+    story = told(Scene(FAR).draw("9p"))
+    with capture_logs() as logs:
+        assert engine.tell([*story[:2], {"type": "weather"}, {}, *story[2:]])[0]["type"] == "dahai"
+    assert [entry["event"] for entry in logs[:2]] == ["engine.ignored"] * 2
+    assert engine.tell([{"type": "error", "message": "late"}]) == []
+
+
+def test_an_invalid_message_costs_only_its_line() -> None:
+    engine = Engine(HeuristicPolicy())
+    *story, draw = told(Scene(FAR).draw("9p"))
+    engine.tell(story)
+    for wrong in (None, 7, "dahai", []):
+        assert engine.tell([wrong]) == [NONE]
+    assert engine.tell([draw])[0]["type"] == "dahai"
+
+
+def test_in_a_lost_round_we_only_discard_what_we_draw() -> None:
+    engine = Engine(HeuristicPolicy())
+    story = told(Scene("123m406p789s1122z").own("9p", "9p").turn("3s"))
+    del story[-2]
+    assert engine.tell(story) == [NONE]
+    claim = {"type": "dahai", "actor": 3, "pai": "E", "tsumogiri": False}
+    assert engine.tell([claim]) == []
+    thrown = {"type": "dahai", "actor": 0, "pai": "5mr", "tsumogiri": True}
+    assert engine.tell([{"type": "tsumo", "actor": 0, "pai": "5mr"}]) == [thrown]
+    for draw in (
+        {"actor": 1, "pai": "?"},
+        {"actor": 0, "pai": "?"},
+        {"actor": 0, "pai": ["E"]},
+        {"actor": 0},
+    ):
+        assert engine.tell([{"type": "tsumo", **draw}]) == []
+
+
+def test_a_round_that_is_over_asks_nothing_more() -> None:
+    engine = Engine(HeuristicPolicy())
+    engine.tell(told(Scene(FAR).own("9p", "9p").turn("5s").turn("5s").turn("4m")))
+    engine.tell([{"type": "ryukyoku"}])
+    with capture_logs():
+        assert engine.tell([{"type": "tsumo", "actor": 0, "pai": "9p"}]) == [NONE]
+
+
+def test_a_policy_that_fails_is_replaced_by_the_rules() -> None:
+    class Broken:
+        source = "model"
+
+        def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
+            raise RuntimeError("no memory")
+
+    story = told(Scene("123m406p789s1122z").draw("9p"))
+    with capture_logs() as logs:
+        answer = Engine(Broken()).tell(story)
+    assert answer == Engine(HeuristicPolicy()).tell(story)
+    assert logs[0]["event"] == "decision.fallback"
+
+
+def _drop(story: list[Any], at: int, rng: random.Random) -> None:
+    del story[at]
+
+
+def _repeat(story: list[Any], at: int, rng: random.Random) -> None:
+    story.insert(at, story[at])
+
+
+def _swap(story: list[Any], at: int, rng: random.Random) -> None:
+    story[at : at + 2] = reversed(story[at : at + 2])
+
+
+def _change(story: list[Any], at: int, rng: random.Random) -> None:
+    key = rng.choice(list(story[at]))
+    story[at] = story[at] | {
+        key: rng.choice([0, 3, -1, None, "?", "E", "5mr", [], {}, True, 1e308, "x" * 99])
+    }
+
+
+def _forget(story: list[Any], at: int, rng: random.Random) -> None:
+    story[at] = {key: value for key, value in story[at].items() if key != rng.choice(list(story[at]))}
+
+
+def _garbage(story: list[Any], at: int, rng: random.Random) -> None:
+    story.insert(at, rng.choice([None, 3, "x", [], {"type": {}}, {"type": "tsumo"}, {"type": "hora"}]))
+
+
+@functools.cache
+def some_game() -> list[GameEvent]:
+    return unpiped(5, "tonpuu", HeuristicPolicy())
+
+
+@pytest.mark.parametrize("spoil", [_drop, _repeat, _swap, _change, _forget, _garbage])
+def test_corrupted_messages_are_answered_legally_or_not_at_all(
+    spoil: Callable[[list[Any], int, random.Random], None],
+) -> None:
+    """Every answer is legal in the round that the messages describe, or is ``none`` or tsumogiri."""
+    rng = random.Random(4)
+    events = some_game()
+    fits = 0
+    for player in range(4):
+        story: list[Any] = SeatFeed(player).messages(events)[:400]
+        for _ in range(4):
+            spoil(story, rng.randrange(1, len(story)), rng)
+        engine = Engine(HeuristicPolicy())
+        reader: MjaiReader | None = None
+        for message in story:
+            with capture_logs():
+                answer = engine.tell([message])
+            reader = _read(reader, message)
+            if not answer or answer == [NONE]:
+                continue
+            if reader is None:
+                thrown = {"type": "dahai", "actor": player, "pai": message["pai"], "tsumogiri": True}
+                assert answer == [thrown]
+            else:
+                legal = legal_actions(reader.state, player)
+                assert read_action(answer[0], legal, reader.state, player) in legal
+                fits += 1
+    assert fits > 20
+
+
+def _read(reader: MjaiReader | None, message: Any) -> MjaiReader | None:
+    """The reader of the round after one more message; None once a message did not fit."""
+    if not isinstance(message, dict):
+        return reader
+    if message.get("type") == "start_kyoku":
+        reader, message = MjaiReader(), {"scores": [25000] * 4, **message}
+    if reader is None or not MjaiReader.knows(message):
+        return reader
+    try:
+        reader.read(message)
+    except ReplayFormatError:
+        return None
+    return reader

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bot import cli
+from bot.config.settings import DecisionSection
+from bot.startup.models import PolicyLoader, load, policy_text, try_out
+from game.errors import ConfigError
+from policies.features.table import LITE
+from policies.heuristic.player import HeuristicPolicy
+from policies.inference import Model, NetworkPolicy
+from policies.known_hand import known_questions
+from policies.slots import Slot
+from tests.policies.models import a_network, save_models
+
+pytestmark = pytest.mark.usefixtures("restore_logs")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("SUZAKU_DECISION__CHECKPOINTS", "models")
+    return save_models(tmp_path / "models")
+
+
+def weights(folder: Path, model: str) -> Path:
+    (path,) = folder.glob(f"{model}-*.safetensors")
+    return path
+
+
+def cut(folder: Path) -> str:
+    path = weights(folder, "riichi")
+    path.write_bytes(path.read_bytes()[:5000])
+    return f"{path.name}: size"
+
+
+def pickled(folder: Path) -> str:
+    path = weights(folder, "chi")
+    size = path.stat().st_size
+    path.write_bytes(pickle.dumps({"stem.weight": 0}).ljust(size, b"\0"))
+    return f"{path.name}: content"
+
+
+def another_model(folder: Path) -> str:
+    (folder / "pon.json").write_bytes((folder / "chi.json").read_bytes())
+    return "pon.json: model"
+
+
+def gone(folder: Path) -> str:
+    (folder / "kan.json").unlink()
+    return "kan.json: file"
+
+
+@pytest.mark.parametrize("command", ["play", "check"])
+@pytest.mark.parametrize("spoil", [cut, pickled, another_model, gone])
+def test_fault_16_and_17_a_bad_checkpoint_exits_2_with_file_and_field_before_anything_connects(
+    command: str, spoil: Callable[[Path], str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def connect(*_: object) -> None:
+        pytest.fail("something was opened")
+
+    monkeypatch.setattr("asyncio.run", connect)
+    named = spoil(folder)
+    result = CliRunner().invoke(cli.app, [command])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"decision.checkpoints: models/{named}" in result.stderr
+    assert "decision.policy: heuristic" in result.stderr
+
+
+def test_fault_16_the_rules_play_without_looking_at_a_bad_checkpoint(folder: Path) -> None:
+    gone(folder)
+    assert isinstance(load(DecisionSection(policy="heuristic", checkpoints="models")), HeuristicPolicy)
+
+
+def test_check_names_each_model(folder: Path) -> None:
+    result = CliRunner().invoke(cli.app, ["check"])
+    assert result.exit_code == 0
+    for slot in Slot:
+        (line,) = [line for line in result.stdout.splitlines() if line.startswith(f"model {slot} ")]
+        assert "8×2 on lite-" in line
+        assert "accuracy 50.00%" in line
+        assert f"sha256 {weights(folder, slot).stem.rpartition('-')[2]}" in line
+    assert "the models in models, averaged over 12 permutations: one decision (discard" in result.stdout
+    assert ", model) in" in result.stdout
+
+
+def test_play_uses_the_networks(folder: Path) -> None:
+    args = ["play", "--type", "tonpuu", "--seed", "7", "--out", "r", "--log-format", "json"]
+    result = CliRunner().invoke(cli.app, args)
+    assert result.exit_code == 0
+    assert '"source": "model"' in result.stderr
+    assert '"source": "fallback"' not in result.stderr
+
+
+def test_the_policy_tried_at_the_start_decides_first_and_later_ones_are_new(folder: Path) -> None:
+    loader = PolicyLoader(DecisionSection(checkpoints=str(folder)))
+    tried = loader.policy
+    assert loader() is tried
+    assert loader() is not tried
+    gone(folder)
+    with pytest.raises(ConfigError, match=r"kan\.json"):
+        loader()
+
+
+def test_a_model_without_numbers_is_refused_before_it_plays() -> None:
+    models = {slot: Model(a_network(slot), LITE) for slot in (Slot.DISCARD, Slot.RIICHI)}
+    broken = a_network()
+    broken.stem_norm.bias.data.fill_(float("inf"))
+    models[Slot.DISCARD] = Model(broken, LITE)
+    asked = [question for question in known_questions() if question.slot in models]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("policies.known_hand.known_questions", lambda: asked)
+        with pytest.raises(ConfigError, match=r"decision\.checkpoints: the discard model"):
+            try_out(NetworkPolicy(models))
+
+
+@pytest.mark.parametrize(
+    ("section", "words"),
+    [
+        (DecisionSection(policy="heuristic"), "the heuristic"),
+        (DecisionSection(permutations=1), "the shipped models"),
+        (DecisionSection(checkpoints="x"), "the models in x, averaged over 12 permutations"),
+    ],
+)
+def test_the_policy_is_described_in_words(section: DecisionSection, words: str) -> None:
+    assert policy_text(section) == words

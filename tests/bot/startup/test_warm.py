@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import contextlib
+import io
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot.startup import warm
+from game.actions import ActionKind
+from policies.heuristic.player import HeuristicPolicy
+from policies.slots import Slot
+from tests.policies.fakes import Scripted
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def _slow_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiling two kernels takes ten times as long as the limit before a message is shown."""
+    told: list[Callable[[str], None]] = []
+
+    @contextlib.contextmanager
+    def watched_compiler(tell: Callable[[str], None]) -> Iterator[None]:
+        told.append(tell)
+        yield
+
+    def warm_up() -> None:
+        for name in ("game.one", "game.two"):
+            told[0](name)
+            time.sleep(0.02)
+
+    monkeypatch.setattr(warm, "watched_compiler", watched_compiler)
+    monkeypatch.setattr(warm, "warm_up", warm_up)
+    monkeypatch.setattr(warm, "PATIENCE_S", 0.004)
+    monkeypatch.setattr(warm, "REMIND_S", 0.004)
+
+
+@pytest.mark.usefixtures("_slow_steps")
+def test_a_slow_start_is_logged_without_a_terminal() -> None:
+    with capture_logs() as logs:
+        warm.warm_up_visibly(io.StringIO())
+    told = [entry for entry in logs if entry["event"] == "kernels.compiling"]
+    assert {entry["kernel"] for entry in told} == {"game.one", "game.two"}
+    assert all(0 <= entry["done"] <= entry["of"] for entry in told)
+    assert {entry["hint"] for entry in told} == {warm.DURATION}
+    assert logs[-1]["event"] == "kernels.ready"
+
+
+@pytest.mark.usefixtures("_slow_steps")
+def test_a_terminal_gets_a_bar_and_no_reminders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    with capture_logs() as logs:
+        warm.warm_up_visibly(terminal)
+    assert [entry["event"] for entry in logs] == ["kernels.ready"]
+    assert terminal.getvalue().count(f"Compiling kernels: {warm.DURATION}.") == 1
+
+
+def test_a_slow_start_that_compiles_nothing_is_not_called_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warm, "warm_up", lambda: time.sleep(0.02))
+    monkeypatch.setattr(warm, "PATIENCE_S", 0.004)
+    with capture_logs() as logs:
+        warm.warm_up_visibly(io.StringIO())
+    assert [entry["event"] for entry in logs] == ["kernels.loading", "kernels.ready"]
+    terminal = Terminal()
+    warm.warm_up_visibly(terminal)
+    assert "ompiling" not in terminal.getvalue()
+
+
+def test_a_quick_start_only_reports_that_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warm, "warm_up", lambda: None)
+    monkeypatch.setattr(warm, "PATIENCE_S", 60.0)
+    with capture_logs() as logs:
+        warm.warm_up_visibly(io.StringIO())
+    assert [entry["event"] for entry in logs] == ["kernels.ready"]
+
+
+def test_the_first_decision_is_a_real_one() -> None:
+    assert warm.first_decision(HeuristicPolicy()).action.kind is ActionKind.DISCARD
+
+
+def test_the_policy_is_asked_in_every_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warm, "warm_up", lambda: None)
+    policy = Scripted()
+    warm.warm_up_visibly(io.StringIO(), policy)
+    assert set(policy.asked) == set(Slot)

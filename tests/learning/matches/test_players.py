@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from game.errors import CheckpointCorrupt, CheckpointError, ConfigError
+from learning.matches.players import Contender, contender, packed, seat_down
+from policies.named import NETWORK
+from policies.rollout import PolicyChooser
+from tests.policies.models import save_models
+
+
+def test_built_in_players() -> None:
+    for name in ("heuristic", "random"):
+        found = contender(name)
+        assert found == Contender(name, name)
+        assert found.name == name
+        assert isinstance(seat_down(found), PolicyChooser)
+
+
+def test_unknown_players_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        ConfigError, match="'heuristik' is not a player: give one of network, phoenix, heuristic, random"
+    ):
+        contender("heuristik")
+    with pytest.raises(CheckpointError, match=r"discard\.json"):
+        contender(str(tmp_path))
+
+
+def test_a_folder_of_checkpoints_is_identified_by_its_contents(tmp_path: Path) -> None:
+    one, other = save_models(tmp_path / "one"), save_models(tmp_path / "other", seed=1)
+    first = contender(str(one))
+    assert first.name == "one"
+    assert isinstance(seat_down(first), PolicyChooser)
+    assert contender(str(other)).identity != first.identity
+    averaged = contender(f"{one}:6")
+    assert averaged.name == "one:6"
+    assert averaged.identity != first.identity
+    save_models(one, seed=1)
+    with pytest.raises(ConfigError, match="have changed since the games began"):
+        seat_down(first)
+
+
+@pytest.mark.parametrize("text", ["", ":6", "x" * 5000, "~nosuchuser", "a\0b"])
+def test_texts_that_cannot_be_folders_are_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="is not a player"):
+        contender(text)
+
+
+def test_packed_checkpoints_play_where_their_folder_is_not(tmp_path: Path) -> None:
+    who = contender(str(save_models(tmp_path / "models")))
+    files = packed(who, contender("heuristic"))
+    assert files.keys() == {who.text}
+    shutil.rmtree(who.text)
+    with pytest.raises(ConfigError, match="is not a player"):
+        seat_down(who)
+    assert isinstance(seat_down(who, files[who.text]), PolicyChooser)
+
+
+def test_packed_checkpoints_are_checked_where_they_arrive(tmp_path: Path) -> None:
+    who = contender(str(save_models(tmp_path / "models")))
+    files = packed(who)[who.text]
+    weights = next(name for name in files if name.startswith("pon-"))
+    broken = files | {weights: files[weights][:-1] + b"\0"}
+    with pytest.raises(CheckpointCorrupt, match=r"pon-.*does not match tensors\.sha256 in pon\.json"):
+        seat_down(who, broken)
+    others = packed(contender(str(save_models(tmp_path / "others", seed=1))))
+    with pytest.raises(ConfigError, match="have changed since the games began"):
+        seat_down(who, next(iter(others.values())))
+
+
+def test_the_shipped_networks_travel_too() -> None:
+    assert len(packed(contender(NETWORK))[NETWORK]) == 10

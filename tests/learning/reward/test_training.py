@@ -1,0 +1,326 @@
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from bot import cli
+from game.errors import ConfigError
+from game.events import StartRound
+from game.settlement import placements
+from learning.corpus.build import build
+from learning.corpus.reader import Corpus
+from learning.reward.games import Played, played_games
+from learning.reward.report import (
+    CONSTANT,
+    FORGETFUL,
+    GAPS_TABLE,
+    NETWORK,
+    TABLE,
+    mean_square_error,
+    one_by_one,
+    report_on,
+    report_text,
+)
+from learning.reward.tables import AND_GAPS, ROUND_AND_PLACE, RewardTable
+from learning.reward.training import RewardPlan, games_of, joined_late, lesson_of, loss_of, train_reward
+from learning.runs.state import RunFolder
+from policies.checkpoint import load
+from policies.reward import (
+    HANCHAN_REWARDS,
+    ROUND_START,
+    Games,
+    RewardArchitecture,
+    RewardNetwork,
+    encode,
+    predict,
+    round_starts,
+    together,
+)
+from tests.learning.corpus.games import MODERN, records, texts, write_shard
+
+pytestmark = pytest.mark.usefixtures("restore_logs")
+GAMES = 54
+"""Number of games of which the split gives at least one to each part."""
+REWARDS = np.array(HANCHAN_REWARDS)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("reward")
+    build([write_shard(place / "a.jsonl.zst", texts(MODERN, GAMES))], place / "corpus", workers=1)
+    return place / "corpus"
+
+
+@pytest.fixture(scope="module")
+def corpus(folder: Path) -> Corpus:
+    return Corpus(folder)
+
+
+def plan(**settings: Any) -> RewardPlan:
+    return RewardPlan(**{"hidden": 6, "dense": 5, "epochs": 3, "batch_games": 8, **settings})
+
+
+def network(architecture: RewardArchitecture | None = None) -> RewardNetwork:
+    torch.manual_seed(2)
+    return RewardNetwork(architecture or RewardArchitecture(hidden=6, dense=5))
+
+
+def game(*rounds: tuple[int, tuple[int, int, int, int]]) -> np.ndarray:
+    return np.array([(number, 0, 0, scores) for number, scores in rounds], ROUND_START)
+
+
+EVEN = (25_000, 25_000, 25_000, 25_000)
+AHEAD = (34_000, 25_000, 24_000, 17_000)
+
+
+# --- games of the corpus ----------------------------------------------------------------------------------
+
+
+def test_games_are_those_of_the_records(corpus: Corpus) -> None:
+    played = played_games(corpus, corpus.select())
+    for number, record in enumerate(records(MODERN, GAMES)):
+        rounds = round_starts(record.events)
+        assert np.array_equal(played.games.starts[number][: len(rounds)], rounds)
+        assert played.games.counts[number] == len(rounds)
+        assert played.games.hanchan[number] == (corpus.index["hanchan"][number] == 1)
+        assert tuple(played.places[number]) == placements(corpus.index["scores"][number])
+        assert any(isinstance(event, StartRound) for event in record.events)
+
+
+def test_an_empty_selection_is_refused(corpus: Corpus) -> None:
+    assert played_games(corpus, corpus.select()[:0]).places.shape == (0, 4)
+    with pytest.raises(ConfigError, match="no game of the test split was played in ippan"):
+        games_of(plan(rooms=("ippan",)), corpus, "test")
+
+
+# --- tables -----------------------------------------------------------------------------------------------
+
+
+def test_a_table_holds_the_mean_of_each_round_and_place() -> None:
+    games = together([(game((0, EVEN), (4, AHEAD)), "hanchan"), (game((0, AHEAD)), "tonpuu")])
+    table = RewardTable(
+        Played(games, np.array([[1, 2, 3, 4], [2, 1, 4, 3]])), ROUND_AND_PLACE, HANCHAN_REWARDS
+    )
+    found = table.expected(games)
+    assert found[0, 0] == pytest.approx(REWARDS)
+    south, east = found[0, 1], found[1, 0]
+    assert south == pytest.approx([67.5, 67.5, -67.5, -67.5])
+    assert east == pytest.approx(south)  # both four rounds from the end
+
+
+def test_gaps_divide_a_place_and_small_cells_are_shrunk() -> None:
+    near = (26_000, 25_500, 24_500, 24_000)
+    games = together([(game((7, scores)), "hanchan") for scores in (near, AHEAD)])
+    played = Played(games, np.array([[2, 1, 3, 4], [1, 2, 3, 4]]))
+    coarse, fine = (RewardTable(played, levels, HANCHAN_REWARDS) for levels in (ROUND_AND_PLACE, AND_GAPS))
+    assert coarse.expected(games)[:, 0, 0] == pytest.approx([67.5, 67.5])
+    off = 22.5 / 31  # one player against a weight of thirty for the coarse mean
+    assert fine.expected(games)[:, 0, 0] == pytest.approx([67.5 - off, 67.5 + off])
+    assert fine.expected(games)[:, 0, 2] == pytest.approx([0.0, 0.0])
+
+
+# --- learning ---------------------------------------------------------------------------------------------
+
+
+def test_every_game_has_equal_weight_regardless_of_length() -> None:
+    games = together([(game((0, EVEN), (1, AHEAD), (2, AHEAD)), "hanchan"), (game((3, AHEAD)), "tonpuu")])
+    played, model = Played(games, np.array([[1, 2, 3, 4], [4, 3, 2, 1]])), network()
+    lesson = lesson_of(played, model.architecture)
+    with torch.no_grad():
+        answers = model(lesson.rounds.flatten(0, 1)).reshape(2, 4, 3).numpy()
+        found = float(loss_of(model, lesson))
+    wanted = np.mean(
+        [
+            np.mean(
+                [
+                    (answers[0, player, t] - REWARDS[player] / 135) ** 2
+                    for t in range(3)
+                    for player in range(4)
+                ]
+            ),
+            np.mean([(answers[1, player, 0] - REWARDS[3 - player] / 135) ** 2 for player in range(4)]),
+        ]
+    )
+    assert found == pytest.approx(float(wanted), rel=1e-5)
+
+
+def test_a_game_joined_late_lacks_its_first_rounds(corpus: Corpus) -> None:
+    played = played_games(corpus, corpus.select()[:3])
+    lesson = lesson_of(played, RewardArchitecture())
+    late = joined_late(lesson, torch.tensor([0, 2, int(played.games.counts[2]) - 1]))
+    assert late.counts.tolist() == [int(played.games.counts[0]), int(played.games.counts[1]) - 2, 1]
+    for number, first in enumerate((0, 2, int(played.games.counts[2]) - 1)):
+        rounds = played.games.starts[number][first : played.games.counts[number]]
+        wanted = encode(together([(rounds, "hanchan" if played.games.hanchan[number] else "tonpuu")]))
+        assert np.array_equal(late.rounds[number, :, : len(rounds)].numpy(), wanted[0])
+    assert torch.equal(late.rewards, lesson.rewards)
+
+
+def test_it_learns_and_keeps_the_best_weights_on_validation(corpus: Corpus, tmp_path: Path) -> None:
+    card, report = train_reward(plan(), corpus, tmp_path, commit="abc", quiet=True)
+    assert card == load(tmp_path, "reward").card
+    assert (card.training.commit, card.training.seed, card.data.corpus) == ("abc", 0, report.corpus)
+    assert (card.data.games, report.games) == tuple(len(corpus.select(split=s)) for s in ("train", "test"))
+    assert card.training.steps == card.training.epochs * math.ceil(card.data.games / 8)
+    assert card.training.samples <= card.training.epochs * card.data.samples
+    assert card.metrics["root_error"] == pytest.approx(math.sqrt(card.metrics["error"]))
+
+
+def test_the_places_of_games_seen_often_are_known(corpus: Corpus, tmp_path: Path) -> None:
+    wanted = plan(hidden=16, dense=8, epochs=40, learning_rate=2e-2, joined=0.0, patience=0)
+    train_reward(wanted, corpus, tmp_path, quiet=True)
+    state = RunFolder(
+        tmp_path / "runs" / "reward",
+        {"plan": as_plain(wanted), "corpus": corpus.card["content_sha256"]},
+    ).load()
+    assert state is not None
+    last = network(RewardArchitecture(hidden=16, dense=8))
+    last.load_state_dict(state["network"])
+    assert mean_square_error(last, games_of(wanted, corpus, "train")) < 0.65 * (REWARDS**2).mean()
+
+
+@pytest.mark.parametrize("spelling", ["optimiser", "optimizer"])
+def test_a_run_that_was_killed_ends_with_the_same_numbers(
+    spelling: str, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train_reward(plan(), corpus, tmp_path / "whole", quiet=True)
+    saved = RunFolder.save
+
+    def save_and_die(folder: RunFolder, state: Mapping[str, Any]) -> None:
+        saved(folder, {spelling if name == "optimiser" else name: part for name, part in state.items()})
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(RunFolder, "save", save_and_die)
+    with pytest.raises(KeyboardInterrupt):
+        train_reward(plan(), corpus, tmp_path / "killed", quiet=True)
+    monkeypatch.setattr(RunFolder, "save", saved)
+    train_reward(plan(), corpus, tmp_path / "killed", quiet=True)
+    assert last_weights(tmp_path / "whole") == last_weights(tmp_path / "killed")
+    train_reward(plan(seed=1), corpus, tmp_path / "other", quiet=True)
+    assert last_weights(tmp_path / "whole") != last_weights(tmp_path / "other")
+
+
+def test_a_run_stops_when_validation_gets_no_better(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    errors = iter([9.0, 8.0, 8.5, 8.25, 7.0])
+    monkeypatch.setattr("learning.reward.training.mean_square_error", lambda *_: next(errors))
+    card, _ = train_reward(plan(epochs=9, patience=2), corpus, tmp_path, quiet=True)
+    assert card.metrics["error"] == 8.0
+    assert card.training.epochs == 2
+    assert next(errors) == 7.0
+
+
+def test_a_folder_of_another_run_is_refused(corpus: Corpus, tmp_path: Path) -> None:
+    train_reward(plan(epochs=1), corpus, tmp_path, quiet=True)
+    with pytest.raises(ConfigError, match=r"plan\.hidden"):
+        train_reward(plan(epochs=1, hidden=7), corpus, tmp_path, quiet=True)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"hidden": 0},
+        {"learning_rate": 0.0},
+        {"joined": 1.5},
+        {"rooms": ("phoenix",)},
+        {"rewards": (0.0,) * 4},
+    ],
+)
+def test_an_invalid_plan_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=next(iter(wrong)).rstrip("s")):
+        plan(**wrong)
+
+
+# --- the report -------------------------------------------------------------------------------------------
+
+
+def test_the_report_gives_the_error_of_each_method(corpus: Corpus) -> None:
+    counted, played = (games_of(plan(), corpus, split) for split in ("train", "validation"))
+    model = network()
+    report = report_on(model, counted, played, split="validation", corpus="0")
+    table = RewardTable(counted, AND_GAPS, HANCHAN_REWARDS).expected(played.games)
+    answers = predict(model, played.games)
+    errors, gains = [], []
+    for number, count in enumerate(played.games.counts.tolist()):
+        brought = REWARDS[played.places[number] - 1]
+        errors += ((answers[number, :count] - brought) ** 2).ravel().tolist()
+        gains += ((table[number, :count] - brought) ** 2).ravel().tolist()
+    assert report.answers == len(errors) == 4 * played.games.counts.sum()
+    assert report.square_errors[CONSTANT] == pytest.approx((REWARDS**2).mean())
+    assert report.square_errors[NETWORK] == pytest.approx(np.mean(errors))
+    assert report.square_errors[GAPS_TABLE] == pytest.approx(np.mean(gains))
+    assert report.gain[0] == pytest.approx(np.mean(gains) - np.mean(errors))
+    assert mean_square_error(model, played) == pytest.approx(np.mean(errors))
+    weighted = [row["answers"] * row[NETWORK] ** 2 for row in report.rounds.values()]
+    assert sum(weighted) / report.answers == pytest.approx(np.mean(errors))
+    assert {CONSTANT, TABLE, GAPS_TABLE, FORGETFUL, NETWORK} == set(report.square_errors)
+
+
+def test_deciles_compare_actual_with_predicted_rewards() -> None:
+    """Games that end with the places they have; their table is never wrong, the network is."""
+    dice = np.random.default_rng(0)
+    scores = [tuple(100 * dice.permutation(500)[:4]) for _ in range(50)]
+    games = together([(game((7, found)), "hanchan") for found in scores])  # type: ignore[arg-type]
+    played = Played(games, np.array([placements(found) for found in scores]))
+    report = report_on(network(), played, played, split="train", corpus="0")
+    assert report.square_errors[TABLE] == pytest.approx(0.0, abs=1e-6)
+    counts = [decile.answers for decile in report.deciles]
+    assert all(18 <= count <= 22 for count in counts)
+    expected, brought = predict(network(), games).ravel(), REWARDS[played.places - 1].ravel()
+    tenths = np.split(np.argsort(expected), np.cumsum(counts)[:-1])
+    for decile, tenth in zip(report.deciles, tenths, strict=True):
+        assert decile.expected == pytest.approx(expected[tenth].mean())
+        assert decile.actual == pytest.approx(brought[tenth].mean())
+        assert decile.interval > 0
+
+
+def test_single_rounds_have_no_history(corpus: Corpus) -> None:
+    games = played_games(corpus, corpus.select()[:4]).games
+    alone = one_by_one(games)
+    assert alone.starts.shape == (int(games.counts.sum()), 1)
+    first = int(games.counts[0])
+    assert np.array_equal(alone.starts[:first, 0], games.starts[0, :first])
+    assert alone.hanchan[:first].tolist() == [games.hanchan[0]] * first
+    assert isinstance(alone, Games)
+
+
+def test_the_command_trains_and_reports(folder: Path, tmp_path: Path) -> None:
+    sizes = ["--hidden", "4", "--dense", "4", "--epochs", "1", "--rewards", "3", "1", "-1", "-3"]
+    command = ["train", "reward", "--corpus", str(folder), "--out", str(tmp_path), *sizes]
+    result = CliRunner().invoke(cli.app, [*command, "--json"])
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert report["square_errors"][CONSTANT] == pytest.approx(5.0)
+    assert load(tmp_path, "reward").card.architecture.rewards == (3.0, 1.0, -1.0, -3.0)  # type: ignore[union-attr]
+    again = CliRunner().invoke(cli.app, command)
+    assert again.exit_code == 0
+    assert f"| {NETWORK} | {report['square_errors'][NETWORK]:,.1f} |" in again.stdout
+    refused = CliRunner().invoke(cli.app, [*command, "--room", "phoenix"])
+    assert refused.exit_code == cli.EXIT_USAGE
+
+
+def test_the_report_in_words_has_every_figure(corpus: Corpus) -> None:
+    played = games_of(plan(), corpus, "train")
+    report = report_on(network(), played, played, split="train", corpus="0123456789abcdef0123")
+    text = report_text(report)
+    assert all(f"| {way} | {error:,.1f} |" in text for way, error in report.square_errors.items())
+    assert all(f"| {decile.expected:.1f} | {decile.actual:.1f} |" in text for decile in report.deciles)
+    assert "corpus 0123456789abcdef\n" in text
+
+
+def as_plain(wanted: RewardPlan) -> dict[str, Any]:
+    return {name: getattr(wanted, name) for name in wanted.__struct_fields__}
+
+
+def last_weights(folder: Path) -> list[bytes]:
+    state = torch.load(folder / "runs" / "reward" / "state.pt", weights_only=True)["network"]
+    return [tensor.numpy().tobytes() for tensor in state.values()]

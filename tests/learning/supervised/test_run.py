@@ -1,0 +1,357 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from bot import cli
+from game.errors import CheckpointMismatch, ConfigError, TrainingError
+from game.files import replace_file
+from learning.corpus.build import build
+from learning.corpus.reader import Corpus
+from learning.runs.state import CURVES_FOLDER, STATE_FILE
+from learning.samples.loader import Loader
+from learning.supervised.first_weights import first_network
+from learning.supervised.learner import Learner
+from learning.supervised.plan import Plan, make_plan
+from learning.supervised.run import Parent, choice_of, parent_of, train
+from policies.checkpoint import load
+from policies.features.table import LITE, SETS
+from policies.slots import Slot
+from tests.learning.corpus.games import MODERN, texts, write_shard
+
+pytestmark = pytest.mark.usefixtures("restore_logs")
+GAMES = 40
+"""Number of games of which the split gives at least one to each part."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("supervised")
+    build([write_shard(place / "a.jsonl.zst", texts(MODERN, GAMES))], place / "corpus", workers=1)
+    return place / "corpus"
+
+
+@pytest.fixture(scope="module")
+def corpus(folder: Path) -> Corpus:
+    return Corpus(folder)
+
+
+def plan(model: str = "discard", **settings: Any) -> Plan:
+    defaults: dict[str, Any] = {
+        "preset": "tiny",
+        "precision": "fp32",
+        "batch_size": 64,
+        "samples": 640,
+        "warm_up": 2,
+        "validate_every": 320,
+        "validation_rows": 200,
+    }
+    return make_plan(model, **{**defaults, **settings})
+
+
+def same(one: Path, other: Path, model: Slot = Slot.DISCARD) -> bool:
+    ours, theirs = load(one, model).tensors, load(other, model).tensors
+    return ours.keys() == theirs.keys() and all(torch.equal(ours[name], theirs[name]) for name in ours)
+
+
+@pytest.mark.parametrize("model", list(Slot))
+def test_every_model_learns_and_its_card_names_its_data(corpus: Corpus, tmp_path: Path, model: Slot) -> None:
+    card = train(plan(model), corpus, tmp_path, commit="abc", quiet=True)
+    assert card == load(tmp_path, model).card
+    assert (card.model, card.training.commit, card.training.seed) == (model, "abc", 0)
+    assert card.data.corpus == corpus.card["content_sha256"]
+    assert card.data.games == len(choice_of(plan(model), corpus, "train").games)
+    assert 0 < card.training.samples <= 640 + 64
+    assert 0 < card.metrics["accuracy"] <= 1
+
+
+def test_it_gets_better_than_the_first_weights(corpus: Corpus, tmp_path: Path) -> None:
+    short = train(plan(samples=64), corpus, tmp_path / "short", quiet=True)
+    long = train(plan(samples=8_000), corpus, tmp_path / "long", quiet=True)
+    assert long.metrics["accuracy"] > short.metrics["accuracy"] + 0.1
+    assert long.metrics["loss"] < short.metrics["loss"] - 0.3
+
+
+def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(corpus: Corpus, tmp_path: Path) -> None:
+    wanted = plan(samples=1280)
+    train(wanted, corpus, tmp_path / "whole", quiet=True)
+    left, real = [7], Learner.step
+
+    def step(learner: Learner, *args: Any) -> float:
+        left[0] -= 1
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return real(learner, *args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("learning.supervised.learner.Learner.step", step)
+        with pytest.raises(
+            KeyboardInterrupt,
+            match=r"^stopped: 448 of 1,280 samples are learned and saved in .*discard; give the same command",
+        ):
+            train(wanted, corpus, tmp_path / "parts", quiet=True)
+    assert (tmp_path / "parts" / "runs" / "discard" / STATE_FILE).exists()
+    train(wanted, corpus, tmp_path / "parts", quiet=True)
+    assert same(tmp_path / "whole", tmp_path / "parts")
+
+
+def test_ctrl_c_reports_the_saved_state_and_the_same_command_resumes(folder: Path, tmp_path: Path) -> None:
+    args = ["train", "pon", "--corpus", str(folder), "--out", str(tmp_path), "--preset", "tiny", "--json"]
+    args += ["--samples", "256", "--batch-size", "64"]
+    left, real = [2], Learner.step
+
+    def step(learner: Learner, *args: Any) -> float:
+        left[0] -= 1
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+        return real(learner, *args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("learning.supervised.learner.Learner.step", step)
+        result = CliRunner().invoke(cli.app, args)
+    assert result.exit_code == cli.EXIT_INTERRUPTED
+    state = tmp_path / "runs" / "pon"
+    assert f"suzaku: stopped: 128 of 256 samples are learned and saved in {state}; give" in result.stderr
+    assert (state / STATE_FILE).exists()
+    assert CliRunner().invoke(cli.app, args).exit_code == 0
+
+
+def test_the_training_loss_is_drawn_between_validations(corpus: Corpus, tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    train(plan(samples=64 * 50, validate_every=64 * 50), corpus, tmp_path, quiet=True)
+    curves = EventAccumulator(str(tmp_path / "runs" / "discard" / CURVES_FOLDER)).Reload()
+    assert [point.step for point in curves.Scalars("training/loss")] == [20, 40, 50]
+    assert [point.step for point in curves.Scalars("validation/loss")] == [50]
+
+
+CHILD = """
+import sys
+from pathlib import Path
+import msgspec, torch
+torch.set_num_threads(1)
+from learning.supervised import run as supervised
+from learning.corpus.reader import Corpus
+from learning.supervised.first_weights import first_network
+from learning.supervised.learner import Learner
+from learning.supervised.plan import Plan
+supervised.SAVE_EVERY_S = 0.0
+print("begun", flush=True)
+plan = msgspec.json.decode(sys.argv[1], type=Plan)
+supervised.train(plan, Corpus(Path(sys.argv[2])), Path(sys.argv[3]), quiet=True)
+print("done", flush=True)
+"""
+
+
+def test_fault_18_a_run_killed_at_its_saves_ends_with_the_same_numbers(folder: Path, tmp_path: Path) -> None:
+    wanted = plan(samples=1280)
+    torch_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        train(wanted, Corpus(folder), tmp_path / "whole", quiet=True)
+    finally:
+        torch.set_num_threads(torch_threads)
+    command = [
+        sys.executable,
+        "-c",
+        CHILD,
+        msgspec.json.encode(wanted).decode(),
+        str(folder),
+        str(tmp_path / "parts"),
+    ]
+    state = tmp_path / "parts" / "runs" / "discard" / STATE_FILE
+    for _ in range(2):
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        before = state.stat().st_mtime_ns if state.exists() else 0
+        until = time.monotonic() + 60
+        while (not state.exists() or state.stat().st_mtime_ns == before) and child.poll() is None:
+            assert time.monotonic() < until, "the child has saved nothing"
+            time.sleep(0.002)
+        child.kill()
+        child.communicate()
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.split() == [
+        "begun",
+        "done",
+    ]
+    assert same(tmp_path / "whole", tmp_path / "parts")
+
+
+def test_a_finished_run_is_left_as_it_is(corpus: Corpus, tmp_path: Path) -> None:
+    first = train(plan(), corpus, tmp_path, quiet=True)
+    assert train(plan(), corpus, tmp_path, quiet=True) == first
+
+
+def test_another_plan_in_the_same_folder_is_refused(corpus: Corpus, tmp_path: Path) -> None:
+    train(plan(samples=64), corpus, tmp_path, quiet=True)
+    with pytest.raises(ConfigError, match=r"differs in plan\.seed.*another --out"):
+        train(plan(samples=64, seed=1), corpus, tmp_path, quiet=True)
+
+
+def test_a_broken_state_is_named(corpus: Corpus, tmp_path: Path) -> None:
+    train(plan(samples=64), corpus, tmp_path, quiet=True)
+    state = tmp_path / "runs" / "discard" / STATE_FILE
+    state.write_bytes(state.read_bytes()[:1000])
+    with pytest.raises(TrainingError, match=r"state\.pt: cannot be read.*remove it"):
+        train(plan(samples=64), corpus, tmp_path, quiet=True)
+
+
+def test_a_full_disk_stops_a_run_and_keeps_what_was_saved(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("learning.supervised.run.SAVE_EVERY_S", 0.0)
+    left = [3]
+
+    def replace_three(path: Path, data: bytes) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(28, "No space left on device")
+        replace_file(path, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("learning.runs.state.replace_file", replace_three)
+        with pytest.raises(TrainingError, match=r"cannot be written.*No space left.*free some space"):
+            train(plan(), corpus, tmp_path / "parts", quiet=True)
+    train(plan(), corpus, tmp_path / "parts", quiet=True)
+    train(plan(), corpus, tmp_path / "whole", quiet=True)
+    assert same(tmp_path / "whole", tmp_path / "parts")
+
+
+def test_a_run_stops_early_when_nothing_gets_better(corpus: Corpus, tmp_path: Path) -> None:
+    still = plan(samples=64 * 100, learning_rate=1e-9, validate_every=64, patience=3)
+    assert train(still, corpus, tmp_path, quiet=True).training.steps < 20
+
+
+def test_groups_left_out_do_not_count_in_play(corpus: Corpus, tmp_path: Path) -> None:
+    train(plan(samples=128, without=("LA3a", "G")), corpus, tmp_path, quiet=True)
+    checkpoint = load(tmp_path, "discard")
+    assert checkpoint.card.without == ("LA3a", "G")
+    stem = checkpoint.tensors["stem.weight"]
+    chosen = SETS[LITE]
+    for group in chosen.groups:
+        part = stem[:, chosen.at(group.id) : chosen.at(group.id) + group.planes]
+        assert bool((part == 0).all()) == (group.id in {"LA3a", "G"})
+
+
+def test_a_run_goes_on_from_another_ones_weights(corpus: Corpus, tmp_path: Path) -> None:
+    first = train(plan(samples=64), corpus, tmp_path / "first", quiet=True)
+    second = train(
+        plan(samples=64, learning_rate=1e-9),
+        corpus,
+        tmp_path / "second",
+        parent=Parent(tmp_path / "first", Slot.DISCARD),
+        quiet=True,
+    )
+    assert second.parents == (first.tensors.sha256,)
+    ours, theirs = load(tmp_path / "first", "discard").tensors, load(tmp_path / "second", "discard").tensors
+    assert torch.allclose(ours["stem.weight"], theirs["stem.weight"], atol=1e-5)
+    with pytest.raises(CheckpointMismatch, match="architecture"):
+        train(
+            plan(width=16),
+            corpus,
+            tmp_path / "third",
+            parent=Parent(tmp_path / "first", Slot.DISCARD),
+            quiet=True,
+        )
+
+
+@pytest.mark.parametrize("model", [Slot.RIICHI, Slot.CHI])
+def test_a_model_begins_with_the_tower_of_the_discards(corpus: Corpus, tmp_path: Path, model: Slot) -> None:
+    card = train(plan(samples=64), corpus, tmp_path / "discard", quiet=True)
+    wanted = plan(model, samples=64, learning_rate=1e-9)
+    parent = parent_of(wanted, None, tmp_path / "discard")
+    assert train(wanted, corpus, tmp_path / "other", parent=parent, quiet=True).parents == (
+        card.tensors.sha256,
+    )
+    theirs, ours = load(tmp_path / "discard", "discard").tensors, load(tmp_path / "other", model).tensors
+    assert torch.allclose(ours["tower.1.second.weight"], theirs["tower.1.second.weight"], atol=1e-5)
+    here, there = SETS[wanted.features].at("E"), SETS[LITE].at("E")
+    assert torch.allclose(
+        ours["stem.weight"][:, here : here + 36], theirs["stem.weight"][:, there : there + 36], atol=1e-5
+    )
+    assert ours["head.narrow.weight"].abs().max() > 0
+
+
+def test_two_checkpoints_to_begin_from_are_refused(tmp_path: Path) -> None:
+    assert parent_of(plan(), None, None) is None
+    assert parent_of(plan("kan"), tmp_path, None) == Parent(tmp_path, Slot.KAN)
+    with pytest.raises(ConfigError, match="give only one of them"):
+        parent_of(plan("kan"), tmp_path, tmp_path)
+    with pytest.raises(ConfigError, match="--continue-from"):
+        parent_of(plan(), None, tmp_path)
+
+
+def test_players_are_chosen(corpus: Corpus) -> None:
+    everybody = choice_of(plan(), corpus, "train")
+    few = choice_of(plan(selection={"least_rank": 18}), corpus, "train")
+    assert (
+        0
+        < sum(map(int.bit_count, few.players.tolist()))
+        < sum(map(int.bit_count, everybody.players.tolist()))
+    )
+    with pytest.raises(ConfigError, match=r"no game of the train split matches.*Nobody"):
+        choice_of(plan(selection={"player": "Nobody"}), corpus, "train")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"features": "lite-9/1"}, "features: no set 'lite-9/1'"),
+        ({"features": "lite-287/1"}, "features: lite-287/1 is for .* not for discard"),
+        ({"features": "oracle/1"}, "features: oracle/1"),
+        ({"without": ("ZZ",)}, "without: lite-239/1 has no group 'ZZ'"),
+        ({"width": 0, "passes": -1.0}, r"width: 0 must be above 0\npasses: -1.0"),
+        ({"selection": {"share": 0.0}}, "share: 0.0"),
+        ({"selection": {"rooms": ("attic",)}}, "room: no room 'attic'"),
+        ({"preset": "huge"}, "preset: no preset 'huge'"),
+        ({"precision": "int8"}, "precision: 'int8'"),
+    ],
+)
+def test_an_invalid_plan_is_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        plan(**settings)
+
+
+def test_the_command(folder: Path, tmp_path: Path) -> None:
+    args = ["--corpus", str(folder), "--out", str(tmp_path), "--preset", "tiny", "--samples", "128", "--json"]
+    result = CliRunner().invoke(cli.app, ["train", "pon", *args])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["model"] == "pon"
+    wrong = CliRunner().invoke(cli.app, ["train", "pon", *args, "--features", LITE])
+    assert wrong.exit_code == 2
+    assert "features: lite-239/1" in wrong.output
+
+
+def test_the_bench_measures_all_three(folder: Path) -> None:
+    args = ["--corpus", str(folder), "--preset", "tiny", "--seconds", "0.1", "--json"]
+    result = CliRunner().invoke(cli.app, ["bench", "training", *args])
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["share"] == pytest.approx(found["together"]["median"] / found["network_alone"]["median"])
+    assert all(0 < found[name]["minimum"] <= found[name]["maximum"] for name in ("loader", "together"))
+
+
+def test_threads_learn_what_one_does(corpus: Corpus) -> None:
+    wanted = plan()
+    loader = Loader(corpus, choice_of(wanted, corpus, "train"), batch_size=64)
+    batch = next(iter(loader.epoch(0)))
+    losses = []
+    for threads in (1, 3):
+        torch.manual_seed(0)
+        learner = Learner(first_network(wanted).eval(), wanted, threads)
+        for twin in learner._copies:
+            twin.eval()  # with its statistics fixed, normalisation is the same for a part as for the whole
+        losses.append([learner.step(batch, step, 1e-3) for step in range(3)])
+        learner.close()
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+    assert losses[0][2] < losses[0][0]

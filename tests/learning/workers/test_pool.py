@@ -1,0 +1,142 @@
+"""Processes that return results one by one, and die."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from game import processes
+from game.errors import ConfigError, WorkerFailed
+from learning.workers.pool import DONE, Work, results
+
+
+def counting(base: int) -> Work[int]:
+    def work(task: int) -> Iterator[int]:
+        yield from (base * task + number for number in range(3))
+
+    return work
+
+
+def dying(folder: Path) -> Work[int]:
+    """The first process that gets to task 1 is killed in the middle of it."""
+
+    def work(task: int) -> Iterator[int]:
+        yield 10 * task
+        mark = folder / "dead"
+        if task == 1 and not mark.exists():
+            mark.touch()
+            time.sleep(0.05)  # the result is being sent
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield 10 * task + 1
+
+    return work
+
+
+def hopeless(_: int) -> Work[int]:
+    def work(task: int) -> Iterator[int]:
+        yield task
+        os._exit(7)
+
+    return work
+
+
+def raising(_: int) -> Work[int]:
+    def work(task: int) -> Iterator[int]:
+        yield task
+        raise ValueError("no such task")
+
+    return work
+
+
+def unprepared(_: int) -> Work[int]:
+    raise FileNotFoundError("weights.safetensors")
+
+
+def refused(_: int) -> Work[int]:
+    raise ConfigError("no such player")
+
+
+def printing(_: int) -> Work[int]:
+    print("prepared", flush=True)
+    return lambda _: iter([1])
+
+
+def threads(_: int) -> Work[str]:
+    return lambda _: iter([os.environ["OMP_NUM_THREADS"]])
+
+
+def test_every_task_is_done_once_and_its_end_comes_last() -> None:
+    for workers in (1, 2, 5):
+        found = list(results(counting, 100, [4, 2, 7], workers))
+        assert sorted(value for _, value in found if isinstance(value, int)) == [
+            *(200, 201, 202),
+            *(400, 401, 402),
+            *(700, 701, 702),
+        ]
+        for task in (4, 2, 7):
+            mine = [value for number, value in found if number == task]
+            assert mine[:3] == [100 * task, 100 * task + 1, 100 * task + 2]
+            assert mine[3:] == [DONE]
+
+
+def test_no_tasks_start_no_process() -> None:
+    assert list(results(unprepared, 0, [], 2)) == []
+
+
+def test_a_worker_runs_its_start_up_and_prints_nothing_to_stdout(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    processes.on_start(partial(print, "begun", flush=True))
+    try:
+        assert next(results(printing, 0, [0], 1)) == (0, 1)
+    finally:
+        processes.on_start(processes.nothing)
+    out, err = capfd.readouterr()
+    assert (out, err.split()) == ("", ["begun", "prepared"])
+
+
+def test_workers_compute_with_one_thread() -> None:
+    before = os.environ.get("OMP_NUM_THREADS")
+    assert next(results(threads, 0, [0], 1))[1] == "1"
+    assert os.environ.get("OMP_NUM_THREADS") == before
+
+
+def test_a_task_whose_process_was_killed_is_done_again(tmp_path: Path) -> None:
+    with capture_logs() as logs:
+        found = list(results(dying, tmp_path, [0, 1, 2], 2))
+    values = [value for _, value in found if isinstance(value, int)]
+    assert set(values) == {0, 1, 10, 11, 20, 21}
+    assert values.count(11) == 1
+    assert [(entry["event"], entry["task"], entry["exit_code"]) for entry in logs] == [("worker.lost", 1, -9)]
+
+
+def test_a_task_that_kills_every_process_ends_the_run() -> None:
+    with (
+        capture_logs(),
+        pytest.raises(WorkerFailed, match=r"task 5: its process died 3 times \(exit code 7\)"),
+    ):
+        list(results(hopeless, 0, [5], 1))
+
+
+def test_an_error_in_a_task_ends_the_run_with_its_trace() -> None:
+    with pytest.raises(WorkerFailed, match=r"(?s)task 3: .*ValueError: no such task"):
+        list(results(raising, 0, [3], 1))
+    with pytest.raises(WorkerFailed, match=r"weights\.safetensors"):
+        list(results(unprepared, 0, [3], 1))
+    with pytest.raises(WorkerFailed, match=r"^no such player$"):
+        list(results(refused, 0, [3], 1))
+
+
+def test_leaving_early_ends_the_processes() -> None:
+    running = results(counting, 1, list(range(50)), 2)
+    next(running)
+    began = time.monotonic()
+    running.close()
+    assert time.monotonic() - began < 5
