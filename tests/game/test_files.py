@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from game.files import remove_leftovers, replace_file
+from game.files import expand_home, remove_leftovers, replace_file
 
 
 def test_two_concurrent_writers_leave_one_complete_file(
@@ -43,3 +43,11 @@ def test_only_old_leftovers_of_killed_writers_are_removed(tmp_path: Path) -> Non
     left = {"a.xml", "a.tmp", "0123456789ab.tmp.xml", "b.xml.0123456789ab.tmp"}
     assert {path.name for path in tmp_path.iterdir()} == left
     remove_leftovers(tmp_path / "gone")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"), [("a\0b", "NUL"), ("~nobody-by-this-name/x", "no home folder is known")]
+)
+def test_what_is_no_path_is_refused(text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        expand_home(text)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from game.errors import StateMismatchError
-from game.events import Ankan, Chi, Daiminkan, Discard, GameEvent, Kakan, Pon, StartRound
+from game.events import Ankan, Chi, Daiminkan, Discard, GameEvent, Kakan, Pon, StartGame, StartRound
+from game.packing import pack_all
 from game.state import apply, apply_all, new_round
 
 HANDS = tuple(tuple(range(13 * player, 13 * player + 13)) for player in range(4))
@@ -42,3 +43,9 @@ def test_a_number_out_of_all_range_is_refused(event: GameEvent) -> None:
     with pytest.raises(StateMismatchError):
         apply_all(record, [event])
     assert record.tobytes() == before
+
+
+@pytest.mark.parametrize("event", [Discard(0, 1 << 20, False), BAD["a hand is dealt 13 tiles"]])
+def test_of_several_events_the_one_that_cannot_be_is_named(event: GameEvent) -> None:
+    with pytest.raises(StateMismatchError, match=f"{type(event).__name__}: a field is out of range"):
+        pack_all([StartGame(("a", "b", "c", "d")), deal(), event])
