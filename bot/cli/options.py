@@ -47,7 +47,7 @@ LogFormat = Annotated[
     ),
 ]
 Device = Annotated[
-    str | None, typer.Option("--device", help="Where models compute: auto, cpu or cuda.", metavar="DEVICE")
+    str | None, typer.Option("--device", help="Device for the models: auto, cpu or cuda.", metavar="DEVICE")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
 Seed = Annotated[
