@@ -97,9 +97,7 @@ def measure_decision(
         use_threads()
         where = device_of(config.decision)
         policy = untrained_policy(*size, config.decision.permutations, device=where)
-        name = (
-            f"untrained {size[0]}×{size[1]} on {size[2]}, {config.decision.permutations} renamings, {where}"
-        )
+        name = f"untrained {size[0]}×{size[1]} on {size[2]}, {config.decision.permutations} permutations, {where}"
     return print_decisions(bench_decisions(policy, name, count=decisions, seed=seed), as_json=as_json)
 
 

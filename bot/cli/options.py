@@ -64,7 +64,7 @@ Policy = Annotated[
     str | None,
     typer.Option(
         "--policy",
-        help="Who decides: network, heuristic, or python:FILE.py for a policy of your own (docs/policy.md).",
+        help="Policy that plays: network, heuristic, or python:FILE.py for your own (docs/policy.md).",
         metavar="POLICY",
     ),
 ]

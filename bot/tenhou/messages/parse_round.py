@@ -35,7 +35,7 @@ def _init(f: Fields) -> m.ServerMessage:
         raise f.fail("ten has a score below zero, with which no round begins")
     hands = tuple(hand or () for hand in tag.hands) if f.has("hai0") else ()
     if bool(tag.hand) == bool(hands) or (hands and not hands[0]):
-        raise f.fail("there is no hand, or one in two ways")
+        raise f.fail("there is no hand, or a hand in both forms")
     _distinct(f, tag.hand, *hands, tag.seed.indicators)
     return m.RoundDealt(
         tag.seed.round_index,
@@ -86,7 +86,7 @@ def _river(f: Fields, name: str) -> tuple[m.Tiles, int]:
     values = f.numbers(name, 0, RIICHI_MARK, range(64))
     tiles = tuple(value for value in values if value != RIICHI_MARK)
     if len(values) - len(tiles) > 1 or any(tile > 135 for tile in tiles):
-        raise f.fail(f"{name} has a number that is no tile, or two riichi marks")
+        raise f.fail(f"{name} has a number that is not a tile, or two riichi marks")
     return tiles, values.index(RIICHI_MARK) if len(tiles) < len(values) else -1
 
 
