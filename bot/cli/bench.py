@@ -97,9 +97,8 @@ def measure_decision(
         use_threads()
         where = device_of(config.decision)
         policy = untrained_policy(*size, config.decision.permutations, device=where)
-        name = (
-            f"untrained {size[0]}×{size[1]} on {size[2]}, {config.decision.permutations} renamings, {where}"
-        )
+        averaged = f"{config.decision.permutations} permutations"
+        name = f"untrained {size[0]}×{size[1]} on {size[2]}, {averaged}, {where}"
     return print_decisions(bench_decisions(policy, name, count=decisions, seed=seed), as_json=as_json)
 
 

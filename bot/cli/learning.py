@@ -534,27 +534,35 @@ def evaluate_danger(
 def evaluate_loss(
     data: Annotated[
         list[Path],
-        typer.Option("--data", help="Records as `corpus build` takes them.", metavar="PATH"),
+        typer.Option("--data", help="Records as for `suzaku corpus build`; may be repeated.", metavar="PATH"),
     ],
-    split: Annotated[str, typer.Option(help="train, validation, test or all.", metavar="NAME")] = "all",
+    split: Annotated[
+        str, typer.Option(help="Split to use: train, validation, test or all.", metavar="NAME")
+    ] = "all",
     games: Annotated[
-        int, typer.Option(help="The first of those that fit, so many at most.", metavar="NUMBER", min=1)
+        int,
+        typer.Option(
+            help="Maximum number of games; the first matching ones are used.", metavar="NUMBER", min=1
+        ),
     ] = 50,
     worlds: Annotated[
-        int, typer.Option(help="Walls drawn for each decision that is played out.", metavar="NUMBER", min=2)
+        int, typer.Option(help="Walls sampled for each decision that is played out.", metavar="NUMBER", min=2)
     ] = 12,
     policy: Annotated[
         str,
-        typer.Option(help="Network that judges and plays: network, phoenix or a folder.", metavar="POLICY"),
+        typer.Option(
+            help="Networks that judge and play: network, phoenix or a folder of checkpoints.",
+            metavar="POLICY",
+        ),
     ] = "network",
-    seed: Annotated[int, typer.Option(help="Of everything drawn.", metavar="NUMBER", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of all samples.", metavar="NUMBER", min=0)] = 0,
     as_json: AsJson = False,
 ) -> int:
-    """Measure how good the losses of reviews are.
+    """Measure how accurate the losses in reviews are.
 
-    Plays decisions of real games to the end of the round, each option over the same walls with all hands as
-    they lay, and compares what comes of it with the values by rule; compares the chances to deal in with the
-    true hands.
+    Plays out decisions of real games to the end of the round: each option over the same walls, with all hands
+    as they were. Compares the results with the estimated values, and the deal-in probabilities with the
+    actual hands.
     """
     from bot.logs.setup import set_up_logs
     from bot.startup.models import use_threads

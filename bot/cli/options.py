@@ -47,7 +47,7 @@ LogFormat = Annotated[
     ),
 ]
 Device = Annotated[
-    str | None, typer.Option("--device", help="Where models compute: auto, cpu or cuda.", metavar="DEVICE")
+    str | None, typer.Option("--device", help="Device for the models: auto, cpu or cuda.", metavar="DEVICE")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
 Seed = Annotated[
@@ -64,7 +64,7 @@ Policy = Annotated[
     str | None,
     typer.Option(
         "--policy",
-        help="Who decides: network, heuristic, or python:FILE.py for a policy of your own (docs/policy.md).",
+        help="Policy that plays: network, heuristic, or python:FILE.py for your own (docs/policy.md).",
         metavar="POLICY",
     ),
 ]

@@ -1,1 +1,1 @@
-"""The dashboard: a page in the browser that shows games as they are played, and those that were."""
+"""The dashboard: web pages that show the running game and past games."""

@@ -1,7 +1,8 @@
-"""Who may look: the right host, the right origin, and, where the network can reach us, the right token.
+"""Access control: the right host, the right origin and, if the network can reach us, the right token.
 
-A page of a stranger in the same browser can send us requests too, under a name that it made lead here (DNS
-rebinding) or under our own. It is told by what browsers write into them themselves: ``Host`` and ``Origin``.
+Another site's page in the same browser can also send us requests, under a name that it made resolve to this
+machine (DNS rebinding) or under our own. We detect it by headers that the browser itself sets: ``Host`` and
+``Origin``.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ class Access:
     """The rules for one address.
 
     Args:
-        host: where the server listens, an address or a name.
-        port: on which port.
-        token: what must be shown, "" for nothing.
+        host: the address or name the server listens on.
+        port: its port.
+        token: the required token, "" for none.
     """
 
     def __init__(self, host: str, port: int, token: str = "") -> None:
@@ -55,30 +56,30 @@ class Access:
         self._names = names
 
     def knows_host(self, host: str) -> bool:
-        """Whether a ``Host`` is this server's."""
+        """Whether a ``Host`` header names this server."""
         name, port = _split(host.strip().lower())
         if name is None or port != self.port:
             return False
-        # an address cannot be made to lead elsewhere, as a name can
+        # unlike a name, an address cannot be made to resolve elsewhere
         return name in self._names or (self._any_address and _is_address(name))
 
     def knows_origin(self, origin: str, host: str) -> bool:
-        """Whether an ``Origin`` is that of our own pages, as seen under this ``Host``."""
+        """Whether an ``Origin`` header is that of our own pages under this ``Host``."""
         scheme, _, rest = origin.strip().lower().partition("://")
         return scheme == "http" and _split(rest) == _split(host.strip().lower())
 
     def admits(self, shown: str) -> bool:
-        """Whether this is the token; where there is none everything is."""
+        """Whether this is the right token; always true if none is required."""
         return not self._token or hmac.compare_digest(shown.encode(), self._token.encode())
 
     @property
     def demands_token(self) -> bool:
-        """Whether a token must be shown."""
+        """Whether a token is required."""
         return bool(self._token)
 
 
 class Gate:
-    """ASGI middleware: turns away whom the rules do not admit, and gives answers their security headers."""
+    """ASGI middleware: refuses requests that break the rules, and adds security headers to responses."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
@@ -96,7 +97,9 @@ class Gate:
             if scope["type"] == "http" and (answer := self._let_in(scope)):
                 await answer(scope, receive, _secured(send, headers["host"]))
             else:
-                await _refuse(scope, receive, send, "open the link with the token that Suzaku printed")
+                await _refuse(
+                    scope, receive, send, "open the link that Suzaku printed, which contains the token"
+                )
         elif scope["type"] == "http":
             await self._app(scope, receive, _secured(send, headers["host"]))
         else:
@@ -106,7 +109,7 @@ class Gate:
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or not self._access.knows_host(hosts[0]):
             return False
-        if not origins:  # browsers leave it out of plain requests, never where a WebSocket is opened
+        if not origins:  # browsers omit it from plain requests, but never when opening a WebSocket
             return bool(scope["type"] == "http")
         return len(origins) == 1 and self._access.knows_origin(origins[0], hosts[0])
 
@@ -120,7 +123,7 @@ class Gate:
         return self._access.admits(cookie.value) if cookie is not None else False
 
     def _let_in(self, scope: Scope) -> Response | None:
-        """For the link with the token: the page without it in its address, and a cookie in its place."""
+        """Answer to the link with the token: redirect to the page without it, and set a cookie instead."""
         given = parse_qsl(scope["query_string"].decode("latin-1"))
         shown = dict(given).get(TOKEN, "")
         if scope["method"] != "GET" or not shown or not self._access.admits(shown):
@@ -132,12 +135,12 @@ class Gate:
 
 
 def new_token() -> str:
-    """A token nobody guesses."""
+    """A token that cannot be guessed."""
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches a server that listens there.
+    """Whether a server on this host can be reached only from this machine.
 
     >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("localhost"), is_loopback("0.0.0.0")
     (True, True, True, False)
@@ -148,7 +151,7 @@ def is_loopback(host: str) -> bool:
 
 
 def content_policy(host: str) -> str:
-    """The content security policy of every page: our own files and socket, tiles from the style sheet."""
+    """The content security policy of every page: our own files and socket, and tiles from the style sheet."""
     return "; ".join(
         (
             "default-src 'none'",
@@ -183,7 +186,7 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, why: str) -> None:
 
 
 def _split(host: str) -> tuple[str | None, int]:
-    """Name and port of a ``Host``; no name if it is none."""
+    """Name and port of a ``Host`` header; an empty name if it is invalid."""
     name, colon, port = host.rpartition(":")
     if not colon or host.endswith("]"):
         name, port = host, str(HTTP)

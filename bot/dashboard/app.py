@@ -1,6 +1,6 @@
-"""What the server answers: pages, their files, and the socket that a game is watched through.
+"""The web application: pages, their files, and the WebSocket for watching a game.
 
-Nothing here changes anything: there are no forms, and what a browser says on the socket is not read.
+It is read-only: there are no forms, and messages from the browser on the socket are ignored.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ log = structlog.get_logger(__name__)
 
 
 class Watching:
-    """The socket's side: everybody who watches.
+    """The WebSocket endpoint: serves all watching browsers.
 
     Args:
-        show: what there is to see.
-        limits: of browsers, and of the time they may take.
+        show: the messages to send.
+        limits: number of browsers, and the time they may take.
     """
 
     def __init__(self, show: Show, limits: Limits) -> None:
@@ -54,7 +54,7 @@ class Watching:
         self._moved = asyncio.Event()
 
     async def watch(self, socket: WebSocket) -> None:
-        """Serve one browser until it goes, is too slow, or there is no more to see."""
+        """Serve one browser until it leaves, is too slow, or there is nothing more to send."""
         await socket.accept()
         if len(self._watching) >= self._limits.watching:
             await socket.close(_TRY_LATER)
@@ -72,7 +72,7 @@ class Watching:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def all_have_seen(self) -> None:
-        """Wait until everybody has got everything."""
+        """Wait until every browser has received everything."""
         while any(not self._show.is_past(place) for place in self._watching.values()):
             self._moved.clear()
             await self._moved.wait()
@@ -112,10 +112,10 @@ def make_app(access: Access, folder: Path, about: About, watching: Watching | No
     """The application.
 
     Args:
-        access: who may look.
-        folder: of the games that were played.
-        about: what is shown.
-        watching: serves the socket; None where no game is played.
+        access: the access rules.
+        folder: of the past games.
+        about: the session.
+        watching: serves the WebSocket; None if no game is played.
     """
     program = about.program
     home = _page("live", "series.js" if about.shows == "series" else "live.js")
@@ -180,7 +180,7 @@ def _file(request: Request) -> Response:
     # none but these names, so none that leads elsewhere
     place = OWN if name in MODULES else WEB if name in _viewer_modules() else None
     if place is None:
-        return PlainTextResponse("There is no such file.\n", 404)
+        return PlainTextResponse("No such file.\n", 404)
     return Response((place / name).read_text(encoding="utf-8"), media_type="text/javascript")
 
 

@@ -1,4 +1,4 @@
-"""`suzaku dashboard`: games that were played, without playing any."""
+"""`suzaku dashboard`: shows past games without playing any."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ EXIT_FAILED: Final = 1
 
 
 def show_past(config: Config, environment: Mapping[str, str]) -> int:
-    """Serve until Ctrl-C; the exit code.
+    """Serve until Ctrl-C; return the exit code.
 
     Raises:
-        ConfigError: the server cannot listen where it should.
+        ConfigError: the server cannot listen on the configured address.
     """
     with open_dashboard(config, environment, About(program=program_name()), None) as dashboard:
         try:

@@ -1,7 +1,7 @@
-"""The dashboard's connections: never more than a limit, and none that keeps us waiting for long.
+"""The dashboard's connections: limited in number, and none may keep us waiting for long.
 
-All descriptors of the program come from one supply. What strangers take of it by opening connections would be
-missing where the game connects again or its record is written.
+All file descriptors of the program come from one pool. Descriptors taken by clients that open connections
+would be missing when the game reconnects or its record is written.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if sys.platform != "win32":
 MOST: Final = 128
 LEAST: Final = 8
 SHARE: Final = 4
-"""Connections get one in so many of the descriptors that the program may have, browsers that watch one in so
-many of the connections."""
+"""Connections get one `SHARE`-th of the program's file descriptors, and watching browsers one `SHARE`-th of
+the connections."""
 GRACE_S: Final = 0.2
-"""A connection is not closed for another one before it had this long to ask for something."""
+"""Time a connection has to send a request before it can be closed in favour of another one."""
 RETRY_S: Final = 0.5
 MINUTE_S: Final = 60.0
 
@@ -35,7 +35,7 @@ log = structlog.get_logger(__name__)
 
 
 def most_connections() -> int:
-    """How many connections there may be so that descriptors are left for everything else."""
+    """The maximum number of connections that leaves enough descriptors for everything else."""
     if sys.platform == "win32":
         return MOST
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -43,14 +43,14 @@ def most_connections() -> int:
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What one browser, and all of them together, may take.
+    """Limits for each browser, and for all together.
 
     Attributes:
-        connections: how many there may be at a time.
-        request_s: for a whole request, from the connection or the last answer on.
-        answer_s: for taking an answer.
-        message_s: for taking what is sent on a WebSocket.
-        ping_s: between two pings on a WebSocket, and for the answer to one.
+        connections: maximum number at a time.
+        request_s: time to send a whole request, from the connection or the last response on.
+        answer_s: time to receive a response.
+        message_s: time to receive a message on a WebSocket.
+        ping_s: time between two pings on a WebSocket, and to answer one.
     """
 
     connections: int = msgspec.field(default_factory=most_connections)
@@ -61,14 +61,14 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def watching(self) -> int:
-        """How many browsers may watch: so few that others can still load a page."""
+        """The maximum number of watching browsers, low enough that others can still load a page."""
         return max(1, self.connections // SHARE)
 
 
 class Connections:
-    """Accepts connections, and closes those whose peers let us wait.
+    """Accepts connections, and closes those whose peers keep us waiting.
 
-    Where there are too many, the one that has waited longest for its peer is closed for the new one.
+    If there are too many, the one that has waited longest for its peer is closed in favour of the new one.
 
     Args:
         limits: of connections, and of time.
@@ -76,47 +76,47 @@ class Connections:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._waiting: dict[asyncio.Transport, float] = {}  # since when; the longest first
+        self._waiting: dict[asyncio.Transport, float] = {}  # waiting since; the longest first
         self._working: set[asyncio.Transport] = set()
         self._changed = asyncio.Event()
         self._crowded = Seldom()
         self._refused = Seldom()
 
     def __len__(self) -> int:
-        """How many are open."""
+        """The number of open connections."""
         return len(self._waiting) + len(self._working)
 
     async def serve(self, listening: socket.socket, protocol: Callable[[], asyncio.Protocol]) -> None:
         """Accept connections until cancelled.
 
         Args:
-            listening: does not block.
-            protocol: made for each connection; tells us how it goes.
+            listening: a non-blocking socket.
+            protocol: creates the protocol of each connection, which reports its progress to us.
         """
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._close_late())
             tasks.create_task(self._accept(listening, protocol))
 
     def waits(self, transport: asyncio.Transport) -> None:
-        """It is now for the peer to send or to take something."""
+        """Note that we wait for the peer to send or receive something."""
         self._working.discard(transport)
         self._waiting.pop(transport, None)
         self._waiting[transport] = time.monotonic()
         self._changed.set()
 
     def works(self, transport: asyncio.Transport) -> None:
-        """It is now for us to answer, or it is a WebSocket, which has limits of its own."""
+        """Note that the peer waits for us, or that this is a WebSocket, which has its own limits."""
         if self._waiting.pop(transport, None) is not None:
             self._working.add(transport)
 
     def lost(self, transport: asyncio.Transport) -> None:
-        """The connection is closed."""
+        """Note that the connection is closed."""
         self._waiting.pop(transport, None)
         self._working.discard(transport)
         self._changed.set()
 
     def abort(self) -> None:
-        """Close all, whatever they are about."""
+        """Close all connections, whatever their state."""
         for transport in [*self._waiting, *self._working]:
             transport.abort()
 
@@ -130,7 +130,7 @@ class Connections:
                     await self._make_room()
                     await loop.connect_accepted_socket(protocol, accepted)
                     stack.pop_all()
-            except OSError as exc:  # no descriptor is left, or the peer has gone again
+            except OSError as exc:  # no descriptor is left, or the peer has already disconnected
                 if refused := self._refused.due():
                     log.warning("dashboard.refused", times=refused, reason=exc.strerror or str(exc))
                 await asyncio.sleep(RETRY_S)
@@ -152,7 +152,7 @@ class Connections:
                         "dashboard.crowded",
                         connections=self._limits.connections,
                         closed=closed,
-                        hint="more are opened than are used; those that ask for nothing are closed first",
+                        hint="more connections are opened than used; those without requests are closed first",
                     )
 
     async def _close_late(self) -> None:
@@ -170,10 +170,10 @@ class Connections:
 
 
 class Seldom:
-    """Says when something that may happen a thousand times a second is worth a line again: once a minute.
+    """Limits the log lines about an event that can happen a thousand times a second to one a minute.
 
     Args:
-        now: seconds on a clock.
+        now: a clock in seconds.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
@@ -182,7 +182,7 @@ class Seldom:
         self._count = 0
 
     def due(self) -> int:
-        """It has happened: how often since the last line if one is due, else 0."""
+        """Count an event; return the count since the last line if a line is due, else 0."""
         self._count += 1
         if self._now() < self._next:
             return 0
@@ -192,7 +192,7 @@ class Seldom:
 
 
 class SeldomLogged(logging.Filter):
-    """Of the lines that one place of a library logs, lets through one a minute."""
+    """Passes one line a minute of those logged at one place in a library."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""What the game tells the dashboard, and how: never waiting, never failing, never more than fits.
+"""The feed from the game to the dashboard: it never blocks or raises, and its size is limited.
 
-The game's side only puts small immutable things into a list; everything else, down to the first line of JSON,
-is done by the dashboard's own thread.
+The game only appends small immutable items to a list; the dashboard's own thread does everything else,
+including all JSON.
 """
 
 from __future__ import annotations
@@ -28,38 +28,38 @@ from replays.record import DecisionRecord
 from replays.standing import Standing
 
 MAX_WAITING: Final = 50_000
-"""Things that may wait for a dashboard that does not come round to them; a long game has some thousands."""
+"""Items that may wait for a slow dashboard; a long game has some thousands."""
 _FEW: Final = 2
-"""Lost and what comes after it: as long as no more waits, the dashboard may be asleep."""
+"""`Lost` and the item after it: if no more items wait, the dashboard may be asleep."""
 _BACK: Final = 4
-"""Events that one frame may bring at once."""
+"""Maximum number of events from one frame."""
 
 
 LineState: TypeAlias = Literal["connecting", "open", "waiting", "playing", "lost", "closing", "over"]
-"""Words that the page knows."""
+"""Words known to the page."""
 
 
 class Began(msgspec.Struct, frozen=True):
-    """A game begins."""
+    """The start of a game."""
 
     game: GameStarted
     game_id: str
 
 
 class Happened(msgspec.Struct, frozen=True):
-    """One more event of the running game."""
+    """A further event of the running game."""
 
     event: GameEvent
 
 
 class Restated(msgspec.Struct, frozen=True):
-    """The running game anew: after a break in the line it reads otherwise than it did."""
+    """The running game from its start: after a lost connection its earlier events may differ."""
 
     events: tuple[GameEvent, ...]
 
 
 class Decided(msgspec.Struct, frozen=True):
-    """A decision of ours went out; latency from frame in to reply out, ``late`` counts the whole run's."""
+    """A decision that was sent; latency from frame received to reply sent, ``late`` counts the whole run."""
 
     made: DecisionRecord
     latency_ms: float
@@ -71,10 +71,10 @@ class Finished(msgspec.Struct, frozen=True):
 
     Attributes:
         game_id: of its record.
-        player: who we were, absolute.
+        player: our absolute number.
         placements: by player.
         scores: final points by player.
-        results: uma and oka included, in tenths.
+        results: including uma and oka, in tenths.
     """
 
     game_id: str
@@ -85,21 +85,21 @@ class Finished(msgspec.Struct, frozen=True):
 
 
 class Missed(msgspec.Struct, frozen=True):
-    """A game ended while we were away."""
+    """A game that ended while we were disconnected."""
 
 
 class Line(msgspec.Struct, frozen=True):
-    """How the connection to the game server stands."""
+    """The state of the connection to the game server."""
 
     state: LineState
 
 
 class Lost(msgspec.Struct, frozen=True):
-    """Too much waited and was thrown away: what follows up to the next game makes no sense."""
+    """Items were dropped because too many waited; items up to the next game are meaningless."""
 
 
 class Reached(msgspec.Struct, frozen=True):
-    """A run of many games has come so far."""
+    """The progress of a run of many games."""
 
     standing: Standing
 
@@ -108,10 +108,10 @@ Item: TypeAlias = Began | Happened | Restated | Decided | Finished | Missed | Li
 
 
 class Feed:
-    """From the game's thread to the dashboard's.
+    """A queue from the game's thread to the dashboard's.
 
     Args:
-        limit: of what may wait.
+        limit: maximum number of waiting items.
     """
 
     def __init__(self, limit: int = MAX_WAITING) -> None:
@@ -125,7 +125,7 @@ class Feed:
     # --- the game's side --------------------------------------------------------------------------------
 
     def put(self, item: Item) -> None:
-        """Leave something for the dashboard."""
+        """Add an item for the dashboard."""
         with self._lock:
             if len(self._waiting) >= self._limit:
                 self._waiting = [Lost()]
@@ -135,13 +135,13 @@ class Feed:
             wake()
 
     def hear(self, event: SessionEvent, log: Sequence[GameEvent], game_id: str, player: int) -> None:
-        """A session has something to tell.
+        """Add an event of the session.
 
         Args:
-            event: what.
+            event: of the session.
             log: the running game as the session knows it.
             game_id: of that game.
-            player: who we are in it, absolute.
+            player: our absolute number in it.
         """
         match event:
             case GameStarted():
@@ -162,11 +162,11 @@ class Feed:
                 self.put(Line("closing"))
 
     def follow(self, log: Sequence[GameEvent], event: GameEvent | None = None) -> None:
-        """The running game has gone on.
+        """Add the progress of the running game.
 
         Args:
-            log: all of it, perhaps some events further already.
-            event: what has happened; None if the log may read otherwise than before.
+            log: all its events, possibly including later ones.
+            event: the new event; None if earlier events of the log may have changed.
         """
         told = self._told
         continued = 0 < told <= len(log) and log[told - 1] is self._last
@@ -180,12 +180,12 @@ class Feed:
     # --- the dashboard's side ---------------------------------------------------------------------------
 
     def on_put(self, wake: Callable[[], None] | None) -> None:
-        """Have this called, on the game's thread, when something has been left; it must not wait or fail."""
+        """Set the function called on the game's thread when an item is added; it must not block or raise."""
         with self._lock:
             self._wake = wake
 
     def take(self) -> list[Item]:
-        """Everything left since the last time."""
+        """All items added since the last call."""
         with self._lock:
             taken, self._waiting = self._waiting, []
         return taken

@@ -1,4 +1,4 @@
-"""Games that were played: the list of them, and each as the page draws it."""
+"""Past games: the list, and each game in the form that the page draws."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from replays.review.report import known_hands, length_of
 
 
 def games_shown(folder: Path, program: str) -> dict[str, Any]:
-    """The list of games, and results day by day.
+    """The list of games, and the results by day.
 
     Args:
         folder: of the library.
-        program: that shows it.
+        program: name and version of the program that shows it.
 
     Raises:
-        ReplayError: the folder cannot be looked into.
+        ReplayError: the folder cannot be read.
     """
     entries, problems = games(folder)
     days = [
@@ -48,20 +48,20 @@ def games_shown(folder: Path, program: str) -> dict[str, Any]:
 
 
 def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
-    """A game of the library in the shape of a review, with what was thought when it was played.
+    """A game of the library in the form of a review, with the decisions made in play.
 
     Args:
         folder: of the library.
         game_id: of the game.
-        program: that shows it.
+        program: name and version of the program that shows it.
 
     Raises:
-        ReplayError: there is no such game, or its record cannot be read; decisions that cannot are left out.
+        ReplayError: there is no such game, or its record cannot be read; unreadable decisions are left out.
     """
     name = check_game_id(game_id)
     path = folder / (name + RECORD_SUFFIX)
     if path.is_symlink() or not path.is_file():
-        raise ReplayError(f"{name}: there is no such game")
+        raise ReplayError(f"{name}: no such game")
     record = read_game(path)
     made, left_out = _decisions(path)
     player = mode(each.player for each in made) if made else 0
@@ -85,7 +85,7 @@ def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
 
 
 def gathered(messages: list[Message]) -> dict[str, Any]:
-    """What the messages of one game add up to, as the page adds them up."""
+    """The result of all messages of one game, combined as the page does it."""
     shown: dict[str, Any] = {}
     for message in messages:
         match message["type"]:
@@ -106,7 +106,7 @@ def gathered(messages: list[Message]) -> dict[str, Any]:
 
 
 def _decisions(record: Path) -> tuple[tuple[DecisionRecord, ...], int | None]:
-    """What was decided, and how many lines of the files cannot be read; None if one cannot be read at all."""
+    """The decisions, and the number of unreadable lines in their files; None if a file is unreadable."""
     try:
         made, problems = readable_beside(record)
     except ReplayError:
@@ -130,7 +130,7 @@ def _game(entry: GameEntry) -> dict[str, Any]:
 
 
 def _ours(entries: Iterable[GameEntry]) -> list[GameEntry]:
-    """Games that we played to their end."""
+    """Games that the bot played to the end."""
     return [entry for entry in entries if entry.placement is not None and entry.results is not None]
 
 
@@ -140,7 +140,7 @@ def _standing(ours: list[GameEntry]) -> dict[str, Any]:
 
 
 def _ladder(ours: list[GameEntry]) -> dict[str, Any] | None:
-    """Of games of both lengths, as if all were of the commoner one."""
+    """The ladder figures; games of both lengths are treated as games of the more common one."""
     hanchan = sum(length_of(entry.game_type) == "hanchan" for entry in ours)
     return ladder(_places(ours), "hanchan" if 2 * hanchan >= len(ours) else "tonpuu")
 
@@ -151,5 +151,5 @@ def _places(ours: list[GameEntry]) -> Four:
 
 
 def as_json(shown: dict[str, Any]) -> bytes:
-    """The data as it goes into a page."""
+    """The data encoded for a page."""
     return msgspec.json.encode(shown)

@@ -1,4 +1,4 @@
-"""From the feed to the show: the one task of the dashboard that follows the game."""
+"""The dashboard task that follows the game, from the feed to the show."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ log = structlog.get_logger(__name__)
 
 
 class About(msgspec.Struct, frozen=True):
-    """What does not change while a session runs.
+    """The constant facts of a session.
 
     Attributes:
         program: name and version.
-        policy: who decides, in a word.
-        budget_ms: for a decision.
-        wanted: how many games are to be played.
-        has_past: whether finished games can be looked at.
-        shows: one game after the other from a seat, or a run of many at once.
+        policy: name of the policy that plays.
+        budget_ms: per decision.
+        wanted: number of games to play.
+        has_past: whether finished games can be viewed.
+        shows: a session of one game after another from one seat, or a run of many games at once.
     """
 
     program: str
@@ -49,11 +49,11 @@ class About(msgspec.Struct, frozen=True):
 
 
 class Pump:
-    """Takes what the game left, and shows it.
+    """Passes items from the feed to the show.
 
     Args:
-        feed: where the game leaves things.
-        show: where browsers look.
+        feed: items from the game.
+        show: messages for the browsers.
         about: the session.
     """
 
@@ -72,19 +72,19 @@ class Pump:
         self._show.session(self._facts.facts())
 
     def work(self) -> None:
-        """Show all that has been left."""
+        """Show all new items."""
         items = self._feed.take()
         for item in items:
             try:
                 self._take(item)
-            except Exception:  # worker loop: what cannot be shown is left out, up to the next game
+            except Exception:  # worker loop: on an error, show nothing until the next game
                 log.exception("dashboard.failed", until="the next game nothing is shown")
                 self._story = None
         if items:
             self._show.session(self._facts.facts())
 
     def end(self) -> None:
-        """The session is over."""
+        """End the session."""
         self.work()
         self._facts.line = "over"
         self._show.session(self._facts.facts())

@@ -1,4 +1,4 @@
-"""A run of many games as the page is told of it: how far it is, how fast, and who is how good."""
+"""A run of many games as sent to the page: its progress, its speed and the players' results."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from bot.dashboard.show import Show
 from replays.standing import Standing
 
 LATELY_S: Final = 60.0
-"""What "now" means in games a second."""
+"""Time over which the current games per second are measured."""
 LADDER_S: Final = 5.0
-"""Between two climbs of the ladder, which take some hundredths of a second each."""
+"""Time between two simulations of the ladder, each of which takes some hundredths of a second."""
 
 
 class SeriesPump:
-    """Takes what the run left, and shows it.
+    """Passes the run's progress from the feed to the show.
 
     Args:
-        feed: where the run leaves how it stands.
-        show: where browsers look.
-        has_past: whether finished games can be looked at.
-        now: seconds on a clock.
+        feed: progress of the run.
+        show: messages for the browsers.
+        has_past: whether finished games can be viewed.
+        now: a clock in seconds.
     """
 
     def __init__(
@@ -44,13 +44,13 @@ class SeriesPump:
         self._tell()
 
     def work(self) -> None:
-        """Show all that has been left."""
+        """Show the newest progress."""
         reached = [item.standing for item in self._feed.take() if isinstance(item, Reached)]
         if reached:
             self._take(reached[-1])
 
     def end(self) -> None:
-        """The run is over."""
+        """End the run."""
         self.work()
         self._line = "over"
         self._climb()
@@ -59,7 +59,7 @@ class SeriesPump:
 
     def _take(self, latest: Standing) -> None:
         now = self._now()
-        if self._latest is None:  # loading everybody is no playing
+        if self._latest is None:  # loading the players does not count as playing
             self._began = now
             self._lately = deque([(now, latest.played)])
         self._latest, self._line = latest, "playing"

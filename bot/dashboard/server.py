@@ -1,4 +1,4 @@
-"""The dashboard's thread: a web server with an event loop of its own, which the game never waits for."""
+"""The dashboard's thread: a web server with its own event loop, for which the game never waits."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from game.errors import ConfigError
 
 LEAST_TOKEN: Final = 16
 FAREWELL_S: Final = 1.5
-"""How long at the end of a run browsers may take for the last of it."""
+"""Time at the end of a run for browsers to receive the last messages."""
 STOP_S: Final = 5.0
 PACE_S: Final = 0.03
-"""What happens within this time is shown at once."""
+"""Items within this time are sent together."""
 SEND_BUFFER: Final = 256 * 1024
-"""Bytes that the system holds for one browser; by itself it would take megabytes."""
+"""Send buffer per browser, in bytes; the system's default would be megabytes."""
 BACKLOG: Final = 32
-"""Connections that wait in the system until they are accepted; a page asks for six at a time."""
+"""Connections that the system queues until they are accepted; a page opens six at a time."""
 ANSWERING: Final = 4
-"""Requests that are answered at a time; each reads files, and takes time from the game."""
+"""Requests answered at a time; each reads files, and takes time from the game."""
 
 _UVICORN_LOGS: Final = SeldomLogged()
 
@@ -50,18 +50,18 @@ log = structlog.get_logger(__name__)
 
 
 class Dashboard:
-    """A web server in a thread of its own; a context manager that holds its port.
+    """A web server in its own thread; a context manager that holds its port.
 
     Args:
-        settings: where it listens.
-        folder: of the games that were played.
+        settings: address and port.
+        folder: of the past games.
         about: the session.
-        feed: what the running game leaves; None where no game is played.
-        token: of those who may look, "" for everybody who reaches the address.
-        limits: what browsers may take.
+        feed: items from the running game; None if no game is played.
+        token: the required token, "" to admit everyone who can reach the address.
+        limits: for browsers.
 
     Raises:
-        ConfigError: it cannot listen there.
+        ConfigError: it cannot listen on the address.
     """
 
     def __init__(
@@ -89,13 +89,13 @@ class Dashboard:
 
     @property
     def url(self) -> str:
-        """Where to look, without the token."""
+        """The address of the page, without the token."""
         host = "localhost" if self._host in ("0.0.0.0", "::") else self._host  # noqa: S104 - compared
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
 
     @property
     def link(self) -> str:
-        """Where to look, with the token if there is one: a secret then."""
+        """The address of the page, with the token if there is one; it is then a secret."""
         return self.url + (f"?{TOKEN}={self._token}" if self._token else "")
 
     def __enter__(self) -> Self:
@@ -107,13 +107,13 @@ class Dashboard:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._loop is not None and self._stop is not None:
-            with contextlib.suppress(RuntimeError):  # the loop has ended already
+            with contextlib.suppress(RuntimeError):  # the loop has already ended
                 self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(STOP_S)
         self._socket.close()
 
     def wait(self) -> None:
-        """Come back when the server has ended, which it does by itself only after a fault."""
+        """Wait until the server has ended; by itself it ends only after a fault."""
         while self._thread.is_alive():
             self._thread.join(0.5)
 
@@ -122,7 +122,7 @@ class Dashboard:
     def _run(self) -> None:
         try:
             asyncio.run(self._serve())
-        except Exception:  # task root: without a dashboard the game goes on
+        except Exception:  # task root: the game goes on without the dashboard
             log.exception("dashboard.failed", until="the end of the run nothing is shown")
         finally:
             self._ready.set()
@@ -135,7 +135,7 @@ class Dashboard:
         config = _server_config(make_app(access, self._folder, self._about, watching), self._limits)
         server, connections = uvicorn.Server(config), Connections(self._limits)
         current_default_thread_limiter().total_tokens = ANSWERING
-        serving = asyncio.create_task(server.serve(sockets=[]))  # it is handed what we accept
+        serving = asyncio.create_task(server.serve(sockets=[]))  # we pass accepted connections to it
         accepting = asyncio.create_task(
             connections.serve(self._socket, lambda: HttpConnection(connections, config, server.server_state))
         )
@@ -156,13 +156,13 @@ class Dashboard:
             await accepting
 
     async def _follow(self, feed: Feed, show: Show) -> None:
-        """Show what the game leaves, until the end."""
+        """Show items of the game until the end."""
         assert self._stop is not None
         assert self._loop is not None
         pump, loop, news = self._pump(feed, show), self._loop, asyncio.Event()
 
         def wake() -> None:
-            with contextlib.suppress(RuntimeError):  # a game that outlives its dashboard
+            with contextlib.suppress(RuntimeError):  # the game outlives its dashboard
                 loop.call_soon_threadsafe(news.set)
 
         feed.on_put(wake)
@@ -189,10 +189,10 @@ class Dashboard:
 def open_dashboard(
     config: Config, environment: Mapping[str, str], about: About, feed: Feed | None
 ) -> Dashboard:
-    """The dashboard as configured; its link is printed, the only time that a token is shown.
+    """The dashboard as configured; prints its link, the only place where the token is shown.
 
     Raises:
-        ConfigError: it cannot listen there, or the token is none.
+        ConfigError: it cannot listen on the address, or the token is invalid.
     """
     settings = config.dashboard
     token = _token(settings, environment)
@@ -219,22 +219,24 @@ def _token(settings: Settings, environment: Mapping[str, str]) -> str:
 
 
 def _listen(settings: Settings) -> socket.socket:
-    """A socket that listens where it is told to.
+    """A socket that listens on the configured address.
 
     Raises:
-        ConfigError: it cannot.
+        ConfigError: it cannot listen there.
     """
     try:
         family, kind, _, _, address = socket.getaddrinfo(
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except OSError as exc:
-        raise ConfigError(f"dashboard.host: {settings.host!r} is no address of this machine: {exc}") from exc
+        raise ConfigError(
+            f"dashboard.host: {settings.host!r} is not an address of this machine: {exc}"
+        ) from exc
     listening = socket.socket(family, kind)
     try:
-        if os.name == "posix":  # elsewhere it would let two servers share a port
+        if os.name == "posix":  # on other systems it would let two servers share a port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)  # of every connection to come
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)  # for accepted connections too
         listening.bind(address)
         listening.listen(BACKLOG)
     except OSError as exc:
@@ -261,7 +263,7 @@ def _server_config(app: object, limits: Limits) -> uvicorn.Config:
         lifespan="off",
         log_config=None,
         log_level="warning",
-        access_log=False,  # addresses may hold a token
+        access_log=False,  # addresses may contain a token
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=2,

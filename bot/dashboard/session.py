@@ -1,4 +1,4 @@
-"""How a session stands: its games, places and latencies, counted as things come in."""
+"""The state of a session: its games, places and latencies, counted as items arrive."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from game.ranking import stable_rank
 from game.settlement import GameLength
 
 LISTED: Final = 200
-"""Games that are listed one by one, the newest; all are counted."""
+"""The newest games, listed one by one; all games are counted."""
 _HOUR_S: Final = 3600.0
 
 
 class SessionFacts:
-    """What the page shows of a session beside the table.
+    """What the page shows of a session next to the table.
 
     Args:
-        fixed: what does not change, as the page is to have it.
-        now: seconds on a clock.
+        fixed: the constant facts, as sent to the page.
+        now: a clock in seconds.
     """
 
     def __init__(self, fixed: dict[str, Any], now: Callable[[], float] = time.monotonic) -> None:
@@ -46,7 +46,7 @@ class SessionFacts:
         self._games: list[dict[str, Any]] = []
 
     def began(self, item: Began) -> None:
-        """A game begins."""
+        """Start a game."""
         game = item.game
         self._length = game.length
         if any(game.ranks):
@@ -72,7 +72,7 @@ class SessionFacts:
         self._games = [*self._games[1 - LISTED :], game]
 
     def facts(self) -> dict[str, Any]:
-        """All of it."""
+        """The whole state."""
         played = sum(self._places)
         first, second, third, fourth = self._places
         seconds = self._now() - self._began
@@ -92,7 +92,7 @@ class SessionFacts:
 
 
 def standing(places: list[int]) -> dict[str, Any]:
-    """What follows from places: how often first to fourth."""
+    """Figures derived from the counts of first to fourth places."""
     played = sum(places)
     rank = float(stable_rank(np.array(places, np.float64)))
     return {
@@ -104,7 +104,7 @@ def standing(places: list[int]) -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def ladder(places: Four, length: GameLength) -> dict[str, Any] | None:
-    """Where on Tenhou's ladder players with these places can expect to stand; None before the first game."""
+    """The expected position of players with these places on Tenhou's ladder; None before the first game."""
     if not any(places):
         return None
     climbed = climb_from(places, length)

@@ -1,7 +1,7 @@
-"""What browsers are sent: the running game as numbered messages, and how the session stands.
+"""The messages sent to browsers: the running game as numbered messages, and the state of the session.
 
-There is one list for everybody. A browser is a place in it; one that is slow, or was away, goes on from its
-place, or starts anew where that is gone. So nobody has a queue of his own, and nobody can make one grow.
+All browsers share one list, and each has a position in it. A slow or reconnected browser continues from its
+position, or starts again if that is gone. So no browser has its own queue, and none can make a queue grow.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 MAX_BATCH: Final = 128 * 1024
-"""Bytes of messages that are sent at once, at least one."""
+"""Bytes of messages sent at once; at least one message."""
 MAX_GAME: Final = 32 * 1024 * 1024
-"""Bytes of messages kept of one game; a hanchan has about a megabyte."""
+"""Bytes of messages kept per game; a hanchan has about a megabyte."""
 
 
 class Place(NamedTuple):
-    """How far a browser is: the last message it has, and which version of the session."""
+    """The position of a browser: the last message it has, and its version of the session state."""
 
     number: int
     session: int
@@ -29,9 +29,9 @@ class Show:
     """The messages, on the dashboard's own event loop.
 
     Attributes:
-        run: tells this list from that of another run of the program.
-        bell: set when there is something new; then another one takes its place.
-        over: no more will come.
+        run: distinguishes this list from that of another run of the program.
+        bell: set when there is something new; a new event then replaces it.
+        over: whether no more messages will follow.
     """
 
     def __init__(self, program: str) -> None:
@@ -46,7 +46,7 @@ class Show:
         self._version = -1
 
     def tell(self, message: dict[str, Any]) -> None:
-        """Add a message; one that begins a game takes the place of all before it."""
+        """Add a message; one that starts a game replaces all earlier messages."""
         number = self._first + len(self._messages)
         if message["type"] == "game":
             self._first, self._messages, self._size = number, [], 0
@@ -58,18 +58,18 @@ class Show:
         self._ring()
 
     def session(self, facts: dict[str, Any]) -> None:
-        """How the session stands now."""
+        """Set the state of the session."""
         self._session = _json({"type": "session"} | facts)
         self._version += 1
         self._ring()
 
     def end(self) -> None:
-        """Nothing more will come."""
+        """End the list."""
         self.over = True
         self._ring()
 
     def place(self, run: str, number: str) -> Place:
-        """Where somebody goes on who says that he has this message of this run."""
+        """The position at which a browser continues that has this message of this run."""
         known = run == self.run and number.isdecimal() and len(number) < 10
         return Place(int(number) if known else -1, -1)
 
@@ -78,7 +78,7 @@ class Show:
         return self._hello.decode()
 
     def since(self, place: Place) -> tuple[str, Place]:
-        """What comes after a place as one JSON list, "" if nothing does, and the place after that."""
+        """The messages after a position as one JSON list, "" if there are none, and the next position."""
         lines = []
         at, size = place.number - self._first + 1, 0
         if not 0 <= at <= len(self._messages):
@@ -95,7 +95,7 @@ class Show:
         return (f"[{b','.join(lines).decode()}]" if lines else ""), after
 
     def is_past(self, place: Place) -> bool:
-        """Whether somebody at this place has everything."""
+        """Whether a browser at this position has everything."""
         return place == Place(self._first + len(self._messages) - 1, self._version)
 
     def _ring(self) -> None:

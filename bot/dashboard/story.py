@@ -1,7 +1,7 @@
-"""A game as the page is told it: a fold over events and decisions, as messages that each add a little.
+"""A game as sent to the page: a fold over events and decisions that produces incremental messages.
 
-What the messages add up to has the shape of a review (`replays.review.schema`), with less in it: rounds
-without a result while they run, decisions without a verdict, no summary.
+Together the messages have the form of a review (`replays.review.schema`), with less in it: no result for a
+running round, no verdicts on decisions, no summary.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ Place: TypeAlias = tuple[int, int, int]
 Source: TypeAlias = Literal["live", "mjlog"]
 
 UNTOLD: Final = ("forced",)
-"""Steps that decide nothing."""
+"""Steps without a choice."""
 
 log = structlog.get_logger(__name__)
 
 
 class Head(msgspec.Struct, frozen=True):
-    """What is known of a game when it begins.
+    """What is known of a game at its start.
 
     Attributes:
         game_id: of its record.
-        date: of its start, for people; "" if unknown.
+        date: of its start, as text; "" if unknown.
         game_type: Tenhou's type bits.
         length: of the game.
         names: public names by player.
         player: whose decisions are shown, absolute.
-        policy: who decides, in a word.
-        program: that shows it.
+        policy: name of the policy that plays.
+        program: name and version of the program that shows it.
         source: live, or from a record.
-        known: whose hands are shown, by player.
+        known: whether the hand is shown, by player.
         ranks: rank index by player, None where unknown.
         rates: rating by player, None where unknown.
     """
@@ -73,8 +73,8 @@ class Story:
     """One game.
 
     Args:
-        head: what is known when it begins.
-        tell: takes every message, in order.
+        head: what is known at its start.
+        tell: called with every message, in order.
     """
 
     def __init__(self, head: Head, tell: Callable[[Message], None]) -> None:
@@ -84,7 +84,7 @@ class Story:
         self._tell_head()
 
     def happened(self, event: GameEvent) -> None:
-        """One more event."""
+        """Add an event."""
         if isinstance(event, StartGame):
             return
         if isinstance(event, EndGame):
@@ -106,11 +106,11 @@ class Story:
             self._deal()
         else:
             self._tell({"type": "events", "round": self._index, "events": [message]})
-        if isinstance(event, (Win, DrawnRound)):  # its end is said only with the next deal
+        if isinstance(event, (Win, DrawnRound)):  # its end is sent only with the next deal
             self._patch(self._shown()[-1], "result")
 
     def decided(self, made: DecisionRecord) -> None:
-        """The decision that was made after what has happened; one that does not fit is left out."""
+        """Add the decision made in the current situation; one that does not fit is left out."""
         if not self.expects(made):
             return
         record = clone(self._state)
@@ -119,7 +119,7 @@ class Story:
         )
         decision = played_decision(moment, self._head.player, self._head.length, made, self._notes)
         shown: Message = msgspec.to_builtins(decision) | {"done": None}
-        # a fault's own words may hold anything
+        # the text of an error can contain anything
         shown["live"] = REDACTOR.value(shown["live"])
         self._made.append(made)
         if not self._decisions or self._decisions[-1] != (moment.round, moment.event):
@@ -127,7 +127,7 @@ class Story:
         self._tell({"type": "decision", "decision": shown})
 
     def expects(self, made: DecisionRecord) -> bool:
-        """Whether a decision was made in the situation that the game is in."""
+        """Whether a decision belongs to the current situation."""
         return (
             self._folds
             and made.player == self._head.player
@@ -137,7 +137,7 @@ class Story:
         )
 
     def replay(self, events: Sequence[GameEvent], made: Sequence[DecisionRecord]) -> None:
-        """Further events, with decisions that were made among them, each told where it fits."""
+        """Add further events and the decisions made among them, each where it fits."""
         waiting: defaultdict[Place, list[DecisionRecord]] = defaultdict(list)
         for each in made:
             waiting[each.round_index, each.honba, each.turn].append(each)
@@ -149,7 +149,7 @@ class Story:
                 self.decided(each)
 
     def restated(self, events: Sequence[GameEvent]) -> None:
-        """The whole game anew, with the decisions told so far."""
+        """Start the whole game again, with the decisions sent so far."""
         made = self._made
         self._begin()
         self._tell_head()
@@ -184,11 +184,11 @@ class Story:
         try:
             apply(self._state, event)
         except BotError as exc:
-            self._folds = False  # up to the next deal the table is drawn, and decisions are not
+            self._folds = False  # until the next deal the table is shown, but no decisions
             log.warning("dashboard.confused", reason=str(exc))
 
     def _legal(self, made: DecisionRecord) -> tuple[Any, ...]:
-        """What could be done, in our order; nothing if the decision was about something else."""
+        """The options in our order; none if the decision belongs to another situation."""
         legal = tuple(legal_actions(self._state, self._head.player))
         fits = set(legal) == {option.action for option in made.decision.options}
         return legal if fits and made.decision.action in legal else ()
@@ -221,7 +221,7 @@ class Story:
 
 
 def game_of(head: Head) -> Message:
-    """The frame of a review, empty: what the page starts with."""
+    """An empty review, which the page starts with."""
     return {
         "format": "suzaku-review/1",
         "program": head.program,

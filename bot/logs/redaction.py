@@ -16,7 +16,7 @@ from game.text import clean_text
 __all__ = ["REDACTED", "REDACTOR", "Redactor", "clean_text", "redact"]
 
 REDACTED: Final = "hidden"
-"""What stands in a secret's place; harmless in JSON and in XML, so that a capture stays readable."""
+"""Replaces a secret; valid in JSON and XML, so that a capture stays readable."""
 
 _SECRET_KEYS: Final = frozenset(
     {

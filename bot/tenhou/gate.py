@@ -134,13 +134,13 @@ class Gate(msgspec.Struct, frozen=True):
             )
 
     def check_table(self, game_type: int | None) -> None:
-        """When the server has seated us; it may be a game that the account began elsewhere.
+        """Check the table at which the server seats us; the account may have begun the game elsewhere.
 
         Args:
-            game_type: number of the type, None where the server has not said it.
+            game_type: number of the type, None if the server has not sent it.
 
         Raises:
-            NotAllowed: it is played against people, or may be, and there is no permission.
+            NotAllowed: it is or may be played against people, and there is no permission.
         """
         if self.terms is None or self.terms.permission:
             return
@@ -150,7 +150,7 @@ class Gate(msgspec.Struct, frozen=True):
             )
             raise NotAllowed(
                 f"the server seats us at {kind} played against people, and tenhou.permission is false; "
-                "go on with this game in Tenhou's own client"
+                "continue this game in Tenhou's own client"
             )
 
     def _problem(self, server: Server, conduct: Conduct) -> str | None:

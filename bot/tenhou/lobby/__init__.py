@@ -1,4 +1,4 @@
-"""A lobby on this machine that speaks Tenhou's protocol; `tabletop` keeps one game without I/O."""
+"""A local lobby that speaks Tenhou's protocol; `tabletop` runs one game without I/O."""
 
 from bot.tenhou.lobby.core import Lobby, LobbySettings
 

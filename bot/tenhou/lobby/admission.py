@@ -1,7 +1,7 @@
-"""Who may open a line to the lobby: programs and pages of this machine, and Tenhou's own page.
+"""Which clients may connect to the lobby: programs and pages of this machine, and Tenhou's own page.
 
-A browser says truly where a page is from (``Origin``) and by what name it asked (``Host``), so that no other
-page can begin games here, nor one whose name was made to lead to this machine.
+A browser truthfully reports the origin of a page (``Origin``) and the name it requested (``Host``), so no
+other page can start games here, nor can a page whose name was made to resolve to this machine.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _SHOWN: Final = 100
 
 
 def refusal_of(headers: Headers, own_host: str = "") -> str | None:
-    """Why a handshake is refused, None if it is let in.
+    """Why a handshake is refused, None if it is accepted.
 
     Args:
         headers: of its request.
-        own_host: another name of this machine by which lobbies of one's own are asked for, empty for none.
+        own_host: another name of this machine under which clients may request the lobby, empty for none.
     """
     for origin in headers.get_all("Origin"):
         scheme, _, page = origin.partition("://")
@@ -30,14 +30,12 @@ def refusal_of(headers: Headers, own_host: str = "") -> str | None:
             return f"pages of {origin[:_SHOWN]!r} may not play here (Origin)"
     hosts = headers.get_all("Host")
     if len(hosts) != 1 or not _is_here(hosts[0], own_host):
-        return (
-            f"this lobby is asked for as 127.0.0.1 or localhost, not as {', '.join(hosts)[:_SHOWN]!r} (Host)"
-        )
+        return f"connect to this lobby as 127.0.0.1 or localhost, not as {', '.join(hosts)[:_SHOWN]!r} (Host)"
     return None
 
 
 def _is_here(text: str, own_host: str = "") -> bool:
-    """Whether ``host`` or ``host:port`` is this machine, or the host named as one's own."""
+    """Whether ``host`` or ``host:port`` is this machine, or the configured ``own_host``."""
     server = None if "/" in text else parse_url(f"ws://{text}")
     if server is None:
         return False

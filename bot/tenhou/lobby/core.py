@@ -1,7 +1,7 @@
-"""A lobby on this machine that speaks Tenhou's protocol: the embedded default, the demo and the test server.
+"""A local lobby that speaks Tenhou's protocol: the built-in default server, the demo and the test server.
 
-Any number of clients may log in; empty seats go to built-in players. With a seed whole games repeat, seats
-and walls included, as long as the answers are the same.
+Any number of clients may log in; built-in players take the empty seats. With a seed, whole games repeat,
+including seats and walls, if the answers are the same.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ from policies.heuristic.player import HeuristicPolicy
 from replays.record import JAPAN, GameRecord, game_id
 
 TYPE_REFUSED: Final = "9001"
-"""Our own code: this lobby does not play that kind of table. Tenhou's codes are 1001 to 1027."""
+"""Our own code: this lobby does not support the game type. Tenhou's codes are 1001 to 1027."""
 GAMES_REFUSED: Final = "9002"
-"""Our own code: a game begun over this line still runs."""
+"""Our own code: a game started on this connection is still running."""
 TOURNAMENT_UNKNOWN: Final = "1019"
 
 MAX_FRAME_BYTES: Final = 16 * 1024
-"""A client's longest frame is its login, some hundred bytes."""
+"""A client's longest frame is its login, a few hundred bytes."""
 MAX_LINES: Final = 256
 MAX_GAMES: Final = 64
-"""Games at once; further tables wait until one ends."""
+"""Concurrent games; further tables wait until one ends."""
 REFUSALS_LOGGED: Final = 20
 BUILT_IN: Final = ("Genbu", "Seiryuu", "Byakko")
 PRACTICE_NAME: Final = "COM"
@@ -79,8 +79,8 @@ class Lobby:
         """Prepare a lobby; entering it opens the port.
 
         Args:
-            settings: how it is set up.
-            on_record: gets the record of each finished game, on a thread of its own.
+            settings: of the lobby.
+            on_record: called with the record of each finished game, on a separate thread.
 
         Raises:
             ConfigError: the host is not on this machine, or a number is out of range.
@@ -136,13 +136,13 @@ class Lobby:
         _log.info("lobby.closed", games=self.games)
 
     async def finish(self) -> None:
-        """Begin no further game, and wait for the running ones to end."""
+        """Start no further games, and wait for the running ones to end."""
         self._finishing = True
         if self._rooms:
             await self._idle.wait()
 
     async def records_saved(self) -> None:
-        """Wait until every finished game has been handed over."""
+        """Wait until the records of all finished games have been passed on."""
         while self._saving:
             await asyncio.wait(self._saving)
 
@@ -158,10 +158,10 @@ class Lobby:
         host = self.settings.host
         return f"ws://{f'[{host}]' if ':' in host else host}:{self.port}/"
 
-    # --- lines ---------------------------------------------------------------------------------------
+    # --- connections ---------------------------------------------------------------------------------
 
     def _admit(self, socket: ServerConnection, request: Request) -> Response | None:
-        """Look at a handshake; the answer that refuses it, None to go on."""
+        """Check a handshake; return the response that refuses it, or None to accept it."""
         reason = refusal_of(request.headers, self.settings.own_host)
         if reason is None:
             return None
@@ -185,7 +185,7 @@ class Lobby:
                 if line.closing:
                     break
             else:
-                self._heard(line.member)  # he closed the line himself
+                self._heard(line.member)  # the client closed the connection
         except ConnectionClosed:
             pass
         finally:
@@ -201,7 +201,7 @@ class Lobby:
             line.close(CloseCode.POLICY_VIOLATION, "no login")
 
     def _take(self, line: Line, text: str | bytes) -> None:
-        """One frame of a client."""
+        """Handle one frame from a client."""
         try:
             if isinstance(text, bytes):
                 raise RemoteProtocolError("a binary frame")
@@ -260,7 +260,7 @@ class Lobby:
         line.push(self._counts())
 
     def _take_over(self, member: Member) -> None:
-        """The code of a seat wins over a line that still holds it."""
+        """Close an older connection of the member: the resume code takes precedence."""
         old = member.line
         if old is None:
             return
@@ -277,7 +277,7 @@ class Lobby:
         if room is not None and member.in_game:
             room.drop(member, for_good=True)
 
-    # --- small talk ----------------------------------------------------------------------------------
+    # --- lobby requests ------------------------------------------------------------------------------
 
     def _counts(self) -> m.LobbyCounts:
         playing = [(room.tabletop.game_type.number, len(room.members)) for room in self._rooms]
@@ -285,7 +285,7 @@ class Lobby:
         return lobby_counts(len(self._lines), queued, playing)
 
     def _keep_alive(self, line: Line, member: Member, _: m.ClientMessage) -> None:
-        # The real server answers its polls with the counters, but not at the table.
+        # The real server answers keepalives with the counters, but not during a game.
         if not member.in_game:
             line.push(self._counts())
 
@@ -323,7 +323,9 @@ class Lobby:
             return
         ticket = (int(found[1]), int(found[2]))
         if line.has_game:
-            _log.warning("table.refused", line=line.number, reason="a game begun over this line still runs")
+            _log.warning(
+                "table.refused", line=line.number, reason="a game started on this connection is still running"
+            )
             line.push(m.ServerError(GAMES_REFUSED))
             return
         if not found[3]:
@@ -351,7 +353,7 @@ class Lobby:
             self._tell_waiting(ticket)
 
     def _tell_waiting(self, ticket: tuple[int, int]) -> None:
-        """Tell those who wait for a table how many they are, while they are too few."""
+        """Tell the clients waiting for a table how many they are, while there are too few."""
         seats = self._seats_for(GameType(ticket[1]))
         waiting = [member for member in self._queue if member.ticket == ticket]
         if not 0 < len(waiting) < seats:
@@ -362,11 +364,11 @@ class Lobby:
                 member.line.push(m.ChatLine(text=f"waiting, {len(waiting)} of {seats}"))
 
     def _seats_for(self, game_type: GameType) -> int:
-        """How many clients a table of this kind begins with."""
+        """The number of clients that a table of this type needs to start."""
         return 1 if game_type.is_practice else self.settings.clients_per_table
 
     def _match(self, ticket: tuple[int, int], at_least: int) -> None:
-        """Begin a table if enough clients wait for it."""
+        """Start a table if enough clients wait for it."""
         if self._finishing or len(self._rooms) >= MAX_GAMES:
             return
         lobby, number = ticket
@@ -427,7 +429,7 @@ class Lobby:
             if member is None:
                 seats.append(SeatInfo(next(built_in), sex="C"))
                 continue
-            # Practice tables hand out no code; an account comes back to them by its id.
+            # Practice tables give no resume code; an account rejoins by its id.
             code = "" if game_type.is_practice else self._register.give_code(member)
             seats.append(SeatInfo(member.name, is_client=True, resume_code=code, sex=member.sex))
         return seats
@@ -446,7 +448,7 @@ class Lobby:
         self._rooms.discard(room)
         if self._finishing and not self._rooms:
             self._idle.set()
-        self._later(0, self._match_all)  # those who wait because there were too many games
+        self._later(0, self._match_all)  # clients may be waiting because there were too many games
         for member in room.members:
             member.unheard = True
             forget = functools.partial(self._forget, member, room.tabletop.game_id)
@@ -460,7 +462,7 @@ class Lobby:
             task.add_done_callback(self._saving.discard)
 
     def _heard(self, member: Member | None) -> None:
-        """He knows that his game is over."""
+        """Note that the member knows that the game is over."""
         if member is not None and member.unheard:
             self._register.game_over(member)
 
@@ -472,7 +474,7 @@ class Lobby:
         assert self._on_record is not None
         try:
             await asyncio.to_thread(self._on_record, record)
-        except Exception:  # task root: a record that cannot be kept ends no lobby
+        except Exception:  # task root: the lobby goes on if a record cannot be saved
             _log.exception("record.unsaved", game_id=record.game_id)
 
     def _play(self, _: Line, member: Member, message: m.ClientMessage) -> None:
@@ -499,4 +501,4 @@ _HANDLERS: Final[dict[type[m.ClientMessage], Handler]] = {
     m.DeclareRiichi: Lobby._play,
     m.Respond: Lobby._play,
 }
-"""Frames with no entry (chat, watching, the web client's files) are let pass without an answer."""
+"""Frames with no entry (chat, spectating, the web client's files) are ignored."""

@@ -1,4 +1,4 @@
-"""The counters of an LN frame: who is here, who queues, who plays, by kind of table."""
+"""The counters of an LN frame: clients connected, and those queued and playing by game type."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final
 from bot.tenhou.messages import LobbyCounts
 
 _ROOMS: Final = {0: 0, 128: 16, 32: 32, 160: 48}
-"""Place of a room's first kind of table in the comma list; four rule sets, then hanchan, then fast."""
+"""Index of a room's first game type in the comma list; four rule sets, then hanchan, then fast."""
 
 
 def place_of(game_type: int) -> int:
-    """Place of a four-player kind of table in the list.
+    """Index of a four-player game type in the list.
 
     >>> [place_of(number) for number in (1, 9, 65, 137, 225)]
     [0, 4, 8, 20, 56]
@@ -27,9 +27,9 @@ def lobby_counts(
     """The frame.
 
     Args:
-        connected: open lines.
-        queued: game types, each with how many wait for it.
-        playing: game types, each with how many play it.
+        connected: number of open connections.
+        queued: game types, each with the number of clients waiting for it.
+        playing: game types, each with the number of clients playing it.
     """
     queued, playing = list(queued), list(playing)
     waiting, seated = sum(n for _, n in queued), sum(n for _, n in playing)

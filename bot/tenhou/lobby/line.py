@@ -1,4 +1,4 @@
-"""One client's line to the lobby: frames out in order, garbage counted, a slow reader let go."""
+"""One client's connection to the lobby: sends frames in order, counts invalid ones, drops slow readers."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from bot.tenhou.lobby.room import Room
 
 WAITING_FRAMES: Final = 2048
-"""Frames a client may be behind; a whole hanchan has about 1,500."""
+"""Frames queued for a client; a whole hanchan has about 1,500."""
 GARBAGE_LIMIT: Final = 5
 REFUSED_LIMIT: Final = 200
-"""Frames that can be read but are not legal; a client may be late now and then."""
+"""Frames that are readable but not legal; a client may occasionally be late."""
 
 
 class Line:
     """One WebSocket connection.
 
     Attributes:
-        member: who logged in over it, None before and after.
-        room: the last game begun over it, None before.
-        number: counts connections, for the log.
+        member: logged in on it, None before and after.
+        room: of the last game started on it, None before.
+        number: serial number of the connection, for the log.
     """
 
     def __init__(self, socket: ServerConnection, number: int) -> None:
@@ -44,27 +44,27 @@ class Line:
 
     @property
     def is_open(self) -> bool:
-        """Whether the client can still be reached."""
+        """Whether the connection is open."""
         return self._close is None and self._socket.state is State.OPEN
 
     @property
     def has_game(self) -> bool:
-        """Whether a game begun over it still runs, with or without the one who began it."""
+        """Whether a game started on it is still running, with or without its member."""
         return self.room is not None and not self.room.done
 
     @property
     def closing(self) -> bool:
-        """Whether the lobby has given this line up."""
+        """Whether the lobby is closing this connection."""
         return self._close is not None
 
     def push(self, message: ServerMessage) -> None:
-        """Queue a frame; a client who does not read loses the line."""
+        """Queue a frame; a client that does not read is disconnected."""
         if self._close is not None:
             return
         try:
             self._frames.put_nowait(render_json(message))
         except asyncio.QueueFull:
-            # He reads nothing, so a closing handshake would never end.
+            # The client does not read, so a closing handshake would never end.
             self._close = (CloseCode.TRY_AGAIN_LATER, "frames are not read")
             self._socket.transport.abort()
 
@@ -77,19 +77,19 @@ class Line:
             self._frames.put_nowait(None)
 
     def count_garbage(self) -> None:
-        """A frame could not be read; after a few the line is closed."""
+        """Count an unreadable frame; after a few, the connection is closed."""
         self._garbage += 1
         if self._garbage >= GARBAGE_LIMIT:
-            self.close(CloseCode.POLICY_VIOLATION, "too many frames that cannot be read")
+            self.close(CloseCode.POLICY_VIOLATION, "too many unreadable frames")
 
     def count_refused(self) -> None:
-        """A frame was not legal."""
+        """Count a frame that is not legal; after many, the connection is closed."""
         self._refused += 1
         if self._refused >= REFUSED_LIMIT:
-            self.close(CloseCode.POLICY_VIOLATION, "too many frames that are not legal")
+            self.close(CloseCode.POLICY_VIOLATION, "too many illegal frames")
 
     async def write(self) -> None:
-        """Send what is pushed until the line ends."""
+        """Send queued frames until the connection ends."""
         try:
             while (text := await self._frames.get()) is not None:
                 await self._socket.send(text)

@@ -1,4 +1,4 @@
-"""Who is known to the lobby: accounts by their id, guests by the code of their game."""
+"""The members of the lobby: accounts by their id, guests by their resume code."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _SEXES: Final = ("M", "F", "C")
 
 
 class Member:
-    """One player, with or without a line.
+    """One player, connected or not.
 
     Attributes:
         name: public name.
         is_guest: logged in without an id.
         sex: as given at login.
-        line: his connection, None while he is away.
-        room: the game he sits in, None between games.
-        player: his absolute seat there.
+        line: the connection, None while disconnected.
+        room: of the current game, None between games.
+        player: the member's absolute number there.
         resume_code: takes the seat back.
-        ticket: what he queues for, as ``(lobby, game type)``.
-        unheard: his game is over, and he has not shown yet that he knows.
+        ticket: what the member queues for, as ``(lobby, game type)``.
+        unheard: the game is over, but the client has not yet shown that it knows.
     """
 
     def __init__(self, name: str, *, is_guest: bool) -> None:
@@ -49,25 +49,25 @@ class Member:
 
     @property
     def in_game(self) -> bool:
-        """Whether a game of his is running."""
+        """Whether the member is in a running game."""
         return self.room is not None and not self.room.done
 
     @property
     def has_seat(self) -> bool:
-        """Whether he can come back to a game, or at least to the end of it."""
+        """Whether the member can return to a game, or at least to its end."""
         return self.in_game or self.unheard
 
     def sit_down(self, room: Room, player: int) -> None:
-        """A game begins."""
+        """Join a game."""
         self.room, self.player, self.ticket, self.unheard = room, player, None, False
 
     def get_up(self) -> None:
-        """The game is over; its code is worth nothing any more."""
+        """Leave the game; its resume code is no longer valid."""
         self.room, self.player, self.resume_code, self.unheard = None, -1, "", False
 
 
 class Register:
-    """All members, and who may log in."""
+    """All members, and the check of their logins."""
 
     def __init__(self, rejected_ids: frozenset[str]) -> None:
         self._rejected = rejected_ids
@@ -75,16 +75,17 @@ class Register:
         self._by_code: dict[str, Member] = {}
 
     def find(self, login: Login) -> Member:
-        """The member a login belongs to, on a line already or not.
+        """The member that a login belongs to.
 
         Raises:
-            LoginRejected: the id is none, is not let in, or the code is another's.
+            LoginRejected: the id is invalid or refused, the code belongs to another member, or the member is
+                already connected.
         """
         coded = self._by_code.get(login.resume_code) if login.resume_code else None
         if is_guest_name(login.name):
             member = coded if coded is not None and coded.has_seat else Member(login.name, is_guest=True)
             if not member.is_guest:
-                raise LoginRejected("a guest gave the code of an account's seat", ID_REJECTED)
+                raise LoginRejected("a guest sent the resume code of an account's seat", ID_REJECTED)
         else:
             if not _ID.fullmatch(login.name) or login.name in self._rejected:
                 raise LoginRejected("the id is not valid, suspended or deleted", ID_REJECTED)
@@ -92,7 +93,7 @@ class Register:
                 f"Player{len(self._accounts) + 1}", is_guest=False
             )
             if coded is not None and coded is not member:
-                raise LoginRejected("an account gave the code of another's seat", ID_REJECTED)
+                raise LoginRejected("an account sent the resume code of another player's seat", ID_REJECTED)
             self._accounts[login.name] = member
         if member.line is not None and member.line.is_open and coded is not member:
             raise LoginRejected("this player is already connected", ALREADY_CONNECTED)
@@ -100,12 +101,12 @@ class Register:
         return member
 
     def give_code(self, member: Member) -> str:
-        """A fresh code for the seat a member is about to take."""
+        """A new resume code for the seat that a member is about to take."""
         member.resume_code = f"{secrets.randbits(32):08X}-{secrets.randbits(32):08X}"
         self._by_code[member.resume_code] = member
         return member.resume_code
 
     def game_over(self, member: Member) -> None:
-        """A member's game has ended."""
+        """End a member's game."""
         self._by_code.pop(member.resume_code, None)
         member.get_up()

@@ -1,4 +1,4 @@
-"""What a client's frame means at this moment of the table: one of the legal actions, or a reason why not."""
+"""The meaning of a client's frame in the current state of the table: a legal action, or an error."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _CALLS: Final = {Choice.PON: ActionKind.PON, Choice.CHI: ActionKind.CHI}
 
 
 def action_of(message: ClientMessage, legal: Sequence[Action]) -> Action:
-    """The legal action a frame asks for.
+    """The legal action that a frame requests.
 
-    Another copy of the same face stands for the one listed: the legal set names every face once.
+    Another copy of the same face counts as the tile listed: the legal set has every face once.
 
     Raises:
-        RemoteProtocolError: it asks for nothing that is legal now.
+        RemoteProtocolError: the requested action is not legal now.
     """
     match message:
         case Throw(tile=tile):
@@ -49,11 +49,11 @@ def action_of(message: ClientMessage, legal: Sequence[Action]) -> Action:
 
 
 def default_action(legal: Sequence[Action], drawn: int) -> Action:
-    """What a silent player does: pass, or throw the drawn tile, or the right-most where he drew none.
+    """The action for a player who does not answer: pass, or discard the drawn or else the right-most tile.
 
     Args:
-        legal: what he may do.
-        drawn: the tile he drew, -1 for none.
+        legal: the player's legal actions.
+        drawn: the drawn tile, -1 for none.
     """
     if PASS in legal:
         return PASS

@@ -1,4 +1,4 @@
-"""One running game: a `Tabletop` moved by frames, by time and by the decisions of the built-in players."""
+"""One running game: a `Tabletop` driven by frames, by time and by the decisions of the built-in players."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from bot.tenhou.messages import ClientMessage
 from game.actions import PASS, Action
 
 Decider: TypeAlias = "Callable[[np.void, int, Sequence[Action]], asyncio.Future[Action]]"
-"""Answers for one of the lobby's own players: what he sees, who he is, what he may do."""
+"""Decides for a built-in player, from its view of the round, its number and its legal actions."""
 
 _log = structlog.get_logger(__name__, side="lobby")
 
 
 class Room:
-    """A tabletop with its lines, its timer and its players."""
+    """A tabletop with its connections, its timer and its players."""
 
     def __init__(
         self,
@@ -31,13 +31,13 @@ class Room:
         delay_s: float,
         on_done: Callable[[Room], None],
     ) -> None:
-        """Make a room; `open` begins the game.
+        """Create a room; `open` starts the game.
 
         Args:
-            tabletop: where it is played.
-            members: the clients at the table; each knows his seat.
-            decide: decides for the others.
-            delay_s: how long those others seem to think.
+            tabletop: of the game.
+            members: the clients at the table; each has its seat.
+            decide: decides for the other players.
+            delay_s: delay before those players answer.
             on_done: called once, when the last frame has been queued.
         """
         self.tabletop = tabletop
@@ -56,27 +56,27 @@ class Room:
         return self.tabletop.done
 
     def open(self) -> None:
-        """Begin."""
+        """Start the game."""
         self._go_on(self.tabletop.open(self._loop.time()))
 
     def receive(self, member: Member, message: ClientMessage) -> None:
-        """Take a frame from one of the players.
+        """Handle a frame from one of the players.
 
         Raises:
-            RemoteProtocolError: it is not legal now.
+            RemoteProtocolError: the frame is not legal now.
         """
         self._go_on(self.tabletop.receive(member.player, message, self._loop.time()))
 
     def drop(self, member: Member, *, for_good: bool = False) -> None:
-        """A player's line is gone."""
+        """A player has disconnected."""
         self._go_on(self.tabletop.leave(member.player, self._loop.time(), for_good=for_good))
 
     def resume(self, member: Member) -> None:
-        """A player is back on a new line."""
+        """A player has reconnected."""
         self._go_on(self.tabletop.log_in(member.player, self._loop.time()))
 
     def close(self) -> None:
-        """Stop where the game stands."""
+        """Stop without finishing the game."""
         self._stop_timer()
         for task in self._thinking:
             task.cancel()
@@ -101,7 +101,7 @@ class Room:
 
     def _tick(self) -> None:
         self._timer = None
-        # A timer may come a hair early; the table's own clock decides.
+        # A timer may fire slightly early; the table's own clock decides.
         self._go_on(self.tabletop.tick(self._loop.time()))
 
     def _stop_timer(self) -> None:
@@ -116,7 +116,7 @@ class Room:
         if len(prompt.legal) > 1:
             try:
                 action = await self._decide(view, prompt.player, prompt.legal)
-            except Exception:  # task root: the table must not wait for a player who failed
+            except Exception:  # task root: the table must not wait for a failed player
                 _log.exception("decision.fallback", player=prompt.player)
                 action = PASS
         self._go_on(self.tabletop.answer(prompt, action, self._loop.time()))

@@ -1,6 +1,6 @@
-"""Tenhou's clock of one seat: seconds for each decision, and a bank that every round refills.
+"""Tenhou's clock for one seat: seconds for each decision, and a time bank refilled every round.
 
-Source: the numbers of the official web client; what its server tolerates beyond them is not known.
+Source: the numbers of the official web client; the server's tolerance beyond them is not known.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ import msgspec
 from bot.tenhou.game_types import GameType
 
 _QUICK_S: Final = 1.0
-"""A decision within this gives as much back to the bank."""
+"""A decision within this time adds the same amount to the bank."""
 
 
 class ClockSettings(msgspec.Struct, frozen=True):
-    """How long things may take.
+    """Time limits.
 
     Attributes:
         base_s: for each decision.
-        bank_s: beyond that, in one round.
-        grace_s: on top of both, for the way there and back.
-        popup_s: between rounds, until everybody is ready.
-        start_s: before the first round, until everybody is ready.
+        bank_s: in addition, per round.
+        grace_s: in addition to both, for network delay.
+        popup_s: between rounds, until all players are ready.
+        start_s: before the first round, until all players are ready.
     """
 
     base_s: float = 5.0
@@ -34,28 +34,28 @@ class ClockSettings(msgspec.Struct, frozen=True):
 
 
 def clock_of(game_type: GameType) -> ClockSettings:
-    """The clock of a kind of table."""
+    """The clock of a game type."""
     base_s, bank_s = game_type.clock_s
     return ClockSettings(base_s=base_s, bank_s=bank_s)
 
 
 class SeatClock:
-    """What is left of one seat's bank."""
+    """The time left in one seat's bank."""
 
     def __init__(self, settings: ClockSettings) -> None:
         self._settings = settings
         self.bank_s = settings.bank_s
 
     def refill(self) -> None:
-        """A round begins."""
+        """Refill the bank at the start of a round."""
         self.bank_s = self._settings.bank_s
 
     def deadline(self, asked_at: float) -> float:
-        """When a decision asked for at ``asked_at`` is over."""
+        """The deadline of a decision requested at ``asked_at``."""
         return asked_at + self._settings.base_s + self.bank_s + self._settings.grace_s
 
     def spend(self, elapsed_s: float) -> None:
-        """A decision took this long."""
+        """Account for the time of a decision."""
         if elapsed_s <= _QUICK_S:
             self.bank_s = min(self._settings.bank_s, self.bank_s + _QUICK_S)
         else:

@@ -1,6 +1,6 @@
-"""What one seat is told: events and the table's record turned into frames, seats counted from the viewer.
+"""The frames sent to one seat, made from events and the table's record.
 
-Players are absolute in events and relative in frames: seat 0 is the viewer, 1 the next to play.
+Players are absolute in events and relative in frames: seat 0 is the viewer, seat 1 the next to play.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ _OFFERS: Final = {
     ActionKind.RIICHI: OFFER_RIICHI,
     ActionKind.NINE_TERMINALS: OFFER_NINE_TERMINALS,
 }
-"""Kans on one's own turn are never announced."""
+"""Kans on the player's own turn are never offered."""
 
 
 def rotated(four: Sequence[T], viewer: int) -> tuple[T, T, T, T]:
-    """Values by player as the viewer lists them, his own first.
+    """Values by player in the viewer's order, the viewer's own first.
 
     >>> rotated("ESWN", 3)
     ('N', 'E', 'S', 'W')
@@ -83,7 +83,7 @@ def rotated(four: Sequence[T], viewer: int) -> tuple[T, T, T, T]:
 
 
 def offers_of(legal: Iterable[Action]) -> int:
-    """The bits of ``t`` for what a seat may do."""
+    """The bits of ``t`` for the legal actions of a seat."""
     bits = 0
     for action in legal:
         bits |= _OFFERS.get(action.kind, 0)
@@ -93,14 +93,14 @@ def offers_of(legal: Iterable[Action]) -> int:
 def frame_of(
     event: GameEvent, before: np.void, viewer: int, *, offers: int = 0, final: EndGame | None = None
 ) -> ServerMessage | None:
-    """The frame that tells a viewer what happened, None for events the wire does not carry.
+    """The frame that reports an event to a viewer, None for events that have no frame.
 
     Args:
-        event: what happened, all tiles known.
+        event: with all tiles known.
         before: the round before it.
-        viewer: who is told, absolute.
-        offers: what the viewer may do about it.
-        final: the end of the game, if this result brings it.
+        viewer: the recipient, absolute.
+        offers: bits of the viewer's legal responses.
+        final: the end of the game, if this result ends it.
     """
 
     def seat(player: int) -> int:
@@ -148,7 +148,7 @@ def deal_for(event: StartRound, viewer: int, dice: tuple[int, int]) -> RoundDeal
 
 
 def snapshot_for(record: np.void, viewer: int, dice: tuple[int, int]) -> RoundSnapshot:
-    """REINIT for one seat: all that is told of a round to somebody who comes back."""
+    """REINIT for one seat: the state of the round for a player who reconnects."""
     rivers = [_left_in_river(record, player) for player in range(4)]
     codes = [tuple(encode_meld(meld) for meld in reversed(melds_of(record, player))) for player in range(4)]
     return RoundSnapshot(
@@ -177,7 +177,7 @@ def scores_for(record: np.void, viewer: int) -> ScoresResumed:
 
 
 def standing_of(player: int, events: Iterable[GameEvent], final: EndGame, lobby: str, kind: int) -> Standing:
-    """PROF: result, place, bust, and how many rounds, wins, deal-ins, called and riichi hands it took."""
+    """PROF: result, place, bust, and numbers of rounds, wins, deal-ins, open hands and riichi hands."""
     rounds = wins = deal_ins = called = riichi = 0
     called_in = -1
     for event in events:
@@ -215,7 +215,7 @@ def indicators_of(record: np.void) -> tuple[int, ...]:
 
 
 def _left_in_river(record: np.void, player: int) -> tuple[tuple[int, ...], int]:
-    """A river without the tiles called away, and the place of the riichi discard in it (-1 for none)."""
+    """A river without the called tiles, and the index of the riichi discard in it (-1 for none)."""
     tiles: list[int] = []
     riichi_at = -1
     for tile, marks in zip(river_of(record, player), record["river_marks"][player], strict=False):

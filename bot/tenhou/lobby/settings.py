@@ -1,4 +1,4 @@
-"""How a lobby is set up."""
+"""Settings of a lobby."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from game.errors import ConfigError
 
 
 class LobbySettings(msgspec.Struct, frozen=True):
-    """How a lobby is set up.
+    """Settings of a lobby.
 
     Attributes:
-        host: a loopback address; nobody outside this machine gets in.
+        host: a loopback address; only this machine can connect.
         port: 0 for any free one.
-        own_host: another name by which it may be asked for, over a tunnel or a proxy of one's own.
-        seed: all seats and walls follow from it; None for games nobody can foresee.
-        clients_per_table: a table begins when so many clients queue for it; practice tables with one.
-        wait_s: begin with fewer after this long; None waits for ever.
-        delay_s: how long built-in players seem to think.
-        clock: instead of the one of the game type.
+        own_host: another host name that clients may use, through the user's own tunnel or proxy.
+        seed: of all seats and walls; None for unpredictable games.
+        clients_per_table: number of queued clients that starts a table; practice tables start with one.
+        wait_s: start with fewer after this time; None waits forever.
+        delay_s: delay before built-in players answer.
+        clock: replaces the clock of the game type.
         rejected_ids: ids that may not log in.
-        login_s: a line without a login is closed after this long.
-        requeue_s: how often a waiting client is asked to queue again.
-        retell_s: so long the end of a game is told again to a client whose line broke over it.
+        login_s: a connection without a login is closed after this time.
+        requeue_s: interval at which a waiting client is asked to queue again.
+        retell_s: time for which a client that lost its connection can still receive the end of the game.
     """
 
     host: str = "127.0.0.1"
@@ -43,7 +43,7 @@ class LobbySettings(msgspec.Struct, frozen=True):
 
 
 def check(settings: LobbySettings) -> None:
-    """Refuse settings that make no sense, all problems at once.
+    """Reject invalid settings, reporting all problems at once.
 
     Raises:
         ConfigError: the host is not on this machine, or a number is out of range.
@@ -63,4 +63,4 @@ def check(settings: LobbySettings) -> None:
     if settings.seed is not None and settings.seed < 0:
         problems.append(f"seed: found {settings.seed}, expected 0 or more")
     if problems:
-        raise ConfigError("the lobby's settings are wrong:\n" + "\n".join(problems))
+        raise ConfigError("the settings of the lobby are invalid:\n" + "\n".join(problems))

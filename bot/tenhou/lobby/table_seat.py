@@ -1,4 +1,4 @@
-"""Who sits at a tabletop, and what is asked of him."""
+"""A seat at a tabletop, and its open prompt."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Presence: TypeAlias = Literal["here", "resuming", "away"]
 
 
 class SeatInfo(msgspec.Struct, frozen=True):
-    """Who sits down.
+    """The player at a seat.
 
     Attributes:
         name: public name.
-        is_client: plays over a line; the others are the lobby's own players.
-        resume_code: token that takes the seat back, empty where none is given out.
+        is_client: plays over a connection; the others are built-in players.
+        resume_code: token that takes the seat back, empty if there is none.
         rank: rank index.
         rate: rating.
         sex: ``M``, ``F``, or ``C`` for a computer.
@@ -34,13 +34,13 @@ class SeatInfo(msgspec.Struct, frozen=True):
 
 
 class Prompt(msgspec.Struct, frozen=True):
-    """A question the table has put to a player.
+    """A decision that the table requests from a player.
 
     Attributes:
-        number: counts all questions of the game.
-        player: who is asked.
-        legal: what he may do.
-        asked_at: when.
+        number: serial number in the game.
+        player: who must decide.
+        legal: the player's legal actions.
+        asked_at: time of the request.
     """
 
     number: int
@@ -50,13 +50,13 @@ class Prompt(msgspec.Struct, frozen=True):
 
 
 class TableSeat:
-    """One seat at a tabletop, with its clock and its open question."""
+    """One seat at a tabletop, with its clock and its open prompt."""
 
     def __init__(self, info: SeatInfo, clock: ClockSettings) -> None:
         self.info = info
         self.clock = SeatClock(clock)
         self.presence: Presence = "here"
-        self.gave_up = False  # his clock ran out while he was away: his further decisions are not waited for
+        self.gave_up = False  # the clock ran out while the player was away: no further waiting
         self.ready = not info.is_client
         self.furiten = False
         self.view = new_round()
@@ -65,12 +65,12 @@ class TableSeat:
 
     @property
     def listens(self) -> bool:
-        """Whether frames reach somebody."""
+        """Whether frames reach a client."""
         return self.info.is_client and self.presence == "here"
 
     @property
     def deadline(self) -> float | None:
-        """When his open question is answered for him, None if nothing is asked of a client."""
+        """When the table answers the open prompt itself; None if no client has to answer."""
         if self.prompt is None or self.answer is not None or not self.info.is_client:
             return None
         asked_at = self.prompt.asked_at

@@ -1,9 +1,9 @@
-"""One game as the server keeps it: a table, four seats, their clocks, and the frames each of them gets.
+"""One game on the server: a table, four seats, their clocks, and the frames for each seat.
 
-Sans-I/O: frames in, frames out, the time handed in with every call. `bot.tenhou.lobby` moves it.
+Sans-I/O: frames in, frames out, and the time passed with every call. `bot.tenhou.lobby` drives it.
 
-Somebody who comes back is shown the round as it stood before the last draw (REINIT), then once more the
-frames since, so that an offer or a turn that waits for him reaches him in the form he knows.
+A player who reconnects gets the round as it was before the last draw (REINIT), followed by the frames since
+then, so that a pending offer or turn arrives in its usual form.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ class Tabletop:
 
     Attributes:
         phase: what the table waits for.
-        events: everything so far, leavings and returns included, all tiles known.
-        dice: both dice of each round, less one.
+        events: all events so far, including players leaving and returning, with all tiles known.
+        dice: both dice of each round, each minus one.
     """
 
     def __init__(
@@ -94,13 +94,13 @@ class Tabletop:
         """Seat four players.
 
         Args:
-            table: a table where nothing has been played yet.
+            table: a new table.
             game_type: of the game; its length must be the table's.
             seats: by player, the first dealer first.
-            clock: how long things may take.
+            clock: time limits.
             game_id: of the record.
             lobby: number of the lobby.
-            dice_seed: the dice follow from it; they decide nothing.
+            dice_seed: of the dice, which affect nothing.
         """
         self.phase: Phase = "seating"
         self.events: list[GameEvent] = []
@@ -118,25 +118,25 @@ class Tabletop:
         self._popup_until = 0.0
         self._prompts = 0
         self._fresh: list[Prompt] = []
-        self._dice = random.Random(dice_seed)  # noqa: S311 - they decide nothing
+        self._dice = random.Random(dice_seed)  # noqa: S311 - they affect nothing
         self._out: list[Envelope] = []
 
-    # --- what the lobby calls ------------------------------------------------------------------------
+    # --- interface for the lobby ---------------------------------------------------------------------
 
     @property
     def done(self) -> bool:
-        """The game is over and everybody has been told."""
+        """Whether the game is over and all clients have been told."""
         return self.phase == "over"
 
     @property
     def deadline(self) -> float | None:
-        """When `tick` has something to do, if nothing else happens before."""
+        """When `tick` must be called if nothing else happens before."""
         if self.phase in ("seating", "popup"):
             return self._popup_until
         return min((seat.deadline for seat in self._seats if seat.deadline is not None), default=None)
 
     def open(self, now: float) -> list[Envelope]:
-        """Tell everybody who sits where."""
+        """Tell all clients the seating."""
         self._popup_until = now + self._clock.start_s
         for player in _PLAYERS:
             if self._seats[player].listens:
@@ -144,10 +144,10 @@ class Tabletop:
         return self._flush(now)
 
     def receive(self, player: int, message: ClientMessage, now: float) -> list[Envelope]:
-        """Take a client's frame.
+        """Handle a client's frame.
 
         Raises:
-            RemoteProtocolError: it is not legal now; the table is as it was.
+            RemoteProtocolError: the frame is not legal now; the table is unchanged.
         """
         seat = self._seats[player]
         match message:
@@ -158,21 +158,23 @@ class Tabletop:
                 seat.ready = True
             case _:
                 if seat.presence != "here" or seat.prompt is None or seat.answer is not None:
-                    raise RemoteProtocolError(f"{type(message).__name__}: nothing is asked of this seat now")
+                    raise RemoteProtocolError(
+                        f"{type(message).__name__}: this seat has nothing to decide now"
+                    )
                 action = action_of(message, seat.prompt.legal)
                 seat.clock.spend(now - seat.prompt.asked_at)
                 seat.answer = action
         return self._flush(now)
 
     def answer(self, prompt: Prompt, action: Action, now: float) -> list[Envelope]:
-        """Take the answer of one of the lobby's own players; a late one is dropped."""
+        """Handle the answer of a built-in player; a late one is dropped."""
         seat = self._seats[prompt.player]
         if seat.prompt is not None and seat.prompt.number == prompt.number and seat.answer is None:
             seat.answer = action if action in prompt.legal else self._default(prompt)
         return self._flush(now)
 
     def tick(self, now: float) -> list[Envelope]:
-        """Do what time does: go on without those who are not ready, answer for those who are silent."""
+        """Handle expired time: go on without players who are not ready, and answer for those who did not."""
         if self.phase in ("seating", "popup") and now >= self._popup_until:
             for seat in self._seats:
                 seat.ready = True
@@ -185,7 +187,7 @@ class Tabletop:
         return self._flush(now)
 
     def leave(self, player: int, now: float, *, for_good: bool = False) -> list[Envelope]:
-        """A client's line is gone; ``for_good`` if he said so, then nobody waits for his clock."""
+        """A client has disconnected; with ``for_good`` it logged out, and the table does not wait for it."""
         seat = self._seats[player]
         was_here = seat.presence == "here"
         seat.presence = "away"
@@ -196,7 +198,7 @@ class Tabletop:
         return self._flush(now)
 
     def log_in(self, player: int, now: float) -> list[Envelope]:
-        """A client who dropped out is back on the line; his GOK brings him up to date."""
+        """A disconnected client has reconnected; after its GOK it gets the current state."""
         seat = self._seats[player]
         if self.phase == "seating":
             self._come_back(player)
@@ -208,12 +210,12 @@ class Tabletop:
         return self._flush(now)
 
     def take_questions(self) -> list[tuple[Prompt, np.void]]:
-        """Questions for the lobby's own players not handed out yet, each with what that player sees."""
+        """New prompts for the built-in players, each with that player's view."""
         fresh, self._fresh = self._fresh, []
         return [(prompt, clone(self._seats[prompt.player].view)) for prompt in fresh]
 
     def record(self) -> GameRecord:
-        """The game as it is kept."""
+        """The record of the game."""
         infos = [seat.info for seat in self._seats]
         return GameRecord(
             game_id=self.game_id,
@@ -227,7 +229,7 @@ class Tabletop:
             dice=tuple(self.dice),
         )
 
-    # --- sitting down and coming back ----------------------------------------------------------------
+    # --- joining and reconnecting --------------------------------------------------------------------
 
     def _introduction(self, player: int) -> tuple[ServerMessage, ServerMessage]:
         infos = [seat.info for seat in self._seats]
@@ -255,7 +257,7 @@ class Tabletop:
             self._out += [(player, message) for message in self._catch_up(player)]
 
     def _catch_up(self, player: int) -> Iterable[ServerMessage]:
-        """The round as it stood before the last draw, and what was told since, the game's end included."""
+        """The round as it was before the last draw, and the frames since then, including the game's end."""
         record = clone(self._before_draw)
         yield snapshot_for(record, player, self.dice[-1])
         told = [event for event in self._since_draw if not isinstance(event, EndRound | EndGame)]
@@ -280,10 +282,10 @@ class Tabletop:
         name = seat.info.name
         self._tell_others(player, lambda viewer: PlayerBack((player - viewer) % 4, name))
 
-    # --- moving on -----------------------------------------------------------------------------------
+    # --- progress of the game ------------------------------------------------------------------------
 
     def _flush(self, now: float) -> list[Envelope]:
-        """Go as far as the table can, then hand out what there is to say."""
+        """Advance the table as far as possible, then return the frames to send."""
         while self._can_move():
             if self.phase == "playing":
                 self._step()
@@ -298,7 +300,7 @@ class Tabletop:
             return False
         if self.phase == "playing":
             return all(seat.prompt is None or seat.answer is not None for seat in self._seats)
-        # Between rounds nobody waits for those who are away; before the first they may still come back.
+        # Between rounds the table does not wait for absent players; before the first round it does.
         return all(seat.ready or (self.phase == "popup" and not seat.listens) for seat in self._seats)
 
     def _step(self) -> None:
@@ -308,7 +310,7 @@ class Tabletop:
         self._queue.extend(self.table.step(answers))
 
     def _drain(self, now: float) -> None:
-        """Tell what is in the queue, up to the end of a round or the next question."""
+        """Send the queued events, up to the end of a round or the next prompt."""
         while self._queue:
             event = self._queue.popleft()
             self._happen(event)
@@ -334,10 +336,10 @@ class Tabletop:
     def _default(self, prompt: Prompt) -> Action:
         return default_action(prompt.legal, int(self._state["drawn"]))
 
-    # --- telling -------------------------------------------------------------------------------------
+    # --- frames for the clients ----------------------------------------------------------------------
 
     def _happen(self, event: GameEvent) -> None:
-        """Keep one event and tell everybody who is here."""
+        """Record one event, and send it to all connected clients."""
         before = clone(self._state)
         if isinstance(event, Draw):
             self._before_draw, self._since_draw = before, []
@@ -361,7 +363,7 @@ class Tabletop:
     def _told(
         self, event: GameEvent, before: np.void, player: int, legal: Sequence[Action]
     ) -> Iterable[ServerMessage]:
-        """The frames one event becomes for one client."""
+        """The frames of one event for one client."""
         if isinstance(event, StartRound):
             yield deal_for(event, player, self.dice[-1])
             return
@@ -385,14 +387,14 @@ class Tabletop:
         if isinstance(event, Discard):
             if own:
                 return was != now
-            # A winning tile that may not be won on bars the rest of the turn as it falls.
+            # A winning tile that cannot be claimed makes the player furiten as soon as it is discarded.
             waits = int(self._state["waits"][player]) >> (event.tile >> 2) & 1
             now = now or bool(waits and not any(action.kind is ActionKind.RON for action in legal))
-        # What changes with an own call is shown with the discard that follows.
+        # A change caused by the player's own call is sent with the discard that follows.
         return now and not was and (not own or isinstance(event, Draw))
 
     def _final_with(self, event: GameEvent) -> EndGame | None:
-        """The end of the game if this result is its last."""
+        """The end of the game, if this result is the last."""
         if not isinstance(event, Win | DrawnRound) or len(self._queue) < 2:
             return None
         after, end = self._queue[0], self._queue[1]

@@ -1,4 +1,4 @@
-"""What we say, one frozen struct a kind, with the wire's spelling in each docstring."""
+"""Frames sent by clients: one frozen struct per kind, with the wire's spelling in each docstring."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ClientMessage(Message, frozen=True):
 
 
 class UnknownRequest(ClientMessage, frozen=True):
-    """A tag this version does not know; its attributes are in ``extra``."""
+    """An unknown tag; its attributes are in ``extra``."""
 
     tag: str
 
@@ -43,7 +43,7 @@ class AuthReply(ClientMessage, frozen=True):
 
 
 class ShowStatistics(ClientMessage, frozen=True):
-    """PXR: which rule's statistics to show; ``repeated`` with the keepalive it is spelt ``v``."""
+    """PXR: the rule whose statistics to show; if ``repeated`` with the keepalive, the attribute is ``v``."""
 
     game_type: int
     repeated: bool = False
@@ -54,7 +54,7 @@ class KeepAlive(ClientMessage, frozen=True):
 
 
 class MoveLobby(ClientMessage, frozen=True):
-    """LOBBY, in the old form a chat line: go to a private lobby."""
+    """LOBBY, a chat line in the old form: go to a private lobby."""
 
     lobby: str
 
@@ -94,7 +94,7 @@ class Throw(ClientMessage, frozen=True):
 
 
 class DeclareRiichi(ClientMessage, frozen=True):
-    """REACH; the old form names the tile that will be thrown."""
+    """REACH: declare riichi; the old form names the tile to be discarded."""
 
     tile: int = -1
 
@@ -117,7 +117,7 @@ class Choice(IntEnum):
 class Respond(ClientMessage, frozen=True):
     """N: win, call, kan, abort or pass.
 
-    ``tiles`` are the two from our hand for chi and pon, the one named for a kan on our turn.
+    ``tiles`` are the two tiles from our hand for chi and pon, or the tile of a kan on our turn.
     """
 
     choice: Choice = Choice.PASS
@@ -135,14 +135,14 @@ class Say(ClientMessage, frozen=True):
 
 
 class Watch(ClientMessage, frozen=True):
-    """WG: watch a running game from one player's seat."""
+    """WG: spectate a running game from one player's seat."""
 
     game: str
     player: int = 0
 
 
 class GetFile(ClientMessage, frozen=True):
-    """GET: the web client's pictures."""
+    """GET: a request for the web client's images."""
 
 
 class AskPolicy(ClientMessage, frozen=True):

@@ -1,6 +1,6 @@
 """Frames as text and back: one JSON object, or one XML-like empty element, is a tag with attributes.
 
-Nothing here knows what a tag means. Everything that cannot be read is a `RemoteProtocolError`.
+This module does not know the meaning of tags. Unreadable input raises `RemoteProtocolError`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ MAX_CHILDREN: Final = 4096
 
 
 def unreadable(reason: str, text: str = "") -> RemoteProtocolError:
-    """The error for a frame that cannot be read, with its beginning, secrets hidden."""
+    """The error for an unreadable frame, with the start of the frame, redacted."""
     return RemoteProtocolError(redact(reason[:400]), redact(text[:400]))
 
 
 class Element(msgspec.Struct, frozen=True):
-    """A tag with its attributes, all text; ``children`` only where frames hold frames."""
+    """A tag with its attributes, all text; ``children`` only for frames that contain frames."""
 
     tag: str
     attributes: dict[str, str]
@@ -42,7 +42,7 @@ def read_element(text: str) -> Element:
     """One frame in either form.
 
     Raises:
-        RemoteProtocolError: too long, not one whole frame, or nested where nothing nests.
+        RemoteProtocolError: too long, not one complete frame, or nested where nesting is not allowed.
     """
     if len(text) > MAX_FRAME_BYTES:
         raise unreadable(f"frame of {len(text)} characters, at most {MAX_FRAME_BYTES} are read", text)
@@ -67,11 +67,11 @@ def _read_json(text: str) -> Element:
     if children is None:
         return element
     if not isinstance(children, list) or len(children) > MAX_CHILDREN:
-        raise unreadable(f"childNodes is no list of at most {MAX_CHILDREN} frames", text)
+        raise unreadable(f"childNodes is not a list of at most {MAX_CHILDREN} frames", text)
     try:
         nodes = tuple(_element_of(c) if isinstance(c, dict) else int(c) for c in children)
     except (ValueError, OverflowError) as exc:
-        raise unreadable(f"childNodes holds what is no frame ({exc})", text) from None
+        raise unreadable(f"childNodes contains an invalid frame ({exc})", text) from None
     return msgspec.structs.replace(element, children=nodes)
 
 
@@ -81,12 +81,12 @@ def _element_of(members: Mapping[str, object]) -> Element:
         raise ValueError(f"{len(members)} members")
     for key, value in members.items():
         if isinstance(value, list):
-            raise ValueError(f"member {key[:40]!r} is a list")  # noqa: TRY004 - the frame is wrong, not our call
+            raise ValueError(f"member {key[:40]!r} is a list")  # noqa: TRY004 - the frame is wrong, not the call
         attributes[key] = str(value)
     tag = attributes.pop("tag", "")
     if not isinstance(members.get("tag"), str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,39}", tag):
         raise ValueError("no usable tag")
-    # A lone surrogate passes JSON but cannot be written anywhere again.
+    # A lone surrogate is valid in JSON but cannot be encoded again.
     "".join((*attributes, *attributes.values())).encode()
     return Element(tag, attributes)
 
@@ -105,16 +105,16 @@ _ATTRIBUTE: Final = re.compile(r'([A-Za-z]\w*)\s*=\s*"([^"<>]*)"')
 def _read_xml(text: str) -> Element:
     found = _XML.fullmatch(text)
     if found is None:
-        raise unreadable("not one whole XML element", text)
+        raise unreadable("not one complete XML element", text)
     attributes: dict[str, str] = {}
     for name, value in _ATTRIBUTE.findall(found[2]):
         if name in attributes or len(attributes) >= MAX_ATTRIBUTES:
-            raise unreadable("an attribute twice, or too many", text)
+            raise unreadable("a duplicate attribute, or too many", text)
         attributes[name] = value
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise unreadable("a character that is none", ascii(text[:200])) from None
+        raise unreadable("an invalid character", ascii(text[:200])) from None
     return Element(found[1], attributes)
 
 
@@ -122,7 +122,7 @@ def write_xml(tag: str, attributes: Mapping[str, object]) -> str:
     """One empty element.
 
     Raises:
-        LocalProtocolError: an attribute cannot be written this way.
+        LocalProtocolError: an attribute cannot be written as XML.
     """
     parts = [f"<{tag}"]
     for name, value in attributes.items():
@@ -134,7 +134,7 @@ def write_xml(tag: str, attributes: Mapping[str, object]) -> str:
 
 
 def split_xml(buffer: str) -> tuple[list[str], str]:
-    r"""Whole elements of a stream separated by NULs or white space, and what is left over for later.
+    r"""The complete elements of a stream, separated by NULs or white space, and the incomplete rest.
 
     >>> split_xml('<Z />\x00<D p="1"/><JOIN t="0')
     (['<Z />', '<D p="1"/>'], '<JOIN t="0')
@@ -161,7 +161,7 @@ def split_xml(buffer: str) -> tuple[list[str], str]:
 
 
 def _element_end(buffer: str, start: int) -> int:
-    """Index past the ``>`` that ends the element at ``start``, -1 if it is not there yet."""
+    """Index after the ``>`` that ends the element at ``start``, -1 if it is incomplete."""
     quoted = False
     for at in range(start + 1, len(buffer)):
         char = buffer[at]

@@ -1,4 +1,4 @@
-"""Client frames in either form to structs."""
+"""Parse client frames, in JSON or XML, to structs."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def parse_client(text: str) -> m.ClientMessage:
     """One frame from a client, in JSON or XML form.
 
     Raises:
-        RemoteProtocolError: it cannot be read; nothing else is ever raised.
+        RemoteProtocolError: the frame is unreadable; no other error is raised.
     """
     element = read_element(text)
     fields = Fields(element, text)
     if element.children is not None:
-        raise fields.fail("holds frames")
+        raise fields.fail("contains frames")
     parser = _PARSERS.get(element.tag)
     if parser is None:
         return m.UnknownRequest(element.tag, extra=fields.rest())
@@ -62,7 +62,7 @@ def _chat(f: Fields) -> m.ClientMessage:
 def _n(f: Fields) -> m.ClientMessage:
     number = f.number("type", 0, 10, 0)
     if number not in set(m.Choice):
-        raise f.fail(f"type {number} is no answer")
+        raise f.fail(f"type {number} is not an answer")
     choice = m.Choice(number)
     names: tuple[str, ...] = _TILE_COUNTS.get(choice, ())
     if choice is m.Choice.NORTH and f.has("hai"):

@@ -35,7 +35,7 @@ def _init(f: Fields) -> m.ServerMessage:
         raise f.fail("ten has a score below zero, with which no round begins")
     hands = tuple(hand or () for hand in tag.hands) if f.has("hai0") else ()
     if bool(tag.hand) == bool(hands) or (hands and not hands[0]):
-        raise f.fail("there is no hand, or one in two ways")
+        raise f.fail("there is no hand, or a hand in both forms")
     _distinct(f, tag.hand, *hands, tag.seed.indicators)
     return m.RoundDealt(
         tag.seed.round_index,
@@ -54,7 +54,7 @@ def _init(f: Fields) -> m.ServerMessage:
 def _distinct(f: Fields, *groups: tuple[int, ...]) -> None:
     tiles = [tile for group in groups for tile in group]
     if len(set(tiles)) != len(tiles):
-        raise f.fail("a tile lies in two places")
+        raise f.fail("a tile is in two places")
 
 
 def _reinit(f: Fields) -> m.ServerMessage:
@@ -63,7 +63,7 @@ def _reinit(f: Fields) -> m.ServerMessage:
     melds = tuple(_melds(f, f"m{seat}") for seat in _SEATS)
     rivers, riichi_at = zip(*(_river(f, f"kawa{seat}") for seat in _SEATS), strict=True)
     if len(hand) + 3 * _meld_weight(melds[0]) not in (13, 14):
-        raise f.fail("hand and melds do not add up to a hand")
+        raise f.fail("hand and melds do not make up a complete hand")
     laid = (_meld_tiles(code) for codes in melds for code in codes)
     _distinct(f, hand, *laid, *rivers, seed.indicators)
     return m.RoundSnapshot(
@@ -82,11 +82,11 @@ def _reinit(f: Fields) -> m.ServerMessage:
 
 
 def _river(f: Fields, name: str) -> tuple[m.Tiles, int]:
-    """Tiles of a river, and where the riichi mark stands in it."""
+    """Tiles of a river, and the index of the riichi mark in it."""
     values = f.numbers(name, 0, RIICHI_MARK, range(64))
     tiles = tuple(value for value in values if value != RIICHI_MARK)
     if len(values) - len(tiles) > 1 or any(tile > 135 for tile in tiles):
-        raise f.fail(f"{name} has a number that is no tile, or two riichi marks")
+        raise f.fail(f"{name} has a number that is not a tile, or two riichi marks")
     return tiles, values.index(RIICHI_MARK) if len(tiles) < len(values) else -1
 
 
@@ -101,7 +101,7 @@ def _checked(f: Fields, codes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _meld_weight(codes: tuple[int, ...]) -> int:
-    """How many sets the melds stand for; a north is none."""
+    """The number of sets in the melds; a nukidora North is not a set."""
     return sum(not tags.is_north(code) for code in codes)
 
 
@@ -124,7 +124,7 @@ def _thrown(f: Fields, letter: str, digits: str) -> m.ServerMessage:
     if not digits:
         raise f.fail("a discard has no tile")
     seat = "DEFG".index(letter.upper())
-    # For our own discards the case means nothing; the server writes them in upper case.
+    # The case has no meaning for our own discards; the server writes them in upper case.
     tsumogiri = letter.islower() and seat != 0
     return m.TileThrown(seat, _tile(f, digits), tsumogiri, _offers(f), extra=f.rest())
 
@@ -139,7 +139,7 @@ def _n(f: Fields) -> m.ServerMessage:
 
 
 def _reach(f: Fields) -> m.ServerMessage:
-    # Old records leave out the scores of step 2.
+    # Old records omit the scores of step 2.
     scores = tags.read_scores(f) if f.has("ten") else None
     return m.RiichiStep(seat_of(f, "who"), f.number("step", 1, 2), scores)
 
@@ -163,7 +163,7 @@ def _agari(f: Fields) -> m.ServerMessage:
     tag = tags.read_agari(f)
     melds = _checked(f, tag.melds)
     if len(tag.hand) + 3 * _meld_weight(melds) != 14 or tag.tile not in tag.hand:
-        raise f.fail("hai and m are no winning hand, or machi is not in it")
+        raise f.fail("hai and m are not a winning hand, or machi is not in it")
     if not tag.indicators:
         raise f.fail("doraHai shows no indicator")
     laid = (_meld_tiles(code) for code in melds)
@@ -224,4 +224,4 @@ TILE_PARSERS: Final[dict[str, Callable[[Fields, str, str], m.ServerMessage]]] = 
     **dict.fromkeys("TUVW", _drawn),
     **dict.fromkeys("DEFGdefg", _thrown),
 }
-"""By the letter of a tag that carries a tile; given the letter and the digits."""
+"""By the letter of a tag that contains a tile; called with the letter and the digits."""

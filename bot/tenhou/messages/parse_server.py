@@ -1,4 +1,4 @@
-"""Server frames in either form to structs: a table of small functions, looked up by the parsed tag."""
+"""Parse server frames, in JSON or XML, to structs, by a table of small functions looked up by tag."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def parse_server(text: str) -> m.ServerMessage:
     """One frame from the server, in JSON or XML form.
 
     Raises:
-        RemoteProtocolError: it cannot be read; nothing else is ever raised.
+        RemoteProtocolError: the frame is unreadable; no other error is raised.
     """
     return _message(read_element(text), text)
 
@@ -31,7 +31,7 @@ def parse_server(text: str) -> m.ServerMessage:
 def _message(element: Element, text: str) -> m.ServerMessage:
     fields = Fields(element, text)
     if element.children is not None and element.tag not in ("WGC", "INITBYLOG"):
-        raise fields.fail("holds frames")
+        raise fields.fail("contains frames")
     tile = _TILE_TAG.fullmatch(element.tag)
     if tile:
         return TILE_PARSERS[tile[1]](fields, tile[1], tile[2])
@@ -67,7 +67,7 @@ def _chat(f: Fields) -> m.ServerMessage:
     return m.ChatLine(_words(f, "uname"), _words(f, "text"), *rest)
 
 
-# --- a game begins, goes on, ends --------------------------------------------------------------------
+# --- start, progress and end of a game ---------------------------------------------------------------
 
 
 def _go(f: Fields) -> m.ServerMessage:
@@ -96,7 +96,7 @@ def _un(f: Fields) -> m.ServerMessage:
 def _rates(f: Fields) -> tuple[float, float, float, float]:
     parts = f.take("rate", "1500.00,1500.00,1500.00,1500.00", limit=64).split(",")
     if len(parts) != 4 or not all(re.fullmatch(r"-?[0-9]{1,5}(\.[0-9]{1,2})?", part) for part in parts):
-        raise f.fail("rate is no list of four ratings")
+        raise f.fail("rate is not a list of four ratings")
     a, b, c, d = map(float, parts)
     return a, b, c, d
 
@@ -104,14 +104,14 @@ def _rates(f: Fields) -> tuple[float, float, float, float]:
 def _sexes(f: Fields) -> m.Names:
     parts = f.take("sx", "M,M,M,M", limit=16).split(",")
     if len(parts) != 4:
-        raise f.fail("sx is no list of four")
+        raise f.fail("sx is not a list of four")
     return parts[0], parts[1], parts[2], parts[3]
 
 
 def _taikyoku(f: Fields) -> m.ServerMessage:
     log_id = f.take("log", "", limit=64)
     if not _LOG_ID.fullmatch(log_id):
-        raise f.fail("log is no id of a record")
+        raise f.fail("log is not the id of a record")
     return m.GameBegins(seat_of(f, "oya"), log_id)
 
 
@@ -126,13 +126,13 @@ def _prof(f: Fields) -> m.ServerMessage:
     )
 
 
-# --- watching and records ----------------------------------------------------------------------------
+# --- spectating and records --------------------------------------------------------------------------
 
 
 def _batch(f: Fields) -> m.ServerMessage:
     kind = cast('Literal["WGC", "INITBYLOG"]', f.element.tag)
     if f.element.children is None:
-        raise f.fail("holds no frames")
+        raise f.fail("contains no frames")
     text = f.element.tag + " entry"
     items = tuple(c if isinstance(c, int) else _message(c, f"{text} {c.tag}") for c in f.element.children)
     return m.Batch(kind, items)

@@ -1,4 +1,4 @@
-"""Structs to text, both directions, in JSON and in the old XML form."""
+"""Render structs of both directions as text, in JSON and in the old XML form."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ Attributes: TypeAlias = dict[str, str | int]
 Wire: TypeAlias = tuple[str, Attributes]
 
 _TEXT_ONLY: Final = (c.KeepAlive, c.ShowStatistics, c.Leave, c.AskEcho, c.AskDate, c.GetFile, c.AskPolicy)
-"""What the web client sends as XML even over its WebSocket."""
+"""Frames that the web client sends as XML even over its WebSocket."""
 
 
 def render_json(message: s.Message) -> str:
-    """The frame as it goes over a WebSocket.
+    """The frame as sent over a WebSocket.
 
-    Server attributes are all text; a client's numbers are numbers, and some of its frames are XML even here.
+    Server attributes are all text; numbers from a client are numbers, and some of its frames are XML even
+    here.
 
     Raises:
         LocalProtocolError: the message cannot be written.
@@ -49,7 +50,7 @@ def render_xml(message: s.Message) -> str:
     """The frame in the old form, without the NUL that ends it on a TCP stream.
 
     Raises:
-        LocalProtocolError: the message cannot be written so.
+        LocalProtocolError: the message cannot be written in this form.
     """
     if isinstance(message, c.MoveLobby):
         return write_xml("CHAT", {"text": f"/lobby%20{message.lobby}"} | dict(message.extra))
@@ -65,7 +66,7 @@ def _wire(message: s.Message) -> Wire:
 
 
 def percent(text: str) -> str:
-    """Every byte of the text percent-encoded, as Tenhou writes names.
+    """The text with every byte percent-encoded, as Tenhou writes names.
 
     >>> percent("No")
     '%4E%6F'
@@ -164,7 +165,7 @@ def _drawn(m: s.TileDrawn) -> Wire:
 
 
 def _thrown(m: s.TileThrown) -> Wire:
-    # The server writes our own discard in upper case whatever it was.
+    # The server always writes our own discards in upper case.
     letters = "Defg" if m.tsumogiri else "DEFG"
     return f"{letters[m.seat]}{m.tile}", _offered(m.offers)
 

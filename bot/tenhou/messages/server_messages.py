@@ -1,7 +1,7 @@
-"""What the server says, one frozen struct a kind. Seats are relative to us, scores are points, tiles are ids.
+"""Frames sent by the server, one frozen struct per kind; relative seats, scores in points, tiles as ids.
 
-The wire's own spelling of each is named in its docstring. ``extra`` keeps attributes this version does not
-know, so that they can be reported once and written out again.
+Each docstring gives the wire's spelling. ``extra`` keeps unknown attributes, so that they can be reported
+once and written out again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OFFER_NORTH: Final = 128
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
-    """One frame, either way."""
+    """One frame in either direction."""
 
     extra: Pairs = ()
 
@@ -39,7 +39,7 @@ class ServerMessage(Message, frozen=True):
 
 
 class Unknown(ServerMessage, frozen=True):
-    """A tag this version does not know; its attributes are in ``extra``."""
+    """An unknown tag; its attributes are in ``extra``."""
 
     tag: str
 
@@ -55,7 +55,7 @@ class Hello(ServerMessage, frozen=True):
         auth: challenge of the protocol before 2020, else empty.
         promotion: text of a new certificate of rank, else empty.
         closing: the server is about to close.
-        profile: statistics as they stand on the wire (``PF4``, ``rr``, ``expire`` …).
+        profile: statistics as on the wire (``PF4``, ``rr``, ``expire`` …).
     """
 
     name: str
@@ -70,7 +70,7 @@ class LoginAgain(ServerMessage, frozen=True):
 
 
 class LobbyCounts(ServerMessage, frozen=True):
-    """LN: how many are connected, queued and playing, as on the wire."""
+    """LN: numbers of players connected, queued and playing, as on the wire."""
 
     connected: str = ""
     queued: str = ""
@@ -100,7 +100,7 @@ class DateReply(ServerMessage, frozen=True):
 
 
 class ChatLine(ServerMessage, frozen=True):
-    """CHAT: a line of talk, or the confirmation that we moved to another lobby."""
+    """CHAT: a chat message, or the confirmation that we moved to another lobby."""
 
     name: str = ""
     text: str = ""
@@ -121,17 +121,17 @@ class QueueAgain(ServerMessage, frozen=True):
     ticket: str
 
 
-# --- a game begins, goes on, ends --------------------------------------------------------------------
+# --- start, progress and end of a game ---------------------------------------------------------------
 
 
 class MatchFound(ServerMessage, frozen=True):
-    """GO: a game begins, or the one we dropped out of goes on.
+    """GO: a game begins, or the game we were disconnected from goes on.
 
     Attributes:
         game_type: rule bits, see `bot.tenhou.game_type`.
         lobby: number of the lobby.
         resume_code: token that takes the seat back; a secret.
-        spectating: we only watch.
+        spectating: we only spectate.
         title: name of the tournament.
         rules: tournament attributes ``rule``, ``ranking`` and ``csrule`` as on the wire.
     """
@@ -152,7 +152,7 @@ class MatchFound(ServerMessage, frozen=True):
 
 
 class Players(ServerMessage, frozen=True):
-    """UN with everybody: who sits where, seat 0 first.
+    """UN with all names: the players by seat, seat 0 first.
 
     Attributes:
         names: public names, empty for the empty seat of a three-player table.
@@ -170,14 +170,14 @@ class Players(ServerMessage, frozen=True):
 
 
 class PlayerBack(ServerMessage, frozen=True):
-    """UN with one name: that player is connected again."""
+    """UN with one name: that player has reconnected."""
 
     seat: int
     name: str = ""
 
 
 class PlayerGone(ServerMessage, frozen=True):
-    """BYE: a player lost his connection."""
+    """BYE: a player has disconnected."""
 
     seat: int
 
@@ -190,7 +190,7 @@ class GameBegins(ServerMessage, frozen=True):
 
 
 class ScoresResumed(ServerMessage, frozen=True):
-    """SAIKAI: where the game stands that we come back to."""
+    """SAIKAI: the state of the game that we rejoin."""
 
     honba: int
     riichi_sticks: int
@@ -199,7 +199,7 @@ class ScoresResumed(ServerMessage, frozen=True):
 
 
 class Standing(ServerMessage, frozen=True):
-    """PROF: our own result; the frame with the final scores is still to come."""
+    """PROF: our own result; the frame with the final scores follows."""
 
     lobby: str = "0"
     game_type: int = 0
@@ -214,10 +214,10 @@ class RoundDealt(ServerMessage, frozen=True):
 
     Attributes:
         round_index: 0 East 1 … 4 South 1 … 8 West 1.
-        dice: both dice, each less one.
+        dice: both dice, each minus one.
         dealer: seat of the dealer.
-        hand: our 13 tiles; empty where all hands are open.
-        hands: all four hands where they are open (spectating, records), else empty.
+        hand: our 13 tiles; empty if all hands are visible.
+        hands: all four hands if they are visible (spectating, records), else empty.
         chips: of the chip modes as on the wire.
     """
 
@@ -234,15 +234,15 @@ class RoundDealt(ServerMessage, frozen=True):
 
 
 class RoundSnapshot(ServerMessage, frozen=True):
-    """REINIT: the running round as it stands now.
+    """REINIT: the current state of the running round.
 
     Attributes:
         indicators: all dora indicators shown so far.
         hand: our concealed tiles.
         melds: meld codes by seat, newest first.
-        rivers: discards by seat without those called away.
-        riichi_at: by seat the place of the riichi discard in the river, -1 for none; the river's length
-            if that discard was called away and nothing has been thrown since.
+        rivers: discards by seat, without called tiles.
+        riichi_at: index of the riichi discard in the river by seat, -1 for none; the river's length if that
+            discard was called and nothing has been discarded since.
     """
 
     round_index: int
@@ -259,7 +259,7 @@ class RoundSnapshot(ServerMessage, frozen=True):
 
 
 class TileDrawn(ServerMessage, frozen=True):
-    """T, U, V, W: a seat takes a tile, -1 where unseen. ``offers`` are the OFFER_* bits of our own draw."""
+    """T, U, V, W: a seat draws a tile, -1 if unseen. ``offers`` are the OFFER_* bits of our own draw."""
 
     seat: int
     tile: int = -1
@@ -267,7 +267,7 @@ class TileDrawn(ServerMessage, frozen=True):
 
 
 class TileThrown(ServerMessage, frozen=True):
-    """D, E, F, G: a seat throws a tile; ``tsumogiri`` as the letter's case tells, never for our own."""
+    """D, E, F, G: a seat discards a tile; the letter's case gives ``tsumogiri``, except for our own."""
 
     seat: int
     tile: int
@@ -276,7 +276,7 @@ class TileThrown(ServerMessage, frozen=True):
 
 
 class MeldMade(ServerMessage, frozen=True):
-    """N: a seat lays a meld, given by its 16-bit code."""
+    """N: a seat makes a meld, given by its 16-bit code."""
 
     seat: int
     code: int
@@ -284,7 +284,7 @@ class MeldMade(ServerMessage, frozen=True):
 
 
 class RiichiStep(ServerMessage, frozen=True):
-    """REACH: step 1 declares, step 2 pays the stick and gives the scores since."""
+    """REACH: step 1 declares riichi, step 2 pays the stick and gives the new scores."""
 
     seat: int
     step: int
@@ -298,13 +298,13 @@ class IndicatorShown(ServerMessage, frozen=True):
 
 
 class FuritenShown(ServerMessage, frozen=True):
-    """FURITEN: whether we may not win on a discard now."""
+    """FURITEN: whether we are furiten now, so that we cannot win on a discard."""
 
     furiten: bool
 
 
 class RoundWon(ServerMessage, frozen=True):
-    """AGARI: a win. See `game.events.Win` for the figures; ``scores`` are those before it, sticks paid."""
+    """AGARI: a win. See `game.events.Win` for the figures; ``scores`` are before the win, sticks paid."""
 
     seat: int
     from_seat: int
@@ -328,7 +328,7 @@ class RoundWon(ServerMessage, frozen=True):
 
 
 class RoundDrawn(ServerMessage, frozen=True):
-    """RYUUKYOKU: the round ends without a win. ``hands`` by seat, None where not shown."""
+    """RYUUKYOKU: the round ends without a win. ``hands`` by seat, None if not shown."""
 
     reason: DrawReason
     honba: int
@@ -340,25 +340,25 @@ class RoundDrawn(ServerMessage, frozen=True):
     chips: Pairs = ()
 
 
-# --- watching and records ----------------------------------------------------------------------------
+# --- spectating and records --------------------------------------------------------------------------
 
 
 class WatchingBegins(ServerMessage, frozen=True):
-    """KANSEN: we watch a game; ``dealer`` is who dealt first."""
+    """KANSEN: we spectate a game; ``dealer`` is the first dealer."""
 
     text: str = ""
     dealer: int = 0
 
 
 class Batch(ServerMessage, frozen=True):
-    """WGC (what happened next) or INITBYLOG (the round so far), numbers being milliseconds between frames."""
+    """WGC (the next events) or INITBYLOG (the round so far); numbers are milliseconds between frames."""
 
     kind: Literal["WGC", "INITBYLOG"]
     items: tuple[ServerMessage | int, ...] = ()
 
 
 class RecordHeader(ServerMessage, frozen=True):
-    """Opening element of a record file."""
+    """The opening element of a record file."""
 
     version: str = ""
 

@@ -1,5 +1,5 @@
 /**
- * Losses in words: with their errors where they mean something, and as noise where they do not.
+ * Losses as text: with their standard errors, or as "≈ 0" if they are not significant.
  * @module
  */
 
@@ -10,7 +10,7 @@ import { number, words } from "./words.js";
 
 /**
  * @param {Lost} lost
- * @param {number} clear from how many errors on a loss is told apart from 0
+ * @param {number} clear number of standard errors from which a loss is distinguished from 0
  * @returns {boolean}
  */
 export function isClear(lost, clear) {
@@ -20,7 +20,7 @@ export function isClear(lost, clear) {
 /**
  * @param {Lost} lost
  * @param {number} clear
- * @returns {(Node | string)[]} "4.2 ±1.9", "≈ 0" for noise, "0" of what is preferred, or a dash where there is none
+ * @returns {(Node | string)[]} "4.2 ±1.9", "≈ 0" for noise, "0" for the policy's choice, or a dash if there is none
  */
 export function lossParts(lost, clear) {
   if (lost.loss === null || lost.loss === undefined) return ["–"];
