@@ -98,7 +98,7 @@ class Attributes:
         return -value if text.startswith("-") else value
 
     def _outside(self, name: str, value: int, low: int, high: int) -> Exception:
-        return self.fail(f"{name} {value} is outside {low} to {high}")
+        return self.fail(f"{name} is {value}, outside {low}–{high}")
 
 
 def _listed(counts: Collection[int]) -> str:

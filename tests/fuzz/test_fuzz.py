@@ -68,7 +68,7 @@ def loses_a_tile(session: Session, text: str) -> list[SessionEvent]:
 def asks_nothing(session: Session, text: str) -> list[SessionEvent]:
     events = RECEIVE(session, text)
     if session.seat is not None and text.startswith('{"tag":"T'):
-        session.seat.prompt = None
+        session.seat.turn.prompt = None
     return events
 
 

@@ -75,7 +75,7 @@ def test_there_is_a_type_for_every_reason() -> None:
         (INIT.format(HANDS).replace("0,2,1,3,4,135", "0,2,1,6,4,135"), "seed is out of range"),
         (INIT.format(HANDS).replace("0,2,1,3,4,135", "0,2"), "seed has 2 numbers instead of 6"),
         (AGARI.replace('ten="40,48000,5"', 'ten="40,48000"'), "ten has 2 numbers instead of 3"),
-        (AGARI.replace('who="3"', 'who="4"', 1), "who 4 is outside 0 to 3"),
+        (AGARI.replace('who="3"', 'who="4"', 1), "who is 4, outside 0–3"),
         (AGARI.replace('machi="5"', ""), "machi is missing"),
         (AGARI.replace("15.5,", "15.55,"), "owari contains an invalid result"),
         (DRAW.format('type="nagare"'), "unknown type 'nagare'"),

@@ -137,7 +137,7 @@ class Conduct:
         objection = seat.objection(message) if seat is not None else "no game is running"
         if objection is None:
             assert seat is not None
-            seat.turn.observe(message)
+            seat.observe(message)
             self._answered = message
             return None
         if self._answered is not None and isinstance(message, c.Respond):

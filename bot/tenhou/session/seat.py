@@ -317,6 +317,10 @@ class Seat:
             return None
         return objection(message, prompt.legal, record, self.player, riichi_sent=False)
 
+    def observe(self, message: c.ClientMessage) -> None:
+        """Go on as if we had sent a recorded client's frame."""
+        self.turn.observe(message)
+
 
 _HANDLERS: Final[dict[type[m.ServerMessage], Callable[[Seat, Any], list[SessionEvent]]]] = {
     **dict.fromkeys(TABLE_MESSAGES, Seat._play),
