@@ -161,7 +161,7 @@ def test_a_record_comes_from_stdin(game: GameRecord, form: str) -> None:
     assert converted.stdout.startswith('{"type":"start_game"')
     empty = runner.invoke(cli.app, ["review", "-", "--policy", "heuristic"], b"")
     assert (empty.exit_code, "stdin: not a record" in empty.stderr) == (1, True)
-    assert "name it once" in run("-", "-").stderr
+    assert "give it once" in run("-", "-").stderr
 
 
 def test_several_records_are_reviewed_as_a_folder_of_them(
@@ -215,7 +215,7 @@ def test_the_most_frequent_player_is_suggested_if_none_is_named(
     other = msgspec.structs.replace(longer, names=("x", "y", "z", longer.names[1]))
     (file.parent / "other.json").write_text(write_game(other, "tenhou6"))
     result = run(file.parent)
-    assert "add --player NAME, as '犬猫', who plays in 2 of them, or --seat 0 to 3" in result.stderr
+    assert "add --player NAME (such as '犬猫', who plays in 2 of them), or --seat 0 to 3" in result.stderr
 
 
 def test_an_index_of_different_people_says_so(file: Path, longer: GameRecord) -> None:
@@ -227,7 +227,7 @@ def test_an_index_of_different_people_says_so(file: Path, longer: GameRecord) ->
         for more in ([], ["--anonymous"]):
             made = json.loads(run(file.parent, "--seat", 0, "--json", *more).stdout)
             assert made["total"]["players"] == players
-        assert ("of 2 different players" in run(file.parent, "--seat", 0).stdout) == (players == 2)
+        assert ("by 2 different players" in run(file.parent, "--seat", 0).stdout) == (players == 2)
 
 
 def test_missing_facts_of_a_record_are_reported(game: GameRecord, tmp_path: Path) -> None:
@@ -415,7 +415,7 @@ def test_a_name_no_file_can_have_is_no_fault_of_the_program() -> None:
 def test_contradictory_options_are_refused(file: Path, tmp_path: Path) -> None:
     both = run(file, "--seat", 1, "--player", "Genbu")
     assert both.exit_code == 2
-    assert "give one of them" in both.stderr
+    assert "give only one of them" in both.stderr
     seat = run(file, "--compare", "seat:4")
     assert seat.exit_code == 2
     assert "seat:0 to seat:3" in seat.stderr

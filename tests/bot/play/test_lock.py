@@ -32,7 +32,7 @@ def test_the_id_is_in_no_file_name_and_in_no_file(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_a_configuration_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigError, match="cannot be made"), id_lock(tmp_path / "file" / "x", ID):
+    with pytest.raises(ConfigError, match="cannot be created"), id_lock(tmp_path / "file" / "x", ID):
         pass
 
 

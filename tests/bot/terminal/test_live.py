@@ -77,5 +77,5 @@ def test_a_terminal_that_fails_costs_the_picture_not_the_game() -> None:
         table.update(new_round(), 0, NAMES, None)
         table._thread.join(2)
         print("still here", file=sys.stderr)
-    assert "cannot be shown any more" in gone.getvalue()
+    assert "can no longer be shown" in gone.getvalue()
     assert "still here" in gone.getvalue()
