@@ -534,7 +534,12 @@ def evaluate_danger(
 def evaluate_loss(
     data: Annotated[
         list[Path],
-        typer.Option("--data", help="Records as for `suzaku corpus build`; may be repeated.", metavar="PATH"),
+        typer.Option(
+            "--data",
+            help="Records as for `suzaku corpus build`; may be repeated.",
+            metavar="PATH",
+            parser=existing_path,
+        ),
     ],
     split: Annotated[
         str, typer.Option(help="Split to use: train, validation, test or all.", metavar="NAME")

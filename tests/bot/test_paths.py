@@ -102,7 +102,7 @@ def test_the_cases_are_all_there() -> None:
         (["corpus", "build", "file", "--out", "file"], "'--out': `file`: `file` is a file, so no folder"),
         (["arena", "--html", "missing/page.html"], "no folder `missing`; create it first, or name another"),
         (["arena", "--html", "folder"], "`folder`: a folder, expected the name of a file to write"),
-        (["play", "--out", "a\x1b[31m/\0"], "a path cannot hold a NUL character"),
+        (["play", "--out", "a\x1b[31m/\0"], "a path cannot contain a NUL character"),
     ],
 )
 def test_why_a_path_cannot_be_used(args: list[str], said: str) -> None:

@@ -18,12 +18,12 @@ def deal(scores: tuple[int, ...] = SCORES, hands: tuple[tuple[int, ...], ...] = 
 
 
 BAD: dict[str, GameEvent] = {
-    "points are no multiple of 100": deal(scores=(25_050, 25_000, 25_000, 25_000)),
+    "points are not a multiple of 100": deal(scores=(25_050, 25_000, 25_000, 25_000)),
     "a hand is dealt 13 tiles": deal(hands=(HANDS[0][:12], *HANDS[1:])),
-    "2 tiles of the hand go into it": Chi(1, 0, 0, (4, 8, 12)),  # type: ignore[arg-type]
-    "3 tiles of the hand go into it": Daiminkan(1, 0, 0, (1, 2)),  # type: ignore[arg-type]
-    "4 tiles of the hand go into it": Ankan(0, (0, 1, 2)),  # type: ignore[arg-type]
-    "3 tiles lie in the pon": Kakan(0, 3, (0, 1)),  # type: ignore[arg-type]
+    "it takes 2 tiles from the hand": Chi(1, 0, 0, (4, 8, 12)),  # type: ignore[arg-type]
+    "it takes 3 tiles from the hand": Daiminkan(1, 0, 0, (1, 2)),  # type: ignore[arg-type]
+    "it takes 4 tiles from the hand": Ankan(0, (0, 1, 2)),  # type: ignore[arg-type]
+    "the pon has 3 tiles": Kakan(0, 3, (0, 1)),  # type: ignore[arg-type]
 }
 
 

@@ -74,7 +74,7 @@ CASES = [
     (
         lambda: changed(Scene(READY).draw("9p"), "unbroken", 0),
         {"type": "ryukyoku"},
-        "nine terminals are for a first turn that no call came before",
+        "nine terminals is for the first turn, before any call",
     ),
     (
         lambda: changed(Scene("1111m406p789s112z").draw("9p"), "wall_left", 0),
@@ -84,7 +84,7 @@ CASES = [
     (
         lambda: Scene("1111m406p789s112z").draw("9p"),
         {"type": "ankan", "consumed": ["1m"] * 3},
-        "a closed kan takes the four tiles of a kind",
+        "a closed kan takes all four tiles of a kind",
     ),
     (
         lambda: changed(offered(), "wall_left", 0),
@@ -99,11 +99,11 @@ CASES = [
     (
         lambda: changed(Scene("4055p46m89s11224z").own("9p", "9p").turn("5p"), "kan_count", 4),
         {"type": "daiminkan"},
-        "there are four kans already",
+        "four kans have been made already",
     ),
-    (lambda: Scene(CALLER).own("9p", "9p").turn("1s"), {"type": "pon"}, "the hand has not the tiles for it"),
-    (lambda: Scene(CALLER).own("9p", "9p").turn("1s"), {"type": "daiminkan"}, "the hand has not three of it"),
-    (lambda: changed(offered(), "riichi", 2, player=0), {"type": "pon"}, "in riichi nothing is called"),
+    (lambda: Scene(CALLER).own("9p", "9p").turn("1s"), {"type": "pon"}, "the hand lacks the tiles for it"),
+    (lambda: Scene(CALLER).own("9p", "9p").turn("1s"), {"type": "daiminkan"}, "the hand lacks three of it"),
+    (lambda: changed(offered(), "riichi", 2, player=0), {"type": "pon"}, "no call is allowed in riichi"),
     (called, {"type": "reach"}, "after a call or riichi only a discard is possible"),
     (poor, {"type": "reach"}, "it has fewer than 1,000 points"),
     (late, {"type": "reach"}, "fewer than four tiles are left in the wall"),

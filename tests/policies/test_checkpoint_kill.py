@@ -13,6 +13,7 @@ from typing import Final
 
 import pytest
 
+from game.files import LEFT_S
 from policies.checkpoint import load, save
 from tests.policies.checkpoint_saver import LAST_OF_THE_FIRST, numbered
 
@@ -111,6 +112,8 @@ def test_killed_before_each_step_of_a_save_the_old_or_the_new_one_is_there(saver
             break
     assert step > STEPS
     assert seen == {0, 1}
-    # leftovers of the killed saves are removed by the next one
+    # a save removes the leftovers of killed ones when they are too old to be of a running one
+    for path in saver.folder.iterdir():
+        os.utime(path, (time.time() - 2 * LEFT_S,) * 2)
     save(saver.folder, *numbered(999))
     assert len(list(saver.folder.iterdir())) == 4

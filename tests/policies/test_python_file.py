@@ -129,7 +129,7 @@ def test_what_is_no_policy_is_refused_in_one_sentence(
     ("file", "told"),
     [
         ("~nobody-here/mine.py", "no home folder is known for `~nobody-here`"),
-        ("a\0.py", "a path cannot hold a NUL character"),
+        ("a\0.py", "a path cannot contain a NUL character"),
         (f"{'a' * 5000}.py", "cannot be read: File name too long"),
     ],
 )

@@ -17,8 +17,8 @@ from policies.heuristic.player import HeuristicPolicy
 from policies.random_play import RandomPolicy
 from policies.rollout import Played, PolicyChooser, Rollout, Seating, Times
 from policies.slots import Policy, Question, Slot, Source
+from tests.policies.heuristic.test_player import hidden
 from tests.policies.models import a_policy
-from tests.policies.test_heuristic import hidden
 
 ALL_FIRST: Four = (0, 0, 0, 0)
 

@@ -353,7 +353,7 @@ def test_an_illegal_frame_changes_nothing(message: Respond | DeclareRiichi | Thr
     before = len(at.top.events)
     with pytest.raises(RemoteProtocolError, match="not legal"):
         at.say(0, message)
-    with pytest.raises(RemoteProtocolError, match="nothing is asked"):
+    with pytest.raises(RemoteProtocolError, match="nothing to decide now"):
         at.say(1, message)
     assert len(at.top.events) == before
     assert all(not frames for frames in at.told.values())

@@ -117,7 +117,7 @@ def test_an_answer_after_the_clock_is_refused_and_harms_nothing() -> None:
     at = quiet_table()
     tile = drawn(at)
     at.wait(15)
-    with pytest.raises(RemoteProtocolError, match="nothing is asked"):
+    with pytest.raises(RemoteProtocolError, match="nothing to decide now"):
         at.say(0, Throw(tile))
 
 

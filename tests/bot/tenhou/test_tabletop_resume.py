@@ -44,7 +44,7 @@ def test_nothing_is_told_and_nothing_taken_before_the_match_is_accepted() -> Non
     at.leave(0)
     at.log_in(0)
     at.forget()
-    with pytest.raises(RemoteProtocolError, match="nothing is asked"):
+    with pytest.raises(RemoteProtocolError, match="nothing to decide now"):
         at.act(0, K.DISCARD, "6z")
     assert at.heard(0) == []
 

@@ -77,8 +77,8 @@ def test_chat_without_end_is_counted_and_the_game_between_it_written(tmp_path: P
 def test_a_capture_ends_where_its_reader_would_refuse_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("capture", "capture_reader"):
-        monkeypatch.setattr(f"bot.{module}.MAX_FILE_BYTES", 2000)
+    for module in ("capture", "reader"):
+        monkeypatch.setattr(f"bot.traffic.{module}.MAX_FILE_BYTES", 2000)
     path = tmp_path / "c.tsv"
     with structlog.testing.capture_logs() as logs, Capture(path) as capture:
         for _ in range(200):

@@ -71,7 +71,7 @@ def test_wrong_use_is_reported_before_any_game(tmp_path: Path) -> None:
     code, _, err = arena("--coverage", "200", "--games", "396", "--independent")
     assert (code, "--coverage needs --games 400 or more" in err) == (cli.EXIT_USAGE, True)
     code, _, err = arena("--html", str(tmp_path / "nowhere" / "page.html"))
-    assert (code, "make it first, or name another" in err) == (cli.EXIT_USAGE, True)
+    assert (code, "create it first, or name another" in err) == (cli.EXIT_USAGE, True)
     code, _, err = arena("--report")
     assert (code, "--report needs --out" in err) == (cli.EXIT_USAGE, True)
     code, _, err = arena("--report", "--out", str(tmp_path / "nowhere"))

@@ -18,7 +18,7 @@ from game.errors import ConfigError, WorkerFailed
 from learning.workers.pool import DONE, Work
 from learning.workers.spread import spread
 from tests.learning.clusters import address, machines
-from tests.learning.test_crew import counting, dying, hopeless, raising, refused, threads, unprepared
+from tests.learning.workers.test_pool import counting, dying, hopeless, raising, refused, threads, unprepared
 
 __all__ = ["address", "machines"]
 

@@ -325,7 +325,7 @@ def test_furiten_and_waits_that_are_gone_are_told(open_page: Any, tmp_path: Path
     last = made["decisions"][-1]
     opened.tab.evaluate("(place) => globalThis.suzakuViewer.go(place)", last)
     panel = opened.tab.locator("article.decision")
-    assert "(the policy's choice) leaves furiten" in panel.locator(".notes").inner_text()
+    assert "(the policy's choice) makes the hand furiten" in panel.locator(".notes").inner_text()
     assert "No copies left of" in panel.locator(".facts").inner_text()
     opened.check()
 
@@ -490,7 +490,7 @@ def test_what_the_record_leaves_open_stands_on_the_pages(
     index = index_of([odd, review])
     path.write_text(index_page(index | {"total": index["total"] | {"players": 2}}), encoding="utf-8")
     opened = open_page(path, width=360)
-    assert "of 2 different players" in opened.tab.inner_text(".totals .caveats")
+    assert "by 2 different players" in opened.tab.inner_text(".totals .caveats")
     assert opened.tab.locator(".games .caveat").count() == len(CAVEATS) - 1
     assert opened.tab.evaluate("document.documentElement.scrollWidth") <= 360
     opened.check()
