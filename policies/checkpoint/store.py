@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from torch import Tensor, nn
 
 from game.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, CheckpointMissing
-from game.files import TEMPORARY, replace_file
+from game.files import TEMPORARY, remove_leftovers, replace_file
 from policies.checkpoint.architectures import Shapes, empty_network, shapes_of
 from policies.checkpoint.card import (
     LARGEST_CARD,
@@ -215,3 +215,4 @@ def _tidy(folder: Path, card: Card) -> None:
         for path in folder.iterdir():
             if ours.fullmatch(path.name) and path.name not in kept:
                 path.unlink(missing_ok=True)
+    remove_leftovers(folder)
