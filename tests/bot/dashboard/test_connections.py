@@ -28,6 +28,8 @@ from tests.bot.dashboard.scenes import PATIENCE_S, Watcher, ask, is_over, librar
 from tests.bot.descriptors import no_descriptor_left
 
 ROOT = Path(__file__).parents[3]
+GAMES = 4
+"""Of the run under attack: even on a fast machine they last longer than the first answers take."""
 HALF_A_REQUEST = b"GET / HT"
 FEW = Limits(connections=16)
 
@@ -229,11 +231,10 @@ def test_frequent_events_are_counted_and_logged_once_a_minute() -> None:
 # --- through the program ----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_a_game_is_kept_and_the_page_answers_beside_hundreds_of_half_open_connections(tmp_path: Path) -> None:
+def test_games_are_kept_and_the_page_answers_beside_hundreds_of_half_open_connections(tmp_path: Path) -> None:
     play = (
-        f"{sys.executable} -m bot.cli play --dashboard --dashboard-port 0 --type tonpuu --games 1 --seed 7 "
-        f"--out {shlex.quote(str(tmp_path / 'games'))}"
+        f"{sys.executable} -m bot.cli play --dashboard --dashboard-port 0 --type tonpuu --games {GAMES} "
+        f"--seed 7 --out {shlex.quote(str(tmp_path / 'games'))}"
     )
     with (
         (tmp_path / "log").open("w+b") as log,
@@ -254,8 +255,8 @@ def test_a_game_is_kept_and_the_page_answers_beside_hundreds_of_half_open_connec
             process.kill()
     assert process.returncode == 0
     assert answered
-    assert len(list((tmp_path / "games").glob("*.mjlog.xml"))) == 1
-    assert len(list((tmp_path / "games").glob("*.decisions.jsonl"))) == 1
+    assert len(list((tmp_path / "games").glob("*.mjlog.xml"))) == GAMES
+    assert len(list((tmp_path / "games").glob("*.decisions.jsonl"))) == GAMES
     text = (tmp_path / "log").read_text()
     assert "Too many open files" not in text
     assert text.count("dashboard.crowded") <= 2
@@ -278,7 +279,7 @@ def _besiege(process: subprocess.Popen[bytes], port: int) -> int:
         with contextlib.suppress(OSError):  # closed in favour of another, or by the end of the program
             held.append(socket.create_connection(("127.0.0.1", port), timeout=1))
             held[-1].sendall(HALF_A_REQUEST)
-            if len(held) % 100 == 0:
+            if len(held) % 50 == 0:
                 answered += _answers(port)
         if len(held) >= 300:
             held.pop(0).close()
