@@ -19,6 +19,7 @@ from bot.cli.options import (
     reported,
 )
 from bot.cli.paths import existing_folder, existing_path, output_file, output_folder
+from bot.cli.selection import Data, GameSample, LeastRank, OfficialAi, PlayerName, Rooms, Split
 
 corpus = typer.Typer(help="Build and check the training corpus.", no_args_is_help=True)
 training = typer.Typer(help="Train the networks on real games.", no_args_is_help=True)
@@ -130,20 +131,10 @@ def add_training_command(model: str) -> None:
             list[str] | None,
             typer.Option(help="Group of feature planes to zero; may be repeated.", metavar="GROUP"),
         ] = None,
-        room: Annotated[
-            list[str] | None,
-            typer.Option(
-                help="Only games in this room (houou, tokujou, …); may be repeated.", metavar="ROOM"
-            ),
-        ] = None,
-        least_rank: Annotated[
-            int,
-            typer.Option(help="Only players of at least this rank; 16 is 7-dan.", metavar="NUMBER", max=100),
-        ] = -1,
-        player: Annotated[str, typer.Option(help="Only the player with this name.", metavar="NAME")] = "",
-        ai: Annotated[
-            bool | None, typer.Option("--ai/--people", help="Only official AI accounts, or only people.")
-        ] = None,
+        room: Rooms = None,
+        least_rank: LeastRank = -1,
+        player: PlayerName = "",
+        ai: OfficialAi = None,
         share: Annotated[
             float, typer.Option(help="Share of the games to use, 0 to 1.", metavar="NUMBER", min=0.0, max=1.0)
         ] = 1.0,
@@ -396,15 +387,7 @@ def train_study(
 @evaluation.command("accuracy")
 @reported
 def evaluate_accuracy(
-    data: Annotated[
-        list[Path],
-        typer.Option(
-            "--data",
-            help="Folder of a corpus, or records as for `suzaku corpus build`; may be repeated.",
-            metavar="PATH",
-            parser=existing_path,
-        ),
-    ],
+    data: Data,
     checkpoints: Annotated[
         list[Path] | None,
         typer.Option(
@@ -420,32 +403,16 @@ def evaluate_accuracy(
             help="Only this model: discard, riichi, chi, pon or kan; may be repeated.", metavar="NAME"
         ),
     ] = None,
-    split: Annotated[
-        str,
-        typer.Option(
-            help="Split to use: train, validation, test or all; default: test for a corpus, all for records.",
-            metavar="NAME",
-        ),
-    ] = "",
-    room: Annotated[
-        list[str] | None,
-        typer.Option(help="Only games in this room (houou, tokujou, …); may be repeated.", metavar="ROOM"),
-    ] = None,
-    least_rank: Annotated[
-        int, typer.Option(help="Only players of at least this rank; 16 is 7-dan.", metavar="NUMBER", max=100)
-    ] = -1,
-    player: Annotated[str, typer.Option(help="Only the player with this name.", metavar="NAME")] = "",
-    ai: Annotated[
-        bool | None, typer.Option("--ai/--people", help="Only official AI accounts, or only people.")
-    ] = None,
+    split: Split = "",
+    room: Rooms = None,
+    least_rank: LeastRank = -1,
+    player: PlayerName = "",
+    ai: OfficialAi = None,
     permutations: Annotated[
         int,
         typer.Option(help="Tile permutations to average over: 1, 6 or 12.", metavar="NUMBER", min=1, max=12),
     ] = 1,
-    games: Annotated[
-        int,
-        typer.Option(help="Number of matching games to sample; 0 for all.", metavar="NUMBER", min=0),
-    ] = 0,
+    games: GameSample = 0,
     heuristic: Annotated[bool, typer.Option(help="Also evaluate the rule-based player.")] = True,
     heuristic_decisions: Annotated[
         int,
@@ -486,30 +453,10 @@ def evaluate_accuracy(
 @evaluation.command("danger")
 @reported
 def evaluate_danger(
-    data: Annotated[
-        list[Path],
-        typer.Option(
-            "--data",
-            help="Folder of a corpus, or records as for `suzaku corpus build`; may be repeated.",
-            metavar="PATH",
-            parser=existing_path,
-        ),
-    ],
-    split: Annotated[
-        str,
-        typer.Option(
-            help="Split to use: train, validation, test or all; default: test for a corpus, all for records.",
-            metavar="NAME",
-        ),
-    ] = "",
-    room: Annotated[
-        list[str] | None,
-        typer.Option(help="Only games in this room (houou, tokujou, …); may be repeated.", metavar="ROOM"),
-    ] = None,
-    games: Annotated[
-        int,
-        typer.Option(help="Number of matching games to sample; 0 for all.", metavar="NUMBER", min=0),
-    ] = 0,
+    data: Data,
+    split: Split = "",
+    room: Rooms = None,
+    games: GameSample = 0,
     seed: Annotated[
         int, typer.Option(help="Seed of the samples.", metavar="NUMBER", min=0, max=LARGEST_SEED)
     ] = 0,
