@@ -17,7 +17,7 @@ import yaml
 from bot.config.settings import Config
 from bot.logs.redaction import redact
 from bot.play.lobby import local_lobby
-from bot.records.keeping import Records
+from bot.records.keeping import RecordKeeper
 from bot.startup.models import load, policy_text
 from bot.startup.warm import first_decision, warm_up_visibly
 from bot.tenhou.game_types import GameType
@@ -27,7 +27,7 @@ from policies.slots import Policy
 _PACKAGES: Final = ("riichienv", "numba", "numpy", "torch")
 
 
-class Finding(msgspec.Struct, frozen=True):
+class CheckResult(msgspec.Struct, frozen=True):
     """The result of one check."""
 
     subject: str
@@ -43,9 +43,9 @@ def check_everything(config: Config, environment: Mapping[str, str], *, as_json:
     values = config.model_dump(mode="json")
     policy = load(config.decision)
     findings = [
-        Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
-        Finding("cores", str(_cores())),
-        Finding("packages", ", ".join(f"{name} {version(name)}" for name in _PACKAGES)),
+        CheckResult("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
+        CheckResult("cores", str(_cores())),
+        CheckResult("packages", ", ".join(f"{name} {version(name)}" for name in _PACKAGES)),
         *_models(policy),
         _kernels(policy),
         _policy(config, policy),
@@ -73,7 +73,7 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _models(policy: Policy) -> Iterator[Finding]:
+def _models(policy: Policy) -> Iterator[CheckResult]:
     """One finding per model."""
     if policy.source != "model":
         return
@@ -84,41 +84,43 @@ def _models(policy: Policy) -> Iterator[Finding]:
     if not isinstance(policy, NetworkPolicy):
         return
     for slot, card in policy.cards.items():
-        yield Finding(f"model {slot}", describe(card))
+        yield CheckResult(f"model {slot}", describe(card))
 
 
-def _kernels(policy: Policy) -> Finding:
+def _kernels(policy: Policy) -> CheckResult:
     seconds = warm_up_visibly(policy=policy)
-    return Finding("kernels", f"ready in {seconds:.1f} s, cached in {cache_folder()}")
+    return CheckResult("kernels", f"ready in {seconds:.1f} s, cached in {cache_folder()}")
 
 
-def _policy(config: Config, policy: Policy) -> Finding:
+def _policy(config: Config, policy: Policy) -> CheckResult:
     started = perf_counter()
     decision = first_decision(policy)
     took_ms = (perf_counter() - started) * 1000
     who = policy_text(config.decision)
-    return Finding(
+    return CheckResult(
         "policy", f"{who}: one decision ({decision.action}, {decision.source}) in {took_ms:.1f} ms"
     )
 
 
-def _records(folder: Path) -> Finding:
-    Records(folder).check()
-    return Finding("records", f"{folder} is writable and has {sum(1 for _ in folder.glob('*.xml'))} games")
+def _records(folder: Path) -> CheckResult:
+    RecordKeeper(folder).check()
+    return CheckResult(
+        "records", f"{folder} is writable and has {sum(1 for _ in folder.glob('*.xml'))} games"
+    )
 
 
-def _lobby(config: Config) -> Finding:
+def _lobby(config: Config) -> CheckResult:
     async def open_and_close() -> str:
-        async with local_lobby(config, Records(config.records.folder)) as lobby:
+        async with local_lobby(config, RecordKeeper(config.records.folder)) as lobby:
             return lobby.url
 
-    return Finding("lobby", f"opens at {asyncio.run(open_and_close())}")
+    return CheckResult("lobby", f"opens at {asyncio.run(open_and_close())}")
 
 
-def _login(config: Config, environment: Mapping[str, str]) -> Finding:
+def _login(config: Config, environment: Mapping[str, str]) -> CheckResult:
     name = config.server.user_id_env
     if not name:
-        return Finding("login", "as a guest")
-    return Finding(
+        return CheckResult("login", "as a guest")
+    return CheckResult(
         "login", f"{name} holds an id (not shown)" if environment.get(name) else f"{name} is not set"
     )

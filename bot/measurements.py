@@ -14,7 +14,7 @@ from game.events import GameEvent
 from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_ROB, PHASE_TURN
 from game.packing import pack_all
 from game.rules import legal_actions
-from game.rules_bench import Agreement, Speed, bench_shanten, compare_shanten, measure
+from game.rules_bench import Agreement, RulesSpeed, bench_shanten, compare_shanten, measure
 from game.state import apply, fold_packed, new_round
 from game.table import Table
 from policies.decision import decide
@@ -37,7 +37,7 @@ class GameBench(msgspec.Struct, frozen=True):
     """
 
     machine: str
-    speeds: tuple[Speed, ...]
+    speeds: tuple[RulesSpeed, ...]
     agreements: tuple[Agreement, ...]
 
 
@@ -50,7 +50,7 @@ def bench_game(seed: int = 0) -> GameBench:
     )
 
 
-def bench_fold(games: int = FOLD_GAMES, repeats: int = 7, seed: int = 0) -> list[Speed]:
+def bench_fold(games: int = FOLD_GAMES, repeats: int = 7, seed: int = 0) -> list[RulesSpeed]:
     """Fold whole hanchan of the heuristic: packed in one call, and event by event with all legal actions."""
     played = [_game_of(seed + game) for game in range(games)]
     packed = [pack_all(events) for events in played]
@@ -109,7 +109,7 @@ def print_decisions(bench: DecisionBench, *, as_json: bool) -> int:
     return 0
 
 
-def _speed_lines(machine: str, speeds: Sequence[Speed]) -> list[str]:
+def _speed_lines(machine: str, speeds: Sequence[RulesSpeed]) -> list[str]:
     lines = [f"{machine}; per second on one core: minimum, median, maximum of several runs"]
     for speed in speeds:
         figures = "".join(f"{value:>13,.0f}" for value in (speed.minimum, speed.median, speed.maximum))
@@ -120,13 +120,7 @@ def _speed_lines(machine: str, speeds: Sequence[Speed]) -> list[str]:
 def _game_of(seed: int) -> list[GameEvent]:
     table, policy = Table(seed), HeuristicPolicy()
     while not table.done:
-        state = table.state
-        table.step(
-            {
-                player: decide(state, player, table.legal(player), policy, table.length).action
-                for player in table.waiting()
-            }
-        )
+        table.step({player: decide(table.observe(player), policy).action for player in table.waiting()})
     return table.events
 
 

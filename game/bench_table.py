@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 from game.engine import play_bare
-from game.rules_bench import Speed, measure
+from game.rules_bench import RulesSpeed, measure
 from game.table import Table
 
 
-def bench_table(games: int = 10, repeats: int = 5, seed: int = 0) -> list[Speed]:
+def bench_table(games: int = 10, repeats: int = 5, seed: int = 0) -> list[RulesSpeed]:
     """Whole hanchan of random moves, in steps per second of one core.
 
     In one step every player asked answers. The second line includes our events and legal actions; the third
@@ -30,7 +30,7 @@ def engine_view(table: Table, player: int) -> Any:
     return table._round._engine.observation(player)
 
 
-def _speed(name: str, play: Callable[[int], int], games: int, repeats: int, seed: int) -> Speed:
+def _speed(name: str, play: Callable[[int], int], games: int, repeats: int, seed: int) -> RulesSpeed:
     def work() -> int:
         return sum(play(seed + game) for game in range(games))
 

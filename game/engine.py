@@ -57,7 +57,7 @@ Choices = dict[Action, Any]
 """Our actions in the order of the legal actions, each with the engine's action."""
 
 
-class Engine:
+class TableEngine:
     """One round at the engine's table."""
 
     __slots__ = ("_barred", "_env", "_observations")
@@ -155,16 +155,16 @@ class Engine:
         """The engine's own view of a player who is asked; used only to compare its encoders with ours."""
         return self._observations[player]
 
-    def clone(self) -> Engine:
+    def clone(self) -> TableEngine:
         """An independent copy."""
-        twin = Engine.__new__(Engine)
+        twin = TableEngine.__new__(TableEngine)
         twin._env = self._env.clone()
         twin._observations = self._observations
         twin._barred = self._barred
         return twin
 
     @classmethod
-    def restore(cls, record: np.void, hands: Sequence[Sequence[int]], rest: Sequence[int]) -> Engine:
+    def restore(cls, record: np.void, hands: Sequence[Sequence[int]], rest: Sequence[int]) -> TableEngine:
         """Set up a round in progress.
 
         The last discard, call or added kan is taken back and replayed, so that the engine itself finds the
@@ -285,11 +285,11 @@ class _Position:
     def _take_back_discard(self) -> None:
         record = self._record
         player, tile = int(record["last_player"]), int(record["last_tile"])
-        thrown = record["river_marks"][player, record["river_size"][player] - 1]
+        mark = record["river_marks"][player, record["river_size"][player] - 1]
         self.turn = player
         self.rivers[player].pop()
         self.hands[player].append(tile)
-        self.drawn = tile if thrown & RIVER_TSUMOGIRI else None
+        self.drawn = tile if mark & RIVER_TSUMOGIRI else None
         self.replay.append((player, EngineAction(ActionType.DISCARD, tile, [])))
 
     def _take_back_call(self) -> None:

@@ -306,7 +306,7 @@ def _read_suit(hand34: Any, suit: int, win34: int, frame: Any, readings: Any, co
         if pattern_sets(pattern) == tiles // 3:
             pair = _pair_place(counts - held) if tiles % 3 == 2 else -1
             if tiles % 3 == 0 or pair >= 0:
-                _note_reading(suit, pattern, pair, win, frame, readings[count[suit]])
+                _store_reading(suit, pattern, pair, win, frame, readings[count[suit]])
                 if tiles == 14 and is_nine_gates(counts) and suit < 3:
                     readings[count[suit], 0] += 1 << YAKUMAN
                 count[suit] += 1
@@ -324,7 +324,7 @@ def _pair_place(rest: int) -> int:
 
 
 @kernel
-def _note_reading(suit: int, pattern: int, pair: int, win: int, frame: Any, reading: Any) -> None:
+def _store_reading(suit: int, pattern: int, pair: int, win: int, frame: Any, reading: Any) -> None:
     added, flags, mask = describe(suit, pattern, pair, frame)
     if win >= 0:
         flags |= ways_to_complete(pattern, pair, win) << WAIT

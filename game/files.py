@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 TEMPORARY: Final = r"\.[0-9a-f]{12}\.tmp"
 """Matches the suffix of a file that is being written; every writer has a suffix of its own."""
@@ -40,23 +40,41 @@ def expand_home(text: str) -> Path:
         raise ValueError(f"no home folder is known for `{user}`; write the path out") from None
 
 
-def replace_file(path: Path, data: bytes) -> None:
-    """Write a temporary file next to the path, flush it, and rename it: the path has the old or the new data.
+@contextlib.contextmanager
+def replacing(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
+    """A file to write in the block, which then replaces the one at the path: either the old data or the new.
+
+    It is written beside the path, flushed and renamed; if the block raises, it is removed.
+
+    Args:
+        path: in an existing folder.
+        mode: permissions of the new file.
 
     Raises:
         OSError: the disk is full or the folder read-only; the file is unchanged.
     """
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(6)}.tmp")
     try:
-        with os.fdopen(os.open(temporary, _WRITE, 0o644), "wb") as file:
-            file.write(data)
+        with os.fdopen(os.open(temporary, _WRITE, mode), "wb") as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise
     flush_folder(path.parent)
+
+
+def replace_file(path: Path, data: bytes, mode: int = 0o644) -> None:
+    """Replace the data of a file at once; see `replacing`.
+
+    Raises:
+        OSError: the disk is full or the folder read-only; the file is unchanged.
+    """
+    with replacing(path, mode) as file:
+        file.write(data)
 
 
 def flush_folder(folder: Path) -> None:
@@ -70,12 +88,17 @@ def flush_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove temporary files left by processes killed while writing; never raises."""
+def remove_leftovers(folder: Path, older_than_s: float = LEFT_S) -> None:
+    """Remove temporary files left by processes killed while writing; never raises.
+
+    Args:
+        folder: of the files.
+        older_than_s: younger files may still be being written; 0 where nobody else writes.
+    """
     ends = re.compile(rf".+{TEMPORARY}")
     with contextlib.suppress(OSError):
         for path in folder.iterdir():
-            if ends.fullmatch(path.name) and time.time() - path.lstat().st_mtime > LEFT_S:
+            if ends.fullmatch(path.name) and time.time() - path.lstat().st_mtime > older_than_s:
                 path.unlink(missing_ok=True)
 
 

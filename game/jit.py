@@ -16,7 +16,6 @@ import platform
 import re
 import shutil
 import sys
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar, cast, overload
@@ -31,7 +30,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from game.errors import ConfigError
-from game.files import expand_home
+from game.files import expand_home, replace_file
 
 CACHE_VARIABLE: Final = "SUZAKU_CACHE_DIR"
 """Environment variable that relocates everything we keep between runs."""
@@ -226,14 +225,9 @@ def write_checked(path: Path, body: bytes) -> bool:
     Returns:
         Whether it could be written; a cache folder may be read-only or full.
     """
-    draft = path.with_name(f"{path.name}.{uuid.uuid4().hex[:12]}.tmp")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
-            draft.write_bytes(hashlib.sha256(body).digest() + body)
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
+        replace_file(path, hashlib.sha256(body).digest() + body)
     except OSError:
         return False
     return True

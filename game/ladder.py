@@ -34,13 +34,13 @@ class Ladder(msgspec.Struct, frozen=True):
     """Where climbers stand after many games.
 
     Attributes:
-        room: of all games.
+        room: room of all games.
         games: played by each climber, from 4-dan on.
         dan: average; Tenhoui counts as 11.
         first_quartile: a quarter of the climbers stand here or lower.
         third_quartile: a quarter stand here or higher.
         tenhoui: share of climbers above 10-dan.
-        shares: of the climbers at each rank, from 1-dan to 10-dan, then Tenhoui.
+        shares: shares of the climbers at each rank, from 1-dan to 10-dan, then Tenhoui.
     """
 
     room: Room
@@ -66,11 +66,11 @@ def climb(
     Args:
         counts: ``[N, 4]`` counts of the places; each climber uses one row, so that resampled counts carry
             their uncertainty into the spread of the climbers.
-        length: of the games.
-        room: of all games.
+        length: length of the games.
+        room: room of all games.
         games: per climber.
         climbers: how many.
-        seed: of the simulation.
+        seed: seed of the simulation.
     """
     rng = np.random.default_rng(seed)
     chances = counts[np.arange(climbers) % len(counts)]
@@ -107,11 +107,11 @@ def climb_from(
 
     Args:
         places: counts of first to fourth place.
-        length: of the games.
-        room: of all games.
+        length: length of the games.
+        room: room of all games.
         games: per climber.
         climbers: how many.
-        seed: of the draws and of the simulation.
+        seed: seed of the draws and of the simulation.
     """
     drawn = np.random.default_rng((seed, *places)).dirichlet(np.add(places, 1.0), climbers)
     return climb(drawn, length, games=games, climbers=climbers, seed=seed)

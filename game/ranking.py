@@ -56,7 +56,7 @@ def rank_points(place: int, rank: int, room: Room, length: GameLength) -> int:
         place: 1–4.
         rank: dan index 0–20 as on the wire.
         room: the room.
-        length: of the game.
+        length: length of the game.
 
     >>> [rank_points(place, 16, "houou", "hanchan") for place in (1, 2, 3, 4)]
     [90, 45, 0, -135]

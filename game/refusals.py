@@ -35,7 +35,7 @@ def refusal(
     Args:
         record: the round, the player's hand known.
         player: absolute.
-        kind: of the action, which is not legal.
+        kind: kind of the action, which is not legal.
         tile: discarded, called or added, as mjai writes it; "" if unspecified.
         consumed: tiles from the hand that go into the meld, as mjai writes them; empty if unspecified.
 
@@ -120,15 +120,15 @@ def _no_kakan(record: np.void, _: int, __: str, ___: Sequence[str]) -> str:
 
 def _no_call(record: np.void, player: int, tile: str, consumed: Sequence[str]) -> str:
     """The conditions common to chi, pon and open kan."""
-    thrown = mjai_text(int(record["last_tile"]))
+    discarded = mjai_text(int(record["last_tile"]))
     if record["riichi"][player]:
         return "no call is allowed in riichi"
-    if tile and tile != thrown:
-        return f"the discard is {thrown}, not {tile}"
+    if tile and tile != discarded:
+        return f"the discard is {discarded}, not {tile}"
     if record["wall_left"] <= 0:
         return "the last discard can only be won on"
-    kinds = sorted(_KIND_OF[each] for each in (thrown, *consumed))
-    return "" if not consumed or _is_meld(kinds) else f"{thrown} and {' '.join(consumed)} make no meld"
+    kinds = sorted(_KIND_OF[each] for each in (discarded, *consumed))
+    return "" if not consumed or _is_meld(kinds) else f"{discarded} and {' '.join(consumed)} make no meld"
 
 
 def _is_meld(kinds: list[int]) -> bool:

@@ -8,26 +8,51 @@ from typing import Final
 import numpy as np
 
 from game.errors import StateMismatchError
-from game.layout import AT_HAND, AT_UNSEEN, PHASE_CALLED, PHASE_CLAIM, PHASE_ROB, PHASE_TURN
+from game.layout import (
+    AT_HAND,
+    AT_UNSEEN,
+    PHASE_CALLED,
+    PHASE_CLAIM,
+    PHASE_DRAW,
+    PHASE_ROB,
+    PHASE_TURN,
+)
 from game.shanten import waits
-from game.state import clone
+from game.state import clone, hand_tiles
 from game.tiles import TILES
+from game.walls import LIVE_TILES
 
-_ASKING: Final = (PHASE_TURN, PHASE_CALLED, PHASE_CLAIM, PHASE_ROB)
+_ASKED: Final = (PHASE_TURN, PHASE_CALLED, PHASE_CLAIM, PHASE_ROB)
+
+
+def is_dealt(record: np.void) -> bool:
+    """Whether the round has been dealt and the dealer has not drawn yet."""
+    return bool(record["phase"] == PHASE_DRAW and record["wall_left"] == LIVE_TILES)
+
+
+def concealed_hands(record: np.void) -> list[list[int]]:
+    """The concealed tiles of every player in a round with all hands known, a tile just drawn last."""
+    hands = [hand_tiles(record, player) for player in range(4)]
+    drawn = int(record["drawn"])
+    for hand in hands:
+        if drawn in hand:
+            hand.remove(drawn)
+            hand.append(drawn)
+    return hands
 
 
 def filled(record: np.void, hands: Sequence[Sequence[int]], hidden: Sequence[int]) -> np.void:
     """A copy of the record in which all four hands are known.
 
     Args:
-        record: a round in progress, in a phase in which players are asked.
+        record: a round in progress, in a phase in which players are asked, or just dealt.
         hands: concealed tiles of each player, with a tile just drawn last.
         hidden: the tiles neither in a hand nor on the table.
 
     Raises:
-        StateMismatchError: no player is asked in this phase, or the tiles do not fit the record.
+        StateMismatchError: the round is in another phase, or the tiles do not fit the record.
     """
-    if record["phase"] not in _ASKING:
+    if record["phase"] not in _ASKED and not is_dealt(record):
         raise StateMismatchError("no player is asked in this phase of the round")
     full = clone(record)
     for player in range(4):

@@ -14,7 +14,7 @@ import numpy as np
 
 from game.actions import PASS, Action, ActionKind
 from game.endings import drawn_round, exhausted, win_events
-from game.engine import Choices, Engine
+from game.engine import Choices, TableEngine
 from game.errors import IllegalActionError, StateMismatchError
 from game.events import (
     Ankan,
@@ -37,7 +37,7 @@ from game.events import (
 from game.layout import PHASE_CLAIM, PHASE_ROB
 from game.melds import MeldKind
 from game.packing import pack_all
-from game.restore import filled
+from game.restore import filled, is_dealt
 from game.settlement import RIICHI_STICK
 from game.state import clone, fold_packed, new_round
 from game.tiles import EAST, TILES, UNSEEN, WHITE
@@ -48,6 +48,7 @@ from game.walls import (
     next_place,
     rebuilt_wall,
     replacement_place,
+    with_hands,
 )
 
 _CALLS: Final = {ActionKind.CHI: 1, ActionKind.PON: 2, ActionKind.DAIMINKAN: 2}
@@ -94,20 +95,24 @@ class Round:
     ) -> None:
         """Deal, and let the dealer draw."""
         self._begin(events, list(wall), round_index, honba, riichi_sticks, scores)
-        self._engine = Engine()
-        self._engine.deal(self.wall, round_index, honba, riichi_sticks, scores)
-        self._record = new_round()
+        self._deal(new_round())
+        dealer = round_index % 4
+        indicator = self.wall[indicator_place(0)]
+        hands = dealt_hands(self.wall, dealer)
+        events.append(StartRound(round_index, honba, riichi_sticks, dealer, scores, indicator, hands))
+        self._draw(dealer)
+
+    def _deal(self, record: np.void) -> None:
+        """Deal from the wall, without an event; ``record`` is the round so far."""
+        self._engine = TableEngine()
+        self._engine.deal(self.wall, self.round_index, self.honba, self.riichi_sticks, self.scores)
+        self._record = record
         self._left = LIVE_TILES
         self._kan_owners: tuple[int, ...] = ()
         self._shown = 1
         self._owes_indicator = False
         self._declared = False
         self._riichi_count = 0
-        dealer = round_index % 4
-        indicator = self.wall[indicator_place(0)]
-        hands = dealt_hands(self.wall, dealer)
-        events.append(StartRound(round_index, honba, riichi_sticks, dealer, scores, indicator, hands))
-        self._draw(dealer)
 
     def _begin(
         self,
@@ -150,7 +155,15 @@ class Round:
         this._begin(
             events, wall, int(full["round_index"]), int(full["honba"]), int(full["riichi_sticks"]), scores
         )
-        this._engine = Engine.restore(full, hands, wall[next_place(left, len(owners)) : TILES - len(owners)])
+        if is_dealt(full):
+            dealer = int(full["dealer"])
+            this.wall = with_hands(wall, hands, dealer)
+            this._deal(full)
+            this._draw(dealer)
+            return this
+        this._engine = TableEngine.restore(
+            full, hands, wall[next_place(left, len(owners)) : TILES - len(owners)]
+        )
         this._record = full
         this._left = left
         this._kan_owners = tuple(owners)

@@ -20,7 +20,7 @@ _MELDS: Final = (0.70, 0.17, 0.09, 0.03, 0.01)
 _TURNS: Final = 17
 
 
-class Speed(msgspec.Struct, frozen=True):
+class RulesSpeed(msgspec.Struct, frozen=True):
     """Work done per second of one core, over several runs of the same work.
 
     Attributes:
@@ -71,7 +71,7 @@ def measure(
     *,
     repeats: int = 7,
     clock: Callable[[], float] = time.thread_time,
-) -> Speed:
+) -> RulesSpeed:
     """Time a piece of work, after one uncounted run.
 
     Args:
@@ -88,10 +88,10 @@ def measure(
         start = clock()
         work()
         runs.append(count / (clock() - start))
-    return Speed(name, unit, tuple(runs), min(runs), statistics.median(runs), max(runs))
+    return RulesSpeed(name, unit, tuple(runs), min(runs), statistics.median(runs), max(runs))
 
 
-def bench_shanten(hands: int = 50_000, repeats: int = 7, seed: int = 0) -> list[Speed]:
+def bench_shanten(hands: int = 50_000, repeats: int = 7, seed: int = 0) -> list[RulesSpeed]:
     """Speed of the shanten kernels on hands typical of play: batched shanten first, then the others."""
     waiting, drawn = played_hands(hands, 1, seed), played_hands(hands // 10, 2, seed)
     both = played_hands(hands, 0, seed)

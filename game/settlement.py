@@ -54,7 +54,7 @@ def deltas(
     """Change of every score by one win.
 
     Args:
-        value: of the hand.
+        value: value of the hand.
         player: the winner.
         from_player: the discarder; ``player`` for a tsumo.
         dealer: the dealer.
@@ -183,7 +183,7 @@ def game_over(
         round_index: the round just played.
         dealer_repeats: as for `next_round`.
         scores: after the round, without the sticks left on the table.
-        length: of the game.
+        length: length of the game.
         aborted: the round was aborted (nine terminals, four winds, riichi or kans, triple ron).
 
     Source: observed, 19,000 games; those before June 2010 had no tenpai-yame.

@@ -14,6 +14,7 @@ import numpy as np
 
 from game.actions import Action
 from game.events import Draw, EndGame, Four, GameEvent, StartGame, StartRound
+from game.observation import Observation
 from game.round import Round, RoundResult
 from game.settlement import START_SCORE, GameLength, final_results, final_scores, game_over, next_round
 from game.tiles import UNSEEN
@@ -56,7 +57,7 @@ class Table:
         seed: determines every wall that is not given.
         length: hanchan or tonpuu.
         done: whether the game is over.
-        results: of the finished rounds.
+        results: results of the finished rounds.
     """
 
     def __init__(
@@ -76,8 +77,8 @@ class Table:
         Args:
             seed: determines every wall; None for an unpredictable one.
             wall: the first round's wall in deal order (see `random_wall`); the seed determines later ones.
-            length: of the game.
-            names: of the players.
+            length: length of the game.
+            names: names of the players.
             round_index: first round; give it and the next three arguments to start from the middle of a game.
             honba: repeat counters of that round.
             riichi_sticks: on the table at its start.
@@ -134,6 +135,10 @@ class Table:
         """A player's legal actions; empty if the player is not asked."""
         return list(self._round.choices(player)) if player in self._round.asked else []
 
+    def observe(self, player: int) -> Observation:
+        """A player's decision; its record is that of `state`, with all hands known, and changes with it."""
+        return Observation(self.state, player, tuple(self.legal(player)), self.length)
+
     def step(self, actions: Mapping[int, Action]) -> list[GameEvent]:
         """Submit the answers of the players who were asked.
 
@@ -179,15 +184,16 @@ class Table:
         ``events`` then starts with the next event; `state` is the record with all hands filled in.
 
         Args:
-            record: the round as seen so far, in a phase in which players are asked.
+            record: the round as seen so far, in a phase in which players are asked, or just dealt, before
+                the dealer draws.
             hands: concealed tiles of each player, with a tile just drawn last.
             hidden: the tiles neither in a hand nor on the table, in deal order: those to be drawn, then the
                 dead wall without the revealed indicators (`game.walls.hidden_places`).
-            length: of the game.
+            length: length of the game.
             seed: determines the walls of later rounds.
 
         Raises:
-            StateMismatchError: no player is asked in this phase, or the tiles do not fit the record.
+            StateMismatchError: the round is in another phase, or the tiles do not fit the record.
         """
         table = cls.__new__(cls)
         table._begin(length, seed)

@@ -35,15 +35,36 @@ def round_wall(seed: int, number: int) -> list[int]:
     return random_wall(np.random.Generator(np.random.PCG64(sequence)))
 
 
+def dealt_places(player: int, dealer: int) -> list[int]:
+    """The positions of the 13 tiles dealt to a player, in the order they are taken."""
+    wind = (player - dealer) % 4
+    return [*(16 * turn + 4 * wind + i for turn in range(3) for i in range(4)), 48 + wind]
+
+
 def dealt_hands(wall: Sequence[int], dealer: int) -> Hands:
     """The four hands of 13 tiles by absolute player, each ascending."""
+    first, second, third, fourth = (
+        tuple(sorted(wall[place] for place in dealt_places(player, dealer))) for player in range(4)
+    )
+    return first, second, third, fourth
 
-    def hand(player: int) -> tuple[int, ...]:
-        wind = (player - dealer) % 4
-        fours = (wall[16 * turn + 4 * wind + i] for turn in range(3) for i in range(4))
-        return tuple(sorted((*fours, wall[48 + wind])))
 
-    return hand(0), hand(1), hand(2), hand(3)
+def with_hands(wall: Sequence[int], hands: Sequence[Sequence[int]], dealer: int) -> list[int]:
+    """The wall from which these hands are dealt, the inverse of `dealt_hands`.
+
+    Args:
+        wall: in deal order; its first 52 tiles are replaced.
+        hands: 13 tiles each, by absolute player.
+        dealer: absolute.
+
+    Raises:
+        ValueError: a hand does not have 13 tiles.
+    """
+    dealt = list(wall)
+    for player, hand in enumerate(hands):
+        for place, tile in zip(dealt_places(player, dealer), hand, strict=True):
+            dealt[place] = tile
+    return dealt
 
 
 def next_place(left: int, kans: int) -> int:

@@ -16,7 +16,7 @@ from game.events import Four
 from game.settlement import GameLength
 from learning.matches.engines import ANSWER_S
 from learning.matches.figures import (
-    Played,
+    PlayFigures,
     Side,
     crashes_in,
     faults_in,
@@ -27,17 +27,17 @@ from learning.matches.figures import (
 )
 from learning.matches.players import Contender, contender, tables_for
 from learning.matches.records import RECORDS_FOLDER, RecordForm
+from learning.matches.runner import OnProgress, SeriesRunner
 from learning.matches.series import Series, wall_seed
-from learning.matches.session import Session, Tell
 from learning.matches.tally import GameRow
 from learning.runs.progress import GamesProgress
 from policies.rollout import Seating
-from replays.standing import Standing
+from replays.standing import SeriesStanding
 
 FORMAT: Final = "suzaku-selfplay/1"
 
 Players: TypeAlias = tuple[Contender, Contender, Contender, Contender]
-Watch: TypeAlias = Callable[[Standing], None]
+OnStanding: TypeAlias = Callable[[SeriesStanding], None]
 """Called with the state of the run at the start and after every game."""
 
 _ENGINE: Final = re.compile(r"([^,=:/]+=)?engine[a-z-]*:")
@@ -45,7 +45,7 @@ _GROUPS: Final = 1_000
 """Maximum number of groups for resampling: as independent as single games, and faster to draw."""
 
 
-def unwatched(_: Standing) -> None:
+def unobserved(_: SeriesStanding) -> None:
     """Ignore the state of the run."""
 
 
@@ -103,7 +103,7 @@ class SelfPlay(Series, frozen=True, kw_only=True):
         return tuple(orders)
 
 
-class Summary(Played, frozen=True):
+class SelfPlaySummary(PlayFigures, frozen=True):
     """Result of a run.
 
     Attributes:
@@ -148,9 +148,9 @@ def run(
     *,
     workers: int | None = None,
     ray: str | None = None,
-    tell: Tell = lambda _games, _of, _decisions: None,
-    watch: Watch = unwatched,
-) -> Summary:
+    on_progress: OnProgress = lambda _games, _of, _decisions: None,
+    on_standing: OnStanding = unobserved,
+) -> SelfPlaySummary:
     """Play the games that are missing, and summarise all.
 
     Args:
@@ -158,8 +158,8 @@ def run(
         folder: folder of results and records; an earlier run in it is resumed.
         workers: processes; one per core if None.
         ray: address of a cluster to play on; see `learning.workers.spread.spread`.
-        tell: called with the progress.
-        watch: called with the state of the run.
+        on_progress: called with the progress.
+        on_standing: called with the state of the run.
 
     Raises:
         ConfigError: another run is in the folder, or there is no such cluster.
@@ -167,15 +167,15 @@ def run(
         WorkerFailed: a process could not continue.
         OSError: the results cannot be written.
     """
-    count = _Count(plan, watch)
-    with Session(plan, folder, plan.form, tell, count.played) as session:
-        count.begin(session.rows.values())
-        for _ in session.blocks(workers, ray):
+    count = _GameCounter(plan, on_standing)
+    with SeriesRunner(plan, folder, plan.form, on_progress, count.played) as runner:
+        count.begin(runner.rows.values())
+        for _ in runner.blocks(workers, ray):
             pass
-        rows = [session.rows[number] for number in sorted(session.rows)]
+        rows = [runner.rows[number] for number in sorted(runner.rows)]
         whole = [row for row in rows if not row.crash]
         players = tuple(_sides(plan, whole))
-        return Summary(
+        return SelfPlaySummary(
             plan=plan,
             records=str(folder / RECORDS_FOLDER),
             games=len(whole),
@@ -184,10 +184,10 @@ def run(
             many_faults=many_faults_of(players),
             faults=faults_in(rows),
             crashes=crashes_in(rows),
-            seconds=session.seconds,
-            played=session.played,
-            games_per_s=session.played / session.seconds,
-            times=session.times,
+            seconds=runner.seconds,
+            played=runner.played,
+            games_per_s=runner.played / runner.seconds,
+            times=runner.times,
         )
 
 
@@ -204,7 +204,7 @@ def selfplay(
     ray: str | None,
     as_json: bool,
     prepare: Callable[[], object] = lambda: None,
-    watch: Watch = unwatched,
+    on_standing: OnStanding = unobserved,
 ) -> int:
     """Play, print the summary, and return the exit code.
 
@@ -220,7 +220,7 @@ def selfplay(
         ray: address of a cluster to play on; see `learning.workers.spread.spread`.
         as_json: print one JSON object.
         prepare: called once the players are loaded, before the first game.
-        watch: called with the state of the run.
+        on_standing: called with the state of the run.
 
     Raises:
         ConfigError: a player, the folder or the cluster is not valid.
@@ -232,13 +232,15 @@ def selfplay(
     prepare()
     try:
         with GamesProgress("selfplay") as progress:
-            found = run(plan, folder, workers=workers, ray=ray, tell=progress.played, watch=watch)
+            found = run(
+                plan, folder, workers=workers, ray=ray, on_progress=progress.played, on_standing=on_standing
+            )
     except OSError as exc:
         raise ReplayError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc
     return print_summary(found, as_json=as_json)
 
 
-def print_summary(found: Summary, *, as_json: bool) -> int:
+def print_summary(found: SelfPlaySummary, *, as_json: bool) -> int:
     """Print the summary; exit code 1 if the figures do not represent the players."""
     text = (
         msgspec.json.format(msgspec.json.encode(found), indent=2).decode()
@@ -249,7 +251,7 @@ def print_summary(found: Summary, *, as_json: bool) -> int:
     return found.exit_code
 
 
-def _lines(found: Summary) -> Iterator[str]:
+def _lines(found: SelfPlaySummary) -> Iterator[str]:
     plan = found.plan
     yield f"{found.games} {plan.length} games, {found.rounds} rounds, seed {plan.seed}: {found.records}"
     yield from (f"caution: {line}" for line in found.many_faults)
@@ -260,12 +262,12 @@ def _lines(found: Summary) -> Iterator[str]:
         yield speed_line(found.played, found.seconds, found.times)
 
 
-class _Count:
+class _GameCounter:
     """Counts the games as they arrive."""
 
-    def __init__(self, plan: SelfPlay, watch: Watch) -> None:
+    def __init__(self, plan: SelfPlay, on_standing: OnStanding) -> None:
         self._plan = plan
-        self._watch = watch
+        self._on_standing = on_standing
         self._members = _members(plan)
         self._places = {who: [0, 0, 0, 0] for who in self._members}
         self._games = self._played = self._crashes = self._faults = 0
@@ -274,13 +276,13 @@ class _Count:
         """Count the games of earlier starts."""
         for row in rows:
             self._add(row)
-        self._watch(self._standing())
+        self._on_standing(self._standing())
 
     def played(self, row: GameRow) -> None:
         """Count one more game."""
         self._played += 1
         self._add(row)
-        self._watch(self._standing())
+        self._on_standing(self._standing())
 
     def _add(self, row: GameRow) -> None:
         self._games += 1
@@ -292,8 +294,8 @@ class _Count:
             for player, place in zip(row.players, row.places, strict=True):
                 self._places[who][place - 1] += player in members
 
-    def _standing(self) -> Standing:
-        return Standing(
+    def _standing(self) -> SeriesStanding:
+        return SeriesStanding(
             length=self._plan.length,
             games=self._games,
             of=self._plan.games,

@@ -14,8 +14,8 @@ import msgspec
 import numpy as np
 import torch
 
-from game.actions import Action
 from game.errors import ConfigError
+from game.observation import Observation
 from game.table import Table
 from policies.decision import decide
 from policies.features.table import LITE, LITE_CALL, SETS, SUPHX, SUPHX_CALL
@@ -30,7 +30,7 @@ _CALL_SETS: Final = {LITE: LITE_CALL, SUPHX: SUPHX_CALL}
 _WARM_UPS: Final = 3
 
 
-class Waiting(msgspec.Struct, frozen=True):
+class DecisionLatency(msgspec.Struct, frozen=True):
     """Latency of single operations.
 
     Attributes:
@@ -66,9 +66,9 @@ class _Times:
         self.core.append(time.thread_time() - core)
         self.clock.append(time.perf_counter() - clock)
 
-    def waiting(self, name: str) -> Waiting:
+    def waiting(self, name: str) -> DecisionLatency:
         median, slow, most = _milliseconds(self.clock, (50, 99, 100))
-        return Waiting(name, len(self.clock), median, slow, most, *_milliseconds(self.core, (50, 99)))
+        return DecisionLatency(name, len(self.clock), median, slow, most, *_milliseconds(self.core, (50, 99)))
 
 
 class DecisionBench(msgspec.Struct, frozen=True):
@@ -87,8 +87,8 @@ class DecisionBench(msgspec.Struct, frozen=True):
     cores: int
     threads: int
     policy: str
-    decisions: Waiting
-    slots: tuple[Waiting, ...]
+    decisions: DecisionLatency
+    slots: tuple[DecisionLatency, ...]
 
 
 def bench_decisions(policy: Policy, name: str, *, count: int = 1000, seed: int = 0) -> DecisionBench:
@@ -98,16 +98,16 @@ def bench_decisions(policy: Policy, name: str, *, count: int = 1000, seed: int =
         policy: the policy to measure.
         name: its name.
         count: number of decisions.
-        seed: of the walls.
+        seed: seed of the walls.
     """
     timed = _Timed(policy)
     for _ in range(_WARM_UPS):
         for question in known_questions():
             policy.answer(question.slot, [question])
     whole = _Times()
-    for table, player, legal in _positions(count, seed):
+    for observation in _observations(count, seed):
         with whole.measured():
-            decide(table.state, player, legal, timed, table.length)
+            decide(observation, timed)
     return DecisionBench(
         machine=f"{platform.machine()}, Python {platform.python_version()}",
         cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
@@ -129,11 +129,11 @@ def untrained_policy(
     """Networks of a given size with random weights: as slow as trained ones.
 
     Args:
-        width: of each network, at least 1.
-        depth: of each network, at least 1.
+        width: width of each network, at least 1.
+        depth: depth of each network, at least 1.
         features: feature set of the own-turn models; the call models use the matching one.
         averaging: suit permutations averaged over in every position.
-        seed: of the weights.
+        seed: seed of the weights.
         device: where to compute.
 
     Raises:
@@ -167,7 +167,7 @@ class _Timed:
             return self._policy.answer(slot, questions)
 
 
-def _positions(count: int, seed: int) -> Iterator[tuple[Table, int, list[Action]]]:
+def _observations(count: int, seed: int) -> Iterator[Observation]:
     """Positions with a choice, from successive games of the heuristic."""
     policy, met = HeuristicPolicy(), 0
     while met < count:
@@ -176,11 +176,11 @@ def _positions(count: int, seed: int) -> Iterator[tuple[Table, int, list[Action]
         while not table.done and met < count:
             actions = {}
             for player in table.waiting():
-                legal = table.legal(player)
-                if len(legal) > 1 and met < count:
+                observation = table.observe(player)
+                if len(observation.legal) > 1 and met < count:
                     met += 1
-                    yield table, player, legal
-                actions[player] = decide(table.state, player, legal, policy, table.length).action
+                    yield observation
+                actions[player] = decide(observation, policy).action
             table.step(actions)
 
 

@@ -15,14 +15,14 @@ import torch
 from torch import Tensor, nn
 
 from policies.features.table import KINDS, ONE
-from policies.networks import Block, DiscardHead, Network, YesNoHead
+from policies.networks import DiscardHead, Network, ResidualBlock, YesNoHead
 
 _TAPS: Final = 3
 _PADDED: Final = KINDS + _TAPS - 1
 _EDGE: Final = _TAPS // 2
 
 
-class _Layer(NamedTuple):
+class _LinearLayer(NamedTuple):
     """``weight [inputs, outputs]`` and ``bias [outputs]``."""
 
     weight: Tensor
@@ -48,7 +48,7 @@ class FusedNetwork:
             # planes use 255 for 1
             weight = (stem.weight / ONE).view(_TAPS, self.architecture.planes, -1)
             weight[:, list(blank)] = 0.0
-            self._stem = self._placed(_Layer(weight.flatten(0, 1), stem.bias))
+            self._stem = self._placed(_LinearLayer(weight.flatten(0, 1), stem.bias))
             self._tower = [
                 (
                     self._placed(_folded(block.first, block.first_norm)),
@@ -101,8 +101,8 @@ class FusedNetwork:
             x = torch.addmm(layer.bias, x.relu_(), layer.weight)
         return x
 
-    def _placed(self, layer: _Layer) -> _Layer:
-        return _Layer(*(tensor.detach().float().contiguous().to(self.device) for tensor in layer))
+    def _placed(self, layer: _LinearLayer) -> _LinearLayer:
+        return _LinearLayer(*(tensor.detach().float().contiguous().to(self.device) for tensor in layer))
 
 
 def _windows(padded: Tensor) -> Tensor:
@@ -111,21 +111,21 @@ def _windows(padded: Tensor) -> Tensor:
     return padded.as_strided((batch, KINDS, _TAPS * channels), (_PADDED * channels, channels, 1))
 
 
-def _blocks(network: Network) -> list[Block]:
-    return [block for block in network.tower if isinstance(block, Block)]
+def _blocks(network: Network) -> list[ResidualBlock]:
+    return [block for block in network.tower if isinstance(block, ResidualBlock)]
 
 
-def _folded(convolution: nn.Conv1d, norm: nn.BatchNorm1d) -> _Layer:
+def _folded(convolution: nn.Conv1d, norm: nn.BatchNorm1d) -> _LinearLayer:
     """A convolution and the normalisation after it as one layer over windows."""
     assert norm.running_mean is not None
     assert norm.running_var is not None
     scale = norm.weight * torch.rsqrt(norm.running_var + norm.eps)
     weight = convolution.weight * scale[:, None, None]
     bias = norm.bias - norm.running_mean * scale
-    return _Layer(weight.permute(2, 1, 0).reshape(-1, len(weight)), bias)
+    return _LinearLayer(weight.permute(2, 1, 0).reshape(-1, len(weight)), bias)
 
 
-def _head(head: nn.Module) -> list[_Layer]:
+def _head(head: nn.Module) -> list[_LinearLayer]:
     """The layers of a head: the first over the channels of each kind, the others over all kinds."""
     if isinstance(head, DiscardHead):
         return [_over_channels(head.score)]
@@ -134,9 +134,13 @@ def _head(head: nn.Module) -> list[_Layer]:
     hidden, channels = len(head.dense.weight), len(narrow.bias)
     # the network stores kinds together for each channel, here channels are together for each kind
     by_kind = head.dense.weight.view(hidden, channels, KINDS).transpose(1, 2).reshape(hidden, -1)
-    return [narrow, _Layer(by_kind.t(), head.dense.bias), _Layer(head.answer.weight.t(), head.answer.bias)]
+    return [
+        narrow,
+        _LinearLayer(by_kind.t(), head.dense.bias),
+        _LinearLayer(head.answer.weight.t(), head.answer.bias),
+    ]
 
 
-def _over_channels(convolution: nn.Conv1d) -> _Layer:
+def _over_channels(convolution: nn.Conv1d) -> _LinearLayer:
     assert convolution.bias is not None
-    return _Layer(convolution.weight.squeeze(2).t(), convolution.bias)
+    return _LinearLayer(convolution.weight.squeeze(2).t(), convolution.bias)

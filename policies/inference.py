@@ -51,7 +51,7 @@ PHOENIX: Final = Path(__file__).parent / "checkpoints" / "small-phoenix"
 SHIPPED: Final = PHOENIX.with_name("small-ai")
 """The same, trained further on games of strong programs: the default models for play."""
 
-_RENAMINGS: Final[dict[Averaging, NDArray[np.int64]]] = {
+_PERMUTATIONS: Final[dict[Averaging, NDArray[np.int64]]] = {
     1: np.array([0]),
     # better than the six orders of the suits, and hardly worse than all twelve (`docs/measurements.md`)
     6: np.array([0, 3, 4, 6, 9, 10]),
@@ -119,7 +119,7 @@ class Model:
             states: ``[N]`` of `ROUND_STATE`.
             players: ``[N]``, absolute.
             calls: ``[N, 6]`` as `game.rules.legal_rows` writes them, if rows are candidate melds.
-            length: of the games.
+            length: length of the games.
             averaging: number of suit permutations.
 
         Returns:
@@ -156,9 +156,9 @@ class Model:
     def _averaged(self, planes: Planes, averaging: Averaging) -> Logits:
         if averaging == 1:
             return self._logits(planes)
-        numbers = np.tile(_RENAMINGS[averaging], len(planes))
-        renamed = permute_planes(np.repeat(planes, averaging, axis=0), self.features, numbers)
-        logits = self._logits(renamed)
+        numbers = np.tile(_PERMUTATIONS[averaging], len(planes))
+        permuted = permute_planes(np.repeat(planes, averaging, axis=0), self.features, numbers)
+        logits = self._logits(permuted)
         if self._outputs == DISCARDS:
             logits = np.take_along_axis(logits, _COLUMNS[numbers], axis=1)
         mean: Logits = logits.reshape(len(planes), averaging, self._outputs).mean(axis=1)
@@ -180,7 +180,7 @@ class NetworkPolicy:
     Args:
         models: one for each slot.
         averaging: number of suit permutations every position is evaluated under.
-        cards: of the checkpoints the models are from, if any.
+        cards: cards of the checkpoints from which the models were loaded, if any.
     """
 
     source: Source = "model"
@@ -252,7 +252,7 @@ def load_policy(
     """The policy of the five checkpoints in a folder.
 
     Args:
-        folder: of the checkpoints; by default the shipped ones.
+        folder: folder of the checkpoints; by default the included ones.
         averaging: number of suit permutations every position is evaluated under.
         device: where to compute.
         read: reads a file of the folder.
@@ -297,13 +297,15 @@ def share_out(chance34: NDArray[np.float64], options: Sequence[Action]) -> list[
         chance34: ``[34]``, adding up to 1 over the kinds of the options.
         options: discards.
     """
-    thrown: dict[int, int] = {}
+    place_of: dict[int, int] = {}
     for place, option in enumerate(options):
         kind = option.tile >> 2
-        if kind not in thrown or (options[thrown[kind]].tile in RED_FIVES and option.tile not in RED_FIVES):
-            thrown[kind] = place
+        if kind not in place_of or (
+            options[place_of[kind]].tile in RED_FIVES and option.tile not in RED_FIVES
+        ):
+            place_of[kind] = place
     row = [0.0] * len(options)
-    for kind, place in thrown.items():
+    for kind, place in place_of.items():
         row[place] = float(chance34[kind])
     return row
 
@@ -327,4 +329,4 @@ def _pieces(count: int, size: int) -> Iterator[slice]:
 
 
 _COLUMNS: Final = KIND_MAPS.astype(np.intp)
-"""``[12, 34]``: the column of each kind's logit under each renaming."""
+"""``[12, 34]``: the column of each kind's logit under each permutation."""

@@ -38,7 +38,7 @@ class Architecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=
     """What a network is built from.
 
     Attributes:
-        planes: of its input.
+        planes: number of input planes.
         outputs: 34 for discards, 2 for yes and no.
         width: channels of the tower.
         depth: residual blocks.
@@ -50,7 +50,7 @@ class Architecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=
     depth: int
 
 
-class Block(nn.Module):
+class ResidualBlock(nn.Module):
     """Two convolutions with a skip connection."""
 
     def __init__(self, width: int) -> None:
@@ -115,7 +115,7 @@ class Network(nn.Module):
         width = architecture.width
         self.stem = _convolution(architecture.planes, width)
         self.stem_norm = _norm(width)
-        self.tower = nn.Sequential(*(Block(width) for _ in range(architecture.depth)))
+        self.tower = nn.Sequential(*(ResidualBlock(width) for _ in range(architecture.depth)))
         self.head = DiscardHead(width) if architecture.outputs == DISCARDS else YesNoHead(width)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -136,7 +136,7 @@ def as_input(planes: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
 
     Args:
         planes: ``[B, C, 34]`` uint8, 255 for 1.
-        dtype: of the floats.
+        dtype: dtype of the floats.
     """
     return planes.to(dtype).mul_(1.0 / ONE)
 

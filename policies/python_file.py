@@ -34,7 +34,7 @@ class PythonFile(msgspec.Struct, frozen=True):
     """What a name means.
 
     Attributes:
-        path: of the file.
+        path: path of the file.
         attribute: the class or function in it that makes the policy; "" for the only class that answers.
     """
 

@@ -27,10 +27,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from game.events import GameEvent, StartRound
+from game.rewards import HANCHAN_REWARDS, Rewards
 from game.settlement import LAST_ROUND, START_SCORE, GameLength
 
-Rewards: TypeAlias = tuple[float, float, float, float]
-"""Of the places, first to fourth."""
 Encoding: TypeAlias = Literal["rounds-28/1"]
 """Name of the encoding; other numbers need another name."""
 
@@ -38,8 +37,6 @@ INPUTS: Final = 28
 CHANGES: Final = slice(0, 4)
 """Indices of the previous round's changes; zeros in the first known round."""
 ENCODING: Final[Encoding] = "rounds-28/1"
-HANCHAN_REWARDS: Final[Rewards] = (90.0, 45.0, 0.0, -135.0)
-"""Rank points of a 7-dan for a hanchan in Tenhou's Phoenix room; the paper's reward."""
 
 ROUND_START: Final = np.dtype(
     [("round_index", "i1"), ("honba", "i2"), ("riichi_sticks", "i2"), ("scores", "i4", (4,))]
@@ -59,7 +56,7 @@ _IN_ORDER: Final = (_PLAYERS[:, None] + _PLAYERS) % 4
 """``[player, seat]``: the absolute player at each seat relative to the player."""
 
 
-class Games(NamedTuple):
+class PaddedGames(NamedTuple):
     """Rounds of games, padded to one length.
 
     Attributes:
@@ -83,10 +80,10 @@ class RewardArchitecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     """The sizes of a predictor, and the meaning of its answers.
 
     Attributes:
-        encoding: of its input.
+        encoding: version of the input encoding.
         hidden: width of each layer of the GRU.
         dense: width between the two dense layers.
-        rewards: of the places, first to fourth, as in training.
+        rewards: rewards of the places, first to fourth, as in training.
     """
 
     encoding: Encoding = ENCODING
@@ -144,7 +141,7 @@ def round_starts(events: Iterable[GameEvent]) -> NDArray[np.void]:
     return np.array(rows, dtype=ROUND_START)
 
 
-def together(games: Sequence[tuple[NDArray[np.void], GameLength]]) -> Games:
+def together(games: Sequence[tuple[NDArray[np.void], GameLength]]) -> PaddedGames:
     """Games of different lengths as one array.
 
     Args:
@@ -156,10 +153,10 @@ def together(games: Sequence[tuple[NDArray[np.void], GameLength]]) -> Games:
     for row, (starts, _) in zip(padded, games, strict=True):
         for name in ROUND_START.names or ():
             row[name][: len(starts)] = starts[name]
-    return Games(padded, counts, np.array([length == "hanchan" for _, length in games], np.bool_))
+    return PaddedGames(padded, counts, np.array([length == "hanchan" for _, length in games], np.bool_))
 
 
-def encode(games: Games) -> NDArray[np.float32]:
+def encode(games: PaddedGames) -> NDArray[np.float32]:
     """The network's input for each player.
 
     Returns:
@@ -197,7 +194,7 @@ def final_rewards(scores: NDArray[Any], rewards: Rewards) -> NDArray[np.float64]
 
     Args:
         scores: ``[..., 4]`` final scores, with or without the sticks left on the table.
-        rewards: of the places.
+        rewards: rewards of the places.
 
     Returns:
         ``[..., 4]`` by player.
@@ -216,7 +213,7 @@ def places_of(scores: NDArray[Any]) -> NDArray[np.int64]:
 
 
 @torch.inference_mode()
-def predict(network: RewardNetwork, games: Games) -> NDArray[np.float64]:
+def predict(network: RewardNetwork, games: PaddedGames) -> NDArray[np.float64]:
     """The final reward each player can expect at the start of each round.
 
     The four rewards have a fixed sum, so the error in the sum of the four predictions is subtracted in equal
@@ -243,7 +240,7 @@ def evened(expected: NDArray[np.float64], architecture: RewardArchitecture) -> N
     return rewards - surplus
 
 
-def round_rewards(network: RewardNetwork, games: Games, scores: NDArray[Any]) -> NDArray[np.float64]:
+def round_rewards(network: RewardNetwork, games: PaddedGames, scores: NDArray[Any]) -> NDArray[np.float64]:
     """The reward of each round of finished games: the change of the expected final reward.
 
     For the last round the final reward itself is used, so that the rounds add up to the game's reward minus

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections import defaultdict
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from time import process_time
 from typing import Final, Protocol, TypeAlias
 
@@ -18,12 +18,12 @@ import msgspec
 import structlog
 
 from game.actions import Action
-from game.errors import ModelError
 from game.events import Four, GameEvent
+from game.observation import Observation
 from game.settlement import GameLength
 from game.table import Table
-from policies.decision import fall_back, reason_of
-from policies.flows import Case, Row, Running, run_flows
+from policies.decision import fall_back
+from policies.flow import Pick, Running, Verdict, flow, most_likely, reason_of, run_flows
 from policies.slots import Policy, Question, Slot
 
 TABLES: Final = 64
@@ -49,27 +49,30 @@ class Seating(msgspec.Struct, frozen=True):
     players: Four
 
 
-class Request(msgspec.Struct, frozen=True):
-    """One decision asked for.
+class Request(Observation, frozen=True, kw_only=True):
+    """One decision asked for, with all hands known and at least two legal actions.
 
     Attributes:
         number: the game's, as in its seating.
-        table: with all hands known; a chooser uses only what the player sees.
-        player: who decides, absolute.
-        legal: the legal actions, at least two.
+        table: where it is to be made; a chooser uses only what the player sees.
     """
 
     number: int
     table: Table
-    player: int
-    legal: tuple[Action, ...]
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """A chooser's decision; ``fault`` is the reason if the action is a replacement, else ""."""
+    """A chooser's decision.
+
+    Attributes:
+        action: legal.
+        fault: the reason if the action is a replacement, else "".
+        verdict: what the decision flow asked and was answered; None if it did not choose the action.
+    """
 
     action: Action
     fault: str = ""
+    verdict: Verdict | None = None
 
 
 class Chooser(Protocol):
@@ -116,7 +119,7 @@ class Fault(msgspec.Struct, frozen=True):
         return f"{where} turn {self.turn} player {self.player}: {self.reason}"
 
 
-class Played(msgspec.Struct, frozen=True):
+class FinishedGame(msgspec.Struct, frozen=True):
     """A finished game.
 
     Attributes:
@@ -134,15 +137,24 @@ class Played(msgspec.Struct, frozen=True):
     crash: str = ""
 
 
+def _always_most_likely(_: Request) -> Pick:
+    return most_likely
+
+
 class PolicyChooser:
     """A policy behind the paper's decision flow.
 
-    After a failed batch each question is asked again on its own, so that one bad position costs one decision:
-    the heuristic's answer replaces it, and the fault is counted.
+    After a failed batch each question is asked again on its own (`policies.flow.run_flows`), so that one bad
+    position costs one decision: the heuristic's answer replaces it, and the fault is counted.
+
+    Args:
+        policy: fills the five slots.
+        picks: gives each request its way to choose among options, which must not depend on other requests.
     """
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy, picks: Callable[[Request], Pick] = _always_most_likely) -> None:
         self._policy = policy
+        self._picks = picks
         self._logged: set[str] = set()
 
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
@@ -150,43 +162,34 @@ class PolicyChooser:
         started = process_time()
         asked = 0.0
 
-        def answer(slot: Slot, questions: list[Question]) -> list[Row]:
+        def answer(slot: Slot, questions: Sequence[Question]) -> Sequence[Sequence[float]]:
             nonlocal asked
             before = process_time()
-            rows = self._answers(slot, questions)
-            spent = process_time() - before
-            times[f"{slot} answers"] += spent
-            asked += spent
-            return rows
+            try:
+                return self._policy.answer(slot, questions)
+            finally:
+                spent = process_time() - before
+                times[f"{slot} answers"] += spent
+                asked += spent
 
-        cases = [Case(each.table.state, each.player, each.legal, each.table.length) for each in requests]
-        flows = run_flows(cases, answer)
-        choices = [self._choice(request, done) for request, done in zip(requests, flows, strict=True)]
+        flows = [flow(request, self._picks(request)) for request in requests]
+        done = run_flows(flows, answer, self._log)
+        choices = [self._choice(*each) for each in zip(requests, done, strict=True)]
         times["flow"] += process_time() - started - asked
         return choices
 
     def close(self, times: Times) -> None:
         """Nothing to do; see `Chooser`."""
 
-    def _answers(self, slot: Slot, questions: list[Question]) -> list[Row]:
-        try:
-            rows = self._policy.answer(slot, questions)
-            if len(rows) != len(questions):
-                raise ModelError(f"{slot} slot: {len(rows)} answers to {len(questions)} questions")
-            return list(rows)
-        except Exception as error:
-            if len(questions) == 1:
-                return [error]
-            self._log(f"a batch of {len(questions)}: {reason_of(error)}")
-            return [row for question in questions for row in self._answers(slot, [question])]
-
     def _choice(self, request: Request, done: Running) -> Choice:
-        if done.verdict is not None and done.verdict.action in request.legal:
-            return Choice(done.verdict.action)
-        reason = done.fault or f"{done.verdict} is not among the legal actions"
+        try:
+            verdict = done.result()
+        except Exception as error:
+            reason = reason_of(error)
+        else:
+            return Choice(verdict.action, verdict=verdict)
         self._log(reason)
-        table = request.table
-        instead = fall_back(table.state, request.player, request.legal, table.length, reason)
+        instead = fall_back(request, reason)
         return Choice(instead.action, instead.fallback_reason)
 
     def _log(self, reason: str) -> None:
@@ -196,7 +199,7 @@ class PolicyChooser:
             _log.warning("decision.fallback", reason=reason)
 
 
-class _Game:
+class _RunningGame:
     """One table in progress; with ``rounds`` it stops when that many have ended."""
 
     def __init__(self, seating: Seating, table: Table, rounds: int | None = None) -> None:
@@ -242,19 +245,20 @@ class _Game:
 
     def _requests(self, times: Times) -> list[Request]:
         before = process_time()
-        requests = []
-        for player in self.table.waiting():
-            legal = tuple(self.table.legal(player))
+        table, asked = self.table, []
+        for player in table.waiting():
+            legal = tuple(table.legal(player))
             if len(legal) == 1:
                 self._answers[player] = legal[0]
             else:
-                requests.append(Request(self.seating.number, self.table, player, legal))
+                asked.append((player, legal))
                 self.decisions[player] += 1
         legal_done = process_time()
-        _ = self.table.state  # folded here, so that the first reader is not charged for it
+        record = table.state  # folded here, so that the first reader is not charged for it
         times["legal"] += legal_done - before
         times["fold"] += process_time() - legal_done
-        return requests
+        number = self.seating.number
+        return [Request(record, *each, table.length, number=number, table=table) for each in asked]
 
     def take(self, player: int, choice: Choice) -> None:
         """Store an answer for the next step."""
@@ -271,9 +275,9 @@ class _Game:
                 )
             )
 
-    def played(self) -> Played:
+    def played(self) -> FinishedGame:
         first, second, third, fourth = self.decisions
-        return Played(
+        return FinishedGame(
             self.seating,
             tuple(self.table.events),
             (first, second, third, fourth),
@@ -288,7 +292,7 @@ class Rollout:
     Args:
         choosers: the players; seatings refer to them by index. A chooser listed twice is asked once.
         tables: number played at once.
-        length: of the games.
+        length: length of the games.
 
     Attributes:
         times: spent so far; may be replaced to start a new count.
@@ -305,13 +309,13 @@ class Rollout:
         self.times: Times = defaultdict(float)
         self.decisions = 0
 
-    def play(self, seatings: Iterable[Seating]) -> Generator[Played, None, None]:
+    def play(self, seatings: Iterable[Seating]) -> Generator[FinishedGame, None, None]:
         """Play games to the end and yield them in the order in which they finish."""
         with contextlib.closing(self.steps(seatings)) as steps:
             for ended in steps:
                 yield from ended
 
-    def steps(self, seatings: Iterable[Seating]) -> Generator[list[Played], None, None]:
+    def steps(self, seatings: Iterable[Seating]) -> Generator[list[FinishedGame], None, None]:
         """Like `play`, but yields after each step of all tables the games that ended with it, often none."""
         with contextlib.closing(self._steps(map(self._sit_down, seatings))) as steps:
             for ended in steps:
@@ -329,14 +333,14 @@ class Rollout:
         Raises:
             RuntimeError: a table crashed.
         """
-        games = (_Game(seating, table, rounds=1) for seating, table in tables)
+        games = (_RunningGame(seating, table, rounds=1) for seating, table in tables)
         with contextlib.closing(self._steps(games)) as steps:
             for game in itertools.chain.from_iterable(steps):
                 if game.crash:
                     raise RuntimeError(f"game {game.seating.number}: {game.crash}")
                 yield game.seating, game.table
 
-    def _steps(self, coming: Iterator[_Game]) -> Generator[list[_Game], None, None]:
+    def _steps(self, coming: Iterator[_RunningGame]) -> Generator[list[_RunningGame], None, None]:
         try:
             games = list(itertools.islice(coming, self._tables))
             while games:
@@ -355,15 +359,15 @@ class Rollout:
             for chooser in self._choosers:
                 chooser.close(self.times)
 
-    def _sit_down(self, seating: Seating) -> _Game:
+    def _sit_down(self, seating: Seating) -> _RunningGame:
         before = process_time()
-        game = _Game(seating, Table(seating.seed, length=self._length))
+        game = _RunningGame(seating, Table(seating.seed, length=self._length))
         self.times["table"] += process_time() - before
         return game
 
-    def _answer(self, asked: Sequence[tuple[_Game, Request]]) -> None:
+    def _answer(self, asked: Sequence[tuple[_RunningGame, Request]]) -> None:
         self.decisions += len(asked)
-        shares: list[list[tuple[_Game, Request]]] = [[] for _ in self._choosers]
+        shares: list[list[tuple[_RunningGame, Request]]] = [[] for _ in self._choosers]
         for game, request in asked:
             shares[self._first[game.seating.players[request.player]]].append((game, request))
         for chooser, share in zip(self._choosers, shares, strict=True):

@@ -44,7 +44,7 @@ class Question(msgspec.Struct, frozen=True):
         record: the round as ``player`` sees it, one record of `game.state.ROUND_STATE`; must not be changed.
         player: who decides, absolute.
         options: the legal actions of the slot: every discard, or the one or more calls of its kind.
-        length: of the game; it determines the last rounds.
+        length: length of the game; it determines the last rounds.
     """
 
     slot: Slot
@@ -65,7 +65,7 @@ class Policy(Protocol):
         """Give each option of each question its probability.
 
         Args:
-            slot: of all the questions.
+            slot: slot of all the questions.
             questions: one or more, from any rounds and players.
 
         Returns:

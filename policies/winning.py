@@ -31,7 +31,7 @@ def should_win(record: np.void, player: int, action: Action, length: GameLength)
         record: the round when the win is possible, our hand known.
         player: us, absolute.
         action: the win.
-        length: of the game.
+        length: length of the game.
     """
     round_index = int(record["round_index"])
     if round_index < LAST_ROUND[length]:

@@ -43,7 +43,7 @@ class GameEntry(msgspec.Struct, frozen=True):
         date: date and hour of its start in Japan, from its id: ``2026-01-02 03:00 JST``.
         game_type: Tenhou's type bits.
         lobby: number of the lobby.
-        names: of the players, absolute.
+        names: names of the players, absolute.
         player: our seat, -1 if no decisions, or those of several seats, are beside it.
         rounds: number of rounds dealt.
         scores: final points by player, None for a game that was cut short.
@@ -81,11 +81,11 @@ class GameEntry(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, player=self.names.index(name))
 
 
-class _Decided(msgspec.Struct):
+class _DecisionLine(msgspec.Struct):
     player: _Player
 
 
-class _Known(msgspec.Struct):
+class _IndexedGame(msgspec.Struct):
     """An entry, and the state of its files: size and time of the record, and of the decisions."""
 
     files: tuple[int, int, int, int]
@@ -94,7 +94,7 @@ class _Known(msgspec.Struct):
 
 class _Index(msgspec.Struct):
     version: int
-    games: dict[str, _Known]
+    games: dict[str, _IndexedGame]
 
 
 def games(folder: Path) -> tuple[list[GameEntry], list[str]]:
@@ -104,7 +104,7 @@ def games(folder: Path) -> tuple[list[GameEntry], list[str]]:
         ReplayError: the folder cannot be listed.
     """
     known = _load(folder / INDEX_FILE)
-    found: dict[str, _Known] = {}
+    found: dict[str, _IndexedGame] = {}
     problems = []
     for path in _records(folder):
         try:
@@ -167,7 +167,7 @@ def _stamp(path: Path) -> tuple[int, int, int, int]:
     return record.st_size, record.st_mtime_ns, size, newest
 
 
-def _read(path: Path, files: tuple[int, int, int, int]) -> _Known:
+def _read(path: Path, files: tuple[int, int, int, int]) -> _IndexedGame:
     if path.is_symlink():
         raise ReplayError("a link; links are not followed")
     game_id = check_game_id(path.name.removesuffix(RECORD_SUFFIX))
@@ -175,7 +175,7 @@ def _read(path: Path, files: tuple[int, int, int, int]) -> _Known:
         player = _our_seat(path)
     except OSError:  # the game is intact; its decisions are tried again next time
         player, files = -1, (*files[:2], -1, -1)
-    return _Known(files, entry_of(read_game(path), game_id, player))
+    return _IndexedGame(files, entry_of(read_game(path), game_id, player))
 
 
 def entry_of(record: GameRecord, game_id: str, player: int) -> GameEntry:
@@ -220,7 +220,7 @@ def _seat_of(older: Path) -> set[int]:
     with older.open("rb") as file:
         for _ in range(_LINES_TRIED):
             with contextlib.suppress(msgspec.MsgspecError):
-                return {msgspec.json.decode(file.readline(_LONGEST_LINE), type=_Decided).player}
+                return {msgspec.json.decode(file.readline(_LONGEST_LINE), type=_DecisionLine).player}
     return set()
 
 
@@ -228,7 +228,7 @@ def _is_file(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def _load(path: Path) -> dict[str, _Known]:
+def _load(path: Path) -> dict[str, _IndexedGame]:
     if not path.exists() or path.is_symlink():
         return {}
     try:
@@ -239,7 +239,7 @@ def _load(path: Path) -> dict[str, _Known]:
     return index.games if index.version == _VERSION else {}
 
 
-def _save(path: Path, found: dict[str, _Known]) -> None:
+def _save(path: Path, found: dict[str, _IndexedGame]) -> None:
     try:
         replace_file(path, msgspec.json.encode(_Index(_VERSION, found)))
     except OSError as exc:

@@ -203,7 +203,7 @@ class Closing(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-class _Waiting(msgspec.Struct):
+class _PendingGame(msgspec.Struct):
     """A game not completely on disk: the path of its record, once written, and the last disk error."""
 
     record: GameRecord
@@ -236,7 +236,7 @@ class Library:
         self.folder = folder
         self.late: dict[str, Path] = {}
         """Paths of records that could not be written at first, by id."""
-        self._waiting: deque[_Waiting] = deque()
+        self._waiting: deque[_PendingGame] = deque()
         self._cap = kept_in_memory
         self._others = others
         self._rescued: list[Path] = []
@@ -254,7 +254,7 @@ class Library:
         Returns:
             Path of the record, None if it is only in memory, or cannot be written at all.
         """
-        game = _Waiting(record)
+        game = _PendingGame(record)
         self._waiting.append(game)
         self._try_all()
         if self._waiting:
@@ -306,7 +306,7 @@ class Library:
         while len(self._waiting) > self._cap:
             self._rescue(self._waiting.popleft())
 
-    def _rescue(self, game: _Waiting) -> None:
+    def _rescue(self, game: _PendingGame) -> None:
         """Save a game elsewhere; if no folder accepts it, it is lost."""
         self._reason = game.refused
         for folder in self._others():

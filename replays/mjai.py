@@ -57,7 +57,7 @@ _Seed = Annotated[str, msgspec.Meta(max_length=8192)]
 _Rank = Annotated[int, msgspec.Meta(ge=0, le=1000)]
 
 
-class _Head(msgspec.Struct, frozen=True):
+class _RecordInfo(msgspec.Struct, frozen=True):
     """The parts of a record besides its events, for which mjai has no message."""
 
     game_id: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9-]{0,80}$")] = ""
@@ -112,7 +112,7 @@ def read(text: str) -> list[GameEvent]:
 
 def write_record(record: GameRecord) -> str:
     """Write a game as exact lines of mjai, with its head under a separate key in the first line."""
-    head = _Head(
+    head = _RecordInfo(
         game_id=record.game_id,
         game_type=record.game_type,
         lobby=record.lobby,
@@ -150,7 +150,7 @@ def read_record(text: str) -> GameRecord:
         raise ReplayFormatError("mjai: more than one game")
     first = json.loads(next(_lines(text)))
     try:
-        head = msgspec.convert(first.get(_HEAD, {}), _Head)
+        head = msgspec.convert(first.get(_HEAD, {}), _RecordInfo)
     except msgspec.ValidationError as exc:
         raise ReplayFormatError(f"mjai line 1: {_HEAD}: {exc}") from None
     said = _HEAD in first

@@ -157,10 +157,10 @@ class MjaiReader:
         player, tsumogiri = _player(m["actor"]), bool(m["tsumogiri"])
         drawn = int(self._state["drawn"])
         if "tiles136" not in m and drawn != UNSEEN and self._state["hand_known"][player]:
-            return Discard(player, self._thrown(m["pai"], player, drawn, tsumogiri), tsumogiri)
+            return Discard(player, self._discarded_tile(m["pai"], player, drawn, tsumogiri), tsumogiri)
         return Discard(player, self._tiles(m, [m["pai"]], [self._hand(player)])[0], tsumogiri)
 
-    def _thrown(self, text: str, player: int, drawn: int, tsumogiri: bool) -> int:
+    def _discarded_tile(self, text: str, player: int, drawn: int, tsumogiri: bool) -> int:
         if tsumogiri:
             return drawn
         return self._copy(text, self._hand(player), [drawn])

@@ -65,7 +65,7 @@ class SeatFeed:
     """Messages of a game for one seat, each event once.
 
     Args:
-        player: the seat, absolute.
+        player: who sits there, absolute.
     """
 
     def __init__(self, player: int) -> None:

@@ -49,7 +49,7 @@ def write(record: GameRecord) -> str:
     Raises:
         ReplayFormatError: the events do not form a game: one does not fit those before it.
     """
-    writer = _Writer(record)
+    writer = _MjlogWriter(record)
     try:
         for event in record.events:
             writer.add(event)
@@ -117,7 +117,7 @@ def _hundreds(points: Four) -> str:
     return _numbers(tuple(value // 100 for value in points))
 
 
-class _Writer:
+class _MjlogWriter:
     """Folds a game's events and collects their tags."""
 
     def __init__(self, record: GameRecord) -> None:

@@ -116,7 +116,7 @@ def _parse(text: str) -> _Tag | None:
     attributes = dict(pairs)
     if len(attributes) != len(pairs) or len(pairs) > MAX_ATTRIBUTES:
         raise ReplayFormatError(f"<{found['name']}>: a repeated attribute, or too many")
-    if any(len(value) > MAX_VALUE for value in attributes.values()):
+    if len(text) > MAX_VALUE and any(len(value) > MAX_VALUE for value in attributes.values()):
         raise ReplayTooLarge(f"<{found['name']}>: a value of more than {MAX_VALUE} characters")
     return None if found["close"] else _Tag(found["name"], found["tile"], attributes)
 
@@ -146,7 +146,8 @@ class _Reader:
         self._shuffles: list[str] = []
         self._header: dict[str, _Tag] = {}
         self._in_round = False
-        self._result_seen = False
+        self._takes_moves = False
+        """Whether the round still lacks its result."""
         self._ended = False
         self._drawn: Draw | None = None
         """The draw that a discard may follow; riichi, an indicator or a lost connection may come between."""
@@ -228,10 +229,6 @@ class _Reader:
     def _last(self) -> GameEvent | None:
         return self._events[-1] if self._events else None
 
-    @property
-    def _takes_moves(self) -> bool:
-        return self._in_round and not self._result_seen
-
     def _needs_round(self, tag: _Tag) -> None:
         if not self._takes_moves:
             raise tag.fail("is outside of a round")
@@ -242,7 +239,7 @@ class _Reader:
         """Ignore elements that only group others."""
 
     def init(self, tag: _Tag) -> None:
-        if self._in_round and not self._result_seen:
+        if self._takes_moves:
             raise tag.fail("a round begins before the previous one ended")
         self._close_round()
         init = read_init(tag)
@@ -261,7 +258,7 @@ class _Reader:
                 hands=(hands[0], hands[1], hands[2], hands[3]),
             )
         )
-        self._in_round, self._result_seen, self._drawn = True, False, None
+        self._in_round, self._takes_moves, self._drawn = True, True, None
 
     def draw(self, tag: _Tag) -> None:
         self._needs_round(tag)
@@ -295,7 +292,7 @@ class _Reader:
         self._events.append(Riichi(player) if declared else RiichiAccepted(player))
 
     def win(self, tag: _Tag) -> None:
-        if not self._in_round or (self._result_seen and not isinstance(self._last(), Win)):
+        if not self._in_round or not (self._takes_moves or isinstance(self._last(), Win)):
             raise tag.fail("is outside of a round")
         won = read_agari(tag)
         self._events.append(
@@ -333,7 +330,7 @@ class _Reader:
                 self._events.append(PlayerReturned(player))
 
     def _finish_round(self, final: FinalScores | None) -> None:
-        self._result_seen = True
+        self._takes_moves = False
         if final is not None:
             self._close_round()
             self._events.append(EndGame(final.scores, final.results))

@@ -34,7 +34,7 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
         round_index: 0 East 1 … 4 South 1 … 8 West 1.
         honba: repeats of the round.
         turn: discards of all players before it in this round.
-        player: absolute seat.
+        player: absolute, 0 dealt first.
         decision: the choice, every option, latency and budget.
         fallback: whether the policy's own answer was not used.
         late: whether it exceeded its budget.

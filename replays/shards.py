@@ -56,14 +56,14 @@ class ShardGame(msgspec.Struct, frozen=True):
     text: str
 
 
-class _Game(msgspec.Struct):
+class _ShardEntry(msgspec.Struct):
     id: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9-]{1,80}$")]
     text: str
     source: str = ""
     format: Annotated[str, msgspec.Meta(max_length=20)] = "mjlog"
 
 
-_games: Final = msgspec.json.Decoder(_Game)
+_games: Final = msgspec.json.Decoder(_ShardEntry)
 
 
 def shard_games(path: Path) -> Iterator[ShardGame | ShardLine]:

@@ -8,7 +8,7 @@ from game.events import Four
 from game.settlement import GameLength
 
 
-class Standing(msgspec.Struct, frozen=True):
+class SeriesStanding(msgspec.Struct, frozen=True):
     """State of a run in progress.
 
     Attributes:

@@ -10,14 +10,14 @@ import msgspec
 from game.events import Chi, Daiminkan, DrawnRound, GameEvent, Pon, Riichi, StartRound, Win
 
 
-class SeatTally(msgspec.Struct):
+class PlayerTally(msgspec.Struct):
     """Counts of one player.
 
     Attributes:
         decisions: decisions requested; forced moves are not.
         faults: decisions that had to be replaced.
         wins: rounds won.
-        tsumo: of these, wins by self-draw.
+        tsumo: wins by self-draw among these.
         won_points: points gained by wins, including honba and sticks.
         deal_ins: rounds in which the player discarded another player's winning tile.
         lost_points: points paid for deal-ins.
@@ -40,12 +40,12 @@ class SeatTally(msgspec.Struct):
     draws: int = 0
 
 
-Seats: TypeAlias = tuple[SeatTally, SeatTally, SeatTally, SeatTally]
+Tallies: TypeAlias = tuple[PlayerTally, PlayerTally, PlayerTally, PlayerTally]
 
 
-def tally(events: Iterable[GameEvent]) -> tuple[Seats, int]:
+def tally(events: Iterable[GameEvent]) -> tuple[Tallies, int]:
     """Counts per player (without decisions and faults), and the number of rounds dealt."""
-    seats = (SeatTally(), SeatTally(), SeatTally(), SeatTally())
+    tallies = (PlayerTally(), PlayerTally(), PlayerTally(), PlayerTally())
     rounds = 0
     called: set[int] = set()
     dealt_in: set[int] = set()
@@ -56,27 +56,27 @@ def tally(events: Iterable[GameEvent]) -> tuple[Seats, int]:
                 called.clear()
                 dealt_in.clear()
             case Chi() | Pon() | Daiminkan():
-                seats[event.player].calls += event.player not in called
+                tallies[event.player].calls += event.player not in called
                 called.add(event.player)
             case Riichi():
-                seats[event.player].riichi += 1
+                tallies[event.player].riichi += 1
             case Win():
-                _win(seats, event, dealt_in)
+                _win(tallies, event, dealt_in)
             case DrawnRound(reason="exhaustive" | "nagashi_mangan"):
-                for seat, hand in zip(seats, event.hands, strict=True):
-                    seat.draws += 1
-                    seat.tenpai_draws += hand is not None
-    return seats, rounds
+                for each, hand in zip(tallies, event.hands, strict=True):
+                    each.draws += 1
+                    each.tenpai_draws += hand is not None
+    return tallies, rounds
 
 
-def _win(seats: Seats, event: Win, dealt_in: set[int]) -> None:
-    winner = seats[event.player]
+def _win(tallies: Tallies, event: Win, dealt_in: set[int]) -> None:
+    winner = tallies[event.player]
     winner.wins += 1
     winner.won_points += event.deltas[event.player]
     if event.player == event.from_player:
         winner.tsumo += 1
         return
-    loser = seats[event.from_player]
+    loser = tallies[event.from_player]
     # two wins on the same tile are one mistake
     loser.deal_ins += event.from_player not in dealt_in
     loser.lost_points -= event.deltas[event.from_player]

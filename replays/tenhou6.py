@@ -81,7 +81,7 @@ def link(record: GameRecord) -> str:
 
 def _document(record: GameRecord) -> dict[str, Any]:
     faces = Faces((not record.game_type & _NO_RED_FIVES,) * 3)
-    writer = _Writer(faces)
+    writer = _Tenhou6Writer(faces)
     try:
         for event in record.events:
             writer.add(event)
@@ -121,7 +121,7 @@ def _display(game_type: int) -> str:
     return room + "".join(on if game_type & bit else off for bit, on, off in signs)
 
 
-class _Writer:
+class _Tenhou6Writer:
     """Sorts a game's events into the lists of its rounds."""
 
     def __init__(self, faces: Faces) -> None:
@@ -145,8 +145,8 @@ class _Writer:
             case Draw(player=player, tile=tile):
                 self._draws[player].append(number(tile))
             case Discard(player=player):
-                thrown = TSUMOGIRI if event.tsumogiri else number(event.tile)
-                self._discards[player].append(f"r{thrown}" if self._riichi else thrown)
+                discarded = TSUMOGIRI if event.tsumogiri else number(event.tile)
+                self._discards[player].append(f"r{discarded}" if self._riichi else discarded)
                 self._riichi = ""
             case Riichi():
                 self._riichi = "r"

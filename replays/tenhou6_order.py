@@ -50,7 +50,7 @@ from replays.tenhou6_tokens import (
     Gap,
     OwnKan,
     Take,
-    Throw,
+    WrittenDiscard,
 )
 
 MAX_STEPS: Final = 4000
@@ -64,8 +64,8 @@ class Lists(msgspec.Struct, frozen=True):
 
     Attributes:
         indicators: numbers of all revealed dora indicators, in order.
-        draws: of each player, in order.
-        discards: of each player, in order.
+        draws: draws of each player, in order.
+        discards: discards of each player, in order.
     """
 
     indicators: tuple[int, ...]
@@ -73,7 +73,7 @@ class Lists(msgspec.Struct, frozen=True):
     discards: tuple[tuple[DiscardToken, ...], ...]
 
 
-class Place:
+class SearchNode:
     """A point in a round: its state, the events so far, and how much of each list is used."""
 
     def __init__(self, state: np.void, events: list[GameEvent], *, by_the_rules: bool) -> None:
@@ -85,9 +85,9 @@ class Place:
         self.indicators = 1
         self.owed = 0
 
-    def copy(self) -> Place:
+    def copy(self) -> SearchNode:
         """A copy of this point, to try another order from."""
-        other = Place(clone(self.state), list(self.events), by_the_rules=self.by_the_rules)
+        other = SearchNode(clone(self.state), list(self.events), by_the_rules=self.by_the_rules)
         other.draws, other.discards = list(self.draws), list(self.discards)
         other.indicators, other.owed = self.indicators, self.owed
         return other
@@ -109,7 +109,7 @@ class _DeadEnd(Exception):  # noqa: N818 - not an error: another order is tried
     """The lists cannot be used up in this order."""
 
 
-def in_order(start: StartRound, lists: Lists, faces: Faces) -> Place:
+def in_order(start: StartRound, lists: Lists, faces: Faces) -> SearchNode:
     """Play a round up to its last discard, draw or kan.
 
     Orders in which every player keeps to the rules are tried before orders with a violation.
@@ -130,16 +130,16 @@ class _Search:
         self._lists = lists
         self._faces = faces
         self._steps = 0
-        first = Place(new_round(), [], by_the_rules=by_the_rules)
+        first = SearchNode(new_round(), [], by_the_rules=by_the_rules)
         try:
             first.add(start)
         except StateMismatchError as exc:
             raise ReplayFormatError(f"the deal: {exc}") from None
         # Alternatives not tried yet: a place, and the caller there.
-        self._open: list[tuple[Place, int]] = []
+        self._open: list[tuple[SearchNode, int]] = []
         self._place = first
 
-    def run(self) -> Place:
+    def run(self) -> SearchNode:
         """The first place where all lists are used up."""
         furthest, reason = -1, ""
         while True:
@@ -210,8 +210,8 @@ class _Search:
             case None:
                 self._finish()
                 return False
-            case Throw():
-                self._throw(player, token)
+            case WrittenDiscard():
+                self._discard(player, token)
             case OwnKan():
                 self._own_kan(player, token)
             case Gap():
@@ -219,7 +219,7 @@ class _Search:
         self._place.discards[player] += 1
         return True
 
-    def _throw(self, player: int, token: Throw) -> None:
+    def _discard(self, player: int, token: WrittenDiscard) -> None:
         where = self._at("discards", player)
         drawn = int(self._place.state["drawn"])
         tsumogiri = token.number == TSUMOGIRI
@@ -249,9 +249,9 @@ class _Search:
 
     def _after_discard(self) -> bool:
         """Continue after a discard; False if the round ends with it."""
-        thrower = int(self._place.state["last_player"])
-        answers = self._callers(thrower)
-        following = (thrower + 1) % 4
+        discarder = int(self._place.state["last_player"])
+        answers = self._callers(discarder)
+        following = (discarder + 1) % 4
         if isinstance(self._next_draw(following), Take):
             answers.append(_PASS)
         if not answers:
@@ -263,13 +263,13 @@ class _Search:
         self._answer(first)
         return True
 
-    def _callers(self, thrower: int) -> list[int]:
+    def _callers(self, discarder: int) -> list[int]:
         """The players whose next entry may call the last discard, chi last."""
         found = []
         tile = int(self._place.state["last_tile"])
         for player in range(4):
             token = self._next_draw(player)
-            if not isinstance(token, Call) or (player + token.from_seat) % 4 != thrower:
+            if not isinstance(token, Call) or (player + token.from_seat) % 4 != discarder:
                 continue
             if tile in self._faces.copies.get(token.called, ()):
                 found.append((token.kind is MeldKind.CHI, player))
@@ -278,16 +278,16 @@ class _Search:
     def _answer(self, caller: int) -> None:
         """Let one player call the last discard, or the next one draw."""
         state = self._place.state
-        thrower = int(state["last_player"])
-        if state["riichi"][thrower] == 1:
-            self._place.add(RiichiAccepted(thrower))
+        discarder = int(state["last_player"])
+        if state["riichi"][discarder] == 1:
+            self._place.add(RiichiAccepted(discarder))
         if caller == _PASS:
-            self._draw((thrower + 1) % 4)
+            self._draw((discarder + 1) % 4)
             return
         token = self._next_draw(caller)
         assert isinstance(token, Call)
         own = sorted(self._copies(token.own, AT_HAND + caller, self._at("draws", caller)))
-        self._place.add(_call(token.kind, caller, thrower, int(state["last_tile"]), own))
+        self._place.add(_call(token.kind, caller, discarder, int(state["last_tile"]), own))
         self._place.draws[caller] += 1
         if token.kind is MeldKind.DAIMINKAN:
             self._place.owed += 1

@@ -27,7 +27,7 @@ from game.scoring import context_of, evaluate
 from game.state import clone, hand_tiles
 from replays.copies import free_copy
 from replays.record import GameRecord, Names, check_game_id, usual_type
-from replays.tenhou6_order import Lists, Place, in_order
+from replays.tenhou6_order import Lists, SearchNode, in_order
 from replays.tenhou6_tokens import (
     ALL_READY,
     DRAW_NAMES,
@@ -94,7 +94,7 @@ class _Document(msgspec.Struct):
 _Tokens = list[int | str]
 
 
-class _Round(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+class _LoggedRound(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
     """One round as stored in ``log``."""
 
     place: tuple[int, int, int]
@@ -129,7 +129,7 @@ class _Round(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
 
 
 _documents: Final = msgspec.json.Decoder(_Document)
-_rounds: Final = msgspec.json.Decoder(_Round)
+_rounds: Final = msgspec.json.Decoder(_LoggedRound)
 
 
 def is_link(text: str) -> bool:
@@ -277,18 +277,18 @@ def _end_of_game(values: list[float]) -> EndGame:
 # --- a round ----------------------------------------------------------------------------------------------
 
 
-def _read_round(row: _Round, number: int, faces: Faces) -> list[GameEvent]:
+def _read_round(row: _LoggedRound, number: int, faces: Faces) -> list[GameEvent]:
     index, honba, _ = row.place
     name = f"round {number} ({'ESWN'[index // 4 % 4]}{index % 4 + 1}, honba {honba})"
     try:
         place = in_order(_start(row, faces), _lists(row), faces)
-        _Result(place, row.ura, faces).add(row.result)
+        _ResultReader(place, row.ura, faces).add(row.result)
     except (ReplayFormatError, StateMismatchError, ValueError) as exc:
         raise ReplayFormatError(f"tenhou6 {name}: {exc}") from None
     return [*place.events, EndRound()]
 
 
-def _start(row: _Round, faces: Faces) -> StartRound:
+def _start(row: _LoggedRound, faces: Faces) -> StartRound:
     index, honba, sticks = row.place
     if not 0 <= index <= 15 or not 0 <= honba <= 999 or not 0 <= sticks <= 999:
         raise ValueError("round, honba or sticks are out of range")
@@ -301,7 +301,7 @@ def _start(row: _Round, faces: Faces) -> StartRound:
     return StartRound(index, honba, sticks, index % 4, row.scores, first, (a, b, c, d))
 
 
-def _lists(row: _Round) -> Lists:
+def _lists(row: _LoggedRound) -> Lists:
     return Lists(
         indicators=tuple(row.indicators),
         draws=_parsed(row.draws, parse_draw, "draws"),
@@ -336,10 +336,10 @@ def _deal(numbers: list[int], faces: Faces) -> list[int]:
     return tiles
 
 
-class _Result:
+class _ResultReader:
     """Adds the end of a round to its moves."""
 
-    def __init__(self, place: Place, ura: list[int], faces: Faces) -> None:
+    def __init__(self, place: SearchNode, ura: list[int], faces: Faces) -> None:
         self._place = place
         # All wins are valued in the state at the first one.
         self._moment = clone(place.state)
@@ -419,9 +419,9 @@ class _Result:
         reason = DRAW_NAMES[name]
         deltas = _four(rows[0]) if rows else (0, 0, 0, 0)
         state = self._place.state
-        thrower = int(state["last_player"])
-        if state["phase"] == PHASE_CLAIM and state["riichi"][thrower] == 1 and reason != "triple_ron":
-            self._place.add(RiichiAccepted(thrower))
+        discarder = int(state["last_player"])
+        if state["phase"] == PHASE_CLAIM and state["riichi"][discarder] == 1 and reason != "triple_ron":
+            self._place.add(RiichiAccepted(discarder))
         shown = self._shown(name, deltas)
         a, b, c, d = (tuple(hand_tiles(state, p)) if p in shown else None for p in range(4))
         self._place.add(DrawnRound(reason, deltas, (a, b, c, d)))

@@ -65,7 +65,7 @@ class Call(msgspec.Struct, frozen=True):
     own: tuple[int, ...]
 
 
-class Throw(msgspec.Struct, frozen=True):
+class WrittenDiscard(msgspec.Struct, frozen=True):
     """A discard; ``number`` is `TSUMOGIRI` for the tile just drawn."""
 
     number: int
@@ -91,7 +91,7 @@ class Gap(msgspec.Struct, frozen=True):
 
 
 DrawToken: TypeAlias = Take | Call
-DiscardToken: TypeAlias = Throw | OwnKan | Gap
+DiscardToken: TypeAlias = WrittenDiscard | OwnKan | Gap
 
 
 class Faces:
@@ -151,16 +151,16 @@ def parse_discard(token: int | str) -> DiscardToken:
     """Parse one entry of a discard list.
 
     >>> parse_discard("r60"), parse_discard(0)
-    (Throw(number=60, riichi=True), Gap())
+    (WrittenDiscard(number=60, riichi=True), Gap())
 
     Raises:
         ValueError: it is neither a discard nor a kan on the player's own turn.
     """
     if isinstance(token, int):
-        return Gap() if token == NOTHING else Throw(token)
+        return Gap() if token == NOTHING else WrittenDiscard(token)
     riichi = _RIICHI.fullmatch(token)
     if riichi:
-        return Throw(int(riichi[1]), riichi=True)
+        return WrittenDiscard(int(riichi[1]), riichi=True)
     letter, before, numbers = _split(token)
     kind = _KINDS[letter]
     if kind not in (MeldKind.ANKAN, MeldKind.KAKAN):

@@ -1,6 +1,6 @@
-"""What Tenhou's tags of a round hold, on the wire and in record files alike: INIT, N, AGARI and RYUUKYOKU.
+"""Parses the tags of a round, on the wire and in record files: INIT, N, AGARI and RYUUKYOKU.
 
-Attributes go in, typed values come out, points in place of hundreds. Each figure is checked against its
+Attributes go in, typed values come out, with points instead of hundreds. Each value is checked against its
 range, but not against the others: the caller does that. ``who`` is a player in record files and a seat on the
 wire, where seat 0 is ours.
 
@@ -19,7 +19,7 @@ from game.tiles import TILES
 from replays.tenhou_attributes import Attributes
 
 HUNDRED: Final = 100
-"""Points in a unit of the tags' scores."""
+"""Points per unit of the tags' scores."""
 SCORE_MAX: Final = 9999
 """In hundreds."""
 HAND_SIZES: Final = (1, 2, 4, 5, 7, 8, 10, 11, 13, 14)
@@ -56,7 +56,7 @@ class SeedValues(msgspec.Struct, frozen=True):
 
 
 class InitTag(msgspec.Struct, frozen=True):
-    """A deal. ``hand`` is our own on the wire, else empty; ``hands`` are those given by number."""
+    """A deal. ``hand`` is our own on the wire, otherwise empty; ``hands`` are the numbered ones."""
 
     seed: SeedValues
     scores: Four
@@ -74,7 +74,7 @@ def read_seed(a: Attributes, indicators: int = 1) -> SeedValues:
 
 
 def read_scores(a: Attributes) -> Four:
-    """``ten``: scores in points. A riichi without 1,000 points leaves less than none."""
+    """``ten``: scores in points. A riichi without 1,000 points leaves a negative score."""
     return a.four("ten", -SCORE_MAX, SCORE_MAX, HUNDRED)
 
 
@@ -94,7 +94,7 @@ def _hands(a: Attributes, sizes: tuple[int, ...]) -> Hands:
 
 
 class MeldTag(msgspec.Struct, frozen=True):
-    """A meld, None where the code is a three-player north."""
+    """A meld, None if the code is a three-player north."""
 
     who: int
     code: int
@@ -123,7 +123,7 @@ def is_north(code: int) -> bool:
 
 
 def meld_event(player: int, meld: Meld) -> Chi | Pon | Daiminkan | Ankan | Kakan:
-    """The event of a player who lays a meld.
+    """The event of a player's meld.
 
     >>> meld_event(2, decode_meld(27031))
     Chi(player=2, from_player=1, tile=51, consumed=(42, 44))

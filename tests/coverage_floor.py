@@ -1,8 +1,8 @@
-"""Shows how much of the wire and the table the tests reached; fails below the floor.
+"""Shows the coverage of `bot.tenhou` and `game`; fails below the floor.
 
     python -m tests.coverage_floor
 
-Reads what `pytest --cov` left; `[tool.coverage]` in pyproject.toml says what is measured and what is not.
+Reads the data of `pytest --cov`; `[tool.coverage]` in pyproject.toml defines what is measured.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def show(folder: str, files: Mapping[str, Counts]) -> bool:
 
 
 def percent(counts: Iterable[Counts], what: str, total: str) -> float:
-    """How much of something was reached; of nothing, nothing, so that a run of no tests is no success."""
+    """The share reached, in per cent; 0 if there is nothing to reach, so that an empty run fails."""
     counts = list(counts)
     there = sum(each[total] for each in counts)
     return 100.0 * sum(each[f"covered_{what}"] for each in counts) / there if there else 0.0

@@ -1,4 +1,4 @@
-"""A round set up in a few words: hands in text form, one player's eyes, events by tile text."""
+"""Sets up a round concisely: hands in text form, seen by one player, events by tile text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from game.events import (
     StartRound,
 )
 from game.layout import AT_HAND, AT_UNSEEN, ROUND_STATE
+from game.observation import Observation
 from game.rules import legal_actions
+from game.settlement import GameLength
 from game.state import apply, hand_tiles, melds_of, new_round
 from game.tiles import parse_hand, tile_text
 
@@ -87,12 +89,12 @@ class Scene:
         return next(t for t in range(136) if tile_text(t) == text and self.record["where"][t] == place)
 
     def draw(self, text: str = "", player: int | None = None) -> Scene:
-        """The next player (or the given one) draws; with a text if his hand is known."""
+        """The next player (or the given one) draws; with a text if the hand is known."""
         who = self._next() if player is None else player
         return self.apply(Draw(who, self.find(text, AT_UNSEEN) if text else -1))
 
     def discard(self, text: str, *, tsumogiri: bool | None = None) -> Scene:
-        """Whose turn it is throws a tile; by default as drawn if it is that face, or he is in riichi."""
+        """The player to move discards a tile; by default tsumogiri if it has the drawn face, or in riichi."""
         who = int(self.record["turn"])
         known = bool(self.record["hand_known"][who])
         drawn = int(self.record["drawn"])
@@ -103,11 +105,11 @@ class Scene:
         return self.apply(Discard(who, tile, tsumogiri))
 
     def turn(self, text: str) -> Scene:
-        """The next player, whose hand is hidden, draws and throws this tile from his hand."""
+        """The next player, whose hand is hidden, draws and discards this tile from the hand."""
         return self.draw().discard(text)
 
     def own(self, draw: str, discard: str) -> Scene:
-        """The next player, whose hand is known, draws and throws."""
+        """The next player, whose hand is known, draws and discards."""
         return self.draw(draw).discard(discard)
 
     def chi(self, *own: str, player: int) -> Scene:
@@ -128,12 +130,12 @@ class Scene:
         return self.apply(Daiminkan(player, int(self.record["last_player"]), tile, (a, b, c)))
 
     def ankan(self, text: str) -> Scene:
-        """Whose turn it is lays a closed kan of this kind."""
+        """The player to move makes a closed kan of this kind."""
         first = parse_hand(text)[0] & ~3
         return self.apply(Ankan(int(self.record["turn"]), (first, first + 1, first + 2, first + 3)))
 
     def kakan(self, text: str) -> Scene:
-        """Whose turn it is adds the fourth tile to his pon of this kind."""
+        """The player to move adds the fourth tile to a pon of this kind."""
         who = int(self.record["turn"])
         kind = parse_hand(text)[0] >> 2
         pon = next(m for m in melds_of(self.record, who) if m.tiles[0] >> 2 == kind)
@@ -146,7 +148,7 @@ class Scene:
         return self.apply(DoraRevealed(self.find(text, AT_UNSEEN)))
 
     def riichi(self, discard: str) -> Scene:
-        """Whose turn it is declares riichi and throws; the stick is paid."""
+        """The player to move declares riichi and discards; the stick is paid."""
         who = int(self.record["turn"])
         self.apply(Riichi(who)).discard(discard)
         return self.apply(RiichiAccepted(who))
@@ -155,8 +157,12 @@ class Scene:
         """The player's legal actions now."""
         return legal_actions(self.record, player)
 
+    def observe(self, player: int = 0, length: GameLength = "hanchan") -> Observation:
+        """A player's decision."""
+        return Observation(self.record, player, tuple(self.legal(player)), length)
+
     def faces(self, kind: ActionKind, player: int = 0) -> list[str]:
-        """The tile texts of the legal actions of one kind: the thrown tile, or the consumed ones joined."""
+        """The tile texts of the legal actions of one kind: the discard, or the consumed tiles joined."""
         return [
             "".join(tile_text(t) for t in a.consumed) if a.consumed else tile_text(a.tile)
             for a in self.legal(player)

@@ -1,4 +1,4 @@
-"""A table over a stacked wall, played in a few words: hands and draws in text form, moves by tile text."""
+"""Plays at a table over a stacked wall: hands and draws in text form, moves by tile text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from game.actions import PASS, Action, ActionKind
 from game.events import Discard, EndRound, Event, GameEvent, StartRound
 from game.table import Table
 from game.tiles import TILES, face_of, parse_hand, tile_text
-from game.walls import indicator_place, next_place, replacement_place
+from game.walls import LIVE_TILES, dealt_places, indicator_place, next_place, replacement_place
 
 
 def stacked_wall(
@@ -38,12 +38,10 @@ def stacked_wall(
         wall[place] = tile
 
     for player, hand in enumerate(hands):
-        seat = (player - dealer) % 4
-        places = [16 * turn + 4 * seat + i for turn in range(3) for i in range(4)] + [48 + seat]
-        for place, tile in zip(places, parse_hand(hand), strict=bool(hand)):
+        for place, tile in zip(dealt_places(player, dealer), parse_hand(hand), strict=bool(hand)):
             put(place, tile_text(tile))
     for number, text in enumerate(_tiles(draws)):
-        put(next_place(70, 0) + number, text)
+        put(next_place(LIVE_TILES, 0) + number, text)
     for number, text in enumerate(_tiles(replacements)):
         put(replacement_place(number + 1), text)
     for number, text in enumerate(_tiles(indicators)):
@@ -63,7 +61,7 @@ def _tiles(text: str) -> list[str]:
 
 
 class Play:
-    """A table whose seats do as told, and pass where nothing is said."""
+    """A table whose players do as told, and otherwise pass."""
 
     def __init__(self, wall: list[int], **options: Any) -> None:
         self.table = Table(1, wall=wall, **options)
@@ -93,7 +91,7 @@ class Play:
         return any(action.kind is kind for action in self.table.legal(player))
 
     def throw(self, *texts: str) -> list[GameEvent]:
-        """The players whose turns they are throw these tiles one after the other; nobody claims them."""
+        """The players to move discard these tiles in turn; no player claims them."""
         before = len(self.table.events)
         for text in texts:
             self.act(self.turn(), ActionKind.DISCARD, text)
@@ -101,23 +99,23 @@ class Play:
         return self.table.events[before:]
 
     def tsumogiri(self, times: int) -> None:
-        """The next players throw what they draw."""
+        """The next players discard the tiles they draw."""
         for _ in range(times):
             self.throw(tile_text(int(self.table.state["drawn"])))
 
     def pass_all(self) -> list[GameEvent]:
-        """Everybody asked about a discard or an added kan passes."""
+        """All players asked about a discard or an added kan pass."""
         if self.table.waiting() and PASS in self.table.legal(self.table.waiting()[0]):
             return self.table.step({})
         return []
 
     def turn(self) -> int:
-        """Whose turn it is."""
+        """The player to move."""
         (player,) = self.table.waiting()
         return player
 
     def play_out(self) -> list[GameEvent]:
-        """Everybody throws what he draws until the round is over."""
+        """All players discard the tiles they draw until the round is over."""
         before = len(self.table.events)
         while not any(isinstance(event, EndRound) for event in self.table.events[before:]):
             self.tsumogiri(1)
@@ -143,5 +141,5 @@ def last_round(events: list[GameEvent]) -> StartRound:
 
 def last_discard(events: list[GameEvent]) -> Discard:
     """The newest discard."""
-    thrown: Discard = of_type(events, Discard)[-1]
-    return thrown
+    discarded: Discard = of_type(events, Discard)[-1]
+    return discarded

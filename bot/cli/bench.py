@@ -7,16 +7,18 @@ from typing import Annotated
 import typer
 
 from bot.cli.options import (
-    LARGEST_SEED,
     AsJson,
     ConfigFile,
     CorpusFolder,
     Device,
+    Permutations,
     Seed,
     Workers,
     load_settings,
     reported,
+    seed_of,
 )
+from bot.cli.training_options import FeatureSet, Precision, Preset, TrainingSeed
 
 bench = typer.Typer(help="Run benchmarks.", no_args_is_help=True)
 
@@ -64,18 +66,10 @@ def measure_decision(
             help="Measure untrained networks on this feature set: lite-239/1 or suphx-838/1.", metavar="NAME"
         ),
     ] = None,
-    permutations: Annotated[
-        int | None,
-        typer.Option(
-            help="Tile permutations to average over: 1, 6 or 12; default: the configured number.",
-            metavar="NUMBER",
-        ),
-    ] = None,
+    permutations: Permutations = None,
     device: Device = None,
     decisions: Annotated[int, typer.Option(help="Number of decisions.", metavar="NUMBER", min=1)] = 1000,
-    seed: Annotated[
-        int, typer.Option(help="Seed of the walls.", metavar="NUMBER", min=0, max=LARGEST_SEED)
-    ] = 0,
+    seed: Annotated[int, seed_of("the walls")] = 0,
     as_json: AsJson = False,
     config_file: ConfigFile = None,
 ) -> int:
@@ -118,15 +112,7 @@ def measure_loader(
         int | None,
         typer.Option(help="Stop after about this many samples; default: all.", metavar="NUMBER", min=1),
     ] = None,
-    seed: Annotated[
-        int,
-        typer.Option(
-            help="Seed of the sample order and the tile permutations.",
-            metavar="NUMBER",
-            min=0,
-            max=LARGEST_SEED,
-        ),
-    ] = 0,
+    seed: Annotated[int, seed_of("the sample order and the tile permutations")] = 0,
 ) -> int:
     """Measure the speed of the training data loader.
 
@@ -162,8 +148,8 @@ def measure_selfplay(
     Reports hanchan per second by number of concurrent tables and of processes, and where the time goes.
     """
     from bot.logs.setup import set_up_logs
+    from game.workers.ordered import default_workers
     from learning.arena.selfplay_bench import PLAYERS, bench_selfplay, print_bench
-    from learning.workers.ordered import default_workers
 
     set_up_logs()
     workers = workers or default_workers()
@@ -178,27 +164,13 @@ def measure_training(
     model: Annotated[
         str, typer.Option(help="Model to train: discard, riichi, chi, pon or kan.", metavar="NAME")
     ] = "discard",
-    preset: Annotated[
-        str, typer.Option(help="Network size: tiny, small, medium or paper.", metavar="NAME")
-    ] = "small",
-    features: Annotated[
-        str, typer.Option(help="Feature set; default: the model's lite set.", metavar="NAME")
-    ] = "",
-    precision: Annotated[
-        str, typer.Option(help="Numeric precision: auto, bf16 or fp32.", metavar="NAME")
-    ] = "auto",
+    preset: Preset = "small",
+    features: FeatureSet = "",
+    precision: Precision = "auto",
     seconds: Annotated[
         float, typer.Option(help="Duration of each slice, in seconds.", metavar="NUMBER", min=0.1)
     ] = 10.0,
-    seed: Annotated[
-        int,
-        typer.Option(
-            help="Seed of weights, sample order and tile permutations.",
-            metavar="NUMBER",
-            min=0,
-            max=LARGEST_SEED,
-        ),
-    ] = 0,
+    seed: TrainingSeed = 0,
     as_json: AsJson = False,
 ) -> int:
     """Measure the speed of training.

@@ -7,7 +7,16 @@ from typing import Annotated, Literal
 
 import typer
 
-from bot.cli.options import ConfigFile, Device, LogFormat, LogLevel, Policy, load_settings, reported
+from bot.cli.options import (
+    ConfigFile,
+    Device,
+    LogFormat,
+    LogLevel,
+    Permutations,
+    Policy,
+    load_settings,
+    reported,
+)
 from bot.cli.paths import existing_folder
 
 
@@ -16,7 +25,7 @@ def engine(
     seat: Annotated[
         int | None,
         typer.Option(
-            help="Seat of the bot, 0 to 3, for a start_game message without an id.",
+            help="The bot's player number, 0 (first dealer) to 3, for a start_game message without an id.",
             metavar="NUMBER",
             min=0,
             max=3,
@@ -45,13 +54,7 @@ def engine(
             parser=existing_folder,
         ),
     ] = None,
-    permutations: Annotated[
-        int | None,
-        typer.Option(
-            help="Tile permutations to average over: 1, 6 or 12; default: the configured number.",
-            metavar="NUMBER",
-        ),
-    ] = None,
+    permutations: Permutations = None,
     device: Device = None,
     config_file: ConfigFile = None,
     log_level: LogLevel = "warning",

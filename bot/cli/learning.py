@@ -8,18 +8,44 @@ from typing import Annotated
 import typer
 
 from bot.cli.options import (
-    LARGEST_SEED,
     AnswerTimeout,
     AsJson,
     CorpusFolder,
     Ray,
     Records,
+    Tonpuu,
+    WallSeed,
     Workers,
     check_ray,
+    folder_for,
     reported,
+    seed_of,
 )
 from bot.cli.paths import existing_folder, existing_path, output_file, output_folder
 from bot.cli.selection import Data, GameSample, LeastRank, OfficialAi, PlayerName, Rooms, Split
+from bot.cli.training_options import (
+    Augment,
+    Averaging,
+    BatchSize,
+    Blanked,
+    CheckpointFolder,
+    ContinueFrom,
+    Depth,
+    FeatureSet,
+    GamesShare,
+    MaximumSamples,
+    Passes,
+    Precision,
+    Preset,
+    TowerFrom,
+    TrainingSeed,
+    ValidateEvery,
+    ValidationRows,
+    Width,
+    patience_in,
+    peak_learning_rate,
+)
+from game.rewards import HANCHAN_REWARDS
 
 corpus = typer.Typer(help="Build and check the training corpus.", no_args_is_help=True)
 training = typer.Typer(help="Train the networks on real games.", no_args_is_help=True)
@@ -49,9 +75,7 @@ def verify_corpus(
 @reported
 def build_corpus(
     paths: Records,
-    out: Annotated[
-        Path, typer.Option("--out", help="Folder for the corpus.", metavar="FOLDER", parser=output_folder)
-    ],
+    out: Annotated[Path, folder_for("for the corpus")],
     as_json: AsJson = False,
     workers: Workers = None,
 ) -> int:
@@ -70,9 +94,7 @@ def build_corpus(
 @reported
 def extract_records(
     paths: Records,
-    out: Annotated[
-        Path, typer.Option("--out", help="Folder to write to.", metavar="FOLDER", parser=output_folder)
-    ],
+    out: Annotated[Path, folder_for("to write to")],
     part: Annotated[
         list[str] | None,
         typer.Option(
@@ -102,115 +124,36 @@ def add_training_command(model: str) -> None:
     @reported
     def train_model(
         folder: CorpusFolder,
-        out: Annotated[
-            Path,
-            typer.Option(
-                "--out",
-                help="Folder for the checkpoint; a stopped run resumes.",
-                metavar="FOLDER",
-                parser=output_folder,
-            ),
-        ],
-        preset: Annotated[
-            str, typer.Option(help="Network size: tiny, small, medium or paper.", metavar="NAME")
-        ] = "small",
-        width: Annotated[
-            int | None,
-            typer.Option(
-                help="Number of channels; default: the preset's.", metavar="NUMBER", min=1, max=4096
-            ),
-        ] = None,
-        depth: Annotated[
-            int | None,
-            typer.Option(help="Number of blocks; default: the preset's.", metavar="NUMBER", min=1, max=1000),
-        ] = None,
-        features: Annotated[
-            str, typer.Option(help="Feature set; default: the model's lite set.", metavar="NAME")
-        ] = "",
-        without: Annotated[
-            list[str] | None,
-            typer.Option(help="Group of feature planes to zero; may be repeated.", metavar="GROUP"),
-        ] = None,
+        out: CheckpointFolder,
+        preset: Preset = "small",
+        width: Width = None,
+        depth: Depth = None,
+        features: FeatureSet = "",
+        without: Blanked = None,
         room: Rooms = None,
         least_rank: LeastRank = -1,
         player: PlayerName = "",
         ai: OfficialAi = None,
-        share: Annotated[
-            float, typer.Option(help="Share of the games to use, 0 to 1.", metavar="NUMBER", min=0.0, max=1.0)
-        ] = 1.0,
-        passes: Annotated[
-            float, typer.Option(help="Passes over all decisions.", metavar="NUMBER", min=0.0)
-        ] = 1.0,
-        samples: Annotated[
-            int, typer.Option(help="Maximum number of samples; 0 for no limit.", metavar="NUMBER", min=0)
-        ] = 0,
-        batch_size: Annotated[
-            int, typer.Option(help="Samples per step.", metavar="NUMBER", min=1, max=1_000_000)
-        ] = 512,
+        share: GamesShare = 1.0,
+        passes: Passes = 1.0,
+        samples: MaximumSamples = 0,
+        batch_size: BatchSize = 512,
         learning_rate: Annotated[
             float | None,
-            typer.Option(
-                help="Peak learning rate; default: the preset's.", metavar="NUMBER", min=0.0, max=100.0
-            ),
+            peak_learning_rate("; default: the preset's"),
         ] = None,
-        averaging: Annotated[
-            float,
-            typer.Option(
-                help="Decay of the moving average of the weights; 0 keeps the last weights.",
-                metavar="NUMBER",
-                min=0.0,
-                max=1.0,
-            ),
-        ] = 0.999,
-        augment: Annotated[
-            bool, typer.Option(help="Permute the suits and mirror the ranks (1 to 9) at random.")
-        ] = True,
-        precision: Annotated[
-            str,
-            typer.Option(
-                help="Numeric precision: auto, bf16 or fp32; auto is bf16 where it is fast.", metavar="NAME"
-            ),
-        ] = "auto",
-        validate_every: Annotated[
-            int, typer.Option(help="Samples between two validations.", metavar="NUMBER", min=1)
-        ] = 500_000,
-        validation_rows: Annotated[
-            int, typer.Option(help="Samples per validation.", metavar="NUMBER", min=1)
-        ] = 50_000,
+        averaging: Averaging = 0.999,
+        augment: Augment = True,
+        precision: Precision = "auto",
+        validate_every: ValidateEvery = 500_000,
+        validation_rows: ValidationRows = 50_000,
         patience: Annotated[
             int,
-            typer.Option(
-                help="Stop after this many validations without improvement; 0: never.",
-                metavar="NUMBER",
-                min=0,
-            ),
+            patience_in("validations"),
         ] = 0,
-        continue_from: Annotated[
-            Path | None,
-            typer.Option(
-                help="Folder of a checkpoint of this model whose weights to start from.",
-                metavar="FOLDER",
-                parser=existing_folder,
-            ),
-        ] = None,
-        tower_from: Annotated[
-            Path | None,
-            typer.Option(
-                help="Folder of a discard model whose tower to start from; that model has seen the most "
-                "hands.",
-                metavar="FOLDER",
-                parser=existing_folder,
-            ),
-        ] = None,
-        seed: Annotated[
-            int,
-            typer.Option(
-                help="Seed of weights, sample order and tile permutations.",
-                metavar="NUMBER",
-                min=0,
-                max=LARGEST_SEED,
-            ),
-        ] = 0,
+        continue_from: ContinueFrom = None,
+        tower_from: TowerFrom = None,
+        seed: TrainingSeed = 0,
         as_json: AsJson = False,
     ) -> int:
         """Train this model on the decisions of real games.
@@ -266,19 +209,11 @@ for _model in ("discard", "riichi", "chi", "pon", "kan"):
 @reported
 def train_reward(
     folder: CorpusFolder,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            help="Folder for the checkpoint; a stopped run resumes.",
-            metavar="FOLDER",
-            parser=output_folder,
-        ),
-    ],
+    out: CheckpointFolder,
     rewards: Annotated[
         tuple[float, float, float, float],
         typer.Option(help="Rewards for first to fourth place.", metavar="FIRST SECOND THIRD FOURTH"),
-    ] = (90.0, 45.0, 0.0, -135.0),
+    ] = HANCHAN_REWARDS,
     room: Annotated[
         list[str] | None,
         typer.Option(
@@ -298,9 +233,7 @@ def train_reward(
     batch_games: Annotated[
         int, typer.Option(help="Games per step.", metavar="NUMBER", min=1, max=1_000_000)
     ] = 256,
-    learning_rate: Annotated[
-        float, typer.Option(help="Peak learning rate.", metavar="NUMBER", min=0.0, max=100.0)
-    ] = 2e-3,
+    learning_rate: Annotated[float, peak_learning_rate()] = 2e-3,
     joined: Annotated[
         float,
         typer.Option(
@@ -312,13 +245,9 @@ def train_reward(
     ] = 0.25,
     patience: Annotated[
         int,
-        typer.Option(
-            help="Stop after this many passes without improvement; 0: never.", metavar="NUMBER", min=0
-        ),
+        patience_in("passes"),
     ] = 5,
-    seed: Annotated[
-        int, typer.Option(help="Seed of weights and order.", metavar="NUMBER", min=0, max=LARGEST_SEED)
-    ] = 0,
+    seed: Annotated[int, seed_of("weights and order")] = 0,
     as_json: AsJson = False,
 ) -> int:
     """Train the global reward predictor on the results of real games.
@@ -356,18 +285,8 @@ def train_reward(
 def train_study(
     study: Annotated[str, typer.Argument(help="Study to run: parts or data.", metavar="NAME")],
     folder: CorpusFolder,
-    out: Annotated[
-        Path, typer.Option("--out", help="Folder for the runs.", metavar="FOLDER", parser=output_folder)
-    ],
-    seed: Annotated[
-        int,
-        typer.Option(
-            help="Seed of weights, sample order and tile permutations.",
-            metavar="NUMBER",
-            min=0,
-            max=LARGEST_SEED,
-        ),
-    ] = 0,
+    out: Annotated[Path, folder_for("for the runs")],
+    seed: TrainingSeed = 0,
     as_json: AsJson = False,
 ) -> int:
     """Study what makes the discard model better.
@@ -391,8 +310,8 @@ def evaluate_accuracy(
     checkpoints: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Folder of checkpoints; default: the shipped ones; may be repeated, and the others are then "
-            "compared with the first.",
+            help="Folder of checkpoints; default: the included ones; may be repeated, and the others are "
+            "then compared with the first.",
             metavar="FOLDER",
             parser=existing_folder,
         ),
@@ -420,12 +339,7 @@ def evaluate_accuracy(
             help="Decisions per model to sample for the rule-based player.", metavar="NUMBER", min=1
         ),
     ] = 20_000,
-    seed: Annotated[
-        int,
-        typer.Option(
-            help="Seed of the samples and the intervals.", metavar="NUMBER", min=0, max=LARGEST_SEED
-        ),
-    ] = 0,
+    seed: Annotated[int, seed_of("the samples and the intervals")] = 0,
     as_json: AsJson = False,
 ) -> int:
     """Compare the networks' choices with those of players in real games.
@@ -457,9 +371,7 @@ def evaluate_danger(
     split: Split = "",
     room: Rooms = None,
     games: GameSample = 0,
-    seed: Annotated[
-        int, typer.Option(help="Seed of the samples.", metavar="NUMBER", min=0, max=LARGEST_SEED)
-    ] = 0,
+    seed: Annotated[int, seed_of("the samples")] = 0,
     as_json: AsJson = False,
 ) -> int:
     """Compare the danger that reviews show with real games.
@@ -507,7 +419,7 @@ def evaluate_loss(
             metavar="POLICY",
         ),
     ] = "network",
-    seed: Annotated[int, typer.Option(help="Seed of all samples.", metavar="NUMBER", min=0)] = 0,
+    seed: Annotated[int, seed_of("all samples")] = 0,
     as_json: AsJson = False,
 ) -> int:
     """Measure how accurate the losses in reviews are.
@@ -518,12 +430,12 @@ def evaluate_loss(
     """
     from bot.logs.setup import set_up_logs
     from bot.startup.models import use_threads
-    from learning.losses.study import Plan, study
+    from learning.losses.study import LossPlan, study
     from learning.losses.text import print_report
 
     set_up_logs()
     use_threads()
-    plan = Plan(games, split, worlds, policy, seed)
+    plan = LossPlan(games, split, worlds, policy, seed)
     return print_report(study(data, plan, quiet=as_json), as_json=as_json)
 
 
@@ -548,13 +460,11 @@ def arena(
         int,
         typer.Option(help="Number of games, rounded up to whole sets.", metavar="NUMBER", min=1),
     ] = 400,
-    seed: Annotated[
-        int, typer.Option(help="Seed of all walls.", metavar="NUMBER", min=0, max=LARGEST_SEED)
-    ] = 0,
+    seed: WallSeed = 0,
     two: Annotated[
         bool, typer.Option("--two", help="Play two against two instead of one against three.")
     ] = False,
-    tonpuu: Annotated[bool, typer.Option("--tonpuu", help="Play tonpuusen instead of hanchan.")] = False,
+    tonpuu: Tonpuu = False,
     sequential: Annotated[
         bool, typer.Option("--sequential", help="Stop as soon as one side is clearly better.")
     ] = False,

@@ -29,6 +29,25 @@ LARGEST_SEED: Final = 2**31 - 1
 LONGEST_WORD: Final = 200
 """Characters; file names are shorter."""
 
+
+def seed_of(what: str) -> Any:
+    """The option of a seed.
+
+    Args:
+        what: what it determines.
+    """
+    return typer.Option("--seed", help=f"Seed of {what}.", metavar="NUMBER", min=0, max=LARGEST_SEED)
+
+
+def folder_for(what: str) -> Any:
+    """The option of a folder that a command writes.
+
+    Args:
+        what: what is in it.
+    """
+    return typer.Option("--out", help=f"Folder {what}.", metavar="FOLDER", parser=output_folder)
+
+
 ConfigFile = Annotated[
     Path | None,
     typer.Option(
@@ -68,12 +87,7 @@ Policy = Annotated[
         metavar="POLICY",
     ),
 ]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", help="Folder for the records of finished games.", metavar="FOLDER", parser=output_folder
-    ),
-]
+Out = Annotated[Path | None, folder_for("for the records of finished games")]
 RecordsFolder = Annotated[
     Path | None,
     typer.Option(
@@ -81,6 +95,13 @@ RecordsFolder = Annotated[
         help="Folder of the records; default: records.folder from the configuration.",
         metavar="FOLDER",
         parser=existing_folder,
+    ),
+]
+Permutations = Annotated[
+    int | None,
+    typer.Option(
+        help="Tile permutations to average over: 1, 6 or 12; default: the configured number.",
+        metavar="NUMBER",
     ),
 ]
 DryRun = Annotated[
@@ -141,6 +162,10 @@ Ray = Annotated[
         metavar="ADDRESS",
     ),
 ]
+
+
+WallSeed = Annotated[int, seed_of("all walls")]
+Tonpuu = Annotated[bool, typer.Option("--tonpuu", help="Play tonpuusen instead of hanchan.")]
 
 
 def reported(command: Callable[P, int]) -> Callable[P, None]:

@@ -86,7 +86,7 @@ def review(
     ],
     seat: Annotated[
         int | None,
-        typer.Option(help="Seat to review; 0 is the first dealer.", metavar="0-3", min=0, max=3),
+        typer.Option(help="Player to review, by number; 0 is the first dealer.", metavar="0-3", min=0, max=3),
     ] = None,
     player: Annotated[
         str, typer.Option(help="Player to review, by name or the start of it.", metavar="NAME")
@@ -103,7 +103,7 @@ def review(
     compare: Annotated[
         str,
         typer.Option(
-            help="A second policy to show as well, or seat:N for the figures of another seat.",
+            help="A second policy to show as well, or seat:N for the figures of another player, by number.",
             metavar="PLAYER",
         ),
     ] = "",

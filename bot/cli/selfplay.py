@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bot.cli.options import (
-    LARGEST_SEED,
     AnswerTimeout,
     AsJson,
     DashboardHost,
     DashboardPort,
     DashboardTokenEnv,
     Ray,
+    Tonpuu,
+    WallSeed,
     Workers,
     check_ray,
     load_settings,
@@ -25,7 +26,7 @@ from bot.cli.options import (
 from bot.cli.paths import output_folder
 
 if TYPE_CHECKING:
-    from replays.standing import Standing
+    from replays.standing import SeriesStanding
 
 
 @reported
@@ -45,15 +46,13 @@ def selfplay(
         list[str] | None,
         typer.Option(
             help="One player for all seats, or four separated by commas, each as for `suzaku arena`; "
-            "default: the shipped networks. If an engine's command contains commas, repeat --players for "
+            "default: the included networks. If an engine's command contains commas, repeat --players for "
             "each player instead.",
             metavar="PLAYER,…",
         ),
     ] = None,
-    seed: Annotated[
-        int, typer.Option(help="Seed of all walls.", metavar="NUMBER", min=0, max=LARGEST_SEED)
-    ] = 0,
-    tonpuu: Annotated[bool, typer.Option("--tonpuu", help="Play tonpuusen instead of hanchan.")] = False,
+    seed: WallSeed = 0,
+    tonpuu: Tonpuu = False,
     form: Annotated[
         Literal["mjlog", "mjai"],
         typer.Option("--format", help="Format of the records.", metavar="mjlog|mjai"),
@@ -79,10 +78,10 @@ def selfplay(
 
     set_up_logs()
     with contextlib.ExitStack() as stack:
-        watch: playing.Watch = playing.unwatched
+        on_standing: playing.OnStanding = playing.unobserved
         if dashboard:
             shown = {"host": dashboard_host, "port": dashboard_port, "token_env": dashboard_token_env}
-            watch = stack.enter_context(_dashboard(out, form, shown))
+            on_standing = stack.enter_context(_dashboard(out, form, shown))
         return playing.selfplay(
             players or ["network"],
             out,
@@ -95,12 +94,12 @@ def selfplay(
             ray=ray,
             as_json=as_json,
             prepare=warm_up_visibly,
-            watch=watch,
+            on_standing=on_standing,
         )
 
 
 @contextlib.contextmanager
-def _dashboard(out: Path, form: str, shown: dict[str, Any]) -> Iterator[Callable[[Standing], None]]:
+def _dashboard(out: Path, form: str, shown: dict[str, Any]) -> Iterator[Callable[[SeriesStanding], None]]:
     """Open the dashboard; yields the function that reports the run's progress to it."""
     import os
 

@@ -21,7 +21,7 @@ MOST_TOLD: Final = 20
 _FOUND_MAX: Final = 80
 
 
-class Expected(msgspec.Struct, frozen=True):
+class ExpectedValues(msgspec.Struct, frozen=True):
     """Describes the values a field accepts, where its type does not."""
 
     text: str
@@ -139,7 +139,7 @@ def _clipped(text: str, length: int) -> str:
 
 
 def _expectation(field: FieldInfo) -> str:
-    told = [item.text for item in field.metadata if isinstance(item, Expected)]
+    told = [item.text for item in field.metadata if isinstance(item, ExpectedValues)]
     return told[0] if told else _type_text(field.annotation) + _bounds_text(field.metadata)
 
 

@@ -14,12 +14,12 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from bot.config.problems import Expected, Problem, describe_errors, find, report
-from bot.config.sources import ENV_PREFIX, Layer, merge, read_environment, read_yaml
+from bot.config.problems import ExpectedValues, Problem, describe_errors, find, report
+from bot.config.sources import ENV_PREFIX, SourceValues, merge, read_environment, read_yaml
 from bot.tenhou.game_types import GameType, parse_game_type
 from bot.tenhou.gate import (
-    Conduct,
     Gate,
+    PlayTerms,
     TenhouTerms,
     breaches,
     own_host_problem,
@@ -111,40 +111,48 @@ def _hosts(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-TypeNumber = Annotated[int, BeforeValidator(_game_type), Expected("a game type we play, by number or name")]
-Lobby = Annotated[
-    str, BeforeValidator(_lobby), Expected('0, a private lobby "1000" to "9999", or a tournament "C12345678"')
+TypeNumber = Annotated[
+    int, BeforeValidator(_game_type), ExpectedValues("a game type we play, by number or name")
 ]
-Url = Annotated[str, BeforeValidator(_url), Expected('a WebSocket address like "ws://127.0.0.1:4000", or ""')]
-Host = Annotated[str, BeforeValidator(_host), Expected("a host name")]
+Lobby = Annotated[
+    str,
+    BeforeValidator(_lobby),
+    ExpectedValues('0, a private lobby "1000" to "9999", or a tournament "C12345678"'),
+]
+Url = Annotated[
+    str, BeforeValidator(_url), ExpectedValues('a WebSocket address like "ws://127.0.0.1:4000", or ""')
+]
+Host = Annotated[str, BeforeValidator(_host), ExpectedValues("a host name")]
 OwnHost = Annotated[
     str,
     BeforeValidator(_own_host),
-    Expected("an address of this machine, without the port, which has its own key"),
+    ExpectedValues("an address of this machine, without the port, which has its own key"),
 ]
 GuestName = Annotated[
     str,
     BeforeValidator(_guest_name),
-    Expected(f'a name of at most {NAME_LENGTH} characters that does not begin with ID, or ""'),
+    ExpectedValues(f'a name of at most {NAME_LENGTH} characters that does not begin with ID, or ""'),
 ]
 NamedHost = Annotated[
-    str, BeforeValidator(_named_host), Expected('a host of your own network, without a port, or ""')
+    str, BeforeValidator(_named_host), ExpectedValues('a host of your own network, without a port, or ""')
 ]
 Hosts = Annotated[
     tuple[Host, ...],
     BeforeValidator(_hosts),
     Field(min_length=1),
-    Expected("a list of one or more host names"),
+    ExpectedValues("a list of one or more host names"),
 ]
 EnvName = Annotated[
-    str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$"), Expected('the name of an environment variable, or ""')
+    str,
+    Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$"),
+    ExpectedValues('the name of an environment variable, or ""'),
 ]
 Policy = Annotated[
     str,
     BeforeValidator(_policy),
-    Expected("one of " + ", ".join(BUILT_IN_POLICIES) + ", or python:FILE.py for your own"),
+    ExpectedValues("one of " + ", ".join(BUILT_IN_POLICIES) + ", or python:FILE.py for your own"),
 ]
-Folder = Annotated[Path, BeforeValidator(_folder), Expected("a path")]
+Folder = Annotated[Path, BeforeValidator(_folder), ExpectedValues("a path")]
 
 
 class Section(BaseModel):
@@ -194,7 +202,7 @@ class DecisionSection(Section):
     """The policy, its time budget, and the fallback when it fails."""
 
     policy: Policy = "network"
-    checkpoints: Annotated[str, BeforeValidator(_optional_path), Expected('a folder, or ""')] = ""
+    checkpoints: Annotated[str, BeforeValidator(_optional_path), ExpectedValues('a folder, or ""')] = ""
     permutations: Literal[1, 6, 12] = 12
     device: Literal["auto", "cpu", "cuda"] = "cpu"
     budget_ms: Annotated[int, Field(ge=100, le=60_000)] = 3000
@@ -215,7 +223,7 @@ class Records(Section):
     """Where finished games are saved."""
 
     folder: Folder = Path("replays/games")
-    capture: Annotated[str, BeforeValidator(_optional_path), Expected('a file name, or ""')] = ""
+    capture: Annotated[str, BeforeValidator(_optional_path), ExpectedValues('a file name, or ""')] = ""
 
 
 class Logs(Section):
@@ -289,7 +297,7 @@ def load_config(
     layers = [read_yaml(path)] if path else [read_yaml(DEFAULT_FILE)] if DEFAULT_FILE.exists() else []
     from_environment, problems = read_environment(environment, LISTED_ENV)
     layers.append(from_environment)
-    layers.append(Layer("the command line", {k: v for k, v in (flags or {}).items() if v is not None}))
+    layers.append(SourceValues("the command line", {k: v for k, v in (flags or {}).items() if v is not None}))
     values, origins = merge(layers, {"local": "local", "tenhou": "tenhou"})
     config, more = _validate(values, origins)
     problems += more
@@ -354,7 +362,7 @@ def _impossible_at_home(local: Local) -> Iterator[Problem]:
 
 
 def _impossible_on_tenhou(config: Config, terms: TenhouTerms) -> Iterator[Problem]:
-    conduct = Conduct(config.tenhou.type, config.play.games, config.pace)
+    conduct = PlayTerms(config.tenhou.type, config.play.games, config.pace)
     for breach in breaches(terms, conduct):
         yield Problem((*breach.keys, "play.server"), breach.message)
 

@@ -17,7 +17,7 @@ _MAX_BYTES: Final = 1 << 16
 _MAX_SCALAR: Final = 4096
 
 
-class Layer(msgspec.Struct, frozen=True):
+class SourceValues(msgspec.Struct, frozen=True):
     """Values of one source by key path; a section that is not a mapping is listed under its own name."""
 
     name: str
@@ -26,7 +26,7 @@ class Layer(msgspec.Struct, frozen=True):
     """The source's name for a key path, where it differs from the path."""
 
 
-def read_yaml(path: Path) -> Layer:
+def read_yaml(path: Path) -> SourceValues:
     """The values of a configuration file.
 
     Raises:
@@ -48,10 +48,12 @@ def read_yaml(path: Path) -> Layer:
         content = {}
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: found {kind(content)}, expected sections such as `play:`")
-    return Layer(str(path), _flat(content))
+    return SourceValues(str(path), _flat(content))
 
 
-def read_environment(environment: Mapping[str, str], others: frozenset[str]) -> tuple[Layer, list[Problem]]:
+def read_environment(
+    environment: Mapping[str, str], others: frozenset[str]
+) -> tuple[SourceValues, list[Problem]]:
     """Values of variables such as ``SUZAKU_PLAY__GAMES``; ``others`` have our prefix but another purpose."""
     values: dict[str, Any] = {}
     names: dict[str, str] = {}
@@ -68,10 +70,12 @@ def read_environment(environment: Mapping[str, str], others: frozenset[str]) -> 
         path = f"{section}.{key}"
         values[path] = _scalar(environment[name])
         names[path] = name
-    return Layer("environment", values, names), problems
+    return SourceValues("environment", values, names), problems
 
 
-def merge(layers: Sequence[Layer], servers: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+def merge(
+    layers: Sequence[SourceValues], servers: Mapping[str, str]
+) -> tuple[dict[str, Any], dict[str, str]]:
     """Merge the layers; later ones override earlier ones.
 
     Returns:

@@ -78,7 +78,7 @@ class Access:
         return bool(self._token)
 
 
-class Gate:
+class RequestGuard:
     """ASGI middleware: refuses requests that break the rules, and adds security headers to responses."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:

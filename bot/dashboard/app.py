@@ -20,11 +20,11 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from bot.dashboard.access import Access, Gate
+from bot.dashboard.access import Access, RequestGuard
 from bot.dashboard.connections import Limits, Seldom
 from bot.dashboard.past import as_json, games_shown, replay_of
 from bot.dashboard.pump import About
-from bot.dashboard.show import Place, Show
+from bot.dashboard.show import BrowserPosition, Show
 from bot.logs.redaction import clean_text
 from game.errors import ReplayError
 from replays.viewer.page import WEB, embed, styles
@@ -50,7 +50,7 @@ class Watching:
         self._show = show
         self._limits = limits
         self._slow = Seldom()
-        self._watching: dict[WebSocket, Place] = {}
+        self._watching: dict[WebSocket, BrowserPosition] = {}
         self._moved = asyncio.Event()
 
     async def watch(self, socket: WebSocket) -> None:
@@ -113,7 +113,7 @@ def make_app(access: Access, folder: Path, about: About, watching: Watching | No
 
     Args:
         access: the access rules.
-        folder: of the past games.
+        folder: folder of the past games.
         about: the session.
         watching: serves the WebSocket; None if no game is played.
     """
@@ -126,7 +126,7 @@ def make_app(access: Access, folder: Path, about: About, watching: Watching | No
         Route("/web/{name}", _file),
     ]
     sockets = [WebSocketRoute("/live", watching.watch)] if watching else []
-    return Starlette(routes=[*routes, *sockets], middleware=[Middleware(Gate, access=access)])
+    return Starlette(routes=[*routes, *sockets], middleware=[Middleware(RequestGuard, access=access)])
 
 
 # --- pages ------------------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ class Connections:
     If there are too many, the one that has waited longest for its peer is closed in favour of the new one.
 
     Args:
-        limits: of connections, and of time.
+        limits: limits on connections and time.
     """
 
     def __init__(self, limits: Limits) -> None:

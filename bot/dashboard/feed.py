@@ -25,7 +25,7 @@ from bot.tenhou.session.events import (
 )
 from game.events import Four, GameEvent
 from replays.record import DecisionRecord
-from replays.standing import Standing
+from replays.standing import SeriesStanding
 
 MAX_WAITING: Final = 50_000
 """Items that may wait for a slow dashboard; a long game has some thousands."""
@@ -58,7 +58,7 @@ class Restated(msgspec.Struct, frozen=True):
     events: tuple[GameEvent, ...]
 
 
-class Decided(msgspec.Struct, frozen=True):
+class DecisionSent(msgspec.Struct, frozen=True):
     """A decision that was sent; latency from frame received to reply sent, ``late`` counts the whole run."""
 
     made: DecisionRecord
@@ -70,7 +70,7 @@ class Finished(msgspec.Struct, frozen=True):
     """A game is over.
 
     Attributes:
-        game_id: of its record.
+        game_id: id of its record.
         player: our absolute number.
         placements: by player.
         scores: final points by player.
@@ -88,7 +88,7 @@ class Missed(msgspec.Struct, frozen=True):
     """A game that ended while we were disconnected."""
 
 
-class Line(msgspec.Struct, frozen=True):
+class LineStateChanged(msgspec.Struct, frozen=True):
     """The state of the connection to the game server."""
 
     state: LineState
@@ -101,10 +101,12 @@ class Lost(msgspec.Struct, frozen=True):
 class Reached(msgspec.Struct, frozen=True):
     """The progress of a run of many games."""
 
-    standing: Standing
+    standing: SeriesStanding
 
 
-Item: TypeAlias = Began | Happened | Restated | Decided | Finished | Missed | Line | Lost | Reached
+Item: TypeAlias = (
+    Began | Happened | Restated | DecisionSent | Finished | Missed | LineStateChanged | Lost | Reached
+)
 
 
 class Feed:
@@ -138,9 +140,9 @@ class Feed:
         """Add an event of the session.
 
         Args:
-            event: of the session.
+            event: event of the session.
             log: the running game as the session knows it.
-            game_id: of that game.
+            game_id: id of that game.
             player: our absolute number in it.
         """
         match event:
@@ -151,15 +153,15 @@ class Feed:
                 self.follow(log, event.event)
             case Resumed():
                 self.follow(log)
-                self.put(Line("playing"))
+                self.put(LineStateChanged("playing"))
             case GameEnded():
                 self.put(Finished(game_id, player, event.placements, event.scores, event.results))
             case GameMissed():
                 self.put(Missed())
             case LoggedIn() | Queued():
-                self.put(Line("waiting"))
+                self.put(LineStateChanged("waiting"))
             case ServerClosing():
-                self.put(Line("closing"))
+                self.put(LineStateChanged("closing"))
 
     def follow(self, log: Sequence[GameEvent], event: GameEvent | None = None) -> None:
         """Add the progress of the running game.

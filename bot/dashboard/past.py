@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
+from bot.dashboard.game_messages import GameHeader, GameMessages, Message
 from bot.dashboard.session import ladder, standing
-from bot.dashboard.story import Head, Message, Story
 from bot.logs.redaction import REDACTOR
 from game.errors import ReplayError
 from game.events import Four
@@ -26,7 +26,7 @@ def games_shown(folder: Path, program: str) -> dict[str, Any]:
     """The list of games, and the results by day.
 
     Args:
-        folder: of the library.
+        folder: folder of the library.
         program: name and version of the program that shows it.
 
     Raises:
@@ -51,8 +51,8 @@ def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
     """A game of the library in the form of a review, with the decisions made in play.
 
     Args:
-        folder: of the library.
-        game_id: of the game.
+        folder: folder of the library.
+        game_id: id of the game.
         program: name and version of the program that shows it.
 
     Raises:
@@ -65,7 +65,7 @@ def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
     record = read_game(path)
     made, left_out = _decisions(path)
     player = mode(each.player for each in made) if made else 0
-    head = Head(
+    head = GameHeader(
         game_id=name,
         date=started(name),
         game_type=record.game_type,
@@ -80,7 +80,7 @@ def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
         rates=record.rates if any(record.ranks) else None,
     )
     told: list[Message] = []
-    Story(head, told.append).replay(record.events, made)
+    GameMessages(head, told.append).replay(record.events, made)
     return gathered(told) | {"left_out": left_out}
 
 

@@ -10,19 +10,19 @@ import structlog
 
 from bot.dashboard.feed import (
     Began,
-    Decided,
+    DecisionSent,
     Feed,
     Finished,
     Happened,
     Item,
-    Line,
+    LineStateChanged,
     Lost,
     Missed,
     Restated,
 )
+from bot.dashboard.game_messages import GameHeader, GameMessages
 from bot.dashboard.session import SessionFacts
 from bot.dashboard.show import Show
-from bot.dashboard.story import Head, Story
 from replays.record import JAPAN, shown_time
 
 log = structlog.get_logger(__name__)
@@ -68,7 +68,7 @@ class Pump:
             "past": about.has_past,
         }
         self._facts = SessionFacts(fixed)
-        self._story: Story | None = None
+        self._messages: GameMessages | None = None
         self._show.session(self._facts.facts())
 
     def work(self) -> None:
@@ -79,7 +79,7 @@ class Pump:
                 self._take(item)
             except Exception:  # worker loop: on an error, show nothing until the next game
                 log.exception("dashboard.failed", until="the next game nothing is shown")
-                self._story = None
+                self._messages = None
         if items:
             self._show.session(self._facts.facts())
 
@@ -91,37 +91,37 @@ class Pump:
         self._show.end()
 
     def _take(self, item: Item) -> None:
-        story = self._story
+        messages = self._messages
         match item:
             case Began():
                 self._facts.line = "playing"
                 self._facts.began(item)
-                self._story = Story(self._head(item), self._show.tell)
+                self._messages = GameMessages(self._head(item), self._show.send)
             case Happened(event):
-                if story is not None:
-                    story.replay((event,), ())
+                if messages is not None:
+                    messages.replay((event,), ())
             case Restated(events):
-                if story is not None:
-                    story.restated(events)
-            case Decided(made):
+                if messages is not None:
+                    messages.restated(events)
+            case DecisionSent(made):
                 self._facts.decided(item)
-                if story is not None:
-                    story.decided(made)
+                if messages is not None:
+                    messages.decided(made)
             case Finished():
                 self._facts.line = "waiting"
                 self._facts.finished(item)
             case Missed():
                 self._facts.missed += 1
-                self._story = None
+                self._messages = None
             case Lost():
-                self._story = None
-            case Line(state):
-                self._facts.line = "playing" if state == "open" and story is not None else state
+                self._messages = None
+            case LineStateChanged(state):
+                self._facts.line = "playing" if state == "open" and messages is not None else state
 
-    def _head(self, began: Began) -> Head:
+    def _head(self, began: Began) -> GameHeader:
         game = began.game
         own = [player == game.player for player in range(4)]
-        return Head(
+        return GameHeader(
             game_id=began.game_id,
             date=shown_time(datetime.now(JAPAN)),
             game_type=game.game_type,

@@ -10,7 +10,7 @@ from typing import Any, Final
 from bot.dashboard.feed import Feed, LineState, Reached
 from bot.dashboard.session import ladder, standing
 from bot.dashboard.show import Show
-from replays.standing import Standing
+from replays.standing import SeriesStanding
 
 LATELY_S: Final = 60.0
 """Time over which the current games per second are measured."""
@@ -37,7 +37,7 @@ class SeriesPump:
         self._now = now
         self._began = now()
         self._lately: deque[tuple[float, int]] = deque([(self._began, 0)])
-        self._latest: Standing | None = None
+        self._latest: SeriesStanding | None = None
         self._line: LineState = "connecting"
         self._ladders: list[dict[str, Any] | None] = []
         self._climbed_at = -LADDER_S
@@ -57,7 +57,7 @@ class SeriesPump:
         self._tell()
         self._show.end()
 
-    def _take(self, latest: Standing) -> None:
+    def _take(self, latest: SeriesStanding) -> None:
         now = self._now()
         if self._latest is None:  # loading the players does not count as playing
             self._began = now

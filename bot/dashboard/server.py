@@ -49,12 +49,12 @@ _UVICORN_LOGS: Final = SeldomLogged()
 log = structlog.get_logger(__name__)
 
 
-class Dashboard:
+class DashboardServer:
     """A web server in its own thread; a context manager that holds its port.
 
     Args:
         settings: address and port.
-        folder: of the past games.
+        folder: folder of the past games.
         about: the session.
         feed: items from the running game; None if no game is played.
         token: the required token, "" to admit everyone who can reach the address.
@@ -188,7 +188,7 @@ class Dashboard:
 
 def open_dashboard(
     config: Config, environment: Mapping[str, str], about: About, feed: Feed | None
-) -> Dashboard:
+) -> DashboardServer:
     """The dashboard as configured; prints its link, the only place where the token is shown.
 
     Raises:
@@ -196,7 +196,7 @@ def open_dashboard(
     """
     settings = config.dashboard
     token = _token(settings, environment)
-    dashboard = Dashboard(settings, config.records.folder, about, feed, token=token)
+    dashboard = DashboardServer(settings, config.records.folder, about, feed, token=token)
     shown = dashboard.url if settings.token_env else dashboard.link
     sys.stderr.write(f"dashboard: {shown}\n")
     return dashboard

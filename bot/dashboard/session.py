@@ -11,8 +11,8 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from bot.dashboard.feed import Began, Decided, Finished, LineState
-from bot.player.tally import Tally
+from bot.dashboard.feed import Began, DecisionSent, Finished, LineState
+from bot.player.tally import DecisionTally
 from bot.terminal.result import decisions_of
 from game.events import Four
 from game.ladder import climb_from
@@ -38,7 +38,7 @@ class SessionFacts:
         self._fixed = fixed
         self._now = now
         self._began = now()
-        self._tally = Tally()
+        self._tally = DecisionTally()
         self._places = [0, 0, 0, 0]
         self._results = 0
         self._length: GameLength = "hanchan"
@@ -52,7 +52,7 @@ class SessionFacts:
         if any(game.ranks):
             self._rank = {"rank": game.ranks[game.player], "rate": game.rates[game.player]}
 
-    def decided(self, item: Decided) -> None:
+    def decided(self, item: DecisionSent) -> None:
         """Count a decision."""
         self._tally.add(item.latency_ms, fallback=item.made.fallback)
         self._tally.late = item.late

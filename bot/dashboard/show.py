@@ -18,7 +18,7 @@ MAX_GAME: Final = 32 * 1024 * 1024
 """Bytes of messages kept per game; a hanchan has about a megabyte."""
 
 
-class Place(NamedTuple):
+class BrowserPosition(NamedTuple):
     """The position of a browser: the last message it has, and its version of the session state."""
 
     number: int
@@ -45,7 +45,7 @@ class Show:
         self._session = b'{"type":"session"}'
         self._version = -1
 
-    def tell(self, message: dict[str, Any]) -> None:
+    def send(self, message: dict[str, Any]) -> None:
         """Add a message; one that starts a game replaces all earlier messages."""
         number = self._first + len(self._messages)
         if message["type"] == "game":
@@ -68,16 +68,16 @@ class Show:
         self.over = True
         self._ring()
 
-    def place(self, run: str, number: str) -> Place:
+    def place(self, run: str, number: str) -> BrowserPosition:
         """The position at which a browser continues that has this message of this run."""
         known = run == self.run and number.isdecimal() and len(number) < 10
-        return Place(int(number) if known else -1, -1)
+        return BrowserPosition(int(number) if known else -1, -1)
 
     def greeting(self) -> str:
         """The first message on every connection."""
         return self._hello.decode()
 
-    def since(self, place: Place) -> tuple[str, Place]:
+    def since(self, place: BrowserPosition) -> tuple[str, BrowserPosition]:
         """The messages after a position as one JSON list, "" if there are none, and the next position."""
         lines = []
         at, size = place.number - self._first + 1, 0
@@ -91,12 +91,12 @@ class Show:
         if at == len(self._messages) and version != self._version:
             lines.append(self._session)
             version = self._version
-        after = Place(self._first + at - 1, version)
+        after = BrowserPosition(self._first + at - 1, version)
         return (f"[{b','.join(lines).decode()}]" if lines else ""), after
 
-    def is_past(self, place: Place) -> bool:
+    def is_past(self, place: BrowserPosition) -> bool:
         """Whether a browser at this position has everything."""
-        return place == Place(self._first + len(self._messages) - 1, self._version)
+        return place == BrowserPosition(self._first + len(self._messages) - 1, self._version)
 
     def _ring(self) -> None:
         self.bell.set()

@@ -53,7 +53,7 @@ def set_up_logs(level: str = "info", log_format: Format = "auto", stream: TextIO
     Args:
         level: debug, info, warning or error.
         log_format: ``auto`` is console on a terminal and JSON lines otherwise.
-        stream: of the lines; None for stderr.
+        stream: destination of the lines; None for stderr.
     """
     on_terminal = (stream or sys.stderr).isatty()
     as_console = log_format == "console" or (log_format == "auto" and on_terminal)

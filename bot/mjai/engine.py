@@ -17,6 +17,7 @@ import structlog
 from game.actions import Action, ActionKind
 from game.errors import ReplayFormatError
 from game.events import DoraRevealed, PlayerLeft, PlayerReturned, Riichi, RiichiAccepted
+from game.observation import Observation
 from game.rules import legal_actions
 from game.settlement import START_SCORE, GameLength
 from game.state import apply, clone
@@ -43,7 +44,7 @@ class EngineSettings(msgspec.Struct, frozen=True):
     """How an engine plays.
 
     Attributes:
-        length: of the games; no message states it.
+        length: length of the games; no message states it.
         player: our number, 0 to 3, if ``start_game`` has no ``id``; None if it always has one.
         failures: number of failed decisions after which the rules play the rest of the game.
         riichi_at_once: send riichi and its discard in one answer.
@@ -55,7 +56,7 @@ class EngineSettings(msgspec.Struct, frozen=True):
     riichi_at_once: bool = False
 
 
-class _Round(Enum):
+class _RoundState(Enum):
     """State of the round."""
 
     NONE = "none"
@@ -63,12 +64,12 @@ class _Round(Enum):
     LOST = "lost"  # a message did not fit, so the legal actions are no longer known
 
 
-class Engine:
+class MjaiEngine:
     """One seat, in one game after another.
 
     Args:
         policy: makes the decisions.
-        settings: of the engine.
+        settings: settings of the engine.
     """
 
     def __init__(self, policy: Policy, settings: EngineSettings | None = None) -> None:
@@ -76,11 +77,11 @@ class Engine:
         self._guard = PolicyGuard(policy, self._settings.failures)
         self._reader = MjaiReader()
         self._player = _NO_PLAYER if self._settings.player is None else self._settings.player
-        self._round = _Round.NONE
+        self._round = _RoundState.NONE
         self._asked = False
         self._scores: object = _START_SCORES
 
-    def tell(self, messages: Sequence[object]) -> list[Message]:
+    def receive(self, messages: Sequence[object]) -> list[Message]:
         """Process messages, and decide if our seat has a choice. Never raises.
 
         Messages that cannot be understood are logged. After an event that does not fit the round, the state
@@ -100,8 +101,8 @@ class Engine:
         answer = self._answer() if self._asked else []
         if not answer and not understood:
             return [dict(NONE)]
-        if not answer and self._round is _Round.LOST and messages:
-            return self._throw_back(messages[-1])
+        if not answer and self._round is _RoundState.LOST and messages:
+            return self._reject(messages[-1])
         return answer
 
     def _understands(self, message: object) -> bool:
@@ -121,8 +122,8 @@ class Engine:
 
     def _lose(self) -> None:
         self._asked = False
-        if self._round is _Round.FOLLOWED:
-            self._round = _Round.LOST
+        if self._round is _RoundState.FOLLOWED:
+            self._round = _RoundState.LOST
 
     def _hear(self, message: Mapping[str, Any]) -> None:
         if not MjaiReader.knows(message):
@@ -132,15 +133,15 @@ class Engine:
         self._scores = message.get("scores", self._scores)
         if kind in _HEARD:
             _HEARD[kind](self, message)
-        elif self._round is _Round.FOLLOWED:
+        elif self._round is _RoundState.FOLLOWED:
             self._follow(message)
-        elif self._round is _Round.NONE and kind not in SILENT:
+        elif self._round is _RoundState.NONE and kind not in SILENT:
             raise ReplayFormatError(f"{kind} outside a round")
 
     # --- incoming messages ---
 
     def _start_game(self, message: Mapping[str, Any]) -> None:
-        self._round = _Round.NONE
+        self._round = _RoundState.NONE
         self._guard.new_game()
         self._scores = message.get("scores", _START_SCORES)
         player = message.get("id", self._settings.player)
@@ -150,7 +151,7 @@ class Engine:
         self._player = int(player)
 
     def _start_round(self, message: Mapping[str, Any]) -> None:
-        self._round = _Round.LOST
+        self._round = _RoundState.LOST
         self._asked = False
         self._reader = MjaiReader()  # the deal states scores and sticks, so the last round is not needed
         self._reader.read({"scores": self._scores, **message})
@@ -158,10 +159,10 @@ class Engine:
             raise ReplayFormatError("start_kyoku before a start_game with the id of our seat")
         if not self._reader.state["hand_known"][self._player]:
             raise ReplayFormatError(f"start_kyoku does not show the hand of player {self._player}, our seat")
-        self._round = _Round.FOLLOWED
+        self._round = _RoundState.FOLLOWED
 
     def _end_round(self, _: Mapping[str, Any]) -> None:
-        self._round = _Round.NONE
+        self._round = _RoundState.NONE
         self._asked = False
 
     def _follow(self, message: Mapping[str, Any]) -> None:
@@ -192,7 +193,8 @@ class Engine:
         legal = legal_actions(state, self._player)
         if not legal:
             return None
-        decision = self._guard.decide(state, self._player, legal, self._settings.length)
+        observation = Observation(state, self._player, tuple(legal), self._settings.length)
+        decision = self._guard.decide(observation)
         log.info(
             "decision.made",
             round=int(state["round_index"]),
@@ -212,7 +214,7 @@ class Engine:
         assert action is not None, "riichi leaves a discard"
         return write_action(action, declared, self._player)
 
-    def _throw_back(self, message: object) -> list[Message]:
+    def _reject(self, message: object) -> list[Message]:
         """In a lost round, discard the drawn tile: always legal, and better than no answer."""
         if not isinstance(message, Mapping) or message.get("type") != "tsumo":
             return []
@@ -222,12 +224,12 @@ class Engine:
         return [{"type": "dahai", "actor": self._player, "pai": pai, "tsumogiri": True}]
 
 
-_HEARD: Final[dict[str, Callable[[Engine, Mapping[str, Any]], None]]] = {
-    "start_game": Engine._start_game,
-    "start_kyoku": Engine._start_round,
-    "hora": Engine._end_round,
-    "ryukyoku": Engine._end_round,
-    "end_kyoku": Engine._end_round,
-    "end_game": Engine._end_round,
+_HEARD: Final[dict[str, Callable[[MjaiEngine, Mapping[str, Any]], None]]] = {
+    "start_game": MjaiEngine._start_game,
+    "start_kyoku": MjaiEngine._start_round,
+    "hora": MjaiEngine._end_round,
+    "ryukyoku": MjaiEngine._end_round,
+    "end_kyoku": MjaiEngine._end_round,
+    "end_game": MjaiEngine._end_round,
 }
 """Messages at the start and end of rounds and games; end messages vary by arena and skip the reader."""

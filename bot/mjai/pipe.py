@@ -15,7 +15,7 @@ from typing import BinaryIO, Final, Literal, TextIO, TypeAlias
 import structlog
 
 from bot.config.settings import Config
-from bot.mjai.engine import Engine, EngineSettings
+from bot.mjai.engine import EngineSettings, MjaiEngine
 from bot.startup.models import load
 from bot.startup.warm import warm_up_visibly
 from game.errors import ReplayError, ReplayFormatError, ReplayTooLarge
@@ -56,12 +56,12 @@ def run_engine(config: Config, *, player: int | None, answers: Answers, arrays: 
     with contextlib.redirect_stdout(sys.stderr):  # keep libraries' output out of the answers
         policy = load(config.decision)
         warm_up_visibly(policy=policy)
-        converse(Engine(policy, settings), sys.stdin.buffer, out, answers=answers, arrays=arrays)
+        converse(MjaiEngine(policy, settings), sys.stdin.buffer, out, answers=answers, arrays=arrays)
     return 0
 
 
 def converse(
-    engine: Engine, source: BinaryIO, out: TextIO, *, answers: Answers = "auto", arrays: bool = False
+    engine: MjaiEngine, source: BinaryIO, out: TextIO, *, answers: Answers = "auto", arrays: bool = False
 ) -> None:
     """Answer line by line until the source ends; empty lines are skipped."""
     for line in _lines(source):
@@ -73,7 +73,7 @@ def converse(
             out.flush()
 
 
-def _answer(engine: Engine, line: bytes) -> tuple[list[Message], bool]:
+def _answer(engine: MjaiEngine, line: bytes) -> tuple[list[Message], bool]:
     """The engine's answer to a line, and whether the line was an array."""
     try:
         value = _value(line)
@@ -81,8 +81,8 @@ def _answer(engine: Engine, line: bytes) -> tuple[list[Message], bool]:
         log.error("engine.misunderstood", reason=str(error))  # noqa: TRY400 - the reason is enough
         return [dict(NONE)], False
     if isinstance(value, list):
-        return engine.tell(value), True
-    return engine.tell([value]), False
+        return engine.receive(value), True
+    return engine.receive([value]), False
 
 
 def _value(line: bytes) -> object:

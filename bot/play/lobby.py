@@ -11,7 +11,7 @@ import structlog
 
 from bot.config.settings import Config
 from bot.play.stopping import signals_call
-from bot.records.keeping import Records, closing_text
+from bot.records.keeping import RecordKeeper, closing_text
 from bot.startup.warm import warm_up_visibly
 from bot.tenhou.lobby import Lobby, LobbySettings
 from bot.terminal.result import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
@@ -25,7 +25,7 @@ def run_lobby(config: Config, *, dry_run: bool) -> int:
     if dry_run:
         print(f"would open a lobby on 127.0.0.1, {port_text(config)}; records to {config.records.folder}")
         return EXIT_DONE
-    records = Records(config.records.folder)
+    records = RecordKeeper(config.records.folder)
     records.check()
     warm_up_visibly()
     try:
@@ -38,7 +38,7 @@ def run_lobby(config: Config, *, dry_run: bool) -> int:
 
 
 @contextlib.asynccontextmanager
-async def local_lobby(config: Config, records: Records) -> AsyncIterator[Lobby]:
+async def local_lobby(config: Config, records: RecordKeeper) -> AsyncIterator[Lobby]:
     """The lobby as configured, open.
 
     Raises:
@@ -65,7 +65,7 @@ def port_text(config: Config) -> str:
     return f"port {config.local.port}" if config.local.port else "a free port"
 
 
-async def _serve(config: Config, records: Records) -> int:
+async def _serve(config: Config, records: RecordKeeper) -> int:
     stopping = asyncio.Event()
     forced = asyncio.Event()
     async with local_lobby(config, records) as lobby:

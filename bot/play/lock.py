@@ -24,7 +24,7 @@ def id_lock(folder: Path, login_id: str) -> Iterator[None]:
     The system releases the lock when the process ends, however it ends, so no cleanup is needed.
 
     Args:
-        folder: of the lock files; created if missing.
+        folder: folder of the lock files; created if missing.
         login_id: the secret id, or the guest name; the file name contains only a hash of it.
 
     Raises:

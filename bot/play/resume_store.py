@@ -7,7 +7,6 @@ reveals nothing, and only one process at a time uses it. An account does not nee
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ import structlog
 
 from bot.play.lock import hashed_name, lock_file
 from game.errors import ConfigError
+from game.files import replace_file
 
 SLOTS: Final = 16
 """Guests that can play concurrently from one user account of this machine."""
@@ -45,10 +45,7 @@ class ResumeStore:
             if not code:
                 self._path.unlink(missing_ok=True)
                 return
-            temporary = self._path.with_suffix(".tmp")
-            with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-                file.write(code)
-            temporary.replace(self._path)
+            replace_file(self._path, code.encode(), mode=0o600)
         except OSError as exc:
             log.warning("resume.unsaved", reason=exc.strerror or str(exc))
 
@@ -58,7 +55,7 @@ def resume_store(folder: Path, server: str) -> Iterator[ResumeStore | None]:
     """Reserve the store of a guest's code on a server for the duration of the block.
 
     Args:
-        folder: of the codes; created if missing.
+        folder: folder of the codes; created if missing.
         server: address of the server; a code is valid on one server only.
 
     Yields:

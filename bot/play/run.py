@@ -16,7 +16,7 @@ import platformdirs
 import structlog
 
 from bot.config.settings import Config, login_name
-from bot.dashboard.feed import Decided, Feed, Line
+from bot.dashboard.feed import DecisionSent, Feed, LineStateChanged
 from bot.logs.redaction import REDACTOR, clean_text, redact
 from bot.logs.setup import hidden
 from bot.play.lobby import local_lobby, port_text
@@ -25,7 +25,7 @@ from bot.play.resume_store import ResumeStore, resume_store
 from bot.play.stopping import signals_call
 from bot.player.clock import MonotonicClock
 from bot.player.seat_player import PlayerSettings, SeatPlayer
-from bot.records.keeping import Records, closing_text
+from bot.records.keeping import RecordKeeper, closing_text
 from bot.startup.models import PolicyLoader, policy_text
 from bot.startup.warm import warm_up_visibly
 from bot.tenhou.client import ClientSettings, Direction, Hooks, TenhouClient
@@ -90,7 +90,7 @@ def play_games(
         store = stack.enter_context(_resume_store(config)) if has_code else None
         feed = stack.enter_context(_dashboard(config, environment))
         models = PolicyLoader(config.decision)
-        run = Run(config, login, capture, models, started, store, feed)
+        run = PlayRun(config, login, capture, models, started, store, feed)
         stack.callback(run.close)
         warm_up_visibly(policy=models.policy)
         asyncio.run(run.play())
@@ -120,7 +120,7 @@ def plan_text(config: Config) -> str:
     )
 
 
-class Run:
+class PlayRun:
     """One run of `suzaku play`: one or more games with one login."""
 
     def __init__(
@@ -139,7 +139,7 @@ class Run:
         self._config = config
         self._login = login
         self._capture = capture
-        self._records = Records(config.records.folder)
+        self._records = RecordKeeper(config.records.folder)
         self._records.check()
         self._journal = Journal(keep=self._records.keep)
         self._clock = MonotonicClock()
@@ -285,7 +285,7 @@ class Run:
 
     def _on_line(self, state: Literal["open", "lost"]) -> None:
         if self._feed is not None:
-            self._feed.put(Line(state))
+            self._feed.put(LineStateChanged(state))
 
     def _on_event(self, event: SessionEvent) -> None:
         if self._feed is not None:
@@ -305,7 +305,7 @@ class Run:
         self._decision = made.decision
         if self._feed is not None:
             tally = self._player.tally
-            self._feed.put(Decided(made, tally.latest_ms, tally.late))
+            self._feed.put(DecisionSent(made, tally.latest_ms, tally.late))
         self._show()
 
     def _show(self) -> None:

@@ -13,17 +13,17 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
-import numpy as np
 import structlog
 
 from bot.player.clock import Clock
 from bot.player.pace import Pace, Uniform, action_delay_s
-from bot.player.tally import Tally
-from bot.player.worker import Worker
+from bot.player.tally import DecisionTally
+from bot.player.worker import WorkerThread
 from game.actions import Action
 from game.errors import DeadlineExceeded, DecisionError, IllegalActionError, LocalProtocolError, ModelError
-from game.settlement import GameLength
-from policies.decision import Decision, Option, Policy, PolicyGuard, fall_back, last_resort
+from game.observation import Observation
+from policies.decision import Decision, Option, PolicyGuard, fall_back, last_resort
+from policies.slots import Policy
 from replays.record import DecisionRecord
 
 log = structlog.get_logger(__name__)
@@ -52,31 +52,23 @@ class PlayerSettings(msgspec.Struct, frozen=True):
     pace: Pace = "instant"
 
 
-class SeatPrompt(msgspec.Struct, frozen=True):
-    """A choice put to our seat.
+class SeatPrompt(Observation, frozen=True, kw_only=True):
+    """A choice put to our seat; its record is a copy that nothing else modifies.
 
     Attributes:
         prompt_id: the session's number for it; answers to older numbers are dropped.
-        record: a copy of the round's state that nothing else modifies.
-        player: our absolute number.
-        legal: the legal actions, never empty.
-        length: of the game.
         opened_at: when its frame arrived, by our clock.
     """
 
     prompt_id: int
-    record: np.void
-    player: int
-    legal: tuple[Action, ...]
-    length: GameLength
     opened_at: float
 
 
-class _Job(NamedTuple):
+class _RunningDecision(NamedTuple):
     """A running decision: its prompt, its worker, and until when to wait for it."""
 
     prompt: SeatPrompt
-    worker: Worker
+    worker: WorkerThread
     until: float
 
 
@@ -102,7 +94,7 @@ class SeatPlayer:
         on_decision: Callable[[DecisionRecord], None] | None = None,
         date: Callable[[], float] = time.time,
     ) -> None:
-        self.tally = Tally()
+        self.tally = DecisionTally()
         self.decisions: list[DecisionRecord] = []
         self._load_policy = load_policy
         self._guard: PolicyGuard | None = None
@@ -110,10 +102,10 @@ class SeatPlayer:
         self._clock = clock
         self._rng = rng
         self._on_decision = on_decision
-        self._thinker = Worker("decision")
-        self._rules = Worker("rules")
-        self._left_behind: list[Worker] = []
-        self._unwanted: dict[asyncio.Future[Decision], _Job] = {}
+        self._thinker = WorkerThread("decision")
+        self._rules = WorkerThread("rules")
+        self._left_behind: list[WorkerThread] = []
+        self._unwanted: dict[asyncio.Future[Decision], _RunningDecision] = {}
         self._prompt: SeatPrompt | None = None
         self._task: asyncio.Task[None] | None = None
         self._faults = 0
@@ -210,7 +202,7 @@ class SeatPlayer:
         def work() -> Decision:
             if self._guard is None:
                 self._guard = PolicyGuard(self._load_policy(), self._settings.failures)
-            decision = self._guard.decide(prompt.record, prompt.player, prompt.legal, prompt.length)
+            decision = self._guard.decide(prompt)
             if self._guard.tripped and not decision.fallback_reason:
                 reason = "the policy failed too often in this game"
                 return msgspec.structs.replace(decision, source="fallback", fallback_reason=reason)
@@ -218,7 +210,7 @@ class SeatPlayer:
 
         reserve_ms = min(RULES_RESERVE_MS, self._settings.budget_ms / 2)
         until = self._deadline(prompt) - reserve_ms / 1000
-        decision = await self._in_time(thinker.submit(work), _Job(prompt, thinker, until))
+        decision = await self._in_time(thinker.submit(work), _RunningDecision(prompt, thinker, until))
         self._faults += bool(decision.fallback_reason)
         return decision
 
@@ -227,12 +219,12 @@ class SeatPlayer:
             raise DeadlineExceeded("the rules are still busy with an older prompt")
 
         def work() -> Decision:
-            return fall_back(prompt.record, prompt.player, prompt.legal, prompt.length, reason)
+            return fall_back(prompt, reason)
 
-        job = _Job(prompt, self._rules, self._deadline(prompt))
+        job = _RunningDecision(prompt, self._rules, self._deadline(prompt))
         return await self._in_time(self._rules.submit(work), job)
 
-    async def _in_time(self, future: asyncio.Future[Decision], job: _Job) -> Decision:
+    async def _in_time(self, future: asyncio.Future[Decision], job: _RunningDecision) -> Decision:
         """The result if it arrives in time and is legal; a late result is dropped when it arrives."""
         prompt = job.prompt
         timer = asyncio.ensure_future(self._clock.sleep(job.until - self._clock.now()))
@@ -253,7 +245,7 @@ class SeatPlayer:
             raise IllegalActionError(f"{decision.action} is not among the legal actions")
         return decision
 
-    def _usable_thinker(self) -> Worker:
+    def _usable_thinker(self) -> WorkerThread:
         """The worker; a hung or dead one is replaced once per game.
 
         Raises:
@@ -268,7 +260,7 @@ class SeatPlayer:
         self._guard = None  # a hung thread may still hold the old policy
         self._thinker.close()
         self._left_behind = [worker for worker in (*self._left_behind, self._thinker) if worker.alive]
-        self._thinker = Worker("decision")
+        self._thinker = WorkerThread("decision")
         return self._thinker
 
     def _overdue(self) -> bool:
@@ -346,7 +338,7 @@ def _reason(exc: Exception) -> str:
 
 
 def _without_thinking(prompt: SeatPrompt, reason: str) -> Decision:
-    action = last_resort(prompt.record, prompt.player, prompt.legal)
+    action = last_resort(prompt)
     return Decision(
         action=action,
         source="fallback",

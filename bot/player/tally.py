@@ -7,7 +7,7 @@ from array import array
 import numpy as np
 
 
-class Tally:
+class DecisionTally:
     """Counts over all games of a run.
 
     Attributes:

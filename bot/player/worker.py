@@ -38,7 +38,7 @@ class _Job(Generic[T]):
         return True
 
 
-class Worker:
+class WorkerThread:
     """Runs one job after another on a daemon thread; a hung thread can be abandoned.
 
     A thread pool would wait for a hung job when the program exits; this class does not.

@@ -24,7 +24,7 @@ def list_games(
     """Print the games of a library.
 
     Args:
-        folder: of the records.
+        folder: folder of the records.
         player: only games of the player with this name, seen from that player's seat.
         since: a day such as ``2026-01-31``; only games from this day on.
         placement: only games in which that player, or by default the bot, finished in this place.

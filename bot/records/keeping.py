@@ -17,7 +17,7 @@ from replays.library import Closing, Library
 from replays.record import GameRecord
 
 
-class Records:
+class RecordKeeper:
     """One library for two sources on different threads."""
 
     def __init__(self, folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from bot.logs.redaction import clean_text
-from bot.tenhou.links import fetched, full_link, parse_link, viewed_seat
+from bot.tenhou.links import fetched, full_link, parse_link, viewed_player
 from game.errors import ReplayError, ReplayTooLarge
 from game.jit import cache_folder
 from replays.formats import MAX_FILE, SUFFIXES, Format, format_of, id_in_name, parse, read_file, read_game
@@ -26,26 +26,26 @@ _FETCHED: Final = "logs"
 _OWN_RESULT: Final = b'{"format":"suzaku-review'
 """Start of the JSON of a review or an index."""
 _BARE_ID: Final = re.compile(r"(?:log=)?([0-9]{10}gm-[0-9A-Za-z-]+(?:&[a-z]+=[0-9]*)*)")
-_SEAT_IN_NAME: Final = re.compile(r"&tw=([0-3])(?![0-9])")
-"""The viewed seat in file names written by Tenhou's Windows client."""
+_PLAYER_IN_NAME: Final = re.compile(r"&tw=([0-3])(?![0-9])")
+"""The viewing player in file names written by Tenhou's Windows client."""
 _SHOWN: Final = 100
 """Characters of a source that a message repeats; a link that contains the whole game is long."""
 
 
-class Loaded(NamedTuple):
+class LoadedRecord(NamedTuple):
     """A record and its source.
 
     Attributes:
         record: the game.
-        name: of the file, or "link" or "stdin".
+        name: name of the file, or "link" or "stdin".
         source: the format it was read from.
-        seat: given by the file name, the link or the decisions, None if none of them gives one.
+        player: absolute; given by the file name, the link or the decisions, None if none of them gives one.
     """
 
     record: GameRecord
     name: str
     source: Format
-    seat: int | None
+    player: int | None
 
 
 def full_source(source: str) -> str:
@@ -89,7 +89,7 @@ def shown(source: str) -> str:
     return "stdin" if source == STDIN else source[:_SHOWN]
 
 
-def load(source: str) -> Loaded:
+def load(source: str) -> LoadedRecord:
     """Load a record from a full source; games on Tenhou are downloaded.
 
     Raises:
@@ -99,13 +99,13 @@ def load(source: str) -> Loaded:
         data = sys.stdin.buffer.read(MAX_FILE + 1)
         if len(data) > MAX_FILE:
             raise ReplayTooLarge(f"more than {MAX_FILE} bytes")
-        return Loaded(parse(data), "stdin", format_of(data), None)
+        return LoadedRecord(parse(data), "stdin", format_of(data), None)
     if is_link(source):
-        return Loaded(read_game(source), "link", "link", viewed_seat(source))
+        return LoadedRecord(read_game(source), "link", "link", viewed_player(source))
     link = parse_link(source)
     if link is not None:
         loaded = _of_file(fetched(link.game_id, cache_folder() / _FETCHED))
-        return loaded._replace(seat=link.seat)
+        return loaded._replace(player=link.player)
     if "://" in source:
         raise ReplayError(
             "only links to games on tenhou.net are supported; download the record and name the file"
@@ -130,7 +130,7 @@ def records_in(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _of_file(path: Path) -> Loaded:
+def _of_file(path: Path) -> LoadedRecord:
     if path.name.endswith(DECISIONS_SUFFIX):
         raise ReplayError(
             f"a file of decisions, not a record; use {record_file(path).name} in the same folder"
@@ -139,14 +139,14 @@ def _of_file(path: Path) -> Loaded:
     if data.startswith(_OWN_RESULT):
         raise ReplayError("a review, not a record; use the record it was made from")
     record = _with_decisions(parse(data, id_in_name(path.name)), path)
-    named = _SEAT_IN_NAME.search(path.name)
-    return Loaded(record, path.name, format_of(data), int(named[1]) if named else _only_seat(record))
+    named = _PLAYER_IN_NAME.search(path.name)
+    return LoadedRecord(record, path.name, format_of(data), int(named[1]) if named else _only_player(record))
 
 
-def _only_seat(record: GameRecord) -> int | None:
+def _only_player(record: GameRecord) -> int | None:
     """The player whose decisions are saved with the record, if they are of one player only."""
-    seats = {made.player for made in record.decisions}
-    return seats.pop() if len(seats) == 1 else None
+    players = {made.player for made in record.decisions}
+    return players.pop() if len(players) == 1 else None
 
 
 def _with_decisions(record: GameRecord, path: Path) -> GameRecord:

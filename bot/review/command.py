@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from bot.records.sources import STDIN, full_source, is_folder, load, shown
 from bot.review.many import items_of, review_many
-from bot.review.one import chosen_seat, file_name, reason_of, reviewed, write_review
+from bot.review.one import chosen_player, file_name, reason_of, reviewed, write_review
 from bot.review.source import Wanted
 from bot.review.text import review_text
 from bot.startup.models import use_threads
@@ -44,7 +44,7 @@ def review(
 
     Args:
         sources: files, folders, links, ids of games on Tenhou, "-" for stdin.
-        seat: absolute number of the player to review.
+        seat: absolute number of the player to review, as for ``--seat``.
         player: the same by name, or by the start of it.
         policy: a built-in policy, or a folder of checkpoints.
         compare: a second policy, or ``seat:N``; "" for none.
@@ -80,7 +80,7 @@ def _review_one(
 ) -> int:
     try:
         loaded = load(source)
-        made = reviewed(reviewer, loaded, chosen_seat(loaded, wanted), wanted)
+        made = reviewed(reviewer, loaded, chosen_player(loaded, wanted), wanted)
     except ReplayError as exc:
         raise ReplayError(f"{shown(source)}: {reason_of(exc, source)}") from exc
     paths = write_review(made, file_name(loaded, made, anonymous=wanted.anonymous), folder) if folder else []

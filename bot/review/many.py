@@ -12,15 +12,15 @@ from typing import NamedTuple
 import msgspec
 
 from bot.logs.redaction import clean_text
-from bot.records.sources import STDIN, Loaded, is_folder, load, records_in, shown
+from bot.records.sources import STDIN, LoadedRecord, is_folder, load, records_in, shown
 from bot.review.one import file_name, put, reason_of, reviewed, write_review
-from bot.review.source import NotThereError, SeatUnsaidError, Wanted, known_players, seat_of
+from bot.review.source import NotThereError, PlayerUnsaidError, Wanted, known_players, player_of
 from bot.review.text import index_text
 from game.errors import ModelError, ReplayError, ReplayFormatError, ReplayTooLarge
 from replays.review.index import index_of, made_entry
 from replays.review.report import Reviewer, as_json
-from replays.review.schema import Index, IndexEntry, Review, Skipped
-from replays.tally import SeatTally, tally
+from replays.review.schema import IndexEntry, Review, ReviewIndex, Skipped
+from replays.tally import PlayerTally, tally
 from replays.viewer.page import index_page
 
 
@@ -31,7 +31,7 @@ class Item(NamedTuple):
     name: str
 
 
-class _Games:
+class _ReviewCollector:
     """Collects the reviews of the records, one after another.
 
     Args:
@@ -52,7 +52,7 @@ class _Games:
         self._reviewer = reviewer
         self._wanted = wanted
         self._out = out
-        self._tallies: list[SeatTally] = []
+        self._tallies: list[PlayerTally] = []
         self._names: set[str] = set()
         self._players: set[str] = set()
         self._known: dict[tuple[int, bytes], str] = {}
@@ -62,7 +62,7 @@ class _Games:
         name = f"record {number}" if self._wanted.anonymous else item.name
         try:
             loaded = load(item.source)
-            made = reviewed(self._reviewer, loaded, self._seat(loaded), self._wanted)
+            made = reviewed(self._reviewer, loaded, self._player(loaded), self._wanted)
         except NotThereError:
             return
         except (ReplayError, ModelError) as exc:
@@ -70,7 +70,7 @@ class _Games:
             self._skip(name, _without_words(exc) if self._wanted.anonymous else reason, item, reason)
             self.failed += 1
             return
-        game = made.seat, _course(made)
+        game = made.player, _course(made)
         if game in self._known:
             reason = f"the same game as {self._known[game]}"
             self._skip(name, reason, item, reason)
@@ -78,25 +78,25 @@ class _Games:
         self._known[game] = name
         self._keep(number, loaded, made)
 
-    def _seat(self, loaded: Loaded) -> int:
+    def _player(self, loaded: LoadedRecord) -> int:
         try:
-            return seat_of(loaded, self._wanted)
-        except SeatUnsaidError:
+            return player_of(loaded, self._wanted)
+        except PlayerUnsaidError:
             self.unsaid_games += 1
             self.unsaid.update({loaded.record.names[player] for player in known_players(loaded.record)})
             raise
 
-    def _keep(self, number: int, loaded: Loaded, made: Review) -> None:
+    def _keep(self, number: int, loaded: LoadedRecord, made: Review) -> None:
         anonymous = self._wanted.anonymous
         wanted = f"game-{number:04d}" if anonymous else file_name(loaded, made, anonymous=False)
         name = self._free(wanted)
         if self._out:
             write_review(made, name, self._out)
         self.entries.append(made_entry(made, name))
-        self._tallies.append(tally(loaded.record.events)[0][made.seat])
-        self._players.add(loaded.record.names[made.seat])
+        self._tallies.append(tally(loaded.record.events)[0][made.player])
+        self._players.add(loaded.record.names[made.player])
 
-    def index(self) -> Index:
+    def index(self) -> ReviewIndex:
         """The index of all games."""
         return index_of(self.entries, self._tallies, self.skipped, self._reviewer, len(self._players))
 
@@ -152,7 +152,7 @@ def review_many(
         ReplayError: none of them can be reviewed.
         KeyboardInterrupt: the review was stopped; the index contains the games reviewed so far.
     """
-    games = _Games(reviewer, wanted, out)
+    games = _ReviewCollector(reviewer, wanted, out)
     interrupted = False
     try:
         for number, item in enumerate(items, 1):
@@ -170,12 +170,12 @@ def review_many(
     if interrupted:
         raise KeyboardInterrupt
     if not games.entries:
-        why = "" if games.told else f": no player is named {clean_text(wanted.player)!r}"
+        why = "" if games.told else f": no player is named {clean_text(wanted.name)!r}"
         raise ReplayError(f"none of {len(items)} records can be reviewed{why}")
     return 1 if games.failed else 0
 
 
-def _whose(games: _Games) -> str:
+def _whose(games: _ReviewCollector) -> str:
     """A note on how to select the player in games where nothing specifies one."""
     count = max(games.unsaid.values())
     often = [clean_text(name) for name, times in games.unsaid.items() if times == count]
@@ -186,7 +186,7 @@ def _whose(games: _Games) -> str:
     )
 
 
-def _write_index(index: Index, out: Path | None, *, to_json: bool) -> None:
+def _write_index(index: ReviewIndex, out: Path | None, *, to_json: bool) -> None:
     paths = []
     if out:
         data = as_json(index)
@@ -207,7 +207,7 @@ def _course(made: Review) -> bytes:
 def _without_words(error: ReplayError | ModelError) -> str:
     """The reason without text from the record, which may contain names."""
     match error:
-        case SeatUnsaidError():
+        case PlayerUnsaidError():
             return str(error)
         case ReplayTooLarge():
             return "too large"

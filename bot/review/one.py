@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from bot.logs.redaction import clean_text
-from bot.records.sources import Loaded
-from bot.review.source import SeatUnsaidError, Wanted, known_players, seat_of
+from bot.records.sources import LoadedRecord
+from bot.review.source import PlayerUnsaidError, Wanted, known_players, player_of
 from game.errors import ReplayError
 from game.files import replace_file
 from replays.review.report import Reviewer, as_json
@@ -21,12 +21,12 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_STEM: Final = 60
 
 
-def file_name(loaded: Loaded, made: Review, *, anonymous: bool) -> str:
+def file_name(loaded: LoadedRecord, made: Review, *, anonymous: bool) -> str:
     """A name for the files of a review, without suffix; for an anonymous review it reveals nothing."""
     if anonymous:
         return f"review-{hashlib.sha256(as_json(made)).hexdigest()[:12]}"
     stem = made.game.id or loaded.name.split(".")[0] or "game"
-    return f"{_UNSAFE.sub('_', stem)[:_LONGEST_STEM]}-{made.seat}"
+    return f"{_UNSAFE.sub('_', stem)[:_LONGEST_STEM]}-{made.player}"
 
 
 def reason_of(error: Exception, path: Path | str) -> str:
@@ -34,15 +34,15 @@ def reason_of(error: Exception, path: Path | str) -> str:
     return str(error).removeprefix(f"{path}: ")
 
 
-def chosen_seat(loaded: Loaded, wanted: Wanted) -> int:
-    """The seat to review in a single game; prints a note to stderr if nothing specifies it.
+def chosen_player(loaded: LoadedRecord, wanted: Wanted) -> int:
+    """The player to review in a single game; prints a note to stderr if nothing specifies it.
 
     Raises:
         ReplayError: there is no such player, or more than one.
     """
     try:
-        return seat_of(loaded, wanted)
-    except SeatUnsaidError:
+        return player_of(loaded, wanted)
+    except PlayerUnsaidError:
         known = known_players(loaded.record)
     names = ", ".join(f"{player} {clean_text(loaded.record.names[player]) or '?'}" for player in known)
     sys.stderr.write(
@@ -51,15 +51,15 @@ def chosen_seat(loaded: Loaded, wanted: Wanted) -> int:
     return known[0]
 
 
-def reviewed(reviewer: Reviewer, loaded: Loaded, seat: int, wanted: Wanted) -> Review:
-    """The review of a record from one seat.
+def reviewed(reviewer: Reviewer, loaded: LoadedRecord, player: int, wanted: Wanted) -> Review:
+    """The review of a record for one player.
 
     Raises:
         ReplayError: it cannot be reviewed.
         ModelError: the policy gives no usable answer.
     """
     return reviewer.review(
-        loaded.record, seat, source=loaded.source, beside=wanted.beside, anonymous=wanted.anonymous
+        loaded.record, player, source=loaded.source, beside=wanted.beside, anonymous=wanted.anonymous
     )
 
 

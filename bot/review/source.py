@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from bot.logs.redaction import clean_text
-from bot.records.sources import Loaded
+from bot.records.sources import LoadedRecord
 from game.errors import ReplayError
 from replays.record import GameRecord
 from replays.review.report import known_hands
@@ -15,7 +15,7 @@ class NotThereError(ReplayError):
     """No player of that name is in this game."""
 
 
-class SeatUnsaidError(ReplayError):
+class PlayerUnsaidError(ReplayError):
     """Nothing specifies whose decisions to review."""
 
 
@@ -23,36 +23,36 @@ class Wanted(NamedTuple):
     """Whose decisions to review, and options of the report.
 
     Attributes:
-        seat: absolute, None if not given.
-        player: a name or the start of one, "" if not given.
-        beside: a seat to compare with, None for none.
+        player: absolute, None if not given.
+        name: name of the player, or the start of it; "" if not given.
+        beside: a player to compare with, None for none.
         anonymous: omit names, ids and dates.
     """
 
-    seat: int | None = None
-    player: str = ""
+    player: int | None = None
+    name: str = ""
     beside: int | None = None
     anonymous: bool = False
 
 
-def seat_of(loaded: Loaded, wanted: Wanted) -> int:
-    """The seat to review: as requested, else as given by the record's file name, link or decisions.
+def player_of(loaded: LoadedRecord, wanted: Wanted) -> int:
+    """The player to review: as requested, else as given by the record's file name, link or decisions.
 
     Raises:
         NotThereError: there is no such player.
-        SeatUnsaidError: nothing specifies the seat, and more than one hand is known.
+        PlayerUnsaidError: nothing specifies the player, and more than one hand is known.
         ReplayError: several players match the name.
     """
-    if wanted.seat is not None:
-        return wanted.seat
-    if wanted.player:
-        return _seat_named(loaded.record, wanted.player)
-    if loaded.seat is not None:
-        return loaded.seat
+    if wanted.player is not None:
+        return wanted.player
+    if wanted.name:
+        return _player_named(loaded.record, wanted.name)
+    if loaded.player is not None:
+        return loaded.player
     shown = known_players(loaded.record)
     if len(shown) == 1:
         return shown[0]
-    raise SeatUnsaidError("nothing specifies whose decisions to review; add --player or --seat")
+    raise PlayerUnsaidError("nothing specifies whose decisions to review; add --player or --seat")
 
 
 def known_players(record: GameRecord) -> list[int]:
@@ -60,7 +60,7 @@ def known_players(record: GameRecord) -> list[int]:
     return [player for player, shown in enumerate(known_hands(record)) if shown] or [0]
 
 
-def _seat_named(record: GameRecord, wanted: str) -> int:
+def _player_named(record: GameRecord, wanted: str) -> int:
     exact = [player for player, name in enumerate(record.names) if name == wanted]
     fitting = exact or [player for player, name in enumerate(record.names) if name.startswith(wanted)]
     if len(fitting) == 1:

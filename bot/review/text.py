@@ -12,7 +12,17 @@ from bot.tenhou.game_types import describe
 from game.ranking import rank_name
 from game.tiles import text_of_mjai
 from replays.review.losses import Loss
-from replays.review.schema import Action, Caveat, Decision, Game, Index, Judged, Rates, Review, Round
+from replays.review.schema import (
+    Caveat,
+    Judged,
+    Rates,
+    Review,
+    ReviewAction,
+    ReviewDecision,
+    ReviewGame,
+    ReviewIndex,
+    ReviewRound,
+)
 
 _WORST: Final = 5
 _WINDS: Final = "ESWN"
@@ -21,8 +31,8 @@ _STEP_WIDTH: Final = 14
 
 def review_text(review: Review, paths: Sequence[Path]) -> str:
     """One game: its figures, the worst decisions, and the paths of the files."""
-    summary, seat = review.summary, review.seat
-    name = clean_text(review.game.names[seat]) or f"seat {seat}"
+    summary, player = review.summary, review.player
+    name = clean_text(review.game.names[player]) or f"seat {player}"
     lines = [_game_text(review.game), *(f"  note: {caveat_text(each)}" for each in review.game.caveats)]
     lines.append(f"  {name} by {review.policy.name}: {_figures_text(summary)}")
     lines.append(f"  {'step':<{_STEP_WIDTH}} decisions  agreement  bad moves  rating")
@@ -33,14 +43,14 @@ def review_text(review: Review, paths: Sequence[Path]) -> str:
     ]
     lines.append(f"  {_rates_text(summary.rates)}")
     other = summary.comparison
-    if other is not None and other.seat is None:
+    if other is not None and other.player is None:
         alike = _percent(other.of_policies)
         lines.append(
             f"  {other.name}: agreement {_percent(other.agreement)}, rating {_number(other.rating)}; "
             f"both policies agree {alike}"
         )
     elif other is not None and other.figures is not None:
-        beside = clean_text(other.name) or f"seat {other.seat}"
+        beside = clean_text(other.name) or f"seat {other.player}"
         lines.append(f"  {beside}: {_figures_text(other.figures)}")
     if summary.worst:
         lines.append("  worst decisions:")
@@ -52,12 +62,12 @@ def review_text(review: Review, paths: Sequence[Path]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def index_text(index: Index, paths: Sequence[Path]) -> str:
+def index_text(index: ReviewIndex, paths: Sequence[Path]) -> str:
     """Many games: one line each, and overall figures."""
     lines = []
     for entry in index.games:
-        place = "-" if entry.game.places is None else str(entry.game.places[entry.seat])
-        name = clean_text(entry.game.names[entry.seat]) or f"seat {entry.seat}"
+        place = "-" if entry.game.places is None else str(entry.game.places[entry.player])
+        name = clean_text(entry.game.names[entry.player]) or f"seat {entry.player}"
         lines.append(f"{entry.game.date or '':<20}  {place}  {_figures_text(entry)}  {name}")
         lines += [f"  note: {caveat_text(each)}" for each in entry.game.caveats]
     total = index.total
@@ -98,7 +108,7 @@ def caveat_text(caveat: Caveat) -> str:
             return "the results use a different uma or oka from Tenhou's today; the review ignores this"
 
 
-def _game_text(game: Game) -> str:
+def _game_text(game: ReviewGame) -> str:
     names = ", ".join(clean_text(name) or f"seat {player}" for player, name in enumerate(game.names))
     places = "" if game.places is None else f", places {' '.join(map(str, game.places))}"
     return f"{' '.join(filter(None, (describe(game.type), game.date, clean_text(game.id))))}: {names}{places}"
@@ -118,7 +128,7 @@ def _rates_text(rates: Rates) -> str:
     )
 
 
-def _decision_text(review: Review, decision: Decision) -> str:
+def _decision_text(review: Review, decision: ReviewDecision) -> str:
     where = _round_text(review.rounds[decision.round])
     return (
         f"{where} turn {decision.turn}: {_action_text(decision.done)} rather than "
@@ -127,25 +137,25 @@ def _decision_text(review: Review, decision: Decision) -> str:
     )
 
 
-def _other_text(decision: Decision) -> str:
+def _other_text(decision: ReviewDecision) -> str:
     """The second policy's probabilities of its own choice, the player's and the policy's."""
     chosen = (("prefers", decision.other), ("policy", decision.preferred), ("played", decision.done))
     chances = {each.action: each.other for each in decision.options}
-    told: dict[Action, str] = {}
+    told: dict[ReviewAction, str] = {}
     for name, action in chosen:
         if action is not None:
             told.setdefault(action, f"{name} {_action_text(action)} {_percent(chances[action])}")
     return ", ".join(told.values())
 
 
-def _loss_text(decision: Decision) -> str:
+def _loss_text(decision: ReviewDecision) -> str:
     """The loss with its standard error; nothing where it is noise."""
     if decision.loss is None or not Loss(decision.loss, decision.loss_error or 0.0).clear:
         return ""
     return f", loss {_fixed(decision.loss, 1)} ± {_fixed(decision.loss_error or 0.0, 1)}"
 
 
-def _round_text(each: Round) -> str:
+def _round_text(each: ReviewRound) -> str:
     return _round_name(each.round_index, each.honba)
 
 
@@ -153,7 +163,7 @@ def _round_name(round_index: int, honba: int) -> str:
     return f"{_WINDS[round_index // 4]}{round_index % 4 + 1}-{honba}"
 
 
-def _action_text(action: Action) -> str:
+def _action_text(action: ReviewAction) -> str:
     tiles = " ".join(map(text_of_mjai, (*([action.tile] if action.tile else []), *action.consumed)))
     return f"{action.kind.replace('_', ' ')} {tiles}".strip()
 

@@ -101,7 +101,7 @@ def policy_text(section: DecisionSection) -> str:
         return "the heuristic"
     if section.policy.startswith(PREFIX):
         return f"the policy in {section.policy.removeprefix(PREFIX)}"
-    models = f"the models in {section.checkpoints}" if section.checkpoints else "the shipped models"
+    models = f"the models in {section.checkpoints}" if section.checkpoints else "the included models"
     looks = f", averaged over {section.permutations} permutations" if section.permutations > 1 else ""
     where = "" if section.device == "cpu" else f", on {section.device}"
     return models + looks + where

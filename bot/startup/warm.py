@@ -36,7 +36,7 @@ REMIND_S: Final = 5.0
 DURATION: Final = "first start and after updates only; takes about 2 minutes on a free core"
 """Duration of the compilation; docs/measurements.md has the figures."""
 
-Tell: TypeAlias = Callable[[str, int, int], None]
+OnKernel: TypeAlias = Callable[[str, int, int], None]
 """Called with the kernel being compiled, the number of kernels ready, and their total."""
 
 log = structlog.get_logger(__name__)
@@ -55,7 +55,7 @@ def warm_up_visibly(terminal: TextIO | None = None, policy: Policy | None = None
     stream = terminal or sys.stderr
     began = time.monotonic()
     showing = _bar(stream) if stream.isatty() else _reminders()
-    with showing as tell, watched_compiler(lambda name: tell(name, *kernels())):
+    with showing as on_kernel, watched_compiler(lambda name: on_kernel(name, *kernels())):
         _all_steps(policy or HeuristicPolicy())
     seconds = time.monotonic() - began
     log.info("kernels.ready", seconds=round(seconds, 1))
@@ -66,7 +66,7 @@ def first_decision(policy: Policy) -> Decision:
     """Let the policy make one real decision, the dealer's first discard; this completes any lazy loading."""
     table = Table(seed=0)
     player = table.waiting()[0]
-    return decide(table.state, player, table.legal(player), policy, table.length)
+    return decide(table.observe(player), policy)
 
 
 def _all_steps(policy: Policy) -> None:
@@ -76,23 +76,23 @@ def _all_steps(policy: Policy) -> None:
 
 
 @contextlib.contextmanager
-def _bar(stream: TextIO) -> Iterator[Tell]:
+def _bar(stream: TextIO) -> Iterator[OnKernel]:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20))
     more = (MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[at]}"))
     with Progress(*columns, *more, console=Console(file=stream), transient=True) as bar:
         task = bar.add_task("getting ready", total=None, at="")
 
-        def tell(name: str, done: int, total: int) -> None:
+        def on_kernel(name: str, done: int, total: int) -> None:
             if bar.tasks[0].total is None:
                 bar.console.print(f"Compiling kernels: {DURATION}.", highlight=False, soft_wrap=True)
             module = name.rpartition(".")[0]
             bar.update(task, description="compiling", at=module, completed=done, total=total)
 
-        yield tell
+        yield on_kernel
 
 
 @contextlib.contextmanager
-def _reminders() -> Iterator[Tell]:
+def _reminders() -> Iterator[OnKernel]:
     """A log line every few seconds if preparation takes long."""
     ended = threading.Event()
     at: dict[str, str | int] = {}

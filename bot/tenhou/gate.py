@@ -74,13 +74,13 @@ class TenhouTerms(msgspec.Struct, frozen=True):
     max_games: int = 1
 
 
-class Conduct(msgspec.Struct, frozen=True):
+class PlayTerms(msgspec.Struct, frozen=True):
     """How a run plays.
 
     Attributes:
         game_type: number of the type it queues for.
         games: number of games.
-        pace: of all its answers.
+        pace: pace of all its answers.
     """
 
     game_type: int
@@ -106,7 +106,7 @@ class Gate(msgspec.Struct, frozen=True):
     own_host: str = ""
     terms: TenhouTerms | None = None
 
-    def check(self, url: str, conduct: Conduct) -> Server:
+    def check(self, url: str, conduct: PlayTerms) -> Server:
         """Check an address before its name is resolved or anything is sent.
 
         Raises:
@@ -153,7 +153,7 @@ class Gate(msgspec.Struct, frozen=True):
                 "continue this game in Tenhou's own client"
             )
 
-    def _problem(self, server: Server, conduct: Conduct) -> str | None:
+    def _problem(self, server: Server, conduct: PlayTerms) -> str | None:
         if self.terms is None:
             return own_problem(server, self.own_host)
         if not server.secure:
@@ -234,7 +234,7 @@ def own_host_problem(own_host: str) -> str | None:
     return None
 
 
-def breaches(terms: TenhouTerms, conduct: Conduct) -> Iterator[Breach]:
+def breaches(terms: TenhouTerms, conduct: PlayTerms) -> Iterator[Breach]:
     """All breaches of the terms by a run."""
     kind = GameType(conduct.game_type)
     if not terms.enabled:

@@ -38,10 +38,10 @@ _log = structlog.get_logger(__name__)
 
 
 class GameLink(NamedTuple):
-    """A game on Tenhou and the seat it is viewed from, None if the link does not specify one."""
+    """A game on Tenhou and the player it is viewed by, absolute, None if the link does not specify one."""
 
     game_id: str
-    seat: int | None
+    player: int | None
 
 
 def full_link(text: str) -> str | None:
@@ -71,30 +71,30 @@ def parse_link(text: str) -> GameLink | None:
     game_id = query.get("log", [parts.query.split("&")[0]])[0]
     if not game_id or not _VIEWERS.fullmatch(parts.path):
         raise ReplayFormatError(f"the link has no game id; expected a link such as {_EXAMPLE}")
-    return GameLink(check_game_id(game_id), _seat(query))
+    return GameLink(check_game_id(game_id), _player(query))
 
 
-def viewed_seat(link: str) -> int | None:
-    """The viewed seat of a link that contains the record, None if it does not specify one.
+def viewed_player(link: str) -> int | None:
+    """The viewing player of a link that contains the record, None if it does not specify one.
 
-    >>> viewed_seat("https://tenhou.net/6#json=%7B%7D&ts=3&tw=2")
+    >>> viewed_player("https://tenhou.net/6#json=%7B%7D&ts=3&tw=2")
     2
     """
     settings = _SETTINGS.search(link)
-    return _seat(parse_qs(settings[0])) if settings else None
+    return _player(parse_qs(settings[0])) if settings else None
 
 
-def _seat(query: dict[str, list[str]]) -> int | None:
-    seats = query.get("tw", [])
-    return int(seats[0]) if seats and re.fullmatch("[0-3]", seats[0]) else None
+def _player(query: dict[str, list[str]]) -> int | None:
+    players = query.get("tw", [])
+    return int(players[0]) if players and re.fullmatch("[0-3]", players[0]) else None
 
 
 def fetched(game_id: str, folder: Path, address: str = ADDRESS) -> Path:
     """The file of a game on Tenhou, downloaded if not there yet.
 
     Args:
-        game_id: of the game.
-        folder: of downloaded games.
+        game_id: id of the game.
+        folder: folder of downloaded games.
         address: start of the URL, without the id.
 
     Raises:

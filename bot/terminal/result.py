@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from bot.logs.redaction import clean_text
-from bot.player.tally import Tally
+from bot.player.tally import DecisionTally
 from bot.tenhou.client.journal import GameResult
 from bot.tenhou.game_types import describe
 from game.events import Four
@@ -26,9 +26,9 @@ class PlayedGame(msgspec.Struct, frozen=True):
     """One finished game.
 
     Attributes:
-        game_id: of its record.
+        game_id: id of its record.
         type: number of the game type.
-        names: of the players, absolute.
+        names: names of the players, absolute.
         player: our absolute number.
         placement: our place.
         placements: places by player.
@@ -52,7 +52,7 @@ class PlayedGame(msgspec.Struct, frozen=True):
     rss_mb: float | None
 
 
-class Decisions(msgspec.Struct, frozen=True):
+class DecisionFigures(msgspec.Struct, frozen=True):
     """All decisions of a run; latency is from frame received to reply sent, without deliberate delays."""
 
     count: int
@@ -67,7 +67,7 @@ class RunResult(msgspec.Struct, frozen=True):
 
     Attributes:
         games: in order.
-        decisions: of all games.
+        decisions: decisions of all games.
         average_placement: over the games, null without games.
         first_move_s: from the start of the program to the first decision, null without decisions.
         missed: ids of games that ended while we were disconnected; their results are unknown.
@@ -80,7 +80,7 @@ class RunResult(msgspec.Struct, frozen=True):
     """
 
     games: tuple[PlayedGame, ...]
-    decisions: Decisions
+    decisions: DecisionFigures
     average_placement: float | None
     first_move_s: float | None
     missed: tuple[str, ...]
@@ -121,9 +121,9 @@ def played_game(
     )
 
 
-def decisions_of(tally: Tally) -> Decisions:
+def decisions_of(tally: DecisionTally) -> DecisionFigures:
     """The counts as the result shows them."""
-    return Decisions(
+    return DecisionFigures(
         count=tally.decisions,
         p50_ms=round(tally.percentile_ms(50), 3),
         p99_ms=round(tally.percentile_ms(99), 3),

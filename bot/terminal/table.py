@@ -40,12 +40,12 @@ def render(record: np.void, player: int, names: Sequence[str], decision: Decisio
         record: the round.
         player: absolute number of the player at the seat; below 0 shows the first dealer's view, with all
             hands hidden.
-        names: of the players, by absolute number; untrusted text.
+        names: names of the players, by absolute number; untrusted text.
         decision: the latest one, if any.
     """
-    seat_of_us = max(player, 0)
+    us = max(player, 0)
     columns = Table.grid(padding=(0, 1))
-    order = [(seat_of_us + seat) % 4 for seat in range(4)]
+    order = [(us + seat) % 4 for seat in range(4)]
     for _ in order:
         columns.add_column(width=_COLUMN_WIDTH, no_wrap=True)
     columns.add_row(*(_head(record, p, names) for p in order))

@@ -178,20 +178,20 @@ def _comings(items: Items, path: Path) -> Iterator[tuple[TrafficCheck, list[Capt
 def _forbidden(items: Items, path: Path) -> Iterator[tuple[TrafficCheck, list[CapturedFrame | Heading]]]:
     for at, frame, before in _positions(items, path):
         message = _message(frame)
-        if not isinstance(message, m.TileThrown) or not before.is_followed:
+        if not isinstance(message, m.TileDiscarded) or not before.is_followed:
             continue
         record, player = before.table
         if player < 0 or (message.seat == 0 and not before.is_watching):
             continue
-        for tile, tsumogiri in _forbidden_throws(record, (message.seat + player) % 4, message):
-            thrown = msgspec.structs.replace(message, tile=tile, tsumogiri=tsumogiri)
+        for tile, tsumogiri in _forbidden_discards(record, (message.seat + player) % 4, message):
+            discarded = msgspec.structs.replace(message, tile=tile, tsumogiri=tsumogiri)
             rest = _exchanged(_following(items, at)[1:], message.tile, tile)
             if rest is not None:
-                yield before, [msgspec.structs.replace(frame, text=render_xml(thrown)), *rest]
+                yield before, [msgspec.structs.replace(frame, text=render_xml(discarded)), *rest]
                 break
 
 
-def _forbidden_throws(record: np.void, who: int, message: m.TileThrown) -> Iterator[tuple[int, bool]]:
+def _forbidden_discards(record: np.void, who: int, message: m.TileDiscarded) -> Iterator[tuple[int, bool]]:
     """Tiles that the player could have discarded against a rule, each with whether it is tsumogiri."""
     known = bool(record["hand_known"][who])
     place = AT_HAND + who if known else AT_UNSEEN
@@ -221,7 +221,7 @@ def _exchanged(items: Items, one: int, other: int) -> list[CapturedFrame | Headi
         message = _message(item)
         if isinstance(message, m.RoundDealt | m.MatchFound | m.Hello):
             return [*changed, *items[number:]]
-        if isinstance(message, m.RoundSnapshot | m.Batch) or _melds_hold(message, (one, other)):
+        if isinstance(message, m.RoundSnapshot | m.WatchedFrames) or _melds_hold(message, (one, other)):
             return None
         if isinstance(item, CapturedFrame) and message is not None:
             text = _exchange(item.text, message, {one: other, other: one})
@@ -247,7 +247,7 @@ def _exchange(text: str, message: m.ServerMessage, places: dict[int, int]) -> st
         return tuple(sorted(places.get(tile, tile) for tile in tiles))
 
     other: m.ServerMessage
-    if isinstance(message, m.TileDrawn | m.TileThrown | m.IndicatorShown):
+    if isinstance(message, m.TileDrawn | m.TileDiscarded | m.IndicatorShown):
         other = msgspec.structs.replace(message, tile=places.get(message.tile, message.tile))
     elif isinstance(message, m.RoundWon):
         other = msgspec.structs.replace(

@@ -22,7 +22,7 @@ from bot.tenhou.messages import server_messages as m
 from bot.tenhou.messages.client_messages import ClientMessage, Leave, Login
 from bot.tenhou.messages.parse_client import parse_client
 from bot.tenhou.messages.parse_server import parse_server
-from bot.tenhou.session.conduct import SECOND_ANSWER, Conduct, Objection
+from bot.tenhou.session.conduct import SECOND_ANSWER, ClientConduct, Objection
 from bot.tenhou.session.events import (
     Disagreement,
     GameEnded,
@@ -161,7 +161,7 @@ class TrafficCheck:
 
     def _begin(self) -> None:
         """Start a new connection."""
-        self._conduct = Conduct()
+        self._conduct = ClientConduct()
         self._watcher: Watcher | None = None
         self._not_played = ""  # why the current game is not followed
 
@@ -348,12 +348,12 @@ class TrafficCheck:
 
 
 _GAME_FRAMES: Final = (
-    m.Players,
+    m.PlayerNames,
     m.GameBegins,
     m.RoundDealt,
     m.RoundSnapshot,
     m.TileDrawn,
-    m.TileThrown,
+    m.TileDiscarded,
     m.MeldMade,
     m.RiichiStep,
     m.IndicatorShown,

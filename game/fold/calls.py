@@ -61,7 +61,7 @@ def call(rec: Any, what: int, player: int, source: int, tile: int, own: Any) -> 
     rec.meld_from[player, slot] = source
     rec.is_open[player] = 1
     if what != CHI:
-        _note_liability(rec, player, source, kind)
+        _set_liability(rec, player, source, kind)
     rec.turn = player
     rec.drawn = -1
     rec.rinshan = 0
@@ -166,7 +166,7 @@ def _lay_meld(rec: Any, player: int, meld_kind: int, own: Any, called: int) -> i
 
 
 @kernel
-def _note_liability(rec: Any, player: int, source: int, kind: int) -> None:
+def _set_liability(rec: Any, player: int, source: int, kind: int) -> None:
     """The player who gives the last of three dragon or four wind sets pays for the yakuman."""
     if kind < 27:
         return

@@ -90,7 +90,7 @@ def discard(rec: Any, player: int, tile: int, tsumogiri: int) -> int:
     rec.hand_size[player] -= 1
     rec.where[tile] = AT_RIVER + player
     rec.seen34[kind] += 1
-    _throw(rec, player, tile, tsumogiri)
+    _discard(rec, player, tile, tsumogiri)
     rec.phase = PHASE_CLAIM
     rec.last_player = player
     rec.last_tile = tile
@@ -117,7 +117,7 @@ def _check_discard(rec: Any, player: int, tile: int, tsumogiri: int) -> int:
 
 
 @kernel
-def _throw(rec: Any, player: int, tile: int, tsumogiri: int) -> None:
+def _discard(rec: Any, player: int, tile: int, tsumogiri: int) -> None:
     at = rec.river_size[player]
     mask = bit(tile >> 2)
     rec.river[player, at] = tile

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from game.actions import ActionKind
 from game.rules import legal_actions
 from game.settlement import GameLength
-from learning.accuracy.data import Players
+from learning.accuracy.data import EvaluatedPlayers
 from learning.accuracy.scores import Answers, Mask, part_of
 from learning.corpus.reader import Corpus, Numbers
-from learning.samples.choice import Choice
+from learning.samples.choice import SelectedDecisions
 from learning.samples.loader import Batch, Facts, Loader
 from learning.samples.positions import Positions, positions_of
 from policies.features.table import KINDS
@@ -27,7 +27,7 @@ from policies.networks import YES, YES_NO
 from policies.slots import Question, Slot
 
 Chances: TypeAlias = NDArray[np.float64]
-Tell: TypeAlias = Callable[[int], object]
+OnProgress: TypeAlias = Callable[[int], object]
 """Called with the number of rows or decisions just completed."""
 
 _BATCH: Final = 1024
@@ -58,7 +58,7 @@ class _Rows(NamedTuple):
         return cls(*columns)
 
 
-class _Judged(NamedTuple):
+class _AnsweredRows(NamedTuple):
     rows: _Rows
     decision: Numbers
     facts: Facts
@@ -66,14 +66,14 @@ class _Judged(NamedTuple):
 
 def answers_of(
     corpus: Corpus,
-    players: Players,
+    players: EvaluatedPlayers,
     slot: Slot,
     model: Model,
     *,
     deep: bool = True,
     averaging: Averaging = 1,
     workers: int = 2,
-    tell: Tell = lambda _: None,
+    on_progress: OnProgress = lambda _: None,
 ) -> Answers:
     """Ask a network about every decision, people's first, in the order of `learning.samples.positions`.
 
@@ -83,15 +83,15 @@ def answers_of(
         slot: the slot.
         model: the network.
         deep: whether LA1 and LA2 are computed by search, in a set that has them.
-        averaging: renamings to average over.
+        averaging: permutations to average over.
         workers: number of threads that compute, and of threads that encode.
-        tell: called with the progress.
+        on_progress: called with the progress.
     """
 
-    def judged(batch: Batch) -> _Judged:
+    def judged(batch: Batch) -> _AnsweredRows:
         assert batch.facts is not None
         rows = _judge(model.scores(batch.planes.numpy(), averaging), batch)
-        return _Judged(rows, batch.decision.numpy(), batch.facts)
+        return _AnsweredRows(rows, batch.decision.numpy(), batch.facts)
 
     parts: list[Answers] = []
     for choice, ai in zip(players, (False, True), strict=True):
@@ -106,17 +106,22 @@ def answers_of(
             facts=True,
             workers=workers,
         )
-        batches: list[_Judged] = []
+        batches: list[_AnsweredRows] = []
         for batch in _in_threads(judged, loader.epoch(), workers):
             batches.append(batch)
-            tell(len(batch.decision))
+            on_progress(len(batch.decision))
         if batches:
             parts.append(_by_decision(batches, slot, ai=ai))
     return _joined(parts)
 
 
 def heuristic_answers(
-    corpus: Corpus, players: Players, slot: Slot, answers: Answers, chosen: Mask, tell: Tell = lambda _: None
+    corpus: Corpus,
+    players: EvaluatedPlayers,
+    slot: Slot,
+    answers: Answers,
+    chosen: Mask,
+    on_progress: OnProgress = lambda _: None,
 ) -> Answers:
     """Ask the rule-based player about some of the decisions that a network was asked about.
 
@@ -126,7 +131,7 @@ def heuristic_answers(
         slot: as for `answers_of`.
         answers: result of `answers_of`.
         chosen: ``[D]`` the decisions to ask about.
-        tell: called with the progress.
+        on_progress: called with the progress.
     """
     asked = part_of(answers, chosen)
     parts: list[_Rows] = []
@@ -137,7 +142,7 @@ def heuristic_answers(
             rows = _ask(corpus, slot, found, decision)
             owners += [len(parts)] * len(rows.chance)
             parts.append(rows)
-            tell(1)
+            on_progress(1)
         first += len(found.players)
     assert first == len(chosen)
     rows = _Rows.of(parts)
@@ -153,10 +158,10 @@ def heuristic_answers(
 
 
 def _in_threads(
-    work: Callable[[Batch], _Judged], batches: Iterable[Batch], workers: int
-) -> Iterator[_Judged]:
+    work: Callable[[Batch], _AnsweredRows], batches: Iterable[Batch], workers: int
+) -> Iterator[_AnsweredRows]:
     """Results in order. Each thread computes on one core: small products gain nothing from two."""
-    waiting: deque[Future[_Judged]] = deque()
+    waiting: deque[Future[_AnsweredRows]] = deque()
     with ThreadPoolExecutor(workers, "accuracy", torch.set_num_threads, (1,)) as pool:
         try:
             for batch in batches:
@@ -177,7 +182,7 @@ def _judge(logits: Logits, batch: Batch) -> _Rows:
     return _yes_no(yes, labels)
 
 
-def _by_decision(batches: Sequence[_Judged], slot: Slot, *, ai: bool) -> Answers:
+def _by_decision(batches: Sequence[_AnsweredRows], slot: Slot, *, ai: bool) -> Answers:
     """The answers ordered by game and by decision, independent of the batches."""
     rows = _Rows.of(batch.rows for batch in batches)
     columns: list[Any] = [np.concatenate(column) for column in zip(*(b.facts for b in batches), strict=True)]
@@ -219,11 +224,11 @@ def _joined(parts: Sequence[Answers]) -> Answers:
 # --- the rule-based player --------------------------------------------------------------------------------
 
 
-def _walk(corpus: Corpus, players: Players, slot: Slot) -> Iterator[Positions]:
+def _walk(corpus: Corpus, players: EvaluatedPlayers, slot: Slot) -> Iterator[Positions]:
     for choice in players:
         for at in range(0, len(choice.games), _WALK_GAMES):
             part = slice(at, at + _WALK_GAMES)
-            yield positions_of(corpus, Choice(choice.games[part], choice.players[part]), slot)
+            yield positions_of(corpus, SelectedDecisions(choice.games[part], choice.players[part]), slot)
 
 
 def _ask(corpus: Corpus, slot: Slot, found: Positions, decision: int) -> _Rows:
@@ -248,8 +253,8 @@ def _ask(corpus: Corpus, slot: Slot, found: Positions, decision: int) -> _Rows:
 
 def _discards(chance34: Chances, labels: NDArray[np.int64]) -> _Rows:
     """Rows about discards; of two equal chances the one of the lower kind counts as likelier."""
-    his = np.take_along_axis(chance34, labels[:, None], axis=1)
-    before = (chance34 > his) | ((chance34 == his) & (np.arange(KINDS) < labels[:, None]))
+    actual = np.take_along_axis(chance34, labels[:, None], axis=1)
+    before = (chance34 > actual) | ((chance34 == actual) & (np.arange(KINDS) < labels[:, None]))
     place = before.sum(axis=1).astype(np.int8)
     return _Rows(place, chance34.max(axis=1).astype(np.float32), place == 0)
 

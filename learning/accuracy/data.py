@@ -15,7 +15,7 @@ from learning.accuracy.report import Measured
 from learning.corpus.build import build
 from learning.corpus.layout import CARD_FILE, ROOMS, SPLITS
 from learning.corpus.reader import Corpus, Numbers
-from learning.samples.choice import Choice, choose
+from learning.samples.choice import SelectedDecisions, choose
 from learning.supervised.plan import Selection
 from learning.supervised.run import described
 
@@ -23,11 +23,11 @@ PARTS: Final = (*SPLITS, "all")
 _TRAIN: Final = SPLITS.index("train")
 
 
-class Players(NamedTuple):
+class EvaluatedPlayers(NamedTuple):
     """Selected decisions, of people and of official AI accounts; the loader does not distinguish them."""
 
-    people: Choice
-    ai: Choice
+    people: SelectedDecisions
+    ai: SelectedDecisions
 
     @property
     def games(self) -> Numbers:
@@ -83,7 +83,9 @@ def opened(paths: Sequence[Path]) -> Iterator[Source]:
         yield Source(tuple(paths), Corpus(Path(folder)), "all", left_out)
 
 
-def players_of(source: Source, split: str, selection: Selection, games: int = 0, seed: int = 0) -> Players:
+def players_of(
+    source: Source, split: str, selection: Selection, games: int = 0, seed: int = 0
+) -> EvaluatedPlayers:
     """Select the decisions to measure on.
 
     Args:
@@ -109,17 +111,17 @@ def players_of(source: Source, split: str, selection: Selection, games: int = 0,
         )
         for kind in (False, True)
     )
-    players = Players(people, ai)
+    players = EvaluatedPlayers(people, ai)
     if not len(players.games):
         where = ", ".join(map(str, source.paths))
         raise ConfigError(f"{where}: no game matches; split {split}, {described(selection)}")
     if 0 < games < len(players.games):
         drawn = np.random.default_rng((seed, 0)).choice(players.games, games, replace=False)
-        return Players(_only(people, drawn), _only(ai, drawn))
+        return EvaluatedPlayers(_only(people, drawn), _only(ai, drawn))
     return players
 
 
-def measured(source: Source, players: Players, split: str, selection: Selection) -> Measured:
+def measured(source: Source, players: EvaluatedPlayers, split: str, selection: Selection) -> Measured:
     """Describe the decisions for a report."""
     corpus, games = source.corpus, players.games
     return Measured(
@@ -133,6 +135,6 @@ def measured(source: Source, players: Players, split: str, selection: Selection)
     )
 
 
-def _only(choice: Choice, games: Numbers) -> Choice:
+def _only(choice: SelectedDecisions, games: Numbers) -> SelectedDecisions:
     kept = np.isin(choice.games, games)
-    return Choice(choice.games[kept], choice.players[kept])
+    return SelectedDecisions(choice.games[kept], choice.players[kept])

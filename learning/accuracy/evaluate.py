@@ -13,9 +13,10 @@ import numpy as np
 import torch
 
 from game.errors import CheckpointMissing, ConfigError
+from game.workers.ordered import default_workers
 from learning.accuracy.answers import answers_of, heuristic_answers
-from learning.accuracy.data import PARTS, Players, measured, opened, players_of
-from learning.accuracy.report import AccuracyReport, Baseline, Difference, ModelReport
+from learning.accuracy.data import PARTS, EvaluatedPlayers, measured, opened, players_of
+from learning.accuracy.report import AccuracyDifference, AccuracyReport, Baseline, ModelReport
 from learning.accuracy.scores import RESAMPLES, Answers, Mask, cuts_of, interval_of, part_of, scores_of
 from learning.corpus.layout import ROOMS
 from learning.corpus.reader import Corpus
@@ -23,7 +24,6 @@ from learning.runs.progress import Progress
 from learning.samples.positions import count
 from learning.supervised.plan import Selection
 from learning.supervised.run import device_name
-from learning.workers.ordered import default_workers
 from policies.checkpoint import Card, describe, load, models_in, network_of
 from policies.features.table import looks_deep
 from policies.inference import SHIPPED, Averaging, Model
@@ -42,7 +42,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         split: part of the corpus; if empty the test part, or everything for records.
         selection: filter for the players.
         games: number of matching games to draw; 0 for all.
-        averaging: renamings of tiles to average over in each position.
+        averaging: tile permutations to average over in each position.
         heuristic: decisions of each model to put to the rule-based player too; 0 for none.
         seed: seed of the games drawn, the decisions drawn and the intervals.
     """
@@ -94,7 +94,7 @@ def make_settings(
     )
 
 
-class _Loaded(NamedTuple):
+class _LoadedNetwork(NamedTuple):
     folder: Path
     card: Card
     network: Network
@@ -140,7 +140,7 @@ class _Evaluation:
     """One slot: every decision is put to each checkpoint, and some to the rule-based player."""
 
     def __init__(
-        self, corpus: Corpus, players: Players, slot: Slot, settings: Settings, *, quiet: bool
+        self, corpus: Corpus, players: EvaluatedPlayers, slot: Slot, settings: Settings, *, quiet: bool
     ) -> None:
         self.corpus, self.players, self.slot = corpus, players, slot
         self.settings, self.quiet = settings, quiet
@@ -148,7 +148,7 @@ class _Evaluation:
         self.rows = sum(each.rows for each in counts)
         self.decisions = sum(each.decisions for each in counts)
 
-    def reports(self, loaded: Sequence[_Loaded]) -> Iterator[ModelReport]:
+    def reports(self, loaded: Sequence[_LoadedNetwork]) -> Iterator[ModelReport]:
         """One report per checkpoint, if there are decisions."""
         if not self.decisions:
             return
@@ -180,7 +180,7 @@ class _Evaluation:
             )
             first = first or answers
 
-    def _network_answers(self, loaded: _Loaded) -> Answers:
+    def _network_answers(self, loaded: _LoadedNetwork) -> Answers:
         card = loaded.card
         model = Model(loaded.network, card.features, card.without, _device())
         title = f"{self.slot} {loaded.folder.name}"
@@ -193,7 +193,7 @@ class _Evaluation:
                 deep=looks_deep(card.features, card.without),
                 averaging=self.settings.averaging,
                 workers=default_workers(),
-                tell=progress.advance,
+                on_progress=progress.advance,
             )
         assert len(answers.place) == self.decisions
         return answers
@@ -211,7 +211,7 @@ class _Evaluation:
         title = f"{self.slot} heuristic"
         with Progress(_EVENT, title, "decisions", total=total, quiet=self.quiet) as progress:
             return heuristic_answers(
-                self.corpus, self.players, self.slot, answers, chosen, tell=progress.advance
+                self.corpus, self.players, self.slot, answers, chosen, on_progress=progress.advance
             )
 
     def _baseline(self, rules: Answers, network: Answers, seconds: float) -> Baseline:
@@ -223,20 +223,20 @@ class _Evaluation:
             seconds=round(seconds, 1),
         )
 
-    def _difference(self, answers: Answers, first: Answers, folder: Path) -> Difference:
+    def _difference(self, answers: Answers, first: Answers, folder: Path) -> AccuracyDifference:
         gained = (answers.place == 0).astype(np.int8) - (first.place == 0).astype(np.int8)
-        return Difference(
+        return AccuracyDifference(
             str(folder), float(gained.mean()), interval_of(gained, answers.game, self.settings.seed)
         )
 
 
-def _load_all(settings: Settings) -> Mapping[Slot, list[_Loaded]]:
+def _load_all(settings: Settings) -> Mapping[Slot, list[_LoadedNetwork]]:
     """The checkpoints to measure, by model.
 
     Raises:
         CheckpointError: there is none in a folder, or it cannot be used.
     """
-    found: dict[Slot, list[_Loaded]] = {slot: [] for slot in Slot}
+    found: dict[Slot, list[_LoadedNetwork]] = {slot: [] for slot in Slot}
     for folder in settings.checkpoints:
         there = models_in(folder)
         wanted = settings.models or tuple(slot for slot in Slot if slot.value in there)
@@ -247,7 +247,7 @@ def _load_all(settings: Settings) -> Mapping[Slot, list[_Loaded]]:
             checkpoint = load(folder, slot)
             network = network_of(checkpoint)
             assert isinstance(network, Network)
-            found[slot].append(_Loaded(folder, checkpoint.card, network))
+            found[slot].append(_LoadedNetwork(folder, checkpoint.card, network))
     return {slot: loaded for slot, loaded in found.items() if loaded}
 
 

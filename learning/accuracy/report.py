@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from learning.accuracy.scores import Interval, Scores
+from learning.accuracy.scores import AnswerScores, Interval
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -39,19 +39,19 @@ class Baseline(msgspec.Struct, frozen=True):
         seconds: duration.
     """
 
-    scores: Scores
-    cuts: dict[str, dict[str, Scores]]
-    network: Scores
+    scores: AnswerScores
+    cuts: dict[str, dict[str, AnswerScores]]
+    network: AnswerScores
     seconds: float
 
 
-class Difference(msgspec.Struct, frozen=True):
+class AccuracyDifference(msgspec.Struct, frozen=True):
     """How much more often this network is right than that of another folder, on the same decisions.
 
     Attributes:
         folder: the other folder.
         top1: this share minus the other's.
-        interval: of the difference; None if there is only one game.
+        interval: confidence interval of the difference; None if there is only one game.
     """
 
     folder: str
@@ -85,10 +85,10 @@ class ModelReport(msgspec.Struct, frozen=True, kw_only=True):
     parameters: int
     rows: int
     seconds: float
-    scores: Scores
-    cuts: dict[str, dict[str, Scores]]
+    scores: AnswerScores
+    cuts: dict[str, dict[str, AnswerScores]]
     heuristic: Baseline | None
-    difference: Difference | None
+    difference: AccuracyDifference | None
 
 
 class AccuracyReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,7 +99,7 @@ class AccuracyReport(msgspec.Struct, frozen=True, kw_only=True):
         device: the networks' device.
         seconds: total duration.
         data: the decisions.
-        permutations: renamings of tiles averaged over in each position.
+        permutations: tile permutations averaged over in each position.
         seed: seed of everything random.
         resamples: draws of games behind each interval.
         models: by model, then by folder.

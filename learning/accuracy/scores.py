@@ -99,14 +99,14 @@ class YesNo(msgspec.Struct, frozen=True):
     other_meld: int
 
 
-class Scores(msgspec.Struct, frozen=True):
+class AnswerScores(msgspec.Struct, frozen=True):
     """Figures of some answers.
 
     Attributes:
         decisions: number of decisions.
         games: number of games they come from.
         top1: share in which the likeliest answer was the player's.
-        interval: of that; None if there is only one game.
+        interval: confidence interval of that; None if there is only one game.
         top2: share in which the player's answer was one of the two likeliest; for discards only, as ``top3``.
         top3: the same with three.
         yes: for yes-or-no models.
@@ -127,7 +127,7 @@ class Scores(msgspec.Struct, frozen=True):
     calibration: tuple[Bin, ...]
 
 
-def scores_of(answers: Answers, slot: Slot, seed: int = 0) -> Scores:
+def scores_of(answers: Answers, slot: Slot, seed: int = 0) -> AnswerScores:
     """Compute the figures of some answers.
 
     Args:
@@ -138,7 +138,7 @@ def scores_of(answers: Answers, slot: Slot, seed: int = 0) -> Scores:
     discards = slot is Slot.DISCARD
     right = answers.place == 0
     bins, error = calibrate(answers.chance, answers.happened)
-    return Scores(
+    return AnswerScores(
         decisions=len(right),
         games=len(np.unique(answers.game)),
         top1=float(right.mean()),
@@ -151,9 +151,9 @@ def scores_of(answers: Answers, slot: Slot, seed: int = 0) -> Scores:
     )
 
 
-def cuts_of(answers: Answers, slot: Slot, seed: int = 0) -> dict[str, dict[str, Scores]]:
+def cuts_of(answers: Answers, slot: Slot, seed: int = 0) -> dict[str, dict[str, AnswerScores]]:
     """Scores by turn, by an opponent's riichi, and by rank; parts without a decision are left out."""
-    cuts: dict[str, dict[str, Scores]] = {}
+    cuts: dict[str, dict[str, AnswerScores]] = {}
     for title, name, chosen in _parts(answers):
         if chosen.any():
             cuts.setdefault(title, {})[name] = scores_of(part_of(answers, chosen), slot, seed)

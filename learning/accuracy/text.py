@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from learning.accuracy.report import AccuracyReport, ModelReport
-from learning.accuracy.scores import Interval, Scores
+from learning.accuracy.scores import AnswerScores, Interval
 from policies.slots import Slot
 
 _LEAST_WIDTH: Final = 100
@@ -48,7 +48,9 @@ def _head(report: AccuracyReport) -> Iterator[str]:
         yield "left out: " + ", ".join(f"{count} {why}" for why, count in data.left_out.items())
     if data.from_training:
         yield f"{data.from_training:,} of the games belong to the training split"
-    seen = f", each position under {report.permutations} renamings" if report.permutations > 1 else ""
+    seen = (
+        f", each position averaged over {report.permutations} permutations" if report.permutations > 1 else ""
+    )
     yield f"content {data.content[:16]}, seed {report.seed}, {report.seconds:,.0f} s on {report.device}{seen}"
 
 
@@ -77,7 +79,7 @@ def _table(model: ModelReport, *, ruled: bool) -> Table:
     return table
 
 
-def _cells(scores: Scores) -> list[str]:
+def _cells(scores: AnswerScores) -> list[str]:
     cells = [f"{scores.decisions:,}", _percent(scores.top1), _interval(scores.interval)]
     if scores.yes is None:
         cells += [_percent(scores.top2), _percent(scores.top3)]

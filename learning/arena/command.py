@@ -11,8 +11,8 @@ from game.errors import ConfigError, ReplayError
 from game.settlement import GameLength
 from learning.arena.coverage import GAMES as COVERAGE_GAMES
 from learning.arena.page.render import write_page
-from learning.arena.plan import Mode, Plan, sets_for
-from learning.arena.report import Report, print_report
+from learning.arena.plan import ArenaPlan, Mode, sets_for
+from learning.arena.report import ArenaReport, print_report
 from learning.arena.run import look, run
 from learning.matches.players import contender, tables_for
 from learning.runs.progress import GamesProgress
@@ -72,7 +72,7 @@ def compare(
         raise ConfigError("--records needs --out: records are kept beside the results")
     check_page(html)
     one, other = (contender(text, answer_timeout_s) for text in (challenger, champions))
-    plan = Plan(
+    plan = ArenaPlan(
         challenger=one,
         champions=other,
         sets=sets_for(games, mode, independent=independent),
@@ -97,7 +97,7 @@ def compare(
                 records=records,
                 sequential=sequential,
                 coverage_runs=coverage_runs,
-                tell=progress.played,
+                on_progress=progress.played,
             )
     except OSError as exc:
         raise ReplayError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc
@@ -141,7 +141,7 @@ def check_page(html: Path | None) -> None:
         raise ConfigError(f"--html: there is no folder {html.parent}")
 
 
-def show(found: Report, html: Path | None, *, as_json: bool) -> int:
+def show(found: ArenaReport, html: Path | None, *, as_json: bool) -> int:
     """Print a report, and write its page.
 
     Raises:

@@ -27,7 +27,7 @@ SEATS: Final[dict[Mode, tuple[Four, ...]]] = {
 """Seating in each game of a set: every way to seat the two sides, once."""
 
 
-class Plan(Series, frozen=True, kw_only=True):
+class ArenaPlan(Series, frozen=True, kw_only=True):
     """Everything that determines the games of a comparison.
 
     Attributes:
@@ -84,7 +84,7 @@ class Plan(Series, frozen=True, kw_only=True):
             **super().flags,
         }
 
-    def continues(self, other: Plan) -> bool:
+    def continues(self, other: ArenaPlan) -> bool:
         """Whether the games of another plan are the first games of this one."""
         return other.sets <= self.sets and msgspec.structs.replace(other, sets=self.sets) == self
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from learning.arena.convergence import RunningAverage, convergence
 from learning.arena.coverage import EQUAL, Coverage, coverage
-from learning.arena.history import Stand, course
-from learning.arena.plan import CHALLENGER, CHAMPION, Plan
+from learning.arena.plan import CHALLENGER, CHAMPION, ArenaPlan
 from learning.matches.figures import (
-    Played,
+    PlayFigures,
     Side,
     crashes_in,
     faults_in,
@@ -26,7 +26,7 @@ from learning.matches.statistics import LEAST_SETS, Floats, mean_place
 from learning.matches.tally import GameRow
 
 
-class Report(Played, frozen=True):
+class ArenaReport(PlayFigures, frozen=True):
     """One comparison.
 
     Attributes:
@@ -37,23 +37,23 @@ class Report(Played, frozen=True):
         verdict: conclusion from the challenger's average placement.
         challenger: its figures.
         champions: their figures.
-        course: convergence of the challenger's average placement.
+        convergence: development over the games of the challenger's average placement.
         coverage: how often the interval of a small run drawn from these games contains 2.5; if requested.
     """
 
-    plan: Plan
+    plan: ArenaPlan
     games: int
     sets: int
     clear: bool
     verdict: str
     challenger: Side
     champions: Side
-    course: tuple[Stand, ...] = ()
+    convergence: tuple[RunningAverage, ...] = msgspec.field(default=(), name="course")
     coverage: Coverage | None = None
 
 
 def report(
-    plan: Plan,
+    plan: ArenaPlan,
     rows: Iterable[GameRow],
     *,
     clear: bool = False,
@@ -61,7 +61,7 @@ def report(
     played: int = 0,
     times: dict[str, float] | None = None,
     coverage_runs: int = 0,
-) -> Report | None:
+) -> ArenaReport | None:
     """Report on games; None while no duplicate set is complete.
 
     Args:
@@ -80,7 +80,7 @@ def report(
     counts = sums_of({CHALLENGER}, sets)[:, :4]
     challenger = side_of(plan.challenger, {CHALLENGER}, sets, plan.length)
     champions = side_of(plan.champions, {CHAMPION}, sets, plan.length)
-    return Report(
+    return ArenaReport(
         plan=plan,
         games=len(sets) * plan.set_games,
         sets=len(sets),
@@ -95,12 +95,12 @@ def report(
         played=played,
         games_per_s=played / seconds if seconds else 0.0,
         times=times or {},
-        course=course(mean_place(counts), plan.set_games),
+        convergence=convergence(mean_place(counts), plan.set_games),
         coverage=coverage(counts, plan.set_games, coverage_runs) if coverage_runs else None,
     )
 
 
-def whole_sets(plan: Plan, rows: Iterable[GameRow]) -> list[list[GameRow]]:
+def whole_sets(plan: ArenaPlan, rows: Iterable[GameRow]) -> list[list[GameRow]]:
     """The duplicate sets of which every game was completed, in order."""
     sets: dict[int, list[GameRow]] = {}
     for row in rows:
@@ -139,7 +139,7 @@ def placements_of(sets: Sequence[Sequence[GameRow]]) -> Floats:
 # --- for people -------------------------------------------------------------------------------------------
 
 
-def print_report(found: Report, *, as_json: bool) -> int:
+def print_report(found: ArenaReport, *, as_json: bool) -> int:
     """Print the report; exit code 1 if the figures do not represent the players."""
     text = (
         msgspec.json.format(msgspec.json.encode(found), indent=2).decode()
@@ -150,7 +150,7 @@ def print_report(found: Report, *, as_json: bool) -> int:
     return found.exit_code
 
 
-def headline(found: Report) -> str:
+def headline(found: ArenaReport) -> str:
     """The players, the games and their walls, in one line."""
     plan = found.plan
     walls = "each over walls of its own" if plan.independent else f"{found.sets} duplicate sets"
@@ -161,7 +161,7 @@ def headline(found: Report) -> str:
     )
 
 
-def _lines(found: Report) -> Iterable[str]:
+def _lines(found: ArenaReport) -> Iterable[str]:
     yield headline(found)
     placement = next(table_of((found.challenger,)))[1][0]
     yield (

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from learning.arena.coverage import EQUAL
-from learning.arena.plan import Plan
-from learning.arena.report import Report, placements_of, report, whole_sets
-from learning.matches.session import Session, Tell
+from learning.arena.plan import ArenaPlan
+from learning.arena.report import ArenaReport, placements_of, report, whole_sets
+from learning.matches.runner import OnProgress, SeriesRunner
 from learning.matches.statistics import first_clear
 from learning.matches.store import read_results
 from learning.matches.tally import GameRow
 
 
 def run(
-    plan: Plan,
+    plan: ArenaPlan,
     *,
     workers: int | None = None,
     ray: str | None = None,
@@ -24,8 +24,8 @@ def run(
     records: bool = False,
     sequential: bool = False,
     coverage_runs: int = 0,
-    tell: Tell = lambda _games, _of, _decisions: None,
-) -> Report | None:
+    on_progress: OnProgress = lambda _games, _of, _decisions: None,
+) -> ArenaReport | None:
     """Play the games that are missing, and report on all.
 
     Args:
@@ -36,7 +36,7 @@ def run(
         records: also keep every game's record in the folder.
         sequential: stop as soon as one side is clearly better.
         coverage_runs: number of small runs to draw from the games, to count the intervals that contain 2.5.
-        tell: called with the progress.
+        on_progress: called with the progress.
 
     Returns:
         None if no duplicate set was completed.
@@ -46,24 +46,24 @@ def run(
         WorkerFailed: a process could not continue.
         OSError: the results cannot be written.
     """
-    with Session(plan, folder, "mjlog" if records else None, tell) as session:
-        if not sequential or clear_after(plan, session.rows) is None:
-            with contextlib.closing(session.blocks(workers, ray)) as blocks:
+    with SeriesRunner(plan, folder, "mjlog" if records else None, on_progress) as runner:
+        if not sequential or clear_after(plan, runner.rows) is None:
+            with contextlib.closing(runner.blocks(workers, ray)) as blocks:
                 for _ in blocks:
-                    if sequential and clear_after(plan, session.rows) is not None:
+                    if sequential and clear_after(plan, runner.rows) is not None:
                         break
         return report_of(
             plan,
-            session.rows,
+            runner.rows,
             sequential=sequential,
             coverage_runs=coverage_runs,
-            seconds=session.seconds,
-            played=session.played,
-            times=session.times,
+            seconds=runner.seconds,
+            played=runner.played,
+            times=runner.times,
         )
 
 
-def look(folder: Path, *, sequential: bool = False, coverage_runs: int = 0) -> Report | None:
+def look(folder: Path, *, sequential: bool = False, coverage_runs: int = 0) -> ArenaReport | None:
     """Report on the results in a folder, finished or not, without playing.
 
     Args:
@@ -77,14 +77,14 @@ def look(folder: Path, *, sequential: bool = False, coverage_runs: int = 0) -> R
     Raises:
         ReplayError: there are no results, or they cannot be read.
     """
-    plan, rows = read_results(folder, Plan)
+    plan, rows = read_results(folder, ArenaPlan)
     return report_of(
         plan, {row.number: row for row in rows}, sequential=sequential, coverage_runs=coverage_runs
     )
 
 
 def report_of(
-    plan: Plan,
+    plan: ArenaPlan,
     rows: Mapping[int, GameRow],
     *,
     sequential: bool,
@@ -92,7 +92,7 @@ def report_of(
     seconds: float = 0.0,
     played: int = 0,
     times: dict[str, float] | None = None,
-) -> Report | None:
+) -> ArenaReport | None:
     """The report on games by their numbers; see `run` and `learning.arena.report.report`."""
     clear = clear_after(plan, rows) if sequential else None
     # games past the point where the difference was clear do not count
@@ -108,7 +108,7 @@ def report_of(
     )
 
 
-def clear_after(plan: Plan, rows: Mapping[int, GameRow]) -> int | None:
+def clear_after(plan: ArenaPlan, rows: Mapping[int, GameRow]) -> int | None:
     """Number of games in the first whole blocks after which the difference is clear, in any order of play."""
     looks: dict[int, int] = {}
     seen: list[GameRow] = []

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from game.engine import play_bare
-from learning.arena.plan import Plan, sets_for
+from learning.arena.plan import ArenaPlan, sets_for
 from learning.arena.run import run
 from learning.matches.players import contender
 from learning.matches.series import BLOCK_GAMES
@@ -23,7 +23,7 @@ TABLES: Final = (1, 8, 16, 32, 64, 128)
 _BARE_S: Final = 3.0
 
 
-class Speed(msgspec.Struct, frozen=True):
+class SelfPlaySpeed(msgspec.Struct, frozen=True):
     """One player in all four seats.
 
     Attributes:
@@ -58,7 +58,7 @@ class SelfPlayBench(msgspec.Struct, frozen=True):
     machine: str
     seed: int
     bare_ms: float
-    speeds: tuple[Speed, ...]
+    speeds: tuple[SelfPlaySpeed, ...]
 
 
 def bench_selfplay(
@@ -104,13 +104,13 @@ def _lines(found: SelfPlayBench) -> Iterator[str]:
         )
 
 
-def _speed(player: str, games: int, workers: int, tables: int, seed: int) -> Speed:
+def _speed(player: str, games: int, workers: int, tables: int, seed: int) -> SelfPlaySpeed:
     who = contender(player)
-    plan = Plan(challenger=who, champions=who, sets=sets_for(games, "1v3"), seed=seed, tables=tables)
+    plan = ArenaPlan(challenger=who, champions=who, sets=sets_for(games, "1v3"), seed=seed, tables=tables)
     found = run(plan, workers=workers)
     assert found is not None
     parts = {what: 1000.0 * spent for what, spent in found.times.items()}
-    return Speed(
+    return SelfPlaySpeed(
         player=who.name,
         workers=workers,
         tables=tables,

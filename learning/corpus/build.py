@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import sys
 import time
@@ -24,11 +23,12 @@ import numpy.typing as npt
 import structlog
 
 from game.errors import ReplayError
+from game.files import remove_leftovers, replace_file, replacing
+from game.workers.ordered import batches, default_workers, in_order
 from learning.corpus import layout
 from learning.corpus.encoding import ENCODING
-from learning.corpus.pack import PackedGame, Part, pack_part, read_part
-from learning.corpus.sources import Stored, source_files, stored_games
-from learning.workers.ordered import batches, default_workers, in_order
+from learning.corpus.pack import PackedGame, PackedPart, pack_part, read_part
+from learning.corpus.sources import StoredRecord, source_files, stored_games
 
 PART_GAMES: Final = 128
 """Records in a part: a few seconds of work."""
@@ -46,7 +46,7 @@ class BuildReport(msgspec.Struct, frozen=True):
         folder: the corpus.
         games: games in the corpus.
         size: total size of its files, bytes.
-        bytes_per_game: of the encoded events alone.
+        bytes_per_game: mean size of the encoded events alone.
         content: hash of the whole content, as on the data card.
         parts: parts the records were packed in.
         reused: parts that an earlier, interrupted build had finished.
@@ -145,7 +145,7 @@ def _begin(folder: Path, parts_folder: Path, plan: dict[str, Any]) -> None:
     if not plan_file.is_file() or plan_file.read_text(encoding="utf-8") != text:
         shutil.rmtree(parts_folder, ignore_errors=True)
         parts_folder.mkdir(parents=True)
-        _write(plan_file, text.encode())
+        replace_file(plan_file, text.encode())
     (folder / layout.CARD_FILE).unlink(missing_ok=True)
 
 
@@ -161,7 +161,7 @@ def _pack(files: Sequence[Path], folder: Path, workers: int) -> tuple[int, int]:
     missing: list[int] = []
     counts = Counter[str]()
 
-    def tasks() -> Iterator[list[Stored]]:
+    def tasks() -> Iterator[list[StoredRecord]]:
         for number, batch in enumerate(batches(stored_games(files), PART_GAMES)):
             counts["parts"] += 1
             if _read_part(folder / _part_name(number)) is None:
@@ -170,30 +170,20 @@ def _pack(files: Sequence[Path], folder: Path, workers: int) -> tuple[int, int]:
 
     reported = time.monotonic()
     for done, packed in enumerate(in_order(pack_part, tasks(), workers)):
-        _write(folder / _part_name(missing[done]), hashlib.sha256(packed).digest() + packed)
+        replace_file(folder / _part_name(missing[done]), hashlib.sha256(packed).digest() + packed)
         if time.monotonic() - reported >= PROGRESS_SECONDS:
             reported = time.monotonic()
             _log.info("corpus.progress", games=PART_GAMES * (missing[done] + 1))
     return counts["parts"], counts["parts"] - len(missing)
 
 
-def _read_part(path: Path) -> Part | None:
+def _read_part(path: Path) -> PackedPart | None:
     """Read a finished part; None if it is missing or torn."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
         return None
     return read_part(data[32:]) if hashlib.sha256(data[32:]).digest() == data[:32] else None
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file atomically: whole or not at all."""
-    draft = path.with_name(path.name + ".tmp")
-    with draft.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
 
 
 # --- the corpus -------------------------------------------------------------------------------------------
@@ -214,7 +204,7 @@ class _Assembly:
         self._events = events
         self._offset = 0
 
-    def add(self, part: Part) -> None:
+    def add(self, part: PackedPart) -> None:
         for game in part.games:
             if self._is_new(game.game_id):
                 self._game(game)
@@ -245,33 +235,26 @@ class _Assembly:
 
 def _assemble(folder: Path, parts: Sequence[Path], plan: dict[str, Any]) -> None:
     """Assemble the corpus; the card is written last."""
-    draft = folder / (layout.EVENTS_FILE + ".tmp")
-    with draft.open("wb") as events:
+    remove_leftovers(folder, older_than_s=0.0)
+    with replacing(folder / layout.EVENTS_FILE) as events:
         assembly = _Assembly(events)
         for path in parts:
             part = _read_part(path)
             if part is None:
                 raise ReplayError(f"{path}: changed while the corpus was built; build it again")
             assembly.add(part)
-        events.flush()
-        os.fsync(events.fileno())
-    draft.replace(folder / layout.EVENTS_FILE)
     index = np.concatenate(assembly.rows) if assembly.rows else np.zeros(0, dtype=layout.GAME)
     _write_array(folder / layout.INDEX_FILE, index)
     _write_array(folder / layout.ABSENCES_FILE, np.array(assembly.absences, dtype=layout.ABSENCE))
     names = json.dumps(list(assembly.players), ensure_ascii=False, indent=0)
-    _write(folder / layout.PLAYERS_FILE, names.encode("utf-8", "surrogatepass"))
+    replace_file(folder / layout.PLAYERS_FILE, names.encode("utf-8", "surrogatepass"))
     card = _card(folder, index, assembly, plan)
-    _write(folder / layout.CARD_FILE, json.dumps(card, indent=1, ensure_ascii=False).encode())
+    replace_file(folder / layout.CARD_FILE, json.dumps(card, indent=1, ensure_ascii=False).encode())
 
 
 def _write_array(path: Path, array: npt.NDArray[Any]) -> None:
-    draft = path.with_name(path.name + ".tmp")
-    with draft.open("wb") as file:
+    with replacing(path) as file:
         np.save(file, array, allow_pickle=False)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
 
 
 def _card(

@@ -18,7 +18,7 @@ from learning.corpus.absences import acts_of_absent
 from learning.corpus.follow import BROKEN, TABLE, WHOLE, Follower
 from learning.corpus.order import Oddity, Outcome, end_findings, start_findings, went_on
 from learning.corpus.results import drawn_findings, win_findings
-from learning.corpus.rounds import Round, split_rounds
+from learning.corpus.rounds import RecordedRound, split_rounds
 from learning.corpus.walls import wall_findings
 from replays.record import GameRecord
 from replays.wall import Wall, game_walls
@@ -35,7 +35,7 @@ _UNSUPPORTED: Final = (
 _HANCHAN: Final = 8
 
 
-class Difference(msgspec.Struct, frozen=True):
+class RecordDifference(msgspec.Struct, frozen=True):
     """One thing in a record that our rules do not produce.
 
     Attributes:
@@ -86,7 +86,7 @@ class Checked(msgspec.Struct, frozen=True):
     wins: int = 0
     seeded: bool = False
     disconnected: bool = False
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[RecordDifference, ...] = ()
 
 
 def unsupported(game_type: int) -> str:
@@ -112,7 +112,8 @@ class Checker:
             differences = tuple(self._game(record, rounds, walls))
         except (ReplayError, StateMismatchError) as exc:
             return Checked(
-                record.game_id, differences=(Difference(record.game_id, "", 0, "unreadable", -1, str(exc)),)
+                record.game_id,
+                differences=(RecordDifference(record.game_id, "", 0, "unreadable", -1, str(exc)),),
             )
         events, moves, claims, passes = self._follower.counts.tolist()
         return Checked(
@@ -128,7 +129,9 @@ class Checker:
             differences=differences,
         )
 
-    def _game(self, record: GameRecord, rounds: list[Round], walls: list[Wall]) -> Iterator[Difference]:
+    def _game(
+        self, record: GameRecord, rounds: list[RecordedRound], walls: list[Wall]
+    ) -> Iterator[RecordDifference]:
         name = record.game_id
         length: GameLength = "hanchan" if record.game_type & _HANCHAN else "tonpuu"
         year = int(name[:4]) if name[:4].isdigit() else 0
@@ -136,28 +139,28 @@ class Checker:
         for number, played in enumerate(rounds):
             if last is not None:
                 for text, oddity in went_on(last, length, year):
-                    yield Difference(name, last.played.name, last.played.turns, "end", -1, text, oddity)
+                    yield RecordDifference(name, last.played.name, last.played.turns, "end", -1, text, oddity)
             if number == 0 or last is not None:
                 for text in start_findings(played, last):
-                    yield Difference(name, played.name, 0, "order", -1, text)
+                    yield RecordDifference(name, played.name, 0, "order", -1, text)
             if walls:
                 dice = record.dice[number] if number < len(record.dice) else (0, 0)
                 for turn, text in wall_findings(played, walls[number], dice):
-                    yield Difference(name, played.name, turn, "wall", -1, text)
+                    yield RecordDifference(name, played.name, turn, "wall", -1, text)
             found, last = self._round(name, played)
             yield from found
         for deal, turn, event in acts_of_absent(record.events):
-            where = Round(deal).name if deal else ""
+            where = RecordedRound(deal).name if deal else ""
             text = f"{event!r} by a player who is away"
-            yield Difference(name, where, turn, "legality", getattr(event, "player", -1), text)
+            yield RecordDifference(name, where, turn, "legality", getattr(event, "player", -1), text)
         end = record.ending
         if end is None:
-            yield Difference(name, "", 0, "end", -1, "the game has no end")
+            yield RecordDifference(name, "", 0, "end", -1, "the game has no end")
         elif last is not None:
             for text, oddity in end_findings(last, end, length, year):
-                yield Difference(name, last.played.name, last.played.turns, "end", -1, text, oddity)
+                yield RecordDifference(name, last.played.name, last.played.turns, "end", -1, text, oddity)
 
-    def _round(self, name: str, played: Round) -> tuple[list[Difference], Outcome | None]:
+    def _round(self, name: str, played: RecordedRound) -> tuple[list[RecordDifference], Outcome | None]:
         """Differences in a round, and how it left the table; None if it could not be followed to its end."""
         follower = self._follower
         found = [_fault(name, played, *fault) for fault in follower.follow(played.packed()).tolist()]
@@ -168,14 +171,17 @@ class Checker:
         if played.drawn is not None:
             findings += drawn_findings(before, played.drawn)
         found += [
-            Difference(name, played.name, played.turns, "result", player, text) for player, text in findings
+            RecordDifference(name, played.name, played.turns, "result", player, text)
+            for player, text in findings
         ]
         if follower.reached != WHOLE:
             return found, None
         return found, Outcome(played, before[TABLE], follower.after[TABLE])
 
 
-def _fault(name: str, played: Round, what: int, place: int, player: int, detail: int) -> Difference:
+def _fault(
+    name: str, played: RecordedRound, what: int, place: int, player: int, detail: int
+) -> RecordDifference:
     turn, event = played.event_at(place)
     kind: Kind = "event"
     forbidden = ""
@@ -200,4 +206,4 @@ def _fault(name: str, played: Round, what: int, place: int, player: int, detail:
         case _:
             text = f"the round has no result, or something stands after it: {event!r}"
     whom = -1 if player == TABLE else player
-    return Difference(name, played.name, turn, kind, whom, text, forbidden=forbidden)
+    return RecordDifference(name, played.name, turn, kind, whom, text, forbidden=forbidden)

@@ -63,7 +63,7 @@ Encoded = npt.NDArray[np.uint8]
 _LENGTHS: Final = np.array(LENGTHS, dtype=np.int64)
 _DEAL: Final = 200
 _NEXT_DEAL: Final = 201
-_THROW_DRAWN: Final = 202
+_DISCARD_DRAWN: Final = 202
 _CHI: Final = 203
 _PON: Final = 204
 _DAIMINKAN: Final = 208
@@ -81,7 +81,7 @@ _LONGEST: Final = 125
 # Indices into the small state that both directions keep; scores in hundreds from _SCORES on.
 _TURN: Final = 0
 _DRAWN: Final = 1  # tile drawn and not yet discarded, -1
-_MUST_THROW: Final = 2  # the player to move discards before the next draw
+_MUST_DISCARD: Final = 2  # the player to move discards before the next draw
 _LAST_PLAYER: Final = 3
 _LAST_TILE: Final = 4
 _SCORES: Final = 5
@@ -121,7 +121,7 @@ def decode(data: Encoded) -> Packed:
 @kernel
 def _begin(state: Any, holder: Any) -> None:
     state[:] = -1
-    state[_MUST_THROW] = 0
+    state[_MUST_DISCARD] = 0
     state[_SCORES:] = 250
     holder[:] = _NOBODY
 
@@ -136,27 +136,27 @@ def _follow(state: Any, holder: Any, code: Any) -> None:
             _hold(holder, code[10 + i], i // 13)
         state[_TURN] = code[4]
         state[_DRAWN] = -1
-        state[_MUST_THROW] = 0
+        state[_MUST_DISCARD] = 0
         state[_SCORES:] = code[5:9]
     elif what == DRAW:
         _hold(holder, code[2], code[1])
         state[_TURN] = code[1]
         state[_DRAWN] = code[2]
-        state[_MUST_THROW] = 1
+        state[_MUST_DISCARD] = 1
     elif what == DISCARD:
         state[_LAST_PLAYER] = code[1]
         state[_LAST_TILE] = code[2]
         state[_TURN] = (code[1] + 1) % 4
         state[_DRAWN] = -1
-        state[_MUST_THROW] = 0
+        state[_MUST_DISCARD] = 0
     elif what in (CHI, PON, DAIMINKAN):
         state[_TURN] = code[1]
         state[_DRAWN] = -1
-        state[_MUST_THROW] = what != DAIMINKAN
+        state[_MUST_DISCARD] = what != DAIMINKAN
     elif what in (ANKAN, KAKAN):
         state[_TURN] = code[1]
         state[_DRAWN] = -1
-        state[_MUST_THROW] = 0
+        state[_MUST_DISCARD] = 0
     elif what == RIICHI_ACCEPTED:
         state[_SCORES + code[1] % 4] -= 10
     elif what in (WIN, DRAWN_ROUND):
@@ -254,7 +254,7 @@ def _short(state: Any, holder: Any, code: Any, following: Any, out: Any) -> int:
     if what == DRAW:
         out[0] = code[2]
         free = 0 <= code[2] < TILES and holder[code[2]] == _NOBODY
-        return 1 if free and state[_MUST_THROW] == 0 else -1
+        return 1 if free and state[_MUST_DISCARD] == 0 else -1
     if what == DISCARD:
         return _short_discard(state, holder, code, following, out)
     if what == RIICHI:
@@ -312,7 +312,7 @@ def _short_call(state: Any, code: Any, out: Any) -> int:
 @kernel
 def _short_discard(state: Any, holder: Any, code: Any, following: Any, out: Any) -> int:
     tile = code[2]
-    if state[_MUST_THROW] == 0 or not _held(holder, tile, code[1]):
+    if state[_MUST_DISCARD] == 0 or not _held(holder, tile, code[1]):
         return -1
     if (code[3] == 1) != (tile == state[_DRAWN]) or code[3] < 0 or code[3] > 1:
         return -1
@@ -324,7 +324,7 @@ def _short_discard(state: Any, holder: Any, code: Any, following: Any, out: Any)
         drawn = following[2]
         if 0 <= drawn < TILES and holder[drawn] == _NOBODY:
             return 0
-    out[0] = _THROW_DRAWN
+    out[0] = _DISCARD_DRAWN
     return 1
 
 
@@ -344,7 +344,7 @@ def _decode(data: Any, out: Any) -> int:
             return -1 - at
         code = out[size:]
         first = data[at]
-        if first < TILES and state[_MUST_THROW] and not _held(holder, first, state[_TURN]):
+        if first < TILES and state[_MUST_DISCARD] and not _held(holder, first, state[_TURN]):
             _write_discard(state, code, state[_DRAWN], 1)
             _follow(state, holder, code[: _LENGTHS[DISCARD]])
             size += _LENGTHS[DISCARD]
@@ -377,7 +377,7 @@ def _long(state: Any, data: Any, code: Any) -> int:
     """Write the packed event that begins here; return how many bytes it took, -1 if there is none."""
     first = data[0]
     if first < TILES:
-        if state[_MUST_THROW]:
+        if state[_MUST_DISCARD]:
             _write_discard(state, code, first, 0)
         else:
             code[0] = DRAW
@@ -392,7 +392,7 @@ def _long(state: Any, data: Any, code: Any) -> int:
             code[i] = _int16(data, 1 + 2 * i)
     elif first in (_DEAL, _NEXT_DEAL):
         _write_deal(state, data, code)
-    elif first == _THROW_DRAWN:
+    elif first == _DISCARD_DRAWN:
         _write_discard(state, code, state[_DRAWN], 1)
     elif first < _ANKAN:
         _write_call(state, data, code)
@@ -435,7 +435,7 @@ def _size_of(data: Any) -> int:
         return 10
     if first in (_ANKAN, _KAKAN):
         return 5
-    if first in (_THROW_DRAWN, _RIICHI, _ACCEPTED):
+    if first in (_DISCARD_DRAWN, _RIICHI, _ACCEPTED):
         return 1
     if first == _INDICATOR:
         return 2

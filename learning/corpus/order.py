@@ -22,7 +22,7 @@ from game.settlement import (
     next_round,
     placements,
 )
-from learning.corpus.rounds import Round
+from learning.corpus.rounds import RecordedRound
 
 Oddity: TypeAlias = Literal["", "no_tenpai_yame", "east_into_west", "whole_results", "small_uma"]
 
@@ -51,7 +51,7 @@ class Outcome:
         dealer_repeats: whether the same player deals again.
     """
 
-    def __init__(self, played: Round, before: np.void, after: np.void) -> None:
+    def __init__(self, played: RecordedRound, before: np.void, after: np.void) -> None:
         dealer = played.start.dealer
         self.played = played
         self.scores: tuple[int, ...] = tuple(after["scores"].tolist())
@@ -83,7 +83,7 @@ class Outcome:
         )
 
 
-def start_findings(played: Round, last: Outcome | None) -> Iterator[str]:
+def start_findings(played: RecordedRound, last: Outcome | None) -> Iterator[str]:
     """Compare a deal with what should follow from the previous round, if any."""
     start = played.start
     index, honba, sticks = 0, 0, 0

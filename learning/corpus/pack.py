@@ -16,7 +16,7 @@ from learning.corpus.absences import Absence, absences
 from learning.corpus.check import unsupported
 from learning.corpus.encoding import encode
 from learning.corpus.layout import is_ai, room_of, split_of
-from learning.corpus.sources import Stored, load
+from learning.corpus.sources import StoredRecord, load
 from replays.mjlog_reader import read_record
 from replays.record import GameRecord
 
@@ -43,7 +43,7 @@ class PackedGame(msgspec.Struct, frozen=True):
     absences: list[Absence]
 
 
-class Part(msgspec.Struct, frozen=True):
+class PackedPart(msgspec.Struct, frozen=True):
     """Packed form of some consecutive records.
 
     Attributes:
@@ -57,9 +57,9 @@ class Part(msgspec.Struct, frozen=True):
     rejected: list[tuple[str, str]]
 
 
-def pack_part(batch: list[Stored]) -> bytes:
+def pack_part(batch: list[StoredRecord]) -> bytes:
     """Pack some records into an encoded part."""
-    part = Part([], [], [])
+    part = PackedPart([], [], [])
     for stored in batch:
         try:
             loaded = load(stored)
@@ -76,9 +76,9 @@ def pack_part(batch: list[Stored]) -> bytes:
     return msgspec.msgpack.encode(part)
 
 
-def read_part(data: bytes) -> Part:
+def read_part(data: bytes) -> PackedPart:
     """Decode a part from `pack_part`."""
-    return msgspec.msgpack.decode(data, type=Part)
+    return msgspec.msgpack.decode(data, type=PackedPart)
 
 
 def pack_game(record: GameRecord, source: str) -> PackedGame:

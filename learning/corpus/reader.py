@@ -92,7 +92,7 @@ class Corpus:
         Args:
             split: part of the corpus; all if None.
             rooms: rooms they were played in.
-            length: of the game; both if None.
+            length: length of the game; both if None.
             years: first and last; games of unknown years never match.
             least_rank: dan index that all four players have at least.
             player: name of a player at the table.

@@ -28,7 +28,7 @@ from game.packing import Packed, pack, pack_all
 _WINDS: Final = ("East", "South", "West", "North")
 
 
-class Round(msgspec.Struct):
+class RecordedRound(msgspec.Struct):
     """One round of a record.
 
     Attributes:
@@ -88,14 +88,14 @@ class Round(msgspec.Struct):
         return turn
 
 
-def split_rounds(events: Sequence[GameEvent]) -> list[Round]:
+def split_rounds(events: Sequence[GameEvent]) -> list[RecordedRound]:
     """The rounds of a game; events outside of rounds are left out."""
-    rounds: list[Round] = []
-    current: Round | None = None
+    rounds: list[RecordedRound] = []
+    current: RecordedRound | None = None
     after_kan = False
     for event in events:
         if isinstance(event, StartRound):
-            current = Round(event, [event], [], [], [event.dora_indicator], [])
+            current = RecordedRound(event, [event], [], [], [event.dora_indicator], [])
             rounds.append(current)
             after_kan = False
             continue

@@ -25,7 +25,7 @@ _FILE_ID: Final = re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-[0-9]{4,5}-(?:[0-9a-f]{8}
 _GAME_TYPE: Final = re.compile(r'<GO\s[^<>]*?type="([0-9]{1,4})"')
 
 
-class Stored(msgspec.Struct, frozen=True):
+class StoredRecord(msgspec.Struct, frozen=True):
     """A record as stored.
 
     Attributes:
@@ -39,7 +39,7 @@ class Stored(msgspec.Struct, frozen=True):
     kind: str
 
 
-class Loaded(msgspec.Struct, frozen=True):
+class RecordText(msgspec.Struct, frozen=True):
     """A record's text.
 
     Attributes:
@@ -79,16 +79,16 @@ def source_files(paths: Sequence[Path]) -> list[Path]:
     return files
 
 
-def stored_games(paths: Sequence[Path]) -> Iterator[Stored]:
+def stored_games(paths: Sequence[Path]) -> Iterator[StoredRecord]:
     """Every record of some files, folders and shards; a file that cannot be opened becomes an "error"."""
     for file in source_files(paths):
         try:
             yield from _games_of(file)
         except (OSError, ReplayError) as exc:
-            yield Stored(clean_text(file.name), clean_text(str(exc)).encode(), "error")
+            yield StoredRecord(clean_text(file.name), clean_text(str(exc)).encode(), "error")
 
 
-def load(stored: Stored) -> Loaded:
+def load(stored: StoredRecord) -> RecordText:
     """Load the text of a record.
 
     Raises:
@@ -101,7 +101,7 @@ def load(stored: Stored) -> Loaded:
         game = parse_line(stored.data)
         if game.format != "mjlog":
             raise ReplayFormatError(f"the line holds {game.format!r}, not mjlog")
-        return Loaded(game.game_id, game.source, game.text)
+        return RecordText(game.game_id, game.source, game.text)
     data = expand_gzip(stored.data) if stored.data[:2] == b"\x1f\x8b" else stored.data
     try:
         text = data.decode("utf-8")
@@ -110,17 +110,19 @@ def load(stored: Stored) -> Loaded:
     if detect(text) == "mjai":
         text = mjlog.write(mjai.read_record(text))
     found = _FILE_ID.match(stored.place)
-    return Loaded(found[0] if found else f"nolog-{hashlib.sha256(data).hexdigest()[:16]}", stored.place, text)
+    return RecordText(
+        found[0] if found else f"nolog-{hashlib.sha256(data).hexdigest()[:16]}", stored.place, text
+    )
 
 
-def _games_of(file: Path) -> Iterator[Stored]:
+def _games_of(file: Path) -> Iterator[StoredRecord]:
     name = clean_text(file.name)  # a file name can hold any bytes, text or not
     if not file.name.endswith(SHARD_SUFFIX):
-        yield Stored(name, read_file(file, MAX_FILE), "file")
+        yield StoredRecord(name, read_file(file, MAX_FILE), "file")
         return
     for line in shard_lines(file):
         place = f"{name}:{line.number}"
         if line.problem:
-            yield Stored(place, line.problem.encode(), "error")
+            yield StoredRecord(place, line.problem.encode(), "error")
         else:
-            yield Stored(place, line.data, "line")
+            yield StoredRecord(place, line.data, "line")

@@ -16,10 +16,10 @@ import structlog
 
 from game.errors import ReplayError
 from game.text import clean_text
-from learning.corpus.check import Checked, Checker, Difference, unsupported
+from game.workers.ordered import batches, default_workers, in_order, peak_memory_mb
+from learning.corpus.check import Checked, Checker, RecordDifference, unsupported
 from learning.corpus.order import ODDITIES
-from learning.corpus.sources import Stored, load, stored_games
-from learning.workers.ordered import batches, default_workers, in_order, peak_memory_mb
+from learning.corpus.sources import StoredRecord, load, stored_games
 from replays.mjlog_reader import read_record
 
 BATCH: Final = 32
@@ -79,11 +79,11 @@ class CorpusReport(msgspec.Struct, frozen=True):
     games_per_s: float
     memory_mb: float
     workers: int
-    listed: tuple[Difference, ...]
+    listed: tuple[RecordDifference, ...]
     explanations: dict[str, str]
 
 
-class _Batch(msgspec.Struct):
+class _WorkerReport(msgspec.Struct):
     """Message from a worker process."""
 
     games: list[Checked]
@@ -99,7 +99,7 @@ def verify(paths: Sequence[Path], workers: int | None = None) -> CorpusReport:
         workers: processes; one per core if None.
     """
     workers = default_workers() if workers is None else workers
-    tally = _Tally(workers)
+    tally = _VerifyTotals(workers)
     for batch in in_order(_check_batch, batches(stored_games(paths), BATCH), workers):
         tally.add(batch)
     return tally.report()
@@ -133,7 +133,7 @@ def render(report: CorpusReport) -> str:
     return "\n".join(lines)
 
 
-def _line(found: Difference) -> str:
+def _line(found: RecordDifference) -> str:
     player = f"player {found.player}: " if found.player >= 0 else ""
     return f"{found.game_id} {found.round or 'game'} turn {found.turn}: {found.kind}: {player}{found.text}"
 
@@ -143,11 +143,11 @@ def _checker() -> Checker:
     return Checker()
 
 
-def _check_batch(batch: list[Stored]) -> _Batch:
-    return _Batch([_check(stored) for stored in batch], os.getpid(), peak_memory_mb())
+def _check_batch(batch: list[StoredRecord]) -> _WorkerReport:
+    return _WorkerReport([_check(stored) for stored in batch], os.getpid(), peak_memory_mb())
 
 
-def _check(stored: Stored) -> Checked:
+def _check(stored: StoredRecord) -> Checked:
     name = stored.place
     try:
         loaded = load(stored)
@@ -157,10 +157,10 @@ def _check(stored: Stored) -> Checked:
         return _checker().check(read_record(loaded.text, name))
     except ReplayError as exc:
         text = f"{stored.place}: {exc}"
-        return Checked(name, differences=(Difference(name, "", 0, "unreadable", -1, text),))
+        return Checked(name, differences=(RecordDifference(name, "", 0, "unreadable", -1, text),))
 
 
-class _Tally:
+class _VerifyTotals:
     """Adds up the workers' results."""
 
     def __init__(self, workers: int) -> None:
@@ -170,10 +170,10 @@ class _Tally:
         self._others: Counter[str] = Counter()
         self._oddities: Counter[str] = Counter()
         self._forbidden: Counter[str] = Counter()
-        self._listed: list[Difference] = []
+        self._listed: list[RecordDifference] = []
         self._memory: dict[int, float] = {}
 
-    def add(self, batch: _Batch) -> None:
+    def add(self, batch: _WorkerReport) -> None:
         self._memory[batch.process] = batch.memory_mb
         for game in batch.games:
             self._add(game)

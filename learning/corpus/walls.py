@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from learning.corpus.rounds import Round
+from learning.corpus.rounds import RecordedRound
 from replays.wall import Wall
 
 
-def wall_findings(played: Round, wall: Wall, dice: tuple[int, int]) -> Iterator[tuple[int, str]]:
+def wall_findings(played: RecordedRound, wall: Wall, dice: tuple[int, int]) -> Iterator[tuple[int, str]]:
     """Compare deal, draws, indicators and dice with a wall: discards before each difference, and its text."""
     start = played.start
     if dice != wall.dice:

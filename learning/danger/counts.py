@@ -34,7 +34,7 @@ from policies.heuristic.stakes import HAN_MAX, RON_POINTS
 WAYS: Final = 2
 """Danger from suji and passed tiles alone, and adapted to what open hands show."""
 HELD: Final = 0
-THROWN: Final = 1
+DISCARDED: Final = 1
 """Every tile that could have been discarded, and the one that was."""
 TENPAI: Final = 2
 """After all opponents and those with open melds: those of the latter that are tenpai, which is then given."""
@@ -53,13 +53,13 @@ class Counts(NamedTuple):
         hands: ``[R, 3, 4]`` by open melds: hands, predicted tenpai in both ways, actual tenpai.
         plain: ``[R, 3]`` tenpai predicted without the reading's factor.
         points: ``[R, 4]`` winning tiles of tenpai hands, their actual points, points predicted in both ways.
-        tiles: ``[2, R, C, 4]`` held and thrown: tiles, deal-ins predicted in both ways, actual deal-ins.
+        tiles: ``[2, R, C, 4]`` held and discarded: tiles, deal-ins predicted in both ways, actual deal-ins.
         tenpai_tiles: ``[R, C, 2, 2]`` held, against hands that are tenpai, tiles with open suji and without:
             deal-ins predicted without the reading's factors, and actual ones.
-        answers: ``[2, 3, 2, 2, BINS]`` tiles held and thrown; against all, open and tenpai hands; by way; no
+        answers: ``[2, 3, 2, 2, BINS]`` held and discarded; against all, open and tenpai hands; by way; no
             deal-in and deal-in; by the predicted chance, on a logarithmic scale.
-        foretold: ``[2, 3, 2]`` predicted deal-ins: held and thrown; all, open and tenpai; by way.
-        losses: ``[2, 3, 2]`` summed log loss: held and thrown; all, open and tenpai; by way.
+        foretold: ``[2, 3, 2]`` predicted deal-ins: held and discarded; all, open and tenpai; by way.
+        losses: ``[2, 3, 2]`` summed log loss: held and discarded; all, open and tenpai; by way.
     """
 
     hands: NDArray[np.float64]
@@ -93,7 +93,7 @@ def count(positions: Positions, counts: Counts) -> None:
 
 
 @kernel
-def _count(states: Any, players: Any, legal: Any, thrown: Any, counts: Any) -> None:
+def _count(states: Any, players: Any, legal: Any, discarded: Any, counts: Any) -> None:
     visible = np.empty(34, dtype=np.int8)
     dora34 = np.empty(34, dtype=np.int8)
     for place in range(len(states)):
@@ -106,11 +106,13 @@ def _count(states: Any, players: Any, legal: Any, thrown: Any, counts: Any) -> N
             dora34[dora_of(int(rec.indicators[i]) >> 2)] += 1
         for step in range(1, 4):
             other = (player + step) % 4
-            _against(rec, other, visible, dora34, legal[place], int(thrown[place]), counts)
+            _against(rec, other, visible, dora34, legal[place], int(discarded[place]), counts)
 
 
 @kernel
-def _against(rec: Any, other: int, visible: Any, dora34: Any, legal: Any, thrown: int, counts: Any) -> None:
+def _against(
+    rec: Any, other: int, visible: Any, dora34: Any, legal: Any, discarded: int, counts: Any
+) -> None:
     reading, suit = read_melds(rec, other) if rec.riichi[other] == 0 else (CLOSED, -1)
     melds = max(1, min(3, open_melds(rec, other)))
     tenpai = rec.waits[other] != np.uint64(0)
@@ -138,16 +140,16 @@ def _against(rec: Any, other: int, visible: Any, dora34: Any, legal: Any, thrown
             han = _won_han(rec, other, kind, side, dora34)
         kind_class = tile_class(rec, other, kind, suit)
         rate = (rates[0, kind], rates[1, kind])
-        _note_tile(counts, HELD, reading, kind_class, chance, rate, tenpai, han > 0)
-        if kind == thrown:
-            _note_tile(counts, THROWN, reading, kind_class, chance, rate, tenpai, han > 0)
+        _count_tile(counts, HELD, reading, kind_class, chance, rate, tenpai, han > 0)
+        if kind == discarded:
+            _count_tile(counts, DISCARDED, reading, kind_class, chance, rate, tenpai, han > 0)
         if tenpai:
             is_suji = kind < 27 and open_suji(kind, safe, visible) <= 0.0
             cell = counts.tenpai_tiles[reading, kind_class, int(is_suji)]
             cell[0] += rate[1] / rate_factor(reading, kind_class, is_suji)
             cell[1] += han > 0
         if han > 0:
-            _note_points(counts.points[reading], rec, other, dora34, han)
+            _count_points(counts.points[reading], rec, other, dora34, han)
 
 
 @kernel
@@ -164,7 +166,7 @@ def _won_han(rec: Any, other: int, kind: int, side: Any, dora34: Any) -> int:
 
 
 @kernel
-def _note_tile(
+def _count_tile(
     counts: Any,
     which: int,
     reading: int,
@@ -189,7 +191,7 @@ def _note_tile(
 
 
 @kernel
-def _note_points(cell: Any, rec: Any, other: int, dora34: Any, han: int) -> None:
+def _count_points(cell: Any, rec: Any, other: int, dora34: Any, han: int) -> None:
     dealers = 1.5 if rec.dealer == other else 1.0
     cell[0] += 1
     cell[1] += _RON_POINTS[han] * dealers + 300.0 * rec.honba

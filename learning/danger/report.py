@@ -15,15 +15,16 @@ from numpy.typing import NDArray
 from learning.accuracy import make_settings
 from learning.accuracy.data import opened, players_of
 from learning.corpus.reader import Corpus
-from learning.danger.counts import BINS, Counts, count, no_counts
+from learning.danger.counts import BINS, DISCARDED, Counts, count, no_counts
 from learning.matches.statistics import NORMAL
 from learning.runs.progress import Progress
-from learning.samples.choice import Choice
+from learning.samples.choice import SelectedDecisions
 from learning.samples.positions import positions_of
 from policies.heuristic.open_hands import READINGS, TILE_CLASSES
 
 _GAMES_AT_ONCE: Final = 20
 _TILES: Final = ("held", "thrown")
+"""As the report's JSON names them; people read "discarded"."""
 _AGAINST: Final = ("all opponents", "open hands", "open hands that are tenpai")
 _EVENT: Final = "danger.progress"
 _LEAST_TILES: Final = 100
@@ -36,7 +37,7 @@ class Foretold(msgspec.Struct, frozen=True):
     """Accuracy of predicted deal-ins; ``plain`` from suji and passed tiles, ``melds`` from open hands too.
 
     Attributes:
-        tiles: held, each tile that could have been discarded, or thrown.
+        tiles: held, each tile that could have been discarded, or thrown, each that was.
         against: the opponents.
         count: tiles times opponents.
         deal_ins: deal-ins among these.
@@ -60,12 +61,12 @@ class ClassFigures(msgspec.Struct, frozen=True):
     """One class of tiles against one reading: actual and predicted deal-ins, in both ways.
 
     Attributes:
-        tile_class: of `policies.heuristic.open_hands.TILE_CLASSES`.
+        tile_class: one of `policies.heuristic.open_hands.TILE_CLASSES`.
         held: tiles that could have been discarded.
         held_rate: share of them that deals in.
         held_foretold: the predicted share, in both ways.
-        thrown: tiles discarded.
-        thrown_rate: share of them that dealt in.
+        discarded: tiles discarded.
+        discarded_rate: share of them that dealt in.
         factor: winning tiles of tenpai hands relative to those predicted from suji and passed tiles.
     """
 
@@ -73,8 +74,8 @@ class ClassFigures(msgspec.Struct, frozen=True):
     held: int
     held_rate: float
     held_foretold: tuple[float, float]
-    thrown: int
-    thrown_rate: float
+    discarded: int = msgspec.field(name="thrown")
+    discarded_rate: float = msgspec.field(name="thrown_rate")
     factor: float
 
 
@@ -82,7 +83,7 @@ class ReadingFigures(msgspec.Struct, frozen=True):
     """Hands of one reading.
 
     Attributes:
-        reading: of `policies.heuristic.open_hands.READINGS`.
+        reading: one of `policies.heuristic.open_hands.READINGS`.
         hands: opponents at the moment of a discard.
         tenpai: share that was tenpai.
         tenpai_foretold: the predicted share, in both ways.
@@ -166,7 +167,7 @@ def measure_danger(
 
 
 def _counted(
-    corpus: Corpus, choices: Sequence[Choice], *, quiet: bool
+    corpus: Corpus, choices: Sequence[SelectedDecisions], *, quiet: bool
 ) -> tuple[Counts, int, NDArray[np.float64]]:
     """The counts, the number of discards, and the log loss by batch of games: ``[B, 2, 3, 2]``."""
     counts, discards, losses = no_counts(), 0, [np.zeros((2, 3, 2))]
@@ -175,7 +176,7 @@ def _counted(
         for choice in choices:
             for first in range(0, len(choice.games), _GAMES_AT_ONCE):
                 part = slice(first, first + _GAMES_AT_ONCE)
-                positions = positions_of(corpus, Choice(choice.games[part], choice.players[part]))
+                positions = positions_of(corpus, SelectedDecisions(choice.games[part], choice.players[part]))
                 count(positions, counts)
                 discards += len(positions.states)
                 losses.append(counts.losses.copy())
@@ -244,14 +245,14 @@ def _factors(counts: Counts, reading: int) -> NDArray[np.float64]:
 
 
 def _class(counts: Counts, reading: int, place: int, factor: float) -> ClassFigures:
-    held, thrown = counts.tiles[:, reading, place]
+    held, discarded = counts.tiles[:, reading, place]
     return ClassFigures(
         tile_class=TILE_CLASSES[place],
         held=int(held[0]),
         held_rate=float(held[3] / held[0]),
         held_foretold=_both(held[1:3] / held[0]),
-        thrown=int(thrown[0]),
-        thrown_rate=float(thrown[3] / max(1.0, thrown[0])),
+        discarded=int(discarded[0]),
+        discarded_rate=float(discarded[3] / max(1.0, discarded[0])),
         factor=factor,
     )
 
@@ -274,7 +275,7 @@ def print_report(report: DangerReport, *, as_json: bool) -> int:
     lines += ["", "| hand | hands | tenpai | predicted | points | predicted |"]
     lines.append("| --- | ---: | ---: | ---: | ---: | ---: |")
     lines += [_reading_row(each) for each in report.readings if each.hands]
-    lines += ["", "| hand | tile | held | deal in | predicted | thrown | dealt in |"]
+    lines += ["", "| hand | tile | held | deal in | predicted | discarded | dealt in |"]
     lines.append("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
     lines += [
         _class_row(reading.reading, each)
@@ -288,7 +289,7 @@ def print_report(report: DangerReport, *, as_json: bool) -> int:
 
 def _foretold_row(each: Foretold) -> str:
     cells = (
-        each.tiles,
+        "discarded" if each.tiles == _TILES[DISCARDED] else each.tiles,
         each.against,
         f"{each.count:,}",
         f"{each.deal_ins:,}",
@@ -319,7 +320,7 @@ def _class_row(reading: str, each: ClassFigures) -> str:
         f"{each.held:,}",
         f"{each.held_rate:.2%}",
         f"{each.held_foretold[0]:.2%} → {each.held_foretold[1]:.2%}",
-        f"{each.thrown:,}",
-        f"{each.thrown_rate:.2%}",
+        f"{each.discarded:,}",
+        f"{each.discarded_rate:.2%}",
     )
     return f"| {' | '.join(cells)} |"

@@ -1,7 +1,6 @@
-"""How good the losses of reviews are: what they are made of beside what happens with all hands as they lay.
+"""Measures how reliable the losses in reviews are, with all hands known.
 
-Two things are measured on recorded decisions. How often the tiles in hand would have dealt in, beside the
-chances that the loss counts with. And what the options bring when the round is played out from the decision,
-everybody by one policy, the wall drawn anew: by how much reward two options differ there for each point by
-which the rules' values differ.
+Two things are measured on recorded decisions: how often the tiles in hand would have dealt in, compared with
+the probabilities that the loss uses; and the reward of each option when the round is played out from the
+decision with a new random wall and one policy for all players, compared with the rules' values.
 """

@@ -1,4 +1,4 @@
-"""Sums over pairs of options, game by game, and what follows from them."""
+"""Sums over pairs of options, by game, and the figures computed from them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _COUNT, _CROSS, _SQUARE, _TRUE, _NOISE, _PLAYED, _CROSS_NATS, _SQUARE_NATS = ran
 
 
 class Pair(NamedTuple):
-    """The preferred option beside another one.
+    """The preferred option compared with another one.
 
     Attributes:
-        ruled: by how much the hand is worth more with the preferred option, by the rules.
+        ruled: how much more the hand is worth with the preferred option, by the rules.
         nats: logarithm of the policy's probability of the preferred option over that of the other, at the
-            step where they part.
+            step where they differ.
         played: mean difference of the reward in rollouts.
         noise: variance of that mean.
     """
@@ -32,16 +32,16 @@ class Pair(NamedTuple):
 
 
 class Slope(msgspec.Struct, frozen=True):
-    """What the rules' differences are worth in rollouts, for one class of pairs.
+    """How far rollouts confirm the rules' differences, for one class of pairs.
 
     Attributes:
-        pairs: how many.
+        pairs: number of pairs.
         ruled: root mean square of the rules' differences, in rank points.
         played: mean difference in rollouts.
-        share: by how much rollouts differ for each point by which the rules' values do.
-        nat: by how much they differ for each power of e between the policy's probabilities.
-        spread: standard deviation of the true differences around that share of the rules' ones; an estimate
-            from variances, 0 where the noise explains all.
+        share: difference in rollouts per point of difference between the rules' values.
+        nat: the same per factor of e between the policy's probabilities.
+        spread: standard deviation of the true differences around that share of the rules' ones; estimated
+            from variances, 0 if noise explains all of it.
     """
 
     pairs: int
@@ -53,13 +53,13 @@ class Slope(msgspec.Struct, frozen=True):
 
 
 class Risk(msgspec.Struct, frozen=True):
-    """How often tiles deal in, beside the chance the rules give.
+    """How often tiles deal in, compared with the rules' probability.
 
     Attributes:
-        tiles: how many.
-        ruled: mean chance by the rules.
-        true: share that somebody could have won on.
-        share: the second over the first.
+        tiles: number of tiles.
+        ruled: mean probability by the rules.
+        true: share that another player could have won on.
+        share: ``true`` divided by ``ruled``.
     """
 
     tiles: int
@@ -69,7 +69,7 @@ class Risk(msgspec.Struct, frozen=True):
 
 
 def slope(games: Sequence[Sequence[Pair]], seed: int) -> Slope | None:
-    """The figures of one class of pairs, by game; None where there are none."""
+    """The figures of one class of pairs, by game; None if there are none."""
     sums = np.array([_sums(pairs) for pairs in games])
     total = sums.sum(axis=0)
     if not total[_COUNT]:
@@ -86,7 +86,7 @@ def slope(games: Sequence[Sequence[Pair]], seed: int) -> Slope | None:
 
 
 def risk(games: Sequence[Iterable[tuple[float, bool]]], seed: int) -> Risk | None:
-    """The figures of one class of tiles, by game: the rules' chance of each, and whether it deals in."""
+    """The figures of one class of tiles, by game: the rules' probability of each, and whether it deals in."""
     rows = [np.array(list(tiles), np.float64).reshape(-1, 2) for tiles in games]
     sums = np.array([(len(tiles), *tiles.sum(axis=0)) for tiles in rows])
     count, ruled, true = sums.sum(axis=0).tolist()
@@ -112,7 +112,7 @@ def _sums(pairs: Sequence[Pair]) -> list[float]:
 
 
 def _spread(rows: Floats) -> Floats:
-    """Of the sums: what is left of the true differences' variance once noise and the share are taken off."""
+    """From the sums: the variance of the true differences without noise and without the share."""
     with np.errstate(divide="ignore", invalid="ignore"):
         fitted = rows[..., _CROSS] ** 2 / rows[..., _SQUARE]
         left = (rows[..., _TRUE] - rows[..., _NOISE] - fitted) / rows[..., _COUNT]

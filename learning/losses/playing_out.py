@@ -1,7 +1,7 @@
-"""Rounds played to their ends from recorded decisions, once for each option, over the same drawn walls.
+"""Plays rounds to their ends from recorded decisions, once for each option, over the same random walls.
 
-All four hands are those of the record; what lies in the wall is drawn anew. Options of one decision share
-their walls, so much of the luck of the draw cancels in their differences.
+All four hands are those of the record; the wall is drawn anew. The options of one decision share their walls,
+so much of the luck of the draw cancels in their differences.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from game.actions import Action
 from game.layout import AT_UNSEEN
+from game.restore import concealed_hands
 from game.settlement import GameLength
-from game.state import hand_tiles
 from game.table import Table
 from policies.rollout import PolicyChooser, Rollout, Seating
 from policies.slots import Policy
@@ -42,19 +42,19 @@ def play_out(
     worlds: int,
     seed: Sequence[int],
 ) -> list[NDArray[np.float64]]:
-    """What each option brings in each drawn wall, in final reward, everybody playing on by one policy.
+    """The final reward of each option over each random wall, with one policy playing on for all players.
 
     Args:
         asked: decisions of one game.
-        player: whose, absolute.
-        length: of the game.
-        policy: that plays.
-        prospects: of the game.
-        worlds: walls drawn for each decision.
-        seed: of the drawing.
+        player: the deciding player, absolute.
+        length: length of the game.
+        policy: the policy that plays.
+        prospects: the reward predictor for the game.
+        worlds: number of walls drawn for each decision.
+        seed: seed of the walls.
 
     Returns:
-        Of each decision ``[options, worlds]``.
+        For each decision ``[options, worlds]``.
     """
     shapes = [(len(each.options), worlds) for each in asked]
     ends = np.cumsum([0, *(options * drawn for options, drawn in shapes)]).tolist()
@@ -69,24 +69,13 @@ def play_out(
     return [rewards[ends[n] : ends[n + 1]].reshape(shape) for n, shape in enumerate(shapes)]
 
 
-def known_hands(record: np.void) -> list[list[int]]:
-    """The concealed tiles of every player, the tile just drawn last."""
-    hands = [hand_tiles(record, player) for player in range(4)]
-    drawn = int(record["drawn"])
-    for hand in hands:
-        if drawn in hand:
-            hand.remove(drawn)
-            hand.append(drawn)
-    return hands
-
-
 def _tables(
     asked: Sequence[Choices], player: int, length: GameLength, *, worlds: int, seed: Sequence[int]
 ) -> Iterator[tuple[Seating, Table]]:
     """The table after each option in each world, numbered in this order."""
     number = 0
     for decision, (moment, options) in enumerate(asked):
-        hands = known_hands(moment.record)
+        hands = concealed_hands(moment.record)
         hidden = np.flatnonzero(moment.record["where"] == AT_UNSEEN)
         walls = [
             np.random.default_rng([*seed, decision, world]).permutation(hidden).tolist()

@@ -1,4 +1,4 @@
-"""Decisions of recorded games with the options to be played out, and what the rules say about them."""
+"""Decisions of recorded games, with the options to play out and their values by the rules."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ Why: TypeAlias = Literal["played", "best", "drawn", "silent", "broken"]
 
 _AGREED_SHARE: Final = 0.08
 _DRAWN_SHARE: Final = 0.2
-"""Of the decisions that agree, so many are played out; of all played out, so many with a drawn option too."""
+"""Share of agreeing decisions that are played out; share of those played out that get a random option too."""
 
 
-class Weighed(NamedTuple):
-    """One decision with what the rules say.
+class WeighedDecision(NamedTuple):
+    """One decision with its values by the rules.
 
     Attributes:
         moment: the decision.
-        opinion: of the policy.
-        danger: of the opponents.
-        worth: of the options, one for each kind of tile; riichi and discards only.
+        opinion: the policy's opinion.
+        danger: danger from the opponents.
+        worth: values of the options, one for each kind of tile; riichi and discards only.
     """
 
     moment: Moment
@@ -44,12 +44,12 @@ class Weighed(NamedTuple):
 
     @property
     def preferred(self) -> Action:
-        """The option that the policy prefers, as it stands in ``worth``."""
+        """The policy's choice, as in ``worth``."""
         return self.same(self.opinion.preferred)
 
     @property
     def played(self) -> Action:
-        """Likewise what the player did."""
+        """The player's action, as in ``worth``."""
         return self.same(self.moment.done)
 
     def same(self, action: Action) -> Action:
@@ -57,50 +57,50 @@ class Weighed(NamedTuple):
         return next((each for each in self.worth if _alike(each, action)), action)
 
     def chance(self, option: Action) -> float:
-        """What the policy gives an option; a kind of tile has one probability, which stands at one copy."""
+        """The policy's probability of an option; a kind of tile has one probability, stored for one copy."""
         probabilities = self.opinion.probabilities
         return max(chance for action, chance in probabilities.items() if _alike(action, option))
 
     def kind(self, option: Action) -> Kind:
-        """What sort of choice it is between the preferred option and this one."""
+        """The kind of choice between the preferred option and this one."""
         return kind_of(self.worth, self.preferred, option)
 
 
-class Option(NamedTuple):
-    """An option to be played out beside the preferred one.
+class PlayedOutOption(NamedTuple):
+    """An option to play out for comparison with the preferred one.
 
     Attributes:
-        action: what it is.
-        why: it was played; it is worth most by the rules; it was drawn; it differs in whether riichi is
-            declared; or it is worth most among those that leave no tenpai hand where others do.
+        action: the action.
+        why: it was played; the rules value it most; it was drawn at random; it differs in whether riichi is
+            declared; or the rules value it most among those that do not leave a tenpai hand where others do.
     """
 
     action: Action
     why: Why
 
 
-def weighed(record: GameRecord, seat: int, policy: Policy, prospects: Prospects) -> list[Weighed]:
-    """The decisions of a seat among discards and riichi whose preferred option has a value."""
+def weighed(record: GameRecord, seat: int, policy: Policy, prospects: Prospects) -> list[WeighedDecision]:
+    """The decisions of a player about discards and riichi whose preferred option has a value."""
     length = length_of(record.game_type)
-    moments = follow(record.events, seat).moments
-    thought = opinions(moments, seat, length, policy)
+    moments = follow(record.events, seat, length).moments
+    thought = opinions(moments, policy)
     views = [look(moment.record, seat, length, reads_melds=True) for moment in moments]
     dangers = [danger_of(m.record, seat, view) for m, view in zip(moments, views, strict=True)]
     values = values_of(moments, seat, views, dangers, prospects)
     rows = [
-        Weighed(moment, opinion, danger, _by_kind(worth))
+        WeighedDecision(moment, opinion, danger, _by_kind(worth))
         for moment, opinion, danger, worth in zip(moments, thought, dangers, values, strict=True)
     ]
     return [row for row in rows if row.preferred in row.worth]
 
 
-def options_of(decision: Weighed, player: int, rng: np.random.Generator) -> list[Option]:
-    """What is to be played out beside the preferred option; nothing for most decisions that agree.
+def options_of(decision: WeighedDecision, player: int, rng: np.random.Generator) -> list[PlayedOutOption]:
+    """The options to play out for comparison with the preferred one; none for most decisions that agree.
 
-    Decisions about tenpai are few and weigh much, so all of them are taken.
+    Decisions about tenpai are few and important, so all of them are taken.
 
-    Discards that somebody could win on are left out, and with them the risk of dealing in now, which is
-    measured by itself: a single certain loss would drown what is to be seen of the hands.
+    Discards that another player could win on are left out, and with them the risk of dealing in now, which is
+    measured separately: a single certain loss would outweigh the differences between the hands.
     """
     chances = rng.random(2)
     worth = decision.worth
@@ -122,11 +122,15 @@ def options_of(decision: Weighed, player: int, rng: np.random.Generator) -> list
     found.pop(decision.preferred, None)
     if _deals_in(decision, player, decision.preferred):
         return []
-    return [Option(action, why) for action, why in found.items() if not _deals_in(decision, player, action)]
+    return [
+        PlayedOutOption(action, why)
+        for action, why in found.items()
+        if not _deals_in(decision, player, action)
+    ]
 
 
 def winners_on(record: np.void, player: int, tile: int) -> Iterator[int]:
-    """Who could win on a tile that a player would throw now, all hands known."""
+    """Who could win on a tile that a player would discard now, all hands known."""
     for other in range(4):
         waiting = other != player and int(record["waits"][other]) >> (tile >> 2) & 1
         if waiting and not is_furiten(record, other) and has_yaku(record, other, tile, False):
@@ -137,7 +141,7 @@ def _best(worth: Mapping[Action, Worth], among: Iterable[Action]) -> Action:
     return max(among, key=lambda action: worth[action].total)
 
 
-def _deals_in(decision: Weighed, player: int, option: Action) -> bool:
+def _deals_in(decision: WeighedDecision, player: int, option: Action) -> bool:
     return option.kind is ActionKind.DISCARD and any(winners_on(decision.moment.record, player, option.tile))
 
 

@@ -1,4 +1,4 @@
-"""`suzaku eval loss`: the values behind the losses of reviews, beside rollouts and beside the true hands."""
+"""`suzaku eval loss`: compares the values behind the losses of reviews with rollouts and the true hands."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from learning.corpus.layout import SPLITS, split_of
 from learning.corpus.sources import load, stored_games
 from learning.losses.figures import Pair, Risk, Slope, risk, slope
 from learning.losses.playing_out import Choices, play_out
-from learning.losses.sample import Option, Weighed, options_of, weighed, winners_on
+from learning.losses.sample import PlayedOutOption, WeighedDecision, options_of, weighed, winners_on
 from policies.inference import SHIPPED
 from policies.named import load_named
 from policies.reward import RewardNetwork, round_starts
@@ -36,22 +36,22 @@ from replays.review.report import known_hands, length_of
 SEAT: Final = 0
 """Whose decisions: the player who was dealt first."""
 WORTH_LESS: Final = 0.5
-"""By so much a preferred option must be worth less than another to be counted."""
+"""How much less than another option a preferred one must be worth to be counted."""
 _LEAST_RATIO: Final = 1e-6
-"""Ratios count as no less."""
+"""Lower bound for ratios."""
 _CHANCES: Final = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.01)
-"""Bounds of the classes of tiles by the probability that the policy gives to throwing them."""
+"""Bounds of the classes of tiles by the probability that the policy gives to discarding them."""
 
 
-class Plan(msgspec.Struct, frozen=True):
-    """What is to be measured.
+class LossPlan(msgspec.Struct, frozen=True):
+    """The plan of a measurement.
 
     Attributes:
-        games: so many at most.
-        split: that they must belong to; "all" for any.
+        games: maximum number of games.
+        split: split of the games; "all" for any.
         worlds: walls drawn for each decision that is played out.
-        policy: that judges, with twelve renamings, and plays on, with one.
-        seed: of everything drawn.
+        policy: the policy that judges, averaged over twelve permutations, and plays on, with one.
+        seed: seed of everything random.
     """
 
     games: int
@@ -65,12 +65,12 @@ class Losses(msgspec.Struct, frozen=True):
     """Losses as reviews have them.
 
     Attributes:
-        disagreements: that have a loss.
-        negative: share of these below 0.
-        deviation: standard deviation of these.
-        clear: share of these that are told apart from 0.
-        clear_negative: share of these that are, below 0.
-        decisions: whose preferred option has a value.
+        disagreements: number of disagreements with a loss.
+        negative: share of these losses below 0.
+        deviation: standard deviation of these losses.
+        clear: share of these losses that clearly differ from 0.
+        clear_negative: share of these losses that are clearly below 0.
+        decisions: number of decisions whose preferred option has a value.
         starred_less: share of these in which another option is worth more by `WORTH_LESS` rank points.
         starred_clearly_less: share of these in which another option is clearly worth more.
     """
@@ -86,24 +86,24 @@ class Losses(msgspec.Struct, frozen=True):
 
 
 class LossReport(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything `suzaku eval loss` finds out.
+    """The results of `suzaku eval loss`.
 
     Attributes:
-        machine: it ran on.
-        seconds: it took.
-        plan: what was asked for.
-        games: that were used.
-        stopped: whether Ctrl-C ended it before its time.
-        left_out: records that could not be.
-        losses: as reviews have them.
-        slopes: of the rules' values in rollouts, by class of options; only pairs of which nobody could win on
-            either discard.
-        risks: of dealing in, by the policy's probability of the discard.
+        machine: the machine it ran on.
+        seconds: duration.
+        plan: what was measured.
+        games: number of games used.
+        stopped: whether Ctrl-C ended it early.
+        left_out: number of records that could not be used.
+        losses: losses as reviews have them.
+        slopes: how far rollouts confirm the rules' values, by class of options; only pairs in which no player
+            could win on either discard.
+        risks: risks of dealing in, by the policy's probability of the discard.
     """
 
     machine: str
     seconds: float
-    plan: Plan
+    plan: LossPlan
     games: int
     stopped: bool
     left_out: int
@@ -113,7 +113,7 @@ class LossReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Sums:
-    """What games add up to."""
+    """Sums over games."""
 
     def __init__(self) -> None:
         self.pairs: list[dict[str, list[Pair]]] = []
@@ -145,16 +145,16 @@ class _Sums:
         )
 
 
-def study(paths: Sequence[Path], plan: Plan, *, quiet: bool) -> LossReport:
-    """Measure; Ctrl-C ends it with the games that are done by then.
+def study(paths: Sequence[Path], plan: LossPlan, *, quiet: bool) -> LossReport:
+    """Measure; on Ctrl-C, report on the games finished so far.
 
     Args:
         paths: records, folders and shards of them.
-        plan: how much.
-        quiet: say nothing meanwhile.
+        plan: what to measure.
+        quiet: print no progress.
 
     Raises:
-        ConfigError: there is no such part of the corpus, or no such policy.
+        ConfigError: the split or the policy does not exist.
         ReplayError: there are no records, or none that can be used.
     """
     if plan.split not in (*SPLITS, "all"):
@@ -189,8 +189,8 @@ def study(paths: Sequence[Path], plan: Plan, *, quiet: bool) -> LossReport:
     )
 
 
-def _records(paths: Sequence[Path], plan: Plan, sums: _Sums) -> Iterator[GameRecord]:
-    """Games of the split with all hands open; the others are counted."""
+def _records(paths: Sequence[Path], plan: LossPlan, sums: _Sums) -> Iterator[GameRecord]:
+    """The games of the split with all hands known; the others are counted."""
     for stored in stored_games(paths):
         try:
             loaded = load(stored)
@@ -207,7 +207,7 @@ def _records(paths: Sequence[Path], plan: Plan, sums: _Sums) -> Iterator[GameRec
 
 
 def _add(
-    sums: _Sums, record: GameRecord, plan: Plan, judge: Policy, player: Policy, predictor: RewardNetwork
+    sums: _Sums, record: GameRecord, plan: LossPlan, judge: Policy, player: Policy, predictor: RewardNetwork
 ) -> None:
     length = length_of(record.game_type)
     prospects = Prospects(predictor, round_starts(record.events), length)
@@ -235,7 +235,7 @@ def _add(
         _add_losses(sums, row)
 
 
-def _ratio_class(option: Option, ratio: float) -> Iterator[str]:
+def _ratio_class(option: PlayedOutOption, ratio: float) -> Iterator[str]:
     """Of what was played, below which threshold of the categories its ratio lies."""
     if option.why == "played":
         limits = (THRESHOLDS.blunder, THRESHOLDS.mistake, THRESHOLDS.inaccuracy)
@@ -243,7 +243,7 @@ def _ratio_class(option: Option, ratio: float) -> Iterator[str]:
         yield f"ratio below {bound:g}"
 
 
-def _add_losses(sums: _Sums, row: Weighed) -> None:
+def _add_losses(sums: _Sums, row: WeighedDecision) -> None:
     lost = losses(row.worth, row.preferred)
     least = min(lost.values())
     sums.starred.append((least.value, any(each.clear and each.value < 0.0 for each in lost.values())))
@@ -251,8 +251,8 @@ def _add_losses(sums: _Sums, row: Weighed) -> None:
         sums.lost.append((lost[row.played].value, lost[row.played].clear))
 
 
-def _tiles(rows: Sequence[Weighed]) -> dict[str, list[tuple[float, bool]]]:
-    """The chance of every discard to deal in to each threat, and whether it would have."""
+def _tiles(rows: Sequence[WeighedDecision]) -> dict[str, list[tuple[float, bool]]]:
+    """The probability that each discard deals in to each threat, and whether it would have."""
     found: dict[str, list[tuple[float, bool]]] = defaultdict(list)
     for row in rows:
         for action in row.worth:

@@ -1,4 +1,4 @@
-"""The report of `suzaku eval loss` for people."""
+"""The report of `suzaku eval loss` as text."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ def _lines(report: LossReport) -> Iterator[str]:
     plan, lost = report.plan, report.losses
     yield (
         f"{report.games} games, split {plan.split}, seat {SEAT}, by {plan.policy}; "
-        f"{plan.worlds} walls a decision, seed {plan.seed}; {report.seconds:,.0f} s; "
+        f"{plan.worlds} walls per decision, seed {plan.seed}; {report.seconds:,.0f} s; "
         f"{report.left_out} records left out"
     )
     yield (
-        f"losses of reviews: {lost.disagreements} disagreements with one, {_percent(lost.negative)} below 0, "
-        f"standard deviation {lost.deviation:.2f}; {_percent(lost.clear)} clear, "
+        f"losses in reviews: {lost.disagreements} disagreements with a loss, "
+        f"{_percent(lost.negative)} below 0, standard deviation {lost.deviation:.2f}; "
+        f"{_percent(lost.clear)} clear, "
         f"{_percent(lost.clear_negative)} clear and below 0"
     )
     yield (
@@ -54,9 +55,10 @@ def _lines(report: LossReport) -> Iterator[str]:
         )
     yield ""
     yield "rules: root mean square difference of the values of two hands; rollouts: mean difference there"
-    yield "share: rollouts' difference for each point of the rules'; a nat: for each power of e between the"
-    yield "policy's probabilities; spread: standard deviation of the true differences around that share"
-    yield "deal in: tiles that somebody could have won on; in brackets 95 %, games resampled"
+    yield "share: difference in rollouts per point of difference by the rules; a nat: the same per factor of"
+    yield "e between the policy's probabilities; spread: standard deviation of the true differences around"
+    yield "that share; deal in: tiles that another player could have won on; in brackets: 95 % intervals,"
+    yield "games resampled"
 
 
 def _interval(figure: Estimate) -> str:

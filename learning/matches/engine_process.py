@@ -22,7 +22,7 @@ import msgspec
 import structlog
 
 from game.errors import EngineDied, EngineError, EngineGarbled, EngineLate
-from learning.matches.watchdog import Warden, kill_group
+from learning.matches.watchdog import Watchdog, kill_group
 
 MAX_LINE: Final = 64 * 1024
 """Bytes of an answer; mjai answers have a few hundred at most."""
@@ -37,7 +37,7 @@ _POLL_S: Final = 0.01
 _log = structlog.get_logger(__name__)
 
 
-class Question(msgspec.Struct, frozen=True):
+class ChildRequest(msgspec.Struct, frozen=True):
     """A question to a child.
 
     Attributes:
@@ -66,7 +66,7 @@ class Child:
 
     Args:
         words: the command, as for `subprocess`; no shell is involved.
-        warden: ends the child if this process cannot.
+        watchdog: ends the child if this process cannot.
 
     Attributes:
         command: the command as text, for messages.
@@ -79,7 +79,7 @@ class Child:
         EngineDied: it cannot be started.
     """
 
-    def __init__(self, words: Sequence[str], warden: Warden) -> None:
+    def __init__(self, words: Sequence[str], watchdog: Watchdog) -> None:
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the user's own command
                 words,
@@ -96,8 +96,8 @@ class Child:
         self.has_answered = False
         self.lines_sent = 0
         self.cpu_s = 0.0
-        self._warden = warden
-        warden.watch(self.group)
+        self._watchdog = watchdog
+        watchdog.watch(self.group)
         self._inbox = bytearray()
         self._said = bytearray()
         for pipe in (self.stdin, self.stdout, self.stderr):
@@ -179,7 +179,7 @@ class Child:
     def kill(self) -> None:
         """End it, with every process it has started."""
         kill_group(self.group)
-        self._warden.forget(self.group)
+        self._watchdog.forget(self.group)
         self.close_input()
         self.overhear()
         self.stdout.close()
@@ -206,7 +206,7 @@ class Child:
         return f"{how}, saying {words!r}" if words else how
 
 
-def ask(questions: Sequence[Question]) -> list[Answer]:
+def ask(questions: Sequence[ChildRequest]) -> list[Answer]:
     """Ask several children at the same time; never raises.
 
     Args:
@@ -239,7 +239,7 @@ def dismiss(children: Iterable[Child]) -> None:
 class _Talk:
     """One question in progress: the input still to be written, and the answers received."""
 
-    def __init__(self, question: Question, selector: selectors.BaseSelector) -> None:
+    def __init__(self, question: ChildRequest, selector: selectors.BaseSelector) -> None:
         self._child = child = question.child
         self._selector = selector
         self._unsent = memoryview(b"".join(question.lines))

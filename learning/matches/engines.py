@@ -32,9 +32,10 @@ from game.errors import (
     EngineUnusable,
 )
 from game.table import Table
-from learning.matches.engine_process import Answer, Child, Question, ask, dismiss
-from learning.matches.watchdog import Warden
-from policies.decision import fall_back, reason_of
+from learning.matches.engine_process import Answer, Child, ChildRequest, ask, dismiss
+from learning.matches.watchdog import Watchdog
+from policies.decision import fall_back
+from policies.flow import reason_of
 from policies.rollout import Choice, Request, Times
 from replays.mjai import Message
 from replays.mjai_seat import SeatFeed, read_action
@@ -78,7 +79,7 @@ _WAYS: Final = {
 }
 
 
-class Engine(msgspec.Struct, frozen=True):
+class EngineProgram(msgspec.Struct, frozen=True):
     """A program and its protocol.
 
     Attributes:
@@ -96,7 +97,7 @@ class Engine(msgspec.Struct, frozen=True):
         return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"
 
 
-def engine_of(text: str) -> Engine | None:
+def engine_of(text: str) -> EngineProgram | None:
     """The engine specified by a `Dialect`, a colon and a command; None for any other text.
 
     >>> engine_of("engine:sh -c 'exec node engine.js'").words
@@ -114,10 +115,10 @@ def engine_of(text: str) -> Engine | None:
         raise ConfigError(f"{text!r}: {error}") from error
     if not words:
         raise ConfigError(f"{text!r}: name a program, as in {dialect}:'node engine.js'")
-    return Engine(tuple(words), Dialect(dialect))
+    return EngineProgram(tuple(words), Dialect(dialect))
 
 
-def check_engine(engine: Engine) -> None:
+def check_engine(engine: EngineProgram) -> None:
     """Check that an engine can be started here.
 
     Raises:
@@ -138,16 +139,16 @@ class EngineChooser:
         name: name of the player, for messages.
     """
 
-    def __init__(self, engine: Engine, answer_s: float = ANSWER_S, name: str = "") -> None:
+    def __init__(self, engine: EngineProgram, answer_s: float = ANSWER_S, name: str = "") -> None:
         self._engine = engine
         self._answer_s = answer_s
         self._name = name or engine.name
         self._losses_allowed = 1 if engine.dialect is Dialect.ASKED else _LOSSES
         self._has_answered = False
         self._fruitless = 0
-        self._seats: dict[tuple[int, int], _Seat] = {}
+        self._seats: dict[tuple[int, int], _EngineSeat] = {}
         self._idle: list[Child] = []
-        self._warden: Warden | None = None
+        self._watchdog: Watchdog | None = None
 
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
         """Decide, with all children thinking at the same time; see `policies.rollout.Chooser`."""
@@ -172,17 +173,17 @@ class EngineChooser:
             self._dismiss([*children, *self._idle], times)
             self._seats.clear()
             self._idle.clear()
-            if self._warden:
-                self._warden.dismiss()
-                self._warden = None
+            if self._watchdog:
+                self._watchdog.dismiss()
+                self._watchdog = None
 
-    def _seat(self, request: Request) -> _Seat:
+    def _seat(self, request: Request) -> _EngineSeat:
         key = request.number, request.player
         if key not in self._seats:
-            self._seats[key] = _Seat(request.table, request.player, self._engine.dialect)
+            self._seats[key] = _EngineSeat(request.table, request.player, self._engine.dialect)
         return self._seats[key]
 
-    def _answers(self, seats: Sequence[_Seat], times: Times) -> list[object]:
+    def _answers(self, seats: Sequence[_EngineSeat], times: Times) -> list[object]:
         """The engine's answer in each seat, one JSON value; or the error instead of it."""
         answers = self._ask(seats)
         # some engines exit with every game, which may show only after the next one has begun
@@ -198,7 +199,7 @@ class EngineChooser:
                 answers[place] = answer
         return [self._heard(seat, answer, times) for seat, answer in zip(seats, answers, strict=True)]
 
-    def _heard(self, seat: _Seat, answer: Answer, times: Times) -> object:
+    def _heard(self, seat: _EngineSeat, answer: Answer, times: Times) -> object:
         """The answer in a seat, one JSON value; or the error, after which the seat's child is lost."""
         said = seat.hear(answer)
         if not isinstance(said, EngineError):
@@ -207,7 +208,7 @@ class EngineChooser:
             self._lose(seat, said, times)
         return said
 
-    def _lose(self, seat: _Seat, error: EngineError, times: Times) -> None:
+    def _lose(self, seat: _EngineSeat, error: EngineError, times: Times) -> None:
         """Kill the child of a seat, which gave no answer.
 
         Raises:
@@ -232,9 +233,9 @@ class EngineChooser:
         if seat.losses >= self._losses_allowed:
             seat.given_up = reason
 
-    def _ask(self, seats: Sequence[_Seat]) -> list[Answer]:
+    def _ask(self, seats: Sequence[_EngineSeat]) -> list[Answer]:
         answers: dict[int, Answer] = {}
-        questions: dict[int, Question] = {}
+        questions: dict[int, ChildRequest] = {}
         for place, seat in enumerate(seats):
             try:
                 questions[place] = self._question(seat)
@@ -243,7 +244,7 @@ class EngineChooser:
         answers.update(zip(questions, ask(list(questions.values())), strict=True))
         return [answers[place] for place in range(len(seats))]
 
-    def _question(self, seat: _Seat) -> Question:
+    def _question(self, seat: _EngineSeat) -> ChildRequest:
         if seat.given_up:
             raise EngineDied(f"given up until the next game, because it {seat.given_up}")
         if seat.child is None:
@@ -257,10 +258,10 @@ class EngineChooser:
         if self._idle:
             return self._idle.pop()
         try:
-            self._warden = self._warden or Warden()
+            self._watchdog = self._watchdog or Watchdog()
         except OSError as error:
             raise EngineDied(f"cannot be started: {error.strerror or error}") from error
-        return Child(self._engine.words, self._warden)
+        return Child(self._engine.words, self._watchdog)
 
     def _end_games(self, times: Times) -> None:
         """Send the ends of finished games; their children become free for others."""
@@ -284,7 +285,7 @@ class EngineChooser:
             times[f"processes of {self._name}"] += sum(child.cpu_s for child in children)
 
 
-class _Seat:
+class _EngineSeat:
     """One player of one game, and the child that plays for that seat.
 
     Attributes:
@@ -321,7 +322,7 @@ class _Seat:
         assert child is not None
         return child
 
-    def question(self, child: Child, within_s: float, noticed_s: float = math.inf) -> Question:
+    def question(self, child: Child, within_s: float, noticed_s: float = math.inf) -> ChildRequest:
         """The events since the last decision, as sent to the child, and the answers expected."""
         goes_on, self._begun = self._begun, True
         messages = self._feed.messages(self.table.events)
@@ -329,16 +330,16 @@ class _Seat:
             arrays = _arrays(messages, self._player) if goes_on else [messages]
             self._line_asked = len(arrays) - 1
             lines = tuple(_line(array) for array in arrays)
-            return Question(child, lines, within_s, len(lines), noticed_s)
+            return ChildRequest(child, lines, within_s, len(lines), noticed_s)
         lines = tuple(_line(message) for message in messages)
         if self._dialect is Dialect.ASKED:
             self._line_asked = 0
-            return Question(child, lines, within_s, 1, noticed_s, _SkipsForced(self._forced(messages)))
+            return ChildRequest(child, lines, within_s, 1, noticed_s, _SkipsForced(self._forced(messages)))
         # a kakan can be robbed, and an indicator that was still due is revealed in between
         self._line_asked = max(place for place, each in enumerate(messages) if each["type"] != "dora")
-        return Question(child, lines, within_s, len(lines), noticed_s)
+        return ChildRequest(child, lines, within_s, len(lines), noticed_s)
 
-    def farewell(self, child: Child) -> Question:
+    def farewell(self, child: Child) -> ChildRequest:
         """The remaining events of a game that is over."""
         question = self.question(child, _FAREWELL_S)
         answers = 0 if self._dialect is Dialect.ASKED else question.answers
@@ -422,12 +423,10 @@ def _line(content: Message | list[Message]) -> bytes:
 
 
 def _choice(request: Request, answer: object) -> Choice:
-    table = request.table
     try:
         if isinstance(answer, EngineError):
             raise answer
-        return Choice(read_action(answer, request.legal, table.state, request.player))
+        return Choice(read_action(answer, request.legal, request.record, request.player))
     except DecisionError as error:
-        reason = reason_of(error)
-        instead = fall_back(table.state, request.player, request.legal, table.length, reason)
+        instead = fall_back(request, reason_of(error))
         return Choice(instead.action, instead.fallback_reason)

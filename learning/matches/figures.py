@@ -24,16 +24,16 @@ from learning.matches.statistics import (
     spread,
 )
 from learning.matches.tally import GameRow
-from replays.tally import SeatTally
+from replays.tally import PlayerTally
 
-_COLUMNS: Final = ("n1", "n2", "n3", "n4", "games", "results", "rounds", *SeatTally.__struct_fields__)
+_COLUMNS: Final = ("n1", "n2", "n3", "n4", "games", "results", "rounds", *PlayerTally.__struct_fields__)
 _AT: Final = {name: place for place, name in enumerate(_COLUMNS)}
 _LISTED: Final = 20
 _MANY_FAULTS: Final = 0.01
 """Share of a player's decisions; about one in two games."""
 
 
-class Played(msgspec.Struct, frozen=True, kw_only=True):
+class PlayFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Figures about the playing itself, whatever its purpose.
 
     Attributes:
@@ -153,16 +153,16 @@ def sums_of(members: Collection[int], sets: Sequence[Sequence[GameRow]]) -> Floa
     sums = np.zeros((len(sets), len(_COLUMNS)), dtype=np.float64)
     for place, rows in enumerate(sets):
         for row in rows:
-            for seat in range(4):
-                if row.players[seat] in members:
-                    _add(sums[place], row, seat)
+            for player in range(4):
+                if row.players[player] in members:
+                    _add(sums[place], row, player)
     return sums
 
 
-def _add(sums: Floats, row: GameRow, seat: int) -> None:
-    sums[row.places[seat] - 1] += 1
-    sums[4:7] += (1, row.results[seat], row.rounds)
-    sums[7:] += msgspec.structs.astuple(row.seats[seat])
+def _add(sums: Floats, row: GameRow, player: int) -> None:
+    sums[row.places[player] - 1] += 1
+    sums[4:7] += (1, row.results[player], row.rounds)
+    sums[7:] += msgspec.structs.astuple(row.tallies[player])
 
 
 def many_faults_of(sides: Iterable[Side]) -> tuple[str, ...]:

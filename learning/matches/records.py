@@ -10,7 +10,7 @@ import msgspec
 
 from game.settlement import GameLength
 from learning.matches.series import Series
-from policies.rollout import Played
+from policies.rollout import FinishedGame
 from replays.formats import write_game
 from replays.library import RECORD_SUFFIX
 from replays.record import JAPAN, GameRecord, Names, game_id
@@ -40,7 +40,7 @@ class GameFile(msgspec.Struct, frozen=True):
     data: bytes
 
 
-def file_of(series: Series, played: Played, form: RecordForm | None) -> GameFile | None:
+def file_of(series: Series, played: FinishedGame, form: RecordForm | None) -> GameFile | None:
     """The file to keep a game in.
 
     Args:
@@ -56,7 +56,7 @@ def file_of(series: Series, played: Played, form: RecordForm | None) -> GameFile
     return GameFile(RECORDS_FOLDER, record.game_id + _SUFFIXES[form], write_game(record, form).encode())
 
 
-def record_of(series: Series, played: Played) -> GameRecord:
+def record_of(series: Series, played: FinishedGame) -> GameRecord:
     """A game's record; its id is derived from the plan and the game's number."""
     first, second, third, fourth = (series.contenders[player].name for player in played.seating.players)
     names: Names = (first, second, third, fourth)

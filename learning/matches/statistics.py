@@ -77,7 +77,7 @@ def estimate(sums: Floats, drawn: Floats, statistic: Statistic) -> Estimate:
     Args:
         sums: ``[S, K]``, one row per set.
         drawn: ``[N, K]``, from `resample`.
-        statistic: of sums.
+        statistic: function of the sums.
     """
     value, of_drawn = _values(sums, drawn, statistic)
     low, high = _quantiles(of_drawn, _LOW, _HIGH)

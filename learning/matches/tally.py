@@ -6,8 +6,8 @@ import msgspec
 
 from game.events import EndGame, Four
 from game.settlement import placements
-from policies.rollout import Played
-from replays.tally import Seats, tally
+from policies.rollout import FinishedGame
+from replays.tally import Tallies, tally
 
 
 class GameRow(msgspec.Struct, frozen=True):
@@ -21,7 +21,7 @@ class GameRow(msgspec.Struct, frozen=True):
         places: places by player; zeros if it crashed.
         results: final results in tenths, including uma and oka; zeros if it crashed.
         rounds: rounds dealt.
-        seats: the counts by player.
+        tallies: the counts by player; ``seats`` in the file.
         fault: the first decision that had to be replaced, "" if none.
         crash: why it could not be completed, "" if it was.
     """
@@ -33,18 +33,18 @@ class GameRow(msgspec.Struct, frozen=True):
     places: Four
     results: Four
     rounds: int
-    seats: Seats
+    tallies: Tallies = msgspec.field(name="seats")
     fault: str = ""
     crash: str = ""
 
 
-def row_of(played: Played) -> GameRow:
+def row_of(played: FinishedGame) -> GameRow:
     """Make the row of a game."""
-    seats, rounds = tally(played.events)
-    for seat, decisions in zip(seats, played.decisions, strict=True):
-        seat.decisions = decisions
+    tallies, rounds = tally(played.events)
+    for each, decisions in zip(tallies, played.decisions, strict=True):
+        each.decisions = decisions
     for fault in played.faults:
-        seats[fault.player].faults += 1
+        tallies[fault.player].faults += 1
     ending = played.events[-1] if not played.crash else None
     scores = results = places = (0, 0, 0, 0)
     if isinstance(ending, EndGame):
@@ -59,7 +59,7 @@ def row_of(played: Played) -> GameRow:
         places,
         results,
         rounds,
-        seats,
+        tallies,
         str(first) if first else "",
         played.crash,
     )

@@ -20,7 +20,7 @@ _GRACE_S: Final = 0.5
 """Engines see the end of their input at the same moment, and may exit by themselves."""
 
 
-class Warden:
+class Watchdog:
     """Runs the script, in a process of a few megabytes."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from game.errors import StateMismatchError
 from game.jit import kernel, warms_up
 from game.packing import LENGTHS, START_ROUND, Packed
 from learning.corpus.reader import Corpus, Numbers
-from policies.reward import ROUND_START, Games
+from policies.reward import ROUND_START, PaddedGames
 
 _LENGTHS: Final = np.array(LENGTHS, dtype=np.int64)
 _HUNDREDS: Final = 100
@@ -19,14 +19,14 @@ _HEAD: Final = 8
 """Fields of a packed deal between its code and the tiles."""
 
 
-class Played(NamedTuple):
+class GamesWithPlaces(NamedTuple):
     """Finished games: ``games [G]`` with their rounds, ``places [G, 4]`` int64, 1-4 by player."""
 
-    games: Games
+    games: PaddedGames
     places: NDArray[np.int64]
 
 
-def played_games(corpus: Corpus, numbers: Numbers) -> Played:
+def played_games(corpus: Corpus, numbers: Numbers) -> GamesWithPlaces:
     """Read games by their place in the index.
 
     Raises:
@@ -43,8 +43,8 @@ def played_games(corpus: Corpus, numbers: Numbers) -> Played:
         row["honba"][:found] = heads[:found, 1]
         row["riichi_sticks"][:found] = heads[:found, 2]
         row["scores"][:found] = heads[:found, 4:].astype(np.int64) * _HUNDREDS
-    games = Games(starts, index["rounds"].astype(np.int64), index["hanchan"] == 1)
-    return Played(games, index["places"].astype(np.int64))
+    games = PaddedGames(starts, index["rounds"].astype(np.int64), index["hanchan"] == 1)
+    return GamesWithPlaces(games, index["places"].astype(np.int64))
 
 
 @kernel

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.settlement import LAST_ROUND
-from learning.reward.games import Played
+from learning.reward.games import GamesWithPlaces
 from learning.reward.tables import AND_GAPS, ROUND_AND_PLACE, RewardTable
-from policies.reward import Games, RewardNetwork, predict
+from policies.reward import PaddedGames, RewardNetwork, predict
 
-Foresee: TypeAlias = Callable[[Games], NDArray[np.float64]]
+Foresee: TypeAlias = Callable[[PaddedGames], NDArray[np.float64]]
 """Predicted rewards, ``[G, T, 4]``."""
 
 CONSTANT: Final = "constant"
@@ -74,7 +74,7 @@ class RewardReport(msgspec.Struct, frozen=True):
 
 
 def report_on(
-    network: RewardNetwork, counted: Played, played: Played, *, split: str, corpus: str
+    network: RewardNetwork, counted: GamesWithPlaces, played: GamesWithPlaces, *, split: str, corpus: str
 ) -> RewardReport:
     """Compare the methods on some games.
 
@@ -107,24 +107,24 @@ def report_on(
     )
 
 
-def mean_square_error(network: RewardNetwork, played: Played) -> float:
+def mean_square_error(network: RewardNetwork, played: GamesWithPlaces) -> float:
     """Mean square error of a predictor's rewards at the start of each round, for each player."""
     brought = np.array(network.architecture.rewards)[played.places - 1][:, None]
     return float(((predict(network, played.games) - brought) ** 2)[played.games.dealt].mean())
 
 
-def one_by_one(games: Games) -> Games:
+def one_by_one(games: PaddedGames) -> PaddedGames:
     """Every round as a game of its own, with no history."""
     dealt = games.dealt
     starts = games.starts[dealt][:, None]
     hanchan = np.broadcast_to(games.hanchan[:, None], dealt.shape)[dealt]
-    return Games(starts, np.ones(len(starts), np.int64), hanchan)
+    return PaddedGames(starts, np.ones(len(starts), np.int64), hanchan)
 
 
-def _ways(network: RewardNetwork, counted: Played) -> Mapping[str, Foresee]:
+def _ways(network: RewardNetwork, counted: GamesWithPlaces) -> Mapping[str, Foresee]:
     rewards = network.architecture.rewards
 
-    def forgetful(games: Games) -> NDArray[np.float64]:
+    def forgetful(games: PaddedGames) -> NDArray[np.float64]:
         expected = np.zeros((*games.starts.shape, 4))
         expected[games.dealt] = predict(network, one_by_one(games))[:, 0]
         return expected
@@ -138,7 +138,7 @@ def _ways(network: RewardNetwork, counted: Played) -> Mapping[str, Foresee]:
     }
 
 
-def _by_round(games: Games, errors: Mapping[str, NDArray[np.float64]]) -> dict[str, dict[str, float]]:
+def _by_round(games: PaddedGames, errors: Mapping[str, NDArray[np.float64]]) -> dict[str, dict[str, float]]:
     """Hanchan and tonpuu together, by rounds left to the last regular one, under the names of a hanchan."""
     last = np.where(games.hanchan, 0, LAST_ROUND["hanchan"] - LAST_ROUND["tonpuu"])
     names = games.starts["round_index"].astype(np.int64) + last[:, None]
@@ -150,7 +150,9 @@ def _by_round(games: Games, errors: Mapping[str, NDArray[np.float64]]) -> dict[s
     return found
 
 
-def _deciles(expected: NDArray[np.float64], missed: NDArray[np.float64], games: Games) -> tuple[Decile, ...]:
+def _deciles(
+    expected: NDArray[np.float64], missed: NDArray[np.float64], games: PaddedGames
+) -> tuple[Decile, ...]:
     answers = expected[games.dealt].ravel()
     bounds = np.quantile(answers, np.arange(1, _DECILES) / _DECILES)
     tenths = np.digitize(expected, bounds)

@@ -7,9 +7,10 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from game.rewards import Rewards
 from game.settlement import LAST_ROUND
-from learning.reward.games import Played
-from policies.reward import Games, Rewards, places_of
+from learning.reward.games import GamesWithPlaces
+from policies.reward import PaddedGames, places_of
 
 Cells: TypeAlias = NDArray[np.int64]
 """``[G, T, 4]``: the cell of each player at the start of each round."""
@@ -41,7 +42,7 @@ class RewardTable:
         rewards: rewards of the places.
     """
 
-    def __init__(self, played: Played, levels: int, rewards: Rewards) -> None:
+    def __init__(self, played: GamesWithPlaces, levels: int, rewards: Rewards) -> None:
         dealt = played.games.dealt
         left = np.broadcast_to(np.array(rewards)[played.places - 1][:, None], (*dealt.shape, 4))[dealt]
         self._means: list[NDArray[np.float64]] = []
@@ -53,7 +54,7 @@ class RewardTable:
             left = left - means[counted]
             self._means.append(means)
 
-    def expected(self, games: Games) -> NDArray[np.float64]:
+    def expected(self, games: PaddedGames) -> NDArray[np.float64]:
         """``[G, T, 4]`` rewards, as `policies.reward.predict` returns them."""
         total = np.zeros((*games.starts.shape, 4))
         for means, cells in zip(self._means, cells_of(games), strict=False):
@@ -61,7 +62,7 @@ class RewardTable:
         return total
 
 
-def cells_of(games: Games) -> tuple[Cells, Cells]:
+def cells_of(games: PaddedGames) -> tuple[Cells, Cells]:
     """The cells of both levels, the coarse one first."""
     scores = games.starts["scores"].astype(np.int64)
     last = np.where(games.hanchan, LAST_ROUND["hanchan"], LAST_ROUND["tonpuu"])

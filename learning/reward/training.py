@@ -13,10 +13,9 @@ Source: Suphx, arXiv:2003.13590, section 3.2.
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -24,17 +23,17 @@ import torch
 from torch import Tensor
 
 from game.errors import ConfigError
+from game.rewards import HANCHAN_REWARDS, Rewards
 from learning.corpus.layout import ROOMS, SPLIT_RULE, Split
 from learning.corpus.reader import Corpus
-from learning.reward.games import Played, played_games
+from learning.reward.games import GamesWithPlaces, played_games
 from learning.reward.report import RewardReport, mean_square_error, report_on
-from learning.runs.progress import TrainingProgress
-from learning.runs.state import RunFolder
+from learning.runs.descent import Descent, backward
+from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
 from policies.checkpoint import Card, Data, Training, load, network_of, save
-from policies.reward import CHANGES, HANCHAN_REWARDS, RewardArchitecture, RewardNetwork, Rewards, encode
+from policies.reward import CHANGES, RewardArchitecture, RewardNetwork, encode
 
 MODEL: Final = "reward"
-RUN_FOLDER: Final = "runs/reward"
 
 
 class RewardPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -48,7 +47,7 @@ class RewardPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         epochs: passes over them.
         batch_games: games per step, with four players each.
         learning_rate: the peak; it falls as a cosine to 0.
-        weight_decay: of AdamW.
+        weight_decay: weight decay of AdamW.
         joined: share of the games that are shown from a later round on.
         patience: passes without a better validation after which a run stops; 0 for never.
         seed: seed of the initial weights, the order and the rounds where games are joined.
@@ -85,26 +84,8 @@ class RewardPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             raise ConfigError("\n".join(faults))
 
 
-class Standing(msgspec.Struct, kw_only=True):
-    """Progress of a run; saved with its weights.
-
-    Attributes:
-        epoch: passes done.
-        samples: samples learned from.
-        seconds: time spent learning, over all starts.
-        best: lowest mean square error of the validations.
-        worse: validations since the best.
-    """
-
-    epoch: int = 0
-    samples: int = 0
-    seconds: float = 0.0
-    best: float = math.inf
-    worse: int = 0
-
-
 class Lesson(NamedTuple):
-    """Games as tensors: ``rounds [G, 4, T, 16]``, ``counts [G]`` of them, ``rewards [G, 4]`` scaled."""
+    """PaddedGames as tensors: ``rounds [G, 4, T, 16]``, ``counts [G]`` of them, ``rewards [G, 4]`` scaled."""
 
     rounds: Tensor
     counts: Tensor
@@ -127,23 +108,22 @@ def train_reward(
         The card of the kept checkpoint, the best on the validation split, and its results on the test split.
 
     Raises:
-        ConfigError: no game matches the selection, or ``out`` holds a run of another plan.
+        ConfigError: no game matches the selection, ``out`` holds a run of another plan, or tensorboard is
+            missing.
         TrainingError: the state cannot be saved or read.
+        KeyboardInterrupt: a signal asked to stop; the state is saved.
     """
-    run = _Run(plan, corpus, out, commit)
+    check_packages()
+    run = _RewardRun(plan, corpus, out, commit)
     test = games_of(plan, corpus, "test")
-    run.resume()
-    try:
-        run.learn(quiet=quiet)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(run.left_off) from None
+    carry_out(run, quiet=quiet)
     checkpoint = load(out, MODEL)
     network = network_of(checkpoint)
     assert isinstance(network, RewardNetwork)
     return checkpoint.card, report_on(network, run.played, test, split="test", corpus=run.content)
 
 
-def games_of(plan: RewardPlan, corpus: Corpus, split: Split) -> Played:
+def games_of(plan: RewardPlan, corpus: Corpus, split: Split) -> GamesWithPlaces:
     """The games of a split that a plan selects.
 
     Raises:
@@ -156,8 +136,8 @@ def games_of(plan: RewardPlan, corpus: Corpus, split: Split) -> Played:
     return played_games(corpus, numbers)
 
 
-def lesson_of(played: Played, architecture: RewardArchitecture) -> Lesson:
-    """Games as tensors for the network."""
+def lesson_of(played: GamesWithPlaces, architecture: RewardArchitecture) -> Lesson:
+    """PaddedGames as tensors for the network."""
     rewards = np.array(architecture.rewards)[played.places - 1] / architecture.scale
     return Lesson(
         torch.from_numpy(encode(played.games)),
@@ -166,8 +146,13 @@ def lesson_of(played: Played, architecture: RewardArchitecture) -> Lesson:
     )
 
 
+def samples_of(counts: Tensor) -> int:
+    """Number of samples in games of so many rounds: each round is one for each of the four players."""
+    return 4 * int(counts.sum())
+
+
 def joined_late(lesson: Lesson, first: Tensor) -> Lesson:
-    """Games without their first rounds.
+    """PaddedGames without their first rounds.
 
     Args:
         lesson: games.
@@ -191,109 +176,99 @@ def loss_of(network: RewardNetwork, lesson: Lesson) -> Tensor:
     return loss
 
 
-class _Run:
-    """One run: its data, and its loop."""
+class _RewardRun:
+    """One run: its games, its network, and how both are used. A step takes a batch of games."""
+
+    title = MODEL
 
     def __init__(self, plan: RewardPlan, corpus: Corpus, out: Path, commit: str) -> None:
-        self.plan, self.out, self.commit = plan, out, commit
         self.content: str = corpus.card["content_sha256"]
+        self.folder = run_folder(out, MODEL, {"plan": msgspec.to_builtins(plan), "corpus": self.content})
+        self.plan, self.out, self.commit, self.patience = plan, out, commit, plan.patience
         self.played = games_of(plan, corpus, "train")
         self.validation = games_of(plan, corpus, "validation")
         self.architecture = RewardArchitecture(hidden=plan.hidden, dense=plan.dense, rewards=plan.rewards)
         self.lesson = lesson_of(self.played, self.architecture)
+        self.batches = math.ceil(len(self.lesson.counts) / plan.batch_games)
+        self.total = plan.epochs * samples_of(self.lesson.counts)
+        self.status = RunStatus()
         torch.manual_seed(plan.seed)
         self.network = RewardNetwork(self.architecture)
-        self.optimiser = torch.optim.AdamW(
-            self.network.parameters(), lr=plan.learning_rate, weight_decay=plan.weight_decay
-        )
-        self.standing = Standing()
-        identity = {"plan": msgspec.to_builtins(plan), "corpus": self.content}
-        self.folder = RunFolder(out / RUN_FOLDER, identity)
-
-    def learn(self, *, quiet: bool) -> None:
-        """Train to the end of the plan."""
-        standing, plan = self.standing, self.plan
-        each = 4 * int(self.lesson.counts.sum())
-        with TrainingProgress(MODEL, plan.epochs * each, standing.epoch * each, quiet=quiet) as progress:
-            while standing.epoch < plan.epochs and not 0 < plan.patience <= standing.worse:
-                begun = time.monotonic()
-                for games, shown in self._batches():
-                    loss = self._step(shown)
-                    standing.samples += 4 * int(shown.counts.sum())
-                    progress.learned(4 * int(self.lesson.counts[games].sum()), loss)
-                standing.epoch += 1
-                standing.seconds += time.monotonic() - begun
-                error = mean_square_error(self.network, self.validation)
-                progress.validated(f"root mean square error {math.sqrt(error):.3f}")
-                self._keep_if_best(error)
-                self._save()
+        self.descent = Descent([{"params": self.network.parameters(), "weight_decay": plan.weight_decay}])
 
     @property
-    def left_off(self) -> str:
-        """Message for an interrupted run."""
-        return (
-            f"stopped: {self.standing.epoch} of {self.plan.epochs} passes are done and saved in "
-            f"{self.folder.folder}; give the same command again to resume"
-        )
+    def done(self) -> int:
+        """Samples of the games learned from, counted whole even if they were shown from a later round on."""
+        epoch, batch = self.status.epoch, self.status.batch
+        order, _ = self._order(epoch)
+        begun = order[: batch * self.plan.batch_games]
+        return epoch * samples_of(self.lesson.counts) + samples_of(self.lesson.counts[begun])
 
-    def _batches(self) -> Iterator[tuple[Tensor, Lesson]]:
-        """The shuffled games of a pass, and as they are shown; sets the learning rate for each batch."""
-        plan, epoch = self.plan, self.standing.epoch
-        dice = np.random.default_rng((plan.seed, epoch))
-        order = torch.from_numpy(dice.permutation(len(self.lesson.counts)))
-        parts = torch.split(order, plan.batch_games)
-        for number, games in enumerate(parts):
-            done = (epoch + number / len(parts)) / plan.epochs
-            for group in self.optimiser.param_groups:
-                group["lr"] = plan.learning_rate * (1.0 + math.cos(math.pi * done)) / 2
+    def steps(self) -> Generator[StepResult]:
+        """Learn from the batches that remain."""
+        status = self.status
+        while status.epoch < self.plan.epochs:
+            for number, (games, shown) in enumerate(self._batches(status.epoch)):
+                if number >= status.batch:
+                    yield self._step(games, shown)
+
+    def _order(self, epoch: int) -> tuple[Tensor, np.random.Generator]:
+        """The games of a pass in their order, and the generator of what else is random in it."""
+        dice = np.random.default_rng((self.plan.seed, epoch))
+        return torch.from_numpy(dice.permutation(len(self.lesson.counts))), dice
+
+    def _batches(self, epoch: int) -> Iterator[tuple[Tensor, Lesson]]:
+        """The shuffled games of a pass, and as they are shown."""
+        order, dice = self._order(epoch)
+        for games in torch.split(order, self.plan.batch_games):
             lesson = Lesson(*(part[games] for part in self.lesson))
-            late = torch.from_numpy(dice.random(len(games)) < plan.joined)
+            late = torch.from_numpy(dice.random(len(games)) < self.plan.joined)
             rounds = torch.from_numpy(dice.random(len(games))) * lesson.counts
             yield games, joined_late(lesson, rounds.long() * late)
 
-    def _step(self, lesson: Lesson) -> float:
-        self.optimiser.zero_grad()
-        loss = loss_of(self.network, lesson)
-        loss.backward()  # type: ignore[no-untyped-call]
-        self.optimiser.step()
-        return float(loss.detach())
+    def _step(self, games: Tensor, shown: Lesson) -> StepResult:
+        plan, status = self.plan, self.status
+        done = (status.epoch + status.batch / self.batches) / plan.epochs
+        rate = plan.learning_rate * (1.0 + math.cos(math.pi * done)) / 2
+        loss = self.descent.step(rate, lambda: backward(loss_of(self.network, shown)))
+        status.step += 1
+        status.batch += 1
+        status.samples += samples_of(shown.counts)
+        over = status.batch == self.batches
+        if over:
+            status.epoch, status.batch = status.epoch + 1, 0
+        return StepResult(samples_of(self.lesson.counts[games]), loss, rate, evaluate=over)
 
-    # --- saved state --------------------------------------------------------------------------------------
-
-    def resume(self) -> None:
-        """Restore the saved state, if there is one.
-
-        Raises:
-            ConfigError: it is another run's.
-            TrainingError: it cannot be read.
-        """
-        state = self.folder.load()
-        if state is None:
-            return
-        self.network.load_state_dict(state["network"])
-        # earlier runs saved it under the other spelling
-        self.optimiser.load_state_dict(state["optimiser" if "optimiser" in state else "optimizer"])
-        self.standing = msgspec.convert(state["standing"], Standing)
-
-    def _save(self) -> None:
-        self.folder.save(
-            {
-                "network": self.network.state_dict(),
-                "optimiser": self.optimiser.state_dict(),
-                "standing": msgspec.to_builtins(self.standing),
-            }
+    def evaluate(self) -> EvaluationResult:
+        """Mean square error on the validation split."""
+        error, best = mean_square_error(self.network, self.validation), self.status.best
+        root = math.sqrt(error)
+        return EvaluationResult(
+            score=error,
+            improved=best is None or error < best,
+            text=f"root mean square error {root:.3f}",
+            curves={"validation/root_error": root},
+            metrics={"error": error, "root_error": root, "games": float(len(self.validation.places))},
         )
 
-    def _keep_if_best(self, error: float) -> None:
-        standing = self.standing
-        if not error < standing.best:
-            standing.worse += 1
-            return
-        standing.best, standing.worse = error, 0
-        save(self.out, self._card(error), self.network.state_dict())
+    def state(self) -> dict[str, Any]:
+        """Everything needed to resume except the status."""
+        return {"network": self.network.state_dict(), "optimiser": self.descent.state()}
 
-    def _card(self, error: float) -> Card:
-        plan, standing, counts = self.plan, self.standing, self.lesson.counts
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore what `state` returned."""
+        self.network.load_state_dict(state["network"])
+        # earlier runs saved it under the other spelling
+        self.descent.restore(state["optimiser" if "optimiser" in state else "optimizer"])
+        # and counted passes only
+        self.status.step = self.status.epoch * self.batches + self.status.batch
+
+    def keep(self, metrics: dict[str, float]) -> None:
+        """Save the weights as the checkpoint."""
+        save(self.out, self._card(metrics), self.network.state_dict())
+
+    def _card(self, metrics: dict[str, float]) -> Card:
+        plan, status, counts = self.plan, self.status, self.lesson.counts
         return Card(
             model=MODEL,
             architecture=self.architecture,
@@ -302,15 +277,15 @@ class _Run:
                 split=f"train ({SPLIT_RULE})",
                 players=f"all players, rooms {', '.join(plan.rooms)}",
                 games=len(counts),
-                samples=4 * int(counts.sum()),
+                samples=samples_of(counts),
             ),
             training=Training(
-                samples=standing.samples,
-                steps=standing.epoch * math.ceil(len(counts) / plan.batch_games),
-                epochs=standing.epoch,
+                samples=status.samples,
+                steps=status.step,
+                epochs=status.epoch,
                 batch_size=4 * plan.batch_games,
                 learning_rate=plan.learning_rate,
-                seconds=round(standing.seconds, 1),
+                seconds=round(status.seconds, 1),
                 seed=plan.seed,
                 commit=self.commit,
                 precision="fp32",
@@ -323,9 +298,5 @@ class _Run:
                     "patience": plan.patience,
                 },
             ),
-            metrics={
-                "error": error,
-                "root_error": math.sqrt(error),
-                "games": float(len(self.validation.places)),
-            },
+            metrics=metrics,
         )

@@ -165,7 +165,7 @@ class TrainingProgress(Progress):
         """Count the samples of a step.
 
         Args:
-            samples: of the step.
+            samples: number of samples in the step.
             loss: mean loss of the step.
         """
         self._loss = loss if not self._loss else self._loss + _SMOOTHING * (loss - self._loss)

@@ -17,7 +17,7 @@ ALL_PLAYERS: Final = 0b1111
 _SHARE_BYTES: Final = 8
 
 
-class Choice(NamedTuple):
+class SelectedDecisions(NamedTuple):
     """Selected decisions: ``games [G]`` by place in the index, ``players [G]`` with a bit for each player."""
 
     games: Numbers
@@ -33,7 +33,7 @@ def choose(
     ai: bool | None = None,
     rooms: Sequence[Room] = ROOMS,
     share: float = 1.0,
-) -> Choice:
+) -> SelectedDecisions:
     """Select players of games by the index; games without a selected player are left out.
 
     Args:
@@ -58,7 +58,7 @@ def choose(
     if ai is not None:
         fits &= ((rows["ai"][:, None] >> np.arange(4)) & 1 == 1) == ai
     players = np.packbits(fits, axis=1, bitorder="little").reshape(len(games))
-    return Choice(games[players != 0], players[players != 0])
+    return SelectedDecisions(games[players != 0], players[players != 0])
 
 
 def _place_in_shares(game_id: bytes) -> float:

@@ -1,7 +1,7 @@
 """Decisions of real games as batches of planes and labels, for learning: one of the five slots at a time.
 
 Games are folded by a kernel that keeps the state at each decision (`learning.samples.positions`). The
-decisions of a pool of many games are shuffled. Worker threads then encode each batch and rename its tiles;
+decisions of a pool of many games are shuffled. Worker threads then encode each batch and permute its tiles;
 the kernels release the GIL, so nothing is copied between processes. The order depends on the seed and the
 epoch alone.
 """
@@ -18,10 +18,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from game.settlement import LAST_ROUND
 from learning.corpus.reader import Corpus, Numbers
-from learning.samples.choice import Choice
+from learning.samples.choice import SelectedDecisions
 from learning.samples.positions import Positions, positions_of
-from policies.features.encode import HANCHAN_LAST_ROUND, TONPUU_LAST_ROUND, Planes, encode
+from policies.features.encode import Planes, encode
 from policies.features.permute import PERMUTATIONS, permute_columns, permute_kinds, permute_planes
 from policies.features.table import KINDS, LITE, LITE_CALL, ORACLE, SETS
 from policies.slots import Slot
@@ -38,10 +39,10 @@ FEATURES: Final = {
 }
 """Default feature set of each slot."""
 
-_LAST_ROUNDS: Final = np.array((TONPUU_LAST_ROUND, HANCHAN_LAST_ROUND), np.int8)
+_LAST_ROUNDS: Final = np.array((LAST_ROUND["tonpuu"], LAST_ROUND["hanchan"]), np.int8)
 _POOL_GAMES: Final = {Slot.DISCARD: 256, Slot.RIICHI: 2048, Slot.CHI: 1024, Slot.PON: 1024, Slot.KAN: 2048}
 _CHUNK: Final = 64
-"""Rows encoded before they are renamed, while their planes are still in the core's own cache."""
+"""Rows encoded before they are permuted, while their planes are still in the core's own cache."""
 _AHEAD: Final = 2
 """Batches per worker that may be in progress or waiting to be taken."""
 
@@ -88,7 +89,7 @@ class Costs(msgspec.Struct):
         fold: decoding games, folding them, keeping the states.
         gather: copying the states of a batch out of the pool.
         encode: states to planes.
-        permute: renaming tiles.
+        permute: permuting tiles.
         deliver: making tensors and handing them over.
     """
 
@@ -136,7 +137,7 @@ class Loader:
         features: The feature set of the planes; the small one of the slot by default.
         deep: Whether LA1 and LA2 are computed by search, in a set that has them.
         batch_size: Samples in a batch; an epoch's last batch may be smaller.
-        seed: Seed of the order and of the renamings.
+        seed: Seed of the order and of the permutations.
         augment: Rename the tiles of each sample: suits exchanged, 1 and 9 mirrored, or neither.
         facts: Also deliver the attributes that accuracy is broken down by.
         workers: Threads.
@@ -154,7 +155,7 @@ class Loader:
     def __init__(
         self,
         corpus: Corpus,
-        choice: Choice,
+        choice: SelectedDecisions,
         slot: Slot = Slot.DISCARD,
         *,
         features: str | None = None,
@@ -262,7 +263,7 @@ class Loader:
 
     def _fold(self, places: Numbers) -> _Pool:
         start = time.thread_time()
-        chosen = Choice(self.choice.games[places], self.choice.players[places])
+        chosen = SelectedDecisions(self.choice.games[places], self.choice.players[places])
         found = positions_of(self.corpus, chosen, self.slot)
         return _Pool(found, Costs(fold=time.thread_time() - start))
 
@@ -307,7 +308,7 @@ class Loader:
         out.labels[part] = found.labels[piece.rows]
         out.decision[part] = piece.first + owners
         if out.facts is not None:
-            self._note_facts(states, players, games, out.facts, part)
+            self._fill_facts(states, players, games, out.facts, part)
         gathered = time.thread_time()
         encode(
             states,
@@ -328,7 +329,7 @@ class Loader:
         out.costs.encode += encoded - gathered
         out.costs.permute += time.thread_time() - encoded
 
-    def _note_facts(
+    def _fill_facts(
         self, states: NDArray[np.void], players: NDArray[np.int8], games: Numbers, facts: Facts, part: slice
     ) -> None:
         rows = np.arange(len(players))

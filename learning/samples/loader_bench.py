@@ -32,7 +32,7 @@ class LoaderBench(msgspec.Struct, frozen=True):
         machine: the machine it ran on.
         slot: slot of the decisions.
         features: the feature set of the planes.
-        seed: seed of the order and of the renamings.
+        seed: seed of the order and of the permutations.
         batch_size: samples in a batch.
         workers: threads.
         games: games whose decisions were requested.
@@ -40,10 +40,10 @@ class LoaderBench(msgspec.Struct, frozen=True):
         seconds: wall-clock time from the first batch to the last.
         first_batch_s: seconds until the first batch.
         minimum: samples per second of the slowest slice.
-        median: of the middle one.
-        maximum: of the fastest.
+        median: speed of the middle slice.
+        maximum: speed of the fastest slice.
         cores: CPU seconds per second of wall-clock time.
-        shares: of the CPU seconds: fold, gather, encode, permute, deliver, and other.
+        shares: shares of the CPU seconds: fold, gather, encode, permute, deliver, and other.
         rss_mb: peak resident size.
     """
 
@@ -79,7 +79,7 @@ def bench_loader(
     Args:
         folder: Folder of the corpus.
         slot: Slot of the decisions.
-        seed: Seed of the order and of the renamings.
+        seed: Seed of the order and of the permutations.
         workers: Threads; one per core if not given.
         batch_size: Samples in a batch.
         samples: Stop after about this many; the whole corpus if not given.

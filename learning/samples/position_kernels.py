@@ -54,7 +54,7 @@ _ACCEPTED: Final = 2
 _NONE: Final = np.uint64(0)
 _ONE: Final = np.uint64(1)
 
-_THROW: Final = int(ActionKind.DISCARD)
+_DISCARD: Final = int(ActionKind.DISCARD)
 _DECLARE: Final = int(ActionKind.RIICHI)
 
 # slots as numbered in the kernels
@@ -156,7 +156,7 @@ def collect(
             player = code[1]
             asked = 0 <= player < 4 and (wanted >> player) & 1 == 1
             if asked and not _is_away(away, player, event, event):
-                _note_turn(scratch[1 if shown else 0], player, slot, code, game, rows, found, sizes)
+                _add_turn(scratch[1 if shown else 0], player, slot, code, game, rows, found, sizes)
         if code[0] != DORA_REVEALED:
             shown = False
         elif rec.phase == PHASE_TURN and not shown:
@@ -167,7 +167,7 @@ def collect(
             return event, reason
         at += code.size
         if code[0] == DISCARD and slot in (_OF_CHI, _OF_PON, _OF_KAN):
-            _note_claims(rec, codes[at:], event, away, wanted, slot, game, rows, found, sizes)
+            _add_claims(rec, codes[at:], event, away, wanted, slot, game, rows, found, sizes)
         event += 1
     return event, FITS
 
@@ -206,7 +206,7 @@ def _add_row(label: int, found: Any, sizes: Any) -> int:
 
 
 @kernel
-def _note_turn(
+def _add_turn(
     rec: Any, player: int, slot: int, code: Any, game: int, rows: Any, found: Any, sizes: Any
 ) -> None:
     """Note the decision of a player who discards, declares riichi or makes a kan on their own turn."""
@@ -226,7 +226,7 @@ def _note_turn(
             _add_row(int(code[0] == RIICHI), found, sizes)
             sizes[2] += code[0] == RIICHI
     elif _has_kan(rec, player):
-        _note_melds(rec, player, slot, code, game, rows, found, sizes)
+        _add_melds(rec, player, slot, code, game, rows, found, sizes)
 
 
 @kernel
@@ -239,7 +239,7 @@ def _legal_kinds(rec: Any, player: int, rows: Any) -> Any:
                 kinds |= bit(kind)
         return kinds
     for i in range(legal_rows(rec, player, rows)):
-        if rows[i, 0] == _THROW:
+        if rows[i, 0] == _DISCARD:
             kinds |= bit(rows[i, 1] >> 2)
     return kinds
 
@@ -273,7 +273,7 @@ def _has_kan(rec: Any, player: int) -> bool:
 
 
 @kernel
-def _note_claims(
+def _add_claims(
     rec: Any,
     codes: Any,
     event: int,
@@ -309,11 +309,11 @@ def _note_claims(
         else:
             may = rec.hand34[player, kind] >= (2 if slot == _OF_PON else 3)
         if may and not _is_away(away, player, event, last):
-            _note_melds(rec, player, slot, code, game, rows, found, sizes)
+            _add_melds(rec, player, slot, code, game, rows, found, sizes)
 
 
 @kernel
-def _note_melds(
+def _add_melds(
     rec: Any, player: int, slot: int, code: Any, game: int, rows: Any, found: Any, sizes: Any
 ) -> None:
     """Add a row for each meld of a slot that a player may make; ``code`` is the event that followed."""

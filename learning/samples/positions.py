@@ -22,14 +22,14 @@ from game.jit import warms_up
 from game.layout import ROUND_STATE
 from game.packing import Packed
 from learning.corpus.reader import Corpus, Numbers
-from learning.samples.choice import ALL_PLAYERS, Choice
+from learning.samples.choice import ALL_PLAYERS, SelectedDecisions
 from learning.samples.position_kernels import MOST_ROWS, NUMBERS, OF_DECISIONS, RULES_ROWS, Positions, collect
 from policies.slots import Slot
 
-__all__ = ["Count", "Positions", "count", "positions_of"]
+__all__ = ["PositionCounts", "Positions", "count", "positions_of"]
 
 
-class Count(NamedTuple):
+class PositionCounts(NamedTuple):
     """Numbers of ``decisions``, their ``rows``, and the rows that were taken (``yes``).
 
     Discards have no yes or no, so their ``yes`` is 0.
@@ -40,7 +40,7 @@ class Count(NamedTuple):
     yes: int
 
 
-def positions_of(corpus: Corpus, choice: Choice, slot: Slot = Slot.DISCARD) -> Positions:
+def positions_of(corpus: Corpus, choice: SelectedDecisions, slot: Slot = Slot.DISCARD) -> Positions:
     """All decisions of one slot in some games, in order.
 
     Raises:
@@ -56,7 +56,7 @@ def positions_of(corpus: Corpus, choice: Choice, slot: Slot = Slot.DISCARD) -> P
     return _cut(found, sizes)
 
 
-def count(corpus: Corpus, choice: Choice, slot: Slot = Slot.DISCARD) -> Count:
+def count(corpus: Corpus, choice: SelectedDecisions, slot: Slot = Slot.DISCARD) -> PositionCounts:
     """Count the samples without keeping any.
 
     Raises:
@@ -65,10 +65,10 @@ def count(corpus: Corpus, choice: Choice, slot: Slot = Slot.DISCARD) -> Count:
     found, sizes = _room(0), np.zeros(3, np.int64)
     for game in _games(corpus, choice):
         _fold(game, slot, found, sizes)
-    return Count(*sizes.tolist())
+    return PositionCounts(*sizes.tolist())
 
 
-class _Game(NamedTuple):
+class _CountedGame(NamedTuple):
     number: int
     game_id: str
     players: int
@@ -78,7 +78,7 @@ class _Game(NamedTuple):
     """``[M, 3]``: player, first event of the absence, first event after it."""
 
 
-def _games(corpus: Corpus, choice: Choice) -> Iterator[_Game]:
+def _games(corpus: Corpus, choice: SelectedDecisions) -> Iterator[_CountedGame]:
     lengths = corpus.index["events"]
     for number, players in zip(choice.games.tolist(), choice.players.tolist(), strict=True):
         absences = corpus.absences_of(number)
@@ -86,10 +86,10 @@ def _games(corpus: Corpus, choice: Choice) -> Iterator[_Game]:
         for column, name in enumerate(("player", "first", "end")):
             away[:, column] = absences[name]
         events = corpus.events(number)
-        yield _Game(number, corpus.game_id(number), players, events, int(lengths[number]), away)
+        yield _CountedGame(number, corpus.game_id(number), players, events, int(lengths[number]), away)
 
 
-def _fold(game: _Game, slot: Slot, found: Positions, sizes: Numbers) -> None:
+def _fold(game: _CountedGame, slot: Slot, found: Positions, sizes: Numbers) -> None:
     """Fold one game; ``sizes`` counts the decisions, rows and rows with a yes found so far."""
     scratch, rows = np.zeros(2, ROUND_STATE), np.empty(RULES_ROWS, np.int16)
     event, reason = collect(

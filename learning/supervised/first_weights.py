@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from game.errors import CheckpointMismatch
-from learning.supervised.plan import Plan
+from learning.supervised.plan import TrainingPlan
 from policies.checkpoint import Checkpoint, network_of
 from policies.features.table import SETS
 from policies.networks import DISCARDS, YES_NO, Architecture, Network
@@ -17,7 +17,7 @@ from policies.slots import Slot
 _ADVICE = "choose the --preset and --features it was made with"
 
 
-def first_network(plan: Plan, parent: Checkpoint | None = None) -> Network:
+def first_network(plan: TrainingPlan, parent: Checkpoint | None = None) -> Network:
     """The network before its first step.
 
     A parent of the same model provides all its weights. A parent of another model provides its tower, and its

@@ -8,29 +8,43 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
-from learning.samples.loader import Batch
-from learning.supervised.plan import Plan
+from learning.runs.descent import Descent, backward
+from learning.supervised.plan import TrainingPlan
 from policies.features.table import SETS
 from policies.networks import Network, as_input
 
 _LONGEST_GRADIENT: Final = 1.0
-_NOT_ALLOWED: Final = -1e9
 
 
-class Learner:
+class Samples(Protocol):
+    """A named tuple of samples: planes for the network, and whatever the loss needs."""
+
+    @property
+    def planes(self) -> Tensor:
+        """``[B, C, 34]`` uint8 with 255 for 1."""
+
+    def _asdict(self) -> dict[str, Any]: ...
+
+
+SamplesT = TypeVar("SamplesT", bound=Samples)
+
+
+class Learner(Generic[SamplesT]):
     """A network in training, on the fastest device available.
 
     Args:
         network: the initial weights.
         plan: the training settings.
         threads: number of threads that share a batch on a CPU; it influences the resulting numbers.
+        loss: the mean loss of a batch, from the network's scores of it; called by several threads at once,
+            each with a part of the batch.
 
     Attributes:
         network: the weights of the last step.
@@ -38,15 +52,21 @@ class Learner:
         device: the device of both.
     """
 
-    def __init__(self, network: Network, plan: Plan, threads: int = 1) -> None:
+    def __init__(
+        self,
+        network: Network,
+        plan: TrainingPlan,
+        threads: int = 1,
+        *,
+        loss: Callable[[Tensor, SamplesT], Tensor],
+    ) -> None:
         self.plan = plan
+        self._loss = loss
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.threads = threads if self.device.type == "cpu" else 1
         self.network = network.to(self.device).train()
         self.average = copy.deepcopy(self.network).eval()
-        self._optimiser = torch.optim.AdamW(
-            _weights(self.network, plan.weight_decay), plan.learning_rate, fused=True
-        )
+        self._descent = Descent(_weights(self.network, plan.weight_decay), fused=True)
         self._kept = _kept(plan).to(self.device)
         self._copies = [self.network, *(_sharing(self.network) for _ in range(self.threads - 1))]
         self._pool = ThreadPoolExecutor(
@@ -57,36 +77,36 @@ class Learner:
         """Stop the threads."""
         self._pool.shutdown()
 
-    def step(self, batch: Batch, number: int, rate: float) -> float:
+    def step(self, batch: SamplesT, number: int, rate: float) -> float:
         """Learn from a batch.
 
         Args:
-            batch: of any size.
+            batch: a batch of any size.
             number: number of the step, from 0.
             rate: learning rate.
 
         Returns:
             The loss.
         """
-        for group in self._optimiser.param_groups:
-            group["lr"] = rate
+        loss = self._descent.step(rate, lambda: self._find_gradient(batch))
+        self._average_weights(number + 1)
+        return loss
+
+    def _find_gradient(self, batch: SamplesT) -> float:
+        """Leave the clipped gradient of a batch in the network; return the loss."""
         self._spread_statistics()
         parts = _divided(batch, self.threads)
-        shares = [len(part.labels) / len(batch.labels) for part in parts]
+        shares = [len(part.planes) / len(batch.planes) for part in parts]
         run = map if len(parts) == 1 else self._pool.map
         losses = list(run(self._learn, self._copies, parts, shares))
         self._gather(len(parts))
         nn.utils.clip_grad_norm_(self.network.parameters(), _LONGEST_GRADIENT)
-        self._optimiser.step()
-        self._average_weights(number + 1)
         return sum(losses)
 
-    def _learn(self, network: Network, part: Batch, share: float) -> float:
+    def _learn(self, network: Network, part: SamplesT, share: float) -> float:
         """Leave the gradients of part of a batch in a network; return its share of the loss."""
         network.zero_grad(set_to_none=True)
-        loss, _ = judge(self._scores_of(network, part), part)
-        (loss * share).backward()  # type: ignore[no-untyped-call]
-        return float(loss.detach()) * share
+        return backward(self._loss(self._scores_of(network, part), part) * share)
 
     @torch.no_grad()
     def _spread_statistics(self) -> None:
@@ -104,10 +124,9 @@ class Learner:
         torch._foreach_div_(statistics, used)
 
     @torch.no_grad()
-    def examine(self, batch: Batch) -> tuple[float, int]:
-        """Loss of the averaged weights on a batch, and the number of rows that agree with the player."""
-        loss, hits = judge(self._scores_of(self.average, batch), batch)
-        return float(loss), int(hits.sum())
+    def scores(self, batch: SamplesT) -> Tensor:
+        """What the averaged weights answer to a batch."""
+        return self._scores_of(self.average, batch)
 
     def weights(self) -> dict[str, Tensor]:
         """The averaged weights, on the CPU; those for blanked groups are 0, so that play needs no mask."""
@@ -120,16 +139,16 @@ class Learner:
         return {
             "network": self.network.state_dict(),
             "average": self.average.state_dict(),
-            "optimiser": self._optimiser.state_dict(),
+            "optimiser": self._descent.state(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Restore what `state` returned."""
         self.network.load_state_dict(state["network"])
         self.average.load_state_dict(state["average"])
-        self._optimiser.load_state_dict(state["optimiser"])
+        self._descent.restore(state["optimiser"])
 
-    def _scores_of(self, network: nn.Module, batch: Batch) -> Tensor:
+    def _scores_of(self, network: nn.Module, batch: SamplesT) -> Tensor:
         half = self.plan.precision == "bf16"
         dtype = torch.bfloat16 if half else torch.float32
         x = as_input(batch.planes.to(self.device, non_blocking=True), dtype)
@@ -159,35 +178,17 @@ def _gradients(network: nn.Module) -> list[Tensor]:
     return [parameter.grad for parameter in network.parameters() if parameter.grad is not None]
 
 
-def _divided(batch: Batch, parts: int) -> list[Batch]:
-    """Divide a batch into at most this many parts."""
-    planes, labels = batch.planes.chunk(parts), batch.labels.chunk(parts)
-    legal = (None,) * len(labels) if batch.legal is None else batch.legal.chunk(parts)
-    return [
-        batch._replace(planes=some, labels=known, legal=may)
-        for some, known, may in zip(planes, labels, legal, strict=True)
+def _divided(batch: SamplesT, parts: int) -> list[SamplesT]:
+    """Divide a batch into at most this many parts; what is not a tensor goes to every part."""
+    count = len(batch.planes.chunk(parts))
+    columns = [
+        value.chunk(parts) if isinstance(value, Tensor) else (value,) * count
+        for value in batch._asdict().values()
     ]
+    return [type(batch)(*values) for values in zip(*columns, strict=True)]
 
 
-def judge(scores: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Compare a network's answers with the players'.
-
-    Args:
-        scores: ``[B, 34]`` or ``[B, 2]`` logits.
-        batch: labels, and for discards the legal kinds.
-
-    Returns:
-        The mean cross-entropy over the legal answers, and ``[B]`` bool: whether the likeliest answer was the
-        player's.
-    """
-    scores = scores.float()
-    if batch.legal is not None:
-        scores = scores.masked_fill(~batch.legal.to(scores.device), _NOT_ALLOWED)
-    labels = batch.labels.to(scores.device)
-    return functional.cross_entropy(scores, labels), scores.argmax(1) == labels
-
-
-def learning_rate_at(plan: Plan, step: int, steps: int) -> float:
+def learning_rate_at(plan: TrainingPlan, step: int, steps: int) -> float:
     """Learning rate of a step: a linear rise, then a cosine down to 0.
 
     >>> from learning.supervised.plan import make_plan
@@ -208,7 +209,7 @@ def _weights(network: nn.Module, decay: float) -> list[dict[str, Any]]:
     return [{"params": weights, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}]
 
 
-def _kept(plan: Plan) -> Tensor:
+def _kept(plan: TrainingPlan) -> Tensor:
     """``[1, C, 1]``: 0 for the planes of blanked groups, else 1."""
     chosen = SETS[plan.features]
     kept = torch.ones(1, chosen.planes, 1)

@@ -54,7 +54,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     share: float = 1.0
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything that determines what a run learns; two runs of a plan on one machine give the same numbers.
 
     Attributes:
@@ -68,12 +68,12 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         samples: maximum number of samples, 0 for no limit; the schedule ends there.
         batch_size: samples per step.
         learning_rate: the peak; it rises over `warm_up` steps and falls as a cosine to 0.
-        weight_decay: of AdamW, on weights of convolutions and dense layers alone.
+        weight_decay: weight decay of AdamW, only on weights of convolutions and dense layers.
         warm_up: steps.
         averaging: share of the averaged weights kept at each step; 0 keeps the last weights.
-        augment: whether tiles are renamed (suits exchanged, 1 and 9 mirrored) sample by sample.
-        seed: seed of the initial weights, the order and the renaming.
-        precision: of the network's arithmetic; weights are always float32.
+        augment: whether tiles are permuted (suits exchanged, 1 and 9 mirrored) sample by sample.
+        seed: seed of the initial weights, the order and the permutations.
+        precision: precision of the network's arithmetic; weights are always float32.
         validate_every: samples between two validations.
         validation_rows: maximum rows per validation.
         patience: validations without improvement after which a run stops; 0 for never.
@@ -124,7 +124,7 @@ def make_plan(
     features: str | None = None,
     selection: Mapping[str, Any] | None = None,
     **settings: Any,
-) -> Plan:
+) -> TrainingPlan:
     """Make a plan from the user's choices; the rest comes from the preset, the model and the machine.
 
     Raises:
@@ -137,7 +137,7 @@ def make_plan(
     if precision not in ("auto", *get_args(Precision)):
         raise ConfigError(f"precision: {precision!r} is not one of auto, {', '.join(get_args(Precision))}")
     size = PRESET_SIZES[preset]
-    return Plan(
+    return TrainingPlan(
         model=Slot(model),
         features=features or features_of(Slot(model)),
         width=width if width is not None else size.width,
@@ -157,7 +157,7 @@ def fast_precision() -> Precision:
     return "bf16" if able.get("amx_bf16") or able.get("avx512_bf16") else "fp32"
 
 
-def _check(plan: Plan) -> None:
+def _check(plan: TrainingPlan) -> None:
     """Reject settings that cannot be trained, all at once.
 
     Raises:

@@ -1,8 +1,8 @@
 """Supervised learning of the five models from the compact corpus.
 
-A run is defined by its `Plan`. Its state is kept in a folder of its own, so that a run killed at any moment
-resumes where it was and ends with the same numbers. The weights that are best on the validation split are
-kept as the checkpoint of the model.
+A run is defined by its `TrainingPlan`. Its state is kept in a folder of its own, so that a run killed at any
+moment resumes where it was and ends with the same numbers. The weights that are best on the validation split
+are kept as the checkpoint of the model.
 
 Source: Suphx, arXiv:2003.13590, section 3 and table 3.
 """
@@ -10,44 +10,28 @@ Source: Suphx, arXiv:2003.13590, section 3 and table 3.
 from __future__ import annotations
 
 import math
-import signal
-import threading
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator
 from pathlib import Path
-from types import FrameType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import torch
 
-from game.distribution import require
 from game.errors import ConfigError
 from learning.corpus.layout import SPLIT_RULE, Split
 from learning.corpus.reader import Corpus
-from learning.runs.progress import TrainingProgress
-from learning.runs.state import RunFolder
-from learning.samples.choice import Choice, choose
+from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
+from learning.samples.choice import SelectedDecisions, choose
 from learning.samples.loader import Batch, Loader
 from learning.samples.positions import count
 from learning.supervised.first_weights import first_network
+from learning.supervised.imitation import agrees, imitation_loss
 from learning.supervised.learner import Learner, learning_rate_at
-from learning.supervised.plan import Plan, Selection
+from learning.supervised.plan import Selection, TrainingPlan
 from policies.checkpoint import Card, Data, Training, load, save
 from policies.slots import Slot
 
-SAVE_EVERY_S: Final = 120.0
-"""Seconds between two saves of a run's state; a kill loses no more than this."""
-CURVE_STEPS: Final = 20
-"""Steps between two points of the training curves, which show the mean loss over them."""
-RUNS_FOLDER: Final = "runs"
-
 _VALIDATION_BATCH: Final = 2048
-_AT_ONCE: Final = (
-    f"stopped at once: what was learned since the last save, {SAVE_EVERY_S:.0f} s at most, is lost; "
-    "give the same command again to resume"
-)
 
 
 class Parent(NamedTuple):
@@ -57,7 +41,7 @@ class Parent(NamedTuple):
     model: Slot
 
 
-class Scores(msgspec.Struct, frozen=True):
+class ValidationScores(msgspec.Struct, frozen=True):
     """Result of a validation.
 
     Attributes:
@@ -71,30 +55,8 @@ class Scores(msgspec.Struct, frozen=True):
     rows: int
 
 
-class Standing(msgspec.Struct, kw_only=True):
-    """Progress of a run; saved with its weights.
-
-    Attributes:
-        step: steps done.
-        epoch: passes completed.
-        batch: batches of the current pass done.
-        samples: samples learned from.
-        seconds: time spent, over all starts.
-        best: best accuracy of the validations.
-        worse: validations since the best.
-    """
-
-    step: int = 0
-    epoch: int = 0
-    batch: int = 0
-    samples: int = 0
-    seconds: float = 0.0
-    best: float = -1.0
-    worse: int = 0
-
-
 def train(
-    plan: Plan,
+    plan: TrainingPlan,
     corpus: Corpus,
     out: Path,
     *,
@@ -122,17 +84,16 @@ def train(
         TrainingError: the state cannot be saved or read.
         KeyboardInterrupt: a signal asked to stop; the state is saved.
     """
-    require("tensorboard", "`suzaku train`")
-    run = _Run(plan, corpus, out, parent, commit)
+    check_packages()
+    run = _SupervisedRun(plan, corpus, out, parent, commit)
     try:
-        run.resume()
-        run.learn(quiet=quiet)
+        carry_out(run, quiet=quiet)
     finally:
         run.learner.close()
     return load(out, plan.model).card
 
 
-def choice_of(plan: Plan, corpus: Corpus, split: Split) -> Choice:
+def choice_of(plan: TrainingPlan, corpus: Corpus, split: Split) -> SelectedDecisions:
     """The decisions of a split that a plan selects; its share applies to the training games alone.
 
     Raises:
@@ -153,7 +114,7 @@ def choice_of(plan: Plan, corpus: Corpus, split: Split) -> Choice:
     return choice
 
 
-def parent_of(plan: Plan, continue_from: Path | None, tower_from: Path | None) -> Parent | None:
+def parent_of(plan: TrainingPlan, continue_from: Path | None, tower_from: Path | None) -> Parent | None:
     """The checkpoint to begin from, according to the user's flags.
 
     Raises:
@@ -168,36 +129,41 @@ def parent_of(plan: Plan, continue_from: Path | None, tower_from: Path | None) -
     return None if continue_from is None else Parent(continue_from, plan.model)
 
 
-class _Run:
-    """One run: its data, and its loop."""
+class _SupervisedRun:
+    """One run: its data, its learner, and how both are used."""
 
-    def __init__(self, plan: Plan, corpus: Corpus, out: Path, parent: Parent | None, commit: str) -> None:
-        self.plan, self.corpus, self.out, self.commit = plan, corpus, out, commit
-        self.choice = choice_of(plan, corpus, "train")
-        self.rows = count(corpus, self.choice, plan.model).rows
-        if not self.rows:
-            raise ConfigError(f"none of the chosen games holds a decision for the {plan.model} model")
-        self.steps = steps_of(plan, self.rows)
-        torch.manual_seed(plan.seed)
+    def __init__(
+        self, plan: TrainingPlan, corpus: Corpus, out: Path, parent: Parent | None, commit: str
+    ) -> None:
         begin = load(*parent) if parent is not None else None
         self.parents = (begin.card.tensors.sha256,) if begin is not None else ()
-        self.threads = torch.get_num_threads()
-        self.learner = Learner(first_network(plan, begin), plan, self.threads)
-        self.loader = self._loader(self.choice, plan.batch_size, augment=plan.augment, seed=plan.seed)
-        self.validation = self._loader(
-            choice_of(plan, corpus, "validation"), _VALIDATION_BATCH, augment=False, seed=0
-        )
-        self.standing = Standing()
-        self.folder = RunFolder(
-            out / RUNS_FOLDER / plan.model,
+        self.folder = run_folder(
+            out,
+            plan.model,
             {
                 "plan": msgspec.to_builtins(plan),
                 "corpus": corpus.card["content_sha256"],
                 "parents": self.parents,
             },
         )
+        self.plan, self.corpus, self.out, self.commit = plan, corpus, out, commit
+        self.title, self.patience = str(plan.model), plan.patience
+        self.choice = choice_of(plan, corpus, "train")
+        self.rows = count(corpus, self.choice, plan.model).rows
+        if not self.rows:
+            raise ConfigError(f"none of the chosen games holds a decision for the {plan.model} model")
+        self.last_step = steps_of(plan, self.rows)
+        self.total = self.last_step * plan.batch_size
+        self.threads = torch.get_num_threads()
+        self.loader = self._loader(self.choice, plan.batch_size, augment=plan.augment, seed=plan.seed)
+        self.validation = self._loader(
+            choice_of(plan, corpus, "validation"), _VALIDATION_BATCH, augment=False, seed=0
+        )
+        self.status = RunStatus()
+        torch.manual_seed(plan.seed)
+        self.learner = Learner(first_network(plan, begin), plan, self.threads, loss=imitation_loss)
 
-    def _loader(self, choice: Choice, batch_size: int, *, augment: bool, seed: int) -> Loader:
+    def _loader(self, choice: SelectedDecisions, batch_size: int, *, augment: bool, seed: int) -> Loader:
         plan = self.plan
         return Loader(
             self.corpus,
@@ -211,121 +177,69 @@ class _Run:
             workers=self.threads,
         )
 
-    # --- the loop -----------------------------------------------------------------------------------------
-
-    def learn(self, *, quiet: bool) -> None:
-        """Train to the end of the plan.
-
-        Raises:
-            KeyboardInterrupt: a signal asked to stop; the state is saved.
-        """
-        plan, standing = self.plan, self.standing
-        begun = saved = time.monotonic()
-        before = standing.seconds
-        progress = TrainingProgress(
-            str(plan.model), self.steps * plan.batch_size, standing.samples, quiet=quiet
-        )
-        with _noticing_signals() as stopped, progress, self.folder.curves(standing.step) as curves:
-            losses: list[float] = []
-            for batch in self._batches():
-                rate, loss = self._step(batch)
-                losses.append(loss)
-                standing.seconds = before + time.monotonic() - begun
-                progress.learned(len(batch.labels), loss)
-                due = self._is_due(len(batch.labels))
-                if due or standing.step % CURVE_STEPS == 0:
-                    curves.add(standing.step, _training_curves(losses, rate, progress.speed))
-                    losses = []
-                if due:
-                    scores = self._validate()
-                    progress.validated(f"{scores.accuracy:.2%}, loss {scores.loss:.4f}")
-                    curves.add(standing.step, _validation_curves(scores))
-                    self._keep_if_best(scores)
-                if stopped.is_set() or time.monotonic() - saved > SAVE_EVERY_S:
-                    self._save()
-                    saved = time.monotonic()
-                if stopped.is_set():
-                    raise KeyboardInterrupt(self._left_off)
-        self._save()
-
     @property
-    def _left_off(self) -> str:
-        """Message for an interrupted run."""
-        done, of = self.standing.samples, self.steps * self.plan.batch_size
-        return (
-            f"stopped: {done:,} of {of:,} samples are learned and saved in {self.folder.folder}; "
-            "give the same command again to resume"
+    def done(self) -> int:
+        """Samples learned from."""
+        return self.status.samples
+
+    def steps(self) -> Generator[StepResult]:
+        """Learn from the batches that remain."""
+        status = self.status
+        while status.step < self.last_step:
+            for batch in self.loader.epoch(status.epoch, start=status.batch):
+                yield self._step(batch)
+                if status.step >= self.last_step:
+                    return
+            status.epoch, status.batch = status.epoch + 1, 0
+
+    def _step(self, batch: Batch) -> StepResult:
+        status, rows, every = self.status, len(batch.labels), self.plan.validate_every
+        rate = learning_rate_at(self.plan, status.step, self.last_step)
+        loss = self.learner.step(batch, status.step, rate)
+        status.step += 1
+        status.batch += 1
+        status.samples += rows
+        due = status.samples // every != (status.samples - rows) // every
+        return StepResult(rows, loss, rate, evaluate=due or status.step == self.last_step)
+
+    def evaluate(self) -> EvaluationResult:
+        """Accuracy of the averaged weights on the validation split."""
+        found, best = self._validate(), self.status.best
+        return EvaluationResult(
+            score=found.accuracy,
+            improved=best is None or found.accuracy > best,
+            text=f"{found.accuracy:.2%}, loss {found.loss:.4f}",
+            curves={"validation/loss": found.loss, "validation/accuracy": found.accuracy},
+            metrics={"accuracy": found.accuracy, "loss": found.loss, "rows": found.rows},
         )
 
-    def _batches(self) -> Iterator[Batch]:
-        """The remaining batches of the run, counted as they are taken."""
-        standing = self.standing
-        while not self._is_over():
-            for batch in self.loader.epoch(standing.epoch, start=standing.batch):
-                standing.batch += 1
-                yield batch
-                if self._is_over():
-                    return
-            standing.epoch, standing.batch = standing.epoch + 1, 0
-
-    def _is_over(self) -> bool:
-        standing, patience = self.standing, self.plan.patience
-        return standing.step >= self.steps or (patience > 0 and standing.worse >= patience)
-
-    def _is_due(self, rows: int) -> bool:
-        """Whether to validate after a step of ``rows`` rows."""
-        done, every = self.standing.samples, self.plan.validate_every
-        return self.standing.step == self.steps or done // every != (done - rows) // every
-
-    def _step(self, batch: Batch) -> tuple[float, float]:
-        """Learn from a batch; return the learning rate and the loss."""
-        standing = self.standing
-        rate = learning_rate_at(self.plan, standing.step, self.steps)
-        loss = self.learner.step(batch, standing.step, rate)
-        standing.step += 1
-        standing.samples += len(batch.labels)
-        return rate, loss
-
-    def _validate(self) -> Scores:
+    def _validate(self) -> ValidationScores:
         right, loss, rows = 0, 0.0, 0
         batches = self.validation.epoch(0)
         for batch in batches:
-            mean, hits = self.learner.examine(batch)
+            scores = self.learner.scores(batch)
             size = len(batch.labels)
-            right, loss, rows = right + hits, loss + mean * size, rows + size
+            loss += float(imitation_loss(scores, batch)) * size
+            right, rows = right + int(agrees(scores, batch).sum()), rows + size
             if rows >= self.plan.validation_rows:
                 break
         batches.close()
-        return Scores(right / max(1, rows), loss / max(1, rows), rows)
+        return ValidationScores(right / max(1, rows), loss / max(1, rows), rows)
 
-    # --- saved state --------------------------------------------------------------------------------------
+    def state(self) -> dict[str, Any]:
+        """Everything needed to resume except the status."""
+        return self.learner.state()
 
-    def resume(self) -> None:
-        """Restore the saved state, if there is one.
-
-        Raises:
-            ConfigError: it is another run's.
-            TrainingError: it cannot be read.
-        """
-        state = self.folder.load()
-        if state is None:
-            return
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore what `state` returned."""
         self.learner.restore(state)
-        self.standing = msgspec.convert(state["standing"], Standing)
 
-    def _save(self) -> None:
-        self.folder.save({**self.learner.state(), "standing": msgspec.to_builtins(self.standing)})
+    def keep(self, metrics: dict[str, float]) -> None:
+        """Save the averaged weights as the checkpoint."""
+        save(self.out, self._card(metrics), self.learner.weights())
 
-    def _keep_if_best(self, scores: Scores) -> None:
-        standing = self.standing
-        if scores.accuracy <= standing.best:
-            standing.worse += 1
-            return
-        standing.best, standing.worse = scores.accuracy, 0
-        save(self.out, self._card(scores), self.learner.weights())
-
-    def _card(self, scores: Scores) -> Card:
-        plan, standing = self.plan, self.standing
+    def _card(self, metrics: dict[str, float]) -> Card:
+        plan, status = self.plan, self.status
         return Card(
             model=plan.model.value,
             architecture=self.learner.network.architecture,
@@ -339,12 +253,12 @@ class _Run:
                 samples=self.rows,
             ),
             training=Training(
-                samples=standing.samples,
-                steps=standing.step,
-                epochs=standing.epoch + standing.batch / math.ceil(self.rows / plan.batch_size),
+                samples=status.samples,
+                steps=status.step,
+                epochs=status.epoch + status.batch / math.ceil(self.rows / plan.batch_size),
                 batch_size=plan.batch_size,
                 learning_rate=plan.learning_rate,
-                seconds=round(standing.seconds, 1),
+                seconds=round(status.seconds, 1),
                 seed=plan.seed,
                 commit=self.commit,
                 precision=plan.precision,
@@ -352,7 +266,7 @@ class _Run:
                 torch=str(torch.__version__),
                 settings=_settings(plan),
             ),
-            metrics={"accuracy": scores.accuracy, "loss": scores.loss, "rows": scores.rows},
+            metrics=metrics,
             parents=self.parents,
         )
 
@@ -360,7 +274,7 @@ class _Run:
 # --- figures that follow from a plan -----------------------------------------------------------------------
 
 
-def steps_of(plan: Plan, rows: int) -> int:
+def steps_of(plan: TrainingPlan, rows: int) -> int:
     """Number of steps a plan takes over ``rows`` rows.
 
     >>> from learning.supervised.plan import make_plan
@@ -399,43 +313,9 @@ def device_name(device: torch.device, threads: int) -> str:
     return f"CPU, {threads} threads"
 
 
-def _settings(plan: Plan) -> dict[str, bool | int | float | str]:
+def _settings(plan: TrainingPlan) -> dict[str, bool | int | float | str]:
     """The other settings that determine the numbers of a run."""
     return {
         name: getattr(plan, name)
         for name in ("weight_decay", "warm_up", "averaging", "augment", "passes", "validate_every")
     }
-
-
-def _training_curves(losses: Sequence[float], rate: float, speed: float) -> dict[str, float]:
-    """A point of the training curves, from the losses since the last point."""
-    return {
-        "training/loss": sum(losses) / len(losses),
-        "training/learning_rate": rate,
-        "training/samples_per_s": speed,
-    }
-
-
-def _validation_curves(scores: Scores) -> dict[str, float]:
-    return {"validation/loss": scores.loss, "validation/accuracy": scores.accuracy}
-
-
-@contextmanager
-def _noticing_signals() -> Iterator[threading.Event]:
-    """An event set by the first Ctrl-C or SIGTERM; a second Ctrl-C interrupts at once, without saving."""
-    stopped = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield stopped
-        return
-
-    def note(number: int, _: FrameType | None) -> None:
-        if stopped.is_set() and number == signal.SIGINT:
-            raise KeyboardInterrupt(_AT_ONCE)
-        stopped.set()
-
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stopped
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

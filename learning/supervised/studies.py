@@ -1,8 +1,8 @@
 """Experiments on what improves the discard model: one resumable run each, one command for all.
 
-``parts`` removes parts from the plan of the shipped network or adds them, at equal samples; ``data`` trains
+``parts`` removes parts from the plan of the included network or adds them, at equal samples; ``data`` trains
 the same network on a growing share of the games. Both are evaluated on the validation split; the test split
-is reserved for the networks that are shipped.
+is reserved for the included networks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from game.distribution import require
 from game.errors import ConfigError
 from learning.corpus.reader import Corpus
 from learning.runs.commit import current_commit
-from learning.supervised.plan import Plan, make_plan
+from learning.supervised.plan import TrainingPlan, make_plan
 from learning.supervised.run import train
 from policies.checkpoint import Card
 from policies.features.table import LITE, SETS, SUPHX
@@ -35,7 +35,7 @@ _VALIDATION_ROWS: Final = 50_000
 _LARGE: Final = 1_000_000
 
 
-class Result(msgspec.Struct, frozen=True):
+class StudyResult(msgspec.Struct, frozen=True):
     """One run of a study."""
 
     name: str
@@ -48,7 +48,7 @@ class Result(msgspec.Struct, frozen=True):
         return 1.96 * math.sqrt(p * (1.0 - p) / n)
 
 
-def plans_of(study: str, *, seed: int = 0) -> dict[str, Plan]:
+def plans_of(study: str, *, seed: int = 0) -> dict[str, TrainingPlan]:
     """The runs of a study by name.
 
     Raises:
@@ -66,7 +66,9 @@ def plans_of(study: str, *, seed: int = 0) -> dict[str, Plan]:
     raise ConfigError(f"no study {study!r}; there are {', '.join(STUDIES)}")
 
 
-def run_study(study: str, corpus: Corpus, out: Path, *, seed: int = 0, quiet: bool = False) -> list[Result]:
+def run_study(
+    study: str, corpus: Corpus, out: Path, *, seed: int = 0, quiet: bool = False
+) -> list[StudyResult]:
     """Train all networks of a study, or resume them.
 
     Args:
@@ -86,13 +88,13 @@ def run_study(study: str, corpus: Corpus, out: Path, *, seed: int = 0, quiet: bo
     results = []
     for number, (name, plan) in enumerate(plans.items()):
         card = train(plan, corpus, out / study / f"{number:02}", commit=current_commit(), quiet=quiet)
-        results.append(Result(name, card))
+        results.append(StudyResult(name, card))
     if study == "data":
         draw(results, out / study / PLOT_FILE)
     return results
 
 
-def print_study(results: list[Result], *, as_json: bool) -> int:
+def print_study(results: list[StudyResult], *, as_json: bool) -> int:
     """Print a study as JSON or as a Markdown table; return the exit code."""
     if as_json:
         print(msgspec.json.encode(results).decode())
@@ -115,7 +117,7 @@ def print_study(results: list[Result], *, as_json: bool) -> int:
     return 0
 
 
-def draw(results: list[Result], path: Path) -> None:
+def draw(results: list[StudyResult], path: Path) -> None:
     """Draw accuracy over games, as SVG."""
     from matplotlib import rc_context  # noqa: PLC0415 - of the extra `learn`, and slow to import
     from matplotlib.figure import Figure  # noqa: PLC0415
@@ -158,7 +160,7 @@ _PARTS: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 
-def _plan(**changes: Any) -> Plan:
+def _plan(**changes: Any) -> TrainingPlan:
     settings = {
         "preset": "small",
         "selection": _PHOENIX,

@@ -18,8 +18,9 @@ from game.errors import ReplayError
 from learning.corpus.reader import Corpus
 from learning.samples.loader import Batch, Loader
 from learning.supervised.first_weights import first_network
+from learning.supervised.imitation import imitation_loss
 from learning.supervised.learner import Learner
-from learning.supervised.plan import Plan
+from learning.supervised.plan import TrainingPlan
 from learning.supervised.run import choice_of, device_name
 
 ROUNDS: Final = 5
@@ -28,7 +29,7 @@ _KEPT: Final = 8
 """Batches in memory for the network alone."""
 
 
-class Speed(msgspec.Struct, frozen=True):
+class TrainingSpeed(msgspec.Struct, frozen=True):
     """Samples per second: the slowest slice, the middle one, the fastest."""
 
     minimum: float
@@ -62,13 +63,13 @@ class TrainingBench(msgspec.Struct, frozen=True):
     batch_size: int
     seed: int
     seconds_a_slice: float
-    loader: Speed
-    network_alone: Speed
-    together: Speed
+    loader: TrainingSpeed
+    network_alone: TrainingSpeed
+    together: TrainingSpeed
     share: float
 
 
-def bench_training(plan: Plan, folder: Path, *, seconds: float = 10.0) -> TrainingBench:
+def bench_training(plan: TrainingPlan, folder: Path, *, seconds: float = 10.0) -> TrainingBench:
     """Measure a plan's speed.
 
     Args:
@@ -94,7 +95,7 @@ def bench_training(plan: Plan, folder: Path, *, seconds: float = 10.0) -> Traini
         workers=threads,
     )
     torch.manual_seed(plan.seed)
-    learner = Learner(first_network(plan), plan, threads)
+    learner = Learner(first_network(plan), plan, threads, loss=imitation_loss)
     fresh = _endless(loader)
     kept = list(islice(fresh, _KEPT))
     if len(kept) < _KEPT:
@@ -107,7 +108,9 @@ def bench_training(plan: Plan, folder: Path, *, seconds: float = 10.0) -> Traini
         speeds["together"].append(_learn(learner, fresh, seconds, plan))
     fresh.close()
     learner.close()
-    found = {name: Speed(min(each), statistics.median(each), max(each)) for name, each in speeds.items()}
+    found = {
+        name: TrainingSpeed(min(each), statistics.median(each), max(each)) for name, each in speeds.items()
+    }
     return TrainingBench(
         machine=f"{platform.machine()}, {len(os.sched_getaffinity(0))} cores, torch {torch.__version__}",
         device=device_name(learner.device, threads),
@@ -159,7 +162,7 @@ def _take(batches: Iterable[Batch], seconds: float) -> float:
     return samples / (time.perf_counter() - begun)
 
 
-def _learn(learner: Learner, batches: Iterable[Batch], seconds: float, plan: Plan) -> float:
+def _learn(learner: Learner[Batch], batches: Iterable[Batch], seconds: float, plan: TrainingPlan) -> float:
     """Samples per second that are learned from."""
     begun, samples = time.perf_counter(), 0
     for batch in batches:

@@ -1,4 +1,4 @@
-"""Distributes tasks over the processes of a Ray cluster of any size, as `learning.workers.pool` does here.
+"""Distributes tasks over the processes of a Ray cluster of any size, as `game.workers.pool` does here.
 
 Each process is an actor with one CPU and one thread. It gets a task once it is ready, so an actor that the
 cluster has no room for delays nothing. Machines may come and go: the tasks of a lost machine are done again
@@ -12,8 +12,7 @@ import os
 import secrets
 import socket
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import msgspec
@@ -22,11 +21,12 @@ import structlog
 from game.distribution import require
 from game.errors import ConfigError, WorkerFailed
 from game.processes import startup
-from learning.workers.ordered import default_workers
-from learning.workers.pool import DONE, ONE_THREAD, TRIES, Done, Work, told
+from game.workers.ordered import default_workers
+from game.workers.pool import DONE, ONE_THREAD, TRIES, Done, Task, TaskQueue, Work, told
 from learning.workers.same_program import differences, program
 
 S = TypeVar("S")
+T = TypeVar("T")
 R = TypeVar("R")
 
 LOCAL: Final = "local"
@@ -52,14 +52,14 @@ _log = structlog.get_logger(__name__)
 
 
 def results(
-    prepare: Callable[[S], Work[R]], setup: S, tasks: Sequence[int], workers: int | None, address: str
-) -> Generator[tuple[int, R | Done], None, None]:
+    prepare: Callable[[S], Work[T, R]], setup: S, tasks: Iterable[T], workers: int | None, address: str
+) -> Generator[tuple[T, R | Done], None, None]:
     """Do tasks in a cluster; yield each result as it comes, with its task, and `DONE` at the end of a task.
 
     Args:
         prepare: top-level function of a module; called once in each process, returns the function for a task.
         setup: its argument; sent to each machine once.
-        tasks: numbers, handed out in this order.
+        tasks: handed out in this order, each drawn when there is a process for it.
         workers: maximum number of processes; the cluster's number of CPUs, as it changes, if None.
         address: ``local`` starts Ray on this machine alone, for the duration of the work; ``auto`` is the
             cluster this machine belongs to, ``HOST:PORT`` the one with that head.
@@ -69,15 +69,16 @@ def results(
         WorkerFailed: a task raised, the workers of one task were lost repeatedly, or a machine runs a
             program other than this one.
     """
-    if not tasks:
+    queue = TaskQueue(tasks)
+    if not queue.left(1):
         return
     with _connected(address, workers) as ray:
-        crew = _Crew(ray, prepare, setup, tasks, workers)
+        pool = _ActorPool(ray, prepare, setup, queue, workers)
         try:
-            while crew.busy:
-                yield from crew.listen()
+            while pool.busy:
+                yield from pool.listen()
         finally:
-            crew.dismiss()
+            pool.close()
 
 
 @contextlib.contextmanager
@@ -123,40 +124,43 @@ def _check(address: str) -> None:
         raise ConfigError(f"--ray {address}: {exc}; start a cluster there with `ray start --head`") from exc
 
 
-class _Member(msgspec.Struct):
+class _PooledActor(msgspec.Struct, Generic[T]):
     """A worker: its actor, and its current task, None before it is ready."""
 
     actor: Any
-    task: int | None = None
+    task: Task[T] | None = None
 
 
-class _Crew(Generic[S, R]):
+class _ActorPool(Generic[S, T, R]):
     """The workers, keyed by the next message expected from each."""
 
     def __init__(
         self,
         ray: Any,
-        prepare: Callable[[S], Work[R]],
+        prepare: Callable[[S], Work[T, R]],
         setup: S,
-        tasks: Sequence[int],
+        tasks: TaskQueue[T],
         workers: int | None,
     ) -> None:
         self._ray = ray
         self._setup = ray.put((program(), startup(), prepare, setup))
-        self._actors = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(_Worker)
+        self._actors = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(_WorkerActor)
         self._workers = workers
-        self._waiting = deque(tasks)
-        self._lost = Counter[int]()
+        self._tasks = tasks
         self._unready = self._most = 0
-        self._members: dict[Any, _Member] = {}
+        self._members: dict[Any, _PooledActor[T]] = {}
         self._looked, self._worked = -float("inf"), time.monotonic()
 
     @property
     def busy(self) -> bool:
-        return bool(self._waiting) or any(member.task is not None for member in self._members.values())
+        return self._at_work > 0 or self._tasks.left(1) > 0
 
-    def listen(self) -> Iterator[tuple[int, R | Done]]:
-        self._hire()
+    @property
+    def _at_work(self) -> int:
+        return sum(member.task is not None for member in self._members.values())
+
+    def listen(self) -> Iterator[tuple[T, R | Done]]:
+        self._start_workers()
         if not self._members:
             time.sleep(_LOOK_S)
             return
@@ -168,7 +172,7 @@ class _Crew(Generic[S, R]):
         for source in heard or first:
             yield from self._hear(source)
 
-    def _hear(self, source: Any) -> Iterator[tuple[int, R | Done]]:
+    def _hear(self, source: Any) -> Iterator[tuple[T, R | Done]]:
         member = self._members[source]
         try:
             kind, value = self._ray.get(source if member.task is None else next(source))
@@ -184,18 +188,18 @@ class _Crew(Generic[S, R]):
             raise WorkerFailed(f"task {task}: {value}" if task is not None else value)
         if kind == "result":
             assert task is not None
-            yield task, value
+            yield task.content, value
             return
         del self._members[source]
         self._unready = 0
         self._next_task(member)
         if task is not None:
-            yield task, DONE
+            yield task.content, DONE
 
-    def _hire(self) -> None:
+    def _start_workers(self) -> None:
         """Start as many workers as there is room and work for."""
         now = time.monotonic()
-        if any(member.task is not None for member in self._members.values()):
+        if self._at_work:
             self._worked = now
         if now - self._looked < _LOOK_S:
             return
@@ -203,18 +207,19 @@ class _Crew(Generic[S, R]):
         cpus = int(self._ray.cluster_resources().get("CPU", 0))
         if now - self._worked >= _PATIENCE_S:
             self._worked = now
-            _log.warning("cluster.waiting", cpus=cpus, tasks=len(self._waiting))
-        at_work = sum(member.task is not None for member in self._members.values())
-        for _ in range(min(self._workers or cpus, len(self._waiting) + at_work) - len(self._members)):
+            _log.warning("cluster.waiting", cpus=cpus)
+        room = (self._workers or cpus) - len(self._members)
+        unready = len(self._members) - self._at_work
+        for _ in range(self._tasks.left(room + unready) - unready if room > 0 else 0):
             actor = self._actors.remote()
-            self._members[actor.get_ready.remote([self._setup])] = _Member(actor)
+            self._members[actor.get_ready.remote([self._setup])] = _PooledActor(actor)
         self._most = max(self._most, len(self._members))
 
-    def _next_task(self, member: _Member) -> None:
+    def _next_task(self, member: _PooledActor[T]) -> None:
         """Give a worker the next task; without one it is released."""
-        if self._waiting:
-            member.task = self._waiting.popleft()
-            self._members[member.actor.do.remote(member.task)] = member
+        member.task = self._tasks.take()
+        if member.task is not None:
+            self._members[member.actor.do.remote(member.task.content)] = member
 
     def _lose(self, source: Any, error: Exception) -> None:
         """A worker is gone: another one does its task again."""
@@ -228,24 +233,24 @@ class _Crew(Generic[S, R]):
             if self._unready >= TRIES * self._most:
                 raise WorkerFailed(f"{self._unready} processes died before any was ready ({reason})")
             return
-        self._lost[task] += 1
-        _log.warning("worker.lost", task=task, reason=reason, times=self._lost[task])
-        if self._lost[task] >= TRIES:
+        task.lost += 1
+        _log.warning("worker.lost", task=str(task), reason=reason, times=task.lost)
+        if task.lost >= TRIES:
             raise WorkerFailed(f"task {task}: its process was lost {TRIES} times ({reason})")
-        self._waiting.appendleft(task)
+        self._tasks.put_back(task)
 
-    def dismiss(self) -> None:
+    def close(self) -> None:
         for member in self._members.values():
             self._ray.kill(member.actor)
         self._members.clear()
 
 
-class _Worker:
+class _WorkerActor:
     """Actor in a process of the cluster; its module imports nothing that computes."""
 
     def __init__(self) -> None:
         os.environ.update(ONE_THREAD)
-        self._work: Work[Any] | None = None
+        self._work: Work[Any, Any] | None = None
 
     def get_ready(self, setup: list[Any]) -> _Message:
         """Prepare.
@@ -265,7 +270,7 @@ class _Worker:
             return told(error)
         return "ready", None
 
-    def do(self, task: int) -> Iterator[_Message]:
+    def do(self, task: Any) -> Iterator[_Message]:
         """Do a task; its results are sent as they come."""
         assert self._work is not None
         try:

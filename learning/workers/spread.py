@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable
 from typing import TypeVar
 
-from learning.workers import cluster, pool
-from learning.workers.ordered import default_workers
-from learning.workers.pool import Done, Work
+from game.workers import pool
+from game.workers.ordered import default_workers
+from game.workers.pool import Done, Work
+from learning.workers import cluster
 
 S = TypeVar("S")
+T = TypeVar("T")
 R = TypeVar("R")
 
 
 def spread(
-    prepare: Callable[[S], Work[R]],
+    prepare: Callable[[S], Work[T, R]],
     setup: S,
-    tasks: Sequence[int],
+    tasks: Iterable[T],
     *,
     workers: int | None = None,
     ray: str | None = None,
-) -> Generator[tuple[int, R | Done], None, None]:
+) -> Generator[tuple[T, R | Done], None, None]:
     """Do tasks in processes; yield each result and its task, and `pool.DONE` at the end of a task.
 
     The task of a lost process is done again from the beginning, so some results arrive twice. Close the
@@ -30,7 +32,7 @@ def spread(
         prepare: top-level function of a module; called once in each process, returns the function for a task.
         setup: its argument. Other machines have our program but not our files: for a cluster it must hold
             everything needed.
-        tasks: numbers, handed out in this order.
+        tasks: whatever can be pickled; handed out in this order, each drawn when there is a process for it.
         workers: processes, of one thread each; one per core, of this machine or of the cluster, if None.
         ray: None for processes of our own; for a Ray cluster ``local``, ``auto`` or ``HOST:PORT``, see
             `learning.workers.cluster.results`.

@@ -10,7 +10,7 @@ memory is allocated, and nothing in the files is executed.
 """
 
 from policies.checkpoint.architectures import AnyArchitecture
-from policies.checkpoint.card import MODELS, Card, Data, Model, Stored, Training, describe
+from policies.checkpoint.card import MODELS, Card, Data, Model, Training, WeightsFile, describe
 from policies.checkpoint.store import Checkpoint, files_of, load, models_in, network_of, save
 
 __all__ = [
@@ -20,8 +20,8 @@ __all__ = [
     "Checkpoint",
     "Data",
     "Model",
-    "Stored",
     "Training",
+    "WeightsFile",
     "describe",
     "files_of",
     "load",

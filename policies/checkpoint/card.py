@@ -61,14 +61,14 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         samples: seen, repetitions included.
-        steps: of the optimiser.
+        steps: number of optimiser steps.
         epochs: passes over the data.
         batch_size: samples per step.
         learning_rate: its maximum.
         seconds: wall-clock time, without evaluation.
-        seed: of everything random.
-        commit: of the program; empty if unknown.
-        precision: of the arithmetic.
+        seed: seed of everything random.
+        commit: commit of the program; empty if unknown.
+        precision: precision of the arithmetic.
         device: it ran on.
         torch: version of the library.
         settings: everything else that affects the result, by name.
@@ -88,7 +88,7 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     settings: dict[str, bool | int | float | str] = {}
 
 
-class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class WeightsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The file of weights that belongs to a card.
 
     Attributes:
@@ -106,7 +106,7 @@ class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """The description of a checkpoint.
 
     Attributes:
-        format: of card and weights together.
+        format: version of the format of card and weights together.
         model: one of the six.
         architecture: what the network is built from.
         features: name and version of its feature set; empty for the reward predictor.
@@ -129,7 +129,7 @@ class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     training: Training = Training()
     metrics: dict[str, float] = {}
     parents: tuple[str, ...] = ()
-    tensors: Stored = Stored()
+    tensors: WeightsFile = WeightsFile()
     card_sha256: str = ""
 
 

@@ -21,7 +21,7 @@ from policies.checkpoint.card import (
     MODELS,
     Card,
     Model,
-    Stored,
+    WeightsFile,
     check_card,
     decode_card,
     encode_card,
@@ -63,7 +63,7 @@ def save(folder: Path, card: Card, tensors: Mapping[str, Tensor]) -> Card:
     path = _card_path(folder, card.model)
     data = pack(tensors)
     digest = hashlib.sha256(data).hexdigest()
-    stored = Stored(tensors_file(card.model, digest), len(data), digest)
+    stored = WeightsFile(tensors_file(card.model, digest), len(data), digest)
     card = sealed(replace(card, tensors=stored), path)
     text = encode_card(card)
     if len(text) > LARGEST_CARD:
@@ -83,7 +83,7 @@ def load(
     """Read and check a checkpoint.
 
     Args:
-        folder: of the checkpoint.
+        folder: folder of the checkpoint.
         model: which one.
         largest: size limit of its file of weights in bytes.
         read: reads a file of the folder.

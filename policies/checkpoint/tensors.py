@@ -59,7 +59,7 @@ def unpack(data: bytes, shapes: Shapes, path: Path) -> dict[str, Tensor]:
     Args:
         data: the whole content.
         shapes: the tensors it must contain, no more and no fewer.
-        path: of the file, for messages.
+        path: path of the file, for messages.
 
     Returns:
         The tensors by name, float32.

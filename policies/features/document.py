@@ -45,7 +45,7 @@ spreads small values over the 255 steps.
 
 ## Differences from the reconstruction of Suphx's planes
 
-- C is three groups and LA3 eight, so that each has a single rule for renamed tiles.
+- C is three groups and LA3 eight, so that each has a single rule for permuted tiles.
 - F rounds each term, so that sums are the same on every machine.
 - G: tiles passed "since the riichi" are counted from when the riichi is accepted, and include the declarer's
   own discards; suji uses both.
@@ -61,7 +61,7 @@ spreads small values over the 255 steps.
   after the call.
 - The lite set's plane counts were correct; they add up to 239.
 
-## Renaming tiles
+## Permuting tiles
 
 The column "tiles" shows how a group's planes change when suits are exchanged or 1 and 9 mirrored: *kinds*
 along their 34 values, *suits* plane by plane, *indicators* along their values such that they still show the

@@ -167,12 +167,12 @@ def _best_promise(rec: Any, sight: Any, kind: int) -> int:
     """Points the position promises; of several best discards the most valuable counts."""
     if sight.discards:
         return promise(rec, sight, -1, kind)
-    if sight.at_throws[kind] == _NONE:
+    if sight.at_discards[kind] == _NONE:
         return promise(rec, sight, kind, -1)
     best = 0
-    for thrown in range(KINDS):
-        if sight.at_throws[kind] & bit(thrown) != _NONE:
-            best = max(best, promise(rec, sight, kind, thrown))
+    for discarded in range(KINDS):
+        if sight.at_discards[kind] & bit(discarded) != _NONE:
+            best = max(best, promise(rec, sight, kind, discarded))
     return best
 
 

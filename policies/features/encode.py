@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from game.jit import kernel, warms_up
 from game.layout import ROUND_STATE
+from game.settlement import LAST_ROUND
 from game.tiles import TILES
 from policies.features.calls import CALL_WIDTH, make_call, mark_call
 from policies.features.deep import lookahead_deep
@@ -63,8 +64,6 @@ from policies.features.table import (
 
 Planes = NDArray[np.uint8]
 
-HANCHAN_LAST_ROUND: Final = 7
-TONPUU_LAST_ROUND: Final = 3
 _ROWS_A_PIECE: Final = 64
 """Fewer rows than this are not worth passing to another core."""
 _CODE_SIZE: Final = 8
@@ -84,7 +83,7 @@ def encode(
     calls: NDArray[np.int16] | None = None,
     walls: NDArray[np.int16] | None = None,
     deep: bool = True,
-    last_round: ArrayLike = HANCHAN_LAST_ROUND,
+    last_round: ArrayLike = LAST_ROUND["hanchan"],
     threads: int = 1,
 ) -> Planes:
     """Encode states as planes, each as one player sees it.
@@ -101,7 +100,7 @@ def encode(
         walls: For ``oracle``: ``[N, 136]`` int16 in deal order, -1 where unknown.
         deep: Whether to compute LA1 and LA2, most of the work of a set that has them; if not, they stay
             empty.
-        last_round: 7 for a hanchan, 3 for a tonpuu game; for each state, or one for all.
+        last_round: from `game.settlement.LAST_ROUND`; for each state, or one for all.
         threads: Number of cores a large batch may use; 0 for all.
 
     Returns:
@@ -359,7 +358,7 @@ _BODIES: Final[dict[str, Callable[..., int]]] = {
 
 @warms_up
 def _warm_up() -> None:
-    """Compile the lite sets, used by the shipped models; the kernels of the others take as long again."""
+    """Compile the lite sets, used by the included models; the kernels of the others take as long again."""
     states, players = np.zeros(1, ROUND_STATE), np.zeros(1, np.int8)
     encode(states, players, LITE)
     # an empty round has no call, but rejecting one compiles the kernels

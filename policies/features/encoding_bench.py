@@ -15,7 +15,7 @@ from game.actions import Action, ActionKind
 from game.bench_table import engine_view
 from game.layout import ROUND_STATE
 from game.rules import action_row
-from game.rules_bench import Speed, measure
+from game.rules_bench import RulesSpeed, measure
 from game.table import Table
 from policies.decision import decide
 from policies.features.encode import encode
@@ -56,11 +56,11 @@ class FeatureBench(msgspec.Struct, frozen=True):
     machine: str
     decisions: int
     calls: int
-    speeds: tuple[Speed, ...]
+    speeds: tuple[RulesSpeed, ...]
     latencies: tuple[Latency, ...]
 
 
-class Decisions(NamedTuple):
+class EncoderInputs(NamedTuple):
     """``[N]`` states and players, ``[M]`` candidate melds with theirs, ``[N]`` views of the engine."""
 
     states: NDArray[Any]
@@ -76,12 +76,12 @@ def bench_features(games: int = 4, repeats: int = 5, seed: int = 0) -> FeatureBe
     met = played_decisions(games, seed)
     count = len(met.states)
 
-    def speed(name: str, work: Callable[[], object], amount: int = count) -> Speed:
+    def speed(name: str, work: Callable[[], object], amount: int = count) -> RulesSpeed:
         return measure(name, "encodings", amount, work, repeats=repeats)
 
     speeds = (
         speed(LITE, lambda: _encode_all(met.states, met.players, LITE)),
-        speed(f"{LITE}, tiles renamed", lambda: _encode_and_rename(met)),
+        speed(f"{LITE}, tiles permuted", lambda: _encode_and_permute(met)),
         speed(f"{SUPHX}, not searched deep", lambda: _encode_all(met.states, met.players, SUPHX, deep=False)),
         speed(SUPHX, lambda: _encode_all(met.states, met.players, SUPHX)),
         speed(LITE_CALL, lambda: _encode_calls(met, LITE_CALL), len(met.calls)),
@@ -98,7 +98,7 @@ def bench_features(games: int = 4, repeats: int = 5, seed: int = 0) -> FeatureBe
     )
 
 
-def played_decisions(games: int, seed: int) -> Decisions:
+def played_decisions(games: int, seed: int) -> EncoderInputs:
     """Every decision of whole games of the heuristic."""
     states, askers, views = list[np.void](), list[int](), list[Any]()
     calls, owners = list[list[int]](), list[int]()
@@ -111,7 +111,7 @@ def played_decisions(games: int, seed: int) -> Decisions:
         askers.append(player)
         views.append(engine_view(table, player))
     records, players = np.array(states, ROUND_STATE), np.array(askers, np.int8)
-    return Decisions(
+    return EncoderInputs(
         records, players, records[owners], players[owners], np.array(calls, np.int16).reshape(-1, 6), views
     )
 
@@ -125,7 +125,7 @@ def _asked(games: int, seed: int) -> Iterator[tuple[Table, int, list[Action]]]:
             for player in table.waiting():
                 legal = table.legal(player)
                 yield table, player, legal
-                actions[player] = decide(table.state, player, legal, policy, table.length).action
+                actions[player] = decide(table.observe(player), policy).action
             table.step(actions)
 
 
@@ -140,24 +140,24 @@ def _encode_all(states: NDArray[Any], players: NDArray[np.int8], name: str, *, d
         encode(part, players[rows], name, room[: len(part)], deep=deep)
 
 
-def _encode_and_rename(met: Decisions) -> None:
+def _encode_and_permute(met: EncoderInputs) -> None:
     numbers = np.arange(_BATCH) % PERMUTATIONS
     room = np.empty((_BATCH, SETS[LITE].planes, KINDS), np.uint8)
-    renamed = np.empty_like(room)
+    permuted = np.empty_like(room)
     for rows in _batches(len(met.states)):
         part = met.states[rows]
         encode(part, met.players[rows], LITE, room[: len(part)])
-        permute_planes(room[: len(part)], LITE, numbers[: len(part)], renamed[: len(part)])
+        permute_planes(room[: len(part)], LITE, numbers[: len(part)], permuted[: len(part)])
 
 
-def _encode_calls(met: Decisions, name: str) -> None:
+def _encode_calls(met: EncoderInputs, name: str) -> None:
     room = np.empty((_BATCH, SETS[name].planes, KINDS), np.uint8)
     for rows in _batches(len(met.calls)):
         part = met.calls[rows]
         encode(met.call_states[rows], met.call_players[rows], name, room[: len(part)], calls=part)
 
 
-def _latency(met: Decisions, name: str) -> Latency:
+def _latency(met: EncoderInputs, name: str) -> Latency:
     room = np.empty((1, SETS[name].planes, KINDS), np.uint8)
     times = []
     for row, player in enumerate(met.players.tolist()):

@@ -116,7 +116,7 @@ def permute_planes(
         planes: ``[N, C, 34]`` uint8 of one feature set.
         feature_set: Its name.
         numbers: ``[N]`` permutations, or one for all.
-        out: Of the same shape, to fill; not ``planes`` itself.
+        out: array of the same shape, to fill; not ``planes`` itself.
 
     Returns:
         ``out``.
@@ -226,10 +226,10 @@ def _counts(counts: Any, kinds: Any, room: Any) -> None:
 
 @kernel
 def _mask(mask: Any, kinds: Any) -> Any:
-    renamed = np.uint64(0)
+    permuted = np.uint64(0)
     for kind in range(KINDS):
-        renamed |= ((mask >> np.uint64(kind)) & np.uint64(1)) << np.uint64(kinds[kind])
-    return renamed
+        permuted |= ((mask >> np.uint64(kind)) & np.uint64(1)) << np.uint64(kinds[kind])
+    return permuted
 
 
 @kernel

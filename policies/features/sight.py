@@ -38,7 +38,7 @@ SIGHT: Final = np.dtype(
         ("at_mask", "u8", (34,)),
         ("at_copies", "i2", (34,)),
         ("at_kinds", "i1", (34,)),
-        ("at_throws", "u8", (34,)),  # the equally good discards that lead there; none if the draw wins
+        ("at_discards", "u8", (34,)),  # the equally good discards that lead there; none if the draw wins
         # for a position one away: copies of the best wait for each kind accepted; -1 where not evaluated
         ("looked", "u1", (34,)),
         ("next_wait", "i2", (34, 34)),
@@ -127,7 +127,7 @@ def _set_position(sight: Any, at: int, distance: int, mask: Any) -> None:
     sight.at_mask[at] = mask
     sight.at_copies[at] = copies
     sight.at_kinds[at] = kinds
-    sight.at_throws[at] = bit(at)
+    sight.at_discards[at] = bit(at)
 
 
 # --- 3n+2 tiles: a position is a discard ------------------------------------------------------------------
@@ -224,7 +224,7 @@ def _look_at_draws(sight: Any) -> None:
             if sight.unseen34[kind] > 0 and mask & bit(kind) != _NONE:
                 sight.at_shanten[kind], sight.at_mask[kind] = -1, _NONE
                 sight.at_copies[kind], sight.at_kinds[kind] = 0, 0
-                sight.at_throws[kind] = _NONE
+                sight.at_discards[kind] = _NONE
         return
     for kind in range(KINDS):
         sight.less_shanten[kind] = FAR
@@ -251,19 +251,19 @@ def _look_at_helpful_draw(sight: Any, drawn: int) -> None:
     sight.at_shanten[drawn] = sight.shanten - 1
     sight.at_copies[drawn], sight.at_kinds[drawn] = -1, 0
     unseen34[drawn] -= 1
-    for thrown in range(KINDS):
-        if sight.less_shanten[thrown] != sight.shanten or sight.less_mask[thrown] & bit(drawn) == _NONE:
+    for discarded in range(KINDS):
+        if sight.less_shanten[discarded] != sight.shanten or sight.less_mask[discarded] & bit(drawn) == _NONE:
             continue
-        hand34[thrown] -= 1
+        hand34[discarded] -= 1
         hand34[drawn] += 1
         _, mask = accepted(hand34, int(sight.melds))
         hand34[drawn] -= 1
-        hand34[thrown] += 1
+        hand34[discarded] += 1
         copies, kinds = _count(mask, unseen34)
         best, most = sight.at_copies[drawn], sight.at_kinds[drawn]
         if copies > best or (copies == best and kinds > most):
             sight.at_copies[drawn], sight.at_kinds[drawn] = copies, kinds
-            sight.at_mask[drawn], sight.at_throws[drawn] = mask, bit(thrown)
+            sight.at_mask[drawn], sight.at_discards[drawn] = mask, bit(discarded)
         elif copies == best and kinds == most:
-            sight.at_throws[drawn] |= bit(thrown)
+            sight.at_discards[drawn] |= bit(discarded)
     unseen34[drawn] += 1

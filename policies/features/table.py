@@ -33,7 +33,7 @@ DEEP_PLANES: Final = 72
 
 
 class Axis(Enum):
-    """How a group's planes move when tiles are renamed (suits exchanged, 1 and 9 mirrored).
+    """How a group's planes move when tiles are permuted (suits exchanged, 1 and 9 mirrored).
 
     Attributes:
         TILES: each plane is gathered along its 34 kinds; constant planes do not change.
@@ -54,7 +54,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
         planes: their number.
         content: their content, in words.
         real: whether values can lie between 0 and 1.
-        axis: how they move when tiles are renamed.
+        axis: how they move when tiles are permuted.
         mirrors: whether encoding a mirrored state gives the mirrored planes. Exchanging suits always does.
     """
 
@@ -410,7 +410,7 @@ def looks_deep(name: str, without: Collection[str] = ()) -> bool:
     """Whether a network on this feature set uses LA1 or LA2, which then have to be searched for.
 
     Args:
-        name: of the feature set.
+        name: name of the feature set.
         without: groups that the network does not use.
     """
     return any(group.id[:3] in ("LA1", "LA2") and group.id not in without for group in SETS[name].groups)

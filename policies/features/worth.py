@@ -49,7 +49,7 @@ def value_han(rec: Any, me: int, kind: int) -> int:
 
 
 @kernel
-def promise(rec: Any, sight: Any, drawn: int, thrown: int) -> int:
+def promise(rec: Any, sight: Any, drawn: int, discarded: int) -> int:
     """Points of a self-drawn win if the hand keeps what it shows now; 0 if it shows no yaku.
 
     Includes riichi and tsumo of a closed hand, value triplets, all simples, one suit, dora and red fives (a
@@ -59,24 +59,24 @@ def promise(rec: Any, sight: Any, drawn: int, thrown: int) -> int:
         rec: The round.
         sight: The player's view.
         drawn: Kind drawn, -1 for none.
-        thrown: Kind discarded, -1 for none.
+        discarded: Kind discarded, -1 for none.
     """
     me = int(sight.me)
     all34 = sight.all34
     if drawn >= 0:
         all34[drawn] += 1
-    if thrown >= 0:
-        all34[thrown] -= 1
+    if discarded >= 0:
+        all34[discarded] -= 1
     closed = rec.is_open[me] == 0
     yaku = int(sight.may_riichi) + int(closed) + _pattern_han(rec, me, all34, closed)
     dora = 0
     for kind in range(KINDS):
         dora += int(all34[kind]) * int(sight.dora34[kind])
-    dora += _reds(rec, me, thrown if thrown != drawn else -1)
+    dora += _reds(rec, me, discarded if discarded != drawn else -1)
     if drawn >= 0:
         all34[drawn] -= 1
-    if thrown >= 0:
-        all34[thrown] += 1
+    if discarded >= 0:
+        all34[discarded] += 1
     if yaku == 0:
         return 0
     return int(_POINTS[int(me == rec.dealer), min(yaku + dora, _MOST_HAN)])
@@ -107,14 +107,14 @@ def _pattern_han(rec: Any, me: int, all34: Any, closed: bool) -> int:
 
 
 @kernel
-def _reds(rec: Any, me: int, thrown: int) -> int:
+def _reds(rec: Any, me: int, discarded: int) -> int:
     """Red fives in the hand and the melds after discarding a kind."""
     reds = 0
     for suit in range(3):
         five = 9 * suit + 4
         place = rec.where[4 * five]
         if place == AT_MELD + me or (
-            place == AT_HAND + me and not (thrown == five and rec.hand34[me, five] == 1)
+            place == AT_HAND + me and not (discarded == five and rec.hand34[me, five] == 1)
         ):
             reds += 1
     return reds

@@ -40,9 +40,9 @@ MOMENT_SIZE: Final = 9
 _RON_RATE: Final = 0.38
 _RON_RATE_SILENT: Final = 0.48
 """How much likelier an opponent's discard is a wait than a random tile: opponents fold against riichi."""
-_THROWN: Final = (1.35, 1.15, 0.9, 0.75, 0.7)
+_DISCARDED: Final = (1.35, 1.15, 0.9, 0.75, 0.7)
 """Relative readiness to discard 1/9, 2/8, 3/7, 4/6 and 5."""
-_THROWN_HONOUR: Final = 1.6
+_DISCARDED_HONOUR: Final = 1.6
 _ENDS_EARLY: Final = 0.015
 _ENDS_LATE: Final = 0.09
 """Chance per turn that another player ends the round, with 15 or more own draws left, and with 8 or fewer."""
@@ -64,10 +64,10 @@ _FU_HAN: Final = 0.35
 
 
 @kernel
-def _thrown(kind: int) -> float:
+def _discarded(kind: int) -> float:
     if kind >= 27:
-        return _THROWN_HONOUR
-    return _THROWN[min(kind % 9, 8 - kind % 9)]
+        return _DISCARDED_HONOUR
+    return _DISCARDED[min(kind % 9, 8 - kind % 9)]
 
 
 @kernel
@@ -99,22 +99,22 @@ def _race(per_turn: float, draws: float, pressure: float, deterred: float, out: 
     """
     keep = 1.0
     won = 0.0
-    thrown = 0.0
+    discarded = 0.0
     left = draws
     while left > 0.0:
         part = min(1.0, left)
         won += keep * per_turn * part
         keep *= 1.0 - (1.0 - (1.0 - per_turn) * _still_playing(left, pressure, deterred)) * part
-        thrown += keep * part
+        discarded += keep * part
         left -= 1.0
     out[0] = won
     out[1] = keep
-    out[2] = thrown
+    out[2] = discarded
 
 
 @kernel
 def tenpai_value(
-    hand34: Any, side: Any, unseen34: Any, dora34: Any, gains: Any, moment: Any, thrown34: Any, out: Any
+    hand34: Any, side: Any, unseen34: Any, dora34: Any, gains: Any, moment: Any, discarded34: Any, out: Any
 ) -> None:
     """Value of a tenpai hand, with and without riichi.
 
@@ -125,7 +125,7 @@ def tenpai_value(
         dora34: ``[34]`` int8.
         gains: ``[HAN_MAX]`` float64.
         moment: ``[MOMENT_SIZE]`` float64.
-        thrown34: bit per kind the player has discarded; a wait among them is furiten.
+        discarded34: bit per kind the player has discarded; a wait among them is furiten.
         out: ``[2]`` float64, receives the value of riichi (-1e9 if not possible) and of staying silent.
     """
     out[0] = -1e9
@@ -135,7 +135,7 @@ def tenpai_value(
     for kind in range(34):
         unseen_total += unseen34[kind]
     unseen_total = max(1.0, unseen_total)
-    furiten = (mask & thrown34) != 0
+    furiten = (mask & discarded34) != 0
     careless = 0.5 + 0.5 * min(1.0, moment[DRAWS] / 12.0)  # late in the round fewer live tiles are discarded
     dora = dora_in(hand34, dora34, side)
     closed = side[CLOSED] == 1
@@ -157,15 +157,15 @@ def tenpai_value(
         shade = _FU_HAN * (value[1] - 32.0) / 10.0 if han < 5 else 0.0
         tile_dora = dora + dora34[kind]
         by_draw = live / unseen_total
-        by_throw = 0.0 if furiten else 3.0 * careless * _thrown(kind) * by_draw
+        by_discard = 0.0 if furiten else 3.0 * careless * _discarded(kind) * by_draw
         tsumo += by_draw
-        ron += _RON_RATE * by_throw
+        ron += _RON_RATE * by_discard
         declared = gain_at(gains, han + 1.0 + tile_dora + _RIICHI_SIDE_HAN + shade)
         declared_tsumo = gain_at(gains, han + 2.0 + tile_dora + _RIICHI_SIDE_HAN + shade)
-        riichi_gain += _RON_RATE * by_throw * declared + by_draw * declared_tsumo
+        riichi_gain += _RON_RATE * by_discard * declared + by_draw * declared_tsumo
         if han > 0:
-            ron_silent += _RON_RATE_SILENT * by_throw
-            silent_gain += _RON_RATE_SILENT * by_throw * gain_at(gains, han + tile_dora + shade)
+            ron_silent += _RON_RATE_SILENT * by_discard
+            silent_gain += _RON_RATE_SILENT * by_discard * gain_at(gains, han + tile_dora + shade)
         own = han + 1.0 if closed else han
         if own > 0:
             silent_gain += by_draw * gain_at(gains, own + tile_dora + shade)
@@ -189,7 +189,7 @@ def tenpai_value(
 
 @kernel
 def hand_worth(
-    hand34: Any, side: Any, unseen34: Any, dora34: Any, gains: Any, moment: Any, thrown34: Any, depth: int
+    hand34: Any, side: Any, unseen34: Any, dora34: Any, gains: Any, moment: Any, discarded34: Any, depth: int
 ) -> float:
     """Value of a 3n+1 hand before its next draw.
 
@@ -200,16 +200,16 @@ def hand_worth(
         dora34: ``[34]`` int8.
         gains: ``[HAN_MAX]`` float64.
         moment: ``[MOMENT_SIZE]`` float64.
-        thrown34: bit per kind already discarded.
+        discarded34: bit per kind already discarded.
         depth: 0 evaluates the next draw by routes only; 1 also the shape after that draw.
     """
     distance, mask = accepted(hand34, side[MELDS])
     if distance <= 0:
         out = np.empty(2, dtype=np.float64)
-        tenpai_value(hand34, side, unseen34, dora34, gains, moment, thrown34, out)
+        tenpai_value(hand34, side, unseen34, dora34, gains, moment, discarded34, out)
         return float(out[0] if moment[RIICHI_OPEN] > 1.0 else max(out[0], out[1]))
     if distance == 1 and depth > 0:
-        exact = _one_away(hand34, side, unseen34, dora34, gains, moment, thrown34, mask)
+        exact = _one_away(hand34, side, unseen34, dora34, gains, moment, discarded34, mask)
         broad = _further(hand34, side, unseen34, dora34, gains, moment, mask, distance, 0)
         return float(max(0.0, exact * _ONE_AWAY_SCALE) ** 0.5 * max(0.0, broad) ** 0.5)
     return _further(hand34, side, unseen34, dora34, gains, moment, mask, distance, depth)
@@ -223,7 +223,7 @@ def _one_away(
     dora34: Any,
     gains: Any,
     moment: Any,
-    thrown34: Any,
+    discarded34: Any,
     mask: Any,
 ) -> float:
     """Value of a hand one draw from tenpai: each draw, then the best tenpai, then the race."""
@@ -249,18 +249,18 @@ def _one_away(
         rest[kind] -= 1
         best = 0.0
         best_late = 0.0
-        for throw in range(34):
-            if trial[throw] == 0 or throw == kind:
+        for discard in range(34):
+            if trial[discard] == 0 or discard == kind:
                 continue
-            trial[throw] -= 1
+            trial[discard] -= 1
             if shanten(trial, side[MELDS]) == 0:
-                tenpai_value(trial, side, rest, dora34, gains, later, thrown34 | bit(throw), out)
+                tenpai_value(trial, side, rest, dora34, gains, later, discarded34 | bit(discard), out)
                 now = max(out[0], out[1])
                 if now > best:
                     best = now
-                    tenpai_value(trial, side, rest, dora34, gains, half, thrown34 | bit(throw), out)
+                    tenpai_value(trial, side, rest, dora34, gains, half, discarded34 | bit(discard), out)
                     best_late = max(out[0], out[1], 0.0)
-            trial[throw] += 1
+            trial[discard] += 1
         trial[kind] -= 1
         rest[kind] += 1
         # calls also bring the tile once the hand is open
@@ -344,10 +344,10 @@ def _shape(hand34: Any, side: Any, unseen34: Any, distance: int) -> float:
     """Quality of a 3n+2 hand's shape after its best discard, 1 for an average one."""
     trial = hand34.copy()
     best = 0
-    for throw in range(34):
-        if trial[throw] == 0:
+    for discard in range(34):
+        if trial[discard] == 0:
             continue
-        trial[throw] -= 1
+        trial[discard] -= 1
         if shanten(trial, side[MELDS]) == distance:
             _, mask = accepted(trial, side[MELDS])
             copies = 0
@@ -355,7 +355,7 @@ def _shape(hand34: Any, side: Any, unseen34: Any, distance: int) -> float:
                 if (mask & bit(kind)) != 0:
                     copies += unseen34[kind]
             best = max(best, copies)
-        trial[throw] += 1
+        trial[discard] += 1
     usual = _USUAL_COPIES[max(0, min(6, distance))]
     return float(min(1.6, max(0.5, (best / usual) ** _SHAPE_POWER)))
 

@@ -31,7 +31,7 @@ _KAN_SHARE: Final = 0.95
 def worth_of_pass(view: Outlook) -> float:
     """Value of the 13 tiles as they are, before the next draw."""
     worth = hand_worth(
-        view.hand34, view.side, view.unseen34, view.dora34, view.gains, view.moment, view.thrown34, 1
+        view.hand34, view.side, view.unseen34, view.dora34, view.gains, view.moment, view.discarded34, 1
     )
     return max(0.0, worth - future_risk(view.hand34, view.side, view.moment))
 
@@ -66,7 +66,7 @@ def worth_of_discards(
         view.dora34,
         view.gains,
         view.moment,
-        view.thrown34,
+        view.discarded34,
         view.rate,
         view.cost,
         allowed,
@@ -112,7 +112,7 @@ def kan_is_good(view: Outlook, action: Action, in_riichi: bool) -> bool:
     if distance > _KAN_SHANTEN or (view.moment[PRESSURE] >= _KAN_PRESSURE and distance > 0):
         return False
     after = float(
-        hand_worth(hand34, side, view.unseen34, view.dora34, view.gains, view.moment, view.thrown34, 1)
+        hand_worth(hand34, side, view.unseen34, view.dora34, view.gains, view.moment, view.discarded34, 1)
     )
     discards = worth_of_discards(view, np.ones(34, dtype=np.bool_))
     return after > 0.0 and after >= _KAN_SHARE * float(discards.max())

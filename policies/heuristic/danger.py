@@ -84,11 +84,11 @@ def _flush_suit(rec: Any, player: int) -> int:
         suit = kind // 9
     if suit == 3:
         return -1
-    thrown = 0
+    discarded = 0
     for i in range(rec.river_size[player]):
-        thrown += int(rec.river[player, i]) >> 2 < 27 and (int(rec.river[player, i]) >> 2) // 9 == suit
+        discarded += int(rec.river[player, i]) >> 2 < 27 and (int(rec.river[player, i]) >> 2) // 9 == suit
     # a flush hand discards few tiles of its own suit
-    return suit if open_melds(rec, player) >= 2 and thrown * 6 <= rec.river_size[player] else -1
+    return suit if open_melds(rec, player) >= 2 and discarded * 6 <= rec.river_size[player] else -1
 
 
 @kernel

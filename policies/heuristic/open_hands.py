@@ -26,7 +26,7 @@ READINGS: Final = (
     "flush, 1 meld",
     "flush, 2 melds",
     "flush, 3 melds",
-    "flush, 3 melds, suit thrown",
+    "flush, 3 melds, suit discarded",
 )
 """The readings of an open hand. Value: an open triplet of yakuhai. Mixed: neither that nor any other reading,
 so its yaku is probably a yakuhai still to come."""
@@ -42,7 +42,7 @@ so its yaku is probably a yakuhai still to come."""
     FLUSH_1,
     FLUSH_2,
     FLUSH_3,
-    FLUSH_THROWN,
+    FLUSH_DISCARDED,
 ) = range(len(READINGS))
 
 TILE_CLASSES: Final = (
@@ -76,7 +76,7 @@ _RATE: Final = np.array(
         [1.22, 2.37, 0.73, 1.08, 1.10, 0.98, 0.32, 0.80, 0.88, 0.84],  # flush, 1 meld
         [1.35, 1.95, 1.41, 1.23, 1.34, 1.16, 0.63, 0.66, 0.66, 0.67],  # flush, 2 melds
         [1.16, 2.39, 1.48, 1.43, 1.48, 1.29, 0.47, 0.49, 0.34, 0.41],  # flush, 3 melds
-        [2.42, 2.96, 1.67, 1.23, 1.40, 1.13, 0.74, 0.67, 0.57, 0.65],  # flush, 3 melds, suit thrown
+        [2.42, 2.96, 1.67, 1.23, 1.40, 1.13, 0.74, 0.67, 0.57, 0.65],  # flush, 3 melds, suit discarded
     ]
 )
 _SUJI: Final = np.array([1.0, 1.27, 0.89, 1.37, 0.81, 0.80, 1.16, 0.83, 0.75, 0.75, 0.96, 0.90])
@@ -94,7 +94,7 @@ _TENPAI: Final = np.array(
         [0.68, 1.00, 1.00],  # flush, 1 meld
         [1.00, 0.66, 1.00],  # flush, 2 melds
         [1.00, 1.00, 0.66],  # flush, 3 melds
-        [1.00, 1.00, 0.97],  # flush, 3 melds, suit thrown
+        [1.00, 1.00, 0.97],  # flush, 3 melds, suit discarded
     ]
 )
 """By 1, 2 and 3 open melds; 1 if no such hands exist."""
@@ -154,15 +154,15 @@ def _flush(rec: Any, player: int, melds: int, suits: int) -> tuple[int, int]:
     if suits not in (1, 2, 4):
         return CLOSED, -1
     suit = suits >> 1
-    thrown = 0
+    discarded = 0
     size = rec.river_size[player]
     for i in range(size):
         kind = int(rec.river[player, i]) >> 2
-        thrown += kind < 27 and kind // 9 == suit
-    if thrown == 0 and size >= (_SILENT_TURNS if melds > 1 else _SILENT_TURNS_ONE):
+        discarded += kind < 27 and kind // 9 == suit
+    if discarded == 0 and size >= (_SILENT_TURNS if melds > 1 else _SILENT_TURNS_ONE):
         return FLUSH_1 + min(3, melds) - 1, suit
-    if melds >= 3 and thrown * 6 <= size:
-        return FLUSH_THROWN, suit
+    if melds >= 3 and discarded * 6 <= size:
+        return FLUSH_DISCARDED, suit
     return CLOSED, -1
 
 
@@ -185,8 +185,8 @@ def rate_factor(reading: int, tile_class: int, is_suji: bool) -> float:
     """Factor on the deal-in rate from suji and passed tiles alone.
 
     Args:
-        reading: of the hand.
-        tile_class: of the tile.
+        reading: reading of the hand.
+        tile_class: class of the tile.
         is_suji: whether no open suji reaches it: triplets do not depend on suji.
     """
     return float(_RATE[reading, tile_class] * (_SUJI[reading] if is_suji else 1.0))
@@ -218,6 +218,6 @@ def points_of(rec: Any, player: int, dora34: Any, reading: int) -> float:
 
 @kernel
 def _hidden_han(reading: int) -> int:
-    if reading in (FLUSH_3, FLUSH_THROWN):
+    if reading in (FLUSH_3, FLUSH_DISCARDED):
         return 2
     return int(reading in (TRIPLETS, VALUE_TRIPLETS, FLUSH_1, FLUSH_2))

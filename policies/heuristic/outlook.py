@@ -59,7 +59,7 @@ class Outlook(msgspec.Struct, frozen=True):
         moment: ``[MOMENT_SIZE]`` float64, see `policies.heuristic.attack`.
         rate: ``[34]`` float64, chance of each kind to deal in.
         cost: ``[34]`` float64, expected loss of each kind.
-        thrown34: bit per kind the player has discarded.
+        discarded34: bit per kind the player has discarded.
         threat: chance that the most dangerous opponent is tenpai.
         reads_melds: whether the danger is adapted to what open hands show.
     """
@@ -72,7 +72,7 @@ class Outlook(msgspec.Struct, frozen=True):
     moment: npt.NDArray[np.float64]
     rate: npt.NDArray[np.float64]
     cost: npt.NDArray[np.float64]
-    thrown34: np.uint64
+    discarded34: np.uint64
     threat: float
     reads_melds: bool
 
@@ -83,7 +83,7 @@ def look(record: np.void, player: int, length: GameLength, *, reads_melds: bool 
     Args:
         record: the round.
         player: absolute.
-        length: of the game.
+        length: length of the game.
         reads_melds: adapt the danger to what open hands show (`policies.heuristic.open_hands`).
     """
     hand34 = record["hand34"][player].copy()
@@ -98,9 +98,9 @@ def look(record: np.void, player: int, length: GameLength, *, reads_melds: bool 
     threat = survey(
         record, player, rounds_left, reads_melds, side, unseen34, dora34, gains, moment, rate, cost
     )
-    thrown34 = record["river34"][player]
+    discarded34 = record["river34"][player]
     return Outlook(
-        hand34, side, unseen34, dora34, gains, moment, rate, cost, thrown34, float(threat), reads_melds
+        hand34, side, unseen34, dora34, gains, moment, rate, cost, discarded34, float(threat), reads_melds
     )
 
 
@@ -276,7 +276,7 @@ def discard_worths(
     dora34: Any,
     gains: Any,
     moment: Any,
-    thrown34: Any,
+    discarded34: Any,
     rate: Any,
     cost: Any,
     allowed: Any,
@@ -291,7 +291,7 @@ def discard_worths(
         dora34: ``[34]`` int8.
         gains: ``[HAN_MAX]`` float64.
         moment: ``[MOMENT_SIZE]`` float64.
-        thrown34: bit per kind already discarded.
+        discarded34: bit per kind already discarded.
         rate: ``[34]`` float64, chance to deal in.
         cost: ``[34]`` float64, expected loss.
         allowed: ``[34]`` bool, kinds that may be discarded.
@@ -305,7 +305,7 @@ def discard_worths(
     for kind in range(34):
         if allowed[kind] and hand34[kind] > 0:
             trial[kind] -= 1
-            worth[kind] = hand_worth(trial, side, unseen34, dora34, gains, moment, thrown34 | bit(kind), 0)
+            worth[kind] = hand_worth(trial, side, unseen34, dora34, gains, moment, discarded34 | bit(kind), 0)
             liked[kind] = preference(tidy[kind], worth[kind])
             trial[kind] += 1
     order = np.argsort(-liked)
@@ -318,7 +318,7 @@ def discard_worths(
             liked[kind] = min(liked[kind], least)
             continue
         trial[kind] -= 1
-        worth[kind] = hand_worth(trial, side, unseen34, dora34, gains, moment, thrown34 | bit(kind), 1)
+        worth[kind] = hand_worth(trial, side, unseen34, dora34, gains, moment, discarded34 | bit(kind), 1)
         liked[kind] = preference(tidy[kind], worth[kind])
         trial[kind] += 1
         least = min(least, liked[kind])

@@ -70,8 +70,10 @@ def _riichi(question: Question) -> list[float]:
     for kind in np.flatnonzero(view.hand34):
         hand34[kind] -= 1
         if shanten(hand34, int(view.side[MELDS])) == 0:
-            thrown = view.thrown34 | np.uint64(1 << int(kind))
-            tenpai_value(hand34, view.side, view.unseen34, view.dora34, view.gains, view.moment, thrown, out)
+            discarded = view.discarded34 | np.uint64(1 << int(kind))
+            tenpai_value(
+                hand34, view.side, view.unseen34, view.dora34, view.gains, view.moment, discarded, out
+            )
             survive = 1.0 - float(view.rate[kind])
             declared = max(declared, survive * float(out[0]) - float(view.cost[kind]))
             silent = max(silent, survive * float(out[1]) - float(view.cost[kind]))

@@ -11,11 +11,11 @@ import math
 from typing import Any, Final
 
 from game.jit import kernel
+from game.rewards import HANCHAN_REWARDS
 
 HAN_MAX: Final = 14
 """Length of a table of gains by han."""
 
-_PLACE_VALUE: Final = (90.0, 45.0, 0.0, -135.0)  # rank points of a 7-dan in the Phoenix room
 POINTS_PER_VALUE: Final = 145.0
 """Points per rank point: at the start of a hanchan one point then counts as about one."""
 _PLACE_SHARE: Final = 0.85
@@ -72,7 +72,7 @@ def standing(scores: Any, player: int, rounds_left: float) -> float:
     chance = place_chances(scores, player, rounds_left)
     place = 0.0
     for i in range(4):
-        place += chance[i] * _PLACE_VALUE[i]
+        place += chance[i] * HANCHAN_REWARDS[i]
     return float(_PLACE_SHARE * POINTS_PER_VALUE * place + (1.0 - _PLACE_SHARE) * scores[player])
 
 

@@ -1,4 +1,4 @@
-"""Which decisions are good and which are not: by stated thresholds, and in figures."""
+"""Grades decisions by stated thresholds, and adds them up to figures."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from policies.decision import Step
+from policies.flow import Step
 from replays.review.judging import ORDER
 from replays.review.losses import CLEAR, Loss
 from replays.review.schema import (
     Categories,
     Category,
-    Decision,
     Judged,
     Rates,
+    ReviewDecision,
     StepFigures,
     Thresholds,
 )
-from replays.tally import SeatTally
+from replays.tally import PlayerTally
 
 THRESHOLDS: Final = Thresholds(
     inaccuracy=0.15, mistake=0.05, blunder=0.005, softened=0.0, hardened=5.0, clear=CLEAR
@@ -35,9 +35,9 @@ def category_of(ratio: float, loss: Loss | None, step: Step, limits: Thresholds 
     """The category of a decision that is not what the policy prefers.
 
     Args:
-        ratio: of the probabilities.
-        loss: reward it costs, None where that is not known; counts only where it is clear.
-        step: the step at which both part; what only a rule of habit says is never worse than an inaccuracy.
+        ratio: ratio of the probabilities.
+        loss: reward that the decision costs, None if unknown; counts only if it is clear.
+        step: the step at which the two differ; nine terminals are never worse than an inaccuracy.
         limits: the thresholds.
     """
     if step == "nine_terminals":
@@ -52,8 +52,8 @@ def category_of(ratio: float, loss: Loss | None, step: Step, limits: Thresholds 
     return GRAVITY[grade]
 
 
-def figures(decisions: Iterable[Decision]) -> Judged:
-    """Decisions in figures."""
+def figures(decisions: Iterable[ReviewDecision]) -> Judged:
+    """The figures of some decisions."""
     counts: dict[Category, int] = dict.fromkeys(GRAVITY, 0)
     agreed = valued = 0
     ratios = loss = variance = 0.0
@@ -82,7 +82,7 @@ def figures(decisions: Iterable[Decision]) -> Judged:
 
 
 def together(parts: Sequence[Judged]) -> Judged:
-    """Figures of several games as those of one."""
+    """The combined figures of several games."""
     number = sum(part.decisions for part in parts)
     agreed = sum(part.agreed for part in parts)
     bad = sum(part.bad_moves for part in parts)
@@ -103,8 +103,8 @@ def together(parts: Sequence[Judged]) -> Judged:
     )
 
 
-def by_step(decisions: Sequence[Decision]) -> tuple[StepFigures, ...]:
-    """Figures of each step that decisions are judged at."""
+def by_step(decisions: Sequence[ReviewDecision]) -> tuple[StepFigures, ...]:
+    """The figures of each step at which decisions are judged."""
     rows = []
     for step in ORDER:
         of_step = [decision for decision in decisions if decision.judged == step]
@@ -114,11 +114,11 @@ def by_step(decisions: Sequence[Decision]) -> tuple[StepFigures, ...]:
 
 
 def fields(judged: Judged) -> dict[str, Any]:
-    """The figures by name, to go into a row that has more."""
+    """The figures by name, for a row with more fields."""
     return {name: getattr(judged, name) for name in Judged.__struct_fields__}
 
 
-def worst(decisions: Sequence[Decision]) -> tuple[int, ...]:
+def worst(decisions: Sequence[ReviewDecision]) -> tuple[int, ...]:
     """Numbers of the decisions that are not fine: by category, then by clear loss, then by ratio."""
     numbers = [number for number, decision in enumerate(decisions) if decision.category != "fine"]
 
@@ -130,8 +130,8 @@ def worst(decisions: Sequence[Decision]) -> tuple[int, ...]:
     return tuple(sorted(numbers, key=gravity))
 
 
-def rates_of(tally: SeatTally, rounds: int) -> Rates:
-    """A player's table from what was counted."""
+def rates_of(tally: PlayerTally, rounds: int) -> Rates:
+    """A player's statistics from the counts."""
     return Rates(
         rounds=rounds,
         win=_share(tally.wins, rounds),
@@ -146,10 +146,10 @@ def rates_of(tally: SeatTally, rounds: int) -> Rates:
     )
 
 
-def added(tallies: Sequence[SeatTally]) -> SeatTally:
-    """Several tables as one."""
-    names = SeatTally.__struct_fields__
-    return SeatTally(**{name: sum(getattr(tally, name) for tally in tallies) for name in names})
+def added(tallies: Sequence[PlayerTally]) -> PlayerTally:
+    """Several players' statistics combined."""
+    names = PlayerTally.__struct_fields__
+    return PlayerTally(**{name: sum(getattr(tally, name) for tally in tallies) for name in names})
 
 
 def _share(part: float, whole: int, digits: int = 4) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from replays.review import grading, schema
 from replays.review.report import Reviewer
-from replays.tally import SeatTally
+from replays.tally import PlayerTally
 
 
 def made_entry(review: schema.Review, name: str) -> schema.IndexEntry:
@@ -21,18 +21,18 @@ def made_entry(review: schema.Review, name: str) -> schema.IndexEntry:
         page=f"{name}.html",
         data=f"{name}.json",
         game=review.game,
-        seat=review.seat,
+        player=review.player,
         rates=review.summary.rates,
     )
 
 
 def index_of(
     entries: Sequence[schema.IndexEntry],
-    tallies: Sequence[SeatTally],
+    tallies: Sequence[PlayerTally],
     skipped: Sequence[schema.Skipped],
     reviewer: Reviewer,
     players: int,
-) -> schema.Index:
+) -> schema.ReviewIndex:
     """The index, ordered by date; games without a date come last.
 
     Args:
@@ -43,7 +43,7 @@ def index_of(
         players: number of different people reviewed.
     """
     ordered = sorted(entries, key=lambda entry: (entry.game.date is None, entry.game.date or "", entry.page))
-    return schema.Index(
+    return schema.ReviewIndex(
         program=reviewer.program,
         policy=reviewer.policy,
         thresholds=grading.THRESHOLDS,
@@ -59,13 +59,15 @@ def _by_rank(entries: Sequence[schema.IndexEntry]) -> Iterator[schema.RankFigure
     held: dict[int, list[schema.IndexEntry]] = {}
     for entry in entries:
         if entry.game.ranks is not None:
-            held.setdefault(entry.game.ranks[entry.seat], []).append(entry)
+            held.setdefault(entry.game.ranks[entry.player], []).append(entry)
     for rank, games in sorted(held.items()):
         yield schema.RankFigures(**grading.fields(grading.together(games)), rank=rank, games=len(games))
 
 
-def _total(entries: Sequence[schema.IndexEntry], tallies: Sequence[SeatTally], players: int) -> schema.Total:
-    places = [entry.game.places[entry.seat] for entry in entries if entry.game.places is not None]
+def _total(
+    entries: Sequence[schema.IndexEntry], tallies: Sequence[PlayerTally], players: int
+) -> schema.Total:
+    places = [entry.game.places[entry.player] for entry in entries if entry.game.places is not None]
     first, second, third, fourth = (places.count(place) for place in (1, 2, 3, 4))
     return schema.Total(
         **grading.fields(grading.together(entries)),

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from game.actions import PASS, Action, ActionKind
 from game.errors import ModelError
-from game.settlement import GameLength
-from policies.decision import Source, Step, Verdict
-from policies.flows import Case, Row, run_flows
-from policies.slots import Policy, Question, Slot
+from game.observation import Observation
+from policies.flow import Step, Verdict, flow, reason_of, run_flows
+from policies.slots import Policy, Source
 from replays.review.moments import Moment
 
 STEPS: Final[dict[ActionKind, Step]] = {
@@ -47,7 +47,7 @@ class Opinion(msgspec.Struct, frozen=True):
         preferred: its choice.
         step: the step that made the choice.
         source: a model or a rule.
-        probabilities: of every legal action, from its own step.
+        probabilities: probabilities of every legal action, from its own step.
         reached: the steps that the flow reached.
     """
 
@@ -69,11 +69,11 @@ class Opinion(msgspec.Struct, frozen=True):
         step = min(ours, theirs, key=ORDER.index)
         if step == "nine_terminals":
             return step, _HABIT_RATIO
-        best, his = self._of(self.preferred), self._of(done)
+        best, actual = self._of(self.preferred), self._of(done)
         if ours != theirs:
             # "yes" against "no" of that step
-            best, his = (best, 1.0 - best) if step == ours else (1.0 - his, his)
-        return step, min(1.0, max(0.0, his) / best) if best > 0.0 else 1.0
+            best, actual = (best, 1.0 - best) if step == ours else (1.0 - actual, actual)
+        return step, min(1.0, max(0.0, actual) / best) if best > 0.0 else 1.0
 
     def _of(self, action: Action) -> float:
         """Probability of an action; for a discard that of its kind, which is stored for one of its copies."""
@@ -86,36 +86,32 @@ class Opinion(msgspec.Struct, frozen=True):
         return one == other
 
 
-def opinions(moments: Sequence[Moment], player: int, length: GameLength, policy: Policy) -> list[Opinion]:
+def opinions(moments: Sequence[Moment], policy: Policy) -> list[Opinion]:
     """Ask a policy about decisions.
 
     Args:
         moments: the decisions.
-        player: the deciding player, absolute.
-        length: length of the game.
         policy: the policy behind the five slots.
 
     Raises:
         ModelError: it gives no usable answer.
     """
-
-    def answer(_slot: Slot, questions: list[Question]) -> Sequence[Row]:
-        return policy.answer(_slot, questions)
-
     seen: list[dict[Action, float]] = [{} for _ in moments]
     verdicts: list[list[Verdict]] = [[] for _ in moments]
-    waiting = [(place, moment.legal) for place, moment in enumerate(moments)]
+    waiting: list[tuple[int, Observation]] = list(enumerate(moments))
     while waiting:
-        cases = [Case(moments[place].record, player, legal, length) for place, legal in waiting]
-        later = []
-        for (place, legal), done in zip(waiting, run_flows(cases, answer), strict=True):
-            if done.verdict is None:
-                raise ModelError(done.fault)
-            verdicts[place].append(done.verdict)
-            seen[place] = {**done.verdict.probabilities, **seen[place]}
-            rest = tuple(action for action in legal if STEPS[action.kind] != done.verdict.step)
-            if done.verdict.step not in _LAST:
-                later.append((place, rest))
+        later: list[tuple[int, Observation]] = []
+        flows = [flow(observation) for _, observation in waiting]
+        for (place, observation), done in zip(waiting, run_flows(flows, policy.answer), strict=True):
+            try:
+                verdict = done.result()
+            except Exception as error:
+                raise ModelError(reason_of(error)) from error
+            verdicts[place].append(verdict)
+            seen[place] = {**verdict.probabilities, **seen[place]}
+            rest = tuple(action for action in observation.legal if STEPS[action.kind] != verdict.step)
+            if verdict.step not in _LAST:
+                later.append((place, replace(observation, legal=rest)))
         waiting = later
     return [
         _opinion(moment, found, chances, policy.source)

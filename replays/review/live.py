@@ -8,7 +8,8 @@ from typing import Final
 
 from game.actions import Action, ActionKind
 from game.tiles import face_of
-from policies.decision import Decision, Step
+from policies.decision import Decision
+from policies.flow import Step
 from replays.record import DecisionRecord
 from replays.review import schema
 from replays.review.judging import ORDER, STEPS
@@ -33,7 +34,7 @@ class LiveDecisions:
             if each.player == player and each.decision.step != "forced":
                 self._waiting[each.round_index, each.honba, each.turn, _is_claim(each)].append(each)
 
-    def of(self, moment: Moment, options: Sequence[schema.Option]) -> schema.Live | None:
+    def of(self, moment: Moment, options: Sequence[schema.ReviewOption]) -> schema.Live | None:
         """What happened at a moment, None if the log has nothing about it.
 
         Within a turn the log may have decisions without effect, such as calls that another player took; the
@@ -68,7 +69,7 @@ def _face(action: Action) -> tuple[int, int, tuple[int, ...]]:
     return int(action.kind), tile, tuple(sorted(map(face_of, action.consumed)))
 
 
-def _live(found: DecisionRecord, moment: Moment, options: Sequence[schema.Option]) -> schema.Live:
+def _live(found: DecisionRecord, moment: Moment, options: Sequence[schema.ReviewOption]) -> schema.Live:
     decision = found.decision
     reached = steps_reached(decision)
     then = {

@@ -1,9 +1,9 @@
-"""What an option loses against the preferred one, and how far that may be off.
+"""The loss of an option compared with the preferred one, and its standard error.
 
-The loss counts what rollouts confirm. Where rounds are played out from recorded decisions, the rules' values
-of two hands are worth what they say if one of them is tenpai or declares riichi, half of it between other
-hands of different shanten, and nothing between hands of the same. What rollouts leave open is the error.
-`suzaku eval loss` measures both.
+The loss counts only what rollouts confirm. In rounds played out from recorded decisions, the difference
+between the rules' values of two hands is confirmed in full if only one of them is tenpai, nearly so between
+riichi and no riichi, by half between other hands of different shanten, and not at all between hands of the
+same shanten. The rest is the error. `suzaku eval loss` measures both.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from game.actions import RIICHI, Action
 from replays.review.worth import Worth
 
 Kind: TypeAlias = Literal["same_shanten", "other_shanten", "tenpai", "riichi", "win"]
-"""Sorts of choices: between discards that leave the same shanten or not, or of which one leaves a tenpai hand
-and the other does not; about riichi; about a win."""
+"""Kinds of choices: between discards that leave the same shanten, different shanten, or only one of them
+tenpai; about riichi; about a win."""
 
 SHARE: Final[Mapping[Kind, float]] = {
     "same_shanten": 0.0,
@@ -26,7 +26,7 @@ SHARE: Final[Mapping[Kind, float]] = {
     "riichi": 0.9,
     "win": 1.0,
 }
-"""How much of the difference between two hands' values is found in rollouts."""
+"""Share of the difference between two hands' values that rollouts confirm."""
 SPREAD: Final[Mapping[Kind, float]] = {
     "same_shanten": 3.0,
     "other_shanten": 3.0,
@@ -34,11 +34,11 @@ SPREAD: Final[Mapping[Kind, float]] = {
     "riichi": 7.0,
     "win": 7.0,
 }
-"""Standard deviation of what is then still missing, in rank points."""
+"""Standard deviation of the remaining error, in rank points."""
 RISK_ERROR: Final = 0.3
 """Standard error of a tile's risk of dealing in, as a share of it."""
 CLEAR: Final = 1.3
-"""Errors from 0 at which a loss has the right sign nine times of ten."""
+"""Number of standard errors from 0 at which a loss has the right sign nine times out of ten."""
 
 
 class Loss(NamedTuple):
@@ -49,15 +49,15 @@ class Loss(NamedTuple):
 
     @property
     def clear(self) -> bool:
-        """Whether it is told apart from 0."""
+        """Whether the loss clearly differs from 0."""
         return abs(self.value) >= CLEAR * self.error > 0.0
 
 
 def losses(worth: Mapping[Action, Worth], preferred: Action) -> dict[Action, Loss]:
-    """What each option loses; nothing where the preferred one has no value.
+    """The loss of each option; empty if the preferred one has no value.
 
     Args:
-        worth: of the options.
+        worth: values of the options.
         preferred: one of the legal actions.
     """
     if preferred not in worth:
@@ -72,12 +72,12 @@ def losses(worth: Mapping[Action, Worth], preferred: Action) -> dict[Action, Los
 
 
 def loss_of(preferred: Worth, option: Worth, kind: Kind) -> Loss:
-    """What an option loses against the preferred one.
+    """The loss of an option compared with the preferred one.
 
     Args:
-        preferred: what that is worth.
-        option: what this one is worth.
-        kind: what sort of choice it is.
+        preferred: value of the preferred option.
+        option: value of the option.
+        kind: kind of choice between the two.
     """
     onward = preferred.onward - option.onward
     value = preferred.certain - option.certain + option.risk - preferred.risk + SHARE[kind] * onward
@@ -85,7 +85,7 @@ def loss_of(preferred: Worth, option: Worth, kind: Kind) -> Loss:
 
 
 def kind_of(worth: Mapping[Action, Worth], preferred: Action, option: Action) -> Kind:
-    """What sort of choice it is between two options that are worth something."""
+    """The kind of choice between two options that have values."""
     if RIICHI in (preferred, option):
         return "riichi"
     one, other = worth[preferred].shanten, worth[option].shanten

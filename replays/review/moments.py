@@ -33,7 +33,9 @@ from game.events import (
 )
 from game.forbidden import broken_rule
 from game.layout import PHASE_TURN
+from game.observation import Observation
 from game.rules import legal_actions
+from game.settlement import GameLength
 from game.state import apply, clone, new_round
 from game.tiles import face_of
 from replays.mjai import Message, render
@@ -52,21 +54,19 @@ _IN_BETWEEN: Final = (RiichiAccepted, DoraRevealed, PlayerLeft, PlayerReturned)
 """Events that may come between a tile and the claim to it."""
 
 
-class Moment(NamedTuple):
-    """One decision.
+class Moment(Observation, frozen=True, kw_only=True):
+    """One decision of a recorded game: what the player saw, a copy owned by this moment, and did.
+
+    At least two actions are legal; those that another player may have taken away are left out.
 
     Attributes:
         round: index of the round.
         event: index of the last event before it among those of the round.
-        record: the round as the player sees it; a copy owned by this moment.
-        legal: the actions available, at least two, without those that another player may have taken away.
         done: the action taken.
     """
 
     round: int
     event: int
-    record: np.void
-    legal: tuple[Action, ...]
     done: Action
 
 
@@ -92,14 +92,19 @@ class _Claim(NamedTuple):
     legal: tuple[Action, ...]
 
 
-def follow(events: Sequence[GameEvent], player: int) -> Found:
+def follow(events: Sequence[GameEvent], player: int, length: GameLength) -> Found:
     """Follow a game from the view of one player.
+
+    Args:
+        events: of the whole game.
+        player: absolute.
+        length: of the game.
 
     Raises:
         ReplayFormatError: an event does not fit, or is neither a legal action of the player nor one that a
             known rule forbids; the message names the round.
     """
-    following = _Following(player)
+    following = _Following(player, length)
     for place, event in enumerate(events):
         try:
             following.add(event, events[place:])
@@ -109,11 +114,12 @@ def follow(events: Sequence[GameEvent], player: int) -> Found:
 
 
 class _Following:
-    def __init__(self, player: int) -> None:
+    def __init__(self, player: int, length: GameLength) -> None:
         self.rounds: list[Dealt] = []
         self.moments: list[Moment] = []
         self.hidden = 0
         self._player = player
+        self._length: GameLength = length
         self._state = new_round()
         self._claim: _Claim | None = None
         self._before_dora: tuple[int, np.void] | None = None
@@ -132,11 +138,11 @@ class _Following:
         if isinstance(event, StartRound):
             self.rounds.append(Dealt(event, [], []))
             self._claim = self._before_dora = None
-        self._note_away(event)
+        self._update_away(event)
         if self._claim is not None and not isinstance(event, _IN_BETWEEN):
             self._answer(self._claim, onward)
             self._claim = None
-        self._note_turn(event)
+        self._update_turn(event)
         if not isinstance(event, DoraRevealed):
             self._before_dora = None
         elif self._state["phase"] == PHASE_TURN and self._before_dora is None:
@@ -157,12 +163,12 @@ class _Following:
     def _last(self) -> int:
         return len(self.rounds[-1].messages) - 1
 
-    def _note_away(self, event: GameEvent) -> None:
+    def _update_away(self, event: GameEvent) -> None:
         if isinstance(event, PlayerLeft | PlayerReturned) and event.player == self._player:
             self._away = isinstance(event, PlayerLeft)
             self._claim = None
 
-    def _note_turn(self, event: GameEvent) -> None:
+    def _update_turn(self, event: GameEvent) -> None:
         """Note the player's act on their own turn."""
         match event:
             case Discard(player=player) | Riichi(player=player) | Ankan(player=player) | Kakan(player=player):
@@ -182,7 +188,7 @@ class _Following:
         done = _matched(event, legal)
         kinds = {action.tile >> 2 if action.kind is ActionKind.DISCARD else action for action in legal}
         if len(kinds) > 1:
-            self.moments.append(Moment(len(self.rounds) - 1, at, record, legal, done))
+            self._note(at, record, legal, done)
 
     def _answer(self, claim: _Claim, onward: Sequence[GameEvent]) -> None:
         """Note the player's answer to another player's tile, from what came next."""
@@ -205,9 +211,15 @@ class _Following:
             elif not isinstance(event, Chi):
                 legal = tuple(action for action in legal if action.kind is not ActionKind.CHI)
         if len(legal) > 1:
-            self.moments.append(Moment(len(self.rounds) - 1, claim.event, claim.record, legal, done))
+            self._note(claim.event, claim.record, legal, done)
         else:
             self.hidden += 1
+
+    def _note(self, event: int, record: np.void, legal: tuple[Action, ...], done: Action) -> None:
+        moment = Moment(
+            record, self._player, legal, self._length, round=len(self.rounds) - 1, event=event, done=done
+        )
+        self.moments.append(moment)
 
 
 def _matched(event: GameEvent, legal: Sequence[Action]) -> Action:

@@ -23,7 +23,7 @@ from game.state import unseen34
 from game.tiles import KINDS, RED_FIVES, mjai_text
 from replays.review.judging import Opinion
 from replays.review.moments import WINS, Moment
-from replays.review.prospects import Standing
+from replays.review.prospects import RoundSituation
 from replays.review.schema import Note
 from replays.review.worth import standing_of
 
@@ -42,7 +42,7 @@ class Notes:
     def __init__(self, player: int, length: GameLength) -> None:
         self._player = player
         self._length: GameLength = length
-        self._told: Standing | None = None
+        self._told: RoundSituation | None = None
 
     def of(self, moment: Moment, opinion: Opinion) -> tuple[Note, ...]:
         """The notes of one decision; must be called in the order of the decisions."""
@@ -76,13 +76,13 @@ class Notes:
             if action.kind is ActionKind.DISCARD:
                 chosen.setdefault(action.tile >> 2, []).append(who)
         for kind, by in chosen.items():
-            ready, thrown = self._furiten_waits(moment, kind)
-            if thrown:
+            ready, in_river = self._furiten_waits(moment, kind)
+            if in_river:
                 params: dict[str, str | list[str]] = {
                     "discard": mjai_text(4 * kind + 3),
                     "by": "both" if len(by) > 1 else by[0],
                     "waits": kinds_of(ready),
-                    "thrown": kinds_of(thrown),
+                    "thrown": kinds_of(in_river),
                 }
                 yield Note(key="furiten_after", params={**params})
 
@@ -103,12 +103,12 @@ class Notes:
             (action for action in discards if waits_after(moment, self._player, action.tile >> 2)),
             key=lambda action: opinion.probabilities[action],
         )
-        ready, thrown = self._furiten_waits(moment, best.tile >> 2)
+        ready, in_river = self._furiten_waits(moment, best.tile >> 2)
         unseen = unseen34(moment.record, self._player)
         params: dict[str, str | int | float | list[str]] = {
             "discard": mjai_text(best.tile),
             "waits": kinds_of(ready),
-            "thrown": kinds_of(thrown),
+            "thrown": kinds_of(in_river),
             "tiles": sum(int(unseen[kind]) for kind in range(KINDS) if ready >> kind & 1),
             "probability": round(opinion.probabilities[riichi], 4),
         }
@@ -149,7 +149,7 @@ def waits_after(moment: Moment, player: int, kind: int) -> int:
     return int(waits(hand34, melds))
 
 
-def placed(standing: Standing, player: int) -> Note:
+def placed(standing: RoundSituation, player: int) -> Note:
     """A player's place, and the distances to the players next to it."""
     places = placements(standing.scores)
     place = places[player]
@@ -168,7 +168,7 @@ def placed(standing: Standing, player: int) -> Note:
     )
 
 
-def needs(standing: Standing, player: int, length: GameLength) -> Iterator[Note]:
+def needs(standing: RoundSituation, player: int, length: GameLength) -> Iterator[Note]:
     """The points a player must win with for each better place, and whether the game may then continue."""
     places = placements(standing.scores)
     for place in range(places[player] - 1, 0, -1):
@@ -194,7 +194,7 @@ def needs(standing: Standing, player: int, length: GameLength) -> Iterator[Note]
             )
 
 
-class _Hand(NamedTuple):
+class _WinningHand(NamedTuple):
     """A winning hand: its points, and all scores after it."""
 
     points: int
@@ -204,23 +204,23 @@ class _Hand(NamedTuple):
         return self.points > 0
 
 
-_NO_HAND: Final = _Hand(0)
+_NO_HAND: Final = _WinningHand(0)
 
 
-def _least(standing: Standing, player: int, payer: int, place: int) -> _Hand:
+def _least(standing: RoundSituation, player: int, payer: int, place: int) -> _WinningHand:
     """The cheapest hand that leads to a place."""
     for points, changes in _hands(standing, player, payer):
         scores = tuple(had + gets for had, gets in zip(standing.scores, changes, strict=True))
         if placements(scores)[player] <= place:
-            return _Hand(points, scores)
+            return _WinningHand(points, scores)
     return _NO_HAND
 
 
-def _ends(standing: Standing, winner: int, scores: Sequence[int], length: GameLength) -> bool:
+def _ends(standing: RoundSituation, winner: int, scores: Sequence[int], length: GameLength) -> bool:
     return game_over(standing.round_index, winner == standing.dealer, scores, length, aborted=False)
 
 
-def _hands(standing: Standing, player: int, payer: int) -> Iterator[tuple[int, Four]]:
+def _hands(standing: RoundSituation, player: int, payer: int) -> Iterator[tuple[int, Four]]:
     """Hands from the cheapest to a yakuman: their points, and the changes of the scores."""
     dealer = standing.dealer
     bonus = HONBA_POINTS * standing.honba

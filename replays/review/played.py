@@ -17,7 +17,7 @@ from replays.review.report import decision_of
 
 def played_decision(
     moment: Moment, player: int, length: GameLength, made: DecisionRecord, notes: Notes
-) -> schema.Decision:
+) -> schema.ReviewDecision:
     """The policy's probabilities when it decided, with the same figures that a review shows.
 
     Args:

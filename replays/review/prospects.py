@@ -1,4 +1,4 @@
-"""What a game is worth after an outcome of the running round: by the reward predictor, or for certain."""
+"""The expected reward of a game after an outcome of the running round, or the actual one if the game ends."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from policies.reward import (
 )
 
 _SEQUENCES: Final = 512
-"""Games that go through the predictor at once."""
+"""Games per batch of the predictor."""
 
 
-class Standing(NamedTuple):
-    """How things stand in a round: its number in the game, and what a result is paid from."""
+class RoundSituation(NamedTuple):
+    """The standing in a round: its index in the game, and the values that determine payments."""
 
     round: int
     round_index: int
@@ -36,7 +36,7 @@ class Standing(NamedTuple):
 
     @property
     def dealer(self) -> int:
-        """Who deals."""
+        """The dealer."""
         return self.round_index % 4
 
 
@@ -51,12 +51,12 @@ class _Next(NamedTuple):
 
 
 class Prospects:
-    """Asked in two steps: `after` says which outcomes matter, `answer` has them all predicted at once.
+    """Expected rewards, computed in two steps: `after` collects outcomes, `answer` predicts them in batches.
 
     Args:
         network: the predictor.
-        starts: ``[T]`` of `ROUND_START`, the rounds as they were dealt.
-        length: of the game.
+        starts: ``[T]`` of `ROUND_START`, the starts of the rounds.
+        length: length of the game.
     """
 
     def __init__(self, network: RewardNetwork, starts: NDArray[np.void], length: GameLength) -> None:
@@ -67,29 +67,29 @@ class Prospects:
         self._rewards: NDArray[np.float64] = np.zeros((0, 4))
 
     def starts(self) -> NDArray[np.float64]:
-        """``[T, 4]``: what each player can expect at the start of each round."""
+        """``[T, 4]``: each player's expected reward at the start of each round."""
         expected: NDArray[np.float64] = predict(self._network, together([(self._starts, self._length)]))[0]
         return expected
 
     def final(self, scores: Four) -> NDArray[np.float64]:
-        """``[4]``: what these final points bring."""
+        """``[4]``: the rewards of these final scores."""
         return final_rewards(np.array(scores), self._network.architecture.rewards)
 
     def after(
         self,
-        standing: Standing,
+        standing: RoundSituation,
         changes: Sequence[float],
         winner: int | None = None,
         *,
         repeats: bool | None = None,
     ) -> int:
-        """Ask what a result would lead to.
+        """Request the rewards after a result.
 
         Args:
-            standing: how things stand.
-            changes: of the scores; a winner's with the sticks.
-            winner: None if the wall ran out.
-            repeats: whether the dealer then deals again, if nobody wins.
+            standing: the standing before the result.
+            changes: changes of the scores; a winner's include the sticks.
+            winner: the winner, None if the wall ran out.
+            repeats: whether the dealer deals again after a draw.
 
         Returns:
             The row of the answer.
@@ -111,10 +111,10 @@ class Prospects:
         return self._row(key)
 
     def of_table(self, number: int, table: Table) -> int:
-        """Ask what a table is worth at which a round has just ended.
+        """Request the rewards of a table at which a round has just ended.
 
         Args:
-            number: of that round in the game.
+            number: index of that round in the game.
             table: with the next round dealt, or at the end of the game.
 
         Returns:
@@ -128,7 +128,7 @@ class Prospects:
         return self._places.setdefault(key, len(self._places))
 
     def answer(self) -> None:
-        """Predict everything that was asked for."""
+        """Predict everything that was requested."""
         self._rewards = np.zeros((len(self._places), 4))
         coming = [(place, key) for key, place in self._places.items() if isinstance(key, _Next)]
         for key, place in self._places.items():
@@ -150,7 +150,7 @@ class Prospects:
         return rows
 
     def reward(self, rows: Sequence[int], player: int) -> NDArray[np.float64]:
-        """What a player can expect in the outcomes of these rows."""
+        """The player's expected reward in the outcomes of these rows."""
         rewards: NDArray[np.float64] = self._rewards[list(rows), player]
         return rewards
 
@@ -159,7 +159,7 @@ def load_predictor(folder: Path) -> RewardNetwork:
     """The reward predictor of a folder of checkpoints.
 
     Raises:
-        CheckpointError: there is none, or it cannot be used.
+        CheckpointError: the folder has no predictor, or it cannot be used.
     """
     network = network_of(load(folder, "reward"))
     assert isinstance(network, RewardNetwork)

@@ -88,7 +88,7 @@ class Reviewer:
         if beside is not None:
             _check(record, beside)
         length = length_of(record.game_type)
-        found = follow(record.events, player)
+        found = follow(record.events, player, length)
         prospects = self._prospects(record, length)
         decisions = self._decisions(found, player, length, prospects, record.decisions)
         rounds = rounds_of(
@@ -98,7 +98,7 @@ class Reviewer:
         return schema.Review(
             program=self.program,
             game=_game(record, length, source, anonymous=anonymous),
-            seat=player,
+            player=player,
             policy=self.policy,
             other=_policy_name(other) if other else None,
             thresholds=grading.THRESHOLDS,
@@ -119,12 +119,12 @@ class Reviewer:
         length: GameLength,
         prospects: Prospects | None,
         live: Sequence[DecisionRecord] = (),
-    ) -> tuple[schema.Decision, ...]:
+    ) -> tuple[schema.ReviewDecision, ...]:
         moments = found.moments
-        thought = opinions(moments, player, length, self._policy.policy)
+        thought = opinions(moments, self._policy.policy)
         others: Sequence[Opinion | None] = [None] * len(moments)
         if self._other is not None:
-            others = opinions(moments, player, length, self._other.policy)
+            others = opinions(moments, self._other.policy)
         views = [look(moment.record, player, length, reads_melds=True) for moment in moments]
         dangers = [danger_of(m.record, player, view) for m, view in zip(moments, views, strict=True)]
         values = values_of(moments, player, views, dangers, prospects)
@@ -142,12 +142,12 @@ class Reviewer:
         record: GameRecord,
         player: int,
         found: Found,
-        decisions: Sequence[schema.Decision],
-        rounds: Sequence[schema.Round],
+        decisions: Sequence[schema.ReviewDecision],
+        rounds: Sequence[schema.ReviewRound],
         beside: int | None,
         *,
         anonymous: bool,
-    ) -> schema.Summary:
+    ) -> schema.ReviewSummary:
         tallies, count = tally(record.events)
         comparison = None
         if self._other is not None:
@@ -155,16 +155,16 @@ class Reviewer:
         elif beside is not None:
             length = length_of(record.game_type)
             prospects = self._prospects(record, length)
-            others = self._decisions(follow(record.events, beside), beside, length, prospects)
-            his = grading.figures(others)
+            others = self._decisions(follow(record.events, beside, length), beside, length, prospects)
+            theirs = grading.figures(others)
             comparison = schema.Comparison(
                 name="" if anonymous else _shown(record.names[beside]),
-                seat=beside,
-                agreement=his.agreement,
-                figures=his,
+                player=beside,
+                agreement=theirs.agreement,
+                figures=theirs,
                 rates=grading.rates_of(tallies[beside], count),
             )
-        return schema.Summary(
+        return schema.ReviewSummary(
             **grading.fields(grading.figures(decisions)),
             rating_definition=grading.RATING,
             worst=grading.worst(decisions),
@@ -175,14 +175,14 @@ class Reviewer:
             comparison=comparison,
         )
 
-    def _with_policy(self, name: str, decisions: Sequence[schema.Decision]) -> schema.Comparison:
+    def _with_policy(self, name: str, decisions: Sequence[schema.ReviewDecision]) -> schema.Comparison:
         count = len(decisions)
         alike = sum(bool(each.other_agrees) for each in decisions)
         both = sum(_alike(each.preferred, each.other) for each in decisions)
         ratios = [each.other_ratio or 0.0 for each in decisions]
         return schema.Comparison(
             name=name,
-            seat=None,
+            player=None,
             agreement=round(alike / count, 4) if count else None,
             of_policies=round(both / count, 4) if count else None,
             rating=round(100 * sum(ratios) / count, 2) if count else None,
@@ -242,7 +242,7 @@ def decision_of(
     other: Opinion | None,
     notes: Notes,
     live: LiveDecisions,
-) -> schema.Decision:
+) -> schema.ReviewDecision:
     """Combine the findings about one decision."""
     done = moment.done
     lost = losses(worth, opinion.preferred)
@@ -253,7 +253,7 @@ def decision_of(
     loss = lost.get(done)
     if agrees and loss is not None:
         loss = Loss(0.0, 0.0)
-    return schema.Decision(
+    return schema.ReviewDecision(
         round=moment.round,
         event=moment.event,
         turn=int(moment.record["river_size"][player]) + 1,
@@ -285,7 +285,7 @@ def _options(
     danger: Danger,
     lost: Mapping[Action, Loss],
     other: Opinion | None,
-) -> tuple[schema.Option, ...]:
+) -> tuple[schema.ReviewOption, ...]:
     record = moment.record
     deal_in = danger.deal_in
     after = After(record, player, moment.legal)
@@ -298,7 +298,7 @@ def _options(
         shape = after.of(action)
         first, second, third = (round(float(chance), 5) for chance in deal_in[:, kind])
         rows.append(
-            schema.Option(
+            schema.ReviewOption(
                 action=action_text(action, record),
                 probability=round(opinion.probabilities[action], 6),
                 step=step,
@@ -327,7 +327,7 @@ def _error(loss: Loss | None) -> float | None:
     return None if loss is None else round(loss.error, 3)
 
 
-def _hand(moment: Moment, player: int, options: Sequence[schema.Option]) -> schema.Hand:
+def _hand(moment: Moment, player: int, options: Sequence[schema.ReviewOption]) -> schema.ReviewHand:
     record = moment.record
     discards = [option.shanten for option in options if option.action.kind == "discard"]
     distances = [distance for distance in discards if distance is not None]
@@ -335,7 +335,7 @@ def _hand(moment: Moment, player: int, options: Sequence[schema.Option]) -> sche
     waits = int(record["waits"][player])
     unseen = unseen34(record, player)
     live = sum(1 << kind for kind in range(KINDS) if waits >> kind & 1 and unseen[kind] > 0)
-    return schema.Hand(
+    return schema.ReviewHand(
         shanten=own if own < 0 or not distances else min(distances),
         waits=tuple(kinds_of(live)),
         waits_gone=tuple(kinds_of(waits & ~live)),
@@ -357,14 +357,14 @@ def _opponents(player: int, danger: Danger) -> tuple[schema.Opponent, schema.Opp
     return first, second, third
 
 
-def _alike(one: schema.Action, other: schema.Action | None) -> bool:
+def _alike(one: schema.ReviewAction, other: schema.ReviewAction | None) -> bool:
     if other is not None and one.kind == other.kind == "discard":
         return one.tile[:2] == other.tile[:2]
     return one == other
 
 
 def _round_figures(
-    each: schema.Round, decisions: Sequence[schema.Decision], player: int
+    each: schema.ReviewRound, decisions: Sequence[schema.ReviewDecision], player: int
 ) -> schema.RoundFigures:
     before, after = each.expected, each.after
     reward = placement = None
@@ -383,12 +383,12 @@ def _round_figures(
     )
 
 
-def _game(record: GameRecord, length: GameLength, source: Source, *, anonymous: bool) -> schema.Game:
+def _game(record: GameRecord, length: GameLength, source: Source, *, anonymous: bool) -> schema.ReviewGame:
     ending = record.ending
     first, second, third, fourth = ("" if anonymous else _shown(name) for name in record.names)
     ranks: Four | None = record.ranks if any(record.ranks) and not anonymous else None
     tenths = [result / 10 for result in ending.results] if ending else []
-    return schema.Game(
+    return schema.ReviewGame(
         id="" if anonymous else record.game_id,
         date=None if anonymous else started(record.game_id) or None,
         type=record.game_type,
@@ -414,6 +414,6 @@ def _shown(name: str) -> str:
     return name[:_LONGEST_NAME].encode("utf-8", "replace").decode()
 
 
-def as_json(document: schema.Review | schema.Index) -> bytes:
+def as_json(document: schema.Review | schema.ReviewIndex) -> bytes:
     """The document as written to a file."""
     return msgspec.json.encode(document) + b"\n"

@@ -13,7 +13,7 @@ from game.tiles import UNSEEN, mjai_text
 from policies.heuristic.stakes import place_chances
 from replays.review.moments import Dealt
 from replays.review.prospects import Prospects
-from replays.review.schema import Expected, Result, Rewards, Round, ShownHands, Winner, Yaku
+from replays.review.schema import Expected, ReviewResult, ReviewRound, Rewards, ShownHands, Winner, Yaku
 from replays.yaku_names import YAKU_NAMES
 
 
@@ -23,7 +23,7 @@ def rounds_of(
     length: GameLength,
     prospects: Prospects | None,
     decisions: Sequence[int],
-) -> tuple[Round, ...]:
+) -> tuple[ReviewRound, ...]:
     """Rounds with their results and the expected rewards and places before and after each.
 
     Args:
@@ -49,7 +49,7 @@ def rounds_of(
         )
     of_round = np.searchsorted(decisions, range(len(dealt) + 1)).tolist()
     return tuple(
-        Round(
+        ReviewRound(
             index=number,
             round_index=each.start.round_index,
             honba=each.start.honba,
@@ -74,7 +74,7 @@ def places_expected(scores: Four, round_index: int, length: GameLength) -> Rewar
     return _four(chances @ np.arange(1.0, 5.0))
 
 
-def _result(dealt: Dealt) -> Result:
+def _result(dealt: Dealt) -> ReviewResult:
     wins = [event for event in dealt.events if isinstance(event, Win)]
     drawn = next((event for event in dealt.events if isinstance(event, DrawnRound)), None)
     sticks = [0, 0, 0, 0]
@@ -84,7 +84,7 @@ def _result(dealt: Dealt) -> Result:
     ends: list[Win | DrawnRound] = [*wins, *([drawn] if drawn else [])]
     deltas = [sum(end.deltas[player] for end in ends) for player in range(4)]
     scores = [had + gets - paid for had, gets, paid in zip(dealt.start.scores, deltas, sticks, strict=True)]
-    return Result(
+    return ReviewResult(
         kind="win" if wins else "draw" if drawn else "cut",
         wins=tuple(map(_winner, wins)),
         reason=drawn.reason if drawn else None,

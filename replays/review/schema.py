@@ -1,11 +1,12 @@
-"""What a review is, as JSON: one game seen from one seat, and the index of many.
+"""The JSON of a review: one game seen from one seat, and the index of many.
 
-These structs are the format. `docs/review-schema.json` is made from them, `docs/review.md` says it in words.
-A field that is taken away or changes its meaning makes a new version; further fields do not.
+These structs define the format. `docs/review-schema.json` is generated from them, and `docs/review.md`
+explains it. Removing a field or changing its meaning makes a new version; adding fields does not.
 
-Players are absolute (0 dealt first); a triple goes by seat from the reviewed player on: shimocha on his
-right, toimen across, kamicha on his left. Tiles are mjai's texts (``"5mr"``, ``"E"``, ``"?"``). Expected
-rewards are in the rank points of a 7-dan in the Phoenix room: 90, 45, 0 and -135 for the places of a hanchan.
+Players are absolute (0 dealt first), also under the key ``seat``; a triple goes by relative seat from the
+reviewed player on: shimocha on the right, toimen across, kamicha on the left. Tiles are mjai's texts
+(``"5mr"``, ``"E"``, ``"?"``). Expected rewards are in the rank points of a 7-dan in the Phoenix room: 90, 45,
+0 and -135 for the places of a hanchan.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 
 from game.events import DrawReason, Four
-from policies.decision import Step
+from policies.flow import Step
 from replays.record import Names
 
 FORMAT: Final = "suzaku-review/1"
@@ -46,13 +47,13 @@ NoteKey: TypeAlias = Literal[
     "last_round",
     "last_round_needs",
 ]
-"""What `replays.review.notes` says; the page has the words."""
+"""Keys of the notes that `replays.review.notes` writes; the page has their sentences."""
 
 CaveatKey: TypeAlias = Literal["cut", "part", "rules_unsaid", "lobby", "start_scores", "results"]
-"""What `replays.review.caveats` says; the page has the words."""
+"""Keys of the caveats that `replays.review.caveats` finds; the page has their sentences."""
 
 Probability: TypeAlias = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
-Seat: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=3)]
+PlayerNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=3)]
 Three: TypeAlias = tuple[float, float, float]
 Rewards: TypeAlias = tuple[float, float, float, float]
 Message: TypeAlias = dict[str, Any]
@@ -60,18 +61,18 @@ ShownHand: TypeAlias = tuple[str, ...] | None
 ShownHands: TypeAlias = tuple[ShownHand, ShownHand, ShownHand, ShownHand]
 
 
-class _Part(msgspec.Struct, frozen=True, kw_only=True):
+class _ReviewPart(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the document."""
 
 
-class Action(_Part, frozen=True, kw_only=True, omit_defaults=True):
-    """One choice.
+class ReviewAction(_ReviewPart, frozen=True, kw_only=True, omit_defaults=True):
+    """One action.
 
     Attributes:
-        kind: what is done; riichi is declared first, its discard is a decision of its own.
-        tile: thrown, called, added or won on; none for pass, riichi, ankan and nine terminals.
-        consumed: tiles of the hand that go into the meld.
-        tsumogiri: of a discard, whether it is the tile just drawn.
+        kind: its type; riichi and its discard are separate decisions.
+        tile: discarded, called, added or won on; none for pass, riichi, ankan and nine terminals.
+        consumed: tiles from the hand that go into the meld.
+        tsumogiri: whether a discard is the tile just drawn.
     """
 
     kind: ActionName
@@ -80,36 +81,36 @@ class Action(_Part, frozen=True, kw_only=True, omit_defaults=True):
     tsumogiri: bool = False
 
 
-class Ukeire(_Part, frozen=True, kw_only=True):
-    """What brings the hand closer and can still come: how many kinds, how many unseen tiles, and which."""
+class Ukeire(_ReviewPart, frozen=True, kw_only=True):
+    """The tiles that lower the shanten: how many kinds, how many unseen copies, and which kinds."""
 
     kinds: int
     tiles: int
     which: tuple[str, ...]
 
 
-class Option(_Part, frozen=True, kw_only=True):
+class ReviewOption(_ReviewPart, frozen=True, kw_only=True):
     """One legal action.
 
     Attributes:
-        action: as it stands in ``done`` and ``preferred`` too, word for word.
-        probability: what its own step gives it: discards add up to 1; a kan, riichi or call has its own
-            "yes"; a pass what the best call leaves; a win and nine terminals 1 or 0, for they go by rule.
-        step: the step that says so.
-        reached: whether the flow of decision came to that step; where it did not, the step was asked all
-            the same.
-        shanten: of the hand it leaves, -1 to 8; after a chi, pon or riichi with its best discard; null for a
-            win and nine terminals.
-        ukeire: of the same hand.
-        discard: that best discard: the one nearest to tenpai, then with most ukeire; null where none follows.
-        danger: of this discard, by seat: the chance that it deals in, by rule.
-        loss: estimate of the reward it costs against the preferred action, see `docs/review.md`; negative
-            where the estimate puts it above that; null where there is none.
-        loss_error: standard error of ``loss``; 0 for the preferred action; null where that is.
-        other: probability by the policy compared with.
+        action: the action, written exactly as in ``done`` and ``preferred``.
+        probability: from its own step: discards add up to 1; a kan, riichi or call has its own probability
+            of "yes"; a pass has one minus that of the best call; a win and nine terminals have 1 or 0,
+            because rules decide them.
+        step: the step that gives this probability.
+        reached: whether the decision flow reached that step; if not, the step was evaluated separately.
+        shanten: shanten of the hand after the action, -1 to 8; after a chi, pon or riichi with the best
+            discard; null for a win and nine terminals.
+        ukeire: ukeire of the same hand.
+        discard: that best discard: nearest to tenpai, then most ukeire; null if no discard follows.
+        danger: by seat, the probability that this discard deals in, by rule.
+        loss: estimated reward that it costs compared with the preferred action, see `docs/review.md`;
+            negative if the estimate is higher than for that action; null without an estimate.
+        loss_error: standard error of ``loss``; 0 for the preferred action; null if ``loss`` is null.
+        other: probability by the other policy.
     """
 
-    action: Action
+    action: ReviewAction
     probability: Probability
     step: Step
     reached: bool
@@ -122,16 +123,16 @@ class Option(_Part, frozen=True, kw_only=True):
     other: Probability | None = None
 
 
-class Hand(_Part, frozen=True, kw_only=True):
-    """The player's hand as he decides.
+class ReviewHand(_ReviewPart, frozen=True, kw_only=True):
+    """The player's hand at a decision.
 
     Attributes:
-        shanten: -1 for a win, 0 tenpai; after a draw, of the best discard.
-        waits: of a hand of 3n+1 tiles that is tenpai, those of which a copy is unseen.
-        waits_gone: its waits of which all copies are seen; they still count for furiten.
-        furiten: whether he may not win by ron now.
-        riichi: whether he has declared.
-        is_open: whether he has an open meld.
+        shanten: -1 for a win, 0 tenpai; after a draw, that of the hand after the best discard.
+        waits: waits of a tenpai hand of 3n+1 tiles that have an unseen copy.
+        waits_gone: waits with all copies seen; they still count for furiten.
+        furiten: whether the player may not win by ron now.
+        riichi: whether the player has declared riichi.
+        is_open: whether the player has an open meld.
     """
 
     shanten: int
@@ -142,35 +143,35 @@ class Hand(_Part, frozen=True, kw_only=True):
     is_open: bool
 
 
-class Opponent(_Part, frozen=True, kw_only=True):
-    """Another player, by rule: the chance that he is tenpai, and what his hand then costs, in points."""
+class Opponent(_ReviewPart, frozen=True, kw_only=True):
+    """Another player, by rule: the probability of tenpai, and the points that the hand then costs."""
 
-    player: Seat
+    player: PlayerNumber
     tenpai: Probability
     points: int
 
 
-class Note(_Part, frozen=True, kw_only=True):
-    """A line of explanation: a key the page has words for, and what goes into them."""
+class Note(_ReviewPart, frozen=True, kw_only=True):
+    """A line of explanation: the key of a sentence on the page, and the sentence's parameters."""
 
     key: NoteKey
     params: dict[str, str | bool | int | float | list[str]] = {}
 
 
-class Live(_Part, frozen=True, kw_only=True):
-    """What happened when the decision was made in play.
+class Live(_ReviewPart, frozen=True, kw_only=True):
+    """The decision as it was made in play.
 
     Attributes:
-        time_ms: spent on it.
-        budget_ms: allowed, 0 for no limit.
+        time_ms: time used.
+        budget_ms: time allowed, 0 for no limit.
         source: a model, a rule, or a fallback after a fault.
-        fallback: what went wrong, "" if nothing did.
-        late: whether it came after its budget.
-        played: what was decided then, null where it cannot be matched.
-        probabilities: by option, as they were then; null where that option was not among them, or its step
-            not come to.
-        base: by option, from the policy before it adapted to the round; null while there is no adaptation.
-        adapted: by option, after it.
+        fallback: the fault, "" if there was none.
+        late: whether the answer came after the budget.
+        played: the action decided in play, null if it cannot be matched to an option.
+        probabilities: by option, as computed in play; null if the option was not evaluated or its step was
+            not reached.
+        base: by option, from the policy before it adapted to the round; null without adaptation.
+        adapted: by option, from the adapted policy.
     """
 
     time_ms: float
@@ -178,38 +179,38 @@ class Live(_Part, frozen=True, kw_only=True):
     source: Literal["model", "rule", "fallback"]
     fallback: str = ""
     late: bool = False
-    played: Action | None = None
+    played: ReviewAction | None = None
     probabilities: tuple[float | None, ...] | None = None
     base: tuple[float, ...] | None = None
     adapted: tuple[float, ...] | None = None
 
 
-class Decision(_Part, frozen=True, kw_only=True):
+class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
     """One decision of the reviewed player.
 
     Attributes:
         round: index into ``rounds``.
-        event: index into that round's events: it is made when these up to and with it have happened.
-        turn: own discards before it and one.
-        step: the step of the flow that settled what the policy prefers.
-        judged: the step at which what was done and what is preferred part; ``step`` where they agree.
-        source: whether a model or a rule prefers it.
-        hand: the player's own.
+        event: index of the last event before the decision among that round's events.
+        turn: number of own discards before it, plus one.
+        step: the step of the flow that made the policy's choice.
+        judged: the step at which the action done and the preferred one differ; ``step`` if they agree.
+        source: whether a model or a rule made the policy's choice.
+        hand: the player's hand.
         opponents: by seat.
-        done: what the player did.
-        preferred: what the policy would do.
-        options: everything legal, the preferred one first, then by falling probability within each step.
-        agrees: whether both are the same; discards of one kind of tile are, red or not.
-        ratio: probability of what was done over that of what is preferred, at the step where they part; 1 at
-            most.
-        loss: that of the option done.
+        done: the player's action.
+        preferred: the policy's choice.
+        options: all legal actions, the preferred one first, then by descending probability within each step.
+        agrees: whether both are the same; discards of the same kind of tile are, red or not.
+        ratio: probability of the action done divided by that of the preferred one, at the step where they
+            differ; at most 1.
+        loss: loss of the action done.
         loss_error: its standard error.
         category: by ``thresholds``.
         notes: explanations.
-        other: what the policy compared with would do.
-        other_agrees: whether the player did that.
-        other_ratio: the ratio by the policy compared with.
-        live: what happened in play, in games of our own.
+        other: the other policy's choice.
+        other_agrees: whether the player's action is the same as that.
+        other_ratio: the ratio by the other policy.
+        live: the decision as made in play, in games that Suzaku played.
     """
 
     round: int
@@ -218,27 +219,27 @@ class Decision(_Part, frozen=True, kw_only=True):
     step: Step
     judged: Step
     source: Literal["model", "rule"]
-    hand: Hand
+    hand: ReviewHand
     opponents: tuple[Opponent, Opponent, Opponent]
-    done: Action
-    preferred: Action
-    options: tuple[Option, ...]
+    done: ReviewAction
+    preferred: ReviewAction
+    options: tuple[ReviewOption, ...]
     agrees: bool
     ratio: Probability
     loss: float | None
     category: Category
     loss_error: float | None = None
     notes: tuple[Note, ...] = ()
-    other: Action | None = None
+    other: ReviewAction | None = None
     other_agrees: bool | None = None
     other_ratio: Probability | None = None
     live: Live | None = None
 
 
-class Yaku(_Part, frozen=True, kw_only=True):
+class Yaku(_ReviewPart, frozen=True, kw_only=True):
     """A yaku by Tenhou's id and its Japanese name; ``han`` 0 for a yakuman.
 
-    What adds nothing, such as ura dora where there are none, is left out.
+    Yaku that add nothing, such as ura dora without any, are left out.
     """
 
     id: int
@@ -246,11 +247,11 @@ class Yaku(_Part, frozen=True, kw_only=True):
     han: int
 
 
-class Winner(_Part, frozen=True, kw_only=True):
+class Winner(_ReviewPart, frozen=True, kw_only=True):
     """A win; ``limit`` 0 none, 1 mangan to 5 yakuman; ``points`` without honba and sticks."""
 
-    player: Seat
-    from_player: Seat
+    player: PlayerNumber
+    from_player: PlayerNumber
     tile: str
     hand: tuple[str, ...]
     ura: tuple[str, ...]
@@ -261,17 +262,17 @@ class Winner(_Part, frozen=True, kw_only=True):
     yaku: tuple[Yaku, ...]
 
 
-class Result(_Part, frozen=True, kw_only=True):
+class ReviewResult(_ReviewPart, frozen=True, kw_only=True):
     """How a round ended.
 
     Attributes:
-        kind: by wins, drawn, or cut off with the record.
+        kind: a win, a draw, or cut off with the record.
         wins: one, or two on the same tile.
-        reason: why it was drawn.
-        tenpai: who showed a tenpai hand, where the wall ran out.
-        hands: where the round was drawn, the concealed tiles each player showed; null for who showed none.
-        deltas: change of every score, sticks paid for riichi not counted.
-        scores: after it.
+        reason: reason for a draw.
+        tenpai: by player, whether a tenpai hand was shown at an exhaustive draw.
+        hands: at a draw, the concealed tiles each player showed; null for players who showed none.
+        deltas: change of each score, not including sticks paid for riichi.
+        scores: scores after the round.
     """
 
     kind: Literal["win", "draw", "cut"]
@@ -283,45 +284,45 @@ class Result(_Part, frozen=True, kw_only=True):
     scores: Four
 
 
-class Expected(_Part, frozen=True, kw_only=True):
-    """What each player can expect: the final reward by the predictor, the final place by rule."""
+class Expected(_ReviewPart, frozen=True, kw_only=True):
+    """Each player's expected final reward, by the predictor, and expected final place, by rule."""
 
     reward: Rewards | None
     placement: Rewards | None
 
 
-class Round(_Part, frozen=True, kw_only=True):
+class ReviewRound(_ReviewPart, frozen=True, kw_only=True):
     """One round.
 
     Attributes:
-        index: its place in the list.
+        index: its index in the list.
         round_index: 0 East 1, 4 South 1, 8 West 1.
         honba: repeats.
-        sticks: riichi sticks on the table at its start.
-        dealer: who deals.
-        scores: at its start.
+        sticks: riichi sticks on the table at the start.
+        dealer: the dealer.
+        scores: scores at the start.
         events: mjai messages from ``start_kyoku`` to ``end_kyoku``.
-        result: how it ended.
-        expected: at its start.
-        after: at the start of the next, or at the end of the game, where it is what the game brought.
-        decisions: numbers of the first decision in it, and the one after the last.
+        result: how the round ended.
+        expected: expected rewards and places at the start.
+        after: the same at the start of the next round; at the end of the game, the actual ones.
+        decisions: index of the first decision in the round, and the index after the last.
     """
 
     index: int
     round_index: int
     honba: int
     sticks: int
-    dealer: Seat
+    dealer: PlayerNumber
     scores: Four
     events: tuple[Message, ...]
-    result: Result
+    result: ReviewResult
     expected: Expected
     after: Expected | None
     decisions: tuple[int, int]
 
 
-class CaveatParams(_Part, frozen=True, kw_only=True, omit_defaults=True):
-    """What a caveat is about: the round the record begins with, the lobby, the scores the game began with."""
+class CaveatParams(_ReviewPart, frozen=True, kw_only=True, omit_defaults=True):
+    """Parameters of a caveat: the first round of the record, the lobby, or the starting scores."""
 
     round_index: int = 0
     honba: int = 0
@@ -329,30 +330,30 @@ class CaveatParams(_Part, frozen=True, kw_only=True, omit_defaults=True):
     scores: Four | None = None
 
 
-class Caveat(_Part, frozen=True, kw_only=True):
-    """What a reader should know of the record: a key the page has words for, and what goes into them."""
+class Caveat(_ReviewPart, frozen=True, kw_only=True):
+    """A limitation of the record: the key of a sentence on the page, and the sentence's parameters."""
 
     key: CaveatKey
     params: CaveatParams = CaveatParams()
 
 
-class Game(_Part, frozen=True, kw_only=True):
+class ReviewGame(_ReviewPart, frozen=True, kw_only=True):
     """The game.
 
     Attributes:
-        id: in Tenhou's form, "" where the record has none.
-        date: Japan's date and hour of its start, where the id says: ``2026-01-02 03:00 JST``.
+        id: in Tenhou's form, "" if the record has none.
+        date: date and hour of its start in Japan time, ``2026-01-02 03:00 JST``; null if the id has none.
         type: Tenhou's type bits.
-        length: of the game.
-        names: by player; "" where hidden.
+        length: length of the game.
+        names: by player; "" if hidden.
         ranks: dan index 0-20 by player.
         rates: by player.
         scores: final points.
         results: final results, uma and oka included.
         places: final places.
         source: the format of the record.
-        known: whose hands the record shows.
-        caveats: where the record is no whole game, or may be by other rules than it is reviewed by.
+        known: by player, whether the record shows the hand.
+        caveats: if the record is incomplete, or may follow rules other than those of the review.
     """
 
     id: str
@@ -370,23 +371,23 @@ class Game(_Part, frozen=True, kw_only=True):
     caveats: tuple[Caveat, ...] = ()
 
 
-class PolicyName(_Part, frozen=True, kw_only=True):
-    """A policy: what it is called, and what changes when it does."""
+class PolicyName(_ReviewPart, frozen=True, kw_only=True):
+    """A policy: its name, and an identity that changes with its content."""
 
     name: str
     identity: str
 
 
-class Thresholds(_Part, frozen=True, kw_only=True):
-    """When a decision is of which category.
+class Thresholds(_ReviewPart, frozen=True, kw_only=True):
+    """The limits of the categories.
 
     Attributes:
-        inaccuracy: a ratio below it is one.
-        mistake: a ratio below it is one.
-        blunder: a ratio below it is one.
-        softened: a clear loss of no more than this makes it one step better than its ratio says.
-        hardened: a clear loss of this or more makes an inaccuracy a mistake.
-        clear: a loss is clear from so many of its standard errors on; below that it is noise.
+        inaccuracy: a lower ratio is an inaccuracy.
+        mistake: a lower ratio is a mistake.
+        blunder: a lower ratio is a blunder.
+        softened: a clear loss of at most this makes the category one step better.
+        hardened: a clear loss of at least this makes an inaccuracy a mistake.
+        clear: a loss is clear if it is at least this many standard errors from 0; otherwise it is noise.
     """
 
     inaccuracy: float
@@ -397,8 +398,8 @@ class Thresholds(_Part, frozen=True, kw_only=True):
     clear: float = 0.0
 
 
-class Categories(_Part, frozen=True, kw_only=True):
-    """How many decisions are of which."""
+class Categories(_ReviewPart, frozen=True, kw_only=True):
+    """The number of decisions in each category."""
 
     fine: int = 0
     inaccuracy: int = 0
@@ -406,20 +407,20 @@ class Categories(_Part, frozen=True, kw_only=True):
     blunder: int = 0
 
 
-class Judged(_Part, frozen=True, kw_only=True):
+class Judged(_ReviewPart, frozen=True, kw_only=True):
     """Figures of a set of decisions.
 
     Attributes:
-        decisions: how many.
-        agreed: of them the policy would have decided alike.
-        agreement: share of these; null without decisions.
-        bad_moves: mistakes and blunders.
-        bad_move_rate: share of these.
+        decisions: number of decisions.
+        agreed: number of decisions that agree with the policy.
+        agreement: their share; null without decisions.
+        bad_moves: number of mistakes and blunders.
+        bad_move_rate: their share.
         rating: 100 times the mean ratio.
-        loss: sum over the decisions that have one.
+        loss: sum over the decisions that have a loss.
         loss_error: standard error of the sum, from those of the decisions.
-        valued: decisions that have a loss at all.
-        categories: how many are of which.
+        valued: number of decisions that have a loss.
+        categories: number of decisions in each category.
     """
 
     decisions: int
@@ -435,13 +436,13 @@ class Judged(_Part, frozen=True, kw_only=True):
 
 
 class StepFigures(Judged, frozen=True, kw_only=True):
-    """Figures of the decisions of one step, the one they are judged at."""
+    """Figures of the decisions judged at one step."""
 
     step: Step
 
 
 class RoundFigures(Judged, frozen=True, kw_only=True):
-    """Figures of one round, and what it was worth to the player: change of the expected reward and place."""
+    """Figures of one round, and the change of the player's expected reward and place in it."""
 
     round: int
     delta: int
@@ -449,20 +450,20 @@ class RoundFigures(Judged, frozen=True, kw_only=True):
     placement: float | None
 
 
-class Rates(_Part, frozen=True, kw_only=True):
-    """The player's table; shares are of the rounds, null where there is nothing to divide by.
+class Rates(_ReviewPart, frozen=True, kw_only=True):
+    """The player's statistics; shares are of the rounds, null if there is nothing to divide by.
 
     Attributes:
-        rounds: played.
-        win: won.
+        rounds: number of rounds played.
+        win: share of rounds won.
         tsumo: share of the wins by self-draw.
-        deal_in: dealt into somebody's win.
-        riichi: declared.
-        call: with a chi, pon or open kan.
-        draw: that ran out of tiles.
+        deal_in: share of rounds in which the player dealt in.
+        riichi: share of rounds with a riichi declared.
+        call: share of rounds with a chi, pon or open kan.
+        draw: share of rounds that ended in an exhaustive draw.
         tenpai_at_draw: share of these with the player tenpai.
-        average_win: points of a win, honba and sticks included.
-        average_deal_in: points paid for one.
+        average_win: mean points of a win, including honba and sticks.
+        average_deal_in: mean points paid for a deal-in.
     """
 
     rounds: int
@@ -477,21 +478,21 @@ class Rates(_Part, frozen=True, kw_only=True):
     average_deal_in: float | None
 
 
-class Comparison(_Part, frozen=True, kw_only=True):
-    """The player beside another policy, or beside another seat of the same game.
+class Comparison(_ReviewPart, frozen=True, kw_only=True):
+    """The reviewed player compared with another policy, or with another player of the same game.
 
     Attributes:
-        name: of the policy, or the name at that seat.
-        seat: which, null for a policy.
-        agreement: of the player with the other policy; for a seat, of that player with the policy.
-        of_policies: how often both policies prefer the same; null for a seat.
-        rating: 100 times the mean ratio by the other policy; null for a seat.
-        figures: of the other seat by the same policy; null for a policy.
-        rates: of the other seat.
+        name: name of the other policy or player.
+        player: the other player, absolute; null for a policy; ``seat`` in JSON.
+        agreement: agreement with the other policy; for a player, that player's agreement with the policy.
+        of_policies: how often both policies make the same choice; null for a player.
+        rating: 100 times the mean ratio by the other policy; null for a player.
+        figures: figures of the other player by the same policy; null for a policy.
+        rates: statistics of the other player.
     """
 
     name: str
-    seat: Seat | None
+    player: PlayerNumber | None = msgspec.field(name="seat")
     agreement: Probability | None
     of_policies: Probability | None = None
     rating: float | None = None
@@ -499,17 +500,17 @@ class Comparison(_Part, frozen=True, kw_only=True):
     rates: Rates | None = None
 
 
-class Summary(Judged, frozen=True, kw_only=True):
-    """The game in figures.
+class ReviewSummary(Judged, frozen=True, kw_only=True):
+    """The figures of the game.
 
     Attributes:
-        rating_definition: what the rating is, in a line.
-        worst: numbers of the decisions that are not fine, the gravest first.
+        rating_definition: definition of the rating, in one line.
+        worst: indices of the decisions that are not fine, the worst first.
         steps: figures by step.
         rounds: figures by round.
-        rates: the player's table.
-        hidden: own turns and claims that are left out because the record does not tell what the player chose.
-        comparison: with another policy or seat.
+        rates: the player's statistics.
+        hidden: own turns and claims left out because the record does not show the player's choice.
+        comparison: with another policy or player.
     """
 
     rating_definition: str
@@ -521,32 +522,32 @@ class Summary(Judged, frozen=True, kw_only=True):
     comparison: Comparison | None = None
 
 
-class Review(_Part, frozen=True, kw_only=True):
+class Review(_ReviewPart, frozen=True, kw_only=True):
     """One game from one seat.
 
     Attributes:
-        format: the version of all this.
-        program: that made it.
-        game: who played, and how it ended.
-        seat: the reviewed player.
-        policy: that is asked.
-        other: that it is compared with.
-        thresholds: of the categories.
-        rounds: what happened.
-        decisions: of the player, in order.
-        summary: figures.
+        format: version of the format.
+        program: the program that made the review.
+        game: the players, and how the game ended.
+        player: the reviewed player, absolute; ``seat`` in JSON.
+        policy: the policy that the decisions are compared with.
+        other: the second policy, if any.
+        thresholds: limits of the categories.
+        rounds: the rounds.
+        decisions: the player's decisions, in order.
+        summary: the figures.
     """
 
     format: Literal["suzaku-review/1"] = FORMAT
     program: str
-    game: Game
-    seat: Seat
+    game: ReviewGame
+    player: PlayerNumber = msgspec.field(name="seat")
     policy: PolicyName
     other: PolicyName | None = None
     thresholds: Thresholds
-    rounds: tuple[Round, ...]
-    decisions: tuple[Decision, ...]
-    summary: Summary
+    rounds: tuple[ReviewRound, ...]
+    decisions: tuple[ReviewDecision, ...]
+    summary: ReviewSummary
 
 
 class IndexEntry(Judged, frozen=True, kw_only=True):
@@ -554,12 +555,12 @@ class IndexEntry(Judged, frozen=True, kw_only=True):
 
     page: str
     data: str
-    game: Game
-    seat: Seat
+    game: ReviewGame
+    player: PlayerNumber = msgspec.field(name="seat")
     rates: Rates
 
 
-class Skipped(_Part, frozen=True, kw_only=True):
+class Skipped(_ReviewPart, frozen=True, kw_only=True):
     """A record that could not be reviewed, and why."""
 
     file: str
@@ -570,11 +571,11 @@ class Total(Judged, frozen=True, kw_only=True):
     """All games of the index together.
 
     Attributes:
-        games: how many.
+        games: number of games.
         rates: over all rounds.
-        players: how many different names the reviewed players have.
-        places: games that ended in each place.
-        average_place: of the games that ended.
+        players: number of different names among the reviewed players.
+        places: number of games that ended in each place.
+        average_place: mean place over the games that ended.
     """
 
     games: int
@@ -591,19 +592,19 @@ class RankFigures(Judged, frozen=True, kw_only=True):
     games: int
 
 
-class Index(_Part, frozen=True, kw_only=True):
+class ReviewIndex(_ReviewPart, frozen=True, kw_only=True):
     """Reviews of many games.
 
     Attributes:
-        format: the version of all this.
-        program: that made it.
-        policy: that was asked.
-        thresholds: of the categories.
-        rating_definition: what the rating is, in a line.
-        games: in the order of their dates.
-        skipped: what could not be reviewed.
-        ranks: by the rank of the reviewed player, lowest first; games that tell none are left out.
-        total: all of them together.
+        format: version of the format.
+        program: the program that made the index.
+        policy: the policy that the decisions are compared with.
+        thresholds: limits of the categories.
+        rating_definition: definition of the rating, in one line.
+        games: the games, ordered by date.
+        skipped: records that could not be reviewed.
+        ranks: figures by the rank of the reviewed player, lowest first; games without ranks are left out.
+        total: figures of all games together.
     """
 
     format: Literal["suzaku-review-index/1"] = INDEX_FORMAT
@@ -619,7 +620,7 @@ class Index(_Part, frozen=True, kw_only=True):
 
 def json_schema() -> str:
     """Both documents as JSON Schema: the file `docs/review-schema.json`."""
-    kinds = (Review, Index)
+    kinds = (Review, ReviewIndex)
     references, definitions = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -25,9 +25,9 @@ _NAMES: Final[dict[ActionKind, schema.ActionName]] = {
 }
 
 
-def action_text(action: Action, record: np.void) -> schema.Action:
+def action_text(action: Action, record: np.void) -> schema.ReviewAction:
     """An action by its faces; ``record`` shows which tile was drawn."""
-    return schema.Action(
+    return schema.ReviewAction(
         kind=_NAMES[action.kind],
         tile=mjai_text(action.tile) if action.tile >= 0 else "",
         consumed=tuple(mjai_text(tile) for tile in action.consumed),

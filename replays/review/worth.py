@@ -1,8 +1,8 @@
-"""What an option is worth in final reward: the rules' own chances, with outcomes as the predictor sees them.
+"""The value of an option in final reward: probabilities by rule, with outcomes valued by the predictor.
 
-The rule-based player values a hand as a race: how likely it wins and with how many han, how likely its tiles
-deal in and for how many points. Here the same search runs with other prices: what an outcome changes is the
-reward to be expected at the start of the round that would follow, or what the game brings if it would end.
+The rule-based player values a hand by how likely it is to win and with how many han, and by how likely its
+tiles are to deal in and for how many points. Here the same search runs with other prices: an outcome is worth
+the expected reward at the start of the next round, or the final reward if the game would end.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from policies.heuristic.hand_value import MELDS
 from policies.heuristic.outlook import LATER_POINTS, Danger, Outlook, Prices, priced
 from policies.heuristic.stakes import HAN_MAX, POINTS_PER_VALUE, RON_POINTS
 from replays.review.moments import Moment
-from replays.review.prospects import Prospects, Standing
+from replays.review.prospects import Prospects, RoundSituation
 
 TSUMO_SHARE: Final = 0.4
-"""Of all wins; the others are taken from each opponent alike."""
+"""Share of wins by self-draw; the others come equally from each opponent."""
 DRAWN_SHARE: Final = 0.3
-"""Of the rounds in which a player neither wins nor deals in: nobody wins. Else each of the three does."""
+"""Share of draws among rounds in which the player neither wins nor deals in; the others share the rest."""
 USUAL_POINTS: Final = 5200.0
-"""What somebody else then wins, a dealer half as much again."""
+"""Points of another player's win in those rounds; a dealer wins half as much again."""
 
 
 class Worth(NamedTuple):
-    """What an option is worth, in final reward, by what it is made of.
+    """The value of an option in final reward, by component.
 
     Attributes:
-        certain: what is sure: a win that is taken.
-        risk: what the discard can be expected to lose by dealing in now.
-        onward: what the hand is worth if the round goes on.
-        shanten: after a discard; None for what is no discard.
+        certain: the certain part: a win that is taken.
+        risk: the expected loss from dealing in with the discard now.
+        onward: the value of the hand if the round goes on.
+        shanten: after a discard; None for other actions.
     """
 
     certain: float = 0.0
@@ -52,56 +52,56 @@ class Worth(NamedTuple):
 
     @property
     def total(self) -> float:
-        """All of it."""
+        """The sum of the components."""
         return self.certain - self.risk + self.onward
 
 
-class Weighed(msgspec.Struct, frozen=True):
-    """Outcomes with their chances: rows of `Prospects`."""
+class WeightedOutcomes(msgspec.Struct, frozen=True):
+    """Outcomes, as rows of `Prospects`, with their probabilities."""
 
     rows: tuple[int, ...]
     chances: tuple[float, ...]
 
     def reward(self, prospects: Prospects, player: int) -> float:
-        """What a player can expect."""
+        """The player's expected reward."""
         return float(prospects.reward(self.rows, player) @ np.array(self.chances))
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """All outcomes that the prices of one decision are made of.
+    """All outcomes that determine the prices of one decision.
 
     Attributes:
-        player: who decides.
-        wins: by han from 1.
-        deal_in: into each opponent's hand, by seat from the right on.
-        later: into a hand that is no threat yet, likewise.
-        neither: if he neither wins nor deals in.
-        with_stick: the same with his riichi stick on the table.
-        tenpai: if the wall runs out with him tenpai.
-        noten: and with him not.
-        offered: if he takes the win that is offered.
+        player: the deciding player.
+        wins: wins by han, from 1.
+        deal_in: deal-ins to each opponent, by seat, starting from the right.
+        later: the same, to hands that are not a threat yet.
+        neither: the player neither wins nor deals in.
+        with_stick: the same with the player's riichi stick on the table.
+        tenpai: the wall runs out with the player tenpai.
+        noten: the wall runs out with the player noten.
+        offered: the player takes the offered win.
     """
 
     player: int
-    wins: tuple[Weighed, ...]
+    wins: tuple[WeightedOutcomes, ...]
     deal_in: tuple[int, ...]
     later: tuple[int, ...]
-    neither: Weighed
-    with_stick: Weighed
-    tenpai: Weighed
-    noten: Weighed
+    neither: WeightedOutcomes
+    with_stick: WeightedOutcomes
+    tenpai: WeightedOutcomes
+    noten: WeightedOutcomes
     offered: int | None
 
 
 class Pricer:
-    """Asks for the outcomes that matter; what decisions of one round share is made once."""
+    """Requests the relevant outcomes; those shared by the decisions of a round are requested once."""
 
     def __init__(self, prospects: Prospects) -> None:
         self._prospects = prospects
-        self._known: dict[tuple[Standing, int], Asked] = {}
+        self._known: dict[tuple[RoundSituation, int], Asked] = {}
 
     def ask(self, moment: Moment, player: int, danger: Danger) -> Asked:
-        """The outcomes of one decision; `Prospects.answer` comes before their prices."""
+        """The outcomes of one decision; call `Prospects.answer` before `prices_of`."""
         standing = standing_of(moment)
         shared = self._known.get((standing, player))
         if shared is None:
@@ -113,7 +113,7 @@ class Pricer:
         ]
         return msgspec.structs.replace(shared, deal_in=tuple(rows), offered=self._offered(moment, player))
 
-    def _shared(self, standing: Standing, player: int) -> Asked:
+    def _shared(self, standing: RoundSituation, player: int) -> Asked:
         points = [RON_POINTS[han] * (1.5 if player == standing.dealer else 1.0) for han in range(1, HAN_MAX)]
         others = [(player + step) % 4 for step in (1, 2, 3)]
         return Asked(
@@ -128,20 +128,20 @@ class Pricer:
             offered=None,
         )
 
-    def _win(self, standing: Standing, player: int, points: float) -> Weighed:
+    def _win(self, standing: RoundSituation, player: int, points: float) -> WeightedOutcomes:
         others = [other for other in range(4) if other != player]
         rows = [self._prospects.after(standing, _won(standing, player, player, points), player)]
         rows += [self._prospects.after(standing, _won(standing, player, x, points), player) for x in others]
-        return Weighed(tuple(rows), (TSUMO_SHARE, *((1.0 - TSUMO_SHARE) / 3.0,) * 3))
+        return WeightedOutcomes(tuple(rows), (TSUMO_SHARE, *((1.0 - TSUMO_SHARE) / 3.0,) * 3))
 
-    def _deal_in(self, standing: Standing, player: int, other: int, points: float) -> int:
-        """Honba are in the points already."""
+    def _deal_in(self, standing: RoundSituation, player: int, other: int, points: float) -> int:
+        """The outcome of a deal-in; ``points`` already include honba."""
         changes = [0.0] * 4
         changes[player] -= points
         changes[other] += points + RIICHI_STICK * standing.sticks
         return self._prospects.after(standing, changes, other)
 
-    def _neither(self, standing: Standing, player: int) -> Weighed:
+    def _neither(self, standing: RoundSituation, player: int) -> WeightedOutcomes:
         rows, chances = [], []
         for repeats in (True, False):
             rows.append(self._prospects.after(standing, (0, 0, 0, 0), repeats=repeats))
@@ -153,16 +153,16 @@ class Pricer:
                 changes = _won(standing, other, payer, points)
                 rows.append(self._prospects.after(standing, changes, other))
                 chances.append((1.0 - DRAWN_SHARE) / 3.0 * share)
-        return Weighed(tuple(rows), tuple(chances))
+        return WeightedOutcomes(tuple(rows), tuple(chances))
 
-    def _drawn(self, standing: Standing, ready: Sequence[tuple[int, ...]]) -> Weighed:
+    def _drawn(self, standing: RoundSituation, ready: Sequence[tuple[int, ...]]) -> WeightedOutcomes:
         rows = [
             self._prospects.after(
                 standing, draw_deltas([p in players for p in range(4)]), repeats=standing.dealer in players
             )
             for players in ready
         ]
-        return Weighed(tuple(rows), (1.0 / len(rows),) * len(rows))
+        return WeightedOutcomes(tuple(rows), (1.0 / len(rows),) * len(rows))
 
     def _offered(self, moment: Moment, player: int) -> int | None:
         action = moment.legal[0]
@@ -186,11 +186,11 @@ class Pricer:
         return self._prospects.after(standing, changes, player)
 
 
-def standing_of(moment: Moment) -> Standing:
-    """How things stand when a decision is made."""
+def standing_of(moment: Moment) -> RoundSituation:
+    """The standing at a decision."""
     record = moment.record
     first, second, third, fourth = (int(score) for score in record["scores"])
-    return Standing(
+    return RoundSituation(
         moment.round,
         int(record["round_index"]),
         int(record["honba"]),
@@ -200,7 +200,7 @@ def standing_of(moment: Moment) -> Standing:
 
 
 def prices_of(asked: Asked, prospects: Prospects) -> Prices:
-    """The prices of one decision, in the measure of `policies.heuristic.stakes`."""
+    """The prices of one decision, in the unit of `policies.heuristic.stakes`."""
     player = asked.player
     neither = asked.neither.reward(prospects, player)
     gains = np.zeros(HAN_MAX)
@@ -220,10 +220,10 @@ def prices_of(asked: Asked, prospects: Prospects) -> Prices:
 def worths(
     moment: Moment, view: Outlook, danger: Danger, asked: Asked, prospects: Prospects
 ) -> Mapping[Action, Worth]:
-    """Reward that each option adds to what the player can expect if he neither wins nor deals in.
+    """Reward that each option adds to the player's expectation of neither winning nor dealing in.
 
-    Kans and calls are left out: what the rules say about calls has nothing to do with what is lost by them
-    (`docs/review.md`). A win that is offered has its value, and so has letting it pass.
+    Kans and calls are left out: the rules' values of calls do not predict what they cost (`docs/review.md`).
+    An offered win has a value, and so has declining it.
     """
     seen = priced(view, danger, prices_of(asked, prospects))
     found: dict[Action, Worth] = {}
@@ -239,10 +239,10 @@ def worths(
 
 
 def _of_discards(moment: Moment, view: Outlook, discards: Sequence[Action]) -> dict[Action, Worth]:
-    """The discards; where riichi may be declared they stay silent, and it is worth its best discard."""
+    """The discards; if riichi is possible, they are valued without it, and riichi by its best discard."""
     allowed = np.zeros(34, np.bool_)
     allowed[[action.tile >> 2 for action in discards]] = True
-    # what `discard_worths` takes off for dealing in now
+    # `worth_of_discards` subtracts this for dealing in now
     risk = view.cost / POINTS_PER_VALUE
     onward = worth_of_discards(view, allowed) / POINTS_PER_VALUE + risk
     found = {
@@ -273,16 +273,16 @@ def _shanten_after(view: Outlook, kind: int) -> int:
 
 
 def _more_by_riichi(view: Outlook, kind: int) -> float:
-    """How much more reward a hand is worth declared than silent after a discard."""
+    """How much more reward the hand after a discard is worth with riichi than without."""
     hand34 = _hand_after(view, kind)
     out = np.empty(2)
-    thrown = view.thrown34 | np.uint64(1 << kind)
-    tenpai_value(hand34, view.side, view.unseen34, view.dora34, view.gains, view.moment, thrown, out)
+    discarded = view.discarded34 | np.uint64(1 << kind)
+    tenpai_value(hand34, view.side, view.unseen34, view.dora34, view.gains, view.moment, discarded, out)
     return (1.0 - float(view.rate[kind])) * float(out[0] - out[1]) / POINTS_PER_VALUE
 
 
-def _won(standing: Standing, winner: int, payer: int, points: float) -> list[float]:
-    """Changes of the scores by a win of so many points, as a ron pays them."""
+def _won(standing: RoundSituation, winner: int, payer: int, points: float) -> list[float]:
+    """Changes of the scores after a win; ``points`` as paid for a ron."""
     changes = [0.0] * 4
     honba = HONBA_POINTS * standing.honba
     if winner == payer:
@@ -297,8 +297,8 @@ def _won(standing: Standing, winner: int, payer: int, points: float) -> list[flo
     return changes
 
 
-def _declared(standing: Standing, player: int) -> Standing:
-    """The same with a riichi stick of the player's on the table."""
+def _declared(standing: RoundSituation, player: int) -> RoundSituation:
+    """The same standing with the player's riichi stick on the table."""
     first, second, third, fourth = (
         score - RIICHI_STICK * (p == player) for p, score in enumerate(standing.scores)
     )

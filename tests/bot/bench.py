@@ -62,7 +62,12 @@ class Bench:
         scene = scene or Scene("123m456p789s112z5m").draw("9p")
         self.prompts += 1
         prompt = SeatPrompt(
-            self.prompts, clone(scene.record), 0, tuple(scene.legal()), "hanchan", self.clock.now()
+            clone(scene.record),
+            0,
+            tuple(scene.legal()),
+            "hanchan",
+            prompt_id=self.prompts,
+            opened_at=self.clock.now(),
         )
         self.player.ask(prompt, self.reply)
         return prompt

@@ -187,8 +187,8 @@ class FakeServer:
                     if heard not in ALWAYS_PASSED_OVER:
                         raise AssertionError(f"expected {tag}, heard {received[-1]}")
             case Echo():
-                thrown = next(frame for frame in reversed(received) if tag_of(frame) == "D")
-                await connection.send(json.dumps({"tag": f"D{json.loads(thrown)['p']}"}))
+                discarded = next(frame for frame in reversed(received) if tag_of(frame) == "D")
+                await connection.send(json.dumps({"tag": f"D{json.loads(discarded)['p']}"}))
             case Flood(frame, times):
                 for _ in range(times):
                     await connection.send(frame)

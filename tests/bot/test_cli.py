@@ -19,8 +19,8 @@ import typer
 from typer.testing import CliRunner
 
 from bot import cli
-from bot.play.run import Run
-from bot.records.keeping import Records
+from bot.play.run import PlayRun
+from bot.records.keeping import RecordKeeper
 from bot.tenhou.client.retry import Waits
 from game.errors import ConfigError, LoginRejected
 from game.files import replace_file
@@ -138,6 +138,7 @@ def test_the_shell_completes_commands_and_flags(shell: str, monkeypatch: pytest.
     ("args", "package"),
     [
         (["train", "discard", "--corpus", "corpus", "--out", "out"], "tensorboard"),
+        (["train", "reward", "--corpus", "corpus", "--out", "out"], "tensorboard"),
         (["train", "study", "data", "--corpus", "corpus", "--out", "out"], "matplotlib"),
         (["arena", "--ray", "local"], "ray"),
         (["selfplay", "--games", "1", "--out", "out", "--ray", "local"], "ray"),
@@ -413,9 +414,9 @@ def test_a_game_that_was_lost_with_its_lobby_is_named_and_exits_1(
         lobby = running.enter_context(start(*lobby_args))
         assert lobby.stdout is not None
         url = lobby.stdout.readline().strip()
-        heard = Run._on_decision
+        heard = PlayRun._on_decision
 
-        def kill_the_lobby(self: Run, made: DecisionRecord) -> None:
+        def kill_the_lobby(self: PlayRun, made: DecisionRecord) -> None:
             heard(self, made)
             if lobby.poll() is None:
                 lobby.kill()
@@ -423,7 +424,7 @@ def test_a_game_that_was_lost_with_its_lobby_is_named_and_exits_1(
                 if comes_back:
                     running.enter_context(start(*lobby_args))
 
-        monkeypatch.setattr(Run, "_on_decision", kill_the_lobby)
+        monkeypatch.setattr(PlayRun, "_on_decision", kill_the_lobby)
         code, out, err = run("play", "--url", url, "--out", "mine", "--log-format", "json")
     assert code == 1
     started = next(json.loads(line) for line in err.splitlines() if '"game.started"' in line)
@@ -505,13 +506,13 @@ def test_fault_19_a_game_that_is_written_at_the_last_try_is_no_failure(
             raise OSError(errno.ENOSPC, "No space left on device")
         replace_file(path, data)
 
-    def make_room(records: Records) -> Closing:
+    def make_room(records: RecordKeeper) -> Closing:
         nonlocal has_room
         has_room = True
         return close(records)
 
-    close = Records.close
-    monkeypatch.setattr(Records, "close", make_room)
+    close = RecordKeeper.close
+    monkeypatch.setattr(RecordKeeper, "close", make_room)
     monkeypatch.setattr("replays.library.replace_file", refuse)
     monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
     code, out, _ = run("play", "--type", "tonpuu", "--json", "--out", "r")

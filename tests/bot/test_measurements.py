@@ -6,13 +6,13 @@ import pytest
 
 from bot.measurements import GameBench, bench_fold, print_bench, print_decisions, print_features
 from game.errors import ConfigError
-from game.rules_bench import Agreement, Speed
+from game.rules_bench import Agreement, RulesSpeed
 from policies.decision_bench import bench_decisions, untrained_policy
 from policies.features.encoding_bench import FeatureBench, Latency
 
 
 def a_bench(different: int) -> GameBench:
-    speed = Speed("shanten", "hands", (2e6, 3e6), 2e6, 2.5e6, 3e6)
+    speed = RulesSpeed("shanten", "hands", (2e6, 3e6), 2e6, 2.5e6, 3e6)
     example = "3 with \x1b[31m0 melds" if different else ""
     return GameBench("a machine", (speed,), (Agreement("ours and theirs", 1000, different, example),))
 

@@ -93,7 +93,7 @@ def test_a_policy_that_fails_ends_a_command_before_it_connects_or_plays(
         pytest.fail("something was opened")
 
     monkeypatch.setattr("asyncio.run", connect)
-    monkeypatch.setattr("learning.matches.session.spread", connect)
+    monkeypatch.setattr("learning.matches.runner.spread", connect)
     (folder / "mine.py").write_text(NO_ANSWER)
     name = "python:mine.py"
     ways = {

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot import cli
-from bot.records.sources import Loaded, load
+from bot.records.sources import LoadedRecord, load
 from bot.review.text import review_text
 from game.events import EndGame, StartRound, Win
 from game.settlement import final_results, final_scores
@@ -21,7 +21,7 @@ from policies.named import Named
 from replays.formats import MAX_FILE, compress, write_game
 from replays.library import save
 from replays.record import GameRecord
-from replays.review.schema import Action, Index, Review
+from replays.review.schema import Review, ReviewAction, ReviewIndex
 from tests.replays.games import GAME_ID, seen_from, whole_game
 from tests.replays.test_library import decided
 
@@ -76,7 +76,7 @@ def test_a_page_and_its_json_are_written(file: Path, tmp_path: Path) -> None:
     ]
     data = (tmp_path / "out" / f"{GAME_ID}-1.json").read_bytes()
     review = msgspec.json.decode(data, type=Review)
-    assert review.seat == 1
+    assert review.player == 1
     assert review.summary.agreement == 1.0
     assert "agreement 100.0 %" in result.stdout
     assert f"{GAME_ID}-1.html" in result.stdout
@@ -173,7 +173,7 @@ def test_several_records_are_reviewed_as_a_folder_of_them(
     link = write_game(game, "link").strip() + "&tw=2"
     result = run(file, more, link, "--player", "犬猫", "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
-    index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=Index)
+    index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=ReviewIndex)
     assert (index.total.games, index.total.players) == (2, 1)
     assert [each.reason for each in index.skipped] == [f"the same game as {file.name}"]
     gone = run(file, tmp_path / "gone.xml")
@@ -195,8 +195,8 @@ def test_in_a_folder_no_seat_is_guessed(file: Path, longer: GameRecord, tmp_path
     seen.write_text(write_game(longer, "mjlog"))
     result = run(file.parent, "--out", tmp_path / "out")
     assert result.exit_code == 1
-    index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=Index)
-    assert [entry.seat for entry in index.games] == [1]
+    index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=ReviewIndex)
+    assert [entry.player for entry in index.games] == [1]
     assert [(each.file, each.reason) for each in index.skipped] == [
         (file.name, "nothing specifies whose decisions to review; add --player or --seat")
     ]
@@ -317,9 +317,9 @@ def test_a_truncated_mjlog_is_reported(game: GameRecord, tmp_path: Path) -> None
 
 def test_tiles_are_written_as_players_write_them(file: Path) -> None:
     made = msgspec.json.decode(run(file, "--json", "--compare", "random").stdout, type=Review)
-    kan = Action(kind="chi", tile="5mr", consumed=("4m", "6m"))
+    kan = ReviewAction(kind="chi", tile="5mr", consumed=("4m", "6m"))
     decisions = tuple(
-        msgspec.structs.replace(each, done=kan, preferred=Action(kind="discard", tile="E"))
+        msgspec.structs.replace(each, done=kan, preferred=ReviewAction(kind="discard", tile="E"))
         for each in made.decisions
     )
     summary = msgspec.structs.replace(made.summary, worst=(0,))
@@ -516,7 +516,7 @@ def test_a_folder_gets_an_index_and_broken_ones_are_named(
     result = run(file.parent, "--seat", 0, "--out", tmp_path / "out")
     assert result.exit_code == 1
     assert "skipped: broken.xml" in result.stderr
-    index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=Index)
+    index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=ReviewIndex)
     assert index.total.games == len(index.games) == 2
     assert [each.file for each in index.skipped] == ["broken.xml"]
     for entry in index.games:
@@ -536,7 +536,7 @@ def test_games_of_one_name_have_pages_of_their_own(
         nameless = msgspec.structs.replace(record, game_id="")
         (games / name).write_text(write_game(nameless, "mjai" if name == "A.jsonl" else "tenhou6"))
     assert run(games, "--seat", 0, "--out", out).exit_code == 0
-    index = msgspec.json.decode((out / "index.json").read_bytes(), type=Index)
+    index = msgspec.json.decode((out / "index.json").read_bytes(), type=ReviewIndex)
     assert sorted(entry.page for entry in index.games) == ["A-0.html", "a-0-2.html"]
     for entry in index.games:
         made = msgspec.json.decode((out / entry.data).read_bytes(), type=Review)
@@ -554,7 +554,7 @@ def test_a_game_that_is_there_twice_counts_once(file: Path, game: GameRecord) ->
     file.write_text(write_game(msgspec.structs.replace(game, events=tuple(dealt)), "mjlog"))
     result = run(file.parent, "--seat", 0, "--json")
     assert result.exit_code == 0
-    index = msgspec.json.decode(result.stdout, type=Index)
+    index = msgspec.json.decode(result.stdout, type=ReviewIndex)
     assert index.total.games == 1
     (skipped,) = index.skipped
     assert {skipped.file, skipped.reason.removeprefix("the same game as ")} == {file.name, "again.json"}
@@ -596,7 +596,7 @@ def test_an_interrupted_run_leaves_an_index_of_the_finished_reviews(
 ) -> None:
     (file.parent / "z.json").write_text(write_game(longer, "tenhou6"))
 
-    def load_until_stopped(source: str) -> Loaded:
+    def load_until_stopped(source: str) -> LoadedRecord:
         if source.endswith("z.json"):
             raise KeyboardInterrupt
         return load(source)
@@ -604,7 +604,7 @@ def test_an_interrupted_run_leaves_an_index_of_the_finished_reviews(
     monkeypatch.setattr("bot.review.many.load", load_until_stopped)
     result = run(file.parent, "--seat", 0, "--out", tmp_path / "out")
     assert result.exit_code == 130
-    index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=Index)
+    index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=ReviewIndex)
     assert index.total.games == 1
 
 

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from bot.player.clock import MonotonicClock
 from bot.player.seat_player import PlayerSettings, SeatPlayer
-from bot.player.tally import Tally
+from bot.player.tally import DecisionTally
 from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
 from bot.tenhou.client.journal import GameResult, Journal
 from bot.tenhou.client.retry import Waits
@@ -44,7 +44,7 @@ class Outcome:
     missed: int
     frames: list[tuple[Side, str]]
     connections: int
-    tally: Tally
+    tally: DecisionTally
     logs: Sequence[dict[str, object]] = field(default_factory=list)
 
     @property

@@ -1,12 +1,13 @@
-"""Looks for frames that the session cannot bear.
+"""Searches for frames that break the session.
 
     python -m tests.fuzz --seconds 3600
     python -m tests.fuzz tests/fuzz/findings/NAME.txt
 
-Every input is a script of a server's frames, made from the corpus by dropping, repeating, moving, editing and
-inserting frames, breaking the line and spoiling characters; those that show something new are gone on from.
-Whatever comes, the session gives events, or one of its two errors and is as it was; it answers each prompt;
-no tile is lost; and no frame takes long. An input that breaks one of these is made small and kept.
+Every input is a script of server frames, mutated from the corpus: frames are dropped, repeated, moved, edited
+or inserted, the connection is broken, characters are corrupted. Scripts that show new behaviour are mutated
+further. For every frame, the session must return events, or raise one of its two errors without changing;
+every prompt can be answered; no tile is lost; and no frame takes long. A script that breaks one of these
+rules is minimised and saved.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from tests.fuzz.script import Script, captured, read_script
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description="Fuzz the Tenhou session.")
-    parser.add_argument("file", nargs="*", type=Path, help="inputs to run again, and nothing else")
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long (%(default)g)")
-    parser.add_argument("--seed", type=int, help="makes the same inputs again; a new one if not given")
+    parser.add_argument("file", nargs="*", type=Path, help="scripts to run again, instead of fuzzing")
+    parser.add_argument("--seconds", type=float, default=60.0, help="duration in seconds (%(default)g)")
+    parser.add_argument("--seed", type=int, help="seed to repeat a run; default: a new one")
     parser.add_argument("--keep", type=Path, default=FINDINGS, help="folder for findings (%(default)s)")
-    parser.add_argument("--traffic", type=Path, help="folder of captures to begin with too")
+    parser.add_argument("--traffic", type=Path, help="folder of captures to add to the corpus")
     args = parser.parse_args()
     if args.file:
         return max(_again(path) for path in args.file)

@@ -1,4 +1,4 @@
-"""Runs inputs until the time is over, and keeps those that break something, made small."""
+"""Runs scripts until the time is over, and saves minimised copies of those that break a rule."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HERE: Final = Path(__file__).parent
 CORPUS: Final = HERE / "corpus"
 FINDINGS: Final = HERE / "findings"
 SMALLER_S: Final = 30.0
-"""Spent on making a finding small."""
+"""Seconds spent on minimising a finding."""
 
 
 @dataclass
@@ -95,7 +95,7 @@ def _note(report: Hunt, broken: Broken, script: Script, keep: Path, tell: Callab
 
 
 def smaller(script: Script, rule: str) -> Script:
-    """The steps without which the rule is not broken."""
+    """The steps needed to break the rule."""
     until = time.monotonic() + SMALLER_S
     size = len(script) // 2
     while size and time.monotonic() < until:

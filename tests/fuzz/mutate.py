@@ -1,4 +1,4 @@
-"""Inputs made from others: frames lost, repeated, out of order, changed, put in; lines that break."""
+"""Mutates scripts: frames lost, repeated, reordered, changed or inserted; connections that break."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.fuzz.oracle import Player
 from tests.fuzz.script import NEW_LINE, Script
 
 MOST_STEPS: Final = 400
-"""Of an input; longer ones are cut."""
+"""Maximum length of a script; longer ones are cut."""
 _ROUNDS: Final = 2
 _NUMBERS: Final = (-1, 0, 1, 3, 4, 13, 33, 34, 127, 128, 135, 136, 255, 256, 4095, 65535, 2**31, 10**9)
 _ATTRIBUTES: Final = (
@@ -66,11 +66,11 @@ class Mutator:
         self._found: list[Script] = []
 
     def keep(self, script: Script) -> None:
-        """Go on from this one too."""
+        """Add a script to mutate."""
         self._found.append(script)
 
     def make(self) -> Script:
-        """The next input."""
+        """The next script."""
         rng = self._rng
         old = self._found and rng.random() < 0.5
         script = list(rng.choice(self._found)) if old else self._some_rounds(rng.choice(self._wholes))
@@ -151,7 +151,7 @@ class Mutator:
     # --- in a frame ----------------------------------------------------------------------------------
 
     def edit(self, script: Script, at: int) -> Script:
-        """An attribute changed, taken away or added; half the time of a frame that carries much."""
+        """An attribute changed, removed or added; half the time in a frame with many attributes."""
         if self._rng.random() < 0.5:
             rich = [i for i, frame in enumerate(script) if frame and frame.count(",") > 3]
             at = self._rng.choice(rich) if rich else at
@@ -166,7 +166,7 @@ class Mutator:
         return [*script[:at], json.dumps(members, separators=(",", ":")), *script[at + 1 :]]
 
     def _other(self, value: str) -> str:
-        """A value with one of its numbers changed, the list longer or shorter."""
+        """A value with one number changed, or with the list longer or shorter."""
         rng = self._rng
         letter = value[:1] if value[:1].isalpha() else ""
         parts = value[len(letter) :].split(",")
@@ -200,7 +200,7 @@ class Mutator:
 
 
 def _as_json(frame: str) -> str:
-    """A frame in the form that names its tag as JSON does."""
+    """A frame in the form that has its tag as a JSON member."""
     return frame if frame.startswith("{") else f'"{frame[1:].partition(" ")[0]}"'
 
 

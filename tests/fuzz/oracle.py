@@ -1,4 +1,4 @@
-"""What must hold after every frame, whatever it was."""
+"""The rules that must hold after every frame."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from tests.fuzz.script import NEW_LINE, Script
 FRAME_S: Final = 10.0
 """Seconds of processor time that one frame may take; usual ones take 0.0001, hard snapshots up to 1."""
 INPUT_BYTES: Final = 64 << 20
-"""Memory that one input may add to the most the process has used."""
+"""Bytes by which one script may raise the peak memory of the process."""
 MOST_SENT: Final = 4
-"""Frames that we answer one frame with."""
+"""Maximum number of frames sent in reply to one frame."""
 MOST_EVENTS: Final = 80
-"""Events that one frame gives: a return to a game tells of up to 64 comings and goings before it."""
+"""Maximum number of events per frame: on rejoining, up to 64 earlier departures and returns are reported."""
 _DEAD_WALL: Final = 14
 
 
 class Broken(Exception):
-    """Something that must hold does not.
+    """A rule is broken.
 
     Attributes:
-        rule: what, in a few words; two inputs that break the same have the same.
-        step: of the input at which it was seen.
+        rule: the rule, in a few words; the same for all scripts that break it.
+        step: the step of the script at which it was broken.
     """
 
     def __init__(self, rule: str, step: int, text: str) -> None:
@@ -52,7 +52,7 @@ def run(script: Script) -> set[str]:
         What was seen on the way, in words: the same for scripts that take the same turns.
 
     Raises:
-        Broken: something that must hold does not.
+        Broken: a rule is broken.
     """
     player = Player()
     memory = _most_memory()
@@ -125,7 +125,7 @@ class Player:
             self._answer(zlib.crc32(frame.encode(errors="replace")))
 
     def _answer(self, choice: int) -> None:
-        """Take one of the legal actions; a riichi that nobody confirms is gone on with at times."""
+        """Choose a legal action; sometimes continue with a riichi that the server did not confirm."""
         session, prompt = self.session, self.session.prompt
         assert prompt is not None
         assert prompt.legal, "a prompt has no legal action"
@@ -140,16 +140,16 @@ class Player:
             session.assume_riichi()
 
     def _note(self, what: str) -> None:
-        """What happened now and before it: inputs that show a new pair are worth going on from."""
+        """The last two things that happened: scripts that show a new pair are mutated further."""
         self.seen.add(f"{self._last} > {what}")
         self._last = what
 
 
 def asks_us(message: m.ServerMessage) -> bool:
-    """Whether a frame wants an answer of ours, whatever we know of the table."""
+    """Whether a frame needs an answer from us, regardless of the record."""
     if isinstance(message, m.TileDrawn):
         return message.seat == 0
-    return isinstance(message, m.TileThrown | m.MeldMade) and message.seat != 0 and message.offers != 0
+    return isinstance(message, m.TileDiscarded | m.MeldMade) and message.seat != 0 and message.offers != 0
 
 
 def _kept(session: Session) -> tuple[object, ...]:
@@ -167,7 +167,7 @@ def _words(text: str) -> str:
 
 
 def check_sent(frames: list[str]) -> None:
-    """We send few frames, each one that a server can read."""
+    """We send few frames, and a server can read each of them."""
     assert len(frames) <= MOST_SENT, "more frames are sent than any frame asks for"
     for frame in frames:
         m.parse_client(frame)
@@ -188,7 +188,7 @@ def check_log(session: Session) -> None:
 
 
 def check_table(record: np.void) -> None:
-    """Every tile is in one place, and none is lost."""
+    """Every tile is in exactly one place, and none is lost."""
     if record["phase"] == PHASE_IDLE:
         return
     places = np.full(TILES, AT_UNSEEN, np.uint8)

@@ -1,4 +1,4 @@
-"""Inputs of the fuzz target: what a server sends on one line after another, as a text file.
+"""Scripts for the fuzz target: a server's frames on one connection after another, as a text file.
 
 Each line of a file is a step: ``new line`` for a connection that replaces the one before, or a JSON string
 with the text of one frame.
@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from bot.traffic.reader import CapturedFrame, Heading, read_capture
 
 NEW_LINE: Final = None
-"""The step at which a new connection takes the place of the one before."""
+"""The step at which a new connection replaces the previous one."""
 _NEW_LINE_TEXT: Final = "new line"
 
 Script: TypeAlias = list[str | None]
@@ -28,13 +28,13 @@ def read_script(path: Path) -> Script:
 
 
 def write_script(path: Path, script: Iterable[str | None]) -> None:
-    """Keep steps in a file; a lone surrogate in a frame stays one."""
+    """Save steps to a file; a lone surrogate in a frame is preserved."""
     lines = (_NEW_LINE_TEXT if step is NEW_LINE else json.dumps(step) for step in script)
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def scripts_in(folder: Path) -> dict[str, Script]:
-    """Those of a folder by name."""
+    """The scripts of a folder by name."""
     return {path.stem: read_script(path) for path in sorted(folder.glob("*.txt"))}
 
 

@@ -1,4 +1,4 @@
-"""Makes the corpus anew: games in the local lobby as a client hears them.
+"""Generates the corpus again: games in the local lobby as a client receives them.
 
 python -m tests.fuzz.seeds
 """

@@ -1,4 +1,4 @@
-"""The corpus and the findings hold; and a while of fuzzing finds nothing new."""
+"""The corpus and earlier findings break no rule, and a short run of fuzzing finds nothing new."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from tests.fuzz.oracle import Broken, run
 from tests.fuzz.script import captured, read_script, scripts_in, write_script
 
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "5"))
-"""`make test` gives a minute."""
+"""`make test` sets a minute."""
 SEED = 0
-"""Always the same: a build that nothing broke does not fail. `make fuzz` tries new ones."""
+"""Fixed, so that an unchanged program cannot fail. `make fuzz` uses new seeds."""
 FILES = sorted([*CORPUS.glob("*.txt"), *FINDINGS.glob("*.txt")])
 
 

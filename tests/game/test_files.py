@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from game.files import expand_home, remove_leftovers, replace_file
+from game.files import expand_home, remove_leftovers, replace_file, replacing
 
 
 def test_two_concurrent_writers_leave_one_complete_file(
@@ -51,3 +51,14 @@ def test_only_old_leftovers_of_killed_writers_are_removed(tmp_path: Path) -> Non
 def test_what_is_no_path_is_refused(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         expand_home(text)
+
+
+def test_a_block_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    replace_file(path, b"old", mode=0o600)
+    with pytest.raises(KeyboardInterrupt), replacing(path) as file:
+        file.write(b"half")
+        raise KeyboardInterrupt
+    assert path.read_bytes() == b"old"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert list(tmp_path.iterdir()) == [path]

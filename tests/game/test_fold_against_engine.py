@@ -33,7 +33,7 @@ _HEURISTIC = HeuristicPolicy()
 
 def heuristic(rng: random.Random, table: Table, player: int, legal: list[Action]) -> Action:
     """Plays as the bot does."""
-    return decide(table.state, player, legal, _HEURISTIC, table.length).action
+    return decide(table.observe(player), _HEURISTIC).action
 
 
 def anyhow(rng: random.Random, table: Table, player: int, legal: list[Action]) -> Action:

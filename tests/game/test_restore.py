@@ -10,27 +10,17 @@ import pytest
 from game.actions import ActionKind
 from game.errors import StateMismatchError
 from game.events import EndRound, GameEvent
-from game.layout import ROUND_STATE
-from game.state import apply, hand_tiles, is_furiten, new_round
+from game.layout import PHASE_DRAW, ROUND_STATE
+from game.restore import concealed_hands
+from game.state import apply, is_furiten, new_round
 from game.table import Table, masked
-from game.walls import hidden_places
+from game.walls import LIVE_TILES, dealt_hands, hidden_places
 from tests.game.test_fold_against_engine import anyhow, boldly, clumped_wall
 from tests.stacked import Play, kinds, stacked_wall
 
 K = ActionKind
 # what cannot be known about a hand that changed unseen
 _NOT_KNOWN = ("waits", "missed_turn", "missed_riichi")
-
-
-def hands_of(table: Table) -> list[list[int]]:
-    """The true hands, with a tile just drawn last."""
-    hands = [hand_tiles(table.state, player) for player in range(4)]
-    drawn = int(table.state["drawn"])
-    for hand in hands:
-        if drawn in hand:
-            hand.remove(drawn)
-            hand.append(drawn)
-    return hands
 
 
 def hidden_of(table: Table) -> list[int]:
@@ -49,7 +39,8 @@ def view_of(table: Table, player: int) -> np.void:
 
 
 def restored(table: Table, player: int) -> Table:
-    return Table.restore(view_of(table, player), hands_of(table), hidden_of(table), length=table.length)
+    hands = concealed_hands(table.state)
+    return Table.restore(view_of(table, player), hands, hidden_of(table), length=table.length)
 
 
 def assert_alike(twin: Table, table: Table) -> None:
@@ -92,6 +83,47 @@ def test_a_restored_round_continues_like_the_original(seed: int) -> None:
         assert twin.scores == table.scores or table.done
 
 
+def before_the_draw(table: Table, player: int) -> np.void:
+    """The record as one player sees it before the newest event, a draw."""
+    record = new_round()
+    for event in table.events[:-1]:
+        apply(record, masked(event, player))
+    assert record["phase"] == PHASE_DRAW
+    return record
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_round_restored_before_the_first_draw_continues_like_the_original(seed: int) -> None:
+    rng = random.Random(seed)
+    table = Table(
+        seed, round_index=seed, honba=seed % 3, riichi_sticks=seed % 2, scores=(31000, 20000, 29000, 20000)
+    )
+    places = hidden_places(LIVE_TILES, 0, 1)
+    hands, hidden = dealt_hands(table.wall, seed % 4), [table.wall[place] for place in places]
+    record = before_the_draw(table, seed % 4)
+    before = record.tobytes()
+    twin = Table.restore(record, hands, hidden, length=table.length)
+    assert record.tobytes() == before
+    began = len(table.events) - 1
+    assert [twin.wall[place] for place in places] == hidden
+    assert dealt_hands(twin.wall, seed % 4) == hands
+    while not table.results:
+        assert_alike(twin, table)
+        answers = {p: anyhow(rng, table, p, table.legal(p)) for p in table.waiting()}
+        table.step(answers)
+        twin.step(answers)
+    assert until_round_end(twin.events) == until_round_end(table.events[began:])
+    assert (twin.scores, twin.honba, twin.riichi_sticks) == (table.scores, table.honba, table.riichi_sticks)
+
+
+def test_a_round_is_not_restored_before_a_replacement_tile() -> None:
+    play = Play(stacked_wall(("1111m456p789s112z", "", "", ""), "3z"))
+    play.act(0, K.ANKAN, "1m")
+    record = before_the_draw(play.table, 0)
+    with pytest.raises(StateMismatchError, match="no player is asked"):
+        Table.restore(record, concealed_hands(play.table.state), hidden_of(play.table))
+
+
 def test_a_restored_riichi_that_let_a_win_pass_may_never_ron() -> None:
     hands = ("78p234m406s678s55m", "", "", "")
     play = Play(stacked_wall(hands, "5z9p5z5z5z1s6p1s1s"))
@@ -102,8 +134,8 @@ def test_a_restored_riichi_that_let_a_win_pass_may_never_ron() -> None:
     play.pass_all()
     twin = restored(play.table, 2)
     for table in (play.table, twin):
-        thrown = next(a for a in table.legal(2) if a.tile == table.state["drawn"])
-        assert kinds(table.step({2: thrown}))[-2:] == ["Discard", "Draw"]
+        discarded = next(a for a in table.legal(2) if a.tile == table.state["drawn"])
+        assert kinds(table.step({2: discarded}))[-2:] == ["Discard", "Draw"]
         assert table.waiting() == [3]
 
 
@@ -112,7 +144,7 @@ def test_without_a_claim_in_this_deal_the_round_moves_on() -> None:
     play.act(0, K.DISCARD, "1z")
     assert play.table.waiting() == [1]
     view = view_of(play.table, 0)
-    hands, hidden = hands_of(play.table), hidden_of(play.table)
+    hands, hidden = concealed_hands(play.table.state), hidden_of(play.table)
     # in another deal both East winds are at the end of the wall
     swapped = [tile for tile in hands[1] if tile >> 2 == 27]
     others = list(hidden[-2:])
@@ -125,7 +157,7 @@ def test_without_a_claim_in_this_deal_the_round_moves_on() -> None:
 
 def test_tiles_that_do_not_fit_are_refused() -> None:
     table = Table(3)
-    view, hands, hidden = view_of(table, 0), hands_of(table), hidden_of(table)
+    view, hands, hidden = view_of(table, 0), concealed_hands(table.state), hidden_of(table)
     with pytest.raises(StateMismatchError, match="no player is asked"):
         Table.restore(new_round(), hands, hidden)
     with pytest.raises(StateMismatchError, match="is known and differs"):

@@ -12,8 +12,8 @@ K = ActionKind
 def test_a_turn_offers_every_face_once_and_the_drawn_copy_of_it() -> None:
     scene = Scene("123m406p789s1122z").draw("1z")
     assert scene.faces(K.DISCARD) == ["1m", "2m", "3m", "4p", "0p", "6p", "7s", "8s", "9s", "1z", "2z"]
-    thrown = next(a for a in scene.legal() if a.kind is K.DISCARD and a.tile >> 2 == 27)
-    assert thrown.tile == scene.record["drawn"]
+    discarded = next(a for a in scene.legal() if a.kind is K.DISCARD and a.tile >> 2 == 27)
+    assert discarded.tile == scene.record["drawn"]
 
 
 def test_red_and_plain_fives_are_two_discards() -> None:
@@ -32,7 +32,7 @@ def test_players_who_cannot_act_are_not_asked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hand", "thrown", "chi"),
+    ("hand", "discarded", "chi"),
     [
         ("23m456p789s11225z", "1m", ["2m3m"]),
         ("1234m56p789s1122z", "2m", ["1m3m", "3m4m"]),
@@ -42,8 +42,8 @@ def test_players_who_cannot_act_are_not_asked() -> None:
         ("1289m23p789s1122z", "1z", []),
     ],
 )
-def test_chi_from_the_player_before(hand: str, thrown: str, chi: list[str]) -> None:
-    scene = Scene(hand).own("4z", "4z").turn("4z").turn("4z").turn(thrown)
+def test_chi_from_the_player_before(hand: str, discarded: str, chi: list[str]) -> None:
+    scene = Scene(hand).own("4z", "4z").turn("4z").turn("4z").turn(discarded)
     assert sorted(scene.faces(K.CHI)) == sorted(chi)
 
 
@@ -53,7 +53,7 @@ def test_no_chi_from_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hand", "thrown", "pon", "kan"),
+    ("hand", "discarded", "pon", "kan"),
     [
         ("123m055p789s1122z", "5p", ["0p5p", "5p5p"], 1),
         ("123m05p789s11223z", "5p", ["0p5p"], 0),
@@ -62,8 +62,8 @@ def test_no_chi_from_others() -> None:
         ("123m456p789s1123z", "3z", [], 0),
     ],
 )
-def test_pon_and_open_kan_from_anybody(hand: str, thrown: str, pon: list[str], kan: int) -> None:
-    scene = Scene(hand).own("4z", "4z").turn("4z").turn(thrown)
+def test_pon_and_open_kan_from_anybody(hand: str, discarded: str, pon: list[str], kan: int) -> None:
+    scene = Scene(hand).own("4z", "4z").turn("4z").turn(discarded)
     assert sorted(scene.faces(K.PON)) == sorted(pon)
     assert len(scene.faces(K.DAIMINKAN)) == kan
     if pon:
@@ -71,7 +71,7 @@ def test_pon_and_open_kan_from_anybody(hand: str, thrown: str, pon: list[str], k
 
 
 @pytest.mark.parametrize(
-    ("hand", "thrown", "own", "allowed"),
+    ("hand", "discarded", "own", "allowed"),
     [
         # 1m called into 123m: neither 1m nor 4m may be discarded next
         ("12344m56p789s11z4p", "1m", ("2m", "3m"), "4p 5p 6p 7s 8s 9s 1z"),
@@ -81,17 +81,17 @@ def test_pon_and_open_kan_from_anybody(hand: str, thrown: str, pon: list[str], k
         ("1334m56p789s112z4p", "2m", ("1m", "3m"), "3m 4m 4p 5p 6p 7s 8s 9s 1z 2z"),
     ],
 )
-def test_kuikae(hand: str, thrown: str, own: tuple[str, str], allowed: str) -> None:
-    scene = Scene(hand).own("4z", "4z").turn("4z").turn("4z").turn(thrown).chi(*own, player=0)
+def test_kuikae(hand: str, discarded: str, own: tuple[str, str], allowed: str) -> None:
+    scene = Scene(hand).own("4z", "4z").turn("4z").turn("4z").turn(discarded).chi(*own, player=0)
     assert scene.faces(K.DISCARD) == list(allowed.split())
 
 
-@pytest.mark.parametrize(("thrown", "offered"), [("1p", False), ("4p", False), ("2p", True)])
-def test_a_call_that_leaves_only_forbidden_tiles_is_no_call(thrown: str, offered: bool) -> None:
+@pytest.mark.parametrize(("discarded", "offered"), [("1p", False), ("4p", False), ("2p", True)])
+def test_a_call_that_leaves_only_forbidden_tiles_is_no_call(discarded: str, offered: bool) -> None:
     scene = Scene("1234p112233z9m89s").own("4z", "4z")
     for wind, out in (("1z", "9m"), ("2z", "9s"), ("3z", "8s")):
         scene.turn(wind).pon(0).discard(out)
-    scene.turn("9s").turn("9s").turn(thrown)
+    scene.turn("9s").turn("9s").turn(discarded)
     assert (K.CHI in scene.kinds()) is offered
 
 
@@ -170,8 +170,8 @@ def test_ron_needs_a_yaku_and_no_furiten() -> None:
     assert K.RON not in none.kinds()
     missed = Scene("23m456p789s11z555z").own("4z", "4z").turn("1m").turn("4m")
     assert K.RON not in missed.kinds()
-    thrown = Scene("123m456p789s11z55z").own("5z", "5z").turn("5z")
-    assert K.RON not in thrown.kinds()
+    discarded = Scene("123m456p789s11z55z").own("5z", "5z").turn("5z")
+    assert K.RON not in discarded.kinds()
 
 
 def test_tsumo_of_a_closed_hand_needs_no_more() -> None:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-import learning.matches.session
-from learning.matches.session import Ended, Setup, player_of_blocks
-from learning.workers.pool import DONE, Done
+import learning.matches.runner
+from game.workers.pool import DONE, Done
+from learning.matches.runner import Ended, Setup, player_of_blocks
 from tests.bot.conftest import restore_logs
 
 __all__ = ["here", "restore_logs"]
@@ -25,4 +25,4 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
                 yield task, ended
             yield task, DONE
 
-    monkeypatch.setattr(learning.matches.session, "spread", spread)
+    monkeypatch.setattr(learning.matches.runner, "spread", spread)

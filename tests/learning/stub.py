@@ -12,7 +12,7 @@ from game.packing import Packed, pack_all
 from learning.corpus.absences import absences
 from learning.corpus.layout import ABSENCE, GAME
 from learning.corpus.reader import Corpus
-from learning.samples.choice import ALL_PLAYERS, Choice
+from learning.samples.choice import ALL_PLAYERS, SelectedDecisions
 
 
 class _Stub:
@@ -42,6 +42,6 @@ def corpus_of(*games: Sequence[GameEvent], hanchan: bool = True) -> Corpus:
     return cast(Corpus, _Stub(games, hanchan=hanchan))
 
 
-def everybody(games: int) -> Choice:
+def everybody(games: int) -> SelectedDecisions:
     """All players of the first games."""
-    return Choice(np.arange(games), np.full(games, ALL_PLAYERS, np.uint8))
+    return SelectedDecisions(np.arange(games), np.full(games, ALL_PLAYERS, np.uint8))

@@ -11,21 +11,23 @@ from typer.testing import CliRunner
 
 from bot import cli
 from game.actions import ActionKind
+from game.observation import Observation
 from game.rules import legal_actions
+from game.settlement import LAST_ROUND
 from learning.accuracy import Settings, answers, evaluate, make_settings
 from learning.accuracy.answers import answers_of, heuristic_answers
-from learning.accuracy.data import Players, opened, players_of
+from learning.accuracy.data import EvaluatedPlayers, opened, players_of
 from learning.accuracy.report import AccuracyReport
 from learning.accuracy.scores import AI, Answers, cuts_of, interval_of, scores_of
 from learning.corpus.build import build
 from learning.corpus.layout import SPLITS
 from learning.corpus.reader import Corpus
-from learning.samples.choice import Choice
+from learning.samples.choice import SelectedDecisions
 from learning.samples.positions import Positions, positions_of
 from learning.supervised.plan import Selection, features_of
 from policies.checkpoint import Card, save
 from policies.decision import decide
-from policies.features.encode import HANCHAN_LAST_ROUND, encode
+from policies.features.encode import encode
 from policies.features.table import SETS
 from policies.heuristic.player import HeuristicPolicy
 from policies.inference import Model
@@ -77,12 +79,12 @@ def saved(folder: Path, seed: int, slots: tuple[Slot, ...] = tuple(Slot)) -> Pat
     return folder
 
 
-def everybody(corpus: Corpus) -> Players:
+def everybody(corpus: Corpus) -> EvaluatedPlayers:
     with opened([corpus.folder]) as source:
         return players_of(source, "all", Selection())
 
 
-def positions(corpus: Corpus, players: Players, slot: Slot) -> Positions:
+def positions(corpus: Corpus, players: EvaluatedPlayers, slot: Slot) -> Positions:
     """All decisions, people's first."""
     people, ai = (positions_of(corpus, choice, slot) for choice in players)
     moved = ai._replace(owners=ai.owners + len(people.players))
@@ -221,7 +223,7 @@ def expected(trained: Network, slot: Slot, found: Positions) -> list[tuple[int, 
         found.players[owners],
         features_of(slot),
         calls=calls,
-        last_round=HANCHAN_LAST_ROUND,
+        last_round=LAST_ROUND["hanchan"],
     )
     with torch.inference_mode():
         logits = trained(as_input(torch.from_numpy(planes))).double()
@@ -235,9 +237,9 @@ def expected(trained: Network, slot: Slot, found: Positions) -> list[tuple[int, 
             out.append((order.index(int(found.labels[row])), False, False))
             continue
         yes = torch.softmax(logits[rows], 1)[:, 1]
-        his = found.labels[rows].argmax() if found.labels[rows].any() else None
+        actual = found.labels[rows].argmax() if found.labels[rows].any() else None
         ours = int(yes.argmax()) if float(yes.max()) > 0.5 else None
-        out.append((int(his != ours), his is not None, ours is not None))
+        out.append((int(actual != ours), actual is not None, ours is not None))
     return out
 
 
@@ -257,7 +259,7 @@ def test_the_rule_based_player_is_asked_about_the_same_decisions(corpus: Corpus,
         options = [action for action in legal if action.kind in KINDS[slot]]
         otherwise = [action for action in legal if action.kind in (ActionKind.DISCARD, ActionKind.PASS)]
         asked = options if slot is Slot.DISCARD else options + otherwise
-        action = decide(record, player, asked, HeuristicPolicy(), "hanchan").action
+        action = decide(Observation(record, player, tuple(asked), "hanchan"), HeuristicPolicy()).action
         if slot is Slot.DISCARD:
             right = [action.tile >> 2] == labels
         elif action in options:
@@ -336,12 +338,12 @@ def test_the_command_prints_plain_columns(corpus: Corpus, checkpoints: Path) -> 
     (title,) = (line.split() for line in lines if line.startswith("pon"))
     assert title[:3] == ["pon", "decisions", "top-1"]
     assert any(line.startswith("rank AI ") for line in lines)
-    assert "under 6 renamings" in result.stdout
+    assert "averaged over 6 permutations" in result.stdout
     assert "heuristic" not in result.stdout
     assert "─" not in result.stdout
 
 
-def test_averaging_over_renamings_changes_answers(corpus: Corpus, checkpoints: Path) -> None:
+def test_averaging_over_permutations_changes_answers(corpus: Corpus, checkpoints: Path) -> None:
     def measured(permutations: int) -> AccuracyReport:
         settings = make_settings(
             checkpoints=[checkpoints], models=["riichi"], split="all", averaging=permutations, heuristic=0
@@ -395,6 +397,8 @@ def test_chosen_seats_alone_are_asked(corpus: Corpus) -> None:
     got = answers_of(corpus, players, slot, Model(network(slot, 0), features_of(slot)))
     assert len(got.place)
     assert got.rank.min() >= 17
-    nobody = Choice(np.empty(0, np.int64), np.empty(0, np.uint8))
-    none = answers_of(corpus, Players(nobody, nobody), slot, Model(network(slot, 0), features_of(slot)))
+    nobody = SelectedDecisions(np.empty(0, np.int64), np.empty(0, np.uint8))
+    none = answers_of(
+        corpus, EvaluatedPlayers(nobody, nobody), slot, Model(network(slot, 0), features_of(slot))
+    )
     assert not len(none.place)

@@ -13,7 +13,7 @@ from bot import cli
 from game.events import Win
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
-from learning.danger.counts import HELD, THROWN, count, no_counts
+from learning.danger.counts import DISCARDED, HELD, count, no_counts
 from learning.samples.choice import choose
 from learning.samples.positions import positions_of
 from replays.formats import read_game
@@ -37,12 +37,12 @@ def test_discards_deal_in_where_a_player_won_on_them(shard: Path) -> None:
     for _, text in texts(MODERN, GAMES):
         events = read_game(text).events
         won += sum(isinstance(event, Win) and event.player != event.from_player for event in events)
-    dealt_in = counts.tiles[THROWN, :, :, 3].sum()
+    dealt_in = counts.tiles[DISCARDED, :, :, 3].sum()
     # not counted: players in riichi, and players without a choice
     assert 0.7 * won <= dealt_in <= won
-    held, thrown = counts.tiles[HELD, :, :, 0].sum(), counts.tiles[THROWN, :, :, 0].sum()
-    assert 5 * thrown < held < 14 * thrown
-    assert counts.tiles[THROWN, :, :, 0].sum() == counts.hands[:, :, 0].sum()
+    held, discarded = counts.tiles[HELD, :, :, 0].sum(), counts.tiles[DISCARDED, :, :, 0].sum()
+    assert 5 * discarded < held < 14 * discarded
+    assert counts.tiles[DISCARDED, :, :, 0].sum() == counts.hands[:, :, 0].sum()
 
 
 def test_the_report_shows_the_effect_of_melds(shard: Path) -> None:

@@ -16,14 +16,14 @@ from typer.testing import CliRunner
 from bot import cli
 from game.errors import ConfigError
 from game.table import Table
-from learning.arena.plan import Plan
+from learning.arena.plan import ArenaPlan
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
 from learning.corpus.verify import verify
 from learning.matches.players import Contender
 from learning.matches.records import CRASHES_FOLDER, RECORDS_FOLDER
 from learning.matches.store import RESULTS_FILE, read_results
-from learning.selfplay import SelfPlay, Summary, players_of, run
+from learning.selfplay import SelfPlay, SelfPlaySummary, players_of, run
 from learning.supervised.plan import make_plan
 from learning.supervised.run import train
 from replays.formats import read_game
@@ -63,7 +63,7 @@ def test_players_sit_in_every_order_equally_often_over_walls_of_their_own() -> N
 
 
 def test_the_walls_are_not_those_of_a_comparison() -> None:
-    arena = Plan(challenger=RANDOM, champions=RANDOM, sets=25)
+    arena = ArenaPlan(challenger=RANDOM, champions=RANDOM, sets=25)
     ours = {a_plan(100).seating(number).seed for number in range(100)}
     assert not ours & {arena.seating(number).seed for number in range(100)}
 
@@ -161,7 +161,7 @@ def test_the_command_prints_a_summary(tmp_path: Path) -> None:
     command = ["selfplay", *FLAGS, "--games", "2", "--workers", "1", "--out", str(tmp_path)]
     result = CliRunner().invoke(cli.app, [*command, "--json"])
     assert result.exit_code == 0
-    found = msgspec.json.decode(result.stdout, type=Summary)
+    found = msgspec.json.decode(result.stdout, type=SelfPlaySummary)
     assert (found.games, found.played, found.plan.seed) == (2, 2, 5)
     assert found.records == str(tmp_path / RECORDS_FOLDER)
     result = CliRunner().invoke(cli.app, command)

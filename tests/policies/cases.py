@@ -23,7 +23,7 @@ class Case:
     allowed: tuple[str, ...]
     hand: str
     draw: str = ""
-    thrown: str = ""
+    discarded: str = ""
     dora: str = "1z"
     round_index: int = 0
     scores: tuple[int, int, int, int] = EVEN
@@ -52,7 +52,7 @@ class Case:
         assert not any(queues.values()), f"{self.name}: the rivers do not fit"
         if self.wall_left >= 0:
             scene.record["wall_left"] = self.wall_left
-        return scene.draw(self.draw) if self.draw else scene.turn(self.thrown)
+        return scene.draw(self.draw) if self.draw else scene.turn(self.discarded)
 
 
 def _tiles(text: str) -> list[str]:
@@ -128,25 +128,25 @@ CASES = (
         "dragons with two dora",
         "a value triplet with two dora is a quick 3,900",
         ("pon",),
-        "340m67p23499s155z", thrown="5z", dora="4m", own="9p", rivers={1: "1m", 2: "9m"},
+        "340m67p23499s155z", discarded="5z", dora="4m", own="9p", rivers={1: "1m", 2: "9m"},
     ),
     Case(
         "no call into a hand without a yaku",
         "a terminal hand without a value triplet needs riichi",
         ("pass",),
-        "1235m34789p4699s", thrown="5s", own="9p", rivers={1: "1m", 2: "9m"},
+        "1235m34789p4699s", discarded="5s", own="9p", rivers={1: "1m", 2: "9m"},
     ),
     Case(
         "tenpai before the wall runs out",
         "the last chance to be tenpai, which needs no yaku",
         ("chi",),
-        "1235m34789p4699s", thrown="5s", own="9p", rivers={1: "1m", 2: "9m"}, wall_left=3,
+        "1235m34789p4699s", discarded="5s", own="9p", rivers={1: "1m", 2: "9m"}, wall_left=3,
     ),
     Case(
         "first in the last round",
         "a quick cheap win keeps first place",
         ("pon",),
-        "340m67p23499s155z", thrown="5z", round_index=7, scores=(32000, 30000, 20000, 18000),
+        "340m67p23499s155z", discarded="5z", round_index=7, scores=(32000, 30000, 20000, 18000),
         own="9p", rivers={3: "2z", 1: "1m", 2: "9m"},
     ),
     # --- kan ---
@@ -205,7 +205,7 @@ CASES = (
         "pon of a dragon with two red fives",
         "opening costs little, is quick and pays",
         ("pon",),
-        "34m4405778p33s55z", thrown="5z", dora="4m", round_index=3,
+        "34m4405778p33s55z", discarded="5z", dora="4m", round_index=3,
         own="4z9s6s", rivers={1: "9s4z1m", 2: "3z9m", 3: "3z4z1m"},
         source="2009030901gm-00e1-0000-412989b8, E1, 3",
     ),
@@ -213,7 +213,7 @@ CASES = (
         "chi behind a riichi",
         "tenpai with a value triplet, late, against one riichi",
         ("chi",),
-        "23m6899p4446s111z", thrown="4m", dora="3m", scores=(19800, 28200, 24000, 28000),
+        "23m6899p4446s111z", discarded="4m", dora="3m", scores=(19800, 28200, 24000, 28000),
         own="3z8m7z1s6z2s3s7z2s2p8s",
         rivers={1: "3z2z2z1m4z7z8s5p5p0s4m", 2: "8s3s1m5s4z*4m0p5m8p4z3p", 3: "9s7z5z6s3m1m5p5m3s2s"},
         source="2009031023gm-00e1-0000-73a42ae2, E2, 11",
@@ -222,7 +222,7 @@ CASES = (
         "dragon passed with a slow hand",
         "three away without a dora: better to stay closed",
         ("pass",),
-        "79m57p67778s1677z", thrown="7z", dora="8s", round_index=3, scores=(15400, 33400, 28300, 22900),
+        "79m57p67778s1677z", discarded="7z", dora="8s", round_index=3, scores=(15400, 33400, 28300, 22900),
         own="4z3z1m", rivers={1: "1m1s2z", 2: "2z9p", 3: "9p2z1s"},
         source="2010082207gm-00a9-0000-13f75e7f, E4, 3",
     ),

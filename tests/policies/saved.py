@@ -11,7 +11,7 @@ import torch
 from msgspec.structs import replace
 from torch import Tensor
 
-from policies.checkpoint import Card, Data, Model, Stored, Training, save
+from policies.checkpoint import Card, Data, Model, Training, WeightsFile, save
 from policies.checkpoint.architectures import NETWORKS
 from policies.checkpoint.card import encode_card, sealed, tensors_file
 from policies.features.table import LITE, LITE_CALL, SETS
@@ -59,7 +59,7 @@ def forge(folder: Path, card: Card, data: bytes) -> Path:
     digest = hashlib.sha256(data).hexdigest()
     file = tensors_file(card.model, digest)
     (folder / file).write_bytes(data)
-    forge_card(folder, replace(card, tensors=Stored(file, len(data), digest)))
+    forge_card(folder, replace(card, tensors=WeightsFile(file, len(data), digest)))
     return folder / file
 
 

@@ -16,7 +16,7 @@ def text(action: Action) -> str:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name.replace(" ", "-"))
 def test_case(case: Case) -> None:
     scene = case.scene()
-    decision = decide(scene.record, 0, scene.legal(), HeuristicPolicy(), case.length)
+    decision = decide(scene.observe(length=case.length), HeuristicPolicy())
     top = ", ".join(f"{text(o.action)} {o.probability:.2f}" for o in decision.options[:4])
     assert text(decision.action) in case.allowed, f"{case.why}; got {top}"
     assert not decision.fallback_reason

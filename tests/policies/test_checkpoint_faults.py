@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from game.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch
-from policies.checkpoint import Card, Stored, load, models_in
+from policies.checkpoint import Card, WeightsFile, load, models_in
 from policies.checkpoint.architectures import shapes_of
 from policies.checkpoint.card import LARGEST_CARD, decode_card, sealed, tensors_file
 from policies.checkpoint.store import LARGEST_FILE
@@ -378,7 +378,7 @@ def test_an_oversized_file_is_refused_unread(tmp_path: Path, honest: bool) -> No
     digest = "0" * 64
     path = tmp_path / tensors_file("discard", digest)
     _sparse(path, size)
-    forge_card(tmp_path, replace(CARD, tensors=Stored(path.name, size if honest else len(DATA), digest)))
+    forge_card(tmp_path, replace(CARD, tensors=WeightsFile(path.name, size if honest else len(DATA), digest)))
     tracemalloc.start()
     error = refused(tmp_path)
     peak = tracemalloc.get_traced_memory()[1]
@@ -389,7 +389,7 @@ def test_an_oversized_file_is_refused_unread(tmp_path: Path, honest: bool) -> No
 
 def test_a_network_too_large_for_its_limit_is_refused_unread(tmp_path: Path) -> None:
     huge = replace(CARD, architecture=replace(CARD.architecture, width=1024, depth=20))
-    stored = Stored(tensors_file("discard", "0" * 64), LARGEST_FILE + 1, "0" * 64)
+    stored = WeightsFile(tensors_file("discard", "0" * 64), LARGEST_FILE + 1, "0" * 64)
     path = forge_card(tmp_path, replace(huge, tensors=stored))
     error = refused(tmp_path)
     assert (error.file, error.field) == (path, "tensors.bytes")
@@ -433,14 +433,14 @@ def test_an_oversized_or_nested_card_is_refused(tmp_path: Path) -> None:
 def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
     inner = tmp_path / "in"
     inner.mkdir()
-    path = forge_card(inner, replace(CARD, tensors=Stored(name, 0, "0" * 64)))
+    path = forge_card(inner, replace(CARD, tensors=WeightsFile(name, 0, "0" * 64)))
     error = refused(inner)
     assert (type(error), error.file, error.field) == (CheckpointCorrupt, path, "tensors.file")
 
 
 @pytest.mark.parametrize("sha256", ["", "0" * 63, "0" * 65, "A" * 64, "../../" + "0" * 58, "0" * 64 + "\n"])
 def test_what_is_no_hash_is_refused(tmp_path: Path, sha256: str) -> None:
-    forge_card(tmp_path, replace(CARD, tensors=Stored(f"discard-{sha256[:8]}.safetensors", 0, sha256)))
+    forge_card(tmp_path, replace(CARD, tensors=WeightsFile(f"discard-{sha256[:8]}.safetensors", 0, sha256)))
     assert refused(tmp_path).field == "tensors.sha256"
 
 

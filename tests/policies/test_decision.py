@@ -4,12 +4,14 @@ import math
 from collections.abc import Callable, Sequence
 
 import pytest
+from msgspec.structs import replace
 from structlog.testing import capture_logs
 
-import policies.decision
+import policies.flow
 from game.actions import NINE_TERMINALS, PASS, RIICHI, Action, ActionKind
 from game.errors import ModelError
-from policies.decision import Decision, PolicyGuard, decide, fall_back, flow
+from policies.decision import Decision, PolicyGuard, decide, fall_back
+from policies.flow import flow
 from policies.heuristic.player import HeuristicPolicy
 from policies.slots import Policy, Slot
 from tests.policies.fakes import Broken, Scripted
@@ -17,7 +19,7 @@ from tests.scene import Scene
 
 
 def choose(scene: Scene, policy: Policy, player: int = 0) -> Decision:
-    return decide(scene.record, player, scene.legal(player), policy, "hanchan", budget_ms=1000)
+    return decide(scene.observe(player), policy)
 
 
 def only(scene: Scene, kind: ActionKind, player: int = 0) -> Action:
@@ -97,7 +99,7 @@ def test_a_win_that_would_end_the_game_in_fourth_place_is_let_go() -> None:
 def test_one_legal_action_is_forced() -> None:
     scene, policy = ready(), Scripted()
     action = discard(scene, "5z")
-    decision = decide(scene.record, 0, [action], policy, "hanchan")
+    decision = decide(replace(scene.observe(), legal=(action,)), policy)
     assert (decision.action, decision.step, decision.source) == (action, "forced", "rule")
     assert not policy.asked
 
@@ -138,7 +140,7 @@ def test_a_claim_without_a_yes_passes() -> None:
 
 def test_questions_can_be_answered_side_by_side() -> None:
     scene = claim()
-    steps = flow(scene.record, 0, scene.legal(), "hanchan")
+    steps = flow(scene.observe())
     question = next(steps)
     assert question.slot is Slot.CHI
     assert all(action.kind is ActionKind.CHI for action in question.options)
@@ -206,7 +208,7 @@ def test_a_broken_win_rule_still_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> bool:
         raise ValueError("no such score")
 
-    monkeypatch.setattr(policies.decision, "should_win", broken)
+    monkeypatch.setattr(policies.flow, "should_win", broken)
     scene = Scene("123456789m11p67s").draw("8s")
     decision = choose(scene, Scripted())
     assert decision.action.kind is ActionKind.TSUMO
@@ -217,31 +219,29 @@ def test_no_legal_action_is_answered_all_the_same() -> None:
     own = Scene("123456789m139p5z").draw("9s")
     drawn = int(own.record["drawn"])
     for scene, expected in ((own, Action(ActionKind.DISCARD, drawn)), (claim(), PASS)):
-        decision = decide(scene.record, 0, [], Scripted(), "hanchan")
+        decision = decide(replace(scene.observe(), legal=()), Scripted())
         assert decision.action == expected
         assert decision.fallback_reason.startswith("no legal action")
 
 
 def test_a_late_policy_is_replaced_by_the_heuristic() -> None:
     scene = ready()
-    decision = fall_back(scene.record, 0, scene.legal(), "hanchan", "late: 3,000 ms", budget_ms=2000)
+    decision = fall_back(scene.observe(), "late: 3,000 ms")
     assert decision.action == choose(scene, HeuristicPolicy()).action
     assert (decision.source, decision.fallback_reason) == ("fallback", "late: 3,000 ms")
-    assert decision.budget_ms == 2000
 
 
 def test_after_some_faults_rules_play_the_rest_of_the_game() -> None:
     scene = ready()
-    legal = scene.legal()
     policy = Broken(_raise)
     guard = PolicyGuard(policy, limit=2)
-    sources = [guard.decide(scene.record, 0, legal, "hanchan").source for _ in range(4)]
+    sources = [guard.decide(scene.observe()).source for _ in range(4)]
     assert sources == ["fallback", "fallback", "rule", "rule"]
     assert guard.tripped
     assert policy.calls == 2
     guard.new_game()
     assert not guard.tripped
-    assert guard.decide(scene.record, 0, legal, "hanchan").source == "fallback"
+    assert guard.decide(scene.observe()).source == "fallback"
 
 
 def test_faults_seen_from_outside_count() -> None:
@@ -252,7 +252,7 @@ def test_faults_seen_from_outside_count() -> None:
 
 def test_the_flow_names_a_wrong_answer() -> None:
     scene = ready()
-    steps = flow(scene.record, 0, scene.legal(), "hanchan")
+    steps = flow(scene.observe())
     next(steps)
     with pytest.raises(ModelError, match="kan slot: 2 numbers for 1 options"):
         steps.send([0.1, 0.2])

@@ -10,6 +10,7 @@ import numpy as np
 from game.actions import Action, ActionKind
 from game.events import Discard
 from game.forbidden import broken_rule
+from game.observation import Observation
 from game.rules import legal_actions
 from game.state import apply, new_round
 from policies.decision import decide
@@ -24,7 +25,7 @@ PLAIN = (LITE, SUPHX)
 
 
 def by_the_rules(record: np.void, legal: list[Action]) -> Action:
-    return decide(record, US, legal, POLICY, "hanchan").action
+    return decide(Observation(record, US, tuple(legal), "hanchan"), POLICY).action
 
 
 def test_we_choose_legally_whatever_the_others_do() -> None:
@@ -35,7 +36,7 @@ def test_we_choose_legally_whatever_the_others_do() -> None:
         for record, legal in lawless.play():
             asked += 1
             assert legal
-            decision = decide(record, US, legal, POLICY, "hanchan")
+            decision = decide(Observation(record, US, tuple(legal), "hanchan"), POLICY)
             assert decision.source != "fallback"
             assert decision.action in legal
             if asked % 7 == 0:

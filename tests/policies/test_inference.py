@@ -45,11 +45,11 @@ def met_in_play(slot: Slot, count: int, length: GameLength = "hanchan") -> list[
     while len(found) < count:
         actions = {}
         for player in table.waiting():
-            legal = table.legal(player)
-            options = tuple(action for action in legal if action.kind in kinds)
+            observation = table.observe(player)
+            options = tuple(action for action in observation.legal if action.kind in kinds)
             if options:
-                found.append(Question(slot, table.state.copy(), player, options, length))
-            actions[player] = decide(table.state, player, legal, policy, length).action
+                found.append(Question(slot, observation.record.copy(), player, options, length))
+            actions[player] = decide(observation, policy).action
         table.step(actions)
     return found[:count]
 
@@ -226,7 +226,7 @@ def test_networks_play_a_whole_game_without_a_fallback() -> None:
     while not table.done:
         actions = {}
         for player in table.waiting():
-            decision = decide(table.state, player, table.legal(player), policy, table.length)
+            decision = decide(table.observe(player), policy)
             sources.add(decision.source)
             actions[player] = decision.action
         table.step(actions)

@@ -16,7 +16,7 @@ from policies.checkpoint import Card, describe, load, network_of, save
 from policies.reward import (
     INPUTS,
     ROUND_START,
-    Games,
+    PaddedGames,
     RewardArchitecture,
     RewardNetwork,
     encode,
@@ -46,7 +46,7 @@ def starts(rounds: list[Round]) -> np.ndarray:
     return np.array(rounds, ROUND_START)
 
 
-def games(length: GameLength = "hanchan") -> Games:
+def games(length: GameLength = "hanchan") -> PaddedGames:
     return together([(starts(FIRST), length), (starts(SECOND), length)])
 
 

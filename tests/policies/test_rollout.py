@@ -15,7 +15,7 @@ from game.table import Table
 from policies.decision import decide
 from policies.heuristic.player import HeuristicPolicy
 from policies.random_play import RandomPolicy
-from policies.rollout import Played, PolicyChooser, Rollout, Seating, Times
+from policies.rollout import FinishedGame, PolicyChooser, Rollout, Seating, Times
 from policies.slots import Policy, Question, Slot, Source
 from tests.policies.heuristic.test_player import hidden
 from tests.policies.models import a_policy
@@ -31,7 +31,7 @@ def seatings(count: int, players: Four = ALL_FIRST) -> list[Seating]:
     return [Seating(number, 1000 + number, players) for number in range(count)]
 
 
-def games(run: Rollout, count: int, players: Four = ALL_FIRST) -> dict[int, Played]:
+def games(run: Rollout, count: int, players: Four = ALL_FIRST) -> dict[int, FinishedGame]:
     return {played.seating.number: played for played in run.play(seatings(count, players))}
 
 
@@ -67,10 +67,9 @@ def test_a_rollout_plays_the_same_games_as_single_decisions() -> None:
     while not table.done:
         answers = {}
         for player in table.waiting():
-            legal = table.legal(player)
-            asked[player] += len(legal) > 1
-            decision = decide(table.state, player, legal, policies[player], table.length)
-            answers[player] = decision.action
+            observation = table.observe(player)
+            asked[player] += len(observation.legal) > 1
+            answers[player] = decide(observation, policies[player]).action
         table.step(answers)
     played = games(rollout(HeuristicPolicy(), RandomPolicy(), tables=1), 1, (0, 1, 1, 1))[0]
     assert played.events == tuple(table.events)
@@ -217,7 +216,7 @@ def test_one_bad_position_costs_one_decision() -> None:
 
 
 @functools.cache
-def sound_game() -> Played:
+def sound_game() -> FinishedGame:
     return games(rollout(HeuristicPolicy()), 1)[0]
 
 

@@ -1,4 +1,4 @@
-"""The checkpoints shipped with the program."""
+"""The checkpoints included with the program."""
 
 from __future__ import annotations
 

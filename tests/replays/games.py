@@ -39,8 +39,7 @@ def whole_game(seed: int = 1) -> GameRecord:
             break
         answers = {}
         for player in table.waiting():
-            legal = table.legal(player)
-            answers[player] = decide(table.state, player, legal, policy, "tonpuu").action
+            answers[player] = decide(table.observe(player), policy).action
         events += table.step(answers)
         if turn == 20:
             events.append(PlayerLeft(2))

@@ -116,19 +116,19 @@ def test_a_ron_names_whose_tile_it_is() -> None:
         read(scene, {**message, "target": 1})
 
 
-def test_a_twin_of_the_tile_just_drawn_can_be_thrown_from_the_hand() -> None:
+def test_a_twin_of_the_tile_just_drawn_can_be_discarded_from_the_hand() -> None:
     scene = Scene("123m406p789s1122z").draw("2z")
     drawn = int(scene.record["drawn"])
     assert read(scene, dahai("S", tsumogiri=True)) == Action(ActionKind.DISCARD, drawn)
     assert read(scene, dahai("S")) == Action(ActionKind.DISCARD, drawn)
-    thrown = read(scene, dahai("S", tsumogiri=False))
-    assert thrown.tile != drawn
-    assert thrown.tile in scene.hand()
+    discarded = read(scene, dahai("S", tsumogiri=False))
+    assert discarded.tile != drawn
+    assert discarded.tile in scene.hand()
     table = Table(wall=_wall_with_a_twin())
     first = table.events[-1].tile  # type: ignore[union-attr]
     twin = read_action(dahai("E", tsumogiri=False), table.legal(0), table.state, 0)
-    thrown_event = table.step({0: twin})[0]
-    assert (thrown_event.tile, thrown_event.tsumogiri) == (twin.tile, False)  # type: ignore[union-attr]
+    discard_event = table.step({0: twin})[0]
+    assert (discard_event.tile, discard_event.tsumogiri) == (twin.tile, False)  # type: ignore[union-attr]
     assert twin.tile != first
 
 
@@ -138,7 +138,7 @@ def _wall_with_a_twin() -> list[int]:
     return [108, *wall[:51], 109, *wall[51:]]
 
 
-def test_in_riichi_only_the_drawn_tile_is_thrown() -> None:
+def test_in_riichi_only_the_drawn_tile_is_discarded() -> None:
     scene = Scene("123m406p789s1122z").draw("9p").riichi("9p").turn("3s").turn("3s").turn("3s").draw("7s")
     assert read(scene, dahai("7s", tsumogiri=True)).tile == int(scene.record["drawn"])
     with pytest.raises(IllegalActionError, match="may only: discard 7s"):
@@ -214,7 +214,7 @@ def test_every_choice_of_whole_games_crosses_the_wire(policy_type: type[Policy],
             said = [write_action(action, there, player) for action in legal_actions(there, player)]
             assert said == [write_action(action, table.state, player) for action in legal]
             assert [read_action(answer, legal, table.state, player) for answer in said] == legal
-            answers[player] = decide(table.state, player, legal, policy, "tonpuu").action
+            answers[player] = decide(table.observe(player), policy).action
         table.step(answers)
     assert len(table.results) >= 4
 

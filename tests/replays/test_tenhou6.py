@@ -39,7 +39,7 @@ from replays.tenhou6_tokens import (
     Gap,
     OwnKan,
     Take,
-    Throw,
+    WrittenDiscard,
     meld_text,
     parse_discard,
     parse_draw,
@@ -268,10 +268,10 @@ def test_draws_and_calls(token: int | str, meaning: object) -> None:
 @pytest.mark.parametrize(
     ("token", "meaning"),
     [
-        (60, Throw(60)),
-        (51, Throw(51)),
-        ("r35", Throw(35, riichi=True)),
-        ("r60", Throw(60, riichi=True)),
+        (60, WrittenDiscard(60)),
+        (51, WrittenDiscard(51)),
+        ("r35", WrittenDiscard(35, riichi=True)),
+        ("r60", WrittenDiscard(60, riichi=True)),
         (0, Gap()),
         ("424242a42", OwnKan(MeldKind.ANKAN, 42, (42, 42, 42))),
         ("k37373737", OwnKan(MeldKind.KAKAN, 37, (37, 37, 37))),

@@ -1,7 +1,7 @@
 """The client: connects, logs in, plays its games, and reconnects whenever the connection is lost.
 
 The session interprets frames, the player chooses answers, `client.opening` decides where we may connect,
-`client.retry` when to try again, and `client.line` when a connection is dead.
+`client.retry` when to try again, and `client.connection` when a connection is dead.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from bot.logs.redaction import redact
 from bot.player.clock import Clock
 from bot.player.pace import ready_delay_s
 from bot.player.seat_player import SeatPlayer, SeatPrompt
+from bot.tenhou.client.connection import TenhouConnection
 from bot.tenhou.client.journal import Journal
-from bot.tenhou.client.line import Line
 from bot.tenhou.client.opening import open_connection
 from bot.tenhou.client.retry import Tries, Waits, explain, process_exception, wait_s
 from bot.tenhou.client.settings import ClientSettings, Direction, Hooks
-from bot.tenhou.gate import Conduct
+from bot.tenhou.gate import PlayTerms
 from bot.tenhou.messages import Ready, render_json
 from bot.tenhou.session import Session
 from bot.tenhou.session.events import (
@@ -73,7 +73,7 @@ class TenhouClient:
     """Plays games with one login, over as many connections as needed.
 
     Args:
-        settings: of the connection.
+        settings: settings of the connection.
         session: interprets frames; keeps the running game across reconnections.
         player: answers the prompts; closed when the run ends.
         journal: logs events and collects results.
@@ -100,7 +100,7 @@ class TenhouClient:
         self._clock = clock
         self._rng = rng
         self._hooks = hooks or Hooks()
-        self._line: Line | None = None
+        self._connection: TenhouConnection | None = None
         self._logged_in = False
         self._progress = False
         self._finishing = asyncio.Event()
@@ -152,20 +152,20 @@ class TenhouClient:
         self._journal.log.info("conn.opened", host=self._host_name(), in_game=self._session.in_game)
         if self._hooks.on_line is not None:
             self._hooks.on_line("open")
-        self._line = Line(
+        self._connection = TenhouConnection(
             wire, self._clock, self._settings.keepalive_s, self._say_we_are_there, self._patience_s
         )
         try:
             for frame in self._session.reconnect() if self._session.in_game else self._session.start():
                 self._post(frame)
-            await self._line.run(self._receive)
+            await self._connection.run(self._receive)
         except BaseException:
             wire.transport.abort()  # no closing handshake on a dead connection
             raise
         else:
             await wire.close()
         finally:
-            self._line = None
+            self._connection = None
             for task in self._delayed:
                 task.cancel()
 
@@ -173,7 +173,7 @@ class TenhouClient:
         url = self._settings.urls[self._host % len(self._settings.urls)]
         settings = self._settings
         paces = (settings.pace, self._player.pace)
-        conduct = Conduct(
+        conduct = PlayTerms(
             game_type=self._session.settings.game_type,
             games=settings.games,
             pace="human" if paces == ("human", "human") else "instant",
@@ -191,8 +191,10 @@ class TenhouClient:
             return self._settings.lobby_silence_s
         if self._broken:
             return self._settings.broken_silence_s
-        if self._moved_at is not None and self._line is not None:
-            return min(self._settings.silence_s, self._moved_at - self._line.heard_at + self._settings.echo_s)
+        if self._moved_at is not None and self._connection is not None:
+            return min(
+                self._settings.silence_s, self._moved_at - self._connection.heard_at + self._settings.echo_s
+            )
         return self._settings.silence_s
 
     # --- frames in ----------------------------------------------------------------------------------
@@ -283,8 +285,8 @@ class TenhouClient:
     # --- frames out ---------------------------------------------------------------------------------
 
     def _answer(self, prompt_id: int, action: Action) -> None:
-        if self._line is None:
-            raise LocalProtocolError("the line is down")
+        if self._connection is None:
+            raise LocalProtocolError("the connection is down")
         self._session.answer(prompt_id, action)
         self._flush()
         if action.kind not in _CLAIMS:
@@ -297,10 +299,10 @@ class TenhouClient:
         self._flush()
 
     def _leave(self) -> None:
-        if self._line is not None:
+        if self._connection is not None:
             self._session.leave()
             self._flush()
-            self._line.end()
+            self._connection.end()
 
     def _flush(self) -> None:
         for frame in self._session.outbox():
@@ -329,10 +331,10 @@ class TenhouClient:
             self._flush()
 
     def _post(self, frame: str) -> None:
-        if self._line is not None:
+        if self._connection is not None:
             if self._hooks.on_frame is not None:
                 self._hooks.on_frame("C", frame)
-            self._line.post(frame)
+            self._connection.post(frame)
 
     # --- after a failure ----------------------------------------------------------------------------
 

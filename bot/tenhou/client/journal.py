@@ -40,7 +40,7 @@ class GameResult(msgspec.Struct, frozen=True):
     """The result of a finished game.
 
     Attributes:
-        game_id: of its record.
+        game_id: id of its record.
         game_type: number of the type.
         player: our absolute number.
         placement: our place, 1–4.

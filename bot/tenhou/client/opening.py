@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from websockets.asyncio.client import ClientConnection, connect
 
-from bot.tenhou.gate import Conduct, Gate, Server
+from bot.tenhou.gate import Gate, PlayTerms, Server
 from bot.tenhou.messages import MAX_FRAME_BYTES
 from game.errors import NothingListens
 
@@ -23,11 +23,11 @@ NO_CACHE: Final = {"Pragma": "no-cache", "Cache-Control": "no-cache"}
 _SILENT: Final = logging.Logger("wire", logging.CRITICAL + 1)
 
 
-async def open_connection(url: str, gate: Gate, conduct: Conduct, open_s: float) -> ClientConnection:
+async def open_connection(url: str, gate: Gate, conduct: PlayTerms, open_s: float) -> ClientConnection:
     """A connection after its handshake.
 
     Args:
-        url: of the server.
+        url: URL of the server.
         gate: decides whether we may connect there.
         conduct: how the run plays.
         open_s: time limit for the whole step.

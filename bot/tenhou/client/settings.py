@@ -20,10 +20,10 @@ class ClientSettings(msgspec.Struct, frozen=True):
     """How the client behaves on its connections.
 
     Attributes:
-        urls: of the servers, the preferred one first.
+        urls: URLs of the servers, the preferred one first.
         gate: decides which of them we may connect to, and under which terms; by default only this machine.
         games: number of games to play.
-        pace: of our readiness between rounds; the player has its own pace for decisions.
+        pace: pace of our readiness between rounds; the player has its own pace for decisions.
         keepalive_s: seconds between keepalives.
         silence_s: in a game, a connection without frames for this long counts as dead.
         echo_s: the same after a move on our own turn, which the server confirms before anything else.

@@ -21,7 +21,7 @@ def refusal_of(headers: Headers, own_host: str = "") -> str | None:
     """Why a handshake is refused, None if it is accepted.
 
     Args:
-        headers: of its request.
+        headers: headers of its request.
         own_host: another name of this machine under which clients may request the lobby, empty for none.
     """
     for origin in headers.get_all("Origin"):

@@ -24,19 +24,20 @@ from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
-from bot.player.worker import Worker
+from bot.player.worker import WorkerThread
 from bot.tenhou import messages as m
 from bot.tenhou.game_types import GameType, refusal
 from bot.tenhou.lobby.admission import refusal_of
+from bot.tenhou.lobby.connection import LobbyConnection
 from bot.tenhou.lobby.counts import lobby_counts
-from bot.tenhou.lobby.line import Line
+from bot.tenhou.lobby.lobby_table import LobbyTable
 from bot.tenhou.lobby.member import Member, Register
-from bot.tenhou.lobby.room import Room
 from bot.tenhou.lobby.seat_clock import clock_of
 from bot.tenhou.lobby.settings import LobbySettings, check
 from bot.tenhou.lobby.tabletop import SeatInfo, Tabletop
 from game.actions import Action
 from game.errors import LoginRejected, RemoteProtocolError
+from game.observation import Observation
 from game.table import Table
 from policies.decision import decide
 from policies.heuristic.player import HeuristicPolicy
@@ -50,7 +51,7 @@ TOURNAMENT_UNKNOWN: Final = "1019"
 
 MAX_FRAME_BYTES: Final = 16 * 1024
 """A client's longest frame is its login, a few hundred bytes."""
-MAX_LINES: Final = 256
+MAX_CONNECTIONS: Final = 256
 MAX_GAMES: Final = 64
 """Concurrent games; further tables wait until one ends."""
 REFUSALS_LOGGED: Final = 20
@@ -63,7 +64,7 @@ _TOURNAMENT: Final = re.compile(r"C([0-9]{4})[0-9]{4}")
 
 __all__ = ["Lobby", "LobbySettings"]
 
-Handler: TypeAlias = "Callable[[Lobby, Line, Member, Any], None]"
+Handler: TypeAlias = "Callable[[Lobby, LobbyConnection, Member, Any], None]"
 
 _log = structlog.get_logger(__name__, side="lobby")
 
@@ -79,7 +80,7 @@ class Lobby:
         """Prepare a lobby; entering it opens the port.
 
         Args:
-            settings: of the lobby.
+            settings: settings of the lobby.
             on_record: called with the record of each finished game, on a separate thread.
 
         Raises:
@@ -92,17 +93,17 @@ class Lobby:
         self._on_record = on_record
         self._server: Server | None = None
         self._register = Register(self.settings.rejected_ids)
-        self._lines: set[Line] = set()
-        self._lines_seen = 0
+        self._connections: set[LobbyConnection] = set()
+        self._connections_seen = 0
         self._refused = 0
-        self._rooms: set[Room] = set()
+        self._tables: set[LobbyTable] = set()
         self._queue: list[Member] = []
         self._timers: set[asyncio.TimerHandle] = set()
         self._saving: set[asyncio.Task[None]] = set()
         self._finishing = False
         self._idle = asyncio.Event()
         self._policy = HeuristicPolicy()
-        self._worker: Worker | None = None
+        self._worker: WorkerThread | None = None
 
     # --- opening and closing -------------------------------------------------------------------------
 
@@ -124,8 +125,8 @@ class Lobby:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         assert self._server is not None
-        for room in self._rooms:
-            room.close()
+        for table in self._tables:
+            table.close()
         for timer in self._timers:
             timer.cancel()
         self._server.close()
@@ -138,7 +139,7 @@ class Lobby:
     async def finish(self) -> None:
         """Start no further games, and wait for the running ones to end."""
         self._finishing = True
-        if self._rooms:
+        if self._tables:
             await self._idle.wait()
 
     async def records_saved(self) -> None:
@@ -171,97 +172,97 @@ class Lobby:
         return socket.respond(HTTPStatus.FORBIDDEN, f"{reason}\n")
 
     async def _serve(self, socket: ServerConnection) -> None:
-        if len(self._lines) >= MAX_LINES:
+        if len(self._connections) >= MAX_CONNECTIONS:
             await socket.close(CloseCode.TRY_AGAIN_LATER, "the lobby is full")
             return
-        self._lines_seen += 1
-        line = Line(socket, self._lines_seen)
-        self._lines.add(line)
-        writer = asyncio.create_task(line.write())
-        login = asyncio.get_running_loop().call_later(self.settings.login_s, self._close_idle, line)
+        self._connections_seen += 1
+        connection = LobbyConnection(socket, self._connections_seen)
+        self._connections.add(connection)
+        writer = asyncio.create_task(connection.write())
+        login = asyncio.get_running_loop().call_later(self.settings.login_s, self._close_idle, connection)
         try:
             async for text in socket:
-                self._take(line, text)
-                if line.closing:
+                self._take(connection, text)
+                if connection.closing:
                     break
             else:
-                self._heard(line.member)  # the client closed the connection
+                self._heard(connection.member)  # the client closed the connection
         except ConnectionClosed:
             pass
         finally:
             login.cancel()
-            self._lines.discard(line)
-            self._gone(line)
-            line.close(CloseCode.NORMAL_CLOSURE, "")
+            self._connections.discard(connection)
+            self._gone(connection)
+            connection.close(CloseCode.NORMAL_CLOSURE, "")
             with contextlib.suppress(asyncio.CancelledError):
                 await writer
 
-    def _close_idle(self, line: Line) -> None:
-        if line.member is None:
-            line.close(CloseCode.POLICY_VIOLATION, "no login")
+    def _close_idle(self, connection: LobbyConnection) -> None:
+        if connection.member is None:
+            connection.close(CloseCode.POLICY_VIOLATION, "no login")
 
-    def _take(self, line: Line, text: str | bytes) -> None:
+    def _take(self, connection: LobbyConnection, text: str | bytes) -> None:
         """Handle one frame from a client."""
         try:
             if isinstance(text, bytes):
                 raise RemoteProtocolError("a binary frame")
             message = m.parse_client(text)
         except RemoteProtocolError as exc:
-            _log.warning("proto.rejected", line=line.number, reason=str(exc))
-            line.count_garbage()
+            _log.warning("proto.rejected", line=connection.number, reason=str(exc))
+            connection.count_garbage()
             return
         try:
-            self._dispatch(line, message)
+            self._dispatch(connection, message)
         except RemoteProtocolError as exc:
-            _log.warning("proto.rejected", line=line.number, reason=exc.reason)
-            line.count_refused()
+            _log.warning("proto.rejected", line=connection.number, reason=exc.reason)
+            connection.count_refused()
 
-    def _dispatch(self, line: Line, message: m.ClientMessage) -> None:
+    def _dispatch(self, connection: LobbyConnection, message: m.ClientMessage) -> None:
         if isinstance(message, m.UnknownRequest):
-            _log.warning("proto.unknown_tag", line=line.number, tag=message.tag)
-            line.count_refused()
+            _log.warning("proto.unknown_tag", line=connection.number, tag=message.tag)
+            connection.count_refused()
         elif isinstance(message, m.Login):
-            self._log_in(line, message)
-        elif isinstance(message, m.KeepAlive) and line.member is None:
+            self._log_in(connection, message)
+        elif isinstance(message, m.KeepAlive) and connection.member is None:
             pass
-        elif line.member is None:
+        elif connection.member is None:
             raise RemoteProtocolError(f"{type(message).__name__} before the login")
         elif handler := _HANDLERS.get(type(message)):
-            handler(self, line, line.member, message)
+            handler(self, connection, connection.member, message)
 
-    def _gone(self, line: Line) -> None:
-        member = line.member
-        line.member = None
-        if member is None or member.line is not line:
+    def _gone(self, connection: LobbyConnection) -> None:
+        member = connection.member
+        connection.member = None
+        if member is None or member.connection is not connection:
             return
-        member.line = None
+        member.connection = None
         self._leave_queue(member)
-        if member.room is not None and member.in_game:
-            member.room.drop(member)
+        if member.table is not None and member.in_game:
+            member.table.drop(member)
 
     # --- logging in and out --------------------------------------------------------------------------
 
-    def _log_in(self, line: Line, login: m.Login) -> None:
-        if line.member is not None:
-            raise RemoteProtocolError("HELO on a line that is logged in")
+    def _log_in(self, connection: LobbyConnection, login: m.Login) -> None:
+        if connection.member is not None:
+            raise RemoteProtocolError("HELO on a connection that is logged in")
         try:
             member = self._register.find(login)
         except LoginRejected as exc:
-            _log.warning("login.rejected", line=line.number, code=exc.code, reason=str(exc))
-            line.push(m.ServerError(exc.code))
+            _log.warning("login.rejected", line=connection.number, code=exc.code, reason=str(exc))
+            connection.push(m.ServerError(exc.code))
             return
         self._take_over(member)
-        line.member, member.line = member, line
-        _log.info("login.accepted", line=line.number, name=member.name, resumes=member.has_seat)
-        if member.room is not None and member.has_seat:
-            member.room.resume(member)
+        connection.member, member.connection = member, connection
+        _log.info("login.accepted", line=connection.number, name=member.name, resumes=member.has_seat)
+        if member.table is not None and member.has_seat:
+            member.table.resume(member)
             return
-        line.push(m.Hello(member.name))
-        line.push(self._counts())
+        connection.push(m.Hello(member.name))
+        connection.push(self._counts())
 
     def _take_over(self, member: Member) -> None:
         """Close an older connection of the member: the resume code takes precedence."""
-        old = member.line
+        old = member.connection
         if old is None:
             return
         _log.warning("session.replaced", line=old.number, name=member.name)
@@ -269,46 +270,46 @@ class Lobby:
         self._gone(old)
         old.close(CloseCode.POLICY_VIOLATION, "logged in elsewhere")
 
-    def _log_out(self, line: Line, member: Member, _: m.Leave) -> None:
+    def _log_out(self, connection: LobbyConnection, member: Member, _: m.Leave) -> None:
         self._heard(member)
-        room = member.room
-        line.member = member.line = None
+        table = member.table
+        connection.member = member.connection = None
         self._leave_queue(member)
-        if room is not None and member.in_game:
-            room.drop(member, for_good=True)
+        if table is not None and member.in_game:
+            table.drop(member, for_good=True)
 
     # --- lobby requests ------------------------------------------------------------------------------
 
     def _counts(self) -> m.LobbyCounts:
-        playing = [(room.tabletop.game_type.number, len(room.members)) for room in self._rooms]
+        playing = [(table.tabletop.game_type.number, len(table.members)) for table in self._tables]
         queued = [(member.ticket[1], 1) for member in self._queue if member.ticket is not None]
-        return lobby_counts(len(self._lines), queued, playing)
+        return lobby_counts(len(self._connections), queued, playing)
 
-    def _keep_alive(self, line: Line, member: Member, _: m.ClientMessage) -> None:
+    def _keep_alive(self, connection: LobbyConnection, member: Member, _: m.ClientMessage) -> None:
         # The real server answers keepalives with the counters, but not during a game.
         if not member.in_game:
-            line.push(self._counts())
+            connection.push(self._counts())
 
-    def _move(self, line: Line, _: Member, message: m.MoveLobby) -> None:
+    def _move(self, connection: LobbyConnection, _: Member, message: m.MoveLobby) -> None:
         if not _NUMBER.fullmatch(message.lobby):
             raise RemoteProtocolError("a lobby's number has up to four digits")
-        line.push(m.ChatLine(lobby=message.lobby))
+        connection.push(m.ChatLine(lobby=message.lobby))
 
-    def _tournament(self, line: Line, _: Member, message: m.JoinTournament) -> None:
+    def _tournament(self, connection: LobbyConnection, _: Member, message: m.JoinTournament) -> None:
         if not _TOURNAMENT.fullmatch(message.lobby):
-            line.push(m.ServerError(TOURNAMENT_UNKNOWN))
+            connection.push(m.ServerError(TOURNAMENT_UNKNOWN))
             return
-        line.push(m.TournamentInfo((("lobby", message.lobby), ("title", m.percent("Suzaku")))))
+        connection.push(m.TournamentInfo((("lobby", message.lobby), ("title", m.percent("Suzaku")))))
 
-    def _date(self, line: Line, _: Member, __: m.AskDate) -> None:
-        line.push(m.DateReply(datetime.now(JAPAN).strftime("%Y%m%d%H%M%S")))
+    def _date(self, connection: LobbyConnection, _: Member, __: m.AskDate) -> None:
+        connection.push(m.DateReply(datetime.now(JAPAN).strftime("%Y%m%d%H%M%S")))
 
-    def _echo(self, line: Line, _: Member, __: m.AskEcho) -> None:
-        line.push(m.EchoReply())
+    def _echo(self, connection: LobbyConnection, _: Member, __: m.AskEcho) -> None:
+        connection.push(m.EchoReply())
 
     # --- the queue -----------------------------------------------------------------------------------
 
-    def _join(self, line: Line, member: Member, message: m.Queue) -> None:
+    def _join(self, connection: LobbyConnection, member: Member, message: m.Queue) -> None:
         if member.in_game:
             raise RemoteProtocolError("JOIN during a game")
         self._heard(member)
@@ -318,18 +319,20 @@ class Lobby:
         found = _TICKET.fullmatch(message.ticket)
         reason = refusal(int(found[2])) if found else "the ticket is not LOBBY,TYPE"
         if found is None or reason is not None:
-            _log.warning("table.refused", line=line.number, ticket=message.ticket, reason=reason)
-            line.push(m.ServerError(TYPE_REFUSED))
+            _log.warning("table.refused", line=connection.number, ticket=message.ticket, reason=reason)
+            connection.push(m.ServerError(TYPE_REFUSED))
             return
         ticket = (int(found[1]), int(found[2]))
-        if line.has_game:
+        if connection.has_game:
             _log.warning(
-                "table.refused", line=line.number, reason="a game started on this connection is still running"
+                "table.refused",
+                line=connection.number,
+                reason="a game started on this connection is still running",
             )
-            line.push(m.ServerError(GAMES_REFUSED))
+            connection.push(m.ServerError(GAMES_REFUSED))
             return
         if not found[3]:
-            line.push(m.QueueAgain(f"{ticket[0]},{ticket[1]},r"))
+            connection.push(m.QueueAgain(f"{ticket[0]},{ticket[1]},r"))
             return
         if member.ticket != ticket:
             self._leave_queue(member)
@@ -340,11 +343,11 @@ class Lobby:
             self._tell_waiting(ticket)
         self._match(ticket, self.settings.clients_per_table)
         if member.ticket is not None:
-            self._later(self.settings.requeue_s, lambda: self._ask_again(member, line))
+            self._later(self.settings.requeue_s, lambda: self._ask_again(member, connection))
 
-    def _ask_again(self, member: Member, line: Line) -> None:
-        if member.ticket is not None and member.line is line:
-            line.push(m.QueueAgain(f"{member.ticket[0]},{member.ticket[1]},r"))
+    def _ask_again(self, member: Member, connection: LobbyConnection) -> None:
+        if member.ticket is not None and member.connection is connection:
+            connection.push(m.QueueAgain(f"{member.ticket[0]},{member.ticket[1]},r"))
 
     def _leave_queue(self, member: Member) -> None:
         ticket, member.ticket = member.ticket, None
@@ -360,8 +363,8 @@ class Lobby:
             return
         _log.info("table.waiting", kind=str(GameType(ticket[1])), players=len(waiting), of=seats)
         for member in waiting:
-            if member.line is not None:
-                member.line.push(m.ChatLine(text=f"waiting, {len(waiting)} of {seats}"))
+            if member.connection is not None:
+                member.connection.push(m.ChatLine(text=f"waiting, {len(waiting)} of {seats}"))
 
     def _seats_for(self, game_type: GameType) -> int:
         """The number of clients that a table of this type needs to start."""
@@ -369,7 +372,7 @@ class Lobby:
 
     def _match(self, ticket: tuple[int, int], at_least: int) -> None:
         """Start a table if enough clients wait for it."""
-        if self._finishing or len(self._rooms) >= MAX_GAMES:
+        if self._finishing or len(self._tables) >= MAX_GAMES:
             return
         lobby, number = ticket
         game_type = GameType(number)
@@ -410,16 +413,16 @@ class Lobby:
             lobby=lobby,
             dice_seed=dice_seed,
         )
-        room = Room(tabletop, members, self._decider(game_type), self.settings.delay_s, self._finished)
-        self._rooms.add(room)
+        table = LobbyTable(tabletop, members, self._decider(game_type), self.settings.delay_s, self._finished)
+        self._tables.add(table)
         for player, member in zip(players, members, strict=True):
-            member.sit_down(room, player)
-            if member.line is not None:
-                member.line.room = room
+            member.sit_down(table, player)
+            if member.connection is not None:
+                member.connection.table = table
         _log.info(
             "game.started", game_id=tabletop.game_id, game=self.games, seed=self.seed, kind=str(game_type)
         )
-        room.open()
+        table.open()
 
     def _seats(self, game_type: GameType, members: dict[int, Member]) -> list[SeatInfo]:
         built_in = iter((PRACTICE_NAME,) * 3 if game_type.is_practice else BUILT_IN)
@@ -439,21 +442,22 @@ class Lobby:
 
         def decide_for(view: np.void, player: int, legal: Sequence[Action]) -> asyncio.Future[Action]:
             if self._worker is None or not self._worker.alive:
-                self._worker = Worker("lobby players")
-            return self._worker.submit(lambda: decide(view, player, legal, policy, length).action)
+                self._worker = WorkerThread("lobby players")
+            observation = Observation(view, player, tuple(legal), length)
+            return self._worker.submit(lambda: decide(observation, policy).action)
 
         return decide_for
 
-    def _finished(self, room: Room) -> None:
-        self._rooms.discard(room)
-        if self._finishing and not self._rooms:
+    def _finished(self, table: LobbyTable) -> None:
+        self._tables.discard(table)
+        if self._finishing and not self._tables:
             self._idle.set()
         self._later(0, self._match_all)  # clients may be waiting because there were too many games
-        for member in room.members:
+        for member in table.members:
             member.unheard = True
-            forget = functools.partial(self._forget, member, room.tabletop.game_id)
+            forget = functools.partial(self._forget, member, table.tabletop.game_id)
             self._later(self.settings.retell_s, forget)
-        record = room.tabletop.record()
+        record = table.tabletop.record()
         ending = record.ending
         _log.info("game.ended", game_id=record.game_id, scores=ending and ending.scores, rounds=record.rounds)
         if self._on_record is not None:
@@ -467,7 +471,7 @@ class Lobby:
             self._register.game_over(member)
 
     def _forget(self, member: Member, game_id: str) -> None:
-        if member.room is not None and member.room.tabletop.game_id == game_id:
+        if member.table is not None and member.table.tabletop.game_id == game_id:
             self._heard(member)
 
     async def _hand_over(self, record: GameRecord) -> None:
@@ -477,11 +481,11 @@ class Lobby:
         except Exception:  # task root: the lobby goes on if a record cannot be saved
             _log.exception("record.unsaved", game_id=record.game_id)
 
-    def _play(self, _: Line, member: Member, message: m.ClientMessage) -> None:
+    def _play(self, _: LobbyConnection, member: Member, message: m.ClientMessage) -> None:
         if isinstance(message, m.Ready):
             self._heard(member)
-        if member.room is not None and member.has_seat:
-            member.room.receive(member, message)
+        if member.table is not None and member.has_seat:
+            member.table.receive(member, message)
         elif not isinstance(message, m.Ready | m.AcceptMatch):
             raise RemoteProtocolError(f"{type(message).__name__} outside a game")
 
@@ -497,7 +501,7 @@ _HANDLERS: Final[dict[type[m.ClientMessage], Handler]] = {
     m.Queue: Lobby._join,
     m.AcceptMatch: Lobby._play,
     m.Ready: Lobby._play,
-    m.Throw: Lobby._play,
+    m.DiscardTile: Lobby._play,
     m.DeclareRiichi: Lobby._play,
     m.Respond: Lobby._play,
 }

@@ -11,8 +11,8 @@ from bot.tenhou.names import is_guest_name
 from game.errors import LoginRejected
 
 if TYPE_CHECKING:
-    from bot.tenhou.lobby.line import Line
-    from bot.tenhou.lobby.room import Room
+    from bot.tenhou.lobby.connection import LobbyConnection
+    from bot.tenhou.lobby.lobby_table import LobbyTable
 
 ID_REJECTED: Final = "1003"
 ALREADY_CONNECTED: Final = "1004"
@@ -28,8 +28,8 @@ class Member:
         name: public name.
         is_guest: logged in without an id.
         sex: as given at login.
-        line: the connection, None while disconnected.
-        room: of the current game, None between games.
+        connection: the connection, None while disconnected.
+        table: table of the current game, None between games.
         player: the member's absolute number there.
         resume_code: takes the seat back.
         ticket: what the member queues for, as ``(lobby, game type)``.
@@ -40,8 +40,8 @@ class Member:
         self.name = name
         self.is_guest = is_guest
         self.sex = "M"
-        self.line: Line | None = None
-        self.room: Room | None = None
+        self.connection: LobbyConnection | None = None
+        self.table: LobbyTable | None = None
         self.player = -1
         self.resume_code = ""
         self.ticket: tuple[int, int] | None = None
@@ -50,20 +50,20 @@ class Member:
     @property
     def in_game(self) -> bool:
         """Whether the member is in a running game."""
-        return self.room is not None and not self.room.done
+        return self.table is not None and not self.table.done
 
     @property
     def has_seat(self) -> bool:
         """Whether the member can return to a game, or at least to its end."""
         return self.in_game or self.unheard
 
-    def sit_down(self, room: Room, player: int) -> None:
+    def sit_down(self, table: LobbyTable, player: int) -> None:
         """Join a game."""
-        self.room, self.player, self.ticket, self.unheard = room, player, None, False
+        self.table, self.player, self.ticket, self.unheard = table, player, None, False
 
     def get_up(self) -> None:
         """Leave the game; its resume code is no longer valid."""
-        self.room, self.player, self.resume_code, self.unheard = None, -1, "", False
+        self.table, self.player, self.resume_code, self.unheard = None, -1, "", False
 
 
 class Register:
@@ -95,7 +95,7 @@ class Register:
             if coded is not None and coded is not member:
                 raise LoginRejected("an account sent the resume code of another player's seat", ID_REJECTED)
             self._accounts[login.name] = member
-        if member.line is not None and member.line.is_open and coded is not member:
+        if member.connection is not None and member.connection.is_open and coded is not member:
             raise LoginRejected("this player is already connected", ALREADY_CONNECTED)
         member.sex = login.sex if login.sex in _SEXES else "M"
         return member

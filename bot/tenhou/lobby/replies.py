@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from bot.tenhou.messages import Choice, ClientMessage, DeclareRiichi, Respond, Throw
+from bot.tenhou.messages import ClientMessage, DeclareRiichi, DiscardTile, Respond, ResponseType
 from game.actions import PASS, Action, ActionKind
 from game.errors import RemoteProtocolError
 from game.tiles import face_of
 
 _BY_KIND: Final = {
-    Choice.DAIMINKAN: ActionKind.DAIMINKAN,
-    Choice.RON: ActionKind.RON,
-    Choice.TSUMO: ActionKind.TSUMO,
-    Choice.NINE_TERMINALS: ActionKind.NINE_TERMINALS,
+    ResponseType.DAIMINKAN: ActionKind.DAIMINKAN,
+    ResponseType.RON: ActionKind.RON,
+    ResponseType.TSUMO: ActionKind.TSUMO,
+    ResponseType.NINE_TERMINALS: ActionKind.NINE_TERMINALS,
 }
-_CALLS: Final = {Choice.PON: ActionKind.PON, Choice.CHI: ActionKind.CHI}
+_CALLS: Final = {ResponseType.PON: ActionKind.PON, ResponseType.CHI: ActionKind.CHI}
 
 
 def action_of(message: ClientMessage, legal: Sequence[Action]) -> Action:
@@ -28,7 +28,7 @@ def action_of(message: ClientMessage, legal: Sequence[Action]) -> Action:
         RemoteProtocolError: the requested action is not legal now.
     """
     match message:
-        case Throw(tile=tile):
+        case DiscardTile(tile=tile):
             found = _find(legal, lambda a: a.kind is ActionKind.DISCARD and a.tile == tile) or _find(
                 legal, lambda a: a.kind is ActionKind.DISCARD and face_of(a.tile) == face_of(tile)
             )
@@ -65,17 +65,17 @@ def _find(legal: Sequence[Action], wanted: Callable[[Action], bool]) -> Action |
     return next((action for action in legal if wanted(action)), None)
 
 
-def _response(choice: Choice, tiles: tuple[int, ...], legal: Sequence[Action]) -> Action | None:
-    if choice is Choice.PASS:
+def _response(choice: ResponseType, tiles: tuple[int, ...], legal: Sequence[Action]) -> Action | None:
+    if choice is ResponseType.PASS:
         return PASS if PASS in legal else None
     if choice in _BY_KIND:
         return _find(legal, lambda a: a.kind is _BY_KIND[choice])
     if choice in _CALLS:
         faces = _faces(tiles)
         return _find(legal, lambda a: a.kind is _CALLS[choice] and _faces(a.consumed) == faces)
-    if choice is Choice.ANKAN:
+    if choice is ResponseType.ANKAN:
         return _find(legal, lambda a: a.kind is ActionKind.ANKAN and a.consumed[0] >> 2 == tiles[0] >> 2)
-    if choice is Choice.KAKAN:
+    if choice is ResponseType.KAKAN:
         return _find(legal, lambda a: a.kind is ActionKind.KAKAN and a.tile >> 2 == tiles[0] >> 2)
     return None
 

@@ -21,6 +21,7 @@ from bot.tenhou.messages import (
     FinalScores,
     IndicatorShown,
     MeldMade,
+    OwnResult,
     RiichiStep,
     RoundDealt,
     RoundDrawn,
@@ -28,9 +29,8 @@ from bot.tenhou.messages import (
     RoundWon,
     ScoresResumed,
     ServerMessage,
-    Standing,
+    TileDiscarded,
     TileDrawn,
-    TileThrown,
 )
 from game.actions import Action, ActionKind
 from game.events import (
@@ -112,7 +112,7 @@ def frame_of(
             return TileDrawn(seat(player), tile if own else UNSEEN, offers if own else 0)
         case Discard(player=player, tile=tile, tsumogiri=tsumogiri):
             own = player == viewer
-            return TileThrown(seat(player), tile, tsumogiri and not own, 0 if own else offers)
+            return TileDiscarded(seat(player), tile, tsumogiri and not own, 0 if own else offers)
         case Chi() | Pon() | Daiminkan() | Ankan():
             return MeldMade(seat(event.player), encode_meld(meld_of(event)))
         case Kakan(player=player):
@@ -176,7 +176,7 @@ def scores_for(record: np.void, viewer: int) -> ScoresResumed:
     )
 
 
-def standing_of(player: int, events: Iterable[GameEvent], final: EndGame, lobby: str, kind: int) -> Standing:
+def standing_of(player: int, events: Iterable[GameEvent], final: EndGame, lobby: str, kind: int) -> OwnResult:
     """PROF: result, place, bust, and numbers of rounds, wins, deal-ins, open hands and riichi hands."""
     rounds = wins = deal_ins = called = riichi = 0
     called_in = -1
@@ -196,7 +196,7 @@ def standing_of(player: int, events: Iterable[GameEvent], final: EndGame, lobby:
     place = placements(final.scores)[player]
     places = [int(place == nth) for nth in (1, 2, 3, 4)]
     figures = (*places, int(final.scores[player] < 0), rounds, wins, deal_ins, called, riichi)
-    return Standing(
+    return OwnResult(
         lobby=lobby,
         game_type=kind,
         figures=",".join((tenths_text(final.results[player]), *map(str, figures))),

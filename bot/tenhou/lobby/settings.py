@@ -17,7 +17,7 @@ class LobbySettings(msgspec.Struct, frozen=True):
         host: a loopback address; only this machine can connect.
         port: 0 for any free one.
         own_host: another host name that clients may use, through the user's own tunnel or proxy.
-        seed: of all seats and walls; None for unpredictable games.
+        seed: seed of all seats and walls; None for unpredictable games.
         clients_per_table: number of queued clients that starts a table; practice tables start with one.
         wait_s: start with fewer after this time; None waits forever.
         delay_s: delay before built-in players answer.

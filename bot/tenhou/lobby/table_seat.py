@@ -33,7 +33,7 @@ class SeatInfo(msgspec.Struct, frozen=True):
     sex: str = "M"
 
 
-class Prompt(msgspec.Struct, frozen=True):
+class TablePrompt(msgspec.Struct, frozen=True):
     """A decision that the table requests from a player.
 
     Attributes:
@@ -60,7 +60,7 @@ class TableSeat:
         self.ready = not info.is_client
         self.furiten = False
         self.view = new_round()
-        self.prompt: Prompt | None = None
+        self.prompt: TablePrompt | None = None
         self.answer: Action | None = None
 
     @property

@@ -28,7 +28,7 @@ from bot.tenhou.lobby.seatview import (
     snapshot_for,
     standing_of,
 )
-from bot.tenhou.lobby.table_seat import Prompt, SeatInfo, TableSeat
+from bot.tenhou.lobby.table_seat import SeatInfo, TablePrompt, TableSeat
 from bot.tenhou.messages import (
     AcceptMatch,
     ClientMessage,
@@ -37,7 +37,7 @@ from bot.tenhou.messages import (
     MatchFound,
     PlayerBack,
     PlayerGone,
-    Players,
+    PlayerNames,
     Ready,
     ServerMessage,
 )
@@ -65,7 +65,7 @@ Phase: TypeAlias = Literal["seating", "playing", "popup", "over"]
 Envelope: TypeAlias = tuple[int, ServerMessage]
 """A frame and the player it goes to."""
 
-__all__ = ["Envelope", "Prompt", "SeatInfo", "Tabletop"]
+__all__ = ["Envelope", "SeatInfo", "TablePrompt", "Tabletop"]
 
 _PLAYERS: Final = range(4)
 _log = structlog.get_logger(__name__, side="lobby")
@@ -95,12 +95,12 @@ class Tabletop:
 
         Args:
             table: a new table.
-            game_type: of the game; its length must be the table's.
+            game_type: number of the game type; its length must be the table's.
             seats: by player, the first dealer first.
             clock: time limits.
-            game_id: of the record.
+            game_id: id of the record.
             lobby: number of the lobby.
-            dice_seed: of the dice, which affect nothing.
+            dice_seed: seed of the dice, which affect nothing.
         """
         self.phase: Phase = "seating"
         self.events: list[GameEvent] = []
@@ -117,7 +117,7 @@ class Tabletop:
         self._since_draw: list[GameEvent] = []
         self._popup_until = 0.0
         self._prompts = 0
-        self._fresh: list[Prompt] = []
+        self._fresh: list[TablePrompt] = []
         self._dice = random.Random(dice_seed)  # noqa: S311 - they affect nothing
         self._out: list[Envelope] = []
 
@@ -166,7 +166,7 @@ class Tabletop:
                 seat.answer = action
         return self._flush(now)
 
-    def answer(self, prompt: Prompt, action: Action, now: float) -> list[Envelope]:
+    def answer(self, prompt: TablePrompt, action: Action, now: float) -> list[Envelope]:
         """Handle the answer of a built-in player; a late one is dropped."""
         seat = self._seats[prompt.player]
         if seat.prompt is not None and seat.prompt.number == prompt.number and seat.answer is None:
@@ -209,7 +209,7 @@ class Tabletop:
             self._out += [(player, message) for message in messages]
         return self._flush(now)
 
-    def take_questions(self) -> list[tuple[Prompt, np.void]]:
+    def take_questions(self) -> list[tuple[TablePrompt, np.void]]:
         """New prompts for the built-in players, each with that player's view."""
         fresh, self._fresh = self._fresh, []
         return [(prompt, clone(self._seats[prompt.player].view)) for prompt in fresh]
@@ -235,7 +235,7 @@ class Tabletop:
         infos = [seat.info for seat in self._seats]
         return (
             MatchFound(self.game_type.number, str(self._lobby), infos[player].resume_code),
-            Players(
+            PlayerNames(
                 names=rotated([info.name for info in infos], player),
                 dans=rotated([info.rank for info in infos], player),
                 rates=rotated([info.rate for info in infos], player),
@@ -329,11 +329,11 @@ class Tabletop:
         for player in self.table.waiting():
             self._prompts += 1
             seat = self._seats[player]
-            seat.prompt = Prompt(self._prompts, player, tuple(self.table.legal(player)), now)
+            seat.prompt = TablePrompt(self._prompts, player, tuple(self.table.legal(player)), now)
             if not seat.info.is_client:
                 self._fresh.append(seat.prompt)
 
-    def _default(self, prompt: Prompt) -> Action:
+    def _default(self, prompt: TablePrompt) -> Action:
         return default_action(prompt.legal, int(self._state["drawn"]))
 
     # --- frames for the clients ----------------------------------------------------------------------

@@ -87,7 +87,7 @@ class Ready(ClientMessage, frozen=True):
     """NEXTREADY."""
 
 
-class Throw(ClientMessage, frozen=True):
+class DiscardTile(ClientMessage, frozen=True):
     """D: discard a tile."""
 
     tile: int
@@ -99,7 +99,7 @@ class DeclareRiichi(ClientMessage, frozen=True):
     tile: int = -1
 
 
-class Choice(IntEnum):
+class ResponseType(IntEnum):
     """``type`` of an N frame."""
 
     PASS = 0
@@ -120,7 +120,7 @@ class Respond(ClientMessage, frozen=True):
     ``tiles`` are the two tiles from our hand for chi and pon, or the tile of a kan on our turn.
     """
 
-    choice: Choice = Choice.PASS
+    choice: ResponseType = ResponseType.PASS
     tiles: tuple[int, ...] = ()
 
 
@@ -134,7 +134,7 @@ class Say(ClientMessage, frozen=True):
     text: str
 
 
-class Watch(ClientMessage, frozen=True):
+class WatchGame(ClientMessage, frozen=True):
     """WG: spectate a running game from one player's seat."""
 
     game: str

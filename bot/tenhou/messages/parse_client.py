@@ -14,10 +14,10 @@ from bot.tenhou.messages.element import Fields, read_element
 
 _LOBBY: Final = re.compile(r"/lobby\s+([0-9A-Za-z]{1,16})", re.ASCII)
 _TILE_COUNTS: Final = {
-    m.Choice.PON: ("hai0", "hai1"),
-    m.Choice.CHI: ("hai0", "hai1"),
-    m.Choice.ANKAN: ("hai",),
-    m.Choice.KAKAN: ("hai",),
+    m.ResponseType.PON: ("hai0", "hai1"),
+    m.ResponseType.CHI: ("hai0", "hai1"),
+    m.ResponseType.ANKAN: ("hai",),
+    m.ResponseType.KAKAN: ("hai",),
 }
 
 
@@ -61,11 +61,11 @@ def _chat(f: Fields) -> m.ClientMessage:
 
 def _n(f: Fields) -> m.ClientMessage:
     number = f.number("type", 0, 10, 0)
-    if number not in set(m.Choice):
+    if number not in set(m.ResponseType):
         raise f.fail(f"type {number} is not an answer")
-    choice = m.Choice(number)
+    choice = m.ResponseType(number)
     names: tuple[str, ...] = _TILE_COUNTS.get(choice, ())
-    if choice is m.Choice.NORTH and f.has("hai"):
+    if choice is m.ResponseType.NORTH and f.has("hai"):
         names = ("hai",)
     tiles = tuple(f.number(name, 0, 135) for name in names)
     if len(set(tiles)) != len(tiles):
@@ -85,12 +85,12 @@ _PARSERS: Final[dict[str, Callable[[Fields], m.ClientMessage]]] = {
     "JOIN": lambda f: m.Queue(f.take("t", "", limit=64)),
     "GOK": lambda _: m.AcceptMatch(),
     "NEXTREADY": lambda _: m.Ready(),
-    "D": lambda f: m.Throw(f.number("p", 0, 135)),
+    "D": lambda f: m.DiscardTile(f.number("p", 0, 135)),
     "REACH": lambda f: m.DeclareRiichi(f.number("hai", 0, 135, -1)),
     "N": _n,
     "BYE": lambda _: m.Leave(),
     "CHAT": _chat,
-    "WG": lambda f: m.Watch(f.take("id", limit=64), f.number("tw", 0, 3, 0)),
+    "WG": lambda f: m.WatchGame(f.take("id", limit=64), f.number("tw", 0, 3, 0)),
     "GET": lambda _: m.GetFile(),
     "policy-file-request": lambda _: m.AskPolicy(),
     "GETSWF": lambda _: m.AskProgram(),

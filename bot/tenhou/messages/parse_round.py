@@ -120,13 +120,13 @@ def _drawn(f: Fields, letter: str, digits: str) -> m.ServerMessage:
     return m.TileDrawn(seat, _tile(f, digits) if digits else -1, _offers(f), extra=f.rest())
 
 
-def _thrown(f: Fields, letter: str, digits: str) -> m.ServerMessage:
+def _discarded(f: Fields, letter: str, digits: str) -> m.ServerMessage:
     if not digits:
         raise f.fail("a discard has no tile")
     seat = "DEFG".index(letter.upper())
     # The case has no meaning for our own discards; the server writes them in upper case.
     tsumogiri = letter.islower() and seat != 0
-    return m.TileThrown(seat, _tile(f, digits), tsumogiri, _offers(f), extra=f.rest())
+    return m.TileDiscarded(seat, _tile(f, digits), tsumogiri, _offers(f), extra=f.rest())
 
 
 def _tile(f: Fields, digits: str) -> int:
@@ -222,6 +222,6 @@ ROUND_PARSERS: Final[dict[str, Callable[[Fields], m.ServerMessage]]] = {
 
 TILE_PARSERS: Final[dict[str, Callable[[Fields, str, str], m.ServerMessage]]] = {
     **dict.fromkeys("TUVW", _drawn),
-    **dict.fromkeys("DEFGdefg", _thrown),
+    **dict.fromkeys("DEFGdefg", _discarded),
 }
 """By the letter of a tag that contains a tile; called with the letter and the digits."""

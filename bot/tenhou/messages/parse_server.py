@@ -90,7 +90,7 @@ def _un(f: Fields) -> m.ServerMessage:
     names = cast("m.Names", tuple(_words(f, f"n{seat}") for seat in _SEATS))
     dans = f.four("dan", 0, 99) if f.has("dan") else (0, 0, 0, 0)
     stakes = f.take_where(lambda name: name in ("rc", "gold"))
-    return m.Players(names, dans, _rates(f), _sexes(f), stakes)
+    return m.PlayerNames(names, dans, _rates(f), _sexes(f), stakes)
 
 
 def _rates(f: Fields) -> tuple[float, float, float, float]:
@@ -121,7 +121,7 @@ def _saikai(f: Fields) -> m.ServerMessage:
 
 
 def _prof(f: Fields) -> m.ServerMessage:
-    return m.Standing(
+    return m.OwnResult(
         f.take("lobby", "0", limit=16), f.number("type", 0, 4095, 0), f.take("add", "", limit=256)
     )
 
@@ -135,7 +135,7 @@ def _batch(f: Fields) -> m.ServerMessage:
         raise f.fail("contains no frames")
     text = f.element.tag + " entry"
     items = tuple(c if isinstance(c, int) else _message(c, f"{text} {c.tag}") for c in f.element.children)
-    return m.Batch(kind, items)
+    return m.WatchedFrames(kind, items)
 
 
 _PARSERS: Final[dict[str, Callable[[Fields], m.ServerMessage]]] = {

@@ -34,7 +34,7 @@ def render_json(message: s.Message) -> str:
     """
     if isinstance(message, _TEXT_ONLY):
         return render_xml(message)
-    if isinstance(message, s.Batch):
+    if isinstance(message, s.WatchedFrames):
         items = (
             item if isinstance(item, int) else msgspec.Raw(render_json(item).encode())
             for item in message.items
@@ -113,7 +113,7 @@ def _go(m: s.MatchFound) -> Wire:
     return "GO", kind | watched | named | dict(m.rules)
 
 
-def _un(m: s.Players) -> Wire:
+def _un(m: s.PlayerNames) -> Wire:
     names: Attributes = {f"n{seat}": percent(name) for seat, name in enumerate(m.names)}
     rates = _join(f"{rate:.2f}" for rate in m.rates)
     more: Attributes = {"dan": _join(m.dans), "rate": rates, "sx": _join(m.sexes)}
@@ -164,7 +164,7 @@ def _drawn(m: s.TileDrawn) -> Wire:
     return "TUVW"[m.seat] + ("" if m.tile < 0 else str(m.tile)), _offered(m.offers)
 
 
-def _thrown(m: s.TileThrown) -> Wire:
+def _discarded(m: s.TileDiscarded) -> Wire:
     # The server always writes our own discards in upper case.
     letters = "Defg" if m.tsumogiri else "DEFG"
     return f"{letters[m.seat]}{m.tile}", _offered(m.offers)
@@ -236,7 +236,7 @@ def _tournament(m: c.JoinTournament) -> Wire:
 
 
 def _n(m: c.Respond) -> Wire:
-    if m.choice in (c.Choice.PON, c.Choice.CHI):
+    if m.choice in (c.ResponseType.PON, c.ResponseType.CHI):
         first, second = m.tiles
         return "N", {"type": int(m.choice), "hai0": first, "hai1": second}
     tiles: Attributes = {"hai": m.tiles[0]} if m.tiles else {}
@@ -256,16 +256,16 @@ _WRITERS: Final[dict[type[s.Message], Callable[[Any], Wire]]] = {
     s.TournamentInfo: lambda m: ("CS", dict(m.details)),
     s.QueueAgain: lambda m: ("REJOIN", {"t": m.ticket}),
     s.MatchFound: _go,
-    s.Players: _un,
+    s.PlayerNames: _un,
     s.PlayerBack: lambda m: ("UN", {f"n{m.seat}": percent(m.name)}),
     s.PlayerGone: lambda m: ("BYE", {"who": m.seat}),
     s.GameBegins: lambda m: ("TAIKYOKU", {"oya": m.dealer} | _some(log=m.log_id)),
     s.ScoresResumed: _saikai,
-    s.Standing: lambda m: ("PROF", {"lobby": m.lobby, "type": m.game_type, "add": m.figures}),
+    s.OwnResult: lambda m: ("PROF", {"lobby": m.lobby, "type": m.game_type, "add": m.figures}),
     s.RoundDealt: _init,
     s.RoundSnapshot: _reinit,
     s.TileDrawn: _drawn,
-    s.TileThrown: _thrown,
+    s.TileDiscarded: _discarded,
     s.MeldMade: lambda m: ("N", {"who": m.seat, "m": m.code} | _offered(m.offers)),
     s.RiichiStep: _reach,
     s.IndicatorShown: lambda m: ("DORA", {"hai": m.tile}),
@@ -287,12 +287,12 @@ _WRITERS: Final[dict[type[s.Message], Callable[[Any], Wire]]] = {
     c.Queue: lambda m: ("JOIN", _some(t=m.ticket)),
     c.AcceptMatch: lambda _: ("GOK", {}),
     c.Ready: lambda _: ("NEXTREADY", {}),
-    c.Throw: lambda m: ("D", {"p": m.tile}),
+    c.DiscardTile: lambda m: ("D", {"p": m.tile}),
     c.DeclareRiichi: lambda m: ("REACH", {} if m.tile < 0 else {"hai": m.tile}),
     c.Respond: _n,
     c.Leave: lambda _: ("BYE", {}),
     c.Say: lambda m: ("CHAT", {"text": percent(m.text)}),
-    c.Watch: lambda m: ("WG", {"id": m.game, "tw": m.player}),
+    c.WatchGame: lambda m: ("WG", {"id": m.game, "tw": m.player}),
     c.GetFile: lambda _: ("GET", {}),
     c.AskPolicy: lambda _: ("policy-file-request", {}),
     c.AskProgram: lambda _: ("GETSWF", {}),

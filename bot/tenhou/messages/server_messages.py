@@ -151,7 +151,7 @@ class MatchFound(ServerMessage, frozen=True):
         )
 
 
-class Players(ServerMessage, frozen=True):
+class PlayerNames(ServerMessage, frozen=True):
     """UN with all names: the players by seat, seat 0 first.
 
     Attributes:
@@ -198,7 +198,7 @@ class ScoresResumed(ServerMessage, frozen=True):
     scores: Four
 
 
-class Standing(ServerMessage, frozen=True):
+class OwnResult(ServerMessage, frozen=True):
     """PROF: our own result; the frame with the final scores follows."""
 
     lobby: str = "0"
@@ -218,7 +218,7 @@ class RoundDealt(ServerMessage, frozen=True):
         dealer: seat of the dealer.
         hand: our 13 tiles; empty if all hands are visible.
         hands: all four hands if they are visible (spectating, records), else empty.
-        chips: of the chip modes as on the wire.
+        chips: chips in the chip modes, as on the wire.
     """
 
     round_index: int
@@ -266,7 +266,7 @@ class TileDrawn(ServerMessage, frozen=True):
     offers: int = 0
 
 
-class TileThrown(ServerMessage, frozen=True):
+class TileDiscarded(ServerMessage, frozen=True):
     """D, E, F, G: a seat discards a tile; the letter's case gives ``tsumogiri``, except for our own."""
 
     seat: int
@@ -350,7 +350,7 @@ class WatchingBegins(ServerMessage, frozen=True):
     dealer: int = 0
 
 
-class Batch(ServerMessage, frozen=True):
+class WatchedFrames(ServerMessage, frozen=True):
     """WGC (the next events) or INITBYLOG (the round so far); numbers are milliseconds between frames."""
 
     kind: Literal["WGC", "INITBYLOG"]

@@ -1,4 +1,4 @@
-"""Coming back to a running round: which explanation of the snapshot holds, and what to do without any."""
+"""Rejoining a running round: choosing the explanation of the snapshot, and answering without one."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from game.state import apply, apply_all, clone, new_round
 
 
 class Comeback:
-    """A snapshot and its explanations; the first frame after it settles which one holds.
+    """A snapshot and its possible explanations; the first frame after it decides between them.
 
     Args:
-        snapshot: the round as the server tells it.
-        player: who seat 0 is.
-        seen: events of the round we saw before the line broke.
+        snapshot: the round as the server describes it.
+        player: the absolute player number of seat 0.
+        seen: events of the round received before the connection broke.
     """
 
     def __init__(self, snapshot: m.RoundSnapshot, player: int, seen: Sequence[GameEvent]) -> None:
@@ -37,20 +37,20 @@ class Comeback:
         return next(self._found, None)
 
     def __deepcopy__(self, _: dict[int, object]) -> Comeback:
-        """One that has told its first explanation too; a search under way cannot be copied."""
+        """A copy that has also yielded its first explanation; a running generator cannot be copied."""
         twin = Comeback(self._snapshot, self._player, self._seen)
         twin.first()
         return twin
 
     def settle(self, candidate: Candidate, message: m.ServerMessage) -> tuple[Candidate, bool]:
-        """The explanation that the next frame goes on from, and whether that frame only repeats its end.
+        """The explanation that the next frame fits, and whether that frame only repeats its last event.
 
         Raises:
-            StateMismatchError: no explanation goes on with it.
+            StateMismatchError: the frame fits no explanation.
         """
         current: Candidate | None = candidate
         if isinstance(message, m.TileDrawn) and message.seat == 0 and message.tile in self._snapshot.hand:
-            # The drawn tile stands in the snapshot's hand already.
+            # The snapshot's hand already includes the drawn tile.
             rest = tuple(tile for tile in self._snapshot.hand if tile != message.tile)
             before = msgspec.structs.replace(self._snapshot, hand=rest)
             self._found = candidates(before, self._player, self._seen)
@@ -61,11 +61,11 @@ class Comeback:
             if self._fits(current, message):
                 return current, False
             current = next(self._found, None)
-        raise StateMismatchError(f"no explanation of the snapshot goes on with {message!r}")
+        raise StateMismatchError(f"no explanation of the snapshot fits the next frame {message!r}")
 
     def _repeats(self, record: np.void, message: m.ServerMessage) -> bool:
-        """Whether a discard we were asked about before the line broke comes again with its offer."""
-        if not isinstance(message, m.TileThrown) or record["phase"] != PHASE_CLAIM:
+        """Whether the server repeats a discard, with its offer, from before the connection broke."""
+        if not isinstance(message, m.TileDiscarded) or record["phase"] != PHASE_CLAIM:
             return False
         who = (message.seat + self._player) % 4
         return bool(record["last_player"] == who and record["last_tile"] == message.tile)
@@ -81,9 +81,10 @@ class Comeback:
 
 
 def with_riichi(events: Sequence[GameEvent], player: int) -> tuple[list[GameEvent], np.void] | None:
-    """The round with the last discard turned into a riichi discard, and its record.
+    """The round with its last discard turned into a riichi discard, and the record of that round.
 
-    A riichi declared while we were away shows only when its stick is paid. None if it cannot have been.
+    A riichi declared while we were disconnected shows only when its stick is paid. None if the player cannot
+    have declared riichi.
     """
     place = len(events) - 1
     while place >= 0 and isinstance(events[place], PlayerLeft | PlayerReturned):
@@ -101,14 +102,14 @@ def with_riichi(events: Sequence[GameEvent], player: int) -> tuple[list[GameEven
 
 
 def blind_choice(message: m.ServerMessage) -> tuple[Action, ...]:
-    """What to answer without a record: take the win that is offered, throw what is drawn, else pass.
+    """The answer to give without a record: take an offered win, discard the drawn tile, otherwise pass.
 
-    Empty where nothing is asked of us.
+    Empty if the frame asks for no answer.
     """
     if isinstance(message, m.TileDrawn) and message.seat == 0:
         won = message.offers & m.OFFER_TSUMO
         return (Action(ActionKind.TSUMO if won else ActionKind.DISCARD, message.tile),)
-    if isinstance(message, m.TileThrown | m.MeldMade) and message.offers:
-        tile = message.tile if isinstance(message, m.TileThrown) else -1
+    if isinstance(message, m.TileDiscarded | m.MeldMade) and message.offers:
+        tile = message.tile if isinstance(message, m.TileDiscarded) else -1
         return (Action(ActionKind.RON, tile) if message.offers & m.OFFER_RON else PASS,)
     return ()

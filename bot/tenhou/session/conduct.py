@@ -1,4 +1,4 @@
-"""Whether a recorded client's frames are ones our session would have allowed where they were sent."""
+"""Checks a recorded client's frames: whether our session would have allowed each one when it was sent."""
 
 from __future__ import annotations
 
@@ -15,47 +15,47 @@ from bot.tenhou.session.events import SessionEvent
 from bot.tenhou.session.translate import TABLE_MESSAGES
 
 _TICKET: Final = re.compile(r"[0-9]{1,5},[0-9]{1,4}")
-_ANSWERS: Final = (c.Throw, c.DeclareRiichi, c.Respond)
+_ANSWERS: Final = (c.DiscardTile, c.DeclareRiichi, c.Respond)
 
 SECOND_ANSWER: Final = "second answer"
-"""An offer was answered, and answered again before the server said anything."""
+"""An offer was answered twice before the server's next frame."""
 
 
 class Objection(msgspec.Struct, frozen=True):
-    """Why a frame would not have been allowed; ``kind`` names a known habit of recorded clients."""
+    """Why a frame would not have been allowed; ``kind`` names a known behaviour of recorded clients."""
 
     reason: str
     kind: str = ""
 
 
-class Conduct:
-    """A session that follows a recorded connection, both ways."""
+class ClientConduct:
+    """A session that follows both directions of a recorded connection."""
 
     def __init__(self) -> None:
         self.session = Session(SessionSettings(auto_queue=False))
-        self._matches = 0  # to be accepted
-        self._results = 0  # to be followed by a ready
+        self._matches = 0  # not yet accepted by the client
+        self._results = 0  # not yet followed by a ready
         self._challenges = 0
         self._ticket = ""
         self._answered: c.ClientMessage | None = None
 
     def server(self, message: m.ServerMessage) -> list[SessionEvent]:
-        """Take a frame of the server.
+        """Take a frame from the server.
 
         Raises:
-            StateMismatchError: it does not fit.
+            StateMismatchError: the frame contradicts the state.
         """
         events = self.session.take(message)
         self.session.outbox()
-        note = _NOTES.get(type(message))
-        if note is not None:
-            note(self, message)
+        handler = _HANDLERS.get(type(message))
+        if handler is not None:
+            handler(self, message)
         if isinstance(message, TABLE_MESSAGES):
             self._answered = None
         return events
 
     def client(self, message: c.ClientMessage) -> Objection | None:
-        """Judge a frame of the client, and go on as if it had been sent."""
+        """Check a frame from the client, and continue as if we had sent it."""
         rule = _RULES.get(type(message))
         if rule is None:
             return Objection(f"we never send {type(message).__name__}")
@@ -63,34 +63,34 @@ class Conduct:
         return Objection(found) if isinstance(found, str) else found
 
     def watch(self) -> None:
-        """The client was let in to watch a game, which it has to accept; our session never watches."""
+        """Record that the client was admitted as a spectator, which it must accept; ours never spectates."""
         self._matches = 1
 
-    # --- what the server's frames make due -----------------------------------------------------------
+    # --- replies the server's frames call for --------------------------------------------------------
 
-    def _note_hello(self, message: m.Hello) -> None:
+    def _on_hello(self, message: m.Hello) -> None:
         self._challenges = int(message.auth != "")
 
-    def _note_match(self, _: m.MatchFound) -> None:
+    def _on_match(self, _: m.MatchFound) -> None:
         self._matches = 1
 
-    def _note_ready(self, _: m.ServerMessage) -> None:
-        # With a double ron one is due for each result: bots sent two, the web client sends one.
+    def _on_ready(self, _: m.ServerMessage) -> None:
+        # Each result of a double ron may be followed by a ready: bots sent two, the web client sends one.
         self._results += 1
 
-    def _note_deal(self, _: m.ServerMessage) -> None:
+    def _on_deal(self, _: m.ServerMessage) -> None:
         self._results = 0
 
-    def _note_ticket(self, message: m.QueueAgain) -> None:
+    def _on_ticket(self, message: m.QueueAgain) -> None:
         self._ticket = message.ticket
 
-    # --- what the client may send --------------------------------------------------------------------
+    # --- frames the client may send ------------------------------------------------------------------
 
     def _always(self, _: c.ClientMessage) -> None:
         return None
 
     def _login(self, _: c.Login) -> None:
-        # Comes first on every connection, so it also tells that a line was replaced.
+        # The first frame of every connection, so it also marks a replaced connection.
         self.session.reconnect()
         self._matches = self._results = 0
 
@@ -114,7 +114,7 @@ class Conduct:
         if objection or not message.ticket or _TICKET.fullmatch(message.ticket):
             return objection
         due, self._ticket = self._ticket, ""
-        return None if message.ticket == due else f"nobody gave us the ticket {message.ticket!r}"
+        return None if message.ticket == due else f"the server did not issue the ticket {message.ticket!r}"
 
     def _accept(self, _: c.AcceptMatch) -> str | None:
         due, self._matches = self._matches, 0
@@ -141,37 +141,37 @@ class Conduct:
             self._answered = message
             return None
         if self._answered is not None and isinstance(message, c.Respond):
-            return Objection("the offer was answered already; one answer is enough", SECOND_ANSWER)
+            return Objection("the offer has already been answered", SECOND_ANSWER)
         return objection
 
 
-_NOTES: Final[dict[type[m.ServerMessage], Callable[[Conduct, Any], None]]] = {
-    m.Hello: Conduct._note_hello,
-    m.MatchFound: Conduct._note_match,
-    m.GameBegins: Conduct._note_ready,
-    m.RoundWon: Conduct._note_ready,
-    m.RoundDrawn: Conduct._note_ready,
-    m.RoundDealt: Conduct._note_deal,
-    m.QueueAgain: Conduct._note_ticket,
+_HANDLERS: Final[dict[type[m.ServerMessage], Callable[[ClientConduct, Any], None]]] = {
+    m.Hello: ClientConduct._on_hello,
+    m.MatchFound: ClientConduct._on_match,
+    m.GameBegins: ClientConduct._on_ready,
+    m.RoundWon: ClientConduct._on_ready,
+    m.RoundDrawn: ClientConduct._on_ready,
+    m.RoundDealt: ClientConduct._on_deal,
+    m.QueueAgain: ClientConduct._on_ticket,
 }
 
-_RULES: Final[dict[type[c.ClientMessage], Callable[[Conduct, Any], str | Objection | None]]] = {
-    c.KeepAlive: Conduct._always,
-    c.AskPolicy: Conduct._before_login,
-    c.AskProgram: Conduct._before_login,
-    c.Login: Conduct._login,
-    c.AuthReply: Conduct._auth,
-    c.ShowStatistics: Conduct._logged_in,
-    c.Say: Conduct._logged_in,
-    c.AskDate: Conduct._logged_in,
-    c.AskEcho: Conduct._logged_in,
-    c.GetFile: Conduct._logged_in,
-    c.MoveLobby: Conduct._in_lobby,
-    c.JoinTournament: Conduct._in_lobby,
-    c.Watch: Conduct._in_lobby,
-    c.Queue: Conduct._queue,
-    c.AcceptMatch: Conduct._accept,
-    c.Ready: Conduct._ready,
-    c.Leave: Conduct._leave,
-    **dict.fromkeys(_ANSWERS, Conduct._answer),
+_RULES: Final[dict[type[c.ClientMessage], Callable[[ClientConduct, Any], str | Objection | None]]] = {
+    c.KeepAlive: ClientConduct._always,
+    c.AskPolicy: ClientConduct._before_login,
+    c.AskProgram: ClientConduct._before_login,
+    c.Login: ClientConduct._login,
+    c.AuthReply: ClientConduct._auth,
+    c.ShowStatistics: ClientConduct._logged_in,
+    c.Say: ClientConduct._logged_in,
+    c.AskDate: ClientConduct._logged_in,
+    c.AskEcho: ClientConduct._logged_in,
+    c.GetFile: ClientConduct._logged_in,
+    c.MoveLobby: ClientConduct._in_lobby,
+    c.JoinTournament: ClientConduct._in_lobby,
+    c.WatchGame: ClientConduct._in_lobby,
+    c.Queue: ClientConduct._queue,
+    c.AcceptMatch: ClientConduct._accept,
+    c.Ready: ClientConduct._ready,
+    c.Leave: ClientConduct._leave,
+    **dict.fromkeys(_ANSWERS, ClientConduct._answer),
 }

@@ -1,7 +1,7 @@
-"""The protocol without I/O: text in, events and frames out. Knows login, lobby, game, end and resume.
+"""The protocol without I/O: text in, events and frames out. Covers login, lobby, game, end and resume.
 
-The owner brings the socket, the clock and the mind: he feeds every text frame to `Session.receive`, sends
-what `Session.outbox` holds after each call, and answers prompts. Nothing here waits or sleeps.
+The caller provides the socket, the clock and the decisions: it passes every text frame to `Session.receive`,
+sends the frames from `Session.outbox` after each call, and answers prompts. Nothing here waits or sleeps.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ LOGIN_PAUSE_S: Final = 5.0
 
 
 class Stage(Enum):
-    """How far we are."""
+    """The stage a connection has reached."""
 
     NEW = "new"
     LOGIN = "login"
@@ -56,15 +56,15 @@ class Stage(Enum):
 
 
 class SessionSettings(msgspec.Struct, frozen=True):
-    """Who we are and what we want to play.
+    """The login and the game to queue for.
 
     Attributes:
         name: the secret login id, or ``NoName`` for a guest.
         sex: M, F or C.
-        lobby: ``0``, the number of a private lobby, or ``C`` and eight digits for a tournament's.
-        game_type: number of the type.
-        gpid: code that takes back a guest's seat after a restart.
-        auto_queue: queue by ourselves after the login; else call `Session.queue`.
+        lobby: ``0``, the number of a private lobby, or ``C`` and eight digits for a tournament lobby.
+        game_type: Tenhou's number for the game type.
+        gpid: code that reclaims a guest's seat after a restart.
+        auto_queue: queue automatically after the login; otherwise call `Session.queue`.
     """
 
     name: str = c.GUEST
@@ -80,13 +80,13 @@ class SessionSettings(msgspec.Struct, frozen=True):
 
     @property
     def ticket(self) -> str:
-        """What to queue with; a tournament's lobby is 10000 and the first four digits of its number."""
+        """The queue request; a tournament's lobby is 10000 plus the first four digits of its number."""
         lobby = str(10000 + int(self.lobby[1:5])) if self.is_tournament else self.lobby
         return f"{lobby},{self.game_type}"
 
     @property
     def is_tournament(self) -> bool:
-        """Whether the lobby is a tournament's."""
+        """Whether the lobby belongs to a tournament."""
         return self.lobby.startswith("C")
 
 
@@ -99,12 +99,12 @@ class Session:
         self.seat: Seat | None = None
         self._numbers = count(1)
         self._out: list[str] = []
-        self._fresh = False  # a login was sent and not answered yet
+        self._fresh = False  # a login was sent and has not been answered
         self._resume_code = settings.gpid
         self._told: set[tuple[str, str]] = set()
-        self._returning: m.MatchFound | None = None  # the game we come back to, until the server says how
+        self._returning: m.MatchFound | None = None  # the game we rejoin, until the server names its players
 
-    # --- what the owner reads ------------------------------------------------------------------------
+    # --- state for the caller to read ----------------------------------------------------------------
 
     @property
     def state(self) -> np.void:
@@ -113,54 +113,54 @@ class Session:
 
     @property
     def player(self) -> int:
-        """Who we are, absolute; -1 before it is known."""
+        """Our absolute player number; -1 until it is known."""
         return self.seat.player if self.seat else -1
 
     @property
     def length(self) -> GameLength:
-        """Length of the running game, or of the one we want."""
+        """Length of the running game, or of the one to queue for."""
         number = self.seat.match.game_type if self.seat else self.settings.game_type
         return GameType(number).length
 
     @property
     def log(self) -> list[GameEvent]:
-        """Every event of the running or last game, as we saw it."""
+        """Every event of the running or last game, as received."""
         return self.seat.log.events if self.seat else []
 
     @property
     def prompt(self) -> Prompt | None:
-        """The open choice."""
+        """The open prompt, or None."""
         return self.seat.turn.prompt if self.seat else None
 
     @property
     def in_game(self) -> bool:
-        """Whether a game of ours is running."""
+        """Whether we are in a running game."""
         return self.seat is not None and not self.seat.is_over
 
     @property
     def awaits_login(self) -> bool:
-        """Whether a login was sent that the server has not answered yet."""
+        """Whether a login was sent and has not been answered."""
         return self._fresh
 
     @property
     def resume_code(self) -> str:
-        """Code that takes our seat back after a restart; a secret. Empty when no game is running."""
+        """Secret code that reclaims our seat after a restart; empty when no game is running."""
         return self._resume_code
 
     @property
     def riichi_pending(self) -> bool:
-        """Whether our riichi waits to be confirmed; after two seconds call `assume_riichi`."""
+        """Whether our riichi awaits confirmation; after two seconds call `assume_riichi`."""
         return self.seat is not None and self.seat.turn.riichi_pending
 
-    # --- what the owner does -------------------------------------------------------------------------
+    # --- actions of the caller -----------------------------------------------------------------------
 
     def start(self) -> list[str]:
-        """Frames to send first on a new connection; a running game is forgotten."""
+        """Forget any running game; the first frames to send on a new connection."""
         self.seat = None
         return self._login()
 
     def reconnect(self) -> list[str]:
-        """Frames to send first on a connection that replaces a broken one; a running game is kept."""
+        """Keep a running game; the first frames to send on a connection that replaces a broken one."""
         if self.seat is not None:
             if self.seat.is_over:
                 self.seat = None
@@ -180,12 +180,12 @@ class Session:
         self.stage = Stage.LOGIN
 
     def outbox(self) -> list[str]:
-        """Frames to send, oldest first; empties the box."""
+        """The frames to send, oldest first; clears them."""
         frames, self._out = self._out, []
         return frames
 
     def queue(self) -> None:
-        """Queue for the table of the settings.
+        """Queue for the game in the settings.
 
         Raises:
             LocalProtocolError: not logged in, or a game is running.
@@ -196,7 +196,7 @@ class Session:
         self._send(c.Queue(self.settings.ticket))
 
     def answer(self, prompt_id: int, action: Action) -> None:
-        """Take a choice.
+        """Answer a prompt.
 
         Raises:
             LocalProtocolError: the prompt is over, or the action is not in its legal set.
@@ -206,17 +206,17 @@ class Session:
         self.seat.turn.answer(prompt_id, action)
 
     def assume_riichi(self) -> list[SessionEvent]:
-        """Open the prompt for the riichi discard though the server has not confirmed the riichi.
+        """Open the prompt for the riichi discard although the server has not confirmed the riichi.
 
         Raises:
-            LocalProtocolError: no riichi is waiting to be confirmed.
+            LocalProtocolError: no riichi awaits confirmation.
         """
         if self.seat is None:
             raise LocalProtocolError("no game is running")
         return self.seat.assume_riichi()
 
     def keepalive(self) -> None:
-        """Send a sign of life."""
+        """Send a keepalive frame."""
         self._send(c.KeepAlive())
 
     def leave(self) -> None:
@@ -233,13 +233,13 @@ class Session:
         """Take one text frame.
 
         Raises:
-            RemoteProtocolError: it cannot be read; the session is as before.
-            StateMismatchError: it does not fit; reconnect and resume.
+            RemoteProtocolError: the frame is unreadable; the session is unchanged.
+            StateMismatchError: the frame contradicts the state; reconnect and resume.
         """
         return self.take(parse_server(text))
 
     def take(self, message: m.ServerMessage) -> list[SessionEvent]:
-        """Take one frame that has been read already.
+        """Take one parsed frame.
 
         Raises:
             StateMismatchError: as for `receive`.
@@ -330,9 +330,9 @@ class Session:
         return self.stage in (Stage.LOBBY, Stage.QUEUED)
 
     def _sit_down(self) -> None:
-        """Take the seat of a game that a server brings us back to without naming it first.
+        """Rejoin a game that the server returns us to without a match message.
 
-        Observed: ``REINIT`` in answer to ``JOIN``. The type is taken to be the one we queued for.
+        Observed: ``REINIT`` in reply to ``JOIN``. The game type is assumed to be the one we queued for.
         """
         lobby, _, _ = self.settings.ticket.partition(",")
         match = m.MatchFound(self.settings.game_type, lobby)
@@ -358,11 +358,11 @@ class Session:
         self._send(c.AcceptMatch())
         return []
 
-    def _players(self, message: m.Players) -> list[SessionEvent]:
+    def _players(self, message: m.PlayerNames) -> list[SessionEvent]:
         if self.seat is None:
             raise StateMismatchError("players without a game")
         if self._returning is not None and self.seat.people.names != message.names:
-            # Another game than the one we left.
+            # Not the game we left.
             self.seat = Seat(self._returning, self._numbers, self._send)
             self.seat.come_back()
         self._returning = None
@@ -372,7 +372,7 @@ class Session:
         if self.seat is None:
             raise StateMismatchError("a game begins without a match")
         if self.seat.is_dealt and self.seat.is_returning:
-            # Another game with the same people.
+            # Another game with the same players.
             old = self.seat
             self.seat = Seat(old.match, self._numbers, self._send, is_named=old.is_named)
             self.seat.people = old.people
@@ -396,15 +396,15 @@ _LOBBY_NEWS: Final = (
     m.Ranking,
     m.EchoReply,
     m.DateReply,
-    m.Standing,
+    m.OwnResult,
     m.ScoresResumed,
     m.PlayerGone,
     m.PlayerBack,
 )
-"""Frames that are no mistake without a game."""
+"""Frames that may arrive outside a game."""
 
-_OF_A_GAME: Final = (m.Players, m.RoundSnapshot, m.RoundDealt)
-"""Frames that say enough of a running game to take our seat in it."""
+_OF_A_GAME: Final = (m.PlayerNames, m.RoundSnapshot, m.RoundDealt)
+"""Frames with enough information to rejoin a running game."""
 
 _HANDLERS: Final[dict[type[m.ServerMessage], Callable[[Session, Any], list[SessionEvent]]]] = {
     m.Hello: Session._hello,
@@ -414,7 +414,7 @@ _HANDLERS: Final[dict[type[m.ServerMessage], Callable[[Session, Any], list[Sessi
     m.TournamentInfo: Session._tournament,
     m.QueueAgain: Session._queue_again,
     m.MatchFound: Session._match,
-    m.Players: Session._players,
+    m.PlayerNames: Session._players,
     m.GameBegins: Session._begins,
     m.RoundWon: Session._result,
     m.RoundDrawn: Session._result,

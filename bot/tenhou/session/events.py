@@ -1,4 +1,4 @@
-"""What a session tells its owner, one frozen struct a kind."""
+"""Events that a session reports to its caller, one frozen struct per kind."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ class LoggedIn(SessionEvent, frozen=True):
 
 
 class Queued(SessionEvent, frozen=True):
-    """We wait for a table; ``again`` when the server asked us to queue once more."""
+    """We are waiting for a table; ``again`` if the server asked us to queue once more."""
 
     ticket: str
     again: bool = False
 
 
 class Rejected(SessionEvent, frozen=True):
-    """The server refused us.
+    """The server refused a login or a request, or offered a game we cannot play.
 
     Attributes:
-        code: the server's error code, or a word of ours (``unsupported``).
-        text: what it means and what to do.
-        retry: waiting may help (the player is still connected elsewhere, a server is silent).
+        code: the server's error code, or our own ``unsupported``.
+        text: the meaning of the code and the remedy.
+        retry: waiting may help (the player is still connected elsewhere, a server does not respond).
     """
 
     code: str
@@ -41,11 +41,11 @@ class Rejected(SessionEvent, frozen=True):
 
 
 class Replaced(SessionEvent, frozen=True):
-    """Somebody logged in with the same id while we played: stop, do not take the seat back."""
+    """The same id logged in elsewhere during our game: stop, and do not reclaim the seat."""
 
 
 class LoginAgainLater(SessionEvent, frozen=True):
-    """The server wants a new login after a pause."""
+    """The server requests a new login after a pause."""
 
     delay_s: float
 
@@ -55,7 +55,7 @@ class ServerClosing(SessionEvent, frozen=True):
 
 
 class ServerText(SessionEvent, frozen=True):
-    """Words from the server or from other people: show them cleaned, never act on them."""
+    """Text from the server or from other people: sanitize it for display, never act on it."""
 
     name: str
     text: str
@@ -65,16 +65,16 @@ class GameStarted(SessionEvent, frozen=True):
     """A game begins.
 
     Attributes:
-        game_id: of the record, empty where none is kept.
+        game_id: id of the server's record, empty if it keeps none.
         names: by absolute player.
         length: hanchan or tonpuu.
-        game_type: number of the type.
+        game_type: Tenhou's number for the game type.
         lobby: number of the lobby.
-        player: who we are, absolute.
+        player: our absolute player number.
         ranks: rank index by absolute player.
         rates: rating by absolute player.
         sexes: ``M``, ``F`` or ``C`` for a computer, by absolute player.
-        is_named: whether the server has said what kind of table it is; else it is the one we queued for.
+        is_named: whether the server has named the game type; otherwise it is the one we queued for.
     """
 
     game_id: str
@@ -96,13 +96,13 @@ class TableEvent(SessionEvent, frozen=True):
 
 
 class PromptOpened(SessionEvent, frozen=True):
-    """We have a choice; answer with `Session.answer`.
+    """We must choose an action; answer with `Session.answer`.
 
     Attributes:
-        prompt_id: grows by one with every prompt of the session.
-        legal: what we may do, never empty.
-        offered: the server's OFFER_* bits, 0 where it asks without any.
-        mismatch: where the server's offer and our own legal set differ, else None.
+        prompt_id: increases by one with every prompt of the session.
+        legal: the legal actions, never empty.
+        offered: the server's OFFER_* bits, 0 if the prompt has none.
+        mismatch: the difference between the server's offer and our legal set, or None.
     """
 
     prompt_id: int
@@ -112,20 +112,20 @@ class PromptOpened(SessionEvent, frozen=True):
 
 
 class PromptClosed(SessionEvent, frozen=True):
-    """The table went on without our answer."""
+    """The game continued without our answer."""
 
     prompt_id: int
 
 
 class Disagreement(SessionEvent, frozen=True):
-    """The server sees something otherwise than we do, and nothing is asked of us because of it."""
+    """The server's state differs from ours in a way that needs no answer."""
 
     subject: str
     detail: str
 
 
 class RoundEnded(SessionEvent, frozen=True):
-    """A round's scores are settled."""
+    """A round has ended and its scores are settled."""
 
     round_index: int
     honba: int
@@ -141,17 +141,17 @@ class GameEnded(SessionEvent, frozen=True):
 
 
 class GameMissed(SessionEvent, frozen=True):
-    """The game ended while we were away; its result was not told."""
+    """The game ended while we were disconnected; its result is unknown."""
 
 
 class Resumed(SessionEvent, frozen=True):
-    """We are back in a running game.
+    """We have rejoined a running game.
 
     Attributes:
-        round_index: the round it is in.
-        honba: its repeats.
-        exact: our own record of the round reached up to now, or could be continued; otherwise the round
-            was rebuilt from what lies open and its finer points are guesses.
+        round_index: index of the current round.
+        honba: repeat count of the round.
+        exact: our own record of the round was complete or could be continued; otherwise the round was rebuilt
+            from the visible tiles, and details such as the order of events are guesses.
     """
 
     round_index: int
@@ -160,13 +160,13 @@ class Resumed(SessionEvent, frozen=True):
 
 
 class StateLost(SessionEvent, frozen=True):
-    """The snapshot could not be understood: until the next deal we throw what we draw and call nothing."""
+    """The snapshot cannot be explained: until the next deal we discard each drawn tile and call nothing."""
 
     reason: str
 
 
 class UnknownTag(SessionEvent, frozen=True):
-    """The server used a tag, or an attribute of a tag, that this version does not know; told once a kind."""
+    """The server used a tag or an attribute that this version does not know; reported once per kind."""
 
     tag: str
     attribute: str = ""

@@ -1,4 +1,4 @@
-"""The events of a game as our seat saw them, and which of them belong to the running round."""
+"""The events of a game as received at our seat, and those of the running round."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class GameLog:
     """A game's events in order; empty until the game has begun.
 
     Attributes:
-        events: all of them, one list that only grows except for the events of the running round.
+        events: all events in one list; only the events of the running round are ever replaced or removed.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class GameLog:
 
     @property
     def round(self) -> list[GameEvent]:
-        """The events of the running round, a copy; without one, those since the last round's end."""
+        """A copy of the events of the running round or, between rounds, of those since the last round."""
         return self.events[self._round_start :]
 
     @property
@@ -52,19 +52,19 @@ class GameLog:
         return any(isinstance(event, Win) and event.player == player for event in self.round)
 
     def begin_round(self, start: StartRound) -> None:
-        """A round is dealt."""
+        """Add the deal that begins a round."""
         self._round_start = len(self.events)
         self.events.append(start)
 
     def end_round(self) -> None:
-        """The running round is complete."""
+        """Mark the running round as complete."""
         self.events.append(EndRound())
         self._round_start = len(self.events)
 
     def replace_round(self, events: Sequence[GameEvent]) -> None:
-        """Put other events in the place of the running round's."""
+        """Replace the events of the running round."""
         self.events[self._round_start :] = events
 
     def drop_round(self) -> None:
-        """Forget the running round: part of it was missed."""
+        """Remove the running round, part of which was missed."""
         del self.events[self._round_start :]

@@ -1,4 +1,4 @@
-"""One round as we know it: its record, where that record comes from, and what frames do to it."""
+"""One round as we know it: its record, the source of that record, and how frames change it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from game.state import apply, clone, is_furiten, new_round
 class RoundSource(Enum):
     """Where the record of a round comes from."""
 
-    WATCHED = "we saw every frame since the deal"
-    CONTINUED = "we came back into it; what we saw before goes on without a gap"
-    REBUILT = "we came back into it; the order of its events is a guess"
+    WATCHED = "we received every frame since the deal"
+    CONTINUED = "we rejoined it; the snapshot continues the events received before without a gap"
+    REBUILT = "we rejoined it; the order of its events is a guess"
 
 
 _SOURCES: Final = {True: RoundSource.CONTINUED, False: RoundSource.REBUILT}
@@ -34,14 +34,14 @@ _SOURCES: Final = {True: RoundSource.CONTINUED, False: RoundSource.REBUILT}
 
 
 class KnownRound:
-    """A round folded from frames; its events stand in the game's log.
+    """A round folded from frames; its events are in the game's log.
 
     Args:
         player: our absolute player number, -1 if unknown.
         log: the game's log.
-        record: the round's state; without it, that of no round.
-        source: where it comes from.
-        comeback: the snapshot's explanations, until the next frame settles which of them holds.
+        record: the round's state; without it, an empty record.
+        source: where the record comes from.
+        comeback: the snapshot's possible explanations, until the next frame decides between them.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class KnownRound:
 
     @classmethod
     def rejoined(cls, message: m.RoundSnapshot, player: int, log: GameLog) -> KnownRound | None:
-        """The round a snapshot shows, now in the log; None if the snapshot cannot be explained."""
+        """The round of a snapshot, added to the log; None if the snapshot cannot be explained."""
         comeback = Comeback(message, player, log.round)
         first = comeback.first()
         if first is None:
@@ -72,7 +72,7 @@ class KnownRound:
 
     @property
     def is_exact(self) -> bool:
-        """Whether scores and furiten are certain, so that the server's are compared with them."""
+        """Whether scores and furiten are certain enough to compare with the server's."""
         return self.source is not RoundSource.REBUILT
 
     @property
@@ -88,16 +88,16 @@ class KnownRound:
 
     @property
     def we_called(self) -> bool:
-        """Whether we called a tile and have to discard."""
+        """Whether we have called a tile and must discard."""
         return bool(self.record["phase"] == PHASE_CALLED and self.record["turn"] == self._player)
 
     # --- folding -------------------------------------------------------------------------------------
 
     def fold(self, message: m.ServerMessage) -> GameEvent:
-        """The event a frame stands for, folded into the record and added to the log.
+        """Fold a frame's event into the record, add it to the log and return it.
 
         Raises:
-            StateMismatchError: it does not fit; nothing has changed.
+            StateMismatchError: the frame contradicts the record; nothing has changed.
         """
         event = translate(message, self.record, self._player, strict=self.is_exact)
         assert event is not None
@@ -109,25 +109,25 @@ class KnownRound:
         """Fold an event into the record and add it to the log.
 
         Raises:
-            StateMismatchError: it does not fit; nothing has changed.
+            StateMismatchError: the event contradicts the record; nothing has changed.
         """
         apply(self.record, event)
         self._log.add(event)
 
     def _check_result(self, event: GameEvent) -> None:
-        """Check the order of results: the fold takes several wins on one tile, whoever has won before."""
+        """Check the order of results: the fold accepts several wins on one tile, even by the same player."""
         if not isinstance(event, Win | DrawnRound):
             return
         if isinstance(self._log.result, DrawnRound):
-            raise StateMismatchError("the round has ended already")
+            raise StateMismatchError("the round has already ended")
         if isinstance(event, Win) and self._log.has_won(event.player):
-            raise StateMismatchError(f"player {event.player} has won already")
+            raise StateMismatchError(f"player {event.player} has already won")
 
     def check_next(self, start: StartRound) -> None:
-        """Check that a deal follows this round, with its scores.
+        """Check that a deal may follow this round and repeats its final scores.
 
         Raises:
-            StateMismatchError: it does not.
+            StateMismatchError: the round, honba, scores or riichi sticks do not follow from this round.
         """
         if self._log.result is None:
             raise StateMismatchError("a round begins before the last one ended")
@@ -137,7 +137,7 @@ class KnownRound:
             raise StateMismatchError(f"round {start.round_index}.{start.honba} follows {index}.{honba}")
         sticks = int(self.record["riichi_sticks"])
         if start.scores != self.scores or start.riichi_sticks != sticks:
-            raise StateMismatchError("a round begins with other scores than the last one ended with")
+            raise StateMismatchError("a round begins with scores that differ from the end of the last one")
 
     # --- comparing with the server -------------------------------------------------------------------
 
@@ -149,26 +149,26 @@ class KnownRound:
         return [Disagreement("final scores", f"the server has {scores}, we have {ours}")]
 
     def note_furiten(self, stated: bool) -> None:
-        """Remember what the server stated; it comes before the discard it is about."""
+        """Remember the server's furiten notice; it arrives before the discard it refers to."""
         self._stated_furiten = stated
 
     def compare_furiten(self) -> list[Disagreement]:
-        """Compare what the server stated with ours, at the draw after the discard it was about."""
+        """Compare the server's furiten notice with our state, at the draw after the discard it refers to."""
         stated, self._stated_furiten = self._stated_furiten, None
         if stated is None or not self.is_exact or stated == is_furiten(self.record, self._player):
             return []
-        return [Disagreement("furiten", f"the server says {stated}, we say {not stated}")]
+        return [Disagreement("furiten", f"the server has {stated}, we have {not stated}")]
 
     # --- after a snapshot ----------------------------------------------------------------------------
 
     def settle(self, message: m.ServerMessage) -> bool:
-        """Take the explanation of the snapshot that its next frame fits.
+        """Choose the explanation of the snapshot that the next frame fits.
 
         Returns:
-            Whether the frame only repeats the end of the snapshot.
+            Whether the frame only repeats the last event of the snapshot.
 
         Raises:
-            StateMismatchError: it fits none.
+            StateMismatchError: the frame fits no explanation.
         """
         comeback, self._comeback = self._comeback, None
         if comeback is None:
@@ -188,7 +188,7 @@ class KnownRound:
         self.record = record
 
     def notice_riichi(self, message: m.ServerMessage) -> None:
-        """Insert a riichi declared while we were away: it shows only when its stick is paid."""
+        """Insert a riichi declared while we were disconnected: it shows only when its stick is paid."""
         if self.source is RoundSource.WATCHED or not isinstance(message, m.RiichiStep) or message.step != 2:
             return
         player = (message.seat + self._player) % 4

@@ -1,4 +1,4 @@
-"""Our choices on the wire: which the server offers, how each is sent, and whether a frame is one of them."""
+"""Our choices on the wire: the server's offers, the frame for each choice, and checks of recorded frames."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ OFFERS: Final = {
     ActionKind.RIICHI: s.OFFER_RIICHI,
     ActionKind.NINE_TERMINALS: s.OFFER_NINE_TERMINALS,
 }
-"""The bit that offers a choice. Discards, passes and kans on our own turn are never announced."""
+"""The offer bit of each kind of action. Discards, passes and kans on our own turn have none."""
 
 _CHOICES: Final = {
-    ActionKind.PASS: c.Choice.PASS,
-    ActionKind.CHI: c.Choice.CHI,
-    ActionKind.PON: c.Choice.PON,
-    ActionKind.DAIMINKAN: c.Choice.DAIMINKAN,
-    ActionKind.ANKAN: c.Choice.ANKAN,
-    ActionKind.KAKAN: c.Choice.KAKAN,
-    ActionKind.TSUMO: c.Choice.TSUMO,
-    ActionKind.RON: c.Choice.RON,
-    ActionKind.NINE_TERMINALS: c.Choice.NINE_TERMINALS,
+    ActionKind.PASS: c.ResponseType.PASS,
+    ActionKind.CHI: c.ResponseType.CHI,
+    ActionKind.PON: c.ResponseType.PON,
+    ActionKind.DAIMINKAN: c.ResponseType.DAIMINKAN,
+    ActionKind.ANKAN: c.ResponseType.ANKAN,
+    ActionKind.KAKAN: c.ResponseType.KAKAN,
+    ActionKind.TSUMO: c.ResponseType.TSUMO,
+    ActionKind.RON: c.ResponseType.RON,
+    ActionKind.NINE_TERMINALS: c.ResponseType.NINE_TERMINALS,
 }
 _KINDS: Final = {choice: kind for kind, choice in _CHOICES.items()}
 
 
 class Prompt(msgspec.Struct, frozen=True):
-    """A choice that is open; see `bot.tenhou.session.events.PromptOpened`."""
+    """An open prompt; see `bot.tenhou.session.events.PromptOpened`."""
 
     prompt_id: int
     legal: tuple[Action, ...]
@@ -52,15 +52,15 @@ class Prompt(msgspec.Struct, frozen=True):
 
 
 def agree(ours: Sequence[Action], offered: int, *, claim: bool) -> tuple[tuple[Action, ...], str | None]:
-    """What both we and the server hold legal, and where we differ.
+    """The actions that are legal for both us and the server, and the difference.
 
     Args:
         ours: our own legal set.
-        offered: the server's bits.
-        claim: on somebody else's tile, where an offer always wants an answer.
+        offered: the server's offer bits.
+        claim: the prompt is on another player's tile, where every offer needs an answer.
 
     Returns:
-        The legal actions both know, and the difference in words or None. A claim always has a pass.
+        The legal actions common to both, and the difference as text or None. A claim always includes a pass.
     """
     legal = tuple(action for action in ours if not OFFERS.get(action.kind) or OFFERS[action.kind] & offered)
     if claim and PASS not in legal:
@@ -69,13 +69,13 @@ def agree(ours: Sequence[Action], offered: int, *, claim: bool) -> tuple[tuple[A
 
 
 def difference(ours: Iterable[ActionKind], offered: int) -> str | None:
-    """How a set of choices differs from the server's bits, in words; None if it does not."""
+    """The difference between our choices and the server's offer bits, as text; None if they agree."""
     kinds = set(ours)
     parts = []
     for kind, bit in OFFERS.items():
         if bool(offered & bit) != (kind in kinds):
             parts.append(
-                f"{kind.name.lower()} {'offered but not ours' if offered & bit else 'ours but not offered'}"
+                f"{kind.name.lower()} {'offered but not legal' if offered & bit else 'legal but not offered'}"
             )
     if offered & s.OFFER_NORTH:
         parts.append("north offered at a four-player table")
@@ -83,42 +83,41 @@ def difference(ours: Iterable[ActionKind], offered: int) -> str | None:
 
 
 def reply(action: Action) -> c.ClientMessage:
-    """The frame that takes this choice."""
+    """The frame that sends an action."""
     if action.kind is ActionKind.DISCARD:
-        return c.Throw(action.tile)
+        return c.DiscardTile(action.tile)
     if action.kind is ActionKind.RIICHI:
         return c.DeclareRiichi()
     if action.kind in (ActionKind.CHI, ActionKind.PON):
         return c.Respond(_CHOICES[action.kind], tuple(sorted(action.consumed)))
     if action.kind is ActionKind.ANKAN:
-        return c.Respond(c.Choice.ANKAN, (min(action.consumed),))
+        return c.Respond(c.ResponseType.ANKAN, (min(action.consumed),))
     if action.kind is ActionKind.KAKAN:
-        return c.Respond(c.Choice.KAKAN, (action.tile,))
+        return c.Respond(c.ResponseType.KAKAN, (action.tile,))
     return c.Respond(_CHOICES[action.kind])
 
 
-# --- is a recorded frame one of our choices? ----------------------------------------------------------
+# --- checking recorded frames -------------------------------------------------------------------------
 
 
 def objection(
     message: c.ClientMessage, legal: Sequence[Action], record: np.void, player: int, *, riichi_sent: bool
 ) -> str | None:
-    """Why a frame is none of the legal choices, or None if it is; equal faces count as equal.
+    """Why a frame is not one of the legal choices, or None if it is; tiles of the same face are equal.
 
-    ``riichi_sent``: the riichi was sent but not confirmed yet, so a discard must be one that keeps the
-    hand ready.
+    ``riichi_sent``: a riichi was sent and is not confirmed yet, so the discard must keep the hand tenpai.
     """
-    if isinstance(message, c.Throw):
-        return _throw_objection(message.tile, legal, record, player, riichi_sent=riichi_sent)
+    if isinstance(message, c.DiscardTile):
+        return _discard_objection(message.tile, legal, record, player, riichi_sent=riichi_sent)
     if isinstance(message, c.DeclareRiichi):
         return _riichi_objection(message.tile, legal, record, player)
     if isinstance(message, c.Respond):
         return _response_objection(message, legal, record, player)
-    return "no answer to a prompt"
+    return "the frame does not answer a prompt"
 
 
 def riichi_discards(record: np.void, player: int) -> list[Action]:
-    """What may be thrown once riichi is declared, empty if it cannot be."""
+    """The legal discards after a riichi; empty if riichi cannot be declared."""
     declared = clone(record)
     try:
         apply(declared, Riichi(player))
@@ -127,26 +126,26 @@ def riichi_discards(record: np.void, player: int) -> list[Action]:
     return legal_actions(declared, player)
 
 
-def _throw_objection(
+def _discard_objection(
     tile: int, legal: Sequence[Action], record: np.void, player: int, *, riichi_sent: bool
 ) -> str | None:
     if tile not in hand_tiles(record, player):
         return f"{tile_text(tile)} ({tile}) is not in the hand"
     choices = riichi_discards(record, player) if riichi_sent else legal
-    thrown = [action.tile for action in choices if action.kind is ActionKind.DISCARD]
-    if record["riichi"][player] == 2 and tile not in thrown:
-        return "in riichi only the drawn tile may be thrown"
-    if face_of(tile) not in map(face_of, thrown):
-        return f"{tile_text(tile)} may not be thrown"
+    allowed = [action.tile for action in choices if action.kind is ActionKind.DISCARD]
+    if record["riichi"][player] == 2 and tile not in allowed:
+        return "in riichi only the drawn tile may be discarded"
+    if face_of(tile) not in map(face_of, allowed):
+        return f"{tile_text(tile)} may not be discarded"
     return None
 
 
 def _riichi_objection(tile: int, legal: Sequence[Action], record: np.void, player: int) -> str | None:
     if not any(action.kind is ActionKind.RIICHI for action in legal):
-        return "no riichi now"
+        return "riichi is not possible now"
     if tile < 0:
         return None
-    return _throw_objection(tile, legal, record, player, riichi_sent=True)
+    return _discard_objection(tile, legal, record, player, riichi_sent=True)
 
 
 def _response_objection(
@@ -155,12 +154,12 @@ def _response_objection(
     kind = _KINDS.get(message.choice)
     same = [action for action in legal if action.kind is kind]
     if not same:
-        return f"no {message.choice.name.lower().replace('_', ' ')} now"
-    if message.choice is c.Choice.KAKAN:
-        return None if message.tiles[0] in [a.tile for a in same] else "that tile is not added to a pon"
-    if message.choice is c.Choice.ANKAN:
+        return f"{message.choice.name.lower().replace('_', ' ')} is not possible now"
+    if message.choice is c.ResponseType.KAKAN:
+        return None if message.tiles[0] in [a.tile for a in same] else "the tile cannot be added to a pon"
+    if message.choice is c.ResponseType.ANKAN:
         kinds = [action.consumed[0] >> 2 for action in same]
-        return None if message.tiles[0] >> 2 in kinds else "no closed kan of that tile"
+        return None if message.tiles[0] >> 2 in kinds else "a closed kan of the tile is not possible"
     if not message.tiles:
         return None
     hand = hand_tiles(record, player)
@@ -168,5 +167,5 @@ def _response_objection(
         return "a tile of the meld is not in the hand"
     faces = sorted(map(face_of, message.tiles))
     if faces not in [sorted(map(face_of, action.consumed)) for action in same]:
-        return "these tiles make no such meld"
+        return "these tiles do not form that meld"
     return None

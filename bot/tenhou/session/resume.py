@@ -1,12 +1,12 @@
-"""From a snapshot of the running round back to a stream of events that leads there.
+"""Rebuilds the events of the running round from a snapshot.
 
-A snapshot tells rivers (without the tiles called away), melds and our hand, but no order. The order of turns
-leaves few ways to thread all of it, often one: `candidates` yields each as events folded into a record. What
-we saw of the round before the line broke is kept as the beginning.
+A snapshot contains the rivers (without called tiles), the melds and our hand, but no order of events. The
+order of turns leaves few possibilities, often one: `candidates` yields each as events folded into a record.
+Events received before the connection broke are kept as the beginning.
 
-Not recoverable, and filled in with the plainest guess: which discards were tsumogiri (ours: wherever the hand
-allows it; the others': only in riichi), the order of our own draws, when a player laid a kan on his own turn
-(his last turn), and, with nothing seen before, our starting hand.
+Some facts cannot be recovered and are guessed: tsumogiri (for us, wherever the hand allows it; for the
+others, only in riichi), the order of our own draws, the turn of a kan on the player's own draw (the last
+possible one) and, if nothing was received before, our starting hand.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 from bot.tenhou.messages import server_messages as m
-from bot.tenhou.session.story import Goal, Known, Story, pon_of
+from bot.tenhou.session.path_events import Goal, PathEvents, SeenStart, pon_of
 from bot.tenhou.session.translate import by_player
 from bot.tenhou.session.turn_order import Begin, Path, TurnOrder
 from game.errors import StateMismatchError
@@ -53,8 +53,8 @@ class Candidate(msgspec.Struct, frozen=True):
 
     Attributes:
         events: the round from its deal to the snapshot.
-        record: the same, folded.
-        exact: it goes on from what we saw ourselves.
+        record: those events, folded.
+        exact: the events continue those that we received before.
     """
 
     events: tuple[GameEvent, ...]
@@ -65,12 +65,12 @@ class Candidate(msgspec.Struct, frozen=True):
 def candidates(message: m.RoundSnapshot, player: int, seen: Sequence[GameEvent]) -> Iterator[Candidate]:
     """Explanations of a snapshot, most plausible first; none if it contradicts itself.
 
-    Those in which everybody keeps to the rules come before those in which somebody does not.
+    Explanations with a forbidden move come after all others.
 
     Args:
         message: the snapshot.
-        player: who seat 0 is.
-        seen: the events of a round we saw before the line broke, perhaps of this one.
+        player: the absolute player number of seat 0.
+        seen: the events of a round received before the connection broke, possibly of this one.
     """
     try:
         goal = _goal(message, player)
@@ -80,7 +80,7 @@ def candidates(message: m.RoundSnapshot, player: int, seen: Sequence[GameEvent])
 
 
 def _all_candidates(message: m.RoundSnapshot, goal: Goal, seen: Sequence[GameEvent]) -> Iterator[Candidate]:
-    nothing = Known((), new_round(), Begin("draw", message.round_index % 4))
+    nothing = SeenStart((), new_round(), Begin("draw", message.round_index % 4))
     forbidden: list[Candidate] = []
     ways = (
         (known, path, in_order)
@@ -88,9 +88,9 @@ def _all_candidates(message: m.RoundSnapshot, goal: Goal, seen: Sequence[GameEve
         for path, in_order in _paths(goal, known)
     )
     for known, path, in_order in islice(ways, MAX_PATHS):
-        story = Story(goal, known, in_order=in_order)
-        for events in story.tell(path):
-            deal = () if known.events else _deal(message, goal, events, story.drawn)
+        path_events = PathEvents(goal, known, in_order=in_order)
+        for events in path_events.along(path):
+            deal = () if known.events else _deal(message, goal, events, path_events.drawn)
             candidate = _explain((*deal, *events), goal, exact=bool(known.events))
             if candidate is None:
                 continue
@@ -102,7 +102,7 @@ def _all_candidates(message: m.RoundSnapshot, goal: Goal, seen: Sequence[GameEve
 
 
 def _keeps_the_rules(events: Sequence[GameEvent], seen: int) -> bool:
-    """Whether what is guessed, from the event number ``seen`` on, is permitted as well as possible."""
+    """Whether the guessed events, from index ``seen`` on, break no rule."""
     record = new_round()
     for number, event in enumerate(events):
         if number >= seen and broken_rule(record, event):
@@ -123,11 +123,11 @@ def _goal(message: m.RoundSnapshot, player: int) -> Goal:
     )
 
 
-# --- what we saw --------------------------------------------------------------------------------------
+# --- events received before ---------------------------------------------------------------------------
 
 
-def _beginnings(message: m.RoundSnapshot, seen: Sequence[GameEvent]) -> Iterator[Known]:
-    """What we saw of this round, longest first: the snapshot may be older than the last of it."""
+def _beginnings(message: m.RoundSnapshot, seen: Sequence[GameEvent]) -> Iterator[SeenStart]:
+    """The received events of this round, longest first: the snapshot may be older than the last of them."""
     events = [event for event in seen if not isinstance(event, PlayerLeft | PlayerReturned)]
     start = events[0] if events else None
     if not isinstance(start, StartRound):
@@ -140,25 +140,25 @@ def _beginnings(message: m.RoundSnapshot, seen: Sequence[GameEvent]) -> Iterator
         if begin is not None:
             record = new_round()
             apply_all(record, events)
-            yield Known(tuple(events), record, begin)
+            yield SeenStart(tuple(events), record, begin)
         events.pop()
 
 
 def _begin(last: GameEvent) -> Begin | None:
-    """Where a search goes on after an event that lies open; None after one that does not show."""
+    """The start of a search after an event; None if the snapshot does not show that event."""
     if isinstance(last, StartRound):
         return Begin("draw", last.dealer)
     if isinstance(last, Discard):
-        return Begin("thrown", last.player, last.tile)
+        return Begin("discarded", last.player, last.tile)
     if isinstance(last, Chi | Pon):
-        return Begin("throw", last.player)
+        return Begin("discard", last.player)
     if isinstance(last, Daiminkan | Ankan | Kakan):
         return Begin("draw", last.player)
     return None
 
 
 def _open_river(record: np.void, player: int) -> tuple[int, ...]:
-    """Discards of a player that nobody called."""
+    """A player's discards, without the called ones."""
     size = int(record["river_size"][player])
     pairs = zip(record["river"][player][:size], record["river_marks"][player][:size], strict=True)
     return tuple(int(tile) for tile, marks in pairs if not marks & RIVER_CALLED)
@@ -167,30 +167,30 @@ def _open_river(record: np.void, player: int) -> tuple[int, ...]:
 # --- the order of turns -------------------------------------------------------------------------------
 
 
-def _paths(goal: Goal, known: Known) -> Iterator[tuple[Path, bool]]:
-    """Orders of turns, and whether everybody's melds are made as they are listed; such orders come first."""
+def _paths(goal: Goal, known: SeenStart) -> Iterator[tuple[Path, bool]]:
+    """Orders of turns, each with whether all melds are made in listed order; those come first."""
     rest = _rest(goal, known)
     if rest is None:
         return
     rivers, calls = rest
-    to_throw = len(goal.hand) % 3 == 2
+    to_discard = len(goal.hand) % 3 == 2
     for in_order in (True, False):
         for path in TurnOrder(rivers, calls, in_order=in_order).paths(known.begin):
-            if (_to_throw(path, known.begin) == goal.player) == to_throw:
+            if (_to_discard(path, known.begin) == goal.player) == to_discard:
                 yield path, in_order
 
 
-def _to_throw(path: Path, begin: Begin) -> int:
-    """Who has to throw at the end of a path, -1 if nobody has."""
+def _to_discard(path: Path, begin: Begin) -> int:
+    """The player who must discard at the end of a path, or -1."""
     if not path:
-        return begin.player if begin.kind == "throw" else -1
+        return begin.player if begin.kind == "discard" else -1
     last = path[-1]
     called = last.meld is not None and last.meld.kind is not MeldKind.DAIMINKAN
     return last.player if last.kind == "draw" or called else -1
 
 
-def _rest(goal: Goal, known: Known) -> tuple[list[m.Tiles], list[tuple[int, Meld]]] | None:
-    """Tiles to be thrown and melds to be called after what we saw; None if that is not the beginning."""
+def _rest(goal: Goal, known: SeenStart) -> tuple[list[m.Tiles], list[tuple[int, Meld]]] | None:
+    """The discards and calls after the received events; None if the snapshot does not continue those."""
     rivers: list[m.Tiles] = []
     calls: list[tuple[int, Meld]] = []
     for p in range(4):
@@ -203,22 +203,22 @@ def _rest(goal: Goal, known: Known) -> tuple[list[m.Tiles], list[tuple[int, Meld
         calls += [(p, meld) for meld in wanted if meld.is_open]
     called = {meld.called for _, meld in calls}
     for p in range(4):
-        thrown = _open_river(known.record, p) if known.events else ()
-        if thrown and thrown[-1] in called:
-            thrown = thrown[:-1]
-        if goal.rivers[p][: len(thrown)] != thrown:
+        discarded = _open_river(known.record, p) if known.events else ()
+        if discarded and discarded[-1] in called:
+            discarded = discarded[:-1]
+        if goal.rivers[p][: len(discarded)] != discarded:
             return None
-        rivers.append(goal.rivers[p][len(thrown) :])
+        rivers.append(goal.rivers[p][len(discarded) :])
     return rivers, calls
 
 
-# --- the deal, and the proof --------------------------------------------------------------------------
+# --- the deal and the check ---------------------------------------------------------------------------
 
 
 def _deal(
     message: m.RoundSnapshot, goal: Goal, events: Sequence[GameEvent], drawn: Sequence[int]
 ) -> tuple[GameEvent, ...]:
-    """The deal that the events follow; nothing if our tiles do not make one."""
+    """The deal before the events; empty if our tiles do not give a starting hand of 13."""
     us = goal.player
     pool = set(goal.hand)
     pool.update(e.tile for e in events if isinstance(e, Discard) and e.player == us)
@@ -230,7 +230,7 @@ def _deal(
     scores = by_player(message.scores, us)
     sticks = message.riichi_sticks
     if sticks >= len(paid):
-        # The snapshot's scores are those of now; the sticks of this round are taken back.
+        # The snapshot has the current scores; undo the riichi payments of this round.
         a, b, c, d = (score + RIICHI_STICK * paid.count(p) for p, score in enumerate(scores))
         scores, sticks = (a, b, c, d), sticks - len(paid)
     hands = by_player((hand, _HIDDEN, _HIDDEN, _HIDDEN), us)
@@ -240,7 +240,7 @@ def _deal(
 
 
 def _explain(events: tuple[GameEvent, ...], goal: Goal, *, exact: bool) -> Candidate | None:
-    """The events folded, if they fold and end where the snapshot stands."""
+    """The folded events; None if they do not fold or do not end at the snapshot."""
     record = new_round()
     try:
         apply_all(record, events)

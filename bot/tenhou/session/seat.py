@@ -1,9 +1,9 @@
 """One game from our seat: table frames in, folded events and prompts out, without a socket or a clock.
 
-What may come when is the table in `bot.tenhou.session.seat_states`. A frame is folded at once
-(`bot.tenhou.session.known_round`), opens or closes a prompt (`bot.tenhou.session.turn`) and joins the log
-(`bot.tenhou.session.game_log`). The record changes only on the server's word: what we send is folded when it
-comes back. The one exception is a riichi that the server leaves unconfirmed.
+`bot.tenhou.session.seat_states` lists which frames may come in which state. Each frame is folded immediately
+(`bot.tenhou.session.known_round`), may open or close a prompt (`bot.tenhou.session.turn`) and is added to the
+log (`bot.tenhou.session.game_log`). Only the server's frames change the record: an action of ours is folded
+when the server reports it. The one exception is a riichi that the server does not confirm.
 """
 
 from __future__ import annotations
@@ -43,25 +43,25 @@ from game.settlement import GameLength, placements
 from game.state import apply, new_round
 
 MOST_DISPUTES: Final = 3
-"""Frames of one round that may contradict our record; after that it is played to its end without one."""
+"""Frames of one round that may contradict our record; after that the round is finished without a record."""
 MOST_EARLY: Final = 64
 """Departures and returns remembered before a game begins."""
 
 
 class Disputes:
-    """How many frames of the last disputed round contradicted our record."""
+    """Counts the frames of one round that contradicted our record."""
 
     def __init__(self) -> None:
         self.count = 0
         self._place = (-1, -1)  # index and honba of that round
 
     def add(self, place: tuple[int, int]) -> None:
-        """A frame contradicted our record of the round at this index and honba."""
+        """Count a frame that contradicted our record of the round at this index and honba."""
         self.count = self.count + 1 if place == self._place else 1
         self._place = place
 
     def is_hopeless(self, place: tuple[int, int]) -> bool:
-        """Whether rejoining this round has only led to the next contradiction."""
+        """Whether this round has reached the limit, so that another snapshot would not help."""
         return self.count >= MOST_DISPUTES and place == self._place
 
 
@@ -71,16 +71,16 @@ class Seat:
     Args:
         match: the frame that seated us.
         numbers: the source of prompt numbers.
-        send: takes the frames we answer with.
-        is_named: whether the server has named the kind of table; otherwise ``match`` is what we queued for.
+        send: called with each frame to send.
+        is_named: whether the server has named the game type; otherwise ``match`` is the one we queued for.
 
     Attributes:
-        state: where the game stands.
+        state: the state of the game.
         round: the running or last round as we know it.
-        turn: what is asked of us.
-        log: every event of the game so far, as we saw it.
-        player: our absolute player number, -1 before it is known.
-        game_id: id of the server's record, empty if none.
+        turn: our prompts and answers.
+        log: every event of the game so far, as received.
+        player: our absolute player number, -1 until it is known.
+        game_id: id of the server's record, empty if it keeps none.
         people: names and ranks by seat, ours first.
     """
 
@@ -100,7 +100,7 @@ class Seat:
         self.round = KnownRound(self.player, self.log)
         self.turn = Turn(numbers, send)
         self.game_id = ""
-        self.people = m.Players(("", "", "", ""))
+        self.people = m.PlayerNames(("", "", "", ""))
         self._send = send
         self._early: list[m.PlayerGone | m.PlayerBack] = []  # departures and returns before the game began
         self._disputes = Disputes()
@@ -112,17 +112,17 @@ class Seat:
 
     @property
     def is_over(self) -> bool:
-        """Whether the final scores have come."""
+        """Whether the final scores have arrived."""
         return self.state is SeatState.OVER
 
     @property
     def is_dealt(self) -> bool:
-        """Whether a round of the game has been seen."""
+        """Whether we have seen a round of the game."""
         return self.state in DEALT
 
     @property
     def is_returning(self) -> bool:
-        """Whether nothing is believed before a snapshot or a deal has come."""
+        """Whether we have no record until the next snapshot or deal."""
         return self.state in WITHOUT_RECORD
 
     # --- frames in -----------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ class Seat:
         """Fold one frame.
 
         Raises:
-            StateMismatchError: it does not fit; the state is as before.
+            StateMismatchError: the frame contradicts the state; the state is unchanged.
         """
         handler = _HANDLERS.get(type(message))
         if handler is None or self.is_over:
@@ -144,11 +144,11 @@ class Seat:
         return events
 
     def come_back(self) -> None:
-        """The connection is new: nothing is believed before a snapshot or a deal has come."""
+        """Note a new connection: there is no record until the next snapshot or deal."""
         self.state = next_state(self.state, Trigger.LINE)
         self.turn.reset()
 
-    def _take_names(self, message: m.Players) -> list[SessionEvent]:
+    def _take_names(self, message: m.PlayerNames) -> list[SessionEvent]:
         self.people = message
         return []
 
@@ -205,7 +205,7 @@ class Seat:
         self.log.add(end)
         return [*events, TableEvent(end), GameEnded(scores, results, placements(scores))]
 
-    # --- a round: its deal, its moves, its result ----------------------------------------------------
+    # --- a round: deal, moves and result -------------------------------------------------------------
 
     def _deal(self, message: m.RoundDealt) -> list[SessionEvent]:
         after = next_state(self.state, Trigger.DEAL)
@@ -238,7 +238,7 @@ class Seat:
         trigger = trigger_of(message)
         assert trigger is not None
         if trigger is Trigger.FINAL and self.player < 0:
-            trigger = Trigger.RESULT  # final scores cannot be given to players yet
+            trigger = Trigger.RESULT  # final scores cannot be assigned to players yet
         after = next_state(self.state, trigger)
         events = self._follow_blindly(message) if self.is_returning else self._follow(message)
         if isinstance(message, m.RoundWon | m.RoundDrawn):
@@ -265,7 +265,7 @@ class Seat:
     def _follow_blindly(self, message: m.ServerMessage) -> list[SessionEvent]:
         return self.turn.close() + self.turn.ask_without_record(message)
 
-    # --- coming back ---------------------------------------------------------------------------------
+    # --- rejoining -----------------------------------------------------------------------------------
 
     def _restore(self, message: m.RoundSnapshot) -> list[SessionEvent]:
         after = next_state(self.state, Trigger.SNAPSHOT)
@@ -276,49 +276,49 @@ class Seat:
         if self._disputes.is_hopeless((message.round_index, message.honba)):
             return [
                 *events,
-                self._lose(f"{self._disputes.count} frames of this round contradicted our table"),
+                self._lose(f"{self._disputes.count} frames of this round contradicted our record"),
             ]
         known = KnownRound.rejoined(message, self.player, self.log)
         if known is None:
             return [*events, self._lose("the snapshot of the round cannot be explained")]
         self.round, self.state = known, after
         events.append(Resumed(message.round_index, message.honba, known.is_exact))
-        # After our own call nothing more comes before our discard; our draw comes again, with its offer.
+        # After our own call the server sends nothing until we discard; it repeats our draw, with the offer.
         return events + (self.turn.ask_to_discard(known, self.player) if known.we_called else [])
 
     def _lose(self, why: str) -> SessionEvent:
-        """Go on without a record until the next deal."""
+        """Continue without a record until the next deal."""
         self.state = next_state(self.state, Trigger.LOST)
         return StateLost(why)
 
-    # --- our own riichi, and recorded frames of a client ---------------------------------------------
+    # --- our own riichi and a client's recorded frames -----------------------------------------------
 
     def assume_riichi(self) -> list[SessionEvent]:
-        """Go on as if the server had confirmed our riichi: the prompt for its discard opens.
+        """Continue as if the server had confirmed our riichi: open the prompt for its discard.
 
         Raises:
-            LocalProtocolError: no riichi is waiting to be confirmed.
+            LocalProtocolError: no riichi awaits confirmation.
         """
         if not self.turn.riichi_pending:
-            raise LocalProtocolError("no riichi is waiting to be confirmed")
+            raise LocalProtocolError("no riichi awaits confirmation")
         event = Riichi(self.player)
         self.round.take(event)
         self.turn.assume_riichi()
         return [TableEvent(event), *self.turn.ask_to_discard(self.round, self.player)]
 
     def objection(self, message: c.ClientMessage) -> str | None:
-        """Why a frame would not have been ours to send now, or None if it would."""
+        """Why our session would not have sent a frame now, or None if it could have."""
         record, prompt = self.round.record, self.turn.prompt
-        if self.turn.riichi_pending and isinstance(message, c.Throw):
+        if self.turn.riichi_pending and isinstance(message, c.DiscardTile):
             return objection(message, (), record, self.player, riichi_sent=True)
         if prompt is None:
-            return "nothing is asked of us"
+            return "no prompt is open"
         if self.is_returning:
             return None
         return objection(message, prompt.legal, record, self.player, riichi_sent=False)
 
     def observe(self, message: c.ClientMessage) -> None:
-        """Go on as if we had sent a recorded client's frame."""
+        """Continue as if we had sent a recorded client's frame."""
         self.turn.observe(message)
 
 
@@ -327,7 +327,7 @@ _HANDLERS: Final[dict[type[m.ServerMessage], Callable[[Seat, Any], list[SessionE
     m.RoundDealt: Seat._deal,
     m.RoundSnapshot: Seat._restore,
     m.GameBegins: Seat._begin,
-    m.Players: Seat._take_names,
+    m.PlayerNames: Seat._take_names,
     m.FuritenShown: Seat._take_furiten,
     m.PlayerGone: Seat._take_presence,
     m.PlayerBack: Seat._take_presence,

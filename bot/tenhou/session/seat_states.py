@@ -1,7 +1,7 @@
-"""The states of a seat at a table, and what leads from one to the next.
+"""The states of a seat at a table and the transitions between them.
 
-Rows are states, columns triggers, cells the next state. A dot is a trigger that cannot come in that state: it
-raises `StateMismatchError`, and the state stays. `TRANSITIONS` is the same table as data.
+Rows are states, columns are triggers, cells are next states. A dot marks a trigger that cannot come in that
+state: it raises `StateMismatchError` and leaves the state unchanged. `TRANSITIONS` is the same table as data.
 
 =========== ====== ===== ======== ====== =========== =========== ===== ===========
 state       BEGIN  DEAL  SNAPSHOT LOST   MOVE        RESULT      FINAL LINE
@@ -17,10 +17,10 @@ AWAY_RESULT .      ROUND SETTLING AWAY   AWAY        AWAY_RESULT OVER  AWAY_RESU
 OVER        .      .     .        .      .           .           .     .
 =========== ====== ===== ======== ====== =========== =========== ===== ===========
 
-The table covers the order of the frames that move a game. Within a round the fold (`game.state`) checks each
-move. Two rules depend on data: a deal may interrupt a round only if the round was rebuilt by guess, and
-final scores count as a plain result while our player number is unknown. Names, furiten notices and players
-leaving or returning may come in any state and change none. After the game nothing is read.
+The table covers the order of the frames that advance a game. Within a round the fold (`game.state`) checks
+each move. Two rules depend on data: a deal may interrupt a round only if the record of the round is a guess,
+and final scores count as an ordinary result while our player number is unknown. Names, furiten notices and
+players leaving or returning may come in any state and change none. After the game all frames are ignored.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from game.errors import StateMismatchError
 
 
 class SeatState(Enum):
-    """Where the game stands; the value completes the sentence "… cannot come now: "."""
+    """The state of a game; the value completes the message "… cannot come now: "."""
 
     SEATED = "the game has not begun"
     BEGUN = "no round has been dealt yet"
@@ -42,18 +42,18 @@ class SeatState(Enum):
     SETTLING = "a round is running, rebuilt from a snapshot"
     """The next frame decides which explanation of the snapshot holds."""
     RESULT = "the round has ended"
-    """Its result was shown, and we reported that we are ready."""
+    """Its result was shown, and we sent that we are ready."""
     RETURNING = "the connection is new and no round is known"
     """A new connection before the first round we know of."""
     AWAY = "the record of the round was lost"
-    """A round is running that we have no record of: after a broken connection or an inexplicable snapshot."""
+    """A round is running without a record, after a broken connection or an unexplained snapshot."""
     AWAY_RESULT = "the result was shown and no round has been dealt since"
-    """As AWAY, and we reported that we are ready for the next round."""
+    """As AWAY, and we sent that we are ready for the next round."""
     OVER = "the game is over"
 
 
 class Trigger(Enum):
-    """What moves a seat from state to state: a kind of frame, or the connection."""
+    """The cause of a transition: a kind of frame, or a new connection."""
 
     BEGIN = "GameBegins"
     DEAL = "RoundDealt"
@@ -68,7 +68,7 @@ class Trigger(Enum):
 S, T = SeatState, Trigger
 
 _FRESH: Final = {T.DEAL: S.ROUND, T.SNAPSHOT: S.SETTLING, T.LOST: S.AWAY}
-"""A deal or a snapshot shows a round whatever came before."""
+"""A deal or a snapshot shows a round, regardless of the state before."""
 _RUNNING: Final = {**_FRESH, T.MOVE: S.ROUND, T.RESULT: S.RESULT, T.FINAL: S.OVER, T.LINE: S.AWAY}
 _AWAY: Final = {**_FRESH, T.MOVE: S.AWAY, T.RESULT: S.AWAY_RESULT, T.FINAL: S.OVER}
 
@@ -83,18 +83,18 @@ TRANSITIONS: Final[dict[SeatState, dict[Trigger, SeatState]]] = {
     S.AWAY_RESULT: {**_AWAY, T.LINE: S.AWAY_RESULT},
     S.OVER: {},
 }
-"""The next state by state and trigger; a trigger that is not listed cannot come."""
+"""The next state by state and trigger; a trigger not listed cannot come."""
 
 WITHOUT_RECORD: Final = frozenset({S.RETURNING, S.AWAY, S.AWAY_RESULT})
-"""No frame is believed before a deal or a snapshot; what is asked of us is answered without a record."""
+"""States without a record until the next deal or snapshot; prompts are answered without one."""
 DEALT: Final = frozenset({S.ROUND, S.SETTLING, S.RESULT, S.AWAY, S.AWAY_RESULT, S.OVER})
-"""A round of the game has been seen."""
+"""States after the first round we saw."""
 ANSWERED: Final = frozenset({S.RESULT, S.AWAY_RESULT})
-"""A result was shown and answered: the second result of a double ron needs no second answer."""
+"""States in which a result was answered: the second result of a double ron needs no second answer."""
 
 
 def trigger_of(message: m.ServerMessage) -> Trigger | None:
-    """The trigger a frame is, `Trigger.SNAPSHOT` for any snapshot; None for one that changes no state."""
+    """The trigger of a frame, `Trigger.SNAPSHOT` for any snapshot; None if the frame changes no state."""
     if isinstance(message, m.RoundWon | m.RoundDrawn):
         return T.RESULT if message.final is None else T.FINAL
     return _TRIGGERS.get(type(message))

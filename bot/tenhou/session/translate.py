@@ -1,6 +1,7 @@
-"""Table frames to events of the game: seats become players, and the server's figures are checked.
+"""Translates table frames to game events: converts seats to players and checks the server's scores.
 
-``player`` is who seat 0 is. For a table watched with all hands open it is 0 and seats are players.
+``player`` is the absolute player number of seat 0. For a table watched with open hands it is 0, so that seats
+and players are the same.
 """
 
 from __future__ import annotations
@@ -36,20 +37,20 @@ T = TypeVar("T")
 TABLE_MESSAGES: Final = (
     m.RoundDealt,
     m.TileDrawn,
-    m.TileThrown,
+    m.TileDiscarded,
     m.MeldMade,
     m.RiichiStep,
     m.IndicatorShown,
     m.RoundWon,
     m.RoundDrawn,
 )
-"""The frames that move the table."""
+"""The frames that advance the game."""
 
 _HIDDEN: Final = (UNSEEN,) * 13
 
 
 def by_player(by_seat: Sequence[T], player: int) -> tuple[T, T, T, T]:
-    """Values listed by seat from seat 0, which is ``player``, listed by player.
+    """Reorders values listed by seat, where seat 0 is ``player``, to absolute players.
 
     >>> by_player("abcd", 1)
     ('d', 'a', 'b', 'c')
@@ -59,23 +60,23 @@ def by_player(by_seat: Sequence[T], player: int) -> tuple[T, T, T, T]:
 
 
 def player_of_dealer(round_index: int, dealer_seat: int) -> int:
-    """Who seat 0 is, given which seat deals a round."""
+    """The absolute player number of seat 0, given the seat of the dealer in a round."""
     return (round_index - dealer_seat) % 4
 
 
 def translate(
     message: m.ServerMessage, record: np.void, player: int, *, strict: bool = True
 ) -> GameEvent | None:
-    """The event a frame stands for; None for one that is no event of a game.
+    """The game event of a frame; None if the frame is not a game event.
 
     Args:
         message: the frame.
-        record: the round before it.
-        player: who seat 0 is.
-        strict: compare the server's scores with ours; not in a round rebuilt from a snapshot.
+        record: the round before the frame.
+        player: the absolute player number of seat 0.
+        strict: compare the server's scores with ours; false in a round rebuilt from a snapshot.
 
     Raises:
-        StateMismatchError: the frame cannot come at this moment, or its scores are not ours.
+        StateMismatchError: the frame is invalid here, or its scores differ from ours.
     """
     translator = _TRANSLATORS.get(type(message))
     return translator(message, record, player, strict) if translator else None
@@ -100,11 +101,11 @@ def _drawn(message: m.TileDrawn, _record: np.void, player: int, _strict: bool) -
     return Draw((message.seat + player) % 4, message.tile)
 
 
-def _thrown(message: m.TileThrown, record: np.void, player: int, _strict: bool) -> GameEvent:
+def _discarded(message: m.TileDiscarded, record: np.void, player: int, _strict: bool) -> GameEvent:
     who = (message.seat + player) % 4
     tsumogiri = message.tsumogiri
     if record["hand_known"][who]:
-        # The letter's case tells nothing about our own discards, nor about open hands.
+        # The letter's case does not mark tsumogiri for our own discards or for open hands.
         tsumogiri = bool(record["drawn"] == message.tile)
     return Discard(who, message.tile, tsumogiri)
 
@@ -163,7 +164,7 @@ def _drawn_round(message: m.RoundDrawn, record: np.void, player: int, strict: bo
 _TRANSLATORS: Final[dict[type[m.ServerMessage], Callable[[Any, np.void, int, bool], GameEvent]]] = {
     m.RoundDealt: _dealt,
     m.TileDrawn: _drawn,
-    m.TileThrown: _thrown,
+    m.TileDiscarded: _discarded,
     m.MeldMade: _meld,
     m.RiichiStep: _riichi,
     m.IndicatorShown: lambda message, *_: DoraRevealed(message.tile),

@@ -1,6 +1,6 @@
-"""What is asked of us, what we answered, and how far our riichi has come.
+"""Our prompts, our answers and the progress of our riichi.
 
-One prompt is open at most. Frames open it:
+At most one prompt is open. These frames open it:
 
 =============================================== ===================================================
 frame                                           prompt
@@ -8,19 +8,19 @@ frame                                           prompt
 our draw                                        discard, riichi, kan, tsumo, nine terminals
 another player's discard or kan, with an offer  chi, pon, kan, ron or pass
 our chi or pon                                  discard
-our riichi, confirmed or assumed                discard that keeps the hand ready
+our riichi, confirmed or assumed                discard that keeps the hand tenpai
 =============================================== ===================================================
 
-Any other move of the table closes it, except a new dora indicator and a riichi being paid. A riichi we send
-goes through `RiichiState`:
+Any other table frame closes it, except a new dora indicator and the payment of a riichi. A riichi that we
+send goes through `RiichiState`:
 
-======== ============= ============ =============== ============
-state    we declare    other answer two seconds     server's word
-======== ============= ============ =============== ============
+======== ============= ============ =============== ===================
+state    we declare    other answer two seconds     server confirms
+======== ============= ============ =============== ===================
 NONE     SENT          NONE         .               folded: NONE
 SENT     SENT          NONE         ASSUMED         folded: NONE
 ASSUMED  .             ASSUMED      .               skipped: NONE
-======== ============= ============ =============== ============
+======== ============= ============ =============== ===================
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from game.rules import legal_actions
 
 
 class RiichiState(Enum):
-    """How far our own riichi has come."""
+    """The progress of our own riichi."""
 
-    NONE = "none is on its way"
+    NONE = "no riichi is pending"
     SENT = "sent, not confirmed yet"
-    ASSUMED = "folded without the server's word, which is skipped when it comes"
+    ASSUMED = "folded before the server confirmed it; the confirmation will be skipped"
 
 
 class Turn:
@@ -52,11 +52,11 @@ class Turn:
 
     Args:
         numbers: the source of prompt numbers.
-        send: takes the frames we answer with.
+        send: called with each frame to send.
 
     Attributes:
-        prompt: the open choice, or None.
-        riichi: how far our riichi has come.
+        prompt: the open prompt, or None.
+        riichi: the progress of our riichi.
     """
 
     def __init__(self, numbers: Iterator[int], send: Callable[[c.ClientMessage], None]) -> None:
@@ -67,16 +67,16 @@ class Turn:
 
     @property
     def riichi_pending(self) -> bool:
-        """Whether we sent a riichi that the server has not confirmed yet."""
+        """Whether a riichi was sent that the server has not confirmed yet."""
         return self.riichi is RiichiState.SENT
 
     # --- prompts -------------------------------------------------------------------------------------
 
     def ask(self, message: m.ServerMessage, known: KnownRound, player: int) -> list[SessionEvent]:
-        """Open the prompt a frame calls for, now that it is folded."""
+        """Open the prompt that a folded frame calls for, if any."""
         if isinstance(message, m.TileDrawn):
             return self._ask_on_draw(message, known, player) if message.seat == 0 else []
-        if isinstance(message, m.TileThrown | m.MeldMade) and message.seat != 0:
+        if isinstance(message, m.TileDiscarded | m.MeldMade) and message.seat != 0:
             return self._ask_to_claim(message.offers, known, player)
         called = isinstance(message, m.MeldMade)
         declared = isinstance(message, m.RiichiStep) and message.step == 1 and message.seat == 0
@@ -95,14 +95,14 @@ class Turn:
         return [Disagreement("offer", unoffered)] if unoffered else []
 
     def ask_to_discard(self, known: KnownRound, player: int) -> list[SessionEvent]:
-        """Open the prompt after our chi, pon or riichi; after our kan a draw comes first."""
+        """Open the prompt after our chi, pon or riichi; after our kan the draw opens it."""
         legal = tuple(legal_actions(known.record, player))
         return self._open(legal, 0, None) if legal else []
 
     def ask_without_record(self, message: m.ServerMessage) -> list[SessionEvent]:
-        """Open the prompt a frame calls for in a round that we do not know."""
+        """Open the prompt that a frame calls for in a round without a record."""
         choice = blind_choice(message)
-        if choice and isinstance(message, m.TileDrawn | m.TileThrown | m.MeldMade):
+        if choice and isinstance(message, m.TileDrawn | m.TileDiscarded | m.MeldMade):
             return self._open(choice, message.offers, None)
         return []
 
@@ -111,16 +111,16 @@ class Turn:
         self.prompt = Prompt(next(self._numbers), legal, offered, mismatch)
         return [PromptOpened(self.prompt.prompt_id, legal, offered, mismatch)]
 
-    # --- the table goes on ---------------------------------------------------------------------------
+    # --- closing -------------------------------------------------------------------------------------
 
     def close(self) -> list[SessionEvent]:
-        """The open prompt, if any, is over."""
+        """Close the open prompt, if any."""
         prompt, self.prompt = self.prompt, None
         return [PromptClosed(prompt.prompt_id)] if prompt else []
 
     def follow(self, message: m.ServerMessage) -> list[SessionEvent]:
-        """The table has moved; most moves end the prompt."""
-        # A riichi is paid as soon as nobody may ron; a call may still be ours to make.
+        """Close the prompt if a table frame ends it, as most do."""
+        # A riichi is paid once no ron is possible; we may still be able to call the tile.
         paid = isinstance(message, m.RiichiStep) and message.step == 2
         if paid or isinstance(message, m.IndicatorShown):
             return []
@@ -128,12 +128,12 @@ class Turn:
         return self.close()
 
     def reset(self) -> list[SessionEvent]:
-        """A new round or a new connection: whatever was asked or sent is over."""
+        """Close the prompt and forget a sent riichi, for a new round or a new connection."""
         self.riichi = RiichiState.NONE
         return self.close()
 
     def skips(self, message: m.ServerMessage) -> bool:
-        """Whether a frame only confirms the riichi that we assumed; it is expected once."""
+        """Whether a frame only confirms the riichi that we assumed; the first such frame is skipped."""
         if self.riichi is not RiichiState.ASSUMED:
             return False
         if not isinstance(message, m.RiichiStep) or message.seat != 0:
@@ -148,7 +148,7 @@ class Turn:
     # --- our answers ---------------------------------------------------------------------------------
 
     def answer(self, prompt_id: int, action: Action) -> None:
-        """Take a choice; the frame goes out, the record waits for the server's word.
+        """Send an action; the record changes when the server reports it.
 
         Raises:
             LocalProtocolError: the prompt is over, or the action is not in its legal set.
@@ -158,28 +158,28 @@ class Turn:
             raise LocalProtocolError(f"prompt {prompt_id} is over")
         if action not in prompt.legal:
             raise LocalProtocolError(f"{action} is not legal at prompt {prompt_id}")
-        self._note_answer(is_riichi=action.kind is ActionKind.RIICHI)
+        self._mark_answered(is_riichi=action.kind is ActionKind.RIICHI)
         self._send(reply(action))
 
     def observe(self, message: c.ClientMessage) -> None:
-        """Go on as if we had sent a recorded client's frame."""
-        self._note_answer(is_riichi=isinstance(message, c.DeclareRiichi))
+        """Continue as if we had sent a recorded client's frame."""
+        self._mark_answered(is_riichi=isinstance(message, c.DeclareRiichi))
 
-    def _note_answer(self, *, is_riichi: bool) -> None:
+    def _mark_answered(self, *, is_riichi: bool) -> None:
         self.prompt = None
         self._forget_sent()
         if is_riichi:
             self.riichi = RiichiState.SENT
 
     def assume_riichi(self) -> None:
-        """Our riichi was folded without the server's word."""
+        """Note that our riichi was folded before the server confirmed it."""
         self.riichi = RiichiState.ASSUMED
 
 
 def _with_ron(ours: list[Action], offered: int, known: KnownRound, player: int) -> list[Action]:
-    """Our choices on another's tile; in a rebuilt round with the ron the server offers.
+    """Our choices on another player's tile, in a rebuilt round including a ron that the server offers.
 
-    There the tiles we let pass are unknown, so the server's word on furiten counts.
+    In a rebuilt round the winning tiles that we passed up are unknown, so the server decides on furiten.
     """
     tile = int(known.record["last_tile"])
     certain = known.is_exact or any(action.kind is ActionKind.RON for action in ours)

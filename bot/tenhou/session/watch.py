@@ -1,4 +1,4 @@
-"""A table watched with all hands open: spectating and record files, through the same fold as our games."""
+"""A table watched with open hands, while spectating or from a record file; uses the fold of our own games."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from game.state import apply, new_round
 
 
 class Watcher:
-    """A game seen by nobody in particular: seats are players.
+    """A game seen from no seat: seats and absolute players are the same.
 
     Attributes:
         record: the round's state, all hands known.
-        log: every event of the game; on joining late, from the deal of the round we joined.
-        over: the final scores have come.
+        log: every event of the game or, after joining late, from the deal of the round joined.
+        over: whether the final scores have arrived.
     """
 
     def __init__(self) -> None:
@@ -32,19 +32,19 @@ class Watcher:
         self._winners: set[int] = set()
 
     def take(self, message: m.ServerMessage) -> list[GameEvent]:
-        """Fold one frame; the events it stood for.
+        """Fold one frame and return its events.
 
         Raises:
-            StateMismatchError: it does not fit.
+            StateMismatchError: the frame contradicts the state.
         """
         handler = _HANDLERS.get(type(message))
         events: list[GameEvent] = handler(self, message) if handler else []
         self.log += events
         return events
 
-    def _batch(self, message: m.Batch) -> list[GameEvent]:
+    def _batch(self, message: m.WatchedFrames) -> list[GameEvent]:
         if message.kind == "INITBYLOG":
-            # The round so far, told again to whoever joins late.
+            # The round so far, sent to a spectator who joins late.
             self.record = new_round()
             self._ended = False
         told = []
@@ -54,14 +54,14 @@ class Watcher:
         del self.log[len(self.log) - len(told) :]
         return told
 
-    def _players(self, message: m.Players) -> list[GameEvent]:
+    def _players(self, message: m.PlayerNames) -> list[GameEvent]:
         return [StartGame(message.names)]
 
     def _table(self, message: m.ServerMessage) -> list[GameEvent]:
         event = translate(message, self.record, 0)
         assert event is not None
         if isinstance(event, Win) and event.player in self._winners:
-            raise StateMismatchError(f"player {event.player} has won already")
+            raise StateMismatchError(f"player {event.player} has already won")
         apply(self.record, event)
         if not isinstance(message, m.RoundDealt):
             return [event]
@@ -79,7 +79,7 @@ class Watcher:
         scores: Four = message.final.scores
         a, b, c, d = map(int, self.record["scores"])
         if final_scores((a, b, c, d), int(self.record["riichi_sticks"])) != scores:
-            raise StateMismatchError(f"the game ends with the scores {scores}, ours are {(a, b, c, d)}")
+            raise StateMismatchError(f"the game ends with the scores {scores}, we have {(a, b, c, d)}")
         self.over = True
         return [*events, EndRound(), EndGame(scores, message.final.results)]
 
@@ -88,6 +88,6 @@ _HANDLERS: Final[dict[type[m.ServerMessage], Callable[[Watcher, Any], list[GameE
     **dict.fromkeys(TABLE_MESSAGES, Watcher._table),
     m.RoundWon: Watcher._result,
     m.RoundDrawn: Watcher._result,
-    m.Players: Watcher._players,
-    m.Batch: Watcher._batch,
+    m.PlayerNames: Watcher._players,
+    m.WatchedFrames: Watcher._batch,
 }

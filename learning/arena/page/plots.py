@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from learning.arena.convergence import RunningAverage
 from learning.arena.coverage import EQUAL
-from learning.arena.history import Stand
 from learning.arena.page.drawing import WIDTH, Drawing, Scale
 from learning.matches.figures import Side
 from learning.matches.statistics import Estimate
@@ -35,26 +35,26 @@ def placements_plot(sides: Sequence[Side]) -> Drawing:
     return drawing
 
 
-def course_plot(stands: Sequence[Stand]) -> Drawing:
+def convergence_plot(averages: Sequence[RunningAverage]) -> Drawing:
     """Convergence of the challenger's average placement."""
     # the first games vary widely; the scale is set by the rest
-    settled = stands[len(stands) // 12 :]
-    low = min(EQUAL, *(stand.low for stand in settled))
-    high = max(EQUAL, *(stand.high for stand in settled))
+    settled = averages[len(averages) // 12 :]
+    low = min(EQUAL, *(average.low for average in settled))
+    high = max(EQUAL, *(average.high for average in settled))
     margin = 0.06 * (high - low) or 0.1
     down = Scale(low - margin, high + margin, 10.0, 176.0)
-    across = Scale(0.0, float(stands[-1].games), _LEFT, _RIGHT - 10.0)
+    across = Scale(0.0, float(averages[-1].games), _LEFT, _RIGHT - 10.0)
     drawing = Drawing(200.0, "The challenger's average placement over the games, with its 95 % interval")
     ticks = down.ticks()
     digits = 1 if ticks[1] - ticks[0] > 0.09 else 2 if ticks[1] - ticks[0] > 0.009 else 3
     drawing.across(down, (_LEFT, _RIGHT), {tick: f"{tick:.{digits}f}" for tick in ticks})
     drawing.down(across, (176.0, 176.0), {tick: f"{tick:,.0f}" for tick in across.ticks(4)})
-    there = [f"{across(stand.games):.1f},{down(stand.high):.1f}" for stand in stands]
-    back = [f"{across(stand.games):.1f},{down(stand.low):.1f}" for stand in reversed(stands)]
+    there = [f"{across(average.games):.1f},{down(average.high):.1f}" for average in averages]
+    back = [f"{across(average.games):.1f},{down(average.low):.1f}" for average in reversed(averages)]
     drawing.shape("polygon", "band", points=" ".join(there + back))
     drawing.line("equal", (_LEFT, down(EQUAL)), (_RIGHT, down(EQUAL)))
-    middle = " ".join(f"{across(stand.games):.1f},{down(stand.placement):.1f}" for stand in stands)
-    return drawing.shape("polyline", "course", points=middle)
+    middle = " ".join(f"{across(average.games):.1f},{down(average.placement):.1f}" for average in averages)
+    return drawing.shape("polyline", "convergence", points=middle)
 
 
 def stable_rank_plot(sides: Sequence[Side]) -> Drawing:

@@ -10,13 +10,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from game.files import replace_file
 from learning.arena.page import plots
-from learning.arena.report import Report, headline
+from learning.arena.report import ArenaReport, headline
 from learning.matches.figures import table_of
 
 _TEMPLATE: Final = "page.html"
 
 
-def write_page(found: Report, path: Path) -> None:
+def write_page(found: ArenaReport, path: Path) -> None:
     """Write the page of a comparison.
 
     Raises:
@@ -25,7 +25,7 @@ def write_page(found: Report, path: Path) -> None:
     replace_file(path, page_of(found).encode())
 
 
-def page_of(found: Report) -> str:
+def page_of(found: ArenaReport) -> str:
     """The page of a comparison; it is self-contained, and names are always escaped as text."""
     sides = (found.challenger, found.champions)
     templates = Environment(
@@ -41,14 +41,14 @@ def page_of(found: Report) -> str:
         sides=sides,
         table=list(table_of(sides)),
         placements=plots.placements_plot(sides),
-        course=plots.course_plot(found.course) if found.course else None,
+        convergence=plots.convergence_plot(found.convergence) if found.convergence else None,
         stable_rank=plots.stable_rank_plot(sides),
         ladder=plots.ladder_plot(sides),
         times=list(_times(found)),
     )
 
 
-def _times(found: Report) -> Iterator[tuple[str, float, float]]:
+def _times(found: ArenaReport) -> Iterator[tuple[str, float, float]]:
     """Breakdown of a game's CPU time: task, milliseconds, and share; largest first."""
     whole = sum(found.times.values()) or 1.0
     for what, spent in sorted(found.times.items(), key=lambda part: -part[1]):

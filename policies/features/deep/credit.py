@@ -11,7 +11,7 @@ from game.hand_parts import F_ADDED, F_FLAGS, F_MELDS, ways_to_complete
 from game.jit import kernel
 from game.set_patterns import DORA, SUIT_KINDS, WAIT
 from game.shanten import waits
-from policies.features.deep.desk import I_PAIR, I_PATTERN, KINDS, MOST_MISSING, MULTISETS
+from policies.features.deep.memory import I_PAIR, I_PATTERN, KINDS, MOST_MISSING, MULTISETS
 
 THRESHOLDS: Final = (1000, 2000, 3000, 4000, 5000, 6000, 8000, 10000, 12000, 16000, 24000, 32000)
 """Thresholds in points; a hand's level is how many of them it reaches, and 0 without a win."""
@@ -34,38 +34,38 @@ _NONE: Final = np.uint64(0)
 
 
 @kernel
-def number_kinds(desk: Any) -> None:
+def number_kinds(memory: Any) -> None:
     """Number the kinds in the hand."""
-    desk.kinds = 0
+    memory.kinds = 0
     for kind in range(KINDS):
-        if desk.hand34[kind]:
-            desk.place[kind] = desk.kinds
-            desk.kinds += 1
+        if memory.hand34[kind]:
+            memory.place[kind] = memory.kinds
+            memory.kinds += 1
 
 
 @kernel
-def clear(desk: Any) -> None:
+def clear(memory: Any) -> None:
     """Forget the values recorded so far."""
-    for place in range(desk.kinds):
-        desk.weights[place] = 0
-    desk.best[: desk.kinds * MULTISETS] = 0
+    for place in range(memory.kinds):
+        memory.weights[place] = 0
+    memory.best[: memory.kinds * MULTISETS] = 0
 
 
 @kernel
-def find_furiten(desk: Any) -> None:
+def find_furiten(memory: Any) -> None:
     """Fill ``furiten``; it matters only if some discard leaves the hand tenpai."""
     for kind in range(KINDS):
-        if desk.hand34[kind]:
-            desk.hand34[kind] -= 1
-            wanted = waits(desk.hand34, int(desk.frame[F_MELDS]))
-            desk.hand34[kind] += 1
-            thrown = desk.river | _ONE << np.uint64(kind)
-            desk.furiten[kind] = desk.barred != 0 or wanted & thrown != _NONE
+        if memory.hand34[kind]:
+            memory.hand34[kind] -= 1
+            wanted = waits(memory.hand34, int(memory.frame[F_MELDS]))
+            memory.hand34[kind] += 1
+            discarded = memory.river | _ONE << np.uint64(kind)
+            memory.furiten[kind] = memory.barred != 0 or wanted & discarded != _NONE
 
 
 @kernel
 def note(
-    desk: Any,
+    memory: Any,
     form: int,
     missing: int,
     kinds: int,
@@ -78,7 +78,7 @@ def note(
     """Record a target: one way to read a winning hand.
 
     Args:
-        desk: The working memory; for sets and a pair ``chosen`` has the items.
+        memory: The working memory; for sets and a pair ``chosen`` has the items.
         form: `SETS_AND_PAIR`, `SEVEN_PAIRS` or `THIRTEEN_ORPHANS`.
         missing: Number of missing tiles.
         kinds: The missing kinds, ascending, as in an item.
@@ -89,52 +89,52 @@ def note(
         mask: Likewise.
     """
     if missing > 1:
-        level = _level(desk, form, added, flags, mask, False)
+        level = _level(memory, form, added, flags, mask, False)
         if level:
             number = _number(missing, kinds & 63, kinds >> 6 & 63, kinds >> 12)
-            _raise_all(desk, surplus, number, missing, level, weight)
+            _raise_all(memory, surplus, number, missing, level, weight)
     elif missing == 1:
-        _note_waits(desk, form, kinds, weight, surplus, added, flags, mask)
+        _mark_waits(memory, form, kinds, weight, surplus, added, flags, mask)
     if missing < MOST_MISSING:
-        _note_detours(desk, form, missing, kinds, surplus, added, flags, mask)
+        _mark_detours(memory, form, missing, kinds, surplus, added, flags, mask)
 
 
 @kernel
-def _note_waits(
-    desk: Any, form: int, kind: int, weight: int, surplus: int, added: int, flags: int, mask: int
+def _mark_waits(
+    memory: Any, form: int, kind: int, weight: int, surplus: int, added: int, flags: int, mask: int
 ) -> None:
     """Record a target that lacks one tile: after a discard that makes the hand furiten only tsumo counts."""
-    by_ron = _level(desk, form, added, flags, mask, False)
-    for thrown in range(KINDS):
-        if desk.hand34[thrown] and surplus >> desk.place[thrown] & 1:
-            level = _level(desk, form, added, flags, mask, True) if desk.furiten[thrown] else by_ron
-            _raise(desk, desk.place[thrown], _number(1, kind, 0, 0), 1, level, weight)
+    by_ron = _level(memory, form, added, flags, mask, False)
+    for discarded in range(KINDS):
+        if memory.hand34[discarded] and surplus >> memory.place[discarded] & 1:
+            level = _level(memory, form, added, flags, mask, True) if memory.furiten[discarded] else by_ron
+            _raise(memory, memory.place[discarded], _number(1, kind, 0, 0), 1, level, weight)
 
 
 @kernel
-def _note_detours(
-    desk: Any, form: int, missing: int, kinds: int, surplus: int, added: int, flags: int, mask: int
+def _mark_detours(
+    memory: Any, form: int, missing: int, kinds: int, surplus: int, added: int, flags: int, mask: int
 ) -> None:
     """Record a target for discards of tiles it needs: each must be drawn again."""
-    for thrown in range(KINDS):
-        if desk.hand34[thrown] == 0 or surplus >> desk.place[thrown] & 1:
+    for discarded in range(KINDS):
+        if memory.hand34[discarded] == 0 or surplus >> memory.place[discarded] & 1:
             continue
-        more = _insert(kinds, missing, thrown)
-        weight = _weight(desk, more, missing + 1)
+        more = _insert(kinds, missing, discarded)
+        weight = _weight(memory, more, missing + 1)
         if weight == 0:
             continue
         sum_of = added
-        if thrown % SUIT_KINDS == _RED_PLACE and thrown < 27 and desk.hand34[thrown] == 1:
-            sum_of -= int(desk.reds[thrown // SUIT_KINDS]) << DORA
-        alone = missing == 0 and desk.furiten[thrown] != 0
-        level = _level(desk, form, sum_of, flags | _ways(desk, form, thrown), mask, alone)
+        if discarded % SUIT_KINDS == _RED_PLACE and discarded < 27 and memory.hand34[discarded] == 1:
+            sum_of -= int(memory.reds[discarded // SUIT_KINDS]) << DORA
+        alone = missing == 0 and memory.furiten[discarded] != 0
+        level = _level(memory, form, sum_of, flags | _ways(memory, form, discarded), mask, alone)
         number = _number(missing + 1, more & 63, more >> 6 & 63, more >> 12)
-        _raise(desk, desk.place[thrown], number, missing + 1, level, weight)
+        _raise(memory, memory.place[discarded], number, missing + 1, level, weight)
 
 
 @kernel
-def _level(desk: Any, form: int, added: int, flags: int, mask: int, is_tsumo: bool) -> int:
-    frame = desk.frame
+def _level(memory: Any, form: int, added: int, flags: int, mask: int, is_tsumo: bool) -> int:
+    frame = memory.frame
     if form == SETS_AND_PAIR:
         points = pattern_points(frame[F_ADDED] + added, frame[F_FLAGS] | flags, mask, is_tsumo, frame)
     elif form == SEVEN_PAIRS:
@@ -145,12 +145,12 @@ def _level(desk: Any, form: int, added: int, flags: int, mask: int, is_tsumo: bo
 
 
 @kernel
-def _ways(desk: Any, form: int, kind: int) -> int:
+def _ways(memory: Any, form: int, kind: int) -> int:
     """Flags of the ways in which a kind may have completed the current target."""
     if form != SETS_AND_PAIR:
         return 0
     suit = kind // SUIT_KINDS
-    item = desk.items[suit, desk.chosen[suit]]
+    item = memory.items[suit, memory.chosen[suit]]
     return ways_to_complete(item[I_PATTERN], item[I_PAIR], kind % SUIT_KINDS) << WAIT
 
 
@@ -165,14 +165,14 @@ def _insert(kinds: int, missing: int, kind: int) -> int:
 
 
 @kernel
-def _weight(desk: Any, kinds: int, missing: int) -> int:
+def _weight(memory: Any, kinds: int, missing: int) -> int:
     """Number of ways to pick missing tiles from the unseen ones."""
     weight = 1
     equal = 0
     for i in range(missing):
         kind = kinds >> 6 * i & 63
         equal = equal + 1 if i and kind == kinds >> 6 * (i - 1) & 63 else 0
-        weight = weight * max(0, desk.unseen34[kind] - equal) // (equal + 1)
+        weight = weight * max(0, memory.unseen34[kind] - equal) // (equal + 1)
     return weight
 
 
@@ -187,20 +187,20 @@ def _number(missing: int, a: int, b: int, c: int) -> int:
 
 
 @kernel
-def _raise_all(desk: Any, surplus: int, number: int, missing: int, level: int, weight: int) -> None:
+def _raise_all(memory: Any, surplus: int, number: int, missing: int, level: int, weight: int) -> None:
     while surplus:
         low = surplus & -surplus
         surplus ^= low
-        _raise(desk, _LOG[low % _HASH], number, missing, level, weight)
+        _raise(memory, _LOG[low % _HASH], number, missing, level, weight)
 
 
 @kernel
-def _raise(desk: Any, place: int, number: int, missing: int, level: int, weight: int) -> None:
+def _raise(memory: Any, place: int, number: int, missing: int, level: int, weight: int) -> None:
     """Raise a multiset of missing tiles to this level for a discard, unless its level is already higher."""
     at = place * MULTISETS + number
-    before = desk.best[at]
+    before = memory.best[at]
     if level > before:
-        desk.best[at] = level
+        memory.best[at] = level
         if before:
-            desk.weights[place, missing - 1, before] -= weight
-        desk.weights[place, missing - 1, level] += weight
+            memory.weights[place, missing - 1, before] -= weight
+        memory.weights[place, missing - 1, level] += weight

@@ -44,8 +44,8 @@ from game.layout import ROUND_STATE
 from game.set_patterns import SUIT_KINDS
 from game.shanten import shanten
 from policies.features.deep.credit import THRESHOLDS, number_kinds
-from policies.features.deep.desk import DESK, KINDS, LEVELS, MOST_MISSING, lay_out
-from policies.features.deep.suits import find_room, list_suit
+from policies.features.deep.memory import KINDS, LEVELS, MEMORY, MOST_MISSING, lay_out
+from policies.features.deep.suits import limit_missing, list_suit
 from policies.features.deep.targets import search
 from policies.features.draw import real
 from policies.features.table import DEEP_PLANES, ONE
@@ -71,110 +71,110 @@ def lookahead_deep(states: NDArray[Any], players: NDArray[np.int8], out: NDArray
         raise ValueError(f"out must be uint8 of shape {(len(states), DEEP_PLANES, KINDS)}")
     # one row of a wider array is contiguous and two are not: numba would compile the kernels for each layout
     whole = out if out.flags.c_contiguous else np.empty(out.shape, np.uint8)
-    _fill_all(states, players, whole, _room.desk)
+    _fill_all(states, players, whole, _local.memory)
     if whole is not out:
         out[:] = whole
 
 
-class _Room(threading.local):
+class _ThreadMemory(threading.local):
     """A working memory for each thread: allocating one takes longer than most searches."""
 
     def __init__(self) -> None:
-        self.desk = np.zeros(1, DESK)[0]
+        self.memory = np.zeros(1, MEMORY)[0]
 
 
-_room: Final = _Room()
+_local: Final = _ThreadMemory()
 
 
 @kernel
-def _fill_all(states: Any, players: Any, out: Any, desk: Any) -> None:
+def _fill_all(states: Any, players: Any, out: Any, memory: Any) -> None:
     for row in range(len(states)):
-        mark_deep(states[row], int(players[row]), desk, out[row])
+        mark_deep(states[row], int(players[row]), memory, out[row])
 
 
 @kernel
-def mark_deep(rec: Any, me: int, desk: Any, out: Any) -> None:
+def mark_deep(rec: Any, me: int, memory: Any, out: Any) -> None:
     """Fill the 72 planes of one state.
 
     Args:
         rec: One `ROUND_STATE`.
         me: The player.
-        desk: One `DESK`, working memory for the search.
+        memory: One `MEMORY`, working memory for the search.
         out: ``[72, 34]`` uint8.
     """
     out[:] = 0
-    lay_out(rec, me, desk)
+    lay_out(rec, me, memory)
     held = 0
     for kind in range(KINDS):
-        held += desk.hand34[kind]
-    distance = shanten(desk.hand34, int(desk.frame[F_MELDS]))
+        held += memory.hand34[kind]
+    distance = shanten(memory.hand34, int(memory.frame[F_MELDS]))
     if held % 3 == 2 and distance < MOST_MISSING:
-        _mark_discards(desk, distance, out)
+        _mark_discards(memory, distance, out)
     elif held % 3 == 1 and distance <= MOST_MISSING:
-        _mark_draws(desk, out)
+        _mark_draws(memory, out)
 
 
 @kernel
-def _mark_discards(desk: Any, distance: int, out: Any) -> None:
-    number_kinds(desk)
-    find_room(desk)
+def _mark_discards(memory: Any, distance: int, out: Any) -> None:
+    number_kinds(memory)
+    limit_missing(memory)
     for suit in range(4):
-        list_suit(desk, suit, 0)
-    search(desk, distance)
+        list_suit(memory, suit, 0)
+    search(memory, distance)
     for kind in range(KINDS):
-        if desk.hand34[kind]:
-            _mark(desk, int(desk.place[kind]), desk.place[kind] + 1, kind, out)
+        if memory.hand34[kind]:
+            _mark(memory, int(memory.place[kind]), memory.place[kind] + 1, kind, out)
 
 
 @kernel
-def _mark_draws(desk: Any, out: Any) -> None:
+def _mark_draws(memory: Any, out: Any) -> None:
     """A draw changes one suit; the possible completions of the other three are listed once."""
-    number_kinds(desk)
-    find_room(desk)
+    number_kinds(memory)
+    limit_missing(memory)
     for suit in range(4):
-        list_suit(desk, suit, 1)
-    desk.draws = max(0, desk.draws - 1)
-    desk.unseen -= 1
+        list_suit(memory, suit, 1)
+    memory.draws = max(0, memory.draws - 1)
+    memory.unseen -= 1
     for suit in range(4):
         for drawn in range(SUIT_KINDS * suit, min(SUIT_KINDS * (suit + 1), KINDS)):
-            if desk.unseen34[drawn]:
-                _mark_draw(desk, suit, drawn, out)
-        list_suit(desk, suit, 1)
+            if memory.unseen34[drawn]:
+                _mark_draw(memory, suit, drawn, out)
+        list_suit(memory, suit, 1)
 
 
 @kernel
-def _mark_draw(desk: Any, suit: int, drawn: int, out: Any) -> None:
-    new = desk.hand34[drawn] == 0
+def _mark_draw(memory: Any, suit: int, drawn: int, out: Any) -> None:
+    new = memory.hand34[drawn] == 0
     if new:
-        desk.place[drawn] = desk.kinds
-        desk.kinds += 1
-    desk.hand34[drawn] += 1
-    desk.unseen34[drawn] -= 1
-    distance = shanten(desk.hand34, int(desk.frame[F_MELDS]))
+        memory.place[drawn] = memory.kinds
+        memory.kinds += 1
+    memory.hand34[drawn] += 1
+    memory.unseen34[drawn] -= 1
+    distance = shanten(memory.hand34, int(memory.frame[F_MELDS]))
     if distance < MOST_MISSING:
-        list_suit(desk, suit, 0)
-        search(desk, distance)
-        _mark(desk, 0, desk.kinds, drawn, out)
-    desk.unseen34[drawn] += 1
-    desk.hand34[drawn] -= 1
-    desk.kinds -= new
+        list_suit(memory, suit, 0)
+        search(memory, distance)
+        _mark(memory, 0, memory.kinds, drawn, out)
+    memory.unseen34[drawn] += 1
+    memory.hand34[drawn] -= 1
+    memory.kinds -= new
 
 
 @kernel
-def _mark(desk: Any, first: int, end: int, at: int, out: Any) -> None:
+def _mark(memory: Any, first: int, end: int, at: int, out: Any) -> None:
     """For each plane, mark the best value over these discards at a position."""
     share = 1.0
     for missing in range(MOST_MISSING):
-        share *= max(0.0, float(desk.draws - missing)) / max(1.0, float(desk.unseen - missing))
+        share *= max(0.0, float(memory.draws - missing)) / max(1.0, float(memory.unseen - missing))
         for place in range(first, end):
             for level in range(LEVELS - 2, 0, -1):  # from "exactly this level" to "at least this level"
-                desk.weights[place, missing, level] += desk.weights[place, missing, level + 1]
+                memory.weights[place, missing, level] += memory.weights[place, missing, level + 1]
         before = 0
         stored = 0
         for level in range(LEVELS - 1, 0, -1):
             ways = 0
             for place in range(first, end):
-                ways = max(ways, desk.weights[place, missing, level])
+                ways = max(ways, memory.weights[place, missing, level])
             if ways == 0:
                 continue
             if ways != before:

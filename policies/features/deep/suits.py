@@ -20,7 +20,7 @@ from game.set_patterns import (
     pattern_sets,
 )
 from game.shanten import missing_by_suit
-from policies.features.deep.desk import (
+from policies.features.deep.memory import (
     BUCKETS,
     I_ADDED,
     I_BUCKET,
@@ -40,16 +40,16 @@ _FAR: Final = 99
 
 
 @kernel
-def find_room(desk: Any) -> None:
+def limit_missing(memory: Any) -> None:
     """Compute how many tiles each suit may lack while the other three complete as cheaply as possible."""
-    sets = 4 - desk.frame[F_MELDS]
-    least = desk.least
-    missing_by_suit(desk.hand34, least)
+    sets = 4 - memory.frame[F_MELDS]
+    least = memory.least
+    missing_by_suit(memory.hand34, least)
     for suit in range(4):
         a, b, c = least[(suit + 1) & 3], least[(suit + 2) & 3], least[(suit + 3) & 3]
         for pair in range(2):
             for own in range(sets + 1):
-                desk.room[suit, pair, own] = MOST_MISSING - _cheapest(a, b, c, sets - own, 1 - pair)
+                memory.may_lack[suit, pair, own] = MOST_MISSING - _cheapest(a, b, c, sets - own, 1 - pair)
 
 
 @kernel
@@ -67,20 +67,20 @@ def _cheapest(a: Any, b: Any, c: Any, sets: int, pair: int) -> int:
 
 
 @kernel
-def list_suit(desk: Any, suit: int, spare: int) -> None:
-    """List the possible completions of a suit with unseen tiles, within the limits from `find_room`.
+def list_suit(memory: Any, suit: int, spare: int) -> None:
+    """List the possible completions of a suit with unseen tiles, within the limits from `limit_missing`.
 
     Args:
-        desk: The working memory; ``order`` receives the suit's items by bucket.
+        memory: The working memory; ``order`` receives the suit's items by bucket.
         suit: 0-3.
         spare: Number of tiles by which a draw in another suit may still bring the hand closer.
     """
-    sets = 4 - desk.frame[F_MELDS]
+    sets = 4 - memory.frame[F_MELDS]
     kinds = HONOUR_KINDS if suit == 3 else SUIT_KINDS
-    hand, unseen = _packed(desk.hand34, suit, kinds), _packed(desk.unseen34, suit, kinds)
-    limit = desk.limit
-    _set_limits(desk.room[suit], sets, spare, limit)
-    desk.count[suit] = 0
+    hand, unseen = _packed(memory.hand34, suit, kinds), _packed(memory.unseen34, suit, kinds)
+    limit = memory.limit
+    _set_limits(memory.may_lack[suit], sets, spare, limit)
+    memory.count[suit] = 0
     pattern = SUIT_PATTERNS if suit == 3 else 0
     end = PATTERNS if suit == 3 else SUIT_PATTERNS
     while pattern < end:
@@ -92,25 +92,25 @@ def list_suit(desk: Any, suit: int, spare: int) -> None:
             pattern = pattern_end(pattern)
             continue
         if missing <= limit[0, own]:
-            _add_item(desk, suit, pattern, -1, counts, hand)
+            _add_item(memory, suit, pattern, -1, counts, hand)
         if missing <= limit[1, own]:
             for place in range(kinds):
                 if counts >> 4 * place & 15 <= 2:
                     paired = counts + (2 << 4 * place)
                     needed = _excess(paired, hand)
                     if _sum(needed) <= limit[1, own] and _fits(needed, unseen):
-                        _add_item(desk, suit, pattern, place, paired, hand)
+                        _add_item(memory, suit, pattern, place, paired, hand)
         pattern += 1
-    _sort_items(desk, suit)
+    _sort_items(memory, suit)
 
 
 @kernel
-def _set_limits(room: Any, sets: int, spare: int, limit: Any) -> None:
+def _set_limits(may_lack: Any, sets: int, spare: int, limit: Any) -> None:
     """The tiles a suit may lack for this many sets: without the pair, with it, with possibly more sets."""
     most = -1
     for own in range(sets, -1, -1):
-        limit[0, own] = min(MOST_MISSING, room[0, own] + spare)
-        limit[1, own] = min(MOST_MISSING, room[1, own] + spare)
+        limit[0, own] = min(MOST_MISSING, may_lack[0, own] + spare)
+        limit[1, own] = min(MOST_MISSING, may_lack[1, own] + spare)
         most = max(most, limit[0, own], limit[1, own])
         limit[2, own] = most
 
@@ -143,9 +143,9 @@ def _sum(counts: int) -> int:
 
 
 @kernel
-def _add_item(desk: Any, suit: int, pattern: int, pair: int, counts: int, hand: int) -> None:
-    number = desk.count[suit]
-    added, flags, mask = describe(suit, pattern, pair, desk.frame)
+def _add_item(memory: Any, suit: int, pattern: int, pair: int, counts: int, hand: int) -> None:
+    number = memory.count[suit]
+    added, flags, mask = describe(suit, pattern, pair, memory.frame)
     if pair >= 0 and pattern_sets(pattern) == 4 and suit < 3 and is_nine_gates(counts):
         added += 1 << YAKUMAN
     missing = 0
@@ -156,16 +156,16 @@ def _add_item(desk: Any, suit: int, pattern: int, pair: int, counts: int, hand: 
     first = SUIT_KINDS * suit
     for place in range(HONOUR_KINDS if suit == 3 else SUIT_KINDS):
         wanted, held = counts >> 4 * place & 15, hand >> 4 * place & 15
-        dora += wanted * desk.dora34[first + place]
+        dora += wanted * memory.dora34[first + place]
         if wanted < held:
-            surplus |= 1 << desk.place[first + place]
+            surplus |= 1 << memory.place[first + place]
         for copy in range(wanted - held):
             missing_kinds |= first + place << 6 * missing
             missing += 1
-            weight = weight * (desk.unseen34[first + place] - copy) // (copy + 1)
-    if suit < 3 and desk.reds[suit] and counts >> 4 * _RED_PLACE & 15:
+            weight = weight * (memory.unseen34[first + place] - copy) // (copy + 1)
+    if suit < 3 and memory.reds[suit] and counts >> 4 * _RED_PLACE & 15:
         dora += 1
-    item = desk.items[suit, number]
+    item = memory.items[suit, number]
     item[I_KINDS] = missing_kinds
     item[I_WEIGHT] = weight
     item[I_SURPLUS] = surplus
@@ -174,7 +174,7 @@ def _add_item(desk: Any, suit: int, pattern: int, pair: int, counts: int, hand: 
     item[I_MASK] = mask
     item[I_PATTERN], item[I_PAIR] = pattern, pair
     item[I_BUCKET] = bucket(int(pair >= 0), pattern_sets(pattern), missing)
-    desk.count[suit] = number + 1
+    memory.count[suit] = number + 1
 
 
 @kernel
@@ -193,22 +193,22 @@ def bucket(pair: int, sets: int, missing: int) -> int:
 
 
 @kernel
-def _sort_items(desk: Any, suit: int) -> None:
+def _sort_items(memory: Any, suit: int) -> None:
     """Fill ``order``, ``start`` and ``filled``."""
-    start = desk.start[suit]
+    start = memory.start[suit]
     start[:] = 0
-    for number in range(desk.count[suit]):
-        start[desk.items[suit, number, I_BUCKET] + 1] += 1
+    for number in range(memory.count[suit]):
+        start[memory.items[suit, number, I_BUCKET] + 1] += 1
     filled = 0
     for i in range(BUCKETS):
         if start[i + 1]:
-            desk.filled[suit, filled] = i
+            memory.filled[suit, filled] = i
             filled += 1
         start[i + 1] += start[i]
-    desk.filled_count[suit] = filled
-    for number in range(desk.count[suit]):
-        at = desk.items[suit, number, I_BUCKET]
-        desk.order[suit, start[at]] = number
+    memory.filled_count[suit] = filled
+    for number in range(memory.count[suit]):
+        at = memory.items[suit, number, I_BUCKET]
+        memory.order[suit, start[at]] = number
         start[at] += 1
     for i in range(BUCKETS, 0, -1):
         start[i] = start[i - 1]

@@ -16,11 +16,11 @@ from typing import Any
 from websockets.sync.client import ClientConnection, connect
 
 from bot.config.settings import GUEST, Config, Dashboard, Local, Play, Records
-from bot.dashboard.feed import Decided, Feed, Happened, Item
+from bot.dashboard.feed import DecisionSent, Feed, Happened, Item
 from bot.dashboard.past import gathered
 from bot.dashboard.pump import About
-from bot.dashboard.server import Dashboard as Server
-from bot.play.run import Run
+from bot.dashboard.server import DashboardServer as Server
+from bot.play.run import PlayRun
 from policies.heuristic.player import HeuristicPolicy
 from replays.index import games
 
@@ -49,7 +49,7 @@ def played() -> tuple[Item, ...]:
 def play(folder: Path) -> tuple[Item, ...]:
     """Play a game, save its record, and return what it left in the feed."""
     feed = Feed()
-    run = Run(config_of(folder), GUEST, None, HeuristicPolicy, time.monotonic(), None, feed)
+    run = PlayRun(config_of(folder), GUEST, None, HeuristicPolicy, time.monotonic(), None, feed)
     asyncio.run(run.play())
     run.close()
     assert run.result().exit_code == 0
@@ -131,7 +131,7 @@ def ask(served: Server, path: str, **headers: str) -> tuple[int, dict[str, str],
 
 def decided(items: Sequence[Item]) -> int:
     """Number of decisions with a choice."""
-    return sum(isinstance(item, Decided) and item.made.decision.step != "forced" for item in items)
+    return sum(isinstance(item, DecisionSent) and item.made.decision.step != "forced" for item in items)
 
 
 def happened(items: Sequence[Item]) -> int:

@@ -17,7 +17,7 @@ import pytest
 
 from bot.dashboard.feed import Began, Feed, Reached
 from bot.dashboard.pump import About
-from replays.standing import Standing
+from replays.standing import SeriesStanding
 from tests.bot.dashboard.scenes import decided, library, played, put, server
 
 sync_api = pytest.importorskip(
@@ -197,7 +197,7 @@ def test_the_page_comes_back_after_the_server_does(open_page: Any) -> None:
 
 def test_a_run_of_many_games_is_followed(open_page: Any) -> None:
     feed = Feed()
-    standing = Standing(
+    standing = SeriesStanding(
         length="hanchan",
         games=30,
         of=200,

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from bot.dashboard.feed import Began, Feed, Finished, Happened, Line, Lost, Restated
+from bot.dashboard.feed import Began, Feed, Finished, Happened, LineStateChanged, Lost, Restated
 from bot.tenhou.session.events import Resumed, TableEvent
 from game.events import Draw, EndRound, GameEvent
 from tests.bot.dashboard.scenes import decided, happened, played
@@ -42,7 +42,7 @@ def test_a_log_that_changed_is_sent_again() -> None:
     feed.take()
     other = [*log[:3], *log_of(9)[6:]]
     feed.hear(Resumed(0, 0, exact=True), other, "", 0)
-    assert feed.take() == [Restated(tuple(other)), Line("playing")]
+    assert feed.take() == [Restated(tuple(other)), LineStateChanged("playing")]
     feed.hear(TableEvent(log[0]), [*other, log[0]], "", 0)
     assert feed.take() == [Happened(log[0])]
 
@@ -55,7 +55,7 @@ def test_a_log_continued_between_looks_is_sent_once() -> None:
     feed.hear(Resumed(0, 0, exact=True), log, "", 0)
     for event in log[4:]:
         feed.follow(log, event)
-    assert feed.take() == [Restated(tuple(log)), Line("playing")]
+    assert feed.take() == [Restated(tuple(log)), LineStateChanged("playing")]
 
 
 def test_an_unchanged_log_is_not_sent_again() -> None:
@@ -82,8 +82,8 @@ def test_the_dashboard_is_woken_once_for_what_comes_together() -> None:
     feed = Feed()
     feed.on_put(lambda: woken.append(1))
     for _ in range(100):
-        feed.put(Line("open"))
+        feed.put(LineStateChanged("open"))
     assert 1 <= len(woken) <= 2
     feed.take()
-    feed.put(Line("open"))
+    feed.put(LineStateChanged("open"))
     assert len(woken) > 1

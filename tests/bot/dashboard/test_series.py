@@ -15,11 +15,11 @@ import pytest
 from bot.dashboard.feed import Feed, Reached
 from bot.dashboard.pump import About
 from bot.dashboard.series import LADDER_S, SeriesPump
-from bot.dashboard.show import Place, Show
-from replays.standing import Standing
+from bot.dashboard.show import BrowserPosition, Show
+from replays.standing import SeriesStanding
 from tests.bot.dashboard.scenes import PATIENCE_S, Watcher, server
 
-START = Standing(
+START = SeriesStanding(
     length="hanchan",
     games=0,
     of=100,
@@ -31,7 +31,7 @@ START = Standing(
 )
 
 
-def after(games: int, played: int | None = None) -> Standing:
+def after(games: int, played: int | None = None) -> SeriesStanding:
     """A run in which one player is always first and the others share the rest."""
     third = games // 2
     return msgspec.structs.replace(
@@ -49,7 +49,7 @@ class Watched:
         self.feed, self.show, self.now = Feed(), Show("suzaku 0.0"), 1000.0
         self.pump = SeriesPump(self.feed, self.show, has_past=True, now=lambda: self.now)
 
-    def reach(self, standing: Standing, seconds: float = 0.0) -> dict[str, Any]:
+    def reach(self, standing: SeriesStanding, seconds: float = 0.0) -> dict[str, Any]:
         self.now += seconds
         self.feed.put(Reached(standing))
         self.pump.work()
@@ -57,7 +57,7 @@ class Watched:
 
     @property
     def facts(self) -> dict[str, Any]:
-        text, _ = self.show.since(Place(-1, -1))
+        text, _ = self.show.since(BrowserPosition(-1, -1))
         facts: dict[str, Any] = json.loads(text)[-1]
         return facts
 

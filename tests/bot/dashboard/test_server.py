@@ -10,7 +10,7 @@ import pytest
 from bot.dashboard.connections import Limits
 from bot.dashboard.feed import Feed
 from bot.dashboard.pump import Pump
-from bot.dashboard.show import MAX_BATCH, Place, Show
+from bot.dashboard.show import MAX_BATCH, BrowserPosition, Show
 from game.errors import ConfigError
 from tests.bot.dashboard.scenes import Watcher, ask, decided, is_over, library, played, put, server, threads
 
@@ -170,9 +170,9 @@ def test_a_dashboard_that_fails_leaves_the_game_alone(monkeypatch: pytest.Monkey
 
 async def test_a_batch_is_bounded_and_the_rest_follows() -> None:
     show = Show("test")
-    show.tell({"type": "game"})
+    show.send({"type": "game"})
     for _ in range(40):
-        show.tell({"type": "events", "text": "x" * 10_000})
+        show.send({"type": "events", "text": "x" * 10_000})
     place, batches = show.place("", ""), []
     while True:
         text, place = show.since(place)
@@ -188,25 +188,25 @@ async def test_a_batch_is_bounded_and_the_rest_follows() -> None:
 async def test_a_new_game_takes_the_place_of_the_old() -> None:
     show = Show("test")
     for _ in range(2):
-        show.tell({"type": "game"})
-        show.tell({"type": "events"})
-    assert show.since(Place(1, -1))[0].startswith('[{"type":"reset"},{"seq":3,')
-    assert show.since(Place(2, -1))[0].startswith('[{"seq":3,')
-    assert show.since(Place(4, -1))[0] == ""
-    assert show.since(Place(9, -1))[0].startswith('[{"type":"reset"}')
+        show.send({"type": "game"})
+        show.send({"type": "events"})
+    assert show.since(BrowserPosition(1, -1))[0].startswith('[{"type":"reset"},{"seq":3,')
+    assert show.since(BrowserPosition(2, -1))[0].startswith('[{"seq":3,')
+    assert show.since(BrowserPosition(4, -1))[0] == ""
+    assert show.since(BrowserPosition(9, -1))[0].startswith('[{"type":"reset"}')
 
 
 @pytest.mark.parametrize("number", ["-1", "x", "1e3", "9" * 30, "٣", ""])
 async def test_a_place_that_is_none_is_the_beginning(number: str) -> None:
     show = Show("test")
-    show.tell({"type": "game"})
+    show.send({"type": "game"})
     assert show.since(show.place(show.run, number))[0].startswith('[{"type":"reset"},{"seq":1')
 
 
 async def test_a_game_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.dashboard.show.MAX_GAME", 1000)
     show = Show("test")
-    show.tell({"type": "game"})
+    show.send({"type": "game"})
     for _ in range(100):
-        show.tell({"type": "events", "text": "x" * 90})
-    assert show.since(Place(0, -1))[0].count('"seq"') < 15
+        show.send({"type": "events", "text": "x" * 90})
+    assert show.since(BrowserPosition(0, -1))[0].count('"seq"') < 15

@@ -45,8 +45,8 @@ OTHERS_TURN: list[Step] = [Say('{"tag":"U"}')]
 
 def after_discard(server_received: list[str]) -> tuple[tuple[int, ...], int]:
     """Our hand and the discarded tile, as the server knows them."""
-    thrown = int(server_received[-1].split(":")[-1].strip("} "))
-    return tuple(t for t in (*HAND, DRAWN) if t != thrown), thrown
+    discarded = int(server_received[-1].split(":")[-1].strip("} "))
+    return tuple(t for t in (*HAND, DRAWN) if t != discarded), discarded
 
 
 # --- fault 1: drops ----------------------------------------------------------------------------------------
@@ -76,8 +76,8 @@ async def test_fault_01_a_drop_on_another_players_turn_asks_nothing_of_us() -> N
     scripts = ([*LOGIN, *SEAT, *DEAL, *TURN, *OTHERS_TURN, Drop()], back)
     async with fake_server(*scripts) as server, ClientBench(server.url) as bench:
         await until(lambda: bench.logged("conn.retry"))
-        hand, thrown = after_discard(server.received[0])
-        back += [reinit(hand, (thrown,)), *END]
+        hand, discarded = after_discard(server.received[0])
+        back += [reinit(hand, (discarded,)), *END]
         await bench.hurry()
         await bench.ended()
         assert server.tags() == ["HELO", "GOK", "BYE"]
@@ -168,8 +168,8 @@ async def test_fault_03_a_discard_that_arrived_is_not_sent_again() -> None:
     scripts = ([*LOGIN, *SEAT, *DEAL, Hear("D"), Drop()], back)
     async with fake_server(*scripts) as server, ClientBench(server.url) as bench:
         await until(lambda: bench.logged("conn.retry"))
-        hand, thrown = after_discard(server.received[0])
-        back += [reinit(hand, (thrown,)), *END]
+        hand, discarded = after_discard(server.received[0])
+        back += [reinit(hand, (discarded,)), *END]
         await bench.hurry()
         await bench.ended()
         assert server.tags(0).count("D") == 1

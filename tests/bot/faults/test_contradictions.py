@@ -96,7 +96,7 @@ async def test_fault_07_a_snapshot_that_is_contradicted_each_time_is_given_up_an
         assert server.handshakes == 4
     assert len(bench.journal.results) == 1
     [told] = [entry for entry in bench.logged("state.mismatch") if "until" in entry]
-    assert told["reason"] == "3 frames of this round contradicted our table"
+    assert told["reason"] == "3 frames of this round contradicted our record"
 
 
 async def test_fault_07_contradictions_without_end_do_not_become_a_login_a_second() -> None:

@@ -45,7 +45,7 @@ async def test_fault_01_a_sample_of_cuts_ends_with_the_same_game() -> None:
         check(number, outcome, whole)
 
 
-async def test_fault_01_a_guest_comes_back_by_the_code_of_his_seat() -> None:
+async def test_fault_01_a_guest_rejoins_with_the_code_of_the_seat() -> None:
     whole = await play_through(seed=SEED, game_type=TONPUU)
     # Before that the client has no resume code: its seat is lost with the connection.
     first = next(n for n, (_, text) in enumerate(whole.frames, start=1) if '"GO"' in text)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bot.mjai.engine import Engine, EngineSettings
+from bot.mjai.engine import EngineSettings, MjaiEngine
 from bot.mjai.pipe import Answers, converse
 from game.errors import ReplayFormatError
 from game.events import GameEvent
@@ -38,14 +38,14 @@ class Wire:
         self, policy: Policy, player: int, *, one_by_one: bool = False, answers: Answers = "auto",
         arrays: bool = False, length: GameLength = "hanchan",
     ) -> None:  # fmt: skip
-        self._engine = Engine(policy, EngineSettings(length=length, riichi_at_once=arrays))
+        self._engine = MjaiEngine(policy, EngineSettings(length=length, riichi_at_once=arrays))
         self.feed = SeatFeed(player)
         self._one_by_one = one_by_one
         self._answers: Answers = answers
         self._arrays = arrays
         self._promised: list[Any] = []
 
-    def tell(self, events: Sequence[GameEvent]) -> list[Any]:
+    def receive(self, events: Sequence[GameEvent]) -> list[Any]:
         """Send the new messages; all answers received."""
         new = self.feed.messages(events)
         lines = [json.dumps(message) for message in new] if self._one_by_one else [json.dumps(new)]
@@ -59,7 +59,7 @@ class Wire:
 
     def ask(self, events: Sequence[GameEvent]) -> Any:
         """Send the new messages, and return the answer to the final question."""
-        *before, last = self.tell(events)
+        *before, last = self.receive(events)
         assert all(answer in (NONE, [NONE]) for answer in before)
         if not self._arrays:
             return last
@@ -81,7 +81,7 @@ def piped(seed: int, length: GameLength, seats: Sequence[Wire]) -> list[GameEven
             assert answers[player] in legal
         table.step(answers)
     for wire in seats:
-        assert all(answer in (NONE, [NONE]) for answer in wire.tell(table.events))
+        assert all(answer in (NONE, [NONE]) for answer in wire.receive(table.events))
     return table.events
 
 
@@ -134,31 +134,31 @@ def told(scene: Scene, player: int = 0) -> list[Message]:
 
 
 def test_without_a_question_there_is_no_answer() -> None:
-    engine = Engine(HeuristicPolicy())
-    story = told(Scene(FAR).own("9p", "9p").turn("5s"))
-    assert engine.tell(story[:2]) == []
-    assert engine.tell(story[2:3])[0]["type"] == "dahai"
-    assert [engine.tell([message]) for message in story[3:]] == [[], [], []]
+    engine = MjaiEngine(HeuristicPolicy())
+    messages = told(Scene(FAR).own("9p", "9p").turn("5s"))
+    assert engine.receive(messages[:2]) == []
+    assert engine.receive(messages[2:3])[0]["type"] == "dahai"
+    assert [engine.receive([message]) for message in messages[3:]] == [[], [], []]
 
 
 def test_a_choice_once_answered_is_not_asked_again() -> None:
     """A riichi accepted after its discard, and a dora, ask no new question."""
     scene = Scene("123m406p789s1122z").own("9p", "9p").turn("3s").draw().discard("1z")
-    engine = Engine(HeuristicPolicy())
-    engine.tell(told(scene)[:-2])
+    engine = MjaiEngine(HeuristicPolicy())
+    engine.receive(told(scene)[:-2])
     riichi = {"type": "reach", "actor": 2}
-    assert engine.tell([told(scene)[-2]]) == []
-    assert engine.tell([riichi]) == []
-    assert len(engine.tell([told(scene)[-1]])) == 1
-    assert engine.tell([{"type": "reach_accepted", "actor": 2}]) == []
+    assert engine.receive([told(scene)[-2]]) == []
+    assert engine.receive([riichi]) == []
+    assert len(engine.receive([told(scene)[-1]])) == 1
+    assert engine.receive([{"type": "reach_accepted", "actor": 2}]) == []
 
 
 def test_a_batch_that_ends_on_an_aside_is_still_answered() -> None:
     scene = Scene("123m406p789s1122z").own("9p", "9p").turn("3s").draw()
-    story = [*told(scene), {"type": "reach", "actor": 2}]
-    story += [{"type": "dahai", "actor": 2, "pai": "E", "tsumogiri": False}]
-    engine = Engine(HeuristicPolicy())
-    assert len(engine.tell([*story, {"type": "reach_accepted", "actor": 2}])) == 1
+    messages = [*told(scene), {"type": "reach", "actor": 2}]
+    messages += [{"type": "dahai", "actor": 2, "pai": "E", "tsumogiri": False}]
+    engine = MjaiEngine(HeuristicPolicy())
+    assert len(engine.receive([*messages, {"type": "reach_accepted", "actor": 2}])) == 1
 
 
 class Eager:
@@ -179,52 +179,54 @@ class Eager:
 def test_riichi_is_two_answers_or_one_with_both() -> None:
     scene = Scene("123m406p789s1122z").draw("9p")
     reach = {"type": "reach", "actor": 0}
-    step_by_step = Engine(Eager())
-    assert step_by_step.tell(told(scene)) == [reach]
-    [discard] = step_by_step.tell([reach])
+    step_by_step = MjaiEngine(Eager())
+    assert step_by_step.receive(told(scene)) == [reach]
+    [discard] = step_by_step.receive([reach])
     assert discard == {"type": "dahai", "actor": 0, "pai": "9p", "tsumogiri": True}
-    at_once = Engine(Eager(), EngineSettings(riichi_at_once=True))
-    assert at_once.tell(told(scene)) == [reach, discard]
-    assert at_once.tell([reach]) == []
-    assert at_once.tell([discard]) == []
+    at_once = MjaiEngine(Eager(), EngineSettings(riichi_at_once=True))
+    assert at_once.receive(told(scene)) == [reach, discard]
+    assert at_once.receive([reach]) == []
+    assert at_once.receive([discard]) == []
 
 
 def test_the_player_can_be_given_if_start_game_has_no_id() -> None:
-    story = told(Scene(FAR).draw("9p"))
-    story[0] = {"type": "start_game", "names": ["a", "b", "c", "d"]}
-    assert Engine(HeuristicPolicy(), EngineSettings(player=0)).tell(story)[0]["type"] == "dahai"
+    messages = told(Scene(FAR).draw("9p"))
+    messages[0] = {"type": "start_game", "names": ["a", "b", "c", "d"]}
+    assert MjaiEngine(HeuristicPolicy(), EngineSettings(player=0)).receive(messages)[0]["type"] == "dahai"
     with capture_logs() as logs:
-        assert Engine(HeuristicPolicy()).tell(story) == [NONE]
+        assert MjaiEngine(HeuristicPolicy()).receive(messages) == [NONE]
     assert "--seat" in logs[0]["reason"]
 
 
 def test_hands_that_an_arena_shows_openly_do_not_disturb() -> None:
     table = Table(3)
     shown = [message for event in table.events if (message := render(event))]
-    engine = Engine(HeuristicPolicy())
-    closed = Engine(HeuristicPolicy())
+    engine = MjaiEngine(HeuristicPolicy())
+    closed = MjaiEngine(HeuristicPolicy())
     start, deal, draw = shown
-    assert engine.tell([start | {"id": 0}, deal, draw]) == closed.tell(SeatFeed(0).messages(table.events))
+    assert engine.receive([start | {"id": 0}, deal, draw]) == closed.receive(
+        SeatFeed(0).messages(table.events)
+    )
 
 
 def test_incomplete_results_are_accepted() -> None:
     scene = Scene("123m406p789s1122z").own("9p", "9p")
-    engine = Engine(HeuristicPolicy())
-    engine.tell(told(scene))
-    assert engine.tell([{"type": "hora", "actor": 2, "target": 0}, {"type": "hora"}]) == []
-    assert engine.tell([{"type": "end_kyoku"}]) == []
-    assert engine.tell(told(Scene(FAR).draw("9p"))[1:])[0]["type"] == "dahai"
+    engine = MjaiEngine(HeuristicPolicy())
+    engine.receive(told(scene))
+    assert engine.receive([{"type": "hora", "actor": 2, "target": 0}, {"type": "hora"}]) == []
+    assert engine.receive([{"type": "end_kyoku"}]) == []
+    assert engine.receive(told(Scene(FAR).draw("9p"))[1:])[0]["type"] == "dahai"
 
 
 def test_scores_missing_from_a_deal_are_the_last_ones_received() -> None:
-    engine = Engine(HeuristicPolicy())
+    engine = MjaiEngine(HeuristicPolicy())
     start, deal, draw = told(Scene(FAR).draw("9p"))
     del deal["scores"]
-    engine.tell([start, deal, draw])
+    engine.receive([start, deal, draw])
     assert engine._reader.state["scores"].tolist() == [25000] * 4
-    engine.tell([{"type": "hora", "scores": [33000, 17000, 25000, 25000]}, deal, draw])
+    engine.receive([{"type": "hora", "scores": [33000, 17000, 25000, 25000]}, deal, draw])
     assert engine._reader.state["scores"].tolist() == [33000, 17000, 25000, 25000]
-    engine.tell([start, deal, draw])
+    engine.receive([start, deal, draw])
     assert engine._reader.state["scores"].tolist() == [25000] * 4
 
 
@@ -247,57 +249,57 @@ def test_scores_missing_from_a_deal_are_the_last_ones_received() -> None:
     ],
 )
 def test_a_wrong_message_is_answered_none_and_the_next_round_is_played(wrong: object) -> None:
-    engine = Engine(HeuristicPolicy())
-    engine.tell(told(Scene(FAR).draw("9p")))
+    engine = MjaiEngine(HeuristicPolicy())
+    engine.receive(told(Scene(FAR).draw("9p")))
     with capture_logs() as logs:
-        assert engine.tell([wrong]) == [NONE]
+        assert engine.receive([wrong]) == [NONE]
     assert [entry["event"] for entry in logs if entry["log_level"] == "error"] == ["engine.misunderstood"]
     assert 0 < len(logs[0]["reason"]) <= 200
-    assert engine.tell(told(Scene(FAR).draw("9p")))[0]["type"] == "dahai"
+    assert engine.receive(told(Scene(FAR).draw("9p")))[0]["type"] == "dahai"
 
 
 def test_messages_unknown_to_mjai_are_skipped() -> None:
-    engine = Engine(HeuristicPolicy())
-    story = told(Scene(FAR).draw("9p"))
+    engine = MjaiEngine(HeuristicPolicy())
+    messages = told(Scene(FAR).draw("9p"))
     with capture_logs() as logs:
-        assert engine.tell([*story[:2], {"type": "weather"}, {}, *story[2:]])[0]["type"] == "dahai"
+        assert engine.receive([*messages[:2], {"type": "weather"}, {}, *messages[2:]])[0]["type"] == "dahai"
     assert [entry["event"] for entry in logs[:2]] == ["engine.ignored"] * 2
-    assert engine.tell([{"type": "error", "message": "late"}]) == []
+    assert engine.receive([{"type": "error", "message": "late"}]) == []
 
 
 def test_an_invalid_message_costs_only_its_line() -> None:
-    engine = Engine(HeuristicPolicy())
-    *story, draw = told(Scene(FAR).draw("9p"))
-    engine.tell(story)
+    engine = MjaiEngine(HeuristicPolicy())
+    *messages, draw = told(Scene(FAR).draw("9p"))
+    engine.receive(messages)
     for wrong in (None, 7, "dahai", []):
-        assert engine.tell([wrong]) == [NONE]
-    assert engine.tell([draw])[0]["type"] == "dahai"
+        assert engine.receive([wrong]) == [NONE]
+    assert engine.receive([draw])[0]["type"] == "dahai"
 
 
 def test_in_a_lost_round_we_only_discard_what_we_draw() -> None:
-    engine = Engine(HeuristicPolicy())
-    story = told(Scene("123m406p789s1122z").own("9p", "9p").turn("3s"))
-    del story[-2]
-    assert engine.tell(story) == [NONE]
+    engine = MjaiEngine(HeuristicPolicy())
+    messages = told(Scene("123m406p789s1122z").own("9p", "9p").turn("3s"))
+    del messages[-2]
+    assert engine.receive(messages) == [NONE]
     claim = {"type": "dahai", "actor": 3, "pai": "E", "tsumogiri": False}
-    assert engine.tell([claim]) == []
-    thrown = {"type": "dahai", "actor": 0, "pai": "5mr", "tsumogiri": True}
-    assert engine.tell([{"type": "tsumo", "actor": 0, "pai": "5mr"}]) == [thrown]
+    assert engine.receive([claim]) == []
+    discarded = {"type": "dahai", "actor": 0, "pai": "5mr", "tsumogiri": True}
+    assert engine.receive([{"type": "tsumo", "actor": 0, "pai": "5mr"}]) == [discarded]
     for draw in (
         {"actor": 1, "pai": "?"},
         {"actor": 0, "pai": "?"},
         {"actor": 0, "pai": ["E"]},
         {"actor": 0},
     ):
-        assert engine.tell([{"type": "tsumo", **draw}]) == []
+        assert engine.receive([{"type": "tsumo", **draw}]) == []
 
 
 def test_a_round_that_is_over_asks_nothing_more() -> None:
-    engine = Engine(HeuristicPolicy())
-    engine.tell(told(Scene(FAR).own("9p", "9p").turn("5s").turn("5s").turn("4m")))
-    engine.tell([{"type": "ryukyoku"}])
+    engine = MjaiEngine(HeuristicPolicy())
+    engine.receive(told(Scene(FAR).own("9p", "9p").turn("5s").turn("5s").turn("4m")))
+    engine.receive([{"type": "ryukyoku"}])
     with capture_logs():
-        assert engine.tell([{"type": "tsumo", "actor": 0, "pai": "9p"}]) == [NONE]
+        assert engine.receive([{"type": "tsumo", "actor": 0, "pai": "9p"}]) == [NONE]
 
 
 def test_a_policy_that_fails_is_replaced_by_the_rules() -> None:
@@ -307,38 +309,40 @@ def test_a_policy_that_fails_is_replaced_by_the_rules() -> None:
         def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
             raise RuntimeError("no memory")
 
-    story = told(Scene("123m406p789s1122z").draw("9p"))
+    messages = told(Scene("123m406p789s1122z").draw("9p"))
     with capture_logs() as logs:
-        answer = Engine(Broken()).tell(story)
-    assert answer == Engine(HeuristicPolicy()).tell(story)
+        answer = MjaiEngine(Broken()).receive(messages)
+    assert answer == MjaiEngine(HeuristicPolicy()).receive(messages)
     assert logs[0]["event"] == "decision.fallback"
 
 
-def _drop(story: list[Any], at: int, rng: random.Random) -> None:
-    del story[at]
+def _drop(messages: list[Any], at: int, rng: random.Random) -> None:
+    del messages[at]
 
 
-def _repeat(story: list[Any], at: int, rng: random.Random) -> None:
-    story.insert(at, story[at])
+def _repeat(messages: list[Any], at: int, rng: random.Random) -> None:
+    messages.insert(at, messages[at])
 
 
-def _swap(story: list[Any], at: int, rng: random.Random) -> None:
-    story[at : at + 2] = reversed(story[at : at + 2])
+def _swap(messages: list[Any], at: int, rng: random.Random) -> None:
+    messages[at : at + 2] = reversed(messages[at : at + 2])
 
 
-def _change(story: list[Any], at: int, rng: random.Random) -> None:
-    key = rng.choice(list(story[at]))
-    story[at] = story[at] | {
+def _change(messages: list[Any], at: int, rng: random.Random) -> None:
+    key = rng.choice(list(messages[at]))
+    messages[at] = messages[at] | {
         key: rng.choice([0, 3, -1, None, "?", "E", "5mr", [], {}, True, 1e308, "x" * 99])
     }
 
 
-def _forget(story: list[Any], at: int, rng: random.Random) -> None:
-    story[at] = {key: value for key, value in story[at].items() if key != rng.choice(list(story[at]))}
+def _forget(messages: list[Any], at: int, rng: random.Random) -> None:
+    messages[at] = {
+        key: value for key, value in messages[at].items() if key != rng.choice(list(messages[at]))
+    }
 
 
-def _garbage(story: list[Any], at: int, rng: random.Random) -> None:
-    story.insert(at, rng.choice([None, 3, "x", [], {"type": {}}, {"type": "tsumo"}, {"type": "hora"}]))
+def _garbage(messages: list[Any], at: int, rng: random.Random) -> None:
+    messages.insert(at, rng.choice([None, 3, "x", [], {"type": {}}, {"type": "tsumo"}, {"type": "hora"}]))
 
 
 @functools.cache
@@ -355,20 +359,20 @@ def test_corrupted_messages_are_answered_legally_or_not_at_all(
     events = some_game()
     fits = 0
     for player in range(4):
-        story: list[Any] = SeatFeed(player).messages(events)[:400]
+        messages: list[Any] = SeatFeed(player).messages(events)[:400]
         for _ in range(4):
-            spoil(story, rng.randrange(1, len(story)), rng)
-        engine = Engine(HeuristicPolicy())
+            spoil(messages, rng.randrange(1, len(messages)), rng)
+        engine = MjaiEngine(HeuristicPolicy())
         reader: MjaiReader | None = None
-        for message in story:
+        for message in messages:
             with capture_logs():
-                answer = engine.tell([message])
+                answer = engine.receive([message])
             reader = _read(reader, message)
             if not answer or answer == [NONE]:
                 continue
             if reader is None:
-                thrown = {"type": "dahai", "actor": player, "pai": message["pai"], "tsumogiri": True}
-                assert answer == [thrown]
+                discarded = {"type": "dahai", "actor": player, "pai": message["pai"], "tsumogiri": True}
+                assert answer == [discarded]
             else:
                 legal = legal_actions(reader.state, player)
                 assert read_action(answer[0], legal, reader.state, player) in legal

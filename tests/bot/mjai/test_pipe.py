@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bot.mjai.engine import Engine
+from bot.mjai.engine import MjaiEngine
 from bot.mjai.pipe import MAX_LINE, Answers, converse
 from game.table import Table
 from policies.heuristic.player import HeuristicPolicy
@@ -28,7 +28,7 @@ def opening() -> list[dict[str, Any]]:
 
 def said(source: bytes, *, answers: Answers = "auto", arrays: bool = False) -> list[Any]:
     out = io.StringIO()
-    converse(Engine(HeuristicPolicy()), io.BytesIO(source), out, answers=answers, arrays=arrays)
+    converse(MjaiEngine(HeuristicPolicy()), io.BytesIO(source), out, answers=answers, arrays=arrays)
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 

@@ -6,14 +6,14 @@ import threading
 
 import pytest
 
-from bot.player.worker import Worker
+from bot.player.worker import WorkerThread
 from game.errors import ModelError
 
 name: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="")
 
 
 async def test_work_runs_off_the_event_loop_in_order() -> None:
-    worker = Worker("t")
+    worker = WorkerThread("t")
     threads = await asyncio.gather(*(worker.submit(lambda i=i: (i, threading.get_ident())) for i in range(5)))
     assert [i for i, _ in threads] == [0, 1, 2, 3, 4]
     assert {ident for _, ident in threads} != {threading.get_ident()}
@@ -23,14 +23,14 @@ async def test_work_runs_off_the_event_loop_in_order() -> None:
 
 
 async def test_log_context_follows_the_work() -> None:
-    worker = Worker("t")
+    worker = WorkerThread("t")
     name.set("game-1")
     assert await worker.submit(name.get) == "game-1"
     worker.close()
 
 
 async def test_an_exception_reaches_the_caller_and_the_worker_goes_on() -> None:
-    worker = Worker("t")
+    worker = WorkerThread("t")
     with pytest.raises(ZeroDivisionError):
         await worker.submit(lambda: 1 // 0)
     assert await worker.submit(lambda: 2) == 2
@@ -41,7 +41,7 @@ async def test_a_job_that_kills_its_thread_raises_a_model_error() -> None:
     def die() -> None:
         raise SystemExit(3)
 
-    worker = Worker("t")
+    worker = WorkerThread("t")
     with pytest.raises(ModelError, match="SystemExit"):
         await worker.submit(die)
     assert worker.join(1.0)
@@ -49,7 +49,7 @@ async def test_a_job_that_kills_its_thread_raises_a_model_error() -> None:
 
 
 async def test_a_cancelled_job_is_never_run() -> None:
-    worker = Worker("t")
+    worker = WorkerThread("t")
     gate = threading.Event()
     ran: list[int] = []
     first = worker.submit(gate.wait)

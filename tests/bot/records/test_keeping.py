@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bot.records.keeping import Records
+from bot.records.keeping import RecordKeeper
 from bot.tenhou.client.notice import NOTICE, say_once
 from game.events import EndGame, EndRound, GameEvent
 from game.table import Table, masked
@@ -24,10 +24,9 @@ GAME_ID = "2026010203gm-0001-0000-0123abcd"
 def records() -> tuple[GameRecord, GameRecord]:
     """One game as the lobby recorded it, and as player 0 saw it, with one decision."""
     table, policy = Table(3, length="tonpuu", names=("a", "b", "c", "d")), HeuristicPolicy()
-    made = decide(table.state, 0, table.legal(0), policy, table.length)
+    made = decide(table.observe(0), policy)
     while not table.done:
-        state = table.state
-        table.step({p: decide(state, p, table.legal(p), policy, "tonpuu").action for p in table.waiting()})
+        table.step({p: decide(table.observe(p), policy).action for p in table.waiting()})
     names = ("a", "b", "c", "d")
     full = GameRecord(game_id=GAME_ID, game_type=1, names=names, events=tuple(table.events))
     seen: tuple[GameEvent, ...] = tuple(masked(event, 0) for event in table.events)
@@ -39,7 +38,7 @@ def records() -> tuple[GameRecord, GameRecord]:
 def test_the_fuller_record_stays_and_the_decisions_join_it_in_any_order(
     records: tuple[GameRecord, GameRecord], order: tuple[int, int], tmp_path: Path
 ) -> None:
-    library = Records(tmp_path)
+    library = RecordKeeper(tmp_path)
     paths = {library.keep(records[index]) for index in order}
     assert len(paths) == 1
     text = (tmp_path / f"{GAME_ID}.mjlog.xml").read_text()
@@ -48,7 +47,7 @@ def test_the_fuller_record_stays_and_the_decisions_join_it_in_any_order(
 
 
 def test_two_threads_keep_games_without_loss(records: tuple[GameRecord, GameRecord], tmp_path: Path) -> None:
-    library = Records(tmp_path)
+    library = RecordKeeper(tmp_path)
     games = [msgspec.structs.replace(records[i % 2], game_id=f"{GAME_ID[:-1]}{i // 2:x}") for i in range(12)]
 
     async def keep_all() -> None:
@@ -62,7 +61,7 @@ def test_two_threads_keep_games_without_loss(records: tuple[GameRecord, GameReco
 def test_a_game_is_kept_although_no_descriptor_is_left(
     records: tuple[GameRecord, GameRecord], tmp_path: Path
 ) -> None:
-    library = Records(tmp_path)
+    library = RecordKeeper(tmp_path)
     with no_descriptor_left():
         assert library.keep(records[1]) is not None
         with pytest.raises(OSError, match="Too many open files"):  # the spare ones are in use again

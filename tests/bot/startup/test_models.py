@@ -124,7 +124,7 @@ def test_a_model_without_numbers_is_refused_before_it_plays() -> None:
     ("section", "words"),
     [
         (DecisionSection(policy="heuristic"), "the heuristic"),
-        (DecisionSection(permutations=1), "the shipped models"),
+        (DecisionSection(permutations=1), "the included models"),
         (DecisionSection(checkpoints="x"), "the models in x, averaged over 12 permutations"),
     ],
 )

@@ -18,7 +18,7 @@ from bot.player.seat_player import PlayerSettings, SeatPlayer
 from bot.tenhou.client import ClientSettings, TenhouClient, core
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.opening import open_connection
-from bot.tenhou.gate import Conduct, Gate, TenhouTerms
+from bot.tenhou.gate import Gate, PlayTerms, TenhouTerms
 from bot.tenhou.session import Session, SessionSettings
 from game.errors import ConfigError, NotAllowed
 from policies.heuristic.player import HeuristicPolicy
@@ -30,8 +30,8 @@ from tests.bot.scripts import DRAW, END, GAME, LOGIN, TURN, reinit
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
 INTERNET = "93.184.216.34"
-PLAYING = Conduct(game_type=9, games=1, pace="instant")
-AS_AGREED = Conduct(game_type=0, games=1, pace="human")
+PLAYING = PlayTerms(game_type=9, games=1, pace="instant")
+AS_AGREED = PlayTerms(game_type=0, games=1, pace="human")
 ENABLED = TenhouTerms(enabled=True)
 
 TO_TENHOU = [
@@ -243,14 +243,14 @@ async def test_a_redirect_is_not_followed() -> None:
     ("terms", "conduct", "word"),
     [
         (TenhouTerms(), AS_AGREED, "tenhou.enabled"),
-        (ENABLED, Conduct(9, 1, "human"), "tenhou.permission"),
-        (ENABLED, Conduct(8, 1, "human"), "expected 0 or 64"),
-        (ENABLED, Conduct(0, 1, "instant"), "the pace is always human"),
-        (ENABLED, Conduct(0, 2, "human"), "tenhou.max_games"),
-        (TenhouTerms(enabled=True, permission=True), Conduct(9, 1, "instant"), "the pace is always human"),
+        (ENABLED, PlayTerms(9, 1, "human"), "tenhou.permission"),
+        (ENABLED, PlayTerms(8, 1, "human"), "expected 0 or 64"),
+        (ENABLED, PlayTerms(0, 1, "instant"), "the pace is always human"),
+        (ENABLED, PlayTerms(0, 2, "human"), "tenhou.max_games"),
+        (TenhouTerms(enabled=True, permission=True), PlayTerms(9, 1, "instant"), "the pace is always human"),
     ],
 )
-def test_tenhou_is_played_on_its_terms_only(terms: TenhouTerms, conduct: Conduct, word: str) -> None:
+def test_tenhou_is_played_on_its_terms_only(terms: TenhouTerms, conduct: PlayTerms, word: str) -> None:
     with pytest.raises(NotAllowed) as caught:
         Gate(terms=terms).check("wss://b-ww.mjv.jp/", conduct)
     assert word in str(caught.value)
@@ -293,7 +293,7 @@ async def test_a_table_against_people_is_left_where_there_is_no_permission(
 ) -> None:
     """An account may have started a game elsewhere, and the login leads back to it."""
 
-    async def open_plainly(url: str, gate: Gate, conduct: Conduct, open_s: float) -> Any:
+    async def open_plainly(url: str, gate: Gate, conduct: PlayTerms, open_s: float) -> Any:
         assert gate.terms is not None
         return await open_connection(url, Gate(), conduct, open_s)
 

@@ -34,7 +34,7 @@ def test_draws_and_discards_carry_the_tile_in_the_tag() -> None:
 )
 def test_lower_case_is_tsumogiri_except_for_our_own_echo(frame: str, tsumogiri: bool) -> None:
     message = m.parse_server(frame)
-    assert isinstance(message, m.TileThrown)
+    assert isinstance(message, m.TileDiscarded)
     assert message.tsumogiri is tsumogiri
 
 
@@ -188,7 +188,7 @@ def test_server_frames_come_back_as_they_were(frame: str) -> None:
     message = m.parse_server(frame)
     assert not message.extra
     assert m.parse_server(m.render_json(message)) == message
-    if not isinstance(message, m.Batch):
+    if not isinstance(message, m.WatchedFrames):
         assert m.parse_server(m.render_xml(message)) == message
 
 
@@ -201,9 +201,11 @@ def test_client_frames_come_back_as_they_were(frame: str) -> None:
 
 
 def test_a_client_writes_numbers_as_numbers_and_some_frames_as_xml() -> None:
-    assert m.render_json(m.Throw(115)) == '{"tag":"D","p":115}'
+    assert m.render_json(m.DiscardTile(115)) == '{"tag":"D","p":115}'
     assert m.render_json(m.DeclareRiichi()) == '{"tag":"REACH"}'
-    assert m.render_json(m.Respond(m.Choice.CHI, (24, 31))) == '{"tag":"N","type":3,"hai0":24,"hai1":31}'
+    assert (
+        m.render_json(m.Respond(m.ResponseType.CHI, (24, 31))) == '{"tag":"N","type":3,"hai0":24,"hai1":31}'
+    )
     assert m.render_json(m.Respond()) == '{"tag":"N"}'
     assert m.render_json(m.KeepAlive()) == "<Z/>"
     assert m.render_json(m.Leave()) == "<BYE/>"

@@ -51,7 +51,7 @@ def _difference(a: np.void, b: np.void) -> list[str]:
 def _come_back(session: Session, moment: Moment, *, before_draw: bool) -> list[SessionEvent]:
     session.reconnect()
     session.take(m.MatchFound(9))
-    session.take(m.Players(moment.names))
+    session.take(m.PlayerNames(moment.names))
     session.take(m.ScoresResumed(0, 0, 0, (0, 0, 0, 0)))
     record = moment.before_draw if before_draw else moment.record
     events = session.take(snapshot(record, moment.player))
@@ -155,7 +155,7 @@ def _returned(shot: m.RoundSnapshot) -> tuple[Session, list[SessionEvent]]:
     session = new_session()
     session.reconnect()
     session.take(m.MatchFound(9))
-    session.take(m.Players(NAMES))
+    session.take(m.PlayerNames(NAMES))
     return session, session.take(shot)
 
 
@@ -193,7 +193,7 @@ def test_our_turn_after_our_own_pon_opens_a_prompt_at_once() -> None:
 def test_a_discard_that_stands_in_the_river_and_comes_again_is_offered_once() -> None:
     shot = _shot(hand=(100, 101, *HAND[:11]), rivers=((64,), (102,), (), ()))
     session, _ = _returned(shot)
-    told = session.take(m.TileThrown(1, 102, offers=m.OFFER_PON))
+    told = session.take(m.TileDiscarded(1, 102, offers=m.OFFER_PON))
     assert [type(event) for event in told] == [PromptOpened]
     assert session.state["river_size"][1] == 1
 
@@ -208,14 +208,14 @@ def test_a_drawn_tile_that_stands_in_the_hand_and_comes_again_is_drawn_once() ->
 
 def test_a_discard_without_the_draw_before_it_is_understood() -> None:
     session, _ = _returned(_shot(rivers=((64,), (), (), ())))
-    session.take(m.TileThrown(1, 68))
+    session.take(m.TileDiscarded(1, 68))
     assert [type(event) for event in session.log[-2:]] == [Draw, Discard]
 
 
 def test_a_riichi_declared_while_we_were_away_shows_when_it_is_paid() -> None:
     session, _ = _returned(_shot(rivers=((64,), (), (), ())))
     session.take(m.TileDrawn(1))
-    session.take(m.TileThrown(1, 68))
+    session.take(m.TileDiscarded(1, 68))
     session.take(m.RiichiStep(1, 2, (25_000, 24_000, 25_000, 25_000)))
     assert list(session.state["riichi"]) == [0, 2, 0, 0]
     assert session.state["double_riichi"][1] == 1
@@ -233,7 +233,7 @@ def test_in_a_rebuilt_round_the_servers_word_on_furiten_counts() -> None:
     session, _ = _returned(shot)
     session.take(m.TileDrawn(2))
     assert session.state["missed_riichi"][0] == 1  # as far as we can tell
-    (_, opened) = session.take(m.TileThrown(2, 20, offers=m.OFFER_RON))
+    (_, opened) = session.take(m.TileDiscarded(2, 20, offers=m.OFFER_RON))
     assert isinstance(opened, PromptOpened)
     assert [action.kind.name for action in opened.legal] == ["RON", "PASS"]
 
@@ -270,8 +270,8 @@ def test_a_snapshot_that_contradicts_itself_costs_the_round_not_the_game(shot: m
     assert isinstance(told[-1], PromptOpened)
     session.answer(told[-1].prompt_id, told[-1].legal[0])
     assert session.outbox()[-1] == '{"tag":"D","p":60}'
-    session.take(m.TileThrown(0, 60))
-    told = session.take(m.TileThrown(3, 61, offers=m.OFFER_CHI))
+    session.take(m.TileDiscarded(0, 60))
+    told = session.take(m.TileDiscarded(3, 61, offers=m.OFFER_CHI))
     assert isinstance(told[-1], PromptOpened)
     assert len(told[-1].legal) == 1
     session.take(m.RoundDrawn("exhaustive", 0, 0, (25_000,) * 4, (0,) * 4))

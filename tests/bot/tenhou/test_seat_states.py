@@ -31,7 +31,7 @@ INEXPLICABLE = m.RoundSnapshot(0, 1, 0, (135,), SCORES, 0, HAND, rivers=((60,), 
 
 
 def move(session: Session) -> m.ServerMessage:
-    return m.TileThrown(0, 60) if session.state["phase"] == PHASE_TURN else m.TileDrawn(0, 60)
+    return m.TileDiscarded(0, 60) if session.state["phase"] == PHASE_TURN else m.TileDrawn(0, 60)
 
 
 def explicable(session: Session) -> m.ServerMessage:
@@ -74,7 +74,7 @@ DEPENDS_ON_DATA = {
 def in_state(state: SeatState) -> Session:
     session = new_session()
     session.start()
-    for message in (m.Hello("NoName"), m.MatchFound(9), m.Players(NAMES)):
+    for message in (m.Hello("NoName"), m.MatchFound(9), m.PlayerNames(NAMES)):
         session.take(message)
     for trigger in PATHS[state]:
         pull(session, trigger)
@@ -153,7 +153,7 @@ def test_the_next_game_at_a_table_the_server_never_named_is_not_named_either() -
     session = new_session()
     session.start()
     session.take(m.Hello("NoName"))
-    session.take(m.Players(NAMES))
+    session.take(m.PlayerNames(NAMES))
     session.take(INEXPLICABLE)
     [started] = [event for event in session.take(m.GameBegins(0)) if isinstance(event, GameStarted)]
     assert not started.is_named

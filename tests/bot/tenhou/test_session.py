@@ -46,7 +46,7 @@ def seated(dealer: int = 0, hand: tuple[int, ...] = HAND, game_type: int = 9) ->
     session.start()
     session.take(m.Hello("NoName"))
     session.take(m.MatchFound(game_type, resume_code=CODE))
-    session.take(m.Players(NAMES))
+    session.take(m.PlayerNames(NAMES))
     session.take(m.GameBegins(dealer, "2018012012gm-0009-0000-66fafd38"))
     session.take(m.RoundDealt(0, 0, 0, 135, SCORES, dealer, hand))
     session.outbox()
@@ -207,7 +207,7 @@ def test_a_game_begins() -> None:
     session.outbox()
     assert session.take(m.MatchFound(9, resume_code=CODE)) == []
     assert session.outbox() == ['{"tag":"GOK"}']
-    people = m.Players(
+    people = m.PlayerNames(
         NAMES, dans=(16, 17, 18, 19), rates=(2000.0, 2001.0, 2002.0, 2003.0), sexes=("C", "M", "F", "M")
     )
     assert session.take(people) == []
@@ -293,7 +293,7 @@ def test_an_offer_is_answered_from_the_intersection() -> None:
     session.receive('{"tag":"U"}')
     (_, opened) = session.receive('{"tag":"E68","t":"9"}')
     assert isinstance(opened, PromptOpened)
-    assert opened.mismatch == "ron offered but not ours"
+    assert opened.mismatch == "ron offered but not legal"
     assert kinds(session) == {ActionKind.PON, ActionKind.PASS}
     assert choose(session, ActionKind.PON) == ['{"tag":"N","type":1,"hai0":69,"hai1":70}']
 
@@ -302,7 +302,7 @@ def test_with_nothing_in_common_we_pass_or_throw() -> None:
     session = seated()
     session.receive('{"tag":"T60","t":"80"}')
     assert session.prompt is not None
-    assert session.prompt.mismatch == "tsumo offered but not ours; nine_terminals offered but not ours"
+    assert session.prompt.mismatch == "tsumo offered but not legal; nine_terminals offered but not legal"
     assert kinds(session) == {ActionKind.DISCARD}
     session.receive('{"tag":"D60"}')
     session.receive('{"tag":"U"}')
@@ -474,7 +474,7 @@ def test_furiten_is_compared_with_the_servers_word() -> None:
     session.receive('{"tag":"FURITEN","show":"1"}')
     session.receive('{"tag":"D60"}')
     events = session.receive('{"tag":"U"}')
-    assert Disagreement("furiten", "the server says True, we say False") in events
+    assert Disagreement("furiten", "the server has True, we have False") in events
 
 
 def test_players_who_leave_and_return_are_in_the_log() -> None:
@@ -495,7 +495,7 @@ def test_a_broken_line_is_replaced_with_the_resume_code() -> None:
     assert session.reconnect() == ['{"tag":"HELO","name":"NoName","sx":"M","gpid":"2FF64D8A-A9692044"}']
     assert session.take(m.MatchFound(9, resume_code=CODE)) == []
     assert session.outbox() == ['{"tag":"GOK"}']
-    session.take(m.Players(NAMES))
+    session.take(m.PlayerNames(NAMES))
     session.take(m.ScoresResumed(0, 0, 0, SCORES))
     events = session.take(m.RoundSnapshot(0, 0, 0, (135,), SCORES, 0, HAND))
     assert events == [Resumed(0, 0, exact=True)]
@@ -506,10 +506,10 @@ def test_a_line_that_broke_before_the_first_deal() -> None:
     session = new_session()
     session.start()
     session.take(m.Hello("NoName"))
-    for message in (m.MatchFound(9), m.Players(NAMES), m.GameBegins(0)):
+    for message in (m.MatchFound(9), m.PlayerNames(NAMES), m.GameBegins(0)):
         session.take(message)
     session.reconnect()
-    for message in (m.MatchFound(9), m.Players(NAMES), m.GameBegins(0)):
+    for message in (m.MatchFound(9), m.PlayerNames(NAMES), m.GameBegins(0)):
         events = session.take(message)
     assert events == []
     assert session.outbox() == ['{"tag":"GOK"}', '{"tag":"NEXTREADY"}']
@@ -525,7 +525,7 @@ def test_a_line_that_broke_between_rounds() -> None:
     ):
         session.receive(frame)
     session.reconnect()
-    for message in (m.MatchFound(9), m.Players(NAMES), m.ScoresResumed(1, 0, 0, SCORES)):
+    for message in (m.MatchFound(9), m.PlayerNames(NAMES), m.ScoresResumed(1, 0, 0, SCORES)):
         session.take(message)
     events = session.take(m.RoundDealt(0, 1, 0, 135, SCORES, 0, HAND))
     assert types(events) == [TableEvent, RoundEnded, TableEvent]
@@ -543,7 +543,7 @@ def test_another_game_with_other_people_is_a_new_one() -> None:
     session = seated()
     session.reconnect()
     session.take(m.MatchFound(1))
-    session.take(m.Players(("us", "x", "y", "z")))
+    session.take(m.PlayerNames(("us", "x", "y", "z")))
     events = session.take(m.RoundSnapshot(0, 0, 0, (135,), SCORES, 1, HAND))
     assert types(events) == [GameStarted, TableEvent, Resumed]
     assert session.length == "tonpuu"
@@ -554,7 +554,7 @@ def test_a_new_process_comes_back_with_the_code_of_the_old_one() -> None:
     session = Session(SessionSettings(gpid=CODE))
     assert CODE in session.start()[0]
     session.take(m.MatchFound(9, resume_code=CODE))
-    session.take(m.Players(NAMES))
+    session.take(m.PlayerNames(NAMES))
     session.take(m.RoundSnapshot(0, 0, 0, (135,), SCORES, 0, HAND))
     assert types(session.take(m.TileDrawn(0, 60))) == [TableEvent, PromptOpened]
 
@@ -563,7 +563,7 @@ def test_frames_before_any_snapshot_are_answered_without_knowledge() -> None:
     session = seated()
     session.reconnect()
     session.take(m.MatchFound(9))
-    session.take(m.Players(NAMES))
+    session.take(m.PlayerNames(NAMES))
     (opened,) = session.take(m.TileDrawn(0, 60, m.OFFER_TSUMO))
     assert isinstance(opened, PromptOpened)
     assert opened.legal == (Action(ActionKind.TSUMO, 60),)
@@ -585,7 +585,15 @@ def _survives(session: Session, message: m.ServerMessage) -> bool:
     return session.state.tobytes() == before
 
 
-REPEATABLE = (m.FuritenShown, m.PlayerGone, m.PlayerBack, m.Standing, m.LobbyCounts, m.Ranking, m.Players)
+REPEATABLE = (
+    m.FuritenShown,
+    m.PlayerGone,
+    m.PlayerBack,
+    m.OwnResult,
+    m.LobbyCounts,
+    m.Ranking,
+    m.PlayerNames,
+)
 
 
 def test_a_repeated_frame_is_refused() -> None:
@@ -606,7 +614,7 @@ def test_frames_in_the_wrong_order_never_corrupt_the_state() -> None:
     for at, message in enumerate(frames):
         if session.log and session.in_game and rng.random() < 0.3 and at + 3 < len(frames):
             late = frames[at + rng.choice((-40, -9, -4, -3, -2, 2, 3))]
-            if isinstance(late, m.TileThrown | m.TileDrawn | m.MeldMade | m.RoundWon | m.RoundDealt):
+            if isinstance(late, m.TileDiscarded | m.TileDrawn | m.MeldMade | m.RoundWon | m.RoundDealt):
                 refused += _survives(_copy(session, frames, at), late)
         feed(session, message)
     assert refused > 100
@@ -620,7 +628,7 @@ def _copy(session: Session, frames: list[m.ServerMessage], upto: int) -> Session
     first = frames[start]
     copy.take(m.Hello("NoName"))
     copy.take(m.MatchFound(9))
-    copy.take(m.Players(NAMES))
+    copy.take(m.PlayerNames(NAMES))
     copy.take(m.GameBegins((-session.player) % 4))
     assert isinstance(first, m.RoundDealt | m.GameBegins)
     for message in frames[start + isinstance(first, m.GameBegins) : upto]:
@@ -644,7 +652,7 @@ def test_after_a_refusal_the_game_is_resumed() -> None:
 def _resume(session: Session, moment: Moment) -> None:
     session.reconnect()
     session.take(m.MatchFound(9))
-    session.take(m.Players(moment.names))
+    session.take(m.PlayerNames(moment.names))
     session.take(snapshot(moment.before_draw, moment.player))
     for message in moment.since_draw:
         session.take(message)
@@ -709,29 +717,29 @@ def test_no_secret_in_what_the_session_tells_or_raises() -> None:
 
 READY_DRAW = '{"tag":"T130","t":"32"}'
 OBJECTIONS: list[tuple[tuple[int, ...], tuple[str, ...], m.ClientMessage, str | None]] = [
-    (HAND, ('{"tag":"T60"}',), m.Throw(60), None),
-    (HAND, ('{"tag":"T60"}',), m.Throw(61), "not in the hand"),
-    (HAND, ('{"tag":"T60"}',), m.KeepAlive(), "no answer to a prompt"),
-    (HAND, ('{"tag":"T60"}',), m.DeclareRiichi(), "no riichi now"),
-    (HAND, ('{"tag":"T60"}',), m.Respond(m.Choice.TSUMO), "no tsumo now"),
+    (HAND, ('{"tag":"T60"}',), m.DiscardTile(60), None),
+    (HAND, ('{"tag":"T60"}',), m.DiscardTile(61), "not in the hand"),
+    (HAND, ('{"tag":"T60"}',), m.KeepAlive(), "does not answer a prompt"),
+    (HAND, ('{"tag":"T60"}',), m.DeclareRiichi(), "riichi is not possible now"),
+    (HAND, ('{"tag":"T60"}',), m.Respond(m.ResponseType.TSUMO), "tsumo is not possible now"),
     (READY, (READY_DRAW,), m.DeclareRiichi(), None),
     (READY, (READY_DRAW,), m.DeclareRiichi(130), None),
-    (READY, (READY_DRAW,), m.DeclareRiichi(0), "may not be thrown"),
-    ((60, 61, 62, *HAND[:10]), ('{"tag":"T63"}',), m.Respond(m.Choice.ANKAN, (60,)), None),
+    (READY, (READY_DRAW,), m.DeclareRiichi(0), "may not be discarded"),
+    ((60, 61, 62, *HAND[:10]), ('{"tag":"T63"}',), m.Respond(m.ResponseType.ANKAN, (60,)), None),
     (
         (60, 61, 62, *HAND[:10]),
         ('{"tag":"T63"}',),
-        m.Respond(m.Choice.ANKAN, (0,)),
-        "no closed kan of that tile",
+        m.Respond(m.ResponseType.ANKAN, (0,)),
+        "a closed kan of the tile is not possible",
     ),
 ]
 PON_OFFERED = ('{"tag":"T60"}', '{"tag":"D60"}', '{"tag":"U"}', '{"tag":"E68","t":"1"}')
 OBJECTIONS += [
-    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.Choice.PASS), None),
-    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.Choice.PON, (69, 70)), None),
-    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.Choice.PON, (69, 71)), "not in the hand"),
-    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.Choice.PON, (0, 4)), "make no such meld"),
-    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.Choice.CHI, (69, 70)), "no chi now"),
+    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.ResponseType.PASS), None),
+    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.ResponseType.PON, (69, 70)), None),
+    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.ResponseType.PON, (69, 71)), "not in the hand"),
+    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.ResponseType.PON, (0, 4)), "do not form that meld"),
+    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.ResponseType.CHI, (69, 70)), "chi is not possible now"),
 ]
 
 
@@ -750,7 +758,7 @@ def test_a_clients_frame_is_one_of_our_choices_or_said_why_not(
 def test_a_frame_nobody_asked_for_is_objected_to() -> None:
     session = seated()
     assert session.seat is not None
-    assert session.seat.objection(m.Throw(0)) == "nothing is asked of us"
+    assert session.seat.objection(m.DiscardTile(0)) == "no prompt is open"
 
 
 def test_after_a_riichi_only_a_discard_that_keeps_it_is_ours() -> None:
@@ -758,8 +766,8 @@ def test_after_a_riichi_only_a_discard_that_keeps_it_is_ours() -> None:
     session.receive(READY_DRAW)
     assert session.seat is not None
     session.seat.observe(m.DeclareRiichi())
-    assert session.seat.objection(m.Throw(130)) is None
-    assert "may not be thrown" in str(session.seat.objection(m.Throw(0)))
+    assert session.seat.objection(m.DiscardTile(130)) is None
+    assert "may not be discarded" in str(session.seat.objection(m.DiscardTile(0)))
 
 
 # --- one round after the other ----------------------------------------------------------------------------
@@ -771,8 +779,8 @@ ABORTED = '{"tag":"RYUUKYOKU","type":"yao9","ba":"0,0","sc":"250,0,250,0,250,0,2
     ("deal", "why"),
     [
         (m.RoundDealt(2, 0, 0, 135, SCORES, 2, HAND), "round 2.0 follows 0.0"),
-        (m.RoundDealt(0, 1, 1, 135, SCORES, 0, HAND), "other scores"),
-        (m.RoundDealt(0, 1, 0, 135, (24_000, 26_000, 25_000, 25_000), 0, HAND), "other scores"),
+        (m.RoundDealt(0, 1, 1, 135, SCORES, 0, HAND), "scores that differ"),
+        (m.RoundDealt(0, 1, 0, 135, (24_000, 26_000, 25_000, 25_000), 0, HAND), "scores that differ"),
     ],
 )
 def test_a_deal_that_does_not_follow_from_the_last_round_is_refused(deal: m.RoundDealt, why: str) -> None:
@@ -791,5 +799,5 @@ def test_a_round_has_one_result() -> None:
     session = seated()
     session.receive('{"tag":"T60"}')
     session.receive(ABORTED)
-    with pytest.raises(StateMismatchError, match="ended already"):
+    with pytest.raises(StateMismatchError, match="already ended"):
         session.receive(ABORTED)

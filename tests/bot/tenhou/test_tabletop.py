@@ -7,15 +7,15 @@ import random
 
 import pytest
 
-from bot.tenhou.messages import Choice as C
 from bot.tenhou.messages import (
     DeclareRiichi,
+    DiscardTile,
     Ready,
     Respond,
-    Throw,
     parse_server,
     render_json,
 )
+from bot.tenhou.messages import ResponseType as C
 from game.actions import ActionKind as K
 from game.errors import RemoteProtocolError
 from game.events import Discard, EndGame
@@ -195,7 +195,7 @@ def test_riichi_and_its_discard_may_come_back_to_back() -> None:
     at = AtTable(stacked_wall((READY, *PLAIN[1:]), draws="9s9p"))
     drawn = int(at.top.table.state["drawn"])
     at.say(0, DeclareRiichi(drawn))
-    at.say(0, Throw(drawn))
+    at.say(0, DiscardTile(drawn))
     assert Discard(0, drawn, tsumogiri=True) in at.top.events
 
 
@@ -344,10 +344,10 @@ def test_a_second_ready_for_the_same_round_does_no_harm() -> None:
         Respond(C.NINE_TERMINALS),
         Respond(C.NORTH),
         DeclareRiichi(),
-        Throw(135),
+        DiscardTile(135),
     ],
 )
-def test_an_illegal_frame_changes_nothing(message: Respond | DeclareRiichi | Throw) -> None:
+def test_an_illegal_frame_changes_nothing(message: Respond | DeclareRiichi | DiscardTile) -> None:
     at = AtTable(stacked_wall(PLAIN, draws="9m"))
     at.forget()
     before = len(at.top.events)
@@ -363,7 +363,7 @@ def test_an_illegal_frame_changes_nothing(message: Respond | DeclareRiichi | Thr
 def test_another_copy_of_the_same_face_will_do() -> None:
     at = AtTable(stacked_wall(("11m147p258s12345z", *PLAIN[1:]), draws="9m"))
     listed = at.find(0, K.DISCARD, "1m").tile
-    at.say(0, Throw(listed ^ 1))
+    at.say(0, DiscardTile(listed ^ 1))
     assert Discard(0, listed, tsumogiri=False) in at.top.events
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from bot.tenhou.game_types import GameType
 from bot.tenhou.lobby.seat_clock import ClockSettings, SeatClock, clock_of
-from bot.tenhou.messages import Throw
+from bot.tenhou.messages import DiscardTile
 from game.actions import ActionKind as K
 from game.errors import RemoteProtocolError
 from game.events import PlayerLeft, PlayerReturned
@@ -109,8 +109,8 @@ def test_after_a_call_the_silent_player_discards_the_rightmost_tile() -> None:
     at.pass_all()
     at.forget()
     at.wait(15)
-    (thrown,) = [frame["tag"] for frame in at.heard(1) if frame["tag"].startswith("D")]
-    assert int(thrown[1:]) // 4 == 33
+    (discarded,) = [frame["tag"] for frame in at.heard(1) if frame["tag"].startswith("D")]
+    assert int(discarded[1:]) // 4 == 33
 
 
 def test_an_answer_after_the_clock_is_refused_and_harms_nothing() -> None:
@@ -118,7 +118,7 @@ def test_an_answer_after_the_clock_is_refused_and_harms_nothing() -> None:
     tile = drawn(at)
     at.wait(15)
     with pytest.raises(RemoteProtocolError, match="nothing to decide now"):
-        at.say(0, Throw(tile))
+        at.say(0, DiscardTile(tile))
 
 
 # --- gone ---------------------------------------------------------------------------------------------

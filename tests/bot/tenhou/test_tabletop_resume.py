@@ -68,7 +68,7 @@ def test_an_own_turn_shows_the_drawn_tile_again_with_its_offer() -> None:
     assert frames[-1]["tag"][1:] not in frames[3]["hai"].split(",")
 
 
-def test_a_tile_offered_is_thrown_once_more_with_its_offer() -> None:
+def test_a_tile_offered_is_discarded_once_more_with_its_offer() -> None:
     hands = ("147m258p369s1234z", "467m258p369s1237z", "", "")
     at = AtTable(stacked_wall(hands, draws="5m"))
     at.act(0, K.DISCARD, "5m")

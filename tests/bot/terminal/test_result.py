@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bot.player.tally import Tally
+from bot.player.tally import DecisionTally
 from bot.tenhou.client.journal import GameResult
 from bot.terminal.result import RunResult, decisions_of, played_game, resident_mb, result_text
 
@@ -26,7 +26,7 @@ def a_result(
         record=record,
     )
     played = played_game(game, ("a", "b\x1b[2J", "Suzaku", ""), resident_mb(), late)
-    return RunResult((played,), decisions_of(Tally()), 1.0, None, (), interrupted)
+    return RunResult((played,), decisions_of(DecisionTally()), 1.0, None, (), interrupted)
 
 
 def test_standings_are_in_order_of_place_and_mark_ours() -> None:
@@ -80,7 +80,7 @@ def test_a_record_that_was_written_late_is_shown() -> None:
 
 
 def test_a_run_without_a_decision_has_zeros() -> None:
-    assert decisions_of(Tally()).p99_ms == 0
+    assert decisions_of(DecisionTally()).p99_ms == 0
 
 
 def test_resident_size_is_plausible_where_it_is_known() -> None:

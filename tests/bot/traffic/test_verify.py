@@ -84,10 +84,10 @@ def test_a_good_capture_is_allowed(tmp_path: Path) -> None:
     ("frame", "reason"),
     [
         ('<D p="61"/>', "is not in the hand"),
-        ("<N />", "no pass now"),
-        ('<N type="7" />', "no tsumo now"),
-        ('<N type="4" hai="60" />', "no ankan now"),
-        ("<REACH />", "no riichi now"),
+        ("<N />", "pass is not possible now"),
+        ('<N type="7" />', "tsumo is not possible now"),
+        ('<N type="4" hai="60" />', "ankan is not possible now"),
+        ("<REACH />", "riichi is not possible now"),
         ("<GOK />", "no match was found"),
         ("<NEXTREADY />", "no result was shown"),
         ('<JOIN t="0,9" />', "a game is running"),
@@ -130,7 +130,7 @@ def test_frames_that_do_not_fit_are_unread(tmp_path: Path) -> None:
 def test_an_offer_that_is_not_our_legal_set_is_listed(tmp_path: Path) -> None:
     report = _check(tmp_path, LOGIN.replace("<T60/>", '<T60 t="16"/>'))
     (finding,) = report.differences
-    assert finding.reason == "tsumo offered but not ours"
+    assert finding.reason == "tsumo offered but not legal"
     assert report.unexplained == 0
 
 
@@ -251,12 +251,12 @@ def test_a_frame_that_cannot_be_read_after_a_change_is_listed(
 
 
 CHI_AND_THROW = """Get: <D60/> <U/> <E72/>
-Get: <N who="2" m="{meld}"/> <F{thrown}/> <W/>
+Get: <N who="2" m="{meld}"/> <F{discarded}/> <W/>
 """
 
 
 def test_swap_calling_by_another_player_is_read(tmp_path: Path) -> None:
     # toimen takes 1s (72) from shimocha with 2s3s and discards a 4s, which kuikae forbids
     meld = encode_meld(Meld(MeldKind.CHI, (72, 76, 80), 72, 3))
-    report = _check(tmp_path, LOGIN + 'Send: <D p="60"/>\n' + CHI_AND_THROW.format(meld=meld, thrown=84))
+    report = _check(tmp_path, LOGIN + 'Send: <D p="60"/>\n' + CHI_AND_THROW.format(meld=meld, discarded=84))
     assert (report.unread, report.unexplained) == (0, 0)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from learning.arena.plan import Mode, Plan
+from learning.arena.plan import ArenaPlan, Mode
 from learning.matches.players import Contender
 from learning.matches.tally import GameRow
-from replays.tally import SeatTally
+from replays.tally import PlayerTally
 
 HEURISTIC = Contender("heuristic", "heuristic")
 RANDOM = Contender("random", "random")
 
 
-def a_plan(sets: int = 2, *, mode: Mode = "1v3", seed: int = 0) -> Plan:
-    return Plan(
+def a_plan(sets: int = 2, *, mode: Mode = "1v3", seed: int = 0) -> ArenaPlan:
+    return ArenaPlan(
         challenger=HEURISTIC, champions=RANDOM, sets=sets, seed=seed, mode=mode, length="tonpuu", tables=8
     )
 
 
-def a_row(plan: Plan, number: int, place: int, *, crash: str = "") -> GameRow:
+def a_row(plan: ArenaPlan, number: int, place: int, *, crash: str = "") -> GameRow:
     """Game ``number``, in which the first of the challenger's seats took ``place``."""
     seating = plan.seating(number)
     mine = seating.players.index(0)
@@ -33,8 +33,8 @@ def a_row(plan: Plan, number: int, place: int, *, crash: str = "") -> GameRow:
         places=places,
         results=(one, two, three, four),
         rounds=4,
-        seats=tuple(  # type: ignore[arg-type]
-            SeatTally(
+        tallies=tuple(  # type: ignore[arg-type]
+            PlayerTally(
                 decisions=50,
                 faults=int(each == 4),
                 wins=2 if each == 1 else 0,

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot import cli
-from learning.arena.plan import Plan
+from learning.arena.plan import ArenaPlan
 from learning.arena.selfplay_bench import bench_selfplay, print_bench
 from learning.matches.records import RECORDS_FOLDER
 from learning.matches.series import BLOCK_GAMES
@@ -87,7 +87,7 @@ def test_a_longer_run_goes_on_with_the_games_of_a_shorter_one(tmp_path: Path) ->
     code, out, _ = arena("--games", "8", "--json", "--out", longer)
     assert (code, json.loads(out)["games"], json.loads(out)["played"]) == (0, 8, 4)
     assert arena("--games", "8", "--out", whole)[0] == 0
-    assert read_results(Path(longer), Plan) == read_results(Path(whole), Plan)
+    assert read_results(Path(longer), ArenaPlan) == read_results(Path(whole), ArenaPlan)
     code, _, err = arena("--games", "4", "--out", longer)
     assert code == cli.EXIT_USAGE
     assert "a run of 8 games is there; give at least as many to resume it, or choose another --out" in err
@@ -204,11 +204,11 @@ def test_a_run_killed_in_the_middle_goes_on_to_the_same_results(tmp_path: Path) 
         while process.poll() is None and (not results.exists() or results.read_bytes().count(b"\n") < 12):
             pass
         process.kill()
-    before = read_results(killed, Plan)[1]
+    before = read_results(killed, ArenaPlan)[1]
     assert 11 <= len(before) < 80
     for folder in (killed, tmp_path / "whole"):
         subprocess.run([*command, "--out", str(folder)], stdout=subprocess.DEVNULL, check=True)
-    assert read_results(killed, Plan) == read_results(tmp_path / "whole", Plan)
+    assert read_results(killed, ArenaPlan) == read_results(tmp_path / "whole", ArenaPlan)
     assert len((killed / RESULTS_FILE).read_bytes().splitlines()) == 81
 
 

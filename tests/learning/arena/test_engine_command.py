@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot import cli
-from learning.arena.plan import Plan
+from learning.arena.plan import ArenaPlan
 from learning.matches.store import RESULTS_FILE, read_results
 from tests.learning.arena.engine_players import alive, engine_text, started
 
@@ -29,10 +29,10 @@ def test_the_report_shows_the_faults_of_an_engine(tmp_path: Path) -> None:
     assert result.exit_code == cli.EXIT_FAILED
     assert "caution: " in result.stdout
     assert "died with exit code 1, saying 'no tiles left'" in result.stdout
-    plan, rows = read_results(tmp_path / "out", Plan)
+    plan, rows = read_results(tmp_path / "out", ArenaPlan)
     assert (plan.tables, plan.challenger.answer_s, plan.champions.answer_s) == (4, 5.0, None)
     for row in rows:
-        seat = row.seats[row.players.index(0)]
+        seat = row.tallies[row.players.index(0)]
         assert 0 < seat.faults < seat.decisions
 
 

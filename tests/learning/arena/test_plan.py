@@ -5,7 +5,7 @@ from collections import Counter
 import msgspec
 import pytest
 
-from learning.arena.plan import SEATS, Mode, Plan, sets_for
+from learning.arena.plan import SEATS, ArenaPlan, Mode, sets_for
 from learning.matches.players import ENGINE_TABLES, Contender
 from learning.matches.series import wall_seed
 from tests.learning.arena.made_up import HEURISTIC, a_plan
@@ -70,13 +70,13 @@ def test_seeds_differ_between_sets_and_runs_and_stay_the_same() -> None:
 def test_a_plan_comes_back_from_its_line() -> None:
     plan = a_plan(sets_for(7, "1v3"), seed=3)
     assert plan.games == 8
-    assert msgspec.json.decode(msgspec.json.encode(plan), type=Plan) == plan
+    assert msgspec.json.decode(msgspec.json.encode(plan), type=ArenaPlan) == plan
 
 
 def test_the_command_includes_every_choice() -> None:
     plain = "suzaku arena --challenger heuristic --champion random --games 8 --seed 0"
     assert a_plan().command == f"{plain} --tables 8 --tonpuu"
     engine = Contender("engine:node e.js", "e", answer_s=2.5)
-    plan = Plan(challenger=HEURISTIC, champions=engine, sets=3, seed=4, mode="2v2", tables=ENGINE_TABLES)
+    plan = ArenaPlan(challenger=HEURISTIC, champions=engine, sets=3, seed=4, mode="2v2", tables=ENGINE_TABLES)
     wanted = "suzaku arena --challenger heuristic --champion 'engine:node e.js' --games 18 --seed 4"
     assert plan.command == f"{wanted} --answer-timeout 2.5 --two"

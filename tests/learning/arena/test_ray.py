@@ -14,16 +14,16 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-import learning.matches.session
+import learning.matches.runner
+from game.workers.pool import Work
 from learning import selfplay
-from learning.arena.plan import Plan
+from learning.arena.plan import ArenaPlan
 from learning.arena.run import run
 from learning.matches.players import Contender, contender, packed
 from learning.matches.records import RECORDS_FOLDER
-from learning.matches.session import Ended, Setup, player_of_blocks
+from learning.matches.runner import Ended, Setup, player_of_blocks
 from learning.matches.store import RESULTS_FILE, read_results
 from learning.selfplay import SelfPlay
-from learning.workers.pool import Work
 from policies.named import Files
 from tests.learning.arena.made_up import HEURISTIC, RANDOM, a_plan
 from tests.learning.clusters import address, machines
@@ -34,7 +34,7 @@ __all__ = ["address", "machines"]
 pytestmark = pytest.mark.slow
 
 
-def dying_player(folder: Path, setup: Setup) -> Work[Ended]:
+def dying_player(folder: Path, setup: Setup) -> Work[int, Ended]:
     """Kill the first process that has ended three games."""
     play = player_of_blocks(setup)
 
@@ -59,7 +59,7 @@ def test_the_same_games_here_and_on_a_cluster(address: str, tmp_path: Path) -> N
     assert plan.blocks == 2
     run(plan, workers=1, folder=tmp_path / "here", records=True)
     run(plan, ray=address, folder=tmp_path / "there", records=True)
-    assert read_results(tmp_path / "here", Plan) == read_results(tmp_path / "there", Plan)
+    assert read_results(tmp_path / "here", ArenaPlan) == read_results(tmp_path / "there", ArenaPlan)
     assert records_in(tmp_path / "here") == records_in(tmp_path / "there")
 
 
@@ -74,7 +74,7 @@ def test_a_python_file_travels_to_the_cluster(
         path.unlink()
         return files
 
-    monkeypatch.setattr(learning.matches.session, "packed", packed_and_gone)
+    monkeypatch.setattr(learning.matches.runner, "packed", packed_and_gone)
     mine = contender(f"python:{path}:Mine")
     found = run(msgspec.structs.replace(a_plan(sets=1), challenger=mine), ray=address)
     assert found is not None
@@ -97,7 +97,7 @@ def test_a_process_killed_in_the_middle_costs_no_game(
 ) -> None:
     plan = msgspec.structs.replace(a_plan(sets=17), challenger=RANDOM)
     monkeypatch.setattr(
-        learning.matches.session, "player_of_blocks", functools.partial(dying_player, tmp_path)
+        learning.matches.runner, "player_of_blocks", functools.partial(dying_player, tmp_path)
     )
     with capture_logs() as logs:
         found = run(plan, ray=address, folder=tmp_path / "results")
@@ -108,7 +108,7 @@ def test_a_process_killed_in_the_middle_costs_no_game(
     assert len(lines) == 1 + 68
     monkeypatch.undo()
     run(plan, workers=1, folder=tmp_path / "here")
-    assert read_results(tmp_path / "results", Plan) == read_results(tmp_path / "here", Plan)
+    assert read_results(tmp_path / "results", ArenaPlan) == read_results(tmp_path / "here", ArenaPlan)
 
 
 def test_ctrl_c_ends_a_run_with_its_cluster(tmp_path: Path) -> None:
@@ -122,4 +122,4 @@ def test_ctrl_c_ends_a_run_with_its_cluster(tmp_path: Path) -> None:
         assert process.wait(60) == 130
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
-    assert len(read_results(tmp_path, Plan)[1]) >= 2
+    assert len(read_results(tmp_path, ArenaPlan)[1]) >= 2

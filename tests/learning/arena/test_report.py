@@ -6,12 +6,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from learning.arena.report import Report, placements_of, print_report, report, whole_sets
+from learning.arena.report import ArenaReport, placements_of, print_report, report, whole_sets
 from learning.matches.statistics import Estimate
 from tests.learning.arena.made_up import a_plan, a_row
 
 
-def a_report(places: list[int], **told: float) -> Report:
+def a_report(places: list[int], **told: float) -> ArenaReport:
     plan = a_plan(sets=len(places) // 4)
     found = report(plan, (a_row(plan, number, place) for number, place in enumerate(places)), **told)  # type: ignore[arg-type]
     assert found is not None

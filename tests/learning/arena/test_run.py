@@ -9,29 +9,29 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-import learning.matches.session
+import learning.matches.runner
 from game.table import Table
-from learning.arena.plan import Plan
-from learning.arena.report import Report
+from game.workers.pool import DONE, Done
+from learning.arena.plan import ArenaPlan
+from learning.arena.report import ArenaReport
 from learning.arena.run import run
 from learning.matches.players import contender
 from learning.matches.records import CRASHES_FOLDER, RECORDS_FOLDER
-from learning.matches.session import Ended, Setup
+from learning.matches.runner import Ended, Setup
 from learning.matches.store import RESULTS_FILE, read_results
 from learning.matches.tally import GameRow
-from learning.workers.pool import DONE, Done
 from replays.formats import read_game
 from tests.learning.arena.made_up import RANDOM, a_plan, a_row
 from tests.policies.models import save_models
 
 
-def a_quick_plan(sets: int, seed: int = 0) -> Plan:
+def a_quick_plan(sets: int, seed: int = 0) -> ArenaPlan:
     """Random play against itself, in blocks of one set."""
     return msgspec.structs.replace(a_plan(sets, seed=seed), challenger=RANDOM)
 
 
 def rows_in(folder: Path) -> list[GameRow]:
-    return read_results(folder, Plan)[1]
+    return read_results(folder, ArenaPlan)[1]
 
 
 @pytest.mark.usefixtures("here")
@@ -42,7 +42,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_results(tmp_path: Path) -> N
     (tmp_path / "cut").mkdir()
     (tmp_path / "cut" / RESULTS_FILE).write_bytes(b"".join(lines[:6]) + lines[6][:20])
     told: list[tuple[int, int, int]] = []
-    again = run(plan, workers=1, folder=tmp_path / "cut", tell=lambda *games: told.append(games))
+    again = run(plan, workers=1, folder=tmp_path / "cut", on_progress=lambda *games: told.append(games))
     assert rows_in(tmp_path / "cut") == rows_in(tmp_path / "whole")
     assert told[0] == (5, 12, 0)
     assert told[-1][:2] == (12, 12)
@@ -101,16 +101,16 @@ def play_rows(monkeypatch: pytest.MonkeyPatch, places: list[int], order: list[in
         prepare: object, setup: Setup, tasks: list[int], *, workers: int | None, ray: str | None
     ) -> Iterator[tuple[int, Ended | Done]]:
         plan = setup.series
-        assert isinstance(plan, Plan)
+        assert isinstance(plan, ArenaPlan)
         for block in sorted(tasks, key=order.index):
             for number in plan.numbers(block):
                 yield block, Ended(a_row(plan, number, places[number % len(places)]), {})
             yield block, DONE
 
-    monkeypatch.setattr(learning.matches.session, "spread", spread)
+    monkeypatch.setattr(learning.matches.runner, "spread", spread)
 
 
-def of_games(found: Report | None) -> tuple[int, bool, object]:
+def of_games(found: ArenaReport | None) -> tuple[int, bool, object]:
     assert found is not None
     return found.games, found.clear, found.challenger
 

@@ -88,15 +88,15 @@ import os, signal
 from pathlib import Path
 from learning.corpus import build as building
 building.PART_GAMES = 4
-real, left = building._write, {writes}
+real, left = building.replace_file, {writes}
 def write(path, data):
     global left
     left -= 1
     if left < 0:
-        path.with_name(path.name + ".tmp").write_bytes(data[: len(data) // 2])
+        path.with_name(path.name + ".0123456789ab.tmp").write_bytes(data[: len(data) // 2])
         os.kill(os.getpid(), signal.SIGKILL)
     real(path, data)
-building._write = write
+building.replace_file = write
 building.build([Path({str(shard)!r})], Path({str(folder)!r}), workers=1)
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "SUZAKU_SHARED": str(SHARED)}

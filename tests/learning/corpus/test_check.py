@@ -27,9 +27,9 @@ from game.events import (
 )
 from game.forbidden import broken_rule
 from game.state import apply_all, hand_tiles, new_round
-from learning.corpus.check import Checked, Checker, Difference
-from learning.corpus.rounds import Round
-from learning.corpus.verify import _Batch, _Tally, print_report
+from learning.corpus.check import Checked, Checker, RecordDifference
+from learning.corpus.rounds import RecordedRound
+from learning.corpus.verify import _VerifyTotals, _WorkerReport, print_report
 from replays.mjlog_reader import read_record
 from replays.record import GameRecord
 from tests.learning.corpus.games import MODERN, OLD, OTHER, records, texts
@@ -63,7 +63,7 @@ def where(events: tuple[GameEvent, ...], place: int) -> tuple[str, int]:
     start = max(n for n in range(place + 1) if isinstance(events[n], StartRound))
     deal = events[start]
     assert isinstance(deal, StartRound)
-    return Round(deal).name, sum(isinstance(event, Discard) for event in events[start:place])
+    return RecordedRound(deal).name, sum(isinstance(event, Discard) for event in events[start:place])
 
 
 def with_events(record: GameRecord, events: Events) -> GameRecord:
@@ -71,8 +71,8 @@ def with_events(record: GameRecord, events: Events) -> GameRecord:
 
 
 def expect(
-    found: tuple[Difference, ...], kind: str, text: str, place: tuple[str, int] | None = None
-) -> Difference:
+    found: tuple[RecordDifference, ...], kind: str, text: str, place: tuple[str, int] | None = None
+) -> RecordDifference:
     fitting = [d for d in found if d.kind == kind and text in d.text and not d.oddity]
     assert fitting, found
     if place is not None:
@@ -278,24 +278,26 @@ def shaped_without_yaku(record: GameRecord, place: int) -> list[int]:
 
 def test_acts_of_an_absent_player_are_found(checker: Checker) -> None:
     record, place = find(lambda e: isinstance(e, Discard) and not e.tsumogiri)
-    thrown = record.events[place]
-    assert isinstance(thrown, Discard)
+    discarded = record.events[place]
+    assert isinstance(discarded, Discard)
     events = list(record.events)
-    events[place : place + 1] = [PlayerLeft(thrown.player), thrown, PlayerReturned(thrown.player)]
+    events[place : place + 1] = [PlayerLeft(discarded.player), discarded, PlayerReturned(discarded.player)]
     found = checker.check(with_events(record, events))
     assert found.disconnected
-    assert expect(found.differences, "legality", "away", where(record.events, place)).player == thrown.player
+    assert (
+        expect(found.differences, "legality", "away", where(record.events, place)).player == discarded.player
+    )
 
 
 def test_events_that_do_not_fit_are_found(checker: Checker) -> None:
     record, place = find(lambda e: isinstance(e, Discard))
     events = list(record.events)
     at = where(record.events, place)
-    thrown = events[place]
-    assert isinstance(thrown, Discard)
+    discarded = events[place]
+    assert isinstance(discarded, Discard)
     del events[place]
     expect(checker.check(with_events(record, events)).differences, "event", "does not fit", at)
-    events.insert(place, replace(thrown, tsumogiri=not thrown.tsumogiri))
+    events.insert(place, replace(discarded, tsumogiri=not discarded.tsumogiri))
     expect(checker.check(with_events(record, events)).differences, "event", "does not fit", at)
 
 
@@ -394,7 +396,7 @@ def test_tiles_that_the_seed_does_not_give_are_found(checker: Checker) -> None:
     result = checker.check(swapped(record, starts[1], draw.tile, twin))
     found = [d for d in result.differences if not d.oddity]
     assert {d.kind for d in found} == {"wall"}
-    assert found[0].round == Round(deal).name
+    assert found[0].round == RecordedRound(deal).name
     if "draw" in found[0].text:
         assert found[0].turn <= where(record.events, place)[1]
 
@@ -445,11 +447,11 @@ def _other_tile_after_a_call(record: GameRecord, place: int) -> GameRecord | Non
     state = new_round()
     start = max(n for n in range(place + 1) if isinstance(record.events[n], StartRound))
     apply_all(state, record.events[start : place + 1])
-    thrown = record.events[place + 1]
-    if not isinstance(thrown, Discard):
+    discarded = record.events[place + 1]
+    if not isinstance(discarded, Discard):
         return None
-    for tile in hand_tiles(state, thrown.player):
-        forbidden = replace(thrown, tile=tile)
+    for tile in hand_tiles(state, discarded.player):
+        forbidden = replace(discarded, tile=tile)
         if broken_rule(state, forbidden) == "swap-calling (kuikae)":
             return with_events(record, [*record.events[: place + 1], forbidden, *record.events[place + 2 :]])
     return None
@@ -475,9 +477,9 @@ def test_a_forbidden_move_is_listed_apart_from_differences(checker: Checker) -> 
 
 
 def test_the_report_counts_games_with_forbidden_moves_apart(capsys: pytest.CaptureFixture[str]) -> None:
-    swapped = Difference("a", "East 1", 3, "legality", 2, "text", forbidden="swap-calling (kuikae)")
-    tally = _Tally(1)
-    tally.add(_Batch([Checked("a", differences=(swapped, swapped)), Checked("b")], 1, 1.0))
+    swapped = RecordDifference("a", "East 1", 3, "legality", 2, "text", forbidden="swap-calling (kuikae)")
+    tally = _VerifyTotals(1)
+    tally.add(_WorkerReport([Checked("a", differences=(swapped, swapped)), Checked("b")], 1, 1.0))
     report = tally.report()
     assert (report.differences, report.forbidden_games) == (0, 1)
     assert report.forbidden == {"swap-calling (kuikae)": 2}

@@ -32,7 +32,7 @@ def prospects() -> Prospects:
 
 
 def turns(player: int) -> list[Moment]:
-    moments = follow(whole().events, player).moments
+    moments = follow(whole().events, player, "tonpuu").moments
     return [each for each in moments if each.done.kind is ActionKind.DISCARD]
 
 

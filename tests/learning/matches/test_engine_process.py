@@ -15,8 +15,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from game.errors import EngineDied, EngineError, EngineGarbled, EngineLate
-from learning.matches.engine_process import MAX_LINE, Child, Question, ask, dismiss
-from learning.matches.watchdog import Warden
+from learning.matches.engine_process import MAX_LINE, Child, ChildRequest, ask, dismiss
+from learning.matches.watchdog import Watchdog
 from tests.learning.arena.engine_players import alive, engine_text, started
 
 ECHO = "import sys\nfor line in sys.stdin: print(len(line), flush=True)"
@@ -25,34 +25,34 @@ PATIENT_S = 10.0
 
 
 @pytest.fixture
-def warden() -> Iterator[Warden]:
-    warden = Warden()
-    yield warden
-    warden.dismiss()
+def watchdog() -> Iterator[Watchdog]:
+    watchdog = Watchdog()
+    yield watchdog
+    watchdog.dismiss()
 
 
 class Family:
     """Children that run Python and are ended after the test."""
 
-    def __init__(self, warden: Warden) -> None:
-        self._warden = warden
+    def __init__(self, watchdog: Watchdog) -> None:
+        self._watchdog = watchdog
         self.children: list[Child] = []
 
     def child(self, code: str) -> Child:
-        self.children.append(Child([sys.executable, "-I", "-S", "-c", code], self._warden))
+        self.children.append(Child([sys.executable, "-I", "-S", "-c", code], self._watchdog))
         return self.children[-1]
 
 
 @pytest.fixture
-def family(warden: Warden) -> Iterator[Family]:
-    family = Family(warden)
+def family(watchdog: Watchdog) -> Iterator[Family]:
+    family = Family(watchdog)
     yield family
     for child in family.children:
         child.kill()
 
 
-def question(child: Child, *lines: bytes, within_s: float = PATIENT_S) -> Question:
-    return Question(child, lines, within_s, len(lines))
+def question(child: Child, *lines: bytes, within_s: float = PATIENT_S) -> ChildRequest:
+    return ChildRequest(child, lines, within_s, len(lines))
 
 
 def fault(child: Child, *lines: bytes, within_s: float = PATIENT_S) -> EngineError:
@@ -94,27 +94,27 @@ def test_a_failing_child_does_not_affect_the_others(family: Family) -> None:
 
 def test_lines_that_answer_no_question_are_skipped(family: Family) -> None:
     child = family.child(ECHO)
-    asked = Question(child, (b"1\n", b"22\n"), PATIENT_S, 1, skips=lambda line: line == b"2")
+    asked = ChildRequest(child, (b"1\n", b"22\n"), PATIENT_S, 1, skips=lambda line: line == b"2")
     assert ask([asked]) == [[b"3"]]
     assert child.lines_sent == 2
-    assert ask([Question(child, (b"1\n",), PATIENT_S, 0)]) == [[]]
+    assert ask([ChildRequest(child, (b"1\n",), PATIENT_S, 0)]) == [[]]
 
 
 def test_a_long_silence_is_logged_once_and_in_time(family: Family) -> None:
     child = family.child(SLEEP)
     with capture_logs() as logs:
-        (late,) = ask([Question(child, (b"1\n", b"2\n"), 0.2, 2, noticed_s=0.05)])
+        (late,) = ask([ChildRequest(child, (b"1\n", b"2\n"), 0.2, 2, noticed_s=0.05)])
     assert isinstance(late, EngineLate)
     assert [(log["event"], log["lines_sent"], log["given_up_after_s"]) for log in logs] == [
         ("engine.silent", 2, 0.2)
     ]
 
 
-def test_cpu_time_of_a_child_and_its_children_is_known_at_the_end(warden: Warden) -> None:
+def test_cpu_time_of_a_child_and_its_children_is_known_at_the_end(watchdog: Watchdog) -> None:
     busy = "import time\nwhile time.process_time() < 0.2: pass"
     below = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {busy!r}])"
     for code in (busy, below):
-        child = Child([sys.executable, "-I", "-S", "-c", f"{code}\nprint(1, flush=True)"], warden)
+        child = Child([sys.executable, "-I", "-S", "-c", f"{code}\nprint(1, flush=True)"], watchdog)
         assert ask([question(child, b"\n")]) == [[b"1"]]
         assert child.cpu_s == 0.0
         child.kill()
@@ -154,17 +154,17 @@ def test_unrequested_output_is_not_an_answer(family: Family) -> None:
     assert isinstance(fault(child), EngineGarbled)
 
 
-def test_a_program_that_cannot_be_started(warden: Warden, tmp_path: Path) -> None:
+def test_a_program_that_cannot_be_started(watchdog: Watchdog, tmp_path: Path) -> None:
     with pytest.raises(EngineDied, match="cannot be started: No such file"):
-        Child([str(tmp_path / "nothing")], warden)
+        Child([str(tmp_path / "nothing")], watchdog)
     with pytest.raises(EngineDied, match="cannot be started: Permission denied"):
-        Child([str(tmp_path)], warden)
+        Child([str(tmp_path)], watchdog)
 
 
-def test_children_may_leave_by_themselves(warden: Warden, tmp_path: Path) -> None:
+def test_children_may_leave_by_themselves(watchdog: Watchdog, tmp_path: Path) -> None:
     code = "import sys, pathlib\nsys.stdin.read()\npathlib.Path(sys.argv[1]).touch()"
-    child = Child([sys.executable, "-I", "-S", "-c", code, str(tmp_path / "left")], warden)
-    stubborn = Child([sys.executable, "-I", "-S", "-c", SLEEP], warden)
+    child = Child([sys.executable, "-I", "-S", "-c", code, str(tmp_path / "left")], watchdog)
+    stubborn = Child([sys.executable, "-I", "-S", "-c", SLEEP], watchdog)
     dismiss([child, stubborn])
     assert (tmp_path / "left").exists()
     with pytest.raises(ProcessLookupError):
@@ -174,10 +174,10 @@ def test_children_may_leave_by_themselves(warden: Warden, tmp_path: Path) -> Non
 STARTS = """
 import shlex, sys, time
 from learning.matches.engine_process import Child
-from learning.matches.watchdog import Warden
+from learning.matches.watchdog import Watchdog
 
-warden = Warden()
-children = [Child(shlex.split(command), warden) for command in sys.argv[1:]]
+watchdog = Watchdog()
+children = [Child(shlex.split(command), watchdog) for command in sys.argv[1:]]
 print("started", flush=True)
 time.sleep(600)
 """

@@ -12,9 +12,9 @@ from structlog.testing import capture_logs
 
 import learning.matches.engines
 from game.errors import ConfigError, EngineUnusable
-from learning.arena.plan import Plan
-from learning.arena.report import Report, report
-from learning.matches.engines import Dialect, Engine, _SkipsForced, engine_of
+from learning.arena.plan import ArenaPlan
+from learning.arena.report import ArenaReport, report
+from learning.matches.engines import Dialect, EngineProgram, _SkipsForced, engine_of
 from learning.matches.players import contender, seat_down, tables_for
 from learning.matches.tally import GameRow, row_of
 from policies.rollout import Rollout
@@ -34,13 +34,13 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learning.matches.engines, "START_S", 0.0)
 
 
-def plan_with(text: str, answer_s: float = PATIENT_S, *, sets: int = 1, tables: int = 4) -> Plan:
+def plan_with(text: str, answer_s: float = PATIENT_S, *, sets: int = 1, tables: int = 4) -> ArenaPlan:
     """The engine against three random players."""
     who = contender(text, answer_s)
     return msgspec.structs.replace(a_plan(sets), challenger=who, champions=RANDOM, tables=tables)
 
 
-def rows_of(plan: Plan, *numbers: int) -> list[GameRow]:
+def rows_of(plan: ArenaPlan, *numbers: int) -> list[GameRow]:
     """The plan's games, or some of them, played in this process."""
     sides = (plan.challenger, plan.champions)
     loaded = {who: seat_down(who) for who in sides}
@@ -49,7 +49,7 @@ def rows_of(plan: Plan, *numbers: int) -> list[GameRow]:
         return [row_of(played) for played in rollout.play(map(plan.seating, numbers or range(plan.games)))]
 
 
-def play(text: str, answer_s: float = PATIENT_S, *, sets: int = 1, tables: int = 4) -> Report:
+def play(text: str, answer_s: float = PATIENT_S, *, sets: int = 1, tables: int = 4) -> ArenaReport:
     plan = plan_with(text, answer_s, sets=sets, tables=tables)
     found = report(plan, rows_of(plan))
     assert found is not None
@@ -61,11 +61,11 @@ def play(text: str, answer_s: float = PATIENT_S, *, sets: int = 1, tables: int =
 def test_texts_that_mean_engines() -> None:
     assert engine_of("heuristic") is None
     assert engine_of("engine-whisper:node") is None
-    assert engine_of("engine:node a/engine.js 'x y'") == Engine(("node", "a/engine.js", "x y"))
+    assert engine_of("engine:node a/engine.js 'x y'") == EngineProgram(("node", "a/engine.js", "x y"))
     lines = engine_of("engine-lines:node a/engine.js")
-    assert lines == Engine(("node", "a/engine.js"), Dialect.LINES)
+    assert lines == EngineProgram(("node", "a/engine.js"), Dialect.LINES)
     assert lines.name == "node engine.js"
-    assert len(Engine(("a" * 100,)).name) == 28
+    assert len(EngineProgram(("a" * 100,)).name) == 28
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_an_engine_that_answers_only_what_is_asked_plays_the_same_game() -> None
     """It also sends forced discards, for example after riichi; these do not count as answers."""
     plan = plan_with(f"engine-asked:{BEHIND_A_PIPE}", tables=1)
     (row,) = rows_of(msgspec.structs.replace(plan, challenger=HEURISTIC), 0)
-    assert row.seats[0].riichi > 0
+    assert row.tallies[0].riichi > 0
     assert rows_of(plan, 0) == [row]
 
 

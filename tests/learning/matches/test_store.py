@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from game.errors import ConfigError, ReplayError
-from learning.arena.plan import Plan
+from learning.arena.plan import ArenaPlan
 from learning.matches.store import RESULTS_FILE, Store, read_results
 from tests.learning.arena.made_up import a_plan, a_row
 
@@ -28,7 +28,7 @@ def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
         assert not store.add(a_row(plan, 3, 4))
         assert store.add(a_row(plan, 6, 2))
     assert (tmp_path / RESULTS_FILE).read_bytes().startswith(before)
-    found, rows = read_results(tmp_path, Plan)
+    found, rows = read_results(tmp_path, ArenaPlan)
     assert found == plan
     assert rows == [a_row(plan, number, 1 if number < 6 else 2) for number in range(7)]
 
@@ -49,7 +49,7 @@ def test_a_game_written_twice_counts_once(tmp_path: Path) -> None:
     whole = fill(tmp_path)
     lines = whole.splitlines(keepends=True)
     (tmp_path / RESULTS_FILE).write_bytes(whole + lines[3] + lines[1])
-    assert len(read_results(tmp_path, Plan)[1]) == 6
+    assert len(read_results(tmp_path, ArenaPlan)[1]) == 6
 
 
 def test_another_comparison_is_not_mixed_in(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_an_invalid_line_is_named(tmp_path: Path) -> None:
     with pytest.raises(ReplayError, match=r"line 3: .*number"):
         Store(a_plan(), tmp_path)
     with pytest.raises(ReplayError, match=r"line 3: .*number"):
-        read_results(tmp_path, Plan)
+        read_results(tmp_path, ArenaPlan)
 
 
 def test_without_a_folder_nothing_is_written() -> None:
@@ -77,7 +77,7 @@ def test_without_a_folder_nothing_is_written() -> None:
 
 def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ReplayError, match="No such file"):
-        read_results(tmp_path, Plan)
+        read_results(tmp_path, ArenaPlan)
     (tmp_path / RESULTS_FILE).touch()
     with pytest.raises(ReplayError, match="empty"):
-        read_results(tmp_path, Plan)
+        read_results(tmp_path, ArenaPlan)

@@ -6,7 +6,7 @@ from game.events import Chi, DrawnRound, EndGame, Four, GameEvent, Pon, Riichi, 
 from game.settlement import placements
 from learning.matches.tally import row_of
 from policies.random_play import RandomPolicy
-from policies.rollout import Fault, Played, PolicyChooser, Rollout, Seating
+from policies.rollout import Fault, FinishedGame, PolicyChooser, Rollout, Seating
 from replays.tally import tally
 
 
@@ -65,16 +65,16 @@ def test_the_row_of_a_whole_game() -> None:
             placements(ending.scores),
         )
         wins = [event for event in played.events if isinstance(event, Win)]
-        assert sum(seat.wins for seat in row.seats) == len(wins)
-        assert sum(seat.won_points for seat in row.seats) == sum(w.deltas[w.player] for w in wins)
-        assert tuple(seat.decisions for seat in row.seats) == played.decisions
+        assert sum(seat.wins for seat in row.tallies) == len(wins)
+        assert sum(seat.won_points for seat in row.tallies) == sum(w.deltas[w.player] for w in wins)
+        assert tuple(seat.decisions for seat in row.tallies) == played.decisions
         assert row.rounds == sum(isinstance(event, StartRound) for event in played.events)
         assert (row.fault, row.crash) == ("", "")
 
 
 def test_faults_and_crashes_are_in_the_row() -> None:
     faults = (Fault(2, 4, 1, 7, "too late"), Fault(2, 4, 1, 9, "again"))
-    row = row_of(Played(Seating(3, 9, (0, 1, 1, 1)), (start(),), (1, 2, 3, 4), faults, "it broke"))
-    assert [seat.faults for seat in row.seats] == [0, 0, 2, 0]
+    row = row_of(FinishedGame(Seating(3, 9, (0, 1, 1, 1)), (start(),), (1, 2, 3, 4), faults, "it broke"))
+    assert [seat.faults for seat in row.tallies] == [0, 0, 2, 0]
     assert row.fault == "S1-1 turn 7 player 2: too late"
     assert (row.places, row.crash, row.seed) == ((0, 0, 0, 0), "it broke", 9)

@@ -14,10 +14,11 @@ from typer.testing import CliRunner
 from bot import cli
 from game.errors import ConfigError
 from game.events import StartRound
+from game.rewards import HANCHAN_REWARDS
 from game.settlement import placements
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
-from learning.reward.games import Played, played_games
+from learning.reward.games import GamesWithPlaces, played_games
 from learning.reward.report import (
     CONSTANT,
     FORGETFUL,
@@ -34,9 +35,8 @@ from learning.reward.training import RewardPlan, games_of, joined_late, lesson_o
 from learning.runs.state import RunFolder
 from policies.checkpoint import load
 from policies.reward import (
-    HANCHAN_REWARDS,
     ROUND_START,
-    Games,
+    PaddedGames,
     RewardArchitecture,
     RewardNetwork,
     encode,
@@ -107,7 +107,7 @@ def test_an_empty_selection_is_refused(corpus: Corpus) -> None:
 def test_a_table_holds_the_mean_of_each_round_and_place() -> None:
     games = together([(game((0, EVEN), (4, AHEAD)), "hanchan"), (game((0, AHEAD)), "tonpuu")])
     table = RewardTable(
-        Played(games, np.array([[1, 2, 3, 4], [2, 1, 4, 3]])), ROUND_AND_PLACE, HANCHAN_REWARDS
+        GamesWithPlaces(games, np.array([[1, 2, 3, 4], [2, 1, 4, 3]])), ROUND_AND_PLACE, HANCHAN_REWARDS
     )
     found = table.expected(games)
     assert found[0, 0] == pytest.approx(REWARDS)
@@ -119,7 +119,7 @@ def test_a_table_holds_the_mean_of_each_round_and_place() -> None:
 def test_gaps_divide_a_place_and_small_cells_are_shrunk() -> None:
     near = (26_000, 25_500, 24_500, 24_000)
     games = together([(game((7, scores)), "hanchan") for scores in (near, AHEAD)])
-    played = Played(games, np.array([[2, 1, 3, 4], [1, 2, 3, 4]]))
+    played = GamesWithPlaces(games, np.array([[2, 1, 3, 4], [1, 2, 3, 4]]))
     coarse, fine = (RewardTable(played, levels, HANCHAN_REWARDS) for levels in (ROUND_AND_PLACE, AND_GAPS))
     assert coarse.expected(games)[:, 0, 0] == pytest.approx([67.5, 67.5])
     off = 22.5 / 31  # one player against a weight of thirty for the coarse mean
@@ -132,7 +132,7 @@ def test_gaps_divide_a_place_and_small_cells_are_shrunk() -> None:
 
 def test_every_game_has_equal_weight_regardless_of_length() -> None:
     games = together([(game((0, EVEN), (1, AHEAD), (2, AHEAD)), "hanchan"), (game((3, AHEAD)), "tonpuu")])
-    played, model = Played(games, np.array([[1, 2, 3, 4], [4, 3, 2, 1]])), network()
+    played, model = GamesWithPlaces(games, np.array([[1, 2, 3, 4], [4, 3, 2, 1]])), network()
     lesson = lesson_of(played, model.architecture)
     with torch.no_grad():
         answers = model(lesson.rounds.flatten(0, 1)).reshape(2, 4, 3).numpy()
@@ -270,7 +270,7 @@ def test_deciles_compare_actual_with_predicted_rewards() -> None:
     dice = np.random.default_rng(0)
     scores = [tuple(100 * dice.permutation(500)[:4]) for _ in range(50)]
     games = together([(game((7, found)), "hanchan") for found in scores])  # type: ignore[arg-type]
-    played = Played(games, np.array([placements(found) for found in scores]))
+    played = GamesWithPlaces(games, np.array([placements(found) for found in scores]))
     report = report_on(network(), played, played, split="train", corpus="0")
     assert report.square_errors[TABLE] == pytest.approx(0.0, abs=1e-6)
     counts = [decile.answers for decile in report.deciles]
@@ -290,7 +290,7 @@ def test_single_rounds_have_no_history(corpus: Corpus) -> None:
     first = int(games.counts[0])
     assert np.array_equal(alone.starts[:first, 0], games.starts[0, :first])
     assert alone.hanchan[:first].tolist() == [games.hanchan[0]] * first
-    assert isinstance(alone, Games)
+    assert isinstance(alone, PaddedGames)
 
 
 def test_the_command_trains_and_reports(folder: Path, tmp_path: Path) -> None:

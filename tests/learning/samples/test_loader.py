@@ -16,7 +16,7 @@ from game.tiles import KINDS
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
 from learning.samples import loader as samples
-from learning.samples.choice import ALL_PLAYERS, Choice, choose
+from learning.samples.choice import ALL_PLAYERS, SelectedDecisions, choose
 from learning.samples.loader import FEATURES, Batch, Loader
 from learning.samples.loader_bench import slice_speeds
 from learning.samples.positions import count, positions_of
@@ -59,7 +59,7 @@ def test_absent_players_decide_nothing(corpus: Corpus) -> None:
     assert away.size
     for number in away.tolist():
         events = [e for e in played()[number].events if not isinstance(e, PlayerLeft | PlayerReturned)]
-        fewer = count(corpus, Choice(np.array([number]), np.array([ALL_PLAYERS], np.uint8)))
+        fewer = count(corpus, SelectedDecisions(np.array([number]), np.array([ALL_PLAYERS], np.uint8)))
         assert fewer.decisions < count(corpus_of(events), everybody(1)).decisions
 
 
@@ -70,7 +70,7 @@ def test_only_the_requested_players(corpus: Corpus) -> None:
     choice = choose(corpus, games, least_rank=least)
     for number, players in zip(choice.games.tolist(), choice.players.tolist(), strict=True):
         assert [bool(players >> p & 1) for p in range(4)] == (ranks[number] >= least).tolist()
-        found = positions_of(corpus, Choice(np.array([number]), np.array([players], np.uint8)))
+        found = positions_of(corpus, SelectedDecisions(np.array([number]), np.array([players], np.uint8)))
         assert {int(player) for player in found.players} == {p for p in range(4) if players >> p & 1}
     name = corpus.players[int(corpus.index["players"][3, 2])]
     one = choose(corpus, games, player=name)

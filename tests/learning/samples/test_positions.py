@@ -30,8 +30,8 @@ from game.layout import PHASE_TURN, ROUND_STATE
 from game.rules import legal_actions
 from game.state import apply, clone, new_round
 from game.tiles import KINDS, parse_hand, tile_text
-from learning.samples.choice import Choice
-from learning.samples.positions import Count, Positions, count, positions_of
+from learning.samples.choice import SelectedDecisions
+from learning.samples.positions import PositionCounts, Positions, count, positions_of
 from policies.slots import Slot
 from tests.learning.corpus.games import MODERN, OLD, records
 from tests.learning.stub import corpus_of, everybody
@@ -164,7 +164,7 @@ def test_an_absent_player_declines_nothing(left: int, back: int | None) -> None:
 def test_players_not_chosen_are_left_out() -> None:
     events = four_of_circles().draw("9s").events
     for players, wanted in ((0b0010, 5), (0b1101, 0)):
-        choice = Choice(np.array([0]), np.array([players], np.uint8))
+        choice = SelectedDecisions(np.array([0]), np.array([players], np.uint8))
         assert len(positions_of(corpus_of(events), choice, Slot.CHI).labels) == wanted
 
 
@@ -259,7 +259,7 @@ def test_a_call_forbids_discards() -> None:
 
 
 def test_a_forbidden_discard_is_not_learned_from() -> None:
-    # after 4p with 3p 0p neither 1p nor 4p may be thrown, and a record says that one was
+    # after 4p with 3p 0p neither 1p nor 4p may be discarded, and a record says that one was
     lawful = four_of_circles().chi("3p", "0p", player=1).discard("2p")
     forbidden = (
         Scene(
@@ -305,9 +305,9 @@ def test_an_index_that_counts_too_few_events_is_refused() -> None:
 
 def test_counting_keeps_nothing_and_agrees() -> None:
     corpus = corpus_of(four_of_circles().chi("3p", "0p", player=1).events, two_kans().ankan("9m").events)
-    assert count(corpus, everybody(2), Slot.CHI) == Count(1, 5, 1)
-    assert count(corpus, everybody(2), Slot.KAN) == Count(2, 3, 1)
-    assert count(corpus, everybody(2)) == Count(1, 1, 0)
+    assert count(corpus, everybody(2), Slot.CHI) == PositionCounts(1, 5, 1)
+    assert count(corpus, everybody(2), Slot.KAN) == PositionCounts(2, 3, 1)
+    assert count(corpus, everybody(2)) == PositionCounts(1, 1, 0)
 
 
 def test_arrays_grow_as_games_come() -> None:
@@ -363,9 +363,9 @@ class Reference:
         for action in legal:
             if action.kind is ActionKind.RIICHI and isinstance(event, Discard | Riichi):
                 yield Asked(Slot.RIICHI, state, event.player, {action: isinstance(event, Riichi)})
-        thrown = {action.tile >> 2: action for action in legal if action.kind is ActionKind.DISCARD}
-        if isinstance(event, Discard) and len(thrown) > 1:
-            taken = {action: kind == event.tile >> 2 for kind, action in thrown.items()}
+        discarded = {action.tile >> 2: action for action in legal if action.kind is ActionKind.DISCARD}
+        if isinstance(event, Discard) and len(discarded) > 1:
+            taken = {action: kind == event.tile >> 2 for kind, action in discarded.items()}
             yield Asked(Slot.DISCARD, state, event.player, taken)
 
     def claims(self, following: Sequence[GameEvent]) -> Iterator[Asked]:
@@ -410,7 +410,7 @@ def test_the_decisions_of_real_games_are_those_of_the_rules(slot: Slot) -> None:
         assert found.players.tolist() == [each.player for each in wanted]
         assert np.array_equal(found.states, np.array([each.state for each in wanted], ROUND_STATE))
         if slot is Slot.DISCARD:
-            assert found.labels.tolist() == [thrown(each.options) for each in wanted]
+            assert found.labels.tolist() == [discarded(each.options) for each in wanted]
             kinds = [{action.tile >> 2 for action in each.options} for each in wanted]
             assert [kinds_of(mask) for mask in found.legal] == kinds
             continue
@@ -451,7 +451,7 @@ def is_same(action: Action, event: GameEvent) -> bool:
     return sorted(map(tile_text, event.consumed)) == sorted(map(tile_text, action.consumed))
 
 
-def thrown(options: dict[Action, bool]) -> int:
+def discarded(options: dict[Action, bool]) -> int:
     return next(action.tile >> 2 for action, taken in options.items() if taken)
 
 

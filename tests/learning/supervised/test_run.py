@@ -7,11 +7,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
 import torch
+from torch import Tensor
 from typer.testing import CliRunner
 
 from bot import cli
@@ -22,8 +23,9 @@ from learning.corpus.reader import Corpus
 from learning.runs.state import CURVES_FOLDER, STATE_FILE
 from learning.samples.loader import Loader
 from learning.supervised.first_weights import first_network
+from learning.supervised.imitation import imitation_loss
 from learning.supervised.learner import Learner
-from learning.supervised.plan import Plan, make_plan
+from learning.supervised.plan import TrainingPlan, make_plan
 from learning.supervised.run import Parent, choice_of, parent_of, train
 from policies.checkpoint import load
 from policies.features.table import LITE, SETS
@@ -47,7 +49,7 @@ def corpus(folder: Path) -> Corpus:
     return Corpus(folder)
 
 
-def plan(model: str = "discard", **settings: Any) -> Plan:
+def plan(model: str = "discard", **settings: Any) -> TrainingPlan:
     defaults: dict[str, Any] = {
         "preset": "tiny",
         "precision": "fp32",
@@ -88,7 +90,7 @@ def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(corpus: Corpus, tm
     train(wanted, corpus, tmp_path / "whole", quiet=True)
     left, real = [7], Learner.step
 
-    def step(learner: Learner, *args: Any) -> float:
+    def step(learner: Learner[Any], *args: Any) -> float:
         left[0] -= 1
         if left[0] == 0:
             os.kill(os.getpid(), signal.SIGTERM)
@@ -111,7 +113,7 @@ def test_ctrl_c_reports_the_saved_state_and_the_same_command_resumes(folder: Pat
     args += ["--samples", "256", "--batch-size", "64"]
     left, real = [2], Learner.step
 
-    def step(learner: Learner, *args: Any) -> float:
+    def step(learner: Learner[Any], *args: Any) -> float:
         left[0] -= 1
         if left[0] == 0:
             os.kill(os.getpid(), signal.SIGINT)
@@ -141,15 +143,16 @@ import sys
 from pathlib import Path
 import msgspec, torch
 torch.set_num_threads(1)
-from learning.supervised import run as supervised
+from learning.runs import loop
+from learning.supervised.run import train
 from learning.corpus.reader import Corpus
 from learning.supervised.first_weights import first_network
 from learning.supervised.learner import Learner
-from learning.supervised.plan import Plan
-supervised.SAVE_EVERY_S = 0.0
+from learning.supervised.plan import TrainingPlan
+loop.SAVE_EVERY_S = 0.0
 print("begun", flush=True)
-plan = msgspec.json.decode(sys.argv[1], type=Plan)
-supervised.train(plan, Corpus(Path(sys.argv[2])), Path(sys.argv[3]), quiet=True)
+plan = msgspec.json.decode(sys.argv[1], type=TrainingPlan)
+train(plan, Corpus(Path(sys.argv[2])), Path(sys.argv[3]), quiet=True)
 print("done", flush=True)
 """
 
@@ -209,7 +212,7 @@ def test_a_broken_state_is_named(corpus: Corpus, tmp_path: Path) -> None:
 def test_a_full_disk_stops_a_run_and_keeps_what_was_saved(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("learning.supervised.run.SAVE_EVERY_S", 0.0)
+    monkeypatch.setattr("learning.runs.loop.SAVE_EVERY_S", 0.0)
     left = [3]
 
     def replace_three(path: Path, data: bytes) -> None:
@@ -348,10 +351,39 @@ def test_threads_learn_what_one_does(corpus: Corpus) -> None:
     losses = []
     for threads in (1, 3):
         torch.manual_seed(0)
-        learner = Learner(first_network(wanted).eval(), wanted, threads)
+        learner = Learner(first_network(wanted).eval(), wanted, threads, loss=imitation_loss)
         for twin in learner._copies:
             twin.eval()  # with its statistics fixed, normalisation is the same for a part as for the whole
         losses.append([learner.step(batch, step, 1e-3) for step in range(3)])
         learner.close()
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
     assert losses[0][2] < losses[0][0]
+
+
+class Weighed(NamedTuple):
+    """Samples of a policy gradient: what was chosen, and how much better it was than expected."""
+
+    planes: Tensor
+    chosen: Tensor
+    advantage: Tensor
+
+
+def policy_gradient(scores: Tensor, batch: Weighed) -> Tensor:
+    likelihood = scores.float().log_softmax(1).gather(1, batch.chosen[:, None])[:, 0]
+    return -(batch.advantage * likelihood).mean()
+
+
+def test_a_learner_takes_another_loss_over_samples_of_its_own(corpus: Corpus) -> None:
+    wanted = plan()
+    planes = next(iter(Loader(corpus, choice_of(wanted, corpus, "train"), batch_size=64).epoch(0))).planes
+    chosen = torch.arange(64) % 34
+    batch = Weighed(planes, chosen, torch.where(chosen % 2 == 0, 1.0, -1.0))
+    torch.manual_seed(0)
+    learner = Learner(first_network(wanted).eval(), wanted, 2, loss=policy_gradient)
+    before = learner.scores(batch).softmax(1)[torch.arange(64), chosen]
+    for number in range(20):
+        learner.step(batch, number, 1e-3)
+    after = learner.scores(batch).softmax(1)[torch.arange(64), chosen]
+    learner.close()
+    gained = (after - before) * batch.advantage
+    assert gained.mean() > 0.005

@@ -10,7 +10,7 @@ from bot import cli
 from game.errors import ConfigError
 from learning.corpus.build import build
 from learning.supervised import studies
-from learning.supervised.plan import Plan, make_plan
+from learning.supervised.plan import TrainingPlan, make_plan
 from learning.supervised.studies import PLOT_FILE, SHARES, STUDIES, plans_of
 from tests.learning.corpus.games import MODERN, texts, write_shard
 
@@ -25,7 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "corpus"
 
 
-def tiny(samples: int) -> Plan:
+def tiny(samples: int) -> TrainingPlan:
     return make_plan(
         "discard", preset="tiny", precision="fp32", samples=samples, batch_size=64, validation_rows=99
     )

@@ -15,19 +15,29 @@ from structlog.testing import capture_logs
 
 import learning.workers.cluster
 from game.errors import ConfigError, WorkerFailed
-from learning.workers.pool import DONE, Work
+from game.workers.pool import DONE, Work
 from learning.workers.spread import spread
+from tests.game.workers.test_pool import (
+    Block,
+    counting,
+    dying,
+    hopeless,
+    playing,
+    raising,
+    refused,
+    threads,
+    unprepared,
+)
 from tests.learning.clusters import address, machines
-from tests.learning.workers.test_pool import counting, dying, hopeless, raising, refused, threads, unprepared
 
 __all__ = ["address", "machines"]
 
 
-def stillborn(_: int) -> Work[int]:
+def stillborn(_: int) -> Work[int, int]:
     os._exit(7)
 
 
-def meeting(folder: Path) -> Work[str]:
+def meeting(folder: Path) -> Work[int, str]:
     """Tasks that report when they have begun, and wait until they may continue."""
 
     def work(task: int) -> Iterator[str]:
@@ -47,6 +57,16 @@ def test_every_task_is_done_once_and_its_end_comes_last(address: str) -> None:
     assert len(found) == 12
 
 
+def test_a_task_can_carry_what_earlier_results_gave(address: str) -> None:
+    seen: list[tuple[int, int]] = []
+    tasks = (Block.after(number, len(seen)) for number in range(3))
+    for _, result in spread(playing, 0, tasks, workers=1, ray=address):
+        if isinstance(result, tuple):
+            seen.append(result)
+    assert [weights for _, weights in seen] == [0, 1, 2]
+    assert len({process for process, _ in seen}) == 1
+
+
 def test_nothing_to_do_needs_no_cluster() -> None:
     assert list(spread(counting, 0, [], ray="local")) == []
 
@@ -61,7 +81,7 @@ def test_a_task_whose_process_was_killed_is_done_again(address: str, tmp_path: P
     values = [value for _, value in found if isinstance(value, int)]
     assert set(values) == {0, 1, 10, 11, 20, 21}
     assert values.count(11) == 1
-    assert [(entry["event"], entry["task"], entry["times"]) for entry in logs] == [("worker.lost", 1, 1)]
+    assert [(entry["event"], entry["task"], entry["times"]) for entry in logs] == [("worker.lost", "1", 1)]
 
 
 def test_a_task_that_kills_every_process_ends_the_run(address: str) -> None:
@@ -78,7 +98,7 @@ def test_a_task_that_kills_every_process_ends_the_run(address: str) -> None:
     ],
 )
 def test_an_error_in_a_worker_ends_the_run(
-    address: str, prepare: Callable[[int], Work[int]], said: str
+    address: str, prepare: Callable[[int], Work[int, int]], said: str
 ) -> None:
     with pytest.raises(WorkerFailed, match=said):
         list(spread(prepare, 0, [3], ray=address))
@@ -139,4 +159,4 @@ def test_machines_join_and_are_lost_while_work_goes_on(machines: Any, tmp_path: 
             (tmp_path / str(task)).touch()
         rest = list(running)
     assert sorted(task for task, value in rest if value is DONE) == [1, 2]
-    assert [(entry["event"], entry["task"]) for entry in logs] == [("worker.lost", 2)]
+    assert [(entry["event"], entry["task"]) for entry in logs] == [("worker.lost", "2")]

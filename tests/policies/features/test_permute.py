@@ -44,31 +44,33 @@ def agree(ours: NDArray[np.uint8], wanted: NDArray[np.uint8], name: str, number:
 @pytest.mark.parametrize("number", range(PERMUTATIONS))
 @pytest.mark.parametrize("name", [LITE, SUPHX])
 def test_encoding_a_renamed_state_renames_the_planes(positions: Positions, name: str, number: int) -> None:
-    renamed = encode(permute_states(positions.states, number), positions.players, name)
+    permuted = encode(permute_states(positions.states, number), positions.players, name)
     planes = encode(positions.states, positions.players, name)
-    agree(renamed, permute_planes(planes, name, number), name, number)
+    agree(permuted, permute_planes(planes, name, number), name, number)
 
 
 @pytest.mark.parametrize("number", [1, 4, 8])
 def test_so_do_calls_and_the_oracle(positions: Positions, number: int) -> None:
     states, players, calls = positions.candidates()
-    renamed = permute_states(states, number)
+    permuted = permute_states(states, number)
     for name in (LITE_CALL, SUPHX_CALL):
         planes = encode(states, players, name, calls=calls)
-        ours = encode(renamed, players, name, calls=permute_calls(calls, number))
+        ours = encode(permuted, players, name, calls=permute_calls(calls, number))
         agree(ours, permute_planes(planes, name, number), name, number)
     walls = np.tile(np.random.default_rng(0).permutation(136).astype(np.int16), (len(states), 1))
     hidden = encode(states, players, ORACLE, walls=walls)
-    ours = encode(renamed, players, ORACLE, walls=permute_tiles(walls, number))
+    ours = encode(permuted, players, ORACLE, walls=permute_tiles(walls, number))
     agree(ours, permute_planes(hidden, ORACLE, number), ORACLE, number)
 
 
 def test_a_renamed_state_has_the_renamed_legal_actions(positions: Positions) -> None:
     rng = np.random.default_rng(0)
     numbers = rng.integers(PERMUTATIONS, size=len(positions.states))
-    renamed = permute_states(positions.states, numbers)
+    permuted = permute_states(positions.states, numbers)
     rows = np.empty((48, 6), np.int16)
-    for state, player, number, legal in zip(renamed, positions.players, numbers, positions.rows, strict=True):
+    for state, player, number, legal in zip(
+        permuted, positions.players, numbers, positions.rows, strict=True
+    ):
         count = legal_rows(state, int(player), rows)
         ours = {tuple(row) for row in rows[:count].tolist()}
         wanted = {tuple(row) for row in permute_calls(legal, np.full(len(legal), number)).tolist()}
@@ -81,7 +83,7 @@ def face(row: tuple[int, ...]) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("number", range(PERMUTATIONS))
-def test_renaming_back_gives_the_first_again(positions: Positions, number: int) -> None:
+def test_permuting_back_gives_the_first_again(positions: Positions, number: int) -> None:
     inverse = next(i for i in range(PERMUTATIONS) if (KIND_MAPS[i][KIND_MAPS[number]] == np.arange(34)).all())
     back = permute_states(permute_states(positions.states, number), inverse)
     assert all(np.array_equal(back[field], positions.states[field]) for field in ROUND_STATE.names or ())

@@ -28,10 +28,10 @@ def opened(melds: str, river: str = "123z") -> np.void:
         record["meld_tiles"][OTHER, slot, : len(tiles)] = sorted(tiles)
     record["meld_count"][OTHER] = len(melds.split())
     record["is_open"][OTHER] = bool(melds)
-    thrown = parse_hand(river)
-    record["river"][OTHER, : len(thrown)] = thrown
-    record["river_size"][OTHER] = len(thrown)
-    for tile in thrown:
+    discarded = parse_hand(river)
+    record["river"][OTHER, : len(discarded)] = discarded
+    record["river_size"][OTHER] = len(discarded)
+    for tile in discarded:
         record["river34"][OTHER] |= np.uint64(1 << (tile >> 2))
     return record
 
@@ -64,7 +64,7 @@ def rates(record: np.void, *, reads_melds: bool) -> npt.NDArray[np.float64]:
         ("345s 666z", "19m4z2m8p", "flush, 2 melds", 2),
         ("345s 666z", "19m4z2s8p", "value", -1),
         ("345m 666z 999m", "19p4z2s8p", "flush, 3 melds", 0),
-        ("345m 666z 999m", "19p4z2m8p9s", "flush, 3 melds, suit thrown", 0),
+        ("345m 666z 999m", "19p4z2m8p9s", "flush, 3 melds, suit discarded", 0),
         ("345m 666z 999m", "19p4z2m8m9s", "value", -1),
     ],
 )

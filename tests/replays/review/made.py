@@ -15,7 +15,7 @@ from replays.record import GameRecord
 from replays.review.moments import Found, follow
 from replays.review.prospects import load_predictor
 from replays.review.report import Reviewer
-from replays.review.schema import Decision, Review
+from replays.review.schema import Review, ReviewDecision
 from tests.replays.games import whole_game
 from tests.scene import Scene
 
@@ -68,9 +68,9 @@ def record_of(scene: Scene, *onward: GameEvent) -> GameRecord:
 
 
 def followed(scene: Scene, *onward: GameEvent) -> Found:
-    return follow(events_of(scene, *onward), 0)
+    return follow(events_of(scene, *onward), 0, "hanchan")
 
 
-def decided(scene: Scene, policy: Policy | None = None) -> Decision:
+def decided(scene: Scene, policy: Policy | None = None) -> ReviewDecision:
     """The last decision of player 0 in a scene."""
     return reviewed(record_of(scene), 0, policy).decisions[-1]

@@ -20,7 +20,7 @@ READY = "123m456p78s11222z"
 
 def opinion(scene: Scene, policy: Scripted) -> tuple[Opinion, Action]:
     moment = followed(scene).moments[-1]
-    return opinions([moment], 0, "hanchan", policy)[0], moment.done
+    return opinions([moment], policy)[0], moment.done
 
 
 def discard(scene: Scene, text: str) -> Action:
@@ -51,7 +51,7 @@ def test_an_unwanted_riichi_parts_at_riichi() -> None:
     policy = Scripted({RIICHI: 0.1, discard(scene, "9p"): 1.0})
     scene.riichi("9p")
     moment = followed(scene).moments[0]
-    found = opinions([moment], 0, "hanchan", policy)[0]
+    found = opinions([moment], policy)[0]
     assert not found.agrees(moment.done)
     assert found.parted(moment.done) == ("riichi", pytest.approx(0.1 / 0.9))
 
@@ -88,7 +88,7 @@ def test_a_declined_win_has_the_worst_ratio() -> None:
 def test_a_policy_without_an_answer_is_an_error() -> None:
     moments = followed(Scene("147m258p369s1234z").own("5z", "5z")).moments
     with pytest.raises(ModelError):
-        opinions(moments, 0, "hanchan", Broken(lambda count: [[float("nan")] * count]))
+        opinions(moments, Broken(lambda count: [[float("nan")] * count]))
 
 
 @pytest.mark.parametrize(

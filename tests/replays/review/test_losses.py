@@ -14,7 +14,7 @@ from policies.random_play import RandomPolicy
 from replays.review import grading
 from replays.review.losses import CLEAR, RISK_ERROR, SHARE, SPREAD, Loss, losses
 from replays.review.report import as_json
-from replays.review.schema import Decision, Review
+from replays.review.schema import Review, ReviewDecision
 from replays.review.worth import Worth
 from tests.replays.review.made import reviewed, whole
 
@@ -27,7 +27,7 @@ def made() -> Review:
     return reviewed(whole(), 0, RandomPolicy())
 
 
-def disagreements(review: Review) -> Iterator[Decision]:
+def disagreements(review: Review) -> Iterator[ReviewDecision]:
     return (each for each in review.decisions if not each.agrees and each.loss is not None)
 
 

@@ -100,10 +100,10 @@ def test_nine_terminals_are_a_decision() -> None:
 
 def test_a_red_five_and_a_plain_one_alone_are_no_choice() -> None:
     scene = Scene("05m11223344p567z").own("9s", "9s")
-    for called, thrown in (("1p", "5z"), ("2p", "6z"), ("3p", "7z"), ("4p", "5m")):
-        scene.turn(called).pon(0).discard(thrown)
-    thrown = [moment.done.kind for moment in followed(scene).moments]
-    assert thrown[-2:] == [ActionKind.DISCARD, ActionKind.PON]
+    for called, discarded in (("1p", "5z"), ("2p", "6z"), ("3p", "7z"), ("4p", "5m")):
+        scene.turn(called).pon(0).discard(discarded)
+    discarded = [moment.done.kind for moment in followed(scene).moments]
+    assert discarded[-2:] == [ActionKind.DISCARD, ActionKind.PON]
 
 
 def test_in_riichi_nothing_is_left_to_decide() -> None:

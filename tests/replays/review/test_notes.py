@@ -11,8 +11,8 @@ from game.scoring import WinValue, ron_points, tsumo_payments
 from game.settlement import deltas, placements
 from game.tiles import mjai_text
 from replays.review.notes import needs, placed
-from replays.review.prospects import Standing
-from replays.review.schema import Decision, Note
+from replays.review.prospects import RoundSituation
+from replays.review.schema import Note, ReviewDecision
 from tests.policies.fakes import Scripted
 from tests.replays.review.made import decided, record_of, reviewed
 from tests.scene import Scene
@@ -22,12 +22,12 @@ BELOW_MANGAN = {fu << han + 2 for fu in (30, 40, 50) for han in (1, 2, 3, 4) if 
 BASES = sorted(BELOW_MANGAN | {2000, 3000, 4000, 6000, 8000})
 
 
-def note(decision: Decision, key: str) -> Note | None:
+def note(decision: ReviewDecision, key: str) -> Note | None:
     return next((each for each in decision.notes if each.key == key), None)
 
 
 def needed(scores: Four, player: int, *, round_index: int = 7, honba: int = 0, sticks: int = 0) -> list[Note]:
-    return list(needs(Standing(12, round_index, honba, sticks, scores), player, "hanchan"))
+    return list(needs(RoundSituation(12, round_index, honba, sticks, scores), player, "hanchan"))
 
 
 def test_a_win_after_which_the_game_goes_on() -> None:
@@ -119,7 +119,7 @@ def test_riichi_is_explained() -> None:
     assert found.params["discard"] == "9p"
 
 
-def test_a_red_five_thrown_for_nothing() -> None:
+def test_a_red_five_discarded_for_nothing() -> None:
     found = note(decided(Scene("05m147p258s12345z").own("6z", "0m")), "red_five")
     assert found is not None
     assert found.params == {"tile": "5mr"}
@@ -127,7 +127,7 @@ def test_a_red_five_thrown_for_nothing() -> None:
 
 
 def test_the_place_in_the_last_round() -> None:
-    standing = Standing(9, 7, 0, 0, (30000, 31000, 20000, 19000))
+    standing = RoundSituation(9, 7, 0, 0, (30000, 31000, 20000, 19000))
     assert placed(standing, 0).params == {
         "place": 2,
         "above": 1000,

@@ -52,8 +52,8 @@ def check(made: Review) -> None:
         (done,) = (option for option in each.options if option.action == each.done)
         assert each.loss == done.loss or each.agrees
         assert (each.ratio == 1.0) or not each.agrees
-        thrown = [option.probability for option in each.options if option.action.kind == "discard"]
-        assert not thrown or sum(thrown) == pytest.approx(1.0, abs=0.01)
+        discarded = [option.probability for option in each.options if option.action.kind == "discard"]
+        assert not discarded or sum(discarded) == pytest.approx(1.0, abs=0.01)
         for option in each.options:
             ends = option.action.kind in ("tsumo", "ron", "nine_terminals")
             assert (option.shanten is None) == (option.ukeire is None) == ends
@@ -68,7 +68,7 @@ def check(made: Review) -> None:
     total = sum(each.reward or 0.0 for each in summary.rounds)
     last, start = made.rounds[-1].after, made.rounds[0].expected.reward
     if last is not None and last.reward is not None and start is not None:
-        assert total == pytest.approx(last.reward[made.seat] - start[made.seat], abs=0.05)
+        assert total == pytest.approx(last.reward[made.player] - start[made.player], abs=0.05)
 
 
 @pytest.mark.parametrize("seat", range(4))
@@ -171,7 +171,7 @@ def test_a_game_cut_short_is_reviewed_as_far_as_it_goes() -> None:
 
 def test_what_happened_in_play_stands_beside_the_decisions() -> None:
     seat = 0
-    moments = follow(whole().events, seat).moments
+    moments = follow(whole().events, seat, "tonpuu").moments
     log = [
         DecisionRecord(
             time=0.0,
@@ -179,7 +179,7 @@ def test_what_happened_in_play_stands_beside_the_decisions() -> None:
             honba=int(moment.record["honba"]),
             turn=int(moment.record["discard_count"]),
             player=seat,
-            decision=decide(moment.record, seat, moment.legal, HeuristicPolicy(), "tonpuu", budget_ms=3000.0),
+            decision=msgspec.structs.replace(decide(moment, HeuristicPolicy()), budget_ms=3000.0),
             late=number == 5,
         )
         for number, moment in enumerate(moments)
@@ -206,7 +206,7 @@ def test_what_happened_in_play_stands_beside_the_decisions() -> None:
 def test_an_index_adds_up() -> None:
     reviews = [of_whole(seat) for seat in (0, 1)]
     tallies = [tally(whole().events)[0][seat] for seat in (0, 1)]
-    entries = [made_entry(made, f"game-{made.seat}") for made in reviews]
+    entries = [made_entry(made, f"game-{made.player}") for made in reviews]
     index = index_of(entries, tallies, [], reviewer(), 2)
     total = index.total
     assert total.games == 2

@@ -9,8 +9,8 @@ from game.events import EndGame
 from game.settlement import final_results, final_scores
 from policies.heuristic.outlook import danger_of, look
 from policies.reward import round_starts
-from replays.review.prospects import Prospects, Standing
-from replays.review.schema import Decision, Option
+from replays.review.prospects import Prospects, RoundSituation
+from replays.review.schema import ReviewDecision, ReviewOption
 from replays.review.worth import Pricer, prices_of
 from tests.policies.fakes import Scripted
 from tests.replays.review.made import decided, followed, predictor, record_of, reviewed
@@ -23,13 +23,13 @@ def prospects(scene: Scene) -> Prospects:
     return Prospects(predictor(), round_starts(scene.events), "hanchan")
 
 
-def option(decision: Decision, tile: str) -> Option:
+def option(decision: ReviewDecision, tile: str) -> ReviewOption:
     return next(each for each in decision.options if each.action.tile == tile)
 
 
 def test_points_won_are_worth_more_than_points_lost() -> None:
     asked = prospects(Scene())
-    standing = Standing(0, 0, 0, 0, (25000,) * 4)
+    standing = RoundSituation(0, 0, 0, 0, (25000,) * 4)
     won = asked.after(standing, (8000, -8000, 0, 0), 0)
     lost = asked.after(standing, (-8000, 8000, 0, 0), 1)
     asked.answer()
@@ -39,7 +39,7 @@ def test_points_won_are_worth_more_than_points_lost() -> None:
 
 def test_a_game_that_ends_brings_what_its_places_bring() -> None:
     asked = prospects(Scene(round_index=7))
-    standing = Standing(0, 7, 0, 1, (30000, 29000, 21000, 19000))
+    standing = RoundSituation(0, 7, 0, 1, (30000, 29000, 21000, 19000))
     row = asked.after(standing, (0, 9000, 0, -8000), 1)
     asked.answer()
     assert [asked.reward([row], player)[0] for player in range(4)] == [45.0, 90.0, 0.0, -135.0]
@@ -47,7 +47,7 @@ def test_a_game_that_ends_brings_what_its_places_bring() -> None:
 
 def test_a_dealer_who_wins_without_being_first_plays_on() -> None:
     asked = prospects(Scene(round_index=7))
-    standing = Standing(0, 7, 0, 0, (40000, 22000, 19000, 19000))
+    standing = RoundSituation(0, 7, 0, 0, (40000, 22000, 19000, 19000))
     by_dealer = asked.after(standing, (0, -1500, 0, 1500), 3)
     by_other = asked.after(standing, (0, -1500, 1500, 0), 2)
     asked.answer()
@@ -57,7 +57,7 @@ def test_a_dealer_who_wins_without_being_first_plays_on() -> None:
 
 def test_sticks_are_gone_once_somebody_has_won() -> None:
     asked = prospects(Scene())
-    standing = Standing(0, 0, 0, 2, (24000, 24000, 25000, 25000))
+    standing = RoundSituation(0, 0, 0, 2, (24000, 24000, 25000, 25000))
     won = asked.after(standing, (4000, -2000, 0, 0), 0)
     assert won == asked.after(standing._replace(sticks=0), (4000, -2000, 0, 0), 0)
     assert asked.after(standing, (0,) * 4) != asked.after(standing._replace(sticks=0), (0,) * 4)
@@ -83,7 +83,7 @@ def test_a_stick_that_is_not_won_back_costs_reward() -> None:
 
 def test_the_same_outcome_is_predicted_once() -> None:
     asked = prospects(Scene())
-    standing = Standing(0, 0, 0, 0, (25000,) * 4)
+    standing = RoundSituation(0, 0, 0, 0, (25000,) * 4)
     assert asked.after(standing, (1000, -1000, 0, 0), 0) == asked.after(standing, (1000, -1000, 0, 0), 0)
 
 

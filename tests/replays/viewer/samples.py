@@ -151,7 +151,7 @@ def _by_rank(reviews: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def decision(index: int, place: int, folded: Sequence[Folded], seat: int) -> dict[str, Any]:
     """A player's decision after a draw, with every tile of the hand as an option."""
     record = folded[place][1]
-    thrown = next(message for message, _ in folded[place + 1 :] if message["type"] == "dahai")
+    discarded = next(message for message, _ in folded[place + 1 :] if message["type"] == "dahai")
     drawn = mjai_text(int(record["drawn"]))
     faces = sorted({mjai_text(tile) for tile in hand_tiles(record, seat)})
     weights = [1 + (7 * position + place) % 11 for position in range(len(faces))]
@@ -166,7 +166,7 @@ def decision(index: int, place: int, folded: Sequence[Folded], seat: int) -> dic
         for face, weight in zip(faces, weights, strict=True)
     ]  # fmt: skip
     options.sort(key=lambda option: -option["probability"])
-    done = next((o for o in options if o["action"]["tile"] == thrown["pai"]), options[0])
+    done = next((o for o in options if o["action"]["tile"] == discarded["pai"]), options[0])
     agrees = done is options[0]
     return {
         "round": index, "event": place, "turn": 1 + place // 8, "step": "discard",

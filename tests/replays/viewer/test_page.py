@@ -121,5 +121,5 @@ def _keys(text: str) -> list[str]:
 def test_samples_are_reviews_and_a_page_is_small() -> None:
     review = review_of(real_game(KANS))
     msgspec.convert(review, schema.Review)
-    msgspec.convert(index_of([review]), schema.Index)
+    msgspec.convert(index_of([review]), schema.ReviewIndex)
     assert len(page(review).encode()) < HTML_LIMIT

@@ -11,11 +11,11 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 
-from learning.arena.history import course
+from learning.arena.convergence import convergence
 from learning.arena.page import drawing
 from learning.arena.page.drawing import Drawing, Scale
 from learning.arena.page.render import page_of, write_page
-from learning.arena.report import Report, report
+from learning.arena.report import ArenaReport, report
 from learning.matches.players import Contender
 from learning.matches.statistics import Floats
 from tests.learning.arena.made_up import a_plan, a_row
@@ -24,7 +24,7 @@ VOID = {"meta", "br"}
 PLACES = [1, 2, 4, 1, 2, 3, 1, 2, 4, 3, 1, 1]
 
 
-def a_report(places: list[int], sets: int = 40, **told: object) -> Report:
+def a_report(places: list[int], sets: int = 40, **told: object) -> ArenaReport:
     plan = a_plan(sets)
     rows = [a_row(plan, number, places[number % len(places)]) for number in range(plan.games)]
     found = report(plan, rows, **told)  # type: ignore[arg-type]
@@ -143,16 +143,16 @@ def test_the_verdict_follows_from_the_interval(places: list[int], sets: int, say
     assert a_report(places, sets).verdict.startswith(says)
 
 
-def test_the_course_ends_where_the_games_do() -> None:
+def test_the_convergence_ends_where_the_games_do() -> None:
     placements: Floats = 1.0 + 3.0 * a_noise(500)
-    stands = course(placements, 4)
-    assert len(stands) <= 120
-    assert stands[0].games == 8
-    last = stands[-1]
+    averages = convergence(placements, 4)
+    assert len(averages) <= 120
+    assert averages[0].games == 8
+    last = averages[-1]
     assert (last.games, last.placement) == (2000, pytest.approx(placements.mean()))
     assert last.high - last.low == pytest.approx(2 * 1.96 * placements.std(ddof=1) / 500**0.5, rel=1e-3)
-    assert all(1 <= stand.low <= stand.placement <= stand.high <= 4 for stand in stands)
-    assert course(placements[:1], 4) == ()
+    assert all(1 <= stand.low <= stand.placement <= stand.high <= 4 for stand in averages)
+    assert convergence(placements[:1], 4) == ()
 
 
 def a_noise(count: int) -> Floats:

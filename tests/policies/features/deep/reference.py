@@ -90,16 +90,16 @@ def planes(
                 unseen=view.unseen - Counter([at]),
                 draws=max(0, view.draws - 1),
             )
-            out[:, at] = np.max([column(drawn, thrown) for thrown in drawn.hand], axis=0)
+            out[:, at] = np.max([column(drawn, discarded) for discarded in drawn.hand], axis=0)
     return out
 
 
-def column(view: View, thrown: int) -> np.ndarray[Any, Any]:
+def column(view: View, discarded: int) -> np.ndarray[Any, Any]:
     """The 72 values of a discard."""
     out = np.zeros((2, MOST, len(THRESHOLDS)))
-    hand = view.hand - Counter([thrown])
+    hand = view.hand - Counter([discarded])
     reds = frozenset(kind for kind in view.reds if hand[kind])
-    for missing, points in completions(view, hand, reds, thrown).items():
+    for missing, points in completions(view, hand, reds, discarded).items():
         for step, least in enumerate(THRESHOLDS):
             if points >= least:
                 out[0, len(missing) - 1, step] = 1
@@ -116,14 +116,14 @@ def chance(view: View, missing: tuple[int, ...]) -> float:
 
 
 def completions(
-    view: View, hand: Counter[int], reds: frozenset[int], thrown: int
+    view: View, hand: Counter[int], reds: frozenset[int], discarded: int
 ) -> dict[tuple[int, ...], int]:
     """The highest points of each multiset of missing tiles."""
     found: dict[tuple[int, ...], int] = {}
     mask = int(waits(np.array(counts_of(hand), np.int8), len(view.base.melds)))
-    furiten = view.barred or any(mask >> kind & 1 for kind in view.river | {thrown})
+    furiten = view.barred or any(mask >> kind & 1 for kind in view.river | {discarded})
     # a hand that lacks few tiles of the rest lacks no more of the hand before the discard
-    for kinds in near_hands(counts_of(hand + Counter([thrown])), 4 - len(view.base.melds)):
+    for kinds in near_hands(counts_of(hand + Counter([discarded])), 4 - len(view.base.melds)):
         missing = tuple(sorted((Counter(kinds) - hand).elements()))
         if not 1 <= len(missing) <= MOST or any(view.unseen[k] < c for k, c in Counter(missing).items()):
             continue

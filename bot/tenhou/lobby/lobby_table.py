@@ -10,7 +10,7 @@ import numpy as np
 import structlog
 
 from bot.tenhou.lobby.member import Member
-from bot.tenhou.lobby.tabletop import Envelope, Prompt, Tabletop
+from bot.tenhou.lobby.tabletop import Envelope, TablePrompt, Tabletop
 from bot.tenhou.messages import ClientMessage
 from game.actions import PASS, Action
 
@@ -20,7 +20,7 @@ Decider: TypeAlias = "Callable[[np.void, int, Sequence[Action]], asyncio.Future[
 _log = structlog.get_logger(__name__, side="lobby")
 
 
-class Room:
+class LobbyTable:
     """A tabletop with its connections, its timer and its players."""
 
     def __init__(
@@ -29,12 +29,12 @@ class Room:
         members: Sequence[Member],
         decide: Decider,
         delay_s: float,
-        on_done: Callable[[Room], None],
+        on_done: Callable[[LobbyTable], None],
     ) -> None:
-        """Create a room; `open` starts the game.
+        """Create a table; `open` starts the game.
 
         Args:
-            tabletop: of the game.
+            tabletop: tabletop of the game.
             members: the clients at the table; each has its seat.
             decide: decides for the other players.
             delay_s: delay before those players answer.
@@ -82,11 +82,11 @@ class Room:
             task.cancel()
 
     def _go_on(self, envelopes: list[Envelope]) -> None:
-        lines = {member.player: member.line for member in self.members}
+        connections = {member.player: member.connection for member in self.members}
         for player, message in envelopes:
-            line = lines.get(player)
-            if line is not None:
-                line.push(message)
+            connection = connections.get(player)
+            if connection is not None:
+                connection.push(message)
         self._stop_timer()
         if self.done:
             self._finish()
@@ -109,7 +109,7 @@ class Room:
             self._timer.cancel()
             self._timer = None
 
-    async def _think(self, prompt: Prompt, view: np.void) -> None:
+    async def _think(self, prompt: TablePrompt, view: np.void) -> None:
         if self._delay_s > 0:
             await asyncio.sleep(self._delay_s)
         action = prompt.legal[0]

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.tenhou.client.line import OUTGOING_LIMIT, Line
+from bot.tenhou.client.connection import OUTGOING_LIMIT, TenhouConnection
 from game.errors import ConnectionLost
 from tests.bot.fake_clock import FakeClock, settle
 
@@ -27,39 +27,39 @@ class MemoryWire:
         self.sent.append(message)
 
 
-def make(patience_s: float = 30.0) -> tuple[Line, MemoryWire, FakeClock, list[str | bytes]]:
+def make(patience_s: float = 30.0) -> tuple[TenhouConnection, MemoryWire, FakeClock, list[str | bytes]]:
     wire, clock = MemoryWire(), FakeClock()
-    line = Line(wire, clock, 10.0, lambda: line.post("<Z/>"), lambda: patience_s)
-    return line, wire, clock, []
+    connection = TenhouConnection(wire, clock, 10.0, lambda: connection.post("<Z/>"), lambda: patience_s)
+    return connection, wire, clock, []
 
 
 async def test_frames_arrive_in_order_and_replies_go_out() -> None:
-    line, wire, _, seen = make()
-    running = asyncio.create_task(line.run(seen.append))
+    connection, wire, _, seen = make()
+    running = asyncio.create_task(connection.run(seen.append))
     for text in "abc":
         wire.incoming.put_nowait(text)
-    line.post("x")
+    connection.post("x")
     await settle()
     assert seen == ["a", "b", "c"]
     assert wire.sent == ["x"]
-    line.post("last")
-    line.end()
+    connection.post("last")
+    connection.end()
     await running
     assert wire.sent == ["x", "last"]
 
 
 async def test_it_says_every_ten_seconds_that_it_is_there() -> None:
-    line, wire, clock, seen = make(patience_s=1e9)
-    running = asyncio.create_task(line.run(seen.append))
+    connection, wire, clock, seen = make(patience_s=1e9)
+    running = asyncio.create_task(connection.run(seen.append))
     await clock.advance(35)
     assert wire.sent == ["<Z/>"] * 3
-    line.end()
+    connection.end()
     await running
 
 
 async def test_silence_ends_it_only_when_patience_is_over() -> None:
-    line, wire, clock, seen = make(patience_s=30)
-    running = asyncio.create_task(line.run(seen.append))
+    connection, wire, clock, seen = make(patience_s=30)
+    running = asyncio.create_task(connection.run(seen.append))
     await clock.advance(25)
     wire.incoming.put_nowait("still here")
     await clock.advance(29)
@@ -70,8 +70,8 @@ async def test_silence_ends_it_only_when_patience_is_over() -> None:
 
 
 async def test_a_machine_that_slept_gives_the_line_up() -> None:
-    line, _, clock, seen = make(patience_s=1e9)
-    running = asyncio.create_task(line.run(seen.append))
+    connection, _, clock, seen = make(patience_s=1e9)
+    running = asyncio.create_task(connection.run(seen.append))
     await clock.advance(5)
     clock.jump(600)
     await clock.advance(2)
@@ -80,18 +80,18 @@ async def test_a_machine_that_slept_gives_the_line_up() -> None:
 
 
 async def test_a_server_that_does_not_read_ends_it() -> None:
-    line, wire, _, seen = make()
+    connection, wire, _, seen = make()
     wire.reads_nothing = True
-    running = asyncio.create_task(line.run(seen.append))
+    running = asyncio.create_task(connection.run(seen.append))
     await settle()
     for _ in range(OUTGOING_LIMIT + 2):
-        line.post("x")
+        connection.post("x")
     with pytest.raises(ConnectionLost, match="does not read"):
         await running
 
 
 async def test_what_a_frame_raises_ends_it_and_leaves_no_task() -> None:
-    line, wire, _, _ = make()
+    connection, wire, _, _ = make()
 
     def refuse(_: str | bytes) -> None:
         raise ConnectionLost("no more")
@@ -99,18 +99,18 @@ async def test_what_a_frame_raises_ends_it_and_leaves_no_task() -> None:
     before = asyncio.all_tasks()
     wire.incoming.put_nowait("a")
     with pytest.raises(ConnectionLost, match="no more"):
-        await line.run(refuse)
+        await connection.run(refuse)
     assert asyncio.all_tasks() == before
 
 
 async def test_a_flood_does_not_starve_the_other_tasks() -> None:
-    line, wire, _, seen = make()
+    connection, wire, _, seen = make()
     for n in range(2000):
         wire.incoming.put_nowait(str(n))
-    running = asyncio.create_task(line.run(seen.append))
-    line.post("reply")
+    running = asyncio.create_task(connection.run(seen.append))
+    connection.post("reply")
     await settle(20)
     assert wire.sent == ["reply"]
     assert 0 < len(seen) < 2000
-    line.end()
+    connection.end()
     await running

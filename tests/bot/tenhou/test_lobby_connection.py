@@ -8,9 +8,9 @@ from typing import Any, cast
 from websockets.asyncio.server import ServerConnection
 from websockets.protocol import State
 
-from bot.tenhou.lobby import line as lobby_line
+from bot.tenhou.lobby import connection as lobby_connection
+from bot.tenhou.lobby.connection import LobbyConnection
 from bot.tenhou.lobby.counts import lobby_counts
-from bot.tenhou.lobby.line import Line
 from bot.tenhou.messages import EchoReply
 
 
@@ -36,43 +36,43 @@ class Socket:
         self.aborted = True
 
 
-def line_over(socket: Socket) -> Line:
-    return Line(cast("ServerConnection", socket), 1)
+def connection_over(socket: Socket) -> LobbyConnection:
+    return LobbyConnection(cast("ServerConnection", socket), 1)
 
 
 async def test_a_client_who_reads_nothing_loses_the_line() -> None:
     socket = Socket()
-    line = line_over(socket)
-    writer = asyncio.create_task(line.write())
-    for _ in range(lobby_line.WAITING_FRAMES + 2):
-        line.push(EchoReply())
+    connection = connection_over(socket)
+    writer = asyncio.create_task(connection.write())
+    for _ in range(lobby_connection.WAITING_FRAMES + 2):
+        connection.push(EchoReply())
         await asyncio.sleep(0)
     assert socket.aborted
-    assert line.closing
-    assert not line.is_open
-    line.push(EchoReply())
+    assert connection.closing
+    assert not connection.is_open
+    connection.push(EchoReply())
     writer.cancel()
 
 
 async def test_frames_queued_before_the_end_are_still_sent() -> None:
     socket = Socket()
-    line = line_over(socket)
-    line.push(EchoReply())
-    line.close(lobby_line.CloseCode.POLICY_VIOLATION, "enough")
-    line.push(EchoReply())
+    connection = connection_over(socket)
+    connection.push(EchoReply())
+    connection.close(lobby_connection.CloseCode.POLICY_VIOLATION, "enough")
+    connection.push(EchoReply())
     socket.reads.set()
-    await line.write()
+    await connection.write()
     assert socket.sent == ['{"tag":"ECHO"}']
     assert socket.closed == (1008, "enough")
 
 
 async def test_many_illegal_frames_close_the_line_too() -> None:
-    line = line_over(Socket())
-    for _ in range(lobby_line.REFUSED_LIMIT - 1):
-        line.count_refused()
-    assert not line.closing
-    line.count_refused()
-    assert line.closing
+    connection = connection_over(Socket())
+    for _ in range(lobby_connection.REFUSED_LIMIT - 1):
+        connection.count_refused()
+    assert not connection.closing
+    connection.count_refused()
+    assert connection.closing
 
 
 def test_counters_stand_at_the_place_of_their_kind_of_table() -> None:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from bot.config.settings import GUEST
-from bot.dashboard.feed import Began, Decided, Feed, Happened, Item, Lost, Restated
+from bot.dashboard.feed import Began, DecisionSent, Feed, Happened, Item, Lost, Restated
 from bot.dashboard.past import games_shown, gathered, replay_of
 from bot.dashboard.pump import Pump
 from bot.dashboard.session import ladder
@@ -32,7 +32,7 @@ class Listener(Show):
         self.told: list[dict[str, Any]] = []
         self.facts: dict[str, Any] = {}
 
-    def tell(self, message: dict[str, Any]) -> None:
+    def send(self, message: dict[str, Any]) -> None:
         """Keep it."""
         self.told.append(message)
 
@@ -95,7 +95,9 @@ def test_a_win_without_ura_dora_is_told_as_no_yakuman() -> None:
 def test_every_decision_with_a_choice_is_told_with_its_figures() -> None:
     items = played()
     told = gathered(shown(*items).told)["decisions"]
-    made = [item.made for item in items if isinstance(item, Decided) and item.made.decision.step != "forced"]
+    made = [
+        item.made for item in items if isinstance(item, DecisionSent) and item.made.decision.step != "forced"
+    ]
     assert len(told) == len(made)
     for each, one in zip(told, made, strict=True):
         assert each["done"] is None
@@ -117,8 +119,8 @@ def test_a_decision_stands_at_the_event_it_answers() -> None:
         events = game["rounds"][each["round"]]["events"]
         if each["step"] == "discard":
             # the chosen action is the next event
-            thrown = next(e for e in events[each["event"] + 1 :] if e["type"] == "dahai")
-            assert (thrown["actor"], thrown["pai"]) == (game["seat"], each["preferred"]["tile"])
+            discarded = next(e for e in events[each["event"] + 1 :] if e["type"] == "dahai")
+            assert (discarded["actor"], discarded["pai"]) == (game["seat"], each["preferred"]["tile"])
 
 
 def test_a_game_sent_again_keeps_its_decisions() -> None:
@@ -131,7 +133,7 @@ def test_a_game_sent_again_keeps_its_decisions() -> None:
 
 
 def test_a_game_that_is_joined_in_its_middle_is_shown_as_far_as_it_is_known() -> None:
-    items = [item for item in played() if isinstance(item, Happened | Decided)]
+    items = [item for item in played() if isinstance(item, Happened | DecisionSent)]
     starts = [
         n for n, item in enumerate(items) if isinstance(item, Happened) and isinstance(item.event, StartRound)
     ]
@@ -163,7 +165,7 @@ def test_a_fault_in_the_dashboard_ends_nothing(monkeypatch: pytest.MonkeyPatch) 
         raise RuntimeError("a fault of ours")
 
     items = played()
-    monkeypatch.setattr("bot.dashboard.story.played_decision", fail)
+    monkeypatch.setattr("bot.dashboard.game_messages.played_decision", fail)
     show = shown(*items)
     assert show.facts["played"] == 1
     monkeypatch.undo()
@@ -176,7 +178,9 @@ def test_the_session_counts_places_and_latencies() -> None:
     place = facts["games"][0]["placement"]
     assert facts["places"] == [int(place == n) for n in (1, 2, 3, 4)]
     assert facts["average_place"] == place
-    assert facts["decisions"]["count"] == sum(isinstance(item, Decided) for item in items) >= decided(items)
+    assert (
+        facts["decisions"]["count"] == sum(isinstance(item, DecisionSent) for item in items) >= decided(items)
+    )
     assert facts["decisions"]["p50_ms"] <= facts["decisions"]["p99_ms"]
     assert facts["stable_rank"] == (-2.0 if place == 4 else None)
     assert facts["ladder"] == ladder(tuple(facts["places"]), "tonpuu")
@@ -198,10 +202,10 @@ def test_secrets_are_not_shown() -> None:
     at = next(
         n
         for n, item in enumerate(items)
-        if isinstance(item, Decided) and item.made.decision.step == "discard"
+        if isinstance(item, DecisionSent) and item.made.decision.step == "discard"
     )
     item = items[at]
-    assert isinstance(item, Decided)
+    assert isinstance(item, DecisionSent)
     decision: Decision = msgspec.structs.replace(
         item.made.decision, fallback_reason=f"\x1b[31m{secret} failed", source="fallback"
     )

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from game.processes import startup
-from learning.workers.pool import begin_worker
+from game.workers.pool import begin_worker
 
 T = TypeVar("T")
 R = TypeVar("R")

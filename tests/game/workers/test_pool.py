@@ -9,22 +9,23 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
 from structlog.testing import capture_logs
 
 from game import processes
 from game.errors import ConfigError, WorkerFailed
-from learning.workers.pool import DONE, Work, results
+from game.workers.pool import DONE, Work, results
 
 
-def counting(base: int) -> Work[int]:
+def counting(base: int) -> Work[int, int]:
     def work(task: int) -> Iterator[int]:
         yield from (base * task + number for number in range(3))
 
     return work
 
 
-def dying(folder: Path) -> Work[int]:
+def dying(folder: Path) -> Work[int, int]:
     """The first process that gets to task 1 is killed in the middle of it."""
 
     def work(task: int) -> Iterator[int]:
@@ -39,7 +40,7 @@ def dying(folder: Path) -> Work[int]:
     return work
 
 
-def hopeless(_: int) -> Work[int]:
+def hopeless(_: int) -> Work[int, int]:
     def work(task: int) -> Iterator[int]:
         yield task
         os._exit(7)
@@ -47,7 +48,7 @@ def hopeless(_: int) -> Work[int]:
     return work
 
 
-def raising(_: int) -> Work[int]:
+def raising(_: int) -> Work[int, int]:
     def work(task: int) -> Iterator[int]:
         yield task
         raise ValueError("no such task")
@@ -55,20 +56,36 @@ def raising(_: int) -> Work[int]:
     return work
 
 
-def unprepared(_: int) -> Work[int]:
+def unprepared(_: int) -> Work[int, int]:
     raise FileNotFoundError("weights.safetensors")
 
 
-def refused(_: int) -> Work[int]:
+def refused(_: int) -> Work[int, int]:
     raise ConfigError("no such player")
 
 
-def printing(_: int) -> Work[int]:
+def printing(_: int) -> Work[int, int]:
     print("prepared", flush=True)
     return lambda _: iter([1])
 
 
-def threads(_: int) -> Work[str]:
+class Block(msgspec.Struct, frozen=True):
+    """A task that brings weights along: more bytes than a pipe holds."""
+
+    number: int
+    weights: bytes
+
+    @classmethod
+    def after(cls, number: int, results: int) -> Block:
+        return cls(number, bytes([results]) * 300_000)
+
+
+def playing(_: int) -> Work[Block, tuple[int, int]]:
+    """Tells which process had which weights."""
+    return lambda block: iter([(os.getpid(), block.weights[-1])])
+
+
+def threads(_: int) -> Work[int, str]:
     return lambda _: iter([os.environ["OMP_NUM_THREADS"]])
 
 
@@ -84,6 +101,29 @@ def test_every_task_is_done_once_and_its_end_comes_last() -> None:
             mine = [value for number, value in found if number == task]
             assert mine[:3] == [100 * task, 100 * task + 1, 100 * task + 2]
             assert mine[3:] == [DONE]
+
+
+def test_a_task_is_drawn_when_a_worker_is_free_and_can_carry_what_earlier_results_gave() -> None:
+    seen: list[tuple[int, int]] = []
+    tasks = (Block.after(number, len(seen)) for number in range(4))
+    for block, result in results(playing, 0, tasks, 1):
+        if isinstance(result, tuple):
+            assert block.number == len(seen)
+            seen.append(result)
+    assert [weights for _, weights in seen] == [0, 1, 2, 3]
+    assert len({process for process, _ in seen}) == 1
+
+
+def test_large_tasks_reach_several_workers() -> None:
+    found = list(results(playing, 0, [Block.after(number, number) for number in range(5)], 2))
+    assert sorted(value[1] for _, value in found if isinstance(value, tuple)) == [0, 1, 2, 3, 4]
+
+
+def test_a_large_task_is_named_in_few_words() -> None:
+    with capture_logs(), pytest.raises(WorkerFailed) as failed:
+        list(results(hopeless, 0, [Block.after(3, 7)], 1))
+    assert str(failed.value).startswith("task Block(number=")
+    assert len(str(failed.value)) < 120
 
 
 def test_no_tasks_start_no_process() -> None:
@@ -114,7 +154,9 @@ def test_a_task_whose_process_was_killed_is_done_again(tmp_path: Path) -> None:
     values = [value for _, value in found if isinstance(value, int)]
     assert set(values) == {0, 1, 10, 11, 20, 21}
     assert values.count(11) == 1
-    assert [(entry["event"], entry["task"], entry["exit_code"]) for entry in logs] == [("worker.lost", 1, -9)]
+    assert [(entry["event"], entry["task"], entry["exit_code"]) for entry in logs] == [
+        ("worker.lost", "1", -9)
+    ]
 
 
 def test_a_task_that_kills_every_process_ends_the_run() -> None:

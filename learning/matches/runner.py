@@ -14,12 +14,12 @@ import msgspec
 
 from game.files import replace_file
 from game.warmup import warm_up
+from game.workers.pool import Done, Work
 from learning.matches.players import packed, seat_down
 from learning.matches.records import GameFile, RecordForm, file_of
 from learning.matches.series import Series
 from learning.matches.store import Store
 from learning.matches.tally import GameRow, row_of
-from learning.workers.pool import Done, Work
 from learning.workers.spread import spread
 from policies.named import Files
 from policies.rollout import Rollout, Times
@@ -29,9 +29,9 @@ P = TypeVar("P", bound=Series)
 _SAY_S: Final = 0.5
 """Seconds between two progress messages of a process."""
 
-Tell: TypeAlias = Callable[[int, int, int], None]
+OnProgress: TypeAlias = Callable[[int, int, int], None]
 """Called with the number of games so far, the number planned, and the decisions of this start."""
-Hear: TypeAlias = Callable[[GameRow], None]
+OnGame: TypeAlias = Callable[[GameRow], None]
 """Called with every game of this start as it ends."""
 
 
@@ -81,7 +81,7 @@ class Underway(msgspec.Struct, frozen=True):
 Told: TypeAlias = Ended | Underway
 
 
-def player_of_blocks(setup: Setup) -> Work[Told]:
+def player_of_blocks(setup: Setup) -> Work[int, Told]:
     """Load all players; return the function that plays a block."""
     warm_up()
     series = setup.series
@@ -106,15 +106,15 @@ def player_of_blocks(setup: Setup) -> Work[Told]:
     return play
 
 
-class Session(Generic[P]):
+class SeriesRunner(Generic[P]):
     """Plays the games that are missing.
 
     Args:
         series: the games to play.
         folder: folder of the results; an earlier run in it is resumed. None to keep none.
         form: format of the records to keep in it; None for no records.
-        tell: called with the progress.
-        hear: called with each game.
+        on_progress: called with the progress.
+        on_game: called with each game.
 
     Attributes:
         series: the games to play.
@@ -131,14 +131,14 @@ class Session(Generic[P]):
         series: P,
         folder: Path | None = None,
         form: RecordForm | None = None,
-        tell: Tell = lambda _games, _of, _decisions: None,
-        hear: Hear = lambda _row: None,
+        on_progress: OnProgress = lambda _games, _of, _decisions: None,
+        on_game: OnGame = lambda _row: None,
     ) -> None:
         self.series = series
         self._folder = folder
         self._form = form
-        self._tell = tell
-        self._hear = hear
+        self._on_progress = on_progress
+        self._on_game = on_game
         self._store = Store(series, folder)
         self.rows = self._store.rows
         self._before = len(self.rows)
@@ -197,7 +197,7 @@ class Session(Generic[P]):
             for block in range(series.blocks)
             if any(number not in rows for number in series.numbers(block))
         ]
-        self._tell(self._before, series.games, 0)
+        self._on_progress(self._before, series.games, 0)
         files = {} if ray is None else packed(*dict.fromkeys(series.contenders))
         played = frozenset(number for block in missing for number in series.numbers(block) if number in rows)
         setup = Setup(series, self._form, files, played)
@@ -216,7 +216,7 @@ class Session(Generic[P]):
     def _go_on(self, times: dict[str, float]) -> None:
         for what, spent in times.items():
             self._times[what] += spent
-        self._tell(len(self.rows), self.series.games, self._decisions)
+        self._on_progress(len(self.rows), self.series.games, self._decisions)
 
     def _take(self, ended: Ended) -> None:
         if ended.row.number in self.rows:
@@ -227,4 +227,4 @@ class Session(Generic[P]):
             folder.mkdir(exist_ok=True)
             replace_file(folder / ended.file.name, ended.file.data)
         self._store.add(ended.row)
-        self._hear(ended.row)
+        self._on_game(ended.row)

@@ -13,8 +13,8 @@ from websockets.protocol import State
 from bot.tenhou.messages import ServerMessage, render_json
 
 if TYPE_CHECKING:
+    from bot.tenhou.lobby.lobby_table import LobbyTable
     from bot.tenhou.lobby.member import Member
-    from bot.tenhou.lobby.room import Room
 
 WAITING_FRAMES: Final = 2048
 """Frames queued for a client; a whole hanchan has about 1,500."""
@@ -23,18 +23,18 @@ REFUSED_LIMIT: Final = 200
 """Frames that are readable but not legal; a client may occasionally be late."""
 
 
-class Line:
+class LobbyConnection:
     """One WebSocket connection.
 
     Attributes:
         member: logged in on it, None before and after.
-        room: of the last game started on it, None before.
+        table: table of the last game started on it, None before.
         number: serial number of the connection, for the log.
     """
 
     def __init__(self, socket: ServerConnection, number: int) -> None:
         self.member: Member | None = None
-        self.room: Room | None = None
+        self.table: LobbyTable | None = None
         self.number = number
         self._socket = socket
         self._garbage = 0
@@ -50,7 +50,7 @@ class Line:
     @property
     def has_game(self) -> bool:
         """Whether a game started on it is still running, with or without its member."""
-        return self.room is not None and not self.room.done
+        return self.table is not None and not self.table.done
 
     @property
     def closing(self) -> bool:

@@ -12,8 +12,8 @@ from learning.matches.statistics import NORMAL, Floats
 POINTS: Final = 120
 
 
-class Stand(msgspec.Struct, frozen=True):
-    """State after some games.
+class RunningAverage(msgspec.Struct, frozen=True):
+    """The average after some games.
 
     Attributes:
         games: their number.
@@ -27,7 +27,7 @@ class Stand(msgspec.Struct, frozen=True):
     high: float
 
 
-def course(placements: Floats, set_games: int) -> tuple[Stand, ...]:
+def convergence(placements: Floats, set_games: int) -> tuple[RunningAverage, ...]:
     """The average after increasing numbers of games, up to all.
 
     Args:
@@ -46,4 +46,4 @@ def course(placements: Floats, set_games: int) -> tuple[Stand, ...]:
     reach = NORMAL * deviations / np.sqrt(counts)
     low, high = np.maximum(1.0, means - reach), np.minimum(4.0, means + reach)
     rows = zip((counts * set_games).tolist(), means.tolist(), low.tolist(), high.tolist(), strict=True)
-    return tuple(Stand(*row) for row in rows)
+    return tuple(RunningAverage(*row) for row in rows)

@@ -20,7 +20,7 @@ OUTGOING_LIMIT: Final = 64
 
 
 class Wire(Protocol):
-    """The connection methods that a line uses."""
+    """The methods of a WebSocket that a `TenhouConnection` uses."""
 
     async def recv(self) -> str | bytes:
         """The next frame."""
@@ -31,7 +31,7 @@ class Wire(Protocol):
         ...
 
 
-class Line:
+class TenhouConnection:
     """Runs one connection; everything happens on the event loop.
 
     Args:
@@ -60,7 +60,7 @@ class Line:
         self._overflow = asyncio.Event()
 
     def post(self, frame: str) -> None:
-        """Queue a frame without waiting. If the server does not read our frames, the line ends."""
+        """Queue a frame without waiting. If the server does not read our frames, the connection ends."""
         self._put(frame)
 
     def end(self) -> None:
@@ -70,7 +70,7 @@ class Line:
     async def run(self, on_frame: Callable[[str | bytes], None]) -> None:
         """Pass every frame to ``on_frame`` until `end`, or until something fails; then raise the error."""
         tasks = [
-            asyncio.create_task(coroutine, name=f"line.{name}")
+            asyncio.create_task(coroutine, name=f"connection.{name}")
             for name, coroutine in (
                 ("read", self._read(on_frame)),
                 ("write", self._write()),

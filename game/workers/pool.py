@@ -2,6 +2,9 @@
 
 A task is done by one process from beginning to end. If that process is lost, another one does the whole task
 again, so results must not depend on the process that makes them, and some arrive twice.
+
+A task is anything that can be pickled, and is drawn only when a worker is free for it: a caller that yields
+tasks can put into each what it has learned from the results so far.
 """
 
 from __future__ import annotations
@@ -9,25 +12,29 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import reprlib
 import signal
 import threading
 import traceback
-from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
+import msgspec
 import structlog
 
 from game.errors import BotError, WorkerFailed
 from game.processes import Startup, startup
 
 S = TypeVar("S")
+T = TypeVar("T")
 R = TypeVar("R")
 
-Work: TypeAlias = Callable[[int], Iterable[R]]
-"""Maps the number of a task to its results."""
+Work: TypeAlias = Callable[[T], Iterable[R]]
+"""Maps a task to its results."""
 
 TRIES: Final = 3
 """A task whose workers died this many times is itself at fault."""
@@ -48,45 +55,84 @@ class Done:
 DONE: Final = Done()
 
 
+class Task(msgspec.Struct, Generic[T]):
+    """A task, and how many of its workers were lost."""
+
+    content: T
+    lost: int = 0
+
+    def __str__(self) -> str:
+        return reprlib.repr(self.content)
+
+
+class TaskQueue(Generic[T]):
+    """The tasks not being done, drawn from their source as they are needed.
+
+    Args:
+        source: of the tasks, in their order.
+    """
+
+    def __init__(self, source: Iterable[T]) -> None:
+        self._source = iter(source)
+        self._drawn: deque[Task[T]] = deque()
+
+    def left(self, limit: int) -> int:
+        """The number of tasks left, counted up to ``limit``; draws as many."""
+        missing = limit - len(self._drawn)
+        self._drawn.extend(map(Task, islice(self._source, max(0, missing))))
+        return min(len(self._drawn), limit)
+
+    def take(self) -> Task[T] | None:
+        """The next task, None if there are no more."""
+        return self._drawn.popleft() if self.left(1) else None
+
+    def put_back(self, task: Task[T]) -> None:
+        """Return the task of a lost worker; it is the next one."""
+        self._drawn.appendleft(task)
+
+
 def results(
-    prepare: Callable[[S], Work[R]], setup: S, tasks: Sequence[int], workers: int
-) -> Generator[tuple[int, R | Done], None, None]:
+    prepare: Callable[[S], Work[T, R]], setup: S, tasks: Iterable[T], workers: int
+) -> Generator[tuple[T, R | Done], None, None]:
     """Do tasks in processes; yield each result as it comes, with its task, and `DONE` at the end of a task.
 
     Args:
         prepare: top-level function of a module; called once in each process, returns the function for a task.
         setup: its argument.
-        tasks: numbers, handed out in this order.
+        tasks: handed out in this order, each drawn when a worker is free for it.
         workers: processes; each computes with one thread.
 
     Raises:
         WorkerFailed: a task raised, or the workers of one task died repeatedly.
     """
-    crew = _Crew(prepare, setup, tasks)
+    pool = _ProcessPool(prepare, setup, tasks)
     try:
-        for _ in range(min(workers, len(tasks))):
-            crew.hire()
-        while crew.busy:
-            yield from crew.listen()
+        for _ in range(workers):
+            pool.start_worker()
+        while pool.busy:
+            yield from pool.listen()
     finally:
-        crew.dismiss()
+        pool.close()
 
 
-class _Crew(Generic[S, R]):
-    def __init__(self, prepare: Callable[[S], Work[R]], setup: S, tasks: Sequence[int]) -> None:
+class _ProcessPool(Generic[S, T, R]):
+    def __init__(self, prepare: Callable[[S], Work[T, R]], setup: S, tasks: Iterable[T]) -> None:
         # spawned: a fork would copy the locks of threads and the state of the kernels
         self._context: SpawnContext = multiprocessing.get_context("spawn")
         self._prepare = prepare
         self._setup = setup
-        self._waiting = deque(tasks)
-        self._lost = Counter[int]()
-        self._members: dict[Connection, tuple[SpawnProcess, int]] = {}
+        self._tasks = TaskQueue(tasks)
+        self._members: dict[Connection, tuple[SpawnProcess, Task[T]]] = {}
 
     @property
     def busy(self) -> bool:
         return bool(self._members)
 
-    def hire(self) -> None:
+    def start_worker(self) -> None:
+        """Start a worker for the next task, if there is one."""
+        task = self._tasks.take()
+        if task is None:
+            return
         ours, theirs = self._context.Pipe()
         process = self._context.Process(
             target=_serve, args=(theirs, startup(), self._prepare, self._setup), daemon=True
@@ -94,10 +140,9 @@ class _Crew(Generic[S, R]):
         with _single_threaded():
             process.start()
         theirs.close()
-        self._members[ours] = process, -1
-        self._next_task(ours)
+        self._members[ours] = process, task
 
-    def listen(self) -> Iterator[tuple[int, R | Done]]:
+    def listen(self) -> Iterator[tuple[T, R | Done]]:
         for connection in wait(list(self._members)):
             assert isinstance(connection, Connection)
             _, task = self._members[connection]
@@ -111,40 +156,47 @@ class _Crew(Generic[S, R]):
             if kind == "failed":
                 raise WorkerFailed(f"task {task}: {value}")
             if kind == "result":
-                yield task, value
-                continue
-            self._next_task(connection)
-            yield task, DONE
+                yield task.content, value
+            elif kind == "ready":
+                self._send(connection)
+            else:
+                self._next_task(connection)
+                yield task.content, DONE
 
     def _next_task(self, connection: Connection) -> None:
         process, _ = self._members[connection]
-        if not self._waiting:
+        task = self._tasks.take()
+        if task is None:
             del self._members[connection]
             with contextlib.suppress(ConnectionError):
                 connection.send(None)
             connection.close()
             process.join(_STOP_S)
             return
-        task = self._waiting.popleft()
         self._members[connection] = process, task
+        self._send(connection)
+
+    def _send(self, connection: Connection) -> None:
+        """Send a worker its task; it is waiting for one, so that even a large one is taken at once."""
+        _, task = self._members[connection]
         try:
-            connection.send(task)
+            connection.send((task.content,))
         except ConnectionError:
             self._replace(connection, task)
 
-    def _replace(self, connection: Connection, task: int) -> None:
+    def _replace(self, connection: Connection, task: Task[T]) -> None:
         """A worker is gone: a new one gets its task."""
         process, _ = self._members.pop(connection)
         connection.close()
         process.join(_STOP_S)
-        self._lost[task] += 1
-        _log.warning("worker.lost", task=task, exit_code=process.exitcode, times=self._lost[task])
-        if self._lost[task] >= TRIES:
+        task.lost += 1
+        _log.warning("worker.lost", task=str(task), exit_code=process.exitcode, times=task.lost)
+        if task.lost >= TRIES:
             raise WorkerFailed(f"task {task}: its process died {TRIES} times (exit code {process.exitcode})")
-        self._waiting.appendleft(task)
-        self.hire()
+        self._tasks.put_back(task)
+        self.start_worker()
 
-    def dismiss(self) -> None:
+    def close(self) -> None:
         for connection, (process, _) in self._members.items():
             connection.close()
             process.terminate()
@@ -170,13 +222,16 @@ def _single_threaded() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _serve(connection: Connection, begin: Startup, prepare: Callable[[Any], Work[Any]], setup: Any) -> None:
+def _serve(
+    connection: Connection, begin: Startup, prepare: Callable[[Any], Work[Any, Any]], setup: Any
+) -> None:
     """Life of a worker, from start to end."""
     begin_worker(begin)
     try:
         work = prepare(setup)
+        connection.send(("ready", None))
         while (task := connection.recv()) is not None:
-            for result in work(task):
+            for result in work(*task):
                 connection.send(("result", result))
             connection.send(("done", None))
     except (EOFError, ConnectionError):

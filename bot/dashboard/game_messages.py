@@ -25,26 +25,26 @@ from replays.review.moments import Dealt, Moment
 from replays.review.notes import Notes
 from replays.review.played import played_decision
 from replays.review.rounds import rounds_of
-from replays.review.schema import Round
+from replays.review.schema import ReviewRound
 
 Message: TypeAlias = dict[str, Any]
 Place: TypeAlias = tuple[int, int, int]
 Source: TypeAlias = Literal["live", "mjlog"]
 
-UNTOLD: Final = ("forced",)
+UNSHOWN_STEPS: Final = ("forced",)
 """Steps without a choice."""
 
 log = structlog.get_logger(__name__)
 
 
-class Head(msgspec.Struct, frozen=True):
+class GameHeader(msgspec.Struct, frozen=True):
     """What is known of a game at its start.
 
     Attributes:
-        game_id: of its record.
-        date: of its start, as text; "" if unknown.
+        game_id: id of its record.
+        date: date of its start, as text; "" if unknown.
         game_type: Tenhou's type bits.
-        length: of the game.
+        length: length of the game.
         names: public names by player.
         player: whose decisions are shown, absolute.
         policy: name of the policy that plays.
@@ -69,19 +69,19 @@ class Head(msgspec.Struct, frozen=True):
     rates: tuple[float, float, float, float] | None = None
 
 
-class Story:
+class GameMessages:
     """One game.
 
     Args:
         head: what is known at its start.
-        tell: called with every message, in order.
+        send: called with every message, in order.
     """
 
-    def __init__(self, head: Head, tell: Callable[[Message], None]) -> None:
+    def __init__(self, head: GameHeader, send: Callable[[Message], None]) -> None:
         self._head = head
-        self._tell = tell
+        self._send = send
         self._begin()
-        self._tell_head()
+        self._send_head()
 
     def happened(self, event: GameEvent) -> None:
         """Add an event."""
@@ -105,7 +105,7 @@ class Story:
         if isinstance(event, StartRound):
             self._deal()
         else:
-            self._tell({"type": "events", "round": self._index, "events": [message]})
+            self._send({"type": "events", "round": self._index, "events": [message]})
         if isinstance(event, (Win, DrawnRound)):  # its end is sent only with the next deal
             self._patch(self._shown()[-1], "result")
 
@@ -115,7 +115,13 @@ class Story:
             return
         record = clone(self._state)
         moment = Moment(
-            self._index, len(self._rounds[-1].messages) - 1, record, self._legal(made), made.decision.action
+            record,
+            self._head.player,
+            self._legal(made),
+            self._head.length,
+            round=self._index,
+            event=len(self._rounds[-1].messages) - 1,
+            done=made.decision.action,
         )
         decision = played_decision(moment, self._head.player, self._head.length, made, self._notes)
         shown: Message = msgspec.to_builtins(decision) | {"done": None}
@@ -124,14 +130,14 @@ class Story:
         self._made.append(made)
         if not self._decisions or self._decisions[-1] != (moment.round, moment.event):
             self._decisions.append((moment.round, moment.event))
-        self._tell({"type": "decision", "decision": shown})
+        self._send({"type": "decision", "decision": shown})
 
     def expects(self, made: DecisionRecord) -> bool:
         """Whether a decision belongs to the current situation."""
         return (
             self._folds
             and made.player == self._head.player
-            and made.decision.step not in UNTOLD
+            and made.decision.step not in UNSHOWN_STEPS
             and self._place == (made.round_index, made.honba, made.turn)
             and bool(self._legal(made))
         )
@@ -152,7 +158,7 @@ class Story:
         """Start the whole game again, with the decisions sent so far."""
         made = self._made
         self._begin()
-        self._tell_head()
+        self._send_head()
         self.replay(events, made)
 
     # --- parts ------------------------------------------------------------------------------------------
@@ -175,8 +181,8 @@ class Story:
         self._state = new_round()
         self._folds = False
 
-    def _tell_head(self) -> None:
-        self._tell({"type": "game", "game": game_of(self._head)})
+    def _send_head(self) -> None:
+        self._send({"type": "game", "game": game_of(self._head)})
 
     def _fold(self, event: GameEvent) -> None:
         if not self._folds:
@@ -193,7 +199,7 @@ class Story:
         fits = set(legal) == {option.action for option in made.decision.options}
         return legal if fits and made.decision.action in legal else ()
 
-    def _shown(self, ending: EndGame | None = None) -> tuple[Round, ...]:
+    def _shown(self, ending: EndGame | None = None) -> tuple[ReviewRound, ...]:
         counted = [place for place, _ in self._decisions]
         return rounds_of(self._rounds, ending, self._head.length, None, counted)
 
@@ -201,16 +207,16 @@ class Story:
         shown = self._shown()
         if len(shown) > 1:
             self._patch(shown[-2], "after")
-        self._tell({"type": "round", "round": msgspec.to_builtins(shown[-1]) | {"result": None}})
+        self._send({"type": "round", "round": msgspec.to_builtins(shown[-1]) | {"result": None}})
 
-    def _patch(self, changed: Round, field: Literal["after", "result"]) -> None:
+    def _patch(self, changed: ReviewRound, field: Literal["after", "result"]) -> None:
         value = msgspec.to_builtins(getattr(changed, field))
-        self._tell({"type": "patch", "round": changed.index, "fields": {field: value}})
+        self._send({"type": "patch", "round": changed.index, "fields": {field: value}})
 
     def _end(self, ending: EndGame) -> None:
         if self._rounds:
             self._patch(self._shown(ending)[-1], "after")
-        self._tell(
+        self._send(
             {
                 "type": "over",
                 "scores": list(ending.scores),
@@ -220,7 +226,7 @@ class Story:
         )
 
 
-def game_of(head: Head) -> Message:
+def game_of(head: GameHeader) -> Message:
     """An empty review, which the page starts with."""
     return {
         "format": "suzaku-review/1",

@@ -1,4 +1,4 @@
-"""An order of turns told as events: riichi, kans, indicators and our draws put where they can have been."""
+"""Turns an order of turns into events: inserts riichi, kans, indicators and our draws where they fit."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Goal(msgspec.Struct, frozen=True):
     indicators: tuple[int, ...]
 
 
-class Known(msgspec.Struct, frozen=True):
-    """The beginning of the round that we saw; without events, nothing but the goal is known."""
+class SeenStart(msgspec.Struct, frozen=True):
+    """The received beginning of the round; without events, only the goal is known."""
 
     events: tuple[GameEvent, ...]
     record: np.void
@@ -46,13 +46,13 @@ class Known(msgspec.Struct, frozen=True):
 
 
 def pon_of(kakan: Meld) -> Meld:
-    """The pon that an added kan was."""
+    """The pon from which an added kan was made."""
     tiles = tuple(tile for tile in kakan.tiles if tile != kakan.added)
     return Meld(MeldKind.PON, tiles, kakan.called, kakan.from_seat)
 
 
 class _Step(msgspec.Struct):
-    """A move or a kan on one's own turn, with the tile if it is our own draw."""
+    """A move, or a kan on the player's own turn; ``tile`` is set for our own draws."""
 
     move: Move | None
     player: int
@@ -60,17 +60,17 @@ class _Step(msgspec.Struct):
     tile: int = UNSEEN
 
 
-class Story:
-    """Events that follow a path; ``drawn`` are then the tiles we drew on it."""
+class PathEvents:
+    """The events of a path; `tell` sets ``drawn``, the tiles we drew on that path."""
 
-    def __init__(self, goal: Goal, known: Known, *, in_order: bool) -> None:
+    def __init__(self, goal: Goal, known: SeenStart, *, in_order: bool) -> None:
         self._goal = goal
         self._known = known
         self._in_order = in_order
         self.drawn: list[int] = []
 
-    def tell(self, path: Path) -> Iterator[tuple[GameEvent, ...]]:
-        """The events, with a riichi at the very end once as paid and once as not."""
+    def along(self, path: Path) -> Iterator[tuple[GameEvent, ...]]:
+        """The events of a path, twice if it ends in a riichi: first with the stick paid, then without."""
         steps = self._with_kans(path)
         if steps is None or not self._fill_draws(steps):
             return
@@ -94,13 +94,13 @@ class Story:
         return steps
 
     def _own_kans(self, player: int) -> list[Meld]:
-        """Closed and added kans of a player that come after what we saw."""
+        """Closed and added kans that a player made after the received events."""
         before = melds_of(self._known.record, player) if self._known.events else []
         kinds = (MeldKind.ANKAN, MeldKind.KAKAN)
         return [meld for meld in self._goal.melds[player] if meld.kind in kinds and meld not in before]
 
     def _fill_draws(self, steps: list[_Step]) -> bool:
-        """Give our draws their tiles, each as late as it was needed; whether all of it can be."""
+        """Assign tiles to our draws, each as late as possible; whether that succeeded."""
         us = self._goal.player
         held = set(hand_tiles(self._known.record, us)) if self._known.events else set()
         needed: list[int] = []
@@ -126,7 +126,7 @@ class Story:
         return True
 
     def _events(self, steps: Sequence[_Step]) -> tuple[list[GameEvent], int]:
-        """The events, and whose riichi is thrown but neither paid nor followed by anything, or -1."""
+        """The events, and the player whose riichi discard comes last and is not paid yet, or -1."""
         events: list[GameEvent] = list(self._known.events)
         record = self._known.record
         riichi = [int(value) for value in record["riichi"]] if self._known.events else [0] * 4
@@ -144,22 +144,22 @@ class Story:
             events.append(self._event(step, events, accepted=riichi[step.player] == 2))
             if _is_kan(step) and indicators:
                 events.append(DoraRevealed(indicators.pop(0)))
-        # An indicator we missed, of a kan we saw.
+        # The remaining indicators belong to kans among the received events.
         return events + [DoraRevealed(tile) for tile in indicators], pending
 
     def _riichi_steps(self, steps: Sequence[_Step]) -> dict[int, int]:
-        """By player the step that throws his riichi tile."""
+        """The step of each player's riichi discard, by player."""
         found = {}
         for player, place in enumerate(self._goal.riichi_at):
             if place < 0 or (self._known.events and self._known.record["riichi"][player]):
                 continue
             river = self._goal.rivers[player]
-            throws = [
+            discards = [
                 number
                 for number, step in enumerate(steps)
-                if step.player == player and step.move is not None and step.move.kind == "throw"
+                if step.player == player and step.move is not None and step.move.kind == "discard"
             ]
-            for number in throws:
+            for number in discards:
                 move = steps[number].move
                 if place >= len(river) or (move is not None and move.tile == river[place]):
                     found[player] = number
@@ -182,7 +182,7 @@ class Story:
 
 
 def _turn_for(steps: Sequence[_Step], player: int, kan: Meld, melds: Sequence[Meld]) -> int | None:
-    """The player's last draw at which he can have laid a kan, given the order of his melds if it is known."""
+    """The player's last draw that allows the kan, given the order of the melds if it is known."""
     first, last = -1, len(steps)
     if kan.kind is MeldKind.KAKAN:
         first = _call_step(steps, kan)
@@ -199,7 +199,7 @@ def _is_draw(step: _Step) -> bool:
 
 
 def _call_step(steps: Sequence[_Step], meld: Meld) -> int:
-    """The step that makes a meld, for an added kan its pon; -1 if that was before."""
+    """The step that makes a meld, for an added kan its pon; -1 if the meld is older than the steps."""
     made = pon_of(meld) if meld.kind is MeldKind.KAKAN else meld
     return next(
         (n for n, s in enumerate(steps) if s.kan == made or (s.move is not None and s.move.meld == made)), -1
@@ -207,10 +207,10 @@ def _call_step(steps: Sequence[_Step], meld: Meld) -> int:
 
 
 def _uses(step: _Step) -> tuple[int, ...]:
-    """Tiles that leave the hand with a step."""
+    """Tiles that leave the hand in a step."""
     if step.kan is not None:
         return (step.kan.added,) if step.kan.kind is MeldKind.KAKAN else step.kan.tiles
-    if step.move is not None and step.move.kind == "throw":
+    if step.move is not None and step.move.kind == "discard":
         return (step.move.tile,)
     if step.move is not None and step.move.meld is not None:
         return step.move.meld.consumed

@@ -43,7 +43,7 @@ ITEM: Final = 9
 BUCKETS: Final = 2 * 5 * 4
 """Items of a suit by pair, sets and missing tiles, in this order."""
 
-DESK: Final = np.dtype(
+MEMORY: Final = np.dtype(
     [
         ("frame", "i8", (FRAME,)),
         ("hand34", "i1", (34,)),
@@ -62,7 +62,7 @@ DESK: Final = np.dtype(
         # working memory
         ("best", "u1", (MOST_HELD * MULTISETS,)),  # best level by discard and multiset of missing tiles
         ("least", "i8", (4, 2, 5)),  # tiles that suits lack for sets with and without the pair
-        ("room", "i8", (4, 2, 5)),  # tiles that a suit may lack for sets with and without the pair
+        ("may_lack", "i8", (4, 2, 5)),  # tiles that a suit may lack for sets with and without the pair
         ("limit", "i8", (3, 5)),  # the same for the suit being listed, and with possibly more sets
         ("count", "i8", (4,)),
         ("items", "i8", (4, MOST_ITEMS, ITEM)),
@@ -78,41 +78,41 @@ DESK: Final = np.dtype(
 
 
 @kernel
-def lay_out(rec: Any, me: int, desk: Any) -> None:
+def lay_out(rec: Any, me: int, memory: Any) -> None:
     """Read a round as a player sees it.
 
     Args:
         rec: One `ROUND_STATE`; the player's own hand must be known.
         me: The player.
-        desk: One `DESK`; its input fields are filled.
+        memory: One `MEMORY`; its input fields are filled.
     """
-    _read_melds(rec, me, desk)
-    desk.dora34[:] = 0
+    _read_melds(rec, me, memory)
+    memory.dora34[:] = 0
     for i in range(rec.indicator_count):
-        desk.dora34[dora_of(rec.indicators[i] >> 2)] += 1
-    desk.unseen = 0
+        memory.dora34[dora_of(rec.indicators[i] >> 2)] += 1
+    memory.unseen = 0
     for kind in range(KINDS):
-        desk.hand34[kind] = rec.hand34[me, kind]
-        desk.unseen34[kind] = max(0, 4 - rec.seen34[kind] - rec.hand34[me, kind])
-        desk.unseen += desk.unseen34[kind]
+        memory.hand34[kind] = rec.hand34[me, kind]
+        memory.unseen34[kind] = max(0, 4 - rec.seen34[kind] - rec.hand34[me, kind])
+        memory.unseen += memory.unseen34[kind]
     for suit in range(3):
-        desk.reds[suit] = rec.where[36 * suit + 16] == AT_HAND + me
-    _add_meld_dora(rec, me, desk)
-    desk.draws = draws_left(rec, me)
-    desk.river = rec.river34[me]
-    desk.barred = rec.missed_riichi[me]
+        memory.reds[suit] = rec.where[36 * suit + 16] == AT_HAND + me
+    _add_meld_dora(rec, me, memory)
+    memory.draws = draws_left(rec, me)
+    memory.river = rec.river34[me]
+    memory.barred = rec.missed_riichi[me]
 
 
 @kernel
-def _read_melds(rec: Any, me: int, desk: Any) -> None:
+def _read_melds(rec: Any, me: int, memory: Any) -> None:
     riichi = 0
     if rec.riichi[me]:
         riichi = 1 + rec.double_riichi[me]
     elif rec.is_open[me] == 0 and rec.scores[me] >= 1000 and rec.wall_left >= 4:
         riichi = 1
-    set_frame(desk.frame, (me - rec.dealer) % 4, int(rec.round_index) // 4, riichi, 0)
+    set_frame(memory.frame, (me - rec.dealer) % 4, int(rec.round_index) // 4, riichi, 0)
     for slot in range(rec.meld_count[me]):
-        add_meld(desk.frame, int(rec.meld_kind[me, slot]), _low_kind(rec.meld_tiles[me, slot]))
+        add_meld(memory.frame, int(rec.meld_kind[me, slot]), _low_kind(rec.meld_tiles[me, slot]))
 
 
 @kernel
@@ -125,11 +125,11 @@ def _low_kind(tiles: Any) -> int:
 
 
 @kernel
-def _add_meld_dora(rec: Any, me: int, desk: Any) -> None:
+def _add_meld_dora(rec: Any, me: int, memory: Any) -> None:
     dora = 0
     for slot in range(rec.meld_count[me]):
         for i in range(4):
             tile = rec.meld_tiles[me, slot, i]
             if tile >= 0:
-                dora += desk.dora34[tile >> 2] + is_red(tile)
-    desk.frame[F_ADDED] += dora << DORA
+                dora += memory.dora34[tile >> 2] + is_red(tile)
+    memory.frame[F_ADDED] += dora << DORA

@@ -1,0 +1,26 @@
+"""A decision that a player must make: what the player sees, and what it may do."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from game.actions import Action
+from game.settlement import GameLength
+
+
+class Observation(msgspec.Struct, frozen=True):
+    """One decision to be made; whoever asks for one may extend it with what they need to know of it.
+
+    Attributes:
+        record: the round, one record of `game.state.ROUND_STATE`, which must not change before the decision.
+            It may hold more than the player sees, such as all hands: only what the player sees may be used.
+        player: who decides, absolute.
+        legal: the legal actions.
+        length: length of the game; it determines the last rounds.
+    """
+
+    record: np.void
+    player: int
+    legal: tuple[Action, ...]
+    length: GameLength

@@ -1,0 +1,268 @@
+"""The loop of every training run: resume, step, evaluate, save, show, and stop when asked to.
+
+A `TrainingRun` says what is learned; the loop does the rest. The state is kept in the run's folder, so that a
+run killed at any moment resumes where it was and ends with the same numbers.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final, NamedTuple, Protocol
+
+import msgspec
+
+from game.distribution import require
+from learning.runs.progress import TrainingProgress
+from learning.runs.state import Curves, RunFolder
+
+SAVE_EVERY_S: Final = 120.0
+"""Seconds between two saves of a run's state; a kill loses no more than this."""
+CURVE_STEPS: Final = 20
+"""Steps between two points of the training curves, which show the mean loss over them."""
+RUNS_FOLDER: Final = "runs"
+"""Subfolder of the checkpoint's folder that holds a folder for each run."""
+
+_STATUS: Final = "standing"
+"""Name of the status in a saved state."""
+_AT_ONCE: Final = (
+    f"stopped at once: what was learned since the last save, {SAVE_EVERY_S:.0f} s at most, is lost; "
+    "give the same command again to resume"
+)
+
+
+class RunStatus(msgspec.Struct, kw_only=True):
+    """How far a run is; saved with its weights.
+
+    Attributes:
+        step: steps done.
+        epoch: passes completed.
+        batch: batches of the current pass done.
+        samples: samples learned from.
+        seconds: time spent, over all starts.
+        best: best score of the evaluations; None before the first.
+        worse: evaluations since the best.
+    """
+
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0
+    samples: int = 0
+    seconds: float = 0.0
+    best: float | None = None
+    worse: int = 0
+
+
+class StepResult(NamedTuple):
+    """What a step did.
+
+    Attributes:
+        samples: how many it adds to the run's `done`.
+        loss: their mean loss.
+        rate: the learning rate.
+        evaluate: whether to evaluate now.
+    """
+
+    samples: int
+    loss: float
+    rate: float
+    evaluate: bool
+
+
+class EvaluationResult(NamedTuple):
+    """How good the weights are.
+
+    Attributes:
+        score: what `RunStatus.best` holds.
+        improved: whether the score is better than the best one so far.
+        text: shown beside the progress.
+        curves: values for the curves, by name.
+        metrics: figures for the checkpoint's card.
+    """
+
+    score: float
+    improved: bool
+    text: str
+    curves: Mapping[str, float]
+    metrics: dict[str, float]
+
+
+class TrainingRun(Protocol):
+    """What a run learns, and how it is judged.
+
+    Attributes:
+        title: name shown with the progress.
+        folder: holds the run's state and curves.
+        status: how far the run is. `steps` counts steps, passes, batches and samples; the loop does the rest.
+        patience: evaluations without improvement after which the run stops; 0 for never.
+        total: samples of the whole run.
+    """
+
+    title: str
+    folder: RunFolder
+    status: RunStatus
+    patience: int
+    total: int
+
+    @property
+    def done(self) -> int:
+        """Samples done, of `total`."""
+
+    def steps(self) -> Generator[StepResult]:
+        """The steps that remain, each taken when it is asked for."""
+
+    def evaluate(self) -> EvaluationResult:
+        """Measure the weights as they are."""
+
+    def keep(self, metrics: dict[str, float]) -> None:
+        """Save the weights as the run's checkpoint: they are the best so far."""
+
+    def state(self) -> dict[str, Any]:
+        """Weights and optimiser; everything needed to resume except the status."""
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore what `state` returned."""
+
+
+def check_packages() -> None:
+    """Refuse a run at once, before its data is prepared, if a package that it needs is missing.
+
+    Raises:
+        ConfigError: tensorboard is missing, which draws the curves.
+    """
+    require("tensorboard", "`suzaku train`")
+
+
+def run_folder(out: Path, model: str, identity: Mapping[str, Any]) -> RunFolder:
+    """The folder of a run.
+
+    Args:
+        out: folder of the checkpoint.
+        model: the model in training.
+        identity: everything that determines the run's numbers, as plain values.
+    """
+    return RunFolder(out / RUNS_FOLDER / model, identity)
+
+
+def carry_out(run: TrainingRun, *, quiet: bool = False) -> None:
+    """Take a run to its end, from where an earlier start left off.
+
+    Args:
+        run: the run.
+        quiet: show no progress.
+
+    Raises:
+        ConfigError: the folder holds another run.
+        TrainingError: the state cannot be saved or read.
+        KeyboardInterrupt: a signal asked to stop; the state is saved.
+    """
+    _resume(run)
+    status = run.status
+    progress = TrainingProgress(run.title, run.total, run.done, quiet=quiet)
+    begun = saved = time.monotonic()
+    before = status.seconds
+    with _noticing_signals() as stopped, progress, run.folder.curves(status.step) as curves:
+        drawing = _TrainingCurves(curves, progress)
+        for step in _remaining(run):
+            status.seconds = before + time.monotonic() - begun
+            progress.learned(step.samples, step.loss)
+            drawing.add(status.step, step)
+            if step.evaluate:
+                _evaluate(run, progress, curves)
+            if step.evaluate or stopped.is_set() or time.monotonic() - saved > SAVE_EVERY_S:
+                _save(run)
+                saved = time.monotonic()
+            if stopped.is_set():
+                raise KeyboardInterrupt(
+                    f"stopped: {run.done:,} of {run.total:,} samples are learned and saved in "
+                    f"{run.folder.folder}; give the same command again to resume"
+                )
+    _save(run)
+
+
+def _remaining(run: TrainingRun) -> Iterator[StepResult]:
+    """The steps of a run until it is over or out of patience."""
+    with closing(run.steps()) as steps:
+        while not 0 < run.patience <= run.status.worse:
+            step = next(steps, None)
+            if step is None:
+                return
+            yield step
+
+
+def _evaluate(run: TrainingRun, progress: TrainingProgress, curves: Curves) -> None:
+    """Measure the weights, and keep them if they are the best."""
+    status, found = run.status, run.evaluate()
+    progress.validated(found.text)
+    curves.add(status.step, found.curves)
+    if not found.improved:
+        status.worse += 1
+        return
+    status.best, status.worse = found.score, 0
+    run.keep(found.metrics)
+
+
+def _resume(run: TrainingRun) -> None:
+    state = run.folder.load()
+    if state is None:
+        return
+    run.status = msgspec.convert(state.pop(_STATUS), RunStatus)
+    run.restore(state)
+
+
+def _save(run: TrainingRun) -> None:
+    run.folder.save({**run.state(), _STATUS: msgspec.to_builtins(run.status)})
+
+
+class _TrainingCurves:
+    """Curves of the loss: a point every few steps and at each evaluation, with the mean since the last."""
+
+    def __init__(self, curves: Curves, progress: TrainingProgress) -> None:
+        self._curves, self._progress = curves, progress
+        self._losses: list[float] = []
+
+    def add(self, number: int, step: StepResult) -> None:
+        """Take in a step, and draw a point if it is time.
+
+        Args:
+            number: steps done, this one included.
+            step: the step.
+        """
+        self._losses.append(step.loss)
+        if not step.evaluate and number % CURVE_STEPS:
+            return
+        self._curves.add(
+            number,
+            {
+                "training/loss": sum(self._losses) / len(self._losses),
+                "training/learning_rate": step.rate,
+                "training/samples_per_s": self._progress.speed,
+            },
+        )
+        self._losses = []
+
+
+@contextmanager
+def _noticing_signals() -> Iterator[threading.Event]:
+    """An event set by the first Ctrl-C or SIGTERM; a second Ctrl-C interrupts at once, without saving."""
+    stopped = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stopped
+        return
+
+    def note(number: int, _: FrameType | None) -> None:
+        if stopped.is_set() and number == signal.SIGINT:
+            raise KeyboardInterrupt(_AT_ONCE)
+        stopped.set()
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,185 @@
+"""Both kinds of training run, as the loop carries them out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from bot import cli
+from learning.corpus.build import build
+from learning.corpus.reader import Corpus
+from learning.reward.training import RewardPlan, train_reward
+from learning.runs.descent import Descent
+from learning.runs.state import CURVES_FOLDER, STATE_FILE, RunFolder
+from learning.supervised.plan import TrainingPlan, make_plan
+from learning.supervised.run import train
+from tests.learning.corpus.games import MODERN, texts, write_shard
+
+pytestmark = pytest.mark.usefixtures("restore_logs")
+EARLIER = Path(__file__).parent / "data"
+"""Two stopped runs of an earlier version: discards after 3 of 6 steps, rewards after 2 of 4 passes.
+
+They learned from the first 54 games of ``houou-01``, with one thread.
+"""
+GAMES = 54
+STEPS_LEFT = {"discard": 3, "reward": 14}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("loop")
+    build([write_shard(place / "a.jsonl.zst", texts(MODERN, GAMES))], place / "corpus", workers=1)
+    return place / "corpus"
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def discard_plan() -> TrainingPlan:
+    sizes: dict[str, Any] = {"width": 2, "depth": 1, "batch_size": 64, "samples": 384, "warm_up": 2}
+    return make_plan(
+        "discard", precision="fp32", preset="tiny", validate_every=128, validation_rows=200, **sizes
+    )
+
+
+def reward_plan(**settings: Any) -> RewardPlan:
+    return RewardPlan(hidden=6, dense=5, batch_games=8, patience=0, **{"epochs": 4, **settings})
+
+
+def carry_out(model: str, folder: Path, out: Path) -> None:
+    if model == "reward":
+        train_reward(reward_plan(), Corpus(folder), out, quiet=True)
+    else:
+        train(discard_plan(), Corpus(folder), out, quiet=True)
+
+
+def last_state(out: Path, model: str) -> dict[str, Any]:
+    state: dict[str, Any] = torch.load(out / "runs" / model / STATE_FILE, weights_only=True)
+    return state
+
+
+def stop_at(patch: pytest.MonkeyPatch, step: int, number: int = signal.SIGTERM) -> None:
+    left, real = [step], Descent.step
+
+    def counted(*args: Any) -> float:
+        left[0] -= 1
+        if left[0] == 0:
+            os.kill(os.getpid(), number)
+        return real(*args)
+
+    patch.setattr(Descent, "step", counted)
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.parametrize("model", ["discard", "reward"])
+def test_a_run_of_an_earlier_version_resumes_and_ends_with_the_same_numbers(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    carry_out(model, folder, tmp_path / "whole")
+    shutil.copytree(EARLIER, tmp_path / "earlier")
+    taken, real = [0], Descent.step
+
+    def counted(*args: Any) -> float:
+        taken[0] += 1
+        return real(*args)
+
+    monkeypatch.setattr(Descent, "step", counted)
+    carry_out(model, folder, tmp_path / "earlier")
+    assert taken[0] == STEPS_LEFT[model]
+    ours, theirs = last_state(tmp_path / "whole", model), last_state(tmp_path / "earlier", model)
+    assert ours["network"].keys() == theirs["network"].keys()
+    for name, weights in ours["network"].items():
+        assert torch.allclose(weights, theirs["network"][name], rtol=1e-4, atol=1e-6), name
+    status, earlier = ours["standing"], theirs["standing"]
+    assert status == {
+        **earlier,
+        "best": pytest.approx(earlier["best"], rel=1e-4),
+        "seconds": status["seconds"],
+    }
+
+
+def test_a_reward_run_stopped_within_a_pass_ends_with_the_same_numbers(folder: Path, tmp_path: Path) -> None:
+    carry_out("reward", folder, tmp_path / "whole")
+    with pytest.MonkeyPatch.context() as patch:
+        stop_at(patch, 9)
+        with pytest.raises(
+            KeyboardInterrupt, match=r"^stopped: [\d,]+ of [\d,]+ samples are learned and saved"
+        ):
+            carry_out("reward", folder, tmp_path / "parts")
+    standing = last_state(tmp_path / "parts", "reward")["standing"]
+    assert (standing["step"], standing["epoch"], standing["batch"]) == (9, 1, 2)
+    carry_out("reward", folder, tmp_path / "parts")
+    ours, theirs = (last_state(tmp_path / name, "reward") for name in ("whole", "parts"))
+    assert all(torch.equal(weights, theirs["network"][name]) for name, weights in ours["network"].items())
+    assert ours["standing"]["best"] == theirs["standing"]["best"]
+
+
+def test_ctrl_c_on_the_reward_command_saves_and_the_same_command_resumes(
+    folder: Path, tmp_path: Path
+) -> None:
+    args = [
+        "train",
+        "reward",
+        "--corpus",
+        str(folder),
+        "--out",
+        str(tmp_path),
+        "--hidden",
+        "4",
+        "--dense",
+        "4",
+    ]
+    args += ["--epochs", "2", "--batch-games", "8"]
+    with pytest.MonkeyPatch.context() as patch:
+        stop_at(patch, 2, signal.SIGINT)
+        result = CliRunner().invoke(cli.app, args)
+    assert result.exit_code == cli.EXIT_INTERRUPTED
+    state = tmp_path / "runs" / "reward"
+    assert f"samples are learned and saved in {state}; give the same command again to resume" in result.stderr
+    assert CliRunner().invoke(cli.app, args).exit_code == 0
+
+
+def test_a_second_ctrl_c_stops_at_once_and_says_what_is_lost(folder: Path, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        real = Descent.step
+
+        def twice(*args: Any) -> float:
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+            return real(*args)
+
+        patch.setattr(Descent, "step", twice)
+        with pytest.raises(KeyboardInterrupt, match=r"^stopped at once: .* 120 s at most, is lost"):
+            carry_out("discard", folder, tmp_path)
+    assert not (tmp_path / "runs" / "discard" / STATE_FILE).exists()
+
+
+def test_a_reward_run_draws_its_curves(folder: Path, tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    carry_out("reward", folder, tmp_path)
+    curves = EventAccumulator(str(tmp_path / "runs" / "reward" / CURVES_FOLDER)).Reload()
+    assert [point.step for point in curves.Scalars("training/loss")] == [7, 14, 20, 21, 28]
+    assert [point.step for point in curves.Scalars("validation/root_error")] == [7, 14, 21, 28]
+
+
+def test_the_state_saved_at_an_evaluation_counts_the_evaluation(folder: Path, tmp_path: Path) -> None:
+    seen: list[Mapping[str, Any]] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RunFolder, "save", lambda _, state: seen.append(dict(state["standing"])))
+        carry_out("discard", folder, tmp_path)
+    assert [status["step"] for status in seen] == [2, 4, 6, 6]
+    assert all(status["best"] is not None for status in seen)
