@@ -1,146 +1,314 @@
 """A trained network rewritten as few matrix products: the same answers in half the time.
 
-The form that trains best is not the fastest to run. Here batch normalisation is folded into the convolutions,
-and a convolution over three neighbouring kinds is one product of ``[B * 34, 3 * width]`` windows with its
-weights, in reused buffers. For a single position, torch's own convolution spends most of its time on setup;
-ONNX Runtime is no faster than this code (`docs/measurements.md`).
+The form that trains best is not the fastest to run. Here batch normalisation is folded into the convolutions, and a
+convolution over three neighbouring kinds is one product of ``[columns, 3 * width]`` windows with its weights. What
+lies between two products is one pass over memory (`policies.fused_kernels`). For a single position, torch's own
+convolution spends most of its time on setup; ONNX Runtime is no faster than this code (`docs/measurements.md`).
+
+In bf16 only the operands of the products are rounded; sums between blocks stay float32.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from policies import fused_kernels as kernels
 from policies.features.table import KINDS, ONE
-from policies.networks import DiscardHead, Network, ResidualBlock, YesNoHead
+from policies.networks import Network, Precision, SuitsArchitecture
+from policies.towers.pooled import HONOURS, RANKS, SUITED, SUITS, PooledBlock, PooledContext
+from policies.towers.residual import NARROW, TAPS, DiscardHead, ResidualBlock, YesNoHead
+from policies.towers.suits import SuitsBlock, SuitsConvolution, SuitsDiscardHead, SuitsNorm, SuitsYesNoHead
 
-_TAPS: Final = 3
-_PADDED: Final = KINDS + _TAPS - 1
-_EDGE: Final = _TAPS // 2
+_Floats: TypeAlias = NDArray[np.float32]
 
-
-class _LinearLayer(NamedTuple):
-    """``weight [inputs, outputs]`` and ``bias [outputs]``."""
-
-    weight: Tensor
-    bias: Tensor
+_DTYPES: Final[dict[Precision, torch.dtype]] = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
 class FusedNetwork:
-    """Computes a network's logits for the encoder's planes; cannot be trained.
+    """Computes a network's logits for the encoder's planes, on the CPU; cannot be trained.
 
     Args:
         network: as trained; not changed.
         blank: planes of its input to ignore.
-        device: where to compute.
+        precision: of the operands of its products.
     """
 
-    def __init__(
-        self, network: Network, blank: Sequence[int] = (), device: torch.device | str = "cpu"
-    ) -> None:
+    def __init__(self, network: Network, blank: Sequence[int] = (), precision: Precision = "fp32") -> None:
         self.architecture = network.architecture
-        self.device = torch.device(device)
+        self._apart = isinstance(network.architecture, SuitsArchitecture)
+        self._length = RANKS if self._apart else KINDS
+        self._stripped = SUITED if self._apart else KINDS
+        by_suit = network.architecture.by_suit if isinstance(network.architecture, SuitsArchitecture) else ()
+        self._by_suit = np.array(by_suit, np.int64)
+        dtype = _DTYPES[precision]
         with torch.inference_mode():
-            stem = _folded(network.stem, network.stem_norm)
-            # planes use 255 for 1
-            weight = (stem.weight / ONE).view(_TAPS, self.architecture.planes, -1)
-            weight[:, list(blank)] = 0.0
-            self._stem = self._placed(_LinearLayer(weight.flatten(0, 1), stem.bias))
-            self._tower = [
-                (
-                    self._placed(_folded(block.first, block.first_norm)),
-                    self._placed(_folded(block.second, block.second_norm)),
-                )
-                for block in _blocks(network)
-            ]
-            self._head = [self._placed(layer) for layer in _head(network.head)]
+            stem = _stem(network, blank)
+            self._stem = _PairedLayer(
+                # [3 * planes, width] becomes [planes, 3 * width]: shifted after the product, not before
+                _Layer(
+                    stem.columns.weight.unflatten(0, (TAPS, -1)).transpose(0, 1).flatten(1),
+                    stem.columns.bias,
+                ),
+                stem.honours,
+            ).to(dtype)
+            self._blocks = [_block(block).to(dtype) for block in network.tower]
+            self._head = [layer.to(dtype) for layer in _head(network.head)]
 
     def __call__(self, planes: Tensor) -> Tensor:
         """Score the answers.
 
         Args:
-            planes: ``[B, planes, 34]`` uint8, 255 for 1, on any device.
+            planes: ``[B, planes, 34]`` uint8, 255 for 1.
 
         Returns:
-            ``[B, 34]`` or ``[B, 2]`` logits, on the network's device.
+            ``[B, 34]`` or ``[B, 2]`` logits.
         """
         with torch.inference_mode():
-            return self._head_of(self._tower_of(self._stem_of(planes)), len(planes))
+            x = self._stem_of(planes)
+            self._tower_of(x)
+            return self._discards(x) if self.architecture.outputs == KINDS else self._answers(x)
 
-    def _stem_of(self, planes: Tensor) -> Tensor:
-        """``[B * 34, width]`` after the first convolution."""
+    def _stem_of(self, planes: Tensor) -> _Floats:
+        """``[B, 34, width]`` after the first convolution."""
         batch, channels = planes.shape[:2]
-        padded = torch.zeros(batch, _PADDED, channels, device=self.device)
-        padded[:, _EDGE:-_EDGE] = planes.to(self.device).transpose(1, 2)
-        windows = _windows(padded).reshape(batch * KINDS, _TAPS * channels)
-        return torch.addmm(self._stem.bias, windows, self._stem.weight).relu_()
-
-    def _tower_of(self, x: Tensor) -> Tensor:
-        batch, width = len(x) // KINDS, x.shape[1]
-        padded = torch.zeros(batch, _PADDED, width, device=self.device)
-        middle, moving = padded[:, _EDGE:-_EDGE], _windows(padded)
-        windows = torch.empty(batch * KINDS, _TAPS * width, device=self.device)
-        gathered = windows.view(moving.shape)
-        inner = torch.empty_like(x)
-        for first, second in self._tower:
-            middle.copy_(x.view(middle.shape))
-            gathered.copy_(moving)
-            torch.addmm(first.bias, windows, first.weight, out=inner)
-            torch.clamp_min(inner.view(middle.shape), 0.0, out=middle)
-            gathered.copy_(moving)
-            x.addmm_(windows, second.weight).add_(second.bias).relu_()
+        width = self.architecture.width
+        columns, honours = self._pair(batch, channels)
+        kernels.columns_of_planes(planes.numpy(), self._by_suit, columns, honours)
+        taps, lone = _empty(len(columns), TAPS * width), _empty(len(honours), width)
+        self._stem.columns.multiply(columns, taps)
+        self._stem.honours.multiply(honours, lone)
+        x = _empty(batch, KINDS, width)
+        kernels.begin(taps, lone, self._stem.columns.added, self._stem.honours.added, self._length, x)
         return x
 
-    def _head_of(self, x: Tensor, batch: int) -> Tensor:
-        narrow, *dense = self._head
-        x = torch.addmm(narrow.bias, x, narrow.weight).view(batch, -1)
-        for layer in dense:
-            x = torch.addmm(layer.bias, x.relu_(), layer.weight)
-        return x
+    def _tower_of(self, x: _Floats) -> None:
+        """Let all blocks change ``[B, 34, width]``."""
+        batch, _, width = x.shape
+        windows, honours = self._pair(batch, TAPS * width)[0], self._pair(batch, width)[1]
+        sums, honour_sums = self._pair(batch, width)
+        suits, whole = _empty(batch * SUITS, width), _empty(batch, 2 * width)
+        own_added, whole_added = _empty(0, width), _empty(0, 2 * width)
+        for block in self._blocks:
+            kernels.spread(x, self._length, windows, honours)
+            if block.context is not None:
+                own_added, whole_added = np.empty_like(suits), np.empty_like(whole)
+                kernels.pool(x, suits, whole)
+                block.context.own.multiply(suits, own_added)
+                block.context.whole.multiply(whole, whole_added)
+            first, second = block.first, block.second
+            first.columns.multiply(windows, sums)
+            first.honours.multiply(honours, honour_sums)
+            kernels.activate(
+                sums,
+                honour_sums,
+                first.columns.added,
+                first.honours.added,
+                own_added,
+                whole_added,
+                self._length,
+                windows,
+                honours,
+            )
+            second.columns.multiply(windows, sums)
+            second.honours.multiply(honours, honour_sums)
+            kernels.add(sums, honour_sums, second.columns.added, second.honours.added, x)
 
-    def _placed(self, layer: _LinearLayer) -> _LinearLayer:
-        return _LinearLayer(*(tensor.detach().float().contiguous().to(self.device) for tensor in layer))
+    def _discards(self, x: _Floats) -> Tensor:
+        (score,) = self._head
+        each = score(torch.from_numpy(x).view(-1, x.shape[2])).view(len(x), KINDS, -1)
+        return torch.cat([each[:, :SUITED, 0], each[:, SUITED:, -1]], 1)
+
+    def _answers(self, x: _Floats) -> Tensor:
+        narrow, *dense, answer = self._head
+        each = narrow(torch.from_numpy(x).view(-1, x.shape[2])).relu_().view(len(x), KINDS, -1)
+        if self._apart:
+            suits, honours = dense
+            of_suits = suits(each[:, :SUITED, :NARROW].reshape(len(x) * SUITS, -1)).view(len(x), SUITS, -1)
+            hidden = of_suits.sum(1) + honours(each[:, SUITED:, NARROW:].flatten(1))
+        else:
+            hidden = dense[0](each.flatten(1))
+        return answer(hidden.relu_())
+
+    def _pair(self, batch: int, channels: int) -> tuple[_Floats, _Floats]:
+        """Rows for the columns on strips, and for the honours that stand alone."""
+        return _empty(batch * self._stripped, channels), _empty(batch * (KINDS - self._stripped), channels)
 
 
-def _windows(padded: Tensor) -> Tensor:
-    """``[B, 36, C]`` viewed as ``[B, 34, 3 * C]``: each kind with its neighbours."""
-    batch, _, channels = padded.shape
-    return padded.as_strided((batch, KINDS, _TAPS * channels), (_PADDED * channels, channels, 1))
+class _Layer(NamedTuple):
+    """``weight [inputs, outputs]`` and ``bias [outputs]``."""
+
+    weight: Tensor
+    bias: Tensor
+
+    def to(self, dtype: torch.dtype) -> _Layer:
+        """The layer with its weight in a type and its bias in float32."""
+        weight = self.weight.detach().to(dtype).contiguous()
+        return _Layer(weight, self.bias.detach().float().contiguous())
+
+    @property
+    def added(self) -> _Floats:
+        """The bias."""
+        values: _Floats = self.bias.numpy()
+        return values
+
+    def multiply(self, rows: _Floats, out: _Floats) -> None:
+        """The product with the weight, without bias."""
+        source, target = torch.from_numpy(rows), torch.from_numpy(out)
+        if self.weight.dtype == torch.float32:
+            torch.mm(source, self.weight, out=target)
+        else:
+            target.copy_(source.to(self.weight.dtype) @ self.weight)
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """``[rows, outputs]`` with bias."""
+        return (rows.to(self.weight.dtype) @ self.weight).float().add_(self.bias)
 
 
-def _blocks(network: Network) -> list[ResidualBlock]:
-    return [block for block in network.tower if isinstance(block, ResidualBlock)]
+class _PairedLayer(NamedTuple):
+    """A layer of the columns on strips, and one of the honours that stand alone."""
+
+    columns: _Layer
+    honours: _Layer
+
+    def to(self, dtype: torch.dtype) -> _PairedLayer:
+        """Both in a type."""
+        return _PairedLayer(self.columns.to(dtype), self.honours.to(dtype))
 
 
-def _folded(convolution: nn.Conv1d, norm: nn.BatchNorm1d) -> _LinearLayer:
-    """A convolution and the normalisation after it as one layer over windows."""
+class _Context(NamedTuple):
+    """Pooled context: what a suit's mean adds to it, and what the means of the whole hand add to every column."""
+
+    own: _Layer
+    whole: _Layer
+
+    def to(self, dtype: torch.dtype) -> _Context:
+        """Both in a type."""
+        return _Context(self.own.to(dtype), self.whole.to(dtype))
+
+
+class _Block(NamedTuple):
+    """A residual block."""
+
+    first: _PairedLayer
+    second: _PairedLayer
+    context: _Context | None
+
+    def to(self, dtype: torch.dtype) -> _Block:
+        """All in a type."""
+        context = self.context.to(dtype) if self.context is not None else None
+        return _Block(self.first.to(dtype), self.second.to(dtype), context)
+
+
+def _empty(*shape: int) -> _Floats:
+    return np.empty(shape, np.float32)
+
+
+def _stem(network: Network, blank: Sequence[int]) -> _PairedLayer:
+    """The first layer over planes in which 255 stands for 1."""
+    convolution = (
+        network.stem.convolution if isinstance(network.architecture, SuitsArchitecture) else network.stem
+    )
+    folded, planes = _folded(convolution, network.stem_norm), network.architecture.planes
+    layers = []
+    for layer in folded:
+        weight = (layer.weight / ONE).view(-1, planes, layer.weight.shape[1])
+        weight[:, list(blank)] = 0.0
+        layers.append(_Layer(weight.flatten(0, 1), layer.bias))
+    return _PairedLayer(*layers)
+
+
+def _block(block: nn.Module) -> _Block:
+    assert isinstance(block, ResidualBlock | SuitsBlock)
+    first = _folded(block.first, block.first_norm)
+    context = None
+    if isinstance(block, PooledBlock | SuitsBlock):
+        context = _context(block.context, *_scales(block.first_norm))
+    return _Block(first, _folded(block.second, block.second_norm), context)
+
+
+def _folded(convolution: nn.Module, norm: nn.Module) -> _PairedLayer:
+    """A convolution and the normalisation after it as one layer over windows, or one for each part."""
+    if isinstance(convolution, SuitsConvolution):
+        assert isinstance(norm, SuitsNorm)
+        return _PairedLayer(
+            _folded_one(convolution.suits.weight.squeeze(2), norm.suits),
+            _folded_one(convolution.honours.weight.squeeze(2), norm.honours),
+        )
+    assert isinstance(convolution, nn.Conv1d)
+    assert isinstance(norm, nn.BatchNorm1d)
+    none = _Layer(
+        torch.zeros(convolution.in_channels, convolution.out_channels), torch.zeros(norm.num_features)
+    )
+    return _PairedLayer(_folded_one(convolution.weight, norm), none)
+
+
+def _folded_one(weight: Tensor, norm: nn.BatchNorm1d | nn.BatchNorm2d) -> _Layer:
+    """``weight [outputs, inputs, taps]`` and the normalisation after it."""
+    scale = _scale(norm)
     assert norm.running_mean is not None
+    scaled = weight * scale[:, None, None]
+    return _Layer(scaled.permute(2, 1, 0).reshape(-1, len(weight)), norm.bias - norm.running_mean * scale)
+
+
+def _scales(norm: nn.Module) -> tuple[Tensor, Tensor]:
+    """What normalisation multiplies the columns of the suits and of the honours by."""
+    if isinstance(norm, SuitsNorm):
+        return _scale(norm.suits), _scale(norm.honours)
+    assert isinstance(norm, nn.BatchNorm1d)
+    return _scale(norm), _scale(norm)
+
+
+def _scale(norm: nn.BatchNorm1d | nn.BatchNorm2d) -> Tensor:
     assert norm.running_var is not None
-    scale = norm.weight * torch.rsqrt(norm.running_var + norm.eps)
-    weight = convolution.weight * scale[:, None, None]
-    bias = norm.bias - norm.running_mean * scale
-    return _LinearLayer(weight.permute(2, 1, 0).reshape(-1, len(weight)), bias)
+    return norm.weight * torch.rsqrt(norm.running_var + norm.eps)
 
 
-def _head(head: nn.Module) -> list[_LinearLayer]:
-    """The layers of a head: the first over the channels of each kind, the others over all kinds."""
+def _context(context: PooledContext, suits: Tensor, honours: Tensor) -> _Context:
+    """Pooled context, scaled as by the normalisation after it."""
+    own = context.own_suit.weight * suits[:, None]
+    whole = torch.cat([context.suits.weight * suits[:, None], context.honours.weight * honours[:, None]])
+    none = torch.zeros(len(whole))
+    return _Context(_Layer(own.t(), none[: len(own)]), _Layer(whole.t(), none))
+
+
+def _head(head: nn.Module) -> list[_Layer]:
+    """The layers of a head: the first over the channels of each kind, the others over all kinds.
+
+    Networks store kinds together for each channel; here channels are together for each kind.
+    """
     if isinstance(head, DiscardHead):
         return [_over_channels(head.score)]
-    assert isinstance(head, YesNoHead)
-    narrow = _over_channels(head.narrow)
-    hidden, channels = len(head.dense.weight), len(narrow.bias)
-    # the network stores kinds together for each channel, here channels are together for each kind
-    by_kind = head.dense.weight.view(hidden, channels, KINDS).transpose(1, 2).reshape(hidden, -1)
-    return [
-        narrow,
-        _LinearLayer(by_kind.t(), head.dense.bias),
-        _LinearLayer(head.answer.weight.t(), head.answer.bias),
-    ]
+    if isinstance(head, SuitsDiscardHead):
+        return [_over_channels(head.suits, head.honours)]
+    answer: nn.Linear
+    if isinstance(head, YesNoHead):
+        answer = head.answer
+        return [_over_channels(head.narrow), _by_kind(head.dense, KINDS), _dense(answer)]
+    assert isinstance(head, SuitsYesNoHead)
+    narrow = _over_channels(head.narrow["suits"], head.narrow["honours"])  # type: ignore[arg-type]
+    return [narrow, _by_kind(head.suits, RANKS), _by_kind(head.honours, HONOURS), _dense(head.answer)]
 
 
-def _over_channels(convolution: nn.Conv1d) -> _LinearLayer:
-    assert convolution.bias is not None
-    return _LinearLayer(convolution.weight.squeeze(2).t(), convolution.bias)
+def _over_channels(*convolutions: nn.Conv1d | nn.Conv2d) -> _Layer:
+    """Convolutions of single columns beside each other."""
+    weights, biases = [], []
+    for convolution in convolutions:
+        assert convolution.bias is not None
+        weights.append(convolution.weight.flatten(1).t())
+        biases.append(convolution.bias)
+    return _Layer(torch.cat(weights, 1), torch.cat(biases))
+
+
+def _by_kind(dense: nn.Linear, kinds: int) -> _Layer:
+    weight = dense.weight.unflatten(1, (-1, kinds)).transpose(1, 2).flatten(1).t()
+    return _Layer(weight, dense.bias if dense.bias is not None else torch.zeros(len(dense.weight)))
+
+
+def _dense(layer: nn.Linear) -> _Layer:
+    return _Layer(layer.weight.t(), layer.bias)

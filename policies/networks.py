@@ -1,8 +1,8 @@
-"""The networks of the five models: a residual tower over the 34 tile kinds, with one of two heads.
+"""The networks of the five models: a tower over the 34 tile kinds, with one of two heads.
 
-After Suphx: convolutions over three neighbouring kinds, no pooling, because each column has its own meaning;
-one score per kind for the discard, "no" and "yes" for the other four. Width and depth are free: 256×50 is the
-paper's size, 64×6 a size for playing and training on a CPU.
+After Suphx: no pooling of columns, because each has its own meaning; one score per kind for the discard, "no" and
+"yes" for the other four. The tower is one of `policies.towers`; width and depth are free: 256×50 is the paper's
+size, 64×6 a size for playing and training on a CPU.
 
 Each convolution of the tower is followed by batch normalisation. In play a network uses the averages from
 training (``eval``), so a position gives the same numbers alone and in a batch.
@@ -12,30 +12,30 @@ Source: Suphx, arXiv:2003.13590, section 2.2, figures 4 and 5, table 2.
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import msgspec
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from policies.features.table import KINDS, ONE
+from policies.features.table import ONE, SETS, Axis
+from policies.towers import residual, suits
+from policies.towers.pooled import PooledBlock
+from policies.towers.residual import YES_NO
 
 Outputs: TypeAlias = Literal[2, 34]
+TowerName: TypeAlias = Literal["residual", "pooled", "suits"]
+TOWERS: Final[tuple[TowerName, ...]] = get_args(TowerName)
 
 DISCARDS: Final = 34
 """Outputs of the discard model: a score for each kind."""
-YES_NO: Final = 2
-"""Outputs of the other models: scores of "no" and of "yes"."""
 YES: Final = 1
-
-_TAPS: Final = 3
-_NARROW: Final = 32
-"""Channels that remain before a yes/no head combines all kinds."""
 
 
 class Architecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="residual"):
-    """What a network is built from.
+    """What a network is built from, here with convolutions along all 34 columns.
 
     Attributes:
         planes: number of input planes.
@@ -50,58 +50,99 @@ class Architecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=
     depth: int
 
 
-class ResidualBlock(nn.Module):
-    """Two convolutions with a skip connection."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.first = _convolution(width, width)
-        self.first_norm = _norm(width)
-        self.second = _convolution(width, width)
-        self.second_norm = _norm(width)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """``[B, width, 34]`` to the same shape."""
-        inner = functional.relu(self.first_norm(self.first(x)))
-        change: Tensor = self.second_norm(self.second(inner))
-        return functional.relu(x + change)
+class PooledArchitecture(Architecture, frozen=True, forbid_unknown_fields=True, tag="pooled"):
+    """The same with pooled context in each block."""
 
 
-class DiscardHead(nn.Module):
-    """One score for each tile kind."""
+class SuitsArchitecture(Architecture, frozen=True, forbid_unknown_fields=True, tag="suits"):
+    """Suits apart, with pooled context in each block.
 
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.score = nn.Conv1d(width, 1, 1)
+    Attributes:
+        by_suit: the first plane of each group of three that has one plane a suit, as `suit_planes` finds them.
+    """
 
-    def forward(self, x: Tensor) -> Tensor:
-        """``[B, width, 34]`` to ``[B, 34]``."""
-        scores: Tensor = self.score(x)
-        return scores.squeeze(1)
+    by_suit: tuple[int, ...] = ()
 
 
-class YesNoHead(nn.Module):
-    """Scores of "no" and "yes" to one question."""
+class _Layers(NamedTuple):
+    """The layers of a tower and the activation between them."""
 
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        hidden = 4 * width
-        self.narrow = nn.Conv1d(width, _NARROW, 1)
-        self.dense = nn.Linear(_NARROW * KINDS, hidden)
-        self.answer = nn.Linear(hidden, YES_NO)
+    stem: Callable[[Any], nn.Module]
+    norm: Callable[[int], nn.Module]
+    block: Callable[[int], nn.Module]
+    discard_head: Callable[[int], nn.Module]
+    yes_no_head: Callable[[int], nn.Module]
+    relu: Callable[[Any], Any]
 
-    def forward(self, x: Tensor) -> Tensor:
-        """``[B, width, 34]`` to ``[B, 2]``."""
-        flat = functional.relu(self.narrow(x)).flatten(1)
-        scores: Tensor = self.answer(functional.relu(self.dense(flat)))
-        return scores
+
+_RESIDUAL: Final = _Layers(
+    lambda shape: residual.convolution(shape.planes, shape.width),
+    residual.norm,
+    residual.ResidualBlock,
+    residual.DiscardHead,
+    residual.YesNoHead,
+    functional.relu,
+)
+_LAYERS: Final[Mapping[type[Architecture], _Layers]] = {
+    Architecture: _RESIDUAL,
+    PooledArchitecture: _RESIDUAL._replace(block=PooledBlock),
+    SuitsArchitecture: _Layers(
+        lambda shape: suits.SuitsStem(shape.planes, shape.width, shape.by_suit),
+        suits.SuitsNorm,
+        suits.SuitsBlock,
+        suits.SuitsDiscardHead,
+        suits.SuitsYesNoHead,
+        suits.relu,
+    ),
+}
+
+
+def architecture_of(
+    tower: TowerName, features: str, outputs: Outputs, width: int, depth: int
+) -> Architecture:
+    """The architecture of a network that sees a feature set.
+
+    Args:
+        tower: its name.
+        features: name of the feature set.
+        outputs: 34 for discards, 2 for yes and no.
+        width: channels of the tower.
+        depth: blocks of the tower.
+    """
+    planes = SETS[features].planes
+    if tower == "residual":
+        return Architecture(planes, outputs, width, depth)
+    if tower == "pooled":
+        return PooledArchitecture(planes, outputs, width, depth)
+    return SuitsArchitecture(planes, outputs, width, depth, suit_planes(features))
+
+
+def tower_of(architecture: Architecture) -> TowerName:
+    """The name of an architecture's tower.
+
+    >>> tower_of(Architecture(239, 34, 64, 6)), tower_of(SuitsArchitecture(239, 34, 64, 6))
+    ('residual', 'suits')
+    """
+    if isinstance(architecture, SuitsArchitecture):
+        return "suits"
+    return "pooled" if isinstance(architecture, PooledArchitecture) else "residual"
+
+
+def suit_planes(features: str) -> tuple[int, ...]:
+    """The first plane of each group of a feature set that has one plane a suit.
+
+    >>> suit_planes("lite-239/1")
+    (4,)
+    """
+    chosen = SETS[features]
+    return tuple(chosen.at(group.id) for group in chosen.groups if group.axis is Axis.SUITS)
 
 
 class Network(nn.Module):
     """One of the five models.
 
     Args:
-        architecture: its sizes.
+        architecture: its tower and sizes.
 
     Raises:
         ValueError: a size is not positive.
@@ -112,11 +153,12 @@ class Network(nn.Module):
         if min(architecture.planes, architecture.width, architecture.depth) < 1:
             raise ValueError(f"planes, width and depth must be at least 1: {architecture}")
         self.architecture = architecture
-        width = architecture.width
-        self.stem = _convolution(architecture.planes, width)
-        self.stem_norm = _norm(width)
-        self.tower = nn.Sequential(*(ResidualBlock(width) for _ in range(architecture.depth)))
-        self.head = DiscardHead(width) if architecture.outputs == DISCARDS else YesNoHead(width)
+        layers, width = _LAYERS[type(architecture)], architecture.width
+        self.stem = layers.stem(architecture)
+        self.stem_norm = layers.norm(width)
+        self.tower = nn.Sequential(*(layers.block(width) for _ in range(architecture.depth)))
+        self.head = (layers.discard_head if architecture.outputs == DISCARDS else layers.yes_no_head)(width)
+        self._relu = layers.relu
 
     def forward(self, x: Tensor) -> Tensor:
         """Score the answers.
@@ -127,8 +169,17 @@ class Network(nn.Module):
         Returns:
             ``[B, 34]`` or ``[B, 2]`` logits. Masking illegal actions is left to the caller.
         """
-        scores: Tensor = self.head(self.tower(functional.relu(self.stem_norm(self.stem(x)))))
+        scores: Tensor = self.head(self.tower(self._relu(self.stem_norm(self.stem(x)))))
         return scores
+
+
+def is_plane_weight(name: str) -> bool:
+    """Whether a tensor of a network, by its name, has the input planes as its second axis.
+
+    >>> [is_plane_weight(name) for name in ("stem.weight", "stem.convolution.suits.weight", "stem_norm.weight")]
+    [True, True, False]
+    """
+    return name.startswith("stem.")
 
 
 def as_input(planes: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
@@ -146,13 +197,21 @@ def parameters_of(network: nn.Module) -> int:
     return sum(parameter.numel() for parameter in network.parameters())
 
 
-def _convolution(inputs: int, outputs: int) -> nn.Conv1d:
-    layer = nn.Conv1d(inputs, outputs, _TAPS, padding=_TAPS // 2, bias=False)
-    nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
-    return layer
-
-
-def _norm(width: int) -> nn.BatchNorm1d:
-    layer = nn.BatchNorm1d(width)
-    layer.num_batches_tracked = None  # only averages without momentum use the batch count
-    return layer
+__all__ = [
+    "DISCARDS",
+    "TOWERS",
+    "YES",
+    "YES_NO",
+    "Architecture",
+    "Network",
+    "Outputs",
+    "PooledArchitecture",
+    "SuitsArchitecture",
+    "TowerName",
+    "architecture_of",
+    "as_input",
+    "is_plane_weight",
+    "parameters_of",
+    "suit_planes",
+    "tower_of",
+]

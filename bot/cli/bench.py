@@ -18,7 +18,7 @@ from bot.cli.options import (
     reported,
     seed_of,
 )
-from bot.cli.training_options import FeatureSet, Precision, Preset, TrainingSeed
+from bot.cli.training_options import FeatureSet, Precision, Preset, Tower, TrainingSeed
 
 bench = typer.Typer(help="Run benchmarks.", no_args_is_help=True)
 
@@ -165,6 +165,7 @@ def measure_training(
         str, typer.Option(help="Model to train: discard, riichi, chi, pon or kan.", metavar="NAME")
     ] = "discard",
     preset: Preset = "small",
+    tower: Tower = "suits",
     features: FeatureSet = "",
     precision: Precision = "auto",
     seconds: Annotated[
@@ -182,5 +183,7 @@ def measure_training(
     from learning.supervised.training_bench import bench_training, print_training
 
     set_up_logs()
-    plan = make_plan(model, preset=preset, features=features or None, precision=precision, seed=seed)
+    plan = make_plan(
+        model, preset=preset, tower=tower, features=features or None, precision=precision, seed=seed
+    )
     return print_training(bench_training(plan, folder, seconds=seconds), as_json=as_json)

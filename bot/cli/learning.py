@@ -37,6 +37,7 @@ from bot.cli.training_options import (
     Passes,
     Precision,
     Preset,
+    Tower,
     TowerFrom,
     TrainingSeed,
     ValidateEvery,
@@ -126,6 +127,7 @@ def add_training_command(model: str) -> None:
         folder: CorpusFolder,
         out: CheckpointFolder,
         preset: Preset = "small",
+        tower: Tower = "suits",
         width: Width = None,
         depth: Depth = None,
         features: FeatureSet = "",
@@ -172,6 +174,7 @@ def add_training_command(model: str) -> None:
         plan = make_plan(
             model,
             preset=preset,
+            tower=tower,
             precision=precision,
             selection={
                 "rooms": tuple(room or ()),

@@ -18,6 +18,10 @@ TrainingSeed: TypeAlias = Annotated[int, seed_of("weights, sample order and tile
 Preset: TypeAlias = Annotated[
     str, typer.Option(help="Network size: tiny, small, medium or paper.", metavar="NAME")
 ]
+Tower: TypeAlias = Annotated[
+    str,
+    typer.Option(help="Body of the network: residual, pooled or suits.", metavar="NAME"),
+]
 FeatureSet: TypeAlias = Annotated[
     str, typer.Option(help="Feature set; default: the model's lite set.", metavar="NAME")
 ]

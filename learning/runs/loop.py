@@ -138,15 +138,18 @@ def check_packages() -> None:
     require("tensorboard", "`suzaku train`")
 
 
-def run_folder(out: Path, model: str, identity: Mapping[str, Any]) -> RunFolder:
+def run_folder(
+    out: Path, model: str, identity: Mapping[str, Any], added: Mapping[str, Any] | None = None
+) -> RunFolder:
     """The folder of a run.
 
     Args:
         out: folder of the checkpoint.
         model: the model in training.
         identity: everything that determines the run's numbers, as plain values.
+        added: the value that a setting had before it existed, by its name.
     """
-    return RunFolder(out / RUNS_FOLDER / model, identity)
+    return RunFolder(out / RUNS_FOLDER / model, identity, added)
 
 
 def carry_out(run: TrainingRun, *, quiet: bool = False) -> None:

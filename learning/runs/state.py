@@ -27,11 +27,15 @@ class RunFolder:
         folder: created when something is saved.
         identity: everything that determines the run's numbers, as plain values; the state of another run is
             refused.
+        added: the value that a setting had before it existed, by its name (``plan.tower``).
     """
 
-    def __init__(self, folder: Path, identity: Mapping[str, Any]) -> None:
+    def __init__(
+        self, folder: Path, identity: Mapping[str, Any], added: Mapping[str, Any] | None = None
+    ) -> None:
         self.folder = folder
         self.identity = msgspec.json.encode(identity).decode()
+        self._added = dict(added or {})
 
     def load(self) -> dict[str, Any] | None:
         """The saved state, None if there is none.
@@ -49,9 +53,9 @@ class RunFolder:
             identity = state.pop("identity")
         except Exception as exc:  # torch, zipfile and the unpickler each raise their own
             raise TrainingError(f"{path}: cannot be read ({exc}); remove it to start again") from exc
-        if identity != self.identity:
+        if different := _differences(identity, self.identity, self._added):
             raise ConfigError(
-                f"{self.folder} holds another run, which differs in {_differences(identity, self.identity)}; "
+                f"{self.folder} holds another run, which differs in {different}; "
                 "choose another --out, or remove that folder to start again"
             )
         return state
@@ -104,13 +108,14 @@ class Curves:
         self._writer.flush()
 
 
-def _differences(theirs: str, ours: str) -> str:
-    """Names of the settings in which two runs differ.
+def _differences(theirs: str, ours: str, added: Mapping[str, Any]) -> str:
+    """Names of the settings in which two runs differ; ``theirs`` may be older than the settings ``added``.
 
-    >>> _differences('{"plan":{"seed":1,"width":8},"data":"x"}', '{"plan":{"seed":2,"width":8},"data":"y"}')
+    >>> old, new = '{"plan":{"seed":1},"data":"x"}', '{"plan":{"seed":2,"width":8},"data":"y"}'
+    >>> _differences(old, new, {"plan.width": 8})
     'data, plan.seed'
     """
-    one, other = _flat(msgspec.json.decode(theirs)), _flat(msgspec.json.decode(ours))
+    one, other = {**added, **_flat(msgspec.json.decode(theirs))}, _flat(msgspec.json.decode(ours))
     return ", ".join(sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name)))
 
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
-from torch import Tensor
 
 from game.errors import CheckpointMismatch
 from learning.supervised.plan import TrainingPlan
 from policies.checkpoint import Checkpoint, network_of
 from policies.features.table import SETS
-from policies.networks import DISCARDS, YES_NO, Architecture, Network
-from policies.slots import Slot
+from policies.networks import Architecture, Network, is_plane_weight, tower_of
 
-_ADVICE = "choose the --preset and --features it was made with"
+_ADVICE = "choose the --tower, --preset and --features it was made with"
 
 
 def first_network(plan: TrainingPlan, parent: Checkpoint | None = None) -> Network:
@@ -31,12 +29,7 @@ def first_network(plan: TrainingPlan, parent: Checkpoint | None = None) -> Netwo
     Raises:
         CheckpointMismatch: the parent has another size, or is the same kind of model with other planes.
     """
-    shape = Architecture(
-        planes=SETS[plan.features].planes,
-        outputs=DISCARDS if plan.model is Slot.DISCARD else YES_NO,
-        width=plan.width,
-        depth=plan.depth,
-    )
+    shape = plan.architecture
     if parent is None:
         return Network(shape)
     card, file = parent.card, Path(parent.card.tensors.file)
@@ -47,8 +40,8 @@ def first_network(plan: TrainingPlan, parent: Checkpoint | None = None) -> Netwo
     if card.model == plan.model and (theirs, card.features) != (shape, plan.features):
         problem = f"{theirs} on {card.features}, but the plan wants {shape} on {plan.features}"
         raise CheckpointMismatch(file, "architecture", problem, _ADVICE)
-    if (theirs.width, theirs.depth) != (plan.width, plan.depth):
-        problem = f"{theirs.width}×{theirs.depth}, but the plan wants {plan.width}×{plan.depth}"
+    if _tower(theirs) != _tower(shape):
+        problem = f"{_tower(theirs)}, but the plan wants {_tower(shape)}"
         raise CheckpointMismatch(file, "architecture", problem, _ADVICE)
     return network if card.model == plan.model else _with_tower(Network(shape), plan.features, parent)
 
@@ -57,15 +50,21 @@ def first_network(plan: TrainingPlan, parent: Checkpoint | None = None) -> Netwo
 def _with_tower(network: Network, features: str, parent: Checkpoint) -> Network:
     """A new network with another model's tower, and its stem where both see the same groups."""
     weights = network.state_dict()
+    ours, theirs = SETS[features], SETS[parent.card.features]
+    shared = [
+        (ours.at(group.id), theirs.at(group.id), group.planes)
+        for group in ours.groups
+        if group in theirs.groups
+    ]
     for name, tensor in parent.tensors.items():
         if name.startswith(("tower.", "stem_norm.")):
             weights[name].copy_(tensor)
-    stem: Tensor = weights["stem.weight"]
-    ours, theirs = SETS[features], SETS[parent.card.features]
-    for group in ours.groups:
-        if group in theirs.groups:
-            here, there = ours.at(group.id), theirs.at(group.id)
-            stem[:, here : here + group.planes] = parent.tensors["stem.weight"][
-                :, there : there + group.planes
-            ]
+        elif is_plane_weight(name):
+            for here, there, count in shared:
+                weights[name][:, here : here + count] = tensor[:, there : there + count]
     return network
+
+
+def _tower(architecture: Architecture) -> str:
+    """A tower and its size in words."""
+    return f"{tower_of(architecture)} {architecture.width}×{architecture.depth}"

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from learning.runs.descent import Descent, backward
 from learning.supervised.plan import TrainingPlan
 from policies.features.table import SETS
-from policies.networks import Network, as_input
+from policies.networks import Network, as_input, is_plane_weight
 
 _LONGEST_GRADIENT: Final = 1.0
 
@@ -131,7 +131,10 @@ class Learner(Generic[SamplesT]):
     def weights(self) -> dict[str, Tensor]:
         """The averaged weights, on the CPU; those for blanked groups are 0, so that play needs no mask."""
         tensors = {name: tensor.cpu() for name, tensor in self.average.state_dict().items()}
-        tensors["stem.weight"] = tensors["stem.weight"] * self._kept.cpu()
+        kept = self._kept.cpu()
+        for name, tensor in tensors.items():
+            if is_plane_weight(name):
+                tensors[name] = tensor * kept.view(1, -1, *(1,) * (tensor.ndim - 2))
         return tensors
 
     def state(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import torch
 from game.errors import ConfigError
 from learning.corpus.layout import ROOMS, Room
 from policies.features.table import LITE, LITE_CALL, ORACLE, SETS, looks_deep
+from policies.networks import DISCARDS, TOWERS, YES_NO, Architecture, TowerName, architecture_of
 from policies.slots import Slot
 
 PresetName: TypeAlias = Literal["tiny", "small", "medium", "paper"]
@@ -61,6 +62,7 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         model: one of the five models.
         features: feature set of the planes.
         without: groups of it that are blanked.
+        tower: the network's tower.
         width: channels of the tower.
         depth: blocks of the tower.
         selection: the decisions to learn from.
@@ -82,6 +84,7 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     model: Slot
     features: str
     without: tuple[str, ...] = ()
+    tower: TowerName = "residual"
     width: int
     depth: int
     selection: Selection = Selection()
@@ -103,6 +106,12 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         _check(self)
 
     @property
+    def architecture(self) -> Architecture:
+        """What the network is built from."""
+        outputs = DISCARDS if self.model is Slot.DISCARD else YES_NO
+        return architecture_of(self.tower, self.features, outputs, self.width, self.depth)
+
+    @property
     def deep(self) -> bool:
         """Whether LA1 and LA2 must be computed by search: the set has them, and they are not both blanked."""
         return looks_deep(self.features, self.without)
@@ -117,6 +126,7 @@ def make_plan(
     model: str,
     *,
     preset: str = "small",
+    tower: str = "suits",
     precision: str = "auto",
     width: int | None = None,
     depth: int | None = None,
@@ -136,10 +146,13 @@ def make_plan(
         raise ConfigError(f"preset: no preset {preset!r}; there are {', '.join(PRESETS)}")
     if precision not in ("auto", *get_args(Precision)):
         raise ConfigError(f"precision: {precision!r} is not one of auto, {', '.join(get_args(Precision))}")
+    if tower not in TOWERS:
+        raise ConfigError(f"tower: no tower {tower!r}; there are {', '.join(TOWERS)}")
     size = PRESET_SIZES[preset]
     return TrainingPlan(
         model=Slot(model),
         features=features or features_of(Slot(model)),
+        tower=tower,  # type: ignore[arg-type]
         width=width if width is not None else size.width,
         depth=depth if depth is not None else size.depth,
         learning_rate=learning_rate if learning_rate is not None else size.learning_rate,
@@ -150,11 +163,13 @@ def make_plan(
 
 
 def fast_precision() -> Precision:
-    """bf16 where the machine computes in it: GPUs, and processors with instructions for it."""
+    """bf16 where the machine computes faster in it: GPUs, and processors with AMX.
+
+    With AVX-512 alone, products in bf16 take twice the time of fp32 (`docs/measurements.md`).
+    """
     if torch.cuda.is_available():
         return "bf16"
-    able = torch.cpu.get_capabilities()
-    return "bf16" if able.get("amx_bf16") or able.get("avx512_bf16") else "fp32"
+    return "bf16" if torch.cpu.get_capabilities().get("amx_bf16") else "fp32"
 
 
 def _check(plan: TrainingPlan) -> None:

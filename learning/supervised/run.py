@@ -145,6 +145,7 @@ class _SupervisedRun:
                 "corpus": corpus.card["content_sha256"],
                 "parents": self.parents,
             },
+            added={"plan.tower": "residual"},
         )
         self.plan, self.corpus, self.out, self.commit = plan, corpus, out, commit
         self.title, self.patience = str(plan.model), plan.patience

@@ -9,14 +9,16 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from policies.networks import Architecture, Network
+from policies.networks import Architecture, Network, PooledArchitecture, SuitsArchitecture
 from policies.reward import RewardArchitecture, RewardNetwork
 
-AnyArchitecture: TypeAlias = Architecture | RewardArchitecture
+AnyArchitecture: TypeAlias = Architecture | PooledArchitecture | SuitsArchitecture | RewardArchitecture
 """The union of all of them."""
 
 NETWORKS: Final[Mapping[type, Callable[[Any], nn.Module]]] = {
     Architecture: Network,
+    PooledArchitecture: Network,
+    SuitsArchitecture: Network,
     RewardArchitecture: RewardNetwork,
 }
 """The constructor of each."""

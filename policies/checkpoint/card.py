@@ -14,7 +14,7 @@ from msgspec.structs import asdict, replace
 from game.errors import CheckpointCorrupt, CheckpointMismatch
 from policies.checkpoint.architectures import AnyArchitecture
 from policies.features.table import LITE, LITE_CALL, SETS, SUPHX, SUPHX_CALL
-from policies.networks import DISCARDS, YES_NO, Architecture
+from policies.networks import DISCARDS, YES_NO, Architecture, SuitsArchitecture, suit_planes, tower_of
 
 FORMAT: Final = "suzaku-checkpoint/1"
 """Name of the format of card and weights; other fields or files need another name."""
@@ -242,6 +242,11 @@ def _check_planes(card: Card, architecture: Architecture, path: Path) -> None:
     if architecture.planes != planes:
         problem = f"{architecture.planes}, but {card.features} has {planes}"
         raise CheckpointMismatch(path, "architecture.planes", problem)
+    if isinstance(architecture, SuitsArchitecture) and architecture.by_suit != suit_planes(card.features):
+        problem = (
+            f"{excerpt(str(architecture.by_suit))}, but {card.features} has {suit_planes(card.features)}"
+        )
+        raise CheckpointMismatch(path, "architecture.by_suit", problem)
     for group in card.without:
         if not SETS[card.features].has(group):
             problem = f"{excerpt(group)} is not a group of {card.features}"
@@ -250,7 +255,9 @@ def _check_planes(card: Card, architecture: Architecture, path: Path) -> None:
 
 def _size(architecture: AnyArchitecture) -> str:
     if isinstance(architecture, Architecture):
-        return f"{architecture.width}×{architecture.depth}"
+        tower = tower_of(architecture)
+        size = f"{architecture.width}×{architecture.depth}"
+        return size if tower == "residual" else f"{tower} {size}"
     return "×".join(str(size) for size in asdict(architecture).values() if isinstance(size, int))
 
 
