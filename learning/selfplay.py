@@ -29,6 +29,7 @@ from learning.matches.players import Contender, contender, tables_for
 from learning.matches.records import RECORDS_FOLDER, RecordForm
 from learning.matches.runner import OnProgress, SeriesRunner
 from learning.matches.series import Series, wall_seed
+from learning.matches.store import compute_for
 from learning.matches.tally import GameRow
 from learning.runs.progress import GamesProgress
 from policies.rollout import Seating
@@ -202,6 +203,8 @@ def selfplay(
     answer_timeout_s: float,
     workers: int | None,
     ray: str | None,
+    device: str,
+    precision: str,
     as_json: bool,
     prepare: Callable[[], object] = lambda: None,
     on_standing: OnStanding = unobserved,
@@ -218,6 +221,8 @@ def selfplay(
         answer_timeout_s: for each answer of an external engine.
         workers: processes; one per core if None.
         ray: address of a cluster to play on; see `learning.workers.spread.spread`.
+        device: device of the networks.
+        precision: precision of the networks.
         as_json: print one JSON object.
         prepare: called once the players are loaded, before the first game.
         on_standing: called with the state of the run.
@@ -228,7 +233,15 @@ def selfplay(
         WorkerFailed: a process could not continue.
     """
     four = players_of(players, answer_timeout_s)
-    plan = SelfPlay(players=four, games=games, seed=seed, length=length, form=form, tables=tables_for(*four))
+    plan = SelfPlay(
+        players=four,
+        games=games,
+        seed=seed,
+        length=length,
+        form=form,
+        tables=tables_for(*four),
+        compute=compute_for(folder, device, precision),
+    )
     prepare()
     try:
         with GamesProgress("selfplay") as progress:

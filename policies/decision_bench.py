@@ -17,12 +17,13 @@ import torch
 from game.errors import ConfigError
 from game.observation import Observation
 from game.table import Table
+from policies.compute import IN_PLAY, Compute
 from policies.decision import decide
-from policies.features.table import LITE, LITE_CALL, SETS, SUPHX, SUPHX_CALL
+from policies.features.table import LITE, LITE_CALL, SUPHX, SUPHX_CALL
 from policies.heuristic.player import HeuristicPolicy
 from policies.inference import Averaging, Model, NetworkPolicy
 from policies.known_hand import known_questions
-from policies.networks import DISCARDS, YES_NO, Architecture, Network, Outputs
+from policies.networks import DISCARDS, YES_NO, Network, Outputs, TowerName, architecture_of
 from policies.slots import Policy, Question, Slot, Source
 
 _CALL_SETS: Final = {LITE: LITE_CALL, SUPHX: SUPHX_CALL}
@@ -124,7 +125,8 @@ def untrained_policy(
     features: str,
     averaging: Averaging,
     seed: int = 0,
-    device: torch.device | str = "cpu",
+    tower: TowerName = "suits",
+    compute: Compute = IN_PLAY,
 ) -> NetworkPolicy:
     """Networks of a given size with random weights: as slow as trained ones.
 
@@ -134,7 +136,8 @@ def untrained_policy(
         features: feature set of the own-turn models; the call models use the matching one.
         averaging: suit permutations averaged over in every position.
         seed: seed of the weights.
-        device: where to compute.
+        tower: the networks' tower.
+        compute: how the networks compute.
 
     Raises:
         ConfigError: there is no such feature set.
@@ -146,8 +149,8 @@ def untrained_policy(
     for slot in Slot:
         seen = features if slot in (Slot.DISCARD, Slot.RIICHI) else _CALL_SETS[features]
         outputs: Outputs = DISCARDS if slot is Slot.DISCARD else YES_NO
-        network = Network(Architecture(SETS[seen].planes, outputs, width, depth))
-        models[slot] = Model(network.eval(), seen, device=device)
+        network = Network(architecture_of(tower, seen, outputs, width, depth))
+        models[slot] = Model(network.eval(), seen, compute=compute)
     return NetworkPolicy(models, averaging)
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+import copy
+from collections.abc import Sequence
+from typing import Final, Literal
 
 import torch
+from torch import Tensor
 
 from game.errors import ModelError
+from policies.compute import IN_PLAY, Compute, DeviceName, Precision, PrecisionName
+from policies.networks import Network, as_input
 
-DeviceName: TypeAlias = Literal["auto", "cpu", "cuda"]
-"""``auto`` takes the GPU if there is one."""
+_MANY: Final[dict[Precision, int]] = {"fp32": 16, "bf16": 64}
+"""Rows on a CPU for many positions at a time; more are hardly faster (`docs/measurements.md`)."""
+_ON_GPU: Final = 2048
 
 
 def choose_device(name: DeviceName) -> torch.device:
@@ -27,6 +33,36 @@ def choose_device(name: DeviceName) -> torch.device:
     return torch.device("cpu")
 
 
+def choose_compute(
+    device: DeviceName = "cpu", precision: PrecisionName = "auto", *, many: bool = True
+) -> Compute:
+    """How networks compute on this machine.
+
+    Args:
+        device: where.
+        precision: type of the operands of products.
+        many: whether many positions are evaluated at a time; if not, a CPU computes few rows in fp32.
+
+    Raises:
+        ModelError: there is no GPU that torch can use.
+    """
+    place: Literal["cpu", "cuda"] = "cuda" if choose_device(device).type == "cuda" else "cpu"
+    if place == "cpu" and not many:
+        return IN_PLAY
+    chosen = fast_precision() if precision == "auto" else precision
+    return Compute(place, chosen, _ON_GPU if place == "cuda" else _MANY[chosen])
+
+
+def fast_precision() -> Precision:
+    """bf16 where the machine computes faster in it: GPUs, and processors with AMX.
+
+    With AVX-512 alone, products in bf16 take twice the time of fp32 (`docs/measurements.md`).
+    """
+    if torch.cuda.is_available():
+        return "bf16"
+    return "bf16" if torch.cpu.get_capabilities().get("amx_bf16") else "fp32"
+
+
 def is_device_fault(exc: BaseException) -> bool:
     """Whether a device ran out of memory or is gone.
 
@@ -39,3 +75,34 @@ def is_device_fault(exc: BaseException) -> bool:
         return True
     text = str(exc).lower()
     return isinstance(exc, RuntimeError) and ("out of memory" in text or "cuda error" in text)
+
+
+class DeviceNetwork:
+    """A network's logits for the encoder's planes, computed layer by layer on any device of torch.
+
+    Args:
+        network: as trained; not changed.
+        blank: planes of its input to ignore.
+        compute: where and in which precision.
+    """
+
+    def __init__(self, network: Network, blank: Sequence[int], compute: Compute) -> None:
+        self._device = torch.device(compute.device)
+        self._dtype = torch.bfloat16 if compute.precision == "bf16" else torch.float32
+        self._network = copy.deepcopy(network).eval().to(self._device, self._dtype)
+        self._blank = list(blank)
+
+    def __call__(self, planes: Tensor) -> Tensor:
+        """Score the answers.
+
+        Args:
+            planes: ``[B, planes, 34]`` uint8, 255 for 1, on any device.
+
+        Returns:
+            ``[B, 34]`` or ``[B, 2]`` float32 logits, on the network's device.
+        """
+        with torch.inference_mode():
+            x = as_input(planes.to(self._device), self._dtype)
+            x[:, self._blank] = 0.0
+            scores: Tensor = self._network(x)
+            return scores.float()

@@ -1,9 +1,10 @@
 """A trained network rewritten as few matrix products: the same answers in half the time.
 
-The form that trains best is not the fastest to run. Here batch normalisation is folded into the convolutions, and a
-convolution over three neighbouring kinds is one product of ``[columns, 3 * width]`` windows with its weights. What
-lies between two products is one pass over memory (`policies.fused_kernels`). For a single position, torch's own
-convolution spends most of its time on setup; ONNX Runtime is no faster than this code (`docs/measurements.md`).
+The form that trains best is not the fastest to run. Here batch normalisation is folded into the convolutions,
+and a convolution over three neighbouring kinds is one product of ``[columns, 3 * width]`` windows with its
+weights. What lies between two products is one pass over memory (`policies.fused_kernels`). For a single
+position, torch's own convolution spends most of its time on setup; ONNX Runtime is no faster than this code
+(`docs/measurements.md`).
 
 In bf16 only the operands of the products are rounded; sums between blocks stay float32.
 """
@@ -19,11 +20,19 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from policies import fused_kernels as kernels
+from policies.compute import Precision
 from policies.features.table import KINDS, ONE
-from policies.networks import Network, Precision, SuitsArchitecture
+from policies.networks import Network, SuitsArchitecture
 from policies.towers.pooled import HONOURS, RANKS, SUITED, SUITS, PooledBlock, PooledContext
 from policies.towers.residual import NARROW, TAPS, DiscardHead, ResidualBlock, YesNoHead
-from policies.towers.suits import SuitsBlock, SuitsConvolution, SuitsDiscardHead, SuitsNorm, SuitsYesNoHead
+from policies.towers.suits import (
+    SuitsBlock,
+    SuitsConvolution,
+    SuitsDiscardHead,
+    SuitsNorm,
+    SuitsStem,
+    SuitsYesNoHead,
+)
 
 _Floats: TypeAlias = NDArray[np.float32]
 
@@ -46,13 +55,13 @@ class FusedNetwork:
         self._stripped = SUITED if self._apart else KINDS
         by_suit = network.architecture.by_suit if isinstance(network.architecture, SuitsArchitecture) else ()
         self._by_suit = np.array(by_suit, np.int64)
-        dtype = _DTYPES[precision]
+        dtype, width = _DTYPES[precision], network.architecture.width
         with torch.inference_mode():
             stem = _stem(network, blank)
             self._stem = _PairedLayer(
                 # [3 * planes, width] becomes [planes, 3 * width]: shifted after the product, not before
                 _Layer(
-                    stem.columns.weight.unflatten(0, (TAPS, -1)).transpose(0, 1).flatten(1),
+                    stem.columns.weight.view(TAPS, -1, width).transpose(0, 1).flatten(1),
                     stem.columns.bias,
                 ),
                 stem.honours,
@@ -182,7 +191,7 @@ class _PairedLayer(NamedTuple):
 
 
 class _Context(NamedTuple):
-    """Pooled context: what a suit's mean adds to it, and what the means of the whole hand add to every column."""
+    """Pooled context: what a suit's mean adds to it, and what the means of the hand add to every column."""
 
     own: _Layer
     whole: _Layer
@@ -211,9 +220,7 @@ def _empty(*shape: int) -> _Floats:
 
 def _stem(network: Network, blank: Sequence[int]) -> _PairedLayer:
     """The first layer over planes in which 255 stands for 1."""
-    convolution = (
-        network.stem.convolution if isinstance(network.architecture, SuitsArchitecture) else network.stem
-    )
+    convolution = network.stem.convolution if isinstance(network.stem, SuitsStem) else network.stem
     folded, planes = _folded(convolution, network.stem_norm), network.architecture.planes
     layers = []
     for layer in folded:
@@ -242,9 +249,8 @@ def _folded(convolution: nn.Module, norm: nn.Module) -> _PairedLayer:
         )
     assert isinstance(convolution, nn.Conv1d)
     assert isinstance(norm, nn.BatchNorm1d)
-    none = _Layer(
-        torch.zeros(convolution.in_channels, convolution.out_channels), torch.zeros(norm.num_features)
-    )
+    lone = torch.zeros(convolution.in_channels, convolution.out_channels)
+    none = _Layer(lone, torch.zeros(norm.num_features))
     return _PairedLayer(_folded_one(convolution.weight, norm), none)
 
 
@@ -306,7 +312,7 @@ def _over_channels(*convolutions: nn.Conv1d | nn.Conv2d) -> _Layer:
 
 
 def _by_kind(dense: nn.Linear, kinds: int) -> _Layer:
-    weight = dense.weight.unflatten(1, (-1, kinds)).transpose(1, 2).flatten(1).t()
+    weight = dense.weight.view(len(dense.weight), -1, kinds).transpose(1, 2).flatten(1).t()
     return _Layer(weight, dense.bias if dense.bias is not None else torch.zeros(len(dense.weight)))
 
 

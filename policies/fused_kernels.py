@@ -1,8 +1,8 @@
-"""What `policies.fused` does between two products: bias, context, activation and the windows of the next product.
+"""What `policies.fused` does between two products: bias, context, activation and windows.
 
-Arrays are float32. ``B`` positions have 34 columns each. Columns lie on strips: one of all 34, or three of 9 (the
-suits) while the 7 honours stand alone; the strips' columns are the rows of ``[B * strips * length, …]``, the lone
-honours those of ``[B * 7, …]``, which is empty if there are none.
+Arrays are float32. ``B`` positions have 34 columns each. Columns lie on strips: one of all 34, or three of 9
+(the suits) while the 7 honours stand alone; the strips' columns are the rows of ``[B * strips * length, …]``,
+the lone honours those of ``[B * 7, …]``, which is empty if there are none.
 
 Activations let NaN pass, so that a broken network is noticed.
 """
@@ -58,7 +58,7 @@ def columns_of_planes(planes: Any, by_suit: Any, out: Any, honours: Any) -> None
 
 @kernel
 def begin(taps: Any, honours: Any, bias: Any, honour_bias: Any, length: int, x: Any) -> None:
-    """The tower's first values, from what each column says to its left neighbour's, its own and its right one's.
+    """The tower's first values, from what each column adds to its right neighbour, itself and its left one.
 
     Args:
         taps: ``[B * strips * length, 3 * W]``.

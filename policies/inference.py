@@ -5,16 +5,16 @@ and evaluated under a number of permutations of the suits, and their logits aver
 geometric mean of the probabilities.
 
 On a CPU an answer depends only on its question, to the last bit, and not on the rest of the batch: products
-of different sizes sum in different orders, so networks always receive the same number of rows, padded if
-needed.
-Games are therefore the same however they are distributed over tables and processes.
+of different sizes may sum in different orders, so networks receive a fixed number of rows, padded if needed.
+Fewer are used where they were seen to give the same bits. Games are therefore the same however they are
+distributed over tables and processes.
 
 A GPU that runs out of memory or is lost costs one try: the networks move to the CPU and stay there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -31,12 +31,13 @@ from game.settlement import LAST_ROUND, GameLength
 from game.tiles import RED_FIVES
 from policies.checkpoint import Card, load, network_of
 from policies.checkpoint.files import Reader, read_file
-from policies.device import is_device_fault
+from policies.compute import IN_PLAY, Compute
+from policies.device import DeviceNetwork, is_device_fault
 from policies.features.encode import Planes, encode
-from policies.features.permute import KIND_MAPS, permute_planes
-from policies.features.table import KINDS, SETS, looks_deep
+from policies.features.permute import KIND_MAPS, SUIT_PERMUTATIONS, permute_planes
+from policies.features.table import KINDS, ONE, SETS, looks_deep
 from policies.fused import FusedNetwork
-from policies.networks import DISCARDS, YES, Network
+from policies.networks import DISCARDS, YES, Network, SuitsArchitecture
 from policies.slots import Question, Slot, Source
 
 log = structlog.get_logger(__name__)
@@ -58,11 +59,12 @@ _PERMUTATIONS: Final[dict[Averaging, NDArray[np.int64]]] = {
     12: np.arange(12),
 }
 """Their numbers in `policies.features.permute`; each set is closed under composition."""
+_MIRRORS: Final = np.array([0, SUIT_PERMUTATIONS])
+"""All that differ for a network that treats suits alike."""
 _ROWS_ENCODED: Final = 256
 """Number of decisions whose planes are in memory at once."""
-_ROWS_ON_CPU: Final = 4
-"""Rows a network always receives: more would be wasteful for few questions and little faster for many."""
-_ROWS_ELSEWHERE: Final = 2048
+_FEWEST: Final = 4
+"""Rows below which padding costs little."""
 
 
 class Model:
@@ -72,7 +74,7 @@ class Model:
         network: as trained.
         features: its feature set.
         without: groups of the set that are left blank.
-        device: where to compute.
+        compute: how it computes.
     """
 
     def __init__(
@@ -80,20 +82,22 @@ class Model:
         network: Network,
         features: str,
         without: Sequence[str] = (),
-        device: torch.device | str = "cpu",
+        compute: Compute = IN_PLAY,
     ) -> None:
         self.features = features
+        self.compute = compute
         self._parts = (network, without)  # on the CPU still, should the device be lost
         self._deep = looks_deep(features, without)
         self._outputs = network.architecture.outputs
-        self._network = FusedNetwork(network, SETS[features].planes_of(without), device)
-        self._pad = self._network.device.type == "cpu"
-        self._rows = _ROWS_ON_CPU if self._pad else _ROWS_ELSEWHERE
-
-    @property
-    def device(self) -> torch.device:
-        """Where it computes."""
-        return self._network.device
+        blank = SETS[features].planes_of(without)
+        self._alike = isinstance(network.architecture, SuitsArchitecture)
+        self._network: Callable[[torch.Tensor], torch.Tensor]
+        if compute.device == "cpu":
+            self._network = FusedNetwork(network, blank, compute.precision)
+            self._least = _least_rows(self._network, network.architecture.planes, compute.rows)
+        else:
+            self._network = DeviceNetwork(network, blank, compute)
+            self._least = 1
 
     def on_cpu(self) -> Model:
         """The same model on the CPU; nothing is read from the device it is on."""
@@ -156,20 +160,21 @@ class Model:
     def _averaged(self, planes: Planes, averaging: Averaging) -> Logits:
         if averaging == 1:
             return self._logits(planes)
-        numbers = np.tile(_PERMUTATIONS[averaging], len(planes))
-        permuted = permute_planes(np.repeat(planes, averaging, axis=0), self.features, numbers)
+        looks = _MIRRORS if self._alike else _PERMUTATIONS[averaging]
+        numbers = np.tile(looks, len(planes))
+        permuted = permute_planes(np.repeat(planes, len(looks), axis=0), self.features, numbers)
         logits = self._logits(permuted)
         if self._outputs == DISCARDS:
             logits = np.take_along_axis(logits, _COLUMNS[numbers], axis=1)
-        mean: Logits = logits.reshape(len(planes), averaging, self._outputs).mean(axis=1)
+        mean: Logits = logits.reshape(len(planes), len(looks), self._outputs).mean(axis=1)
         return mean
 
     def _logits(self, planes: Planes) -> Logits:
         count = len(planes)
-        if self._pad and (missing := -count % self._rows):
+        if missing := -count % self._least:
             planes = np.concatenate([planes, np.zeros((missing, *planes.shape[1:]), np.uint8)])
         tensor = torch.from_numpy(planes)
-        parts = [self._network(tensor[rows]) for rows in _pieces(len(planes), self._rows)]
+        parts = [self._network(tensor[rows]) for rows in _pieces(len(planes), self.compute.rows)]
         whole: Logits = torch.cat(parts).cpu().numpy()
         return whole[:count]
 
@@ -206,7 +211,7 @@ class NetworkPolicy:
         try:
             return self._answer_all(slot, questions)
         except Exception as exc:
-            if self._models[slot].device.type == "cpu" or not is_device_fault(exc):
+            if self._models[slot].compute.device == "cpu" or not is_device_fault(exc):
                 raise
             log.warning("decision.moved_to_cpu", reason=f"{type(exc).__name__}: {exc}"[:200])
         self._models = {each: model.on_cpu() for each, model in self._models.items()}
@@ -246,7 +251,7 @@ def load_policy(
     folder: Path = SHIPPED,
     *,
     averaging: Averaging = 1,
-    device: torch.device | str = "cpu",
+    compute: Compute = IN_PLAY,
     read: Reader = read_file,
 ) -> NetworkPolicy:
     """The policy of the five checkpoints in a folder.
@@ -254,7 +259,7 @@ def load_policy(
     Args:
         folder: folder of the checkpoints; by default the included ones.
         averaging: number of suit permutations every position is evaluated under.
-        device: where to compute.
+        compute: how the networks compute.
         read: reads a file of the folder.
 
     Raises:
@@ -266,7 +271,7 @@ def load_policy(
         network = network_of(checkpoint)
         assert isinstance(network, Network)
         card = cards[slot] = checkpoint.card
-        models[slot] = Model(network, card.features, card.without, device)
+        models[slot] = Model(network, card.features, card.without, compute)
     return NetworkPolicy(models, averaging, cards)
 
 
@@ -326,6 +331,21 @@ def _yes(logits: Logits) -> NDArray[np.float64]:
 
 def _pieces(count: int, size: int) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, count, size))
+
+
+def _least_rows(network: FusedNetwork, planes: int, rows: int) -> int:
+    """The smallest divisor of `rows` whose multiples give the same bits as all of them, in any place."""
+    drawn = np.random.default_rng(0).integers(0, 2, (rows, planes, KINDS), np.uint8) * np.uint8(ONE)
+    known = torch.from_numpy(drawn)
+    whole = network(known)
+
+    def agrees(size: int) -> bool:
+        return torch.equal(network(known[:size]), whole[:size]) and torch.equal(
+            network(known[-size:]), whole[-size:]
+        )
+
+    divisors = (size for size in range(_FEWEST, rows) if rows % size == 0)
+    return next((least for least in divisors if all(map(agrees, range(least, rows, least)))), rows)
 
 
 _COLUMNS: Final = KIND_MAPS.astype(np.intp)

@@ -11,6 +11,7 @@ import msgspec
 
 from game.errors import ConfigError
 from game.files import expand_home
+from policies.compute import IN_PLAY, Compute
 from policies.heuristic.player import HeuristicPolicy
 from policies.python_file import identity_of, load_python_policy, python_file_of, read_python_file
 from policies.random_play import RandomPolicy
@@ -45,7 +46,9 @@ class Named(msgspec.Struct, frozen=True):
     policy: Policy
 
 
-def load_named(text: str, usual: Averaging = 1, files: Files | None = None) -> Named:
+def load_named(
+    text: str, usual: Averaging = 1, files: Files | None = None, compute: Compute = IN_PLAY
+) -> Named:
     """The policy that a text names.
 
     Args:
@@ -54,6 +57,7 @@ def load_named(text: str, usual: Averaging = 1, files: Files | None = None) -> N
             `policies.python_file.python_file_of` parses.
         usual: number of permutations without a suffix.
         files: what `files_of_named` returned, if the files may not be on this machine.
+        compute: how networks compute.
 
     Raises:
         ConfigError: the text is neither a built-in policy nor a folder, or the Python file defines no policy.
@@ -65,10 +69,10 @@ def load_named(text: str, usual: Averaging = 1, files: Files | None = None) -> N
         code = read_python_file(python_file) if files is None else files[python_file.path.name]
         policy = load_python_policy(python_file, code)
         return Named(python_file.name, identity_of(python_file, code), policy)
-    return _load_networks(text, usual, files)
+    return _load_networks(text, usual, files, compute)
 
 
-def _load_networks(text: str, usual: Averaging, files: Files | None) -> Named:
+def _load_networks(text: str, usual: Averaging, files: Files | None, compute: Compute) -> Named:
     name, said = _parts(text)
     averaging = said or usual
     if files is None and not _is_folder(name):
@@ -80,7 +84,7 @@ def _load_networks(text: str, usual: Averaging, files: Files | None) -> Named:
     from policies.inference import load_policy  # noqa: PLC0415
 
     read = read_file if files is None else reader_of(files)
-    policy = load_policy(_folder(name), averaging=averaging, read=read)
+    policy = load_policy(_folder(name), averaging=averaging, compute=compute, read=read)
     digest = hashlib.sha256(b"%d" % averaging)
     for slot, card in sorted(policy.cards.items()):
         digest.update(slot.encode() + b"\0" + msgspec.json.encode(card))

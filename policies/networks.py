@@ -1,8 +1,8 @@
 """The networks of the five models: a tower over the 34 tile kinds, with one of two heads.
 
-After Suphx: no pooling of columns, because each has its own meaning; one score per kind for the discard, "no" and
-"yes" for the other four. The tower is one of `policies.towers`; width and depth are free: 256×50 is the paper's
-size, 64×6 a size for playing and training on a CPU.
+After Suphx: columns keep their places, because each has its own meaning; one score per kind for the discard,
+"no" and "yes" for the other four. The tower is one of `policies.towers`; width and depth are free: 256×50 is
+the paper's size, 64×6 a size for playing and training on a CPU.
 
 Each convolution of the tower is followed by batch normalisation. In play a network uses the averages from
 training (``eval``), so a position gives the same numbers alone and in a batch.
@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from game.errors import ConfigError
 from policies.features.table import ONE, SETS, Axis
 from policies.towers import residual, suits
 from policies.towers.pooled import PooledBlock
@@ -58,7 +59,7 @@ class SuitsArchitecture(Architecture, frozen=True, forbid_unknown_fields=True, t
     """Suits apart, with pooled context in each block.
 
     Attributes:
-        by_suit: the first plane of each group of three that has one plane a suit, as `suit_planes` finds them.
+        by_suit: the first planes of the groups with one plane a suit, as `suit_planes` finds them.
     """
 
     by_suit: tuple[int, ...] = ()
@@ -115,6 +116,18 @@ def architecture_of(
     if tower == "pooled":
         return PooledArchitecture(planes, outputs, width, depth)
     return SuitsArchitecture(planes, outputs, width, depth, suit_planes(features))
+
+
+def tower_named(name: str) -> TowerName:
+    """The tower with a name that a user gave.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    for tower in TOWERS:
+        if tower == name:
+            return tower
+    raise ConfigError(f"tower: no tower {name!r}; there are {', '.join(TOWERS)}")
 
 
 def tower_of(architecture: Architecture) -> TowerName:
@@ -176,8 +189,8 @@ class Network(nn.Module):
 def is_plane_weight(name: str) -> bool:
     """Whether a tensor of a network, by its name, has the input planes as its second axis.
 
-    >>> [is_plane_weight(name) for name in ("stem.weight", "stem.convolution.suits.weight", "stem_norm.weight")]
-    [True, True, False]
+    >>> [is_plane_weight(name) for name in ("stem.weight", "stem_norm.weight")]
+    [True, False]
     """
     return name.startswith("stem.")
 
@@ -213,5 +226,6 @@ __all__ = [
     "is_plane_weight",
     "parameters_of",
     "suit_planes",
+    "tower_named",
     "tower_of",
 ]

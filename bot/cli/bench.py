@@ -11,7 +11,9 @@ from bot.cli.options import (
     ConfigFile,
     CorpusFolder,
     Device,
+    NetworkDevice,
     Permutations,
+    PlayPrecision,
     Seed,
     Workers,
     load_settings,
@@ -66,6 +68,12 @@ def measure_decision(
             help="Measure untrained networks on this feature set: lite-239/1 or suphx-838/1.", metavar="NAME"
         ),
     ] = None,
+    tower: Annotated[
+        str | None,
+        typer.Option(
+            help="Measure untrained networks with this tower: residual, pooled or suits.", metavar="NAME"
+        ),
+    ] = None,
     permutations: Permutations = None,
     device: Device = None,
     decisions: Annotated[int, typer.Option(help="Number of decisions.", metavar="NUMBER", min=1)] = 1000,
@@ -76,23 +84,25 @@ def measure_decision(
     """Measure the time per decision.
 
     Asks the configured policy for one decision at a time, as in play, in positions from games of the
-    heuristic. With --width, --depth or --features it measures networks with random weights instead; the
-    defaults are then 64 channels, 6 blocks and lite-239/1.
+    heuristic. With --tower, --width, --depth or --features it measures networks with random weights instead;
+    the defaults are then suits, 64 channels, 6 blocks and lite-239/1.
     """
     config = load_settings(config_file, {"decision.permutations": permutations, "decision.device": device})
     from bot.measurements import print_decisions
-    from bot.startup.models import device_of, load, policy_text, use_threads
+    from bot.startup.models import compute_of, load, policy_text, use_threads
     from policies.decision_bench import bench_decisions, untrained_policy
+    from policies.networks import tower_named
 
-    if width is None and depth is None and features is None:
+    if width is None and depth is None and features is None and tower is None:
         policy, name = load(config.decision), policy_text(config.decision)
     else:
         size = (width or 64, depth or 6, features or "lite-239/1")
         use_threads()
-        where = device_of(config.decision)
-        policy = untrained_policy(*size, config.decision.permutations, device=where)
+        where = compute_of(config.decision)
+        name = tower_named(tower or "suits")
+        policy = untrained_policy(*size, config.decision.permutations, tower=name, compute=where)
         averaged = f"{config.decision.permutations} permutations"
-        name = f"untrained {size[0]}×{size[1]} on {size[2]}, {averaged}, {where}"
+        name = f"untrained {name} {size[0]}×{size[1]} on {size[2]}, {averaged}, {where.device}"
     return print_decisions(bench_decisions(policy, name, count=decisions, seed=seed), as_json=as_json)
 
 
@@ -140,6 +150,8 @@ def measure_selfplay(
     ] = None,
     games: Annotated[int, typer.Option(help="Hanchan per measurement.", metavar="NUMBER", min=1)] = 128,
     workers: Workers = None,
+    device: NetworkDevice = "cpu",
+    precision: PlayPrecision = "auto",
     as_json: AsJson = False,
     seed: Seed = None,
 ) -> int:
@@ -150,10 +162,12 @@ def measure_selfplay(
     from bot.logs.setup import set_up_logs
     from game.workers.ordered import default_workers
     from learning.arena.selfplay_bench import PLAYERS, bench_selfplay, print_bench
+    from learning.matches.store import compute_for
 
     set_up_logs()
     workers = workers or default_workers()
-    found = bench_selfplay(players or PLAYERS, games=games, workers=workers, seed=seed or 0)
+    compute = compute_for(None, device, precision)
+    found = bench_selfplay(players or PLAYERS, games=games, workers=workers, seed=seed or 0, compute=compute)
     return print_bench(found, as_json=as_json)
 
 

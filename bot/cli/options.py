@@ -68,6 +68,19 @@ LogFormat = Annotated[
 Device = Annotated[
     str | None, typer.Option("--device", help="Device for the models: auto, cpu or cuda.", metavar="DEVICE")
 ]
+NetworkDevice = Annotated[
+    str,
+    typer.Option("--device", help="Device for the networks: auto, cpu or cuda.", metavar="DEVICE"),
+]
+PlayPrecision = Annotated[
+    str,
+    typer.Option(
+        "--precision",
+        help="Numeric precision of the networks: auto, bf16 or fp32; auto is bf16 where it is fast, or what "
+        "a run in --out began with.",
+        metavar="NAME",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
 Seed = Annotated[
     int | None,

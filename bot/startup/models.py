@@ -14,7 +14,7 @@ from policies.python_file import PREFIX, PythonPolicy
 from policies.slots import Policy
 
 if TYPE_CHECKING:
-    import torch
+    from policies.compute import Compute
 
 THREADS: Final = 1
 """Threads torch may use for a decision: one position is too little to split, and other tasks need cores."""
@@ -67,23 +67,23 @@ def load(section: DecisionSection) -> Policy:
     use_threads()
     folder = Path(section.checkpoints) if section.checkpoints else SHIPPED
     try:
-        return load_policy(folder, averaging=section.permutations, device=device_of(section))
+        return load_policy(folder, averaging=section.permutations, compute=compute_of(section))
     except CheckpointError as exc:
         raise ConfigError(
             f"decision.checkpoints: {exc}; to play without models, set `decision.policy: heuristic`"
         ) from exc
 
 
-def device_of(section: DecisionSection) -> torch.device:
-    """The device that the networks run on.
+def compute_of(section: DecisionSection) -> Compute:
+    """How the networks compute.
 
     Raises:
         ConfigError: a GPU is requested and there is none.
     """
-    from policies.device import choose_device  # noqa: PLC0415 - as above
+    from policies.device import choose_compute  # noqa: PLC0415 - as above
 
     try:
-        return choose_device(section.device)
+        return choose_compute(section.device, many=False)
     except ModelError as exc:
         raise ConfigError(f"decision.device: {exc}; use `--device auto`, or `decision.device: auto`") from exc
 

@@ -25,6 +25,8 @@ from learning.samples.positions import count
 from learning.supervised.plan import Selection
 from learning.supervised.run import device_name
 from policies.checkpoint import Card, describe, load, models_in, network_of
+from policies.compute import Compute
+from policies.device import choose_compute
 from policies.features.table import looks_deep
 from policies.inference import SHIPPED, Averaging, Model
 from policies.networks import Network, parameters_of
@@ -126,7 +128,7 @@ def evaluate(paths: Sequence[Path], settings: Settings, *, quiet: bool = False) 
     return AccuracyReport(
         machine=f"{platform.machine()}, {default_workers()} cores, Python {platform.python_version()}, "
         f"torch {torch.__version__}",
-        device=device_name(_device(), default_workers()),
+        device=device_name(torch.device(_compute().device), default_workers()),
         seconds=round(time.monotonic() - started, 1),
         data=data,
         permutations=settings.averaging,
@@ -182,7 +184,7 @@ class _Evaluation:
 
     def _network_answers(self, loaded: _LoadedNetwork) -> Answers:
         card = loaded.card
-        model = Model(loaded.network, card.features, card.without, _device())
+        model = Model(loaded.network, card.features, card.without, _compute())
         title = f"{self.slot} {loaded.folder.name}"
         with Progress(_EVENT, title, "positions", total=self.rows, quiet=self.quiet) as progress:
             answers = answers_of(
@@ -251,5 +253,6 @@ def _load_all(settings: Settings) -> Mapping[Slot, list[_LoadedNetwork]]:
     return {slot: loaded for slot, loaded in found.items() if loaded}
 
 
-def _device() -> torch.device:
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+def _compute() -> Compute:
+    """On the GPU if there is one; always in fp32, so that figures of different machines compare."""
+    return choose_compute("auto", "fp32")

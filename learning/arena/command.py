@@ -15,6 +15,7 @@ from learning.arena.plan import ArenaPlan, Mode, sets_for
 from learning.arena.report import ArenaReport, print_report
 from learning.arena.run import look, run
 from learning.matches.players import contender, tables_for
+from learning.matches.store import compute_for
 from learning.runs.progress import GamesProgress
 
 _log = structlog.get_logger(__name__)
@@ -37,6 +38,8 @@ def compare(
     workers: int | None,
     ray: str | None,
     tables: int | None,
+    device: str,
+    precision: str,
     answer_timeout_s: float,
     as_json: bool,
     prepare: Callable[[], object] = lambda: None,
@@ -59,6 +62,8 @@ def compare(
         workers: processes; one per core if None.
         ray: address of a cluster to play on; see `learning.workers.spread.spread`.
         tables: tables played at a time in each process; depends on the players if None.
+        device: device of the networks.
+        precision: precision of the networks.
         answer_timeout_s: for each answer of an external engine.
         as_json: print one JSON object.
         prepare: called once both players are loaded, before the first game.
@@ -81,6 +86,7 @@ def compare(
         independent=independent,
         length=length,
         tables=tables or tables_for(one, other),
+        compute=compute_for(folder, device, precision),
     )
     if coverage_runs and plan.games < COVERAGE_GAMES:
         raise ConfigError(f"--coverage needs --games {COVERAGE_GAMES} or more, to draw its runs from")

@@ -11,6 +11,7 @@ from game.events import Four
 from learning.matches.engines import ANSWER_S
 from learning.matches.players import Contender, tables_for
 from learning.matches.series import Series, wall_seed
+from policies.compute import IN_PLAY
 from policies.rollout import Seating
 
 FORMAT: Final = "suzaku-arena/1"
@@ -97,6 +98,10 @@ class ArenaPlan(Series, frozen=True, kw_only=True):
             words += ["--tables", str(self.tables)]
         limits = {who.answer_s for who in self.contenders} - {None, ANSWER_S}
         words += [word for limit in limits for word in ("--answer-timeout", f"{limit:g}")]
+        if self.compute != IN_PLAY:
+            words += ["--precision", self.compute.precision]
+        if self.compute.device != IN_PLAY.device:
+            words += ["--device", self.compute.device]
         flags = {
             "--two": self.mode == "2v2",
             "--tonpuu": self.length == "tonpuu",

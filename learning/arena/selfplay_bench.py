@@ -16,6 +16,7 @@ from learning.arena.plan import ArenaPlan, sets_for
 from learning.arena.run import run
 from learning.matches.players import contender
 from learning.matches.series import BLOCK_GAMES
+from policies.compute import IN_PLAY, Compute
 
 PLAYERS: Final = ("network", "heuristic", "random")
 TABLES: Final = (1, 8, 16, 32, 64, 128)
@@ -50,19 +51,27 @@ class SelfPlayBench(msgspec.Struct, frozen=True):
 
     Attributes:
         machine: the machine it ran on.
+        compute: how networks computed.
         seed: seed of all walls.
         bare_ms: CPU milliseconds for a hanchan of random moves on the rules engine alone.
         speeds: one entry per player, number of processes and number of tables.
     """
 
     machine: str
+    compute: Compute
     seed: int
     bare_ms: float
     speeds: tuple[SelfPlaySpeed, ...]
 
 
 def bench_selfplay(
-    players: Sequence[str], *, games: int, workers: int, tables: Sequence[int] = TABLES, seed: int = 0
+    players: Sequence[str],
+    *,
+    games: int,
+    workers: int,
+    tables: Sequence[int] = TABLES,
+    seed: int = 0,
+    compute: Compute = IN_PLAY,
 ) -> SelfPlayBench:
     """Measure each player with several numbers of tables in one process, then with more processes.
 
@@ -73,15 +82,16 @@ def bench_selfplay(
         workers: maximum number of processes.
         tables: numbers of tables for one process.
         seed: seed of all walls.
+        compute: how networks compute.
     """
     bare_ms = _bare_ms(seed)
     speeds = []
     for player in players:
-        speeds += [_speed(player, games, 1, side_by_side, seed) for side_by_side in tables]
+        speeds += [_speed(player, games, 1, side_by_side, seed, compute) for side_by_side in tables]
         for processes in range(2, workers + 1):
             shared = processes * max(games, BLOCK_GAMES)
-            speeds.append(_speed(player, shared, processes, min(max(tables), BLOCK_GAMES), seed))
-    return SelfPlayBench(platform.processor() or platform.machine(), seed, bare_ms, tuple(speeds))
+            speeds.append(_speed(player, shared, processes, min(max(tables), BLOCK_GAMES), seed, compute))
+    return SelfPlayBench(platform.processor() or platform.machine(), compute, seed, bare_ms, tuple(speeds))
 
 
 def print_bench(found: SelfPlayBench, *, as_json: bool) -> int:
@@ -94,6 +104,8 @@ def print_bench(found: SelfPlayBench, *, as_json: bool) -> int:
 
 
 def _lines(found: SelfPlayBench) -> Iterator[str]:
+    compute = found.compute
+    yield f"networks on {compute.device} in {compute.precision}, {compute.rows} rows at a time"
     yield f"the rules engine alone, random moves: {found.bare_ms:.1f} ms of CPU time per hanchan"
     yield f"{'player':<20}{'processes':>10}{'tables':>8}{'games/s':>10}{'ms/game':>10}  breakdown, ms"
     for speed in found.speeds:
@@ -104,9 +116,16 @@ def _lines(found: SelfPlayBench) -> Iterator[str]:
         )
 
 
-def _speed(player: str, games: int, workers: int, tables: int, seed: int) -> SelfPlaySpeed:
+def _speed(player: str, games: int, workers: int, tables: int, seed: int, compute: Compute) -> SelfPlaySpeed:
     who = contender(player)
-    plan = ArenaPlan(challenger=who, champions=who, sets=sets_for(games, "1v3"), seed=seed, tables=tables)
+    plan = ArenaPlan(
+        challenger=who,
+        champions=who,
+        sets=sets_for(games, "1v3"),
+        seed=seed,
+        tables=tables,
+        compute=compute,
+    )
     found = run(plan, workers=workers)
     assert found is not None
     parts = {what: 1000.0 * spent for what, spent in found.times.items()}

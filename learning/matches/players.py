@@ -11,6 +11,7 @@ import msgspec
 
 from game.errors import ConfigError
 from learning.matches.engines import ANSWER_S, MAX_NAME, EngineChooser, check_engine, engine_of
+from policies.compute import IN_PLAY, Compute
 from policies.named import Files, files_of_named, load_named, name_of
 from policies.rollout import TABLES, Chooser, PolicyChooser
 
@@ -103,12 +104,13 @@ def packed(*contenders: Contender) -> dict[str, Files]:
     return {text: files for text in wanted if (files := files_of_named(text)) is not None}
 
 
-def seat_down(who: Contender, files: Files | None = None) -> Chooser:
+def seat_down(who: Contender, files: Files | None = None, compute: Compute = IN_PLAY) -> Chooser:
     """Load a contender, ready to play.
 
     Args:
         who: the contender.
         files: files of its folder, if the folder may not be here.
+        compute: how its networks compute.
 
     Raises:
         ConfigError: the name now stands for another player, or the engine is not on this machine.
@@ -117,7 +119,7 @@ def seat_down(who: Contender, files: Files | None = None) -> Chooser:
     if engine := engine_of(who.text):
         check_engine(engine)
         return EngineChooser(engine, ANSWER_S if who.answer_s is None else who.answer_s, who.name)
-    found = load_named(who.text, files=files)
+    found = load_named(who.text, files=files, compute=compute)
     if found.identity != who.identity:
         raise ConfigError(f"{who.text}: its files have changed since the games began")
     return PolicyChooser(found.policy)

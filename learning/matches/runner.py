@@ -85,7 +85,10 @@ def player_of_blocks(setup: Setup) -> Work[int, Told]:
     """Load all players; return the function that plays a block."""
     warm_up()
     series = setup.series
-    loaded = {who: seat_down(who, setup.files.get(who.text)) for who in dict.fromkeys(series.contenders)}
+    loaded = {
+        who: seat_down(who, setup.files.get(who.text), series.compute)
+        for who in dict.fromkeys(series.contenders)
+    }
     rollout = Rollout([loaded[who] for who in series.contenders], tables=series.tables, length=series.length)
 
     def spent() -> dict[str, float]:

@@ -13,6 +13,7 @@ import msgspec
 
 from game.settlement import GameLength
 from learning.matches.players import Contender
+from policies.compute import IN_PLAY, Compute
 from policies.rollout import TABLES, Seating
 
 BLOCK_GAMES: Final = 64
@@ -26,11 +27,13 @@ class Series(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         seed: determines every wall.
         length: length of the games.
         tables: tables played at a time.
+        compute: how networks compute.
     """
 
     seed: int = 0
     length: GameLength = "hanchan"
     tables: int = TABLES
+    compute: Compute = IN_PLAY
 
     @property
     def contenders(self) -> tuple[Contender, ...]:
@@ -55,6 +58,8 @@ class Series(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             "--seed": str(self.seed),
             "--tonpuu": "given" if self.length == "tonpuu" else "not given",
             "--tables": str(self.tables),
+            "--device": self.compute.device,
+            "--precision": self.compute.precision,
             "--answer-timeout": f"{engines[0]:g}" if engines else "not needed",
         }
 

@@ -14,10 +14,11 @@ from typing import Final, Generic, Self, TypeVar
 
 import msgspec
 
-from game.errors import ConfigError, ReplayError
+from game.errors import ConfigError, ModelError, ReplayError
 from game.files import replace_file
 from learning.matches.series import Series
 from learning.matches.tally import GameRow
+from policies.compute import DEVICES, IN_PLAY, PRECISIONS, Compute
 
 P = TypeVar("P", bound=Series)
 T = TypeVar("T")
@@ -99,6 +100,46 @@ class Store(Generic[P]):
         for number, line in enumerate(lines[1:], 2):
             row = _decode(path, number, line, GameRow)
             self.rows.setdefault(row.number, row)
+
+
+def compute_for(folder: Path | None, device: str, precision: str) -> Compute:
+    """How networks compute in a run: as its first games did, where nothing else is asked for.
+
+    Args:
+        folder: folder of the results, None for none.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        precision: ``auto``, ``bf16`` or ``fp32``.
+
+    Raises:
+        ConfigError: there is no such device or precision.
+    """
+    from policies.device import choose_compute  # noqa: PLC0415 - imports torch, which reports do without
+
+    if device not in DEVICES:
+        raise ConfigError(f"--device: found {device!r}, expected {', '.join(DEVICES)}")
+    if precision not in PRECISIONS:
+        raise ConfigError(f"--precision: found {precision!r}, expected {', '.join(PRECISIONS)}")
+    try:
+        chosen = choose_compute(device, precision)
+    except ModelError as exc:
+        raise ConfigError(f"--device: {exc}; use --device auto") from exc
+    begun = _compute_in(folder / RESULTS_FILE) if folder is not None else None
+    if begun is None or begun.device != chosen.device or precision not in ("auto", begun.precision):
+        return chosen
+    return begun
+
+
+class _Begun(msgspec.Struct, frozen=True):
+    compute: Compute = IN_PLAY
+
+
+def _compute_in(path: Path) -> Compute | None:
+    """How networks compute in the run in a file; None if there is none that can be read."""
+    try:
+        with path.open("rb") as lines:
+            return msgspec.json.decode(lines.readline(), type=_Begun).compute
+    except (OSError, msgspec.MsgspecError):
+        return None
 
 
 def read_results(folder: Path, kind: type[P]) -> tuple[P, list[GameRow]]:

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
-import torch
 
 from game.errors import ConfigError
 from learning.corpus.layout import ROOMS, Room
+from policies.compute import PRECISIONS, Precision
+from policies.device import fast_precision
 from policies.features.table import LITE, LITE_CALL, ORACLE, SETS, looks_deep
-from policies.networks import DISCARDS, TOWERS, YES_NO, Architecture, TowerName, architecture_of
+from policies.networks import DISCARDS, YES_NO, Architecture, Outputs, TowerName, architecture_of, tower_named
 from policies.slots import Slot
 
 PresetName: TypeAlias = Literal["tiny", "small", "medium", "paper"]
-Precision: TypeAlias = Literal["bf16", "fp32"]
 PRESETS: Final[tuple[PresetName, ...]] = get_args(PresetName)
 
 CALL_SLOTS: Final = (Slot.CHI, Slot.PON, Slot.KAN)
@@ -108,7 +108,7 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     @property
     def architecture(self) -> Architecture:
         """What the network is built from."""
-        outputs = DISCARDS if self.model is Slot.DISCARD else YES_NO
+        outputs: Outputs = DISCARDS if self.model is Slot.DISCARD else YES_NO
         return architecture_of(self.tower, self.features, outputs, self.width, self.depth)
 
     @property
@@ -144,32 +144,20 @@ def make_plan(
         raise ConfigError(f"no model {model!r}; there are {', '.join(Slot)}")
     if preset not in PRESETS:
         raise ConfigError(f"preset: no preset {preset!r}; there are {', '.join(PRESETS)}")
-    if precision not in ("auto", *get_args(Precision)):
-        raise ConfigError(f"precision: {precision!r} is not one of auto, {', '.join(get_args(Precision))}")
-    if tower not in TOWERS:
-        raise ConfigError(f"tower: no tower {tower!r}; there are {', '.join(TOWERS)}")
+    if precision not in PRECISIONS:
+        raise ConfigError(f"precision: {precision!r} is not one of {', '.join(PRECISIONS)}")
     size = PRESET_SIZES[preset]
     return TrainingPlan(
         model=Slot(model),
         features=features or features_of(Slot(model)),
-        tower=tower,  # type: ignore[arg-type]
+        tower=tower_named(tower),
         width=width if width is not None else size.width,
         depth=depth if depth is not None else size.depth,
         learning_rate=learning_rate if learning_rate is not None else size.learning_rate,
-        precision=fast_precision() if precision == "auto" else precision,  # type: ignore[arg-type]
+        precision=fast_precision() if precision == "auto" else precision,
         selection=Selection(**(selection or {})),
         **settings,
     )
-
-
-def fast_precision() -> Precision:
-    """bf16 where the machine computes faster in it: GPUs, and processors with AMX.
-
-    With AVX-512 alone, products in bf16 take twice the time of fp32 (`docs/measurements.md`).
-    """
-    if torch.cuda.is_available():
-        return "bf16"
-    return "bf16" if torch.cpu.get_capabilities().get("amx_bf16") else "fp32"
 
 
 def _check(plan: TrainingPlan) -> None:

@@ -1,7 +1,8 @@
 """Pooled context: every block sees the whole hand.
 
-A convolution sees neighbouring kinds only. Pooled context adds to each column what the means of its suit, of all
-suits and of the honours say, as the global pooling of KataGo's networks does (arXiv:1902.10565, section 4.1).
+A convolution sees neighbouring kinds only. Pooled context adds to each column what the means of its suit, of
+all suits and of the honours say, as the global pooling of KataGo's networks does (arXiv:1902.10565, section
+4.1).
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class PooledBlock(ResidualBlock):
 
     def forward(self, x: Tensor) -> Tensor:
         """``[B, width, 34]`` to the same shape."""
-        suits = x[..., :SUITED].unflatten(2, (SUITS, RANKS))
+        suits = x[..., :SUITED].reshape(*x.shape[:2], SUITS, RANKS)
         context: Context = self.context(suits.mean(3), x[..., SUITED:].mean(2))
         added = torch.cat(
             [
