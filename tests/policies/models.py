@@ -8,10 +8,13 @@ import torch
 from torch import nn
 
 from policies.checkpoint import Card, save
-from policies.features.table import LITE, LITE_CALL, SETS
+from policies.compute import IN_PLAY, Compute
+from policies.features.table import LITE, LITE_CALL
 from policies.inference import Averaging, Model, NetworkPolicy
-from policies.networks import DISCARDS, YES_NO, Architecture, Network, YesNoHead
+from policies.networks import DISCARDS, YES_NO, Network, TowerName, architecture_of
 from policies.slots import Slot
+from policies.towers.residual import YesNoHead
+from policies.towers.suits import SuitsYesNoHead
 
 CALLS = (Slot.CHI, Slot.PON, Slot.KAN)
 
@@ -20,34 +23,40 @@ def features_of(slot: Slot) -> str:
     return LITE_CALL if slot in CALLS else LITE
 
 
-def a_network(slot: Slot = Slot.DISCARD, seed: int = 0, width: int = 8, depth: int = 2) -> Network:
+def a_network(
+    slot: Slot = Slot.DISCARD, seed: int = 0, width: int = 8, depth: int = 2, tower: TowerName = "residual"
+) -> Network:
     """A network like a trained one: no normalisation average is 0 or 1, and its answers differ."""
     torch.manual_seed(seed)
     outputs = DISCARDS if slot is Slot.DISCARD else YES_NO
-    network = Network(Architecture(SETS[features_of(slot)].planes, outputs, width, depth)).eval()
+    network = Network(architecture_of(tower, features_of(slot), outputs, width, depth)).eval()
     with torch.no_grad():
         for norm in network.modules():
-            if isinstance(norm, nn.BatchNorm1d):
+            if isinstance(norm, nn.BatchNorm1d | nn.BatchNorm2d):
                 assert norm.running_mean is not None
                 assert norm.running_var is not None
                 norm.running_mean.normal_(0.0, 0.3)
                 norm.running_var.uniform_(0.5, 2.0)
                 norm.weight.uniform_(0.5, 1.5)
                 norm.bias.normal_(0.0, 0.1)
-        if isinstance(network.head, YesNoHead):
+        if isinstance(network.head, YesNoHead | SuitsYesNoHead):
             network.head.answer.weight.mul_(20.0)  # otherwise every answer is close to one half
     return network
 
 
-def a_policy(averaging: Averaging = 1, seed: int = 0) -> NetworkPolicy:
-    models = {slot: Model(a_network(slot, seed), features_of(slot)) for slot in Slot}
+def a_policy(
+    averaging: Averaging = 1, seed: int = 0, tower: TowerName = "residual", compute: Compute = IN_PLAY
+) -> NetworkPolicy:
+    models = {
+        slot: Model(a_network(slot, seed, tower=tower), features_of(slot), compute=compute) for slot in Slot
+    }
     return NetworkPolicy(models, averaging)
 
 
-def save_models(folder: Path, seed: int = 0) -> Path:
+def save_models(folder: Path, seed: int = 0, tower: TowerName = "residual") -> Path:
     """Checkpoints of all five in a folder."""
     for slot in Slot:
-        network = a_network(slot, seed)
+        network = a_network(slot, seed, tower=tower)
         card = Card(
             model=slot.value,
             architecture=network.architecture,

@@ -30,7 +30,7 @@ from policies.checkpoint import (
 from policies.checkpoint.architectures import NETWORKS, shapes_of
 from policies.checkpoint.files import reader_of
 from policies.features.table import LITE, LITE_CALL, SETS
-from policies.networks import Architecture, Network
+from policies.networks import TOWERS, Architecture, Network, PooledArchitecture, SuitsArchitecture, TowerName
 from policies.reward import INPUTS, RewardArchitecture, RewardNetwork
 from policies.slots import Slot
 from tests.policies.saved import forge, forge_card, saved, small_card, weights
@@ -94,7 +94,13 @@ def test_a_network_that_learns_on_does_not_change_the_checkpoint(tmp_path: Path)
 
 
 def test_shapes_are_those_of_a_real_network() -> None:
-    architectures = (Architecture(239, 34, 8, 3), Architecture(287, 2, 4, 1), RewardArchitecture())
+    architectures = (
+        Architecture(239, 34, 8, 3),
+        Architecture(287, 2, 4, 1),
+        PooledArchitecture(239, 34, 8, 3),
+        SuitsArchitecture(287, 2, 4, 1, (4,)),
+        RewardArchitecture(),
+    )
     for architecture in architectures:
         state = NETWORKS[type(architecture)](architecture).state_dict()
         assert shapes_of(architecture) == {name: tuple(tensor.shape) for name, tensor in state.items()}
@@ -290,11 +296,13 @@ def test_the_line_shows_no_control_characters() -> None:
     assert all(letter.isprintable() for letter in describe(card))
 
 
-def _with(card: Card, **sizes: int) -> Card:
+def _with(card: Card, **sizes: Any) -> Card:
     return replace(card, architecture=replace(card.architecture, **sizes))
 
 
 _DISCARD, _CHI, _REWARD = small_card("discard"), small_card("chi"), small_card("reward")
+_POOLED = replace(_DISCARD, architecture=PooledArchitecture(SETS[LITE].planes, 34, 2, 1))
+_SUITS = replace(_DISCARD, architecture=SuitsArchitecture(SETS[LITE].planes, 34, 2, 1, (4,)))
 
 
 @pytest.mark.parametrize(
@@ -315,6 +323,12 @@ _DISCARD, _CHI, _REWARD = small_card("discard"), small_card("chi"), small_card("
         (replace(_DISCARD, without=("Z9",)), "without"),
         (replace(_DISCARD, model="reward"), "architecture"),
         (replace(_DISCARD, architecture=RewardArchitecture()), "architecture"),
+        (_with(_POOLED, depth=10**12), "architecture.depth"),
+        (_with(_SUITS, width=10**12), "architecture.width"),
+        (_with(_SUITS, outputs=2), "architecture.outputs"),
+        (_with(_SUITS, by_suit=()), "architecture.by_suit"),
+        (_with(_SUITS, by_suit=(4, 10**9)), "architecture.by_suit"),
+        (_with(_SUITS, by_suit=tuple(range(1000))), "architecture.by_suit"),
         (_with(_REWARD, hidden=10**9), "architecture.hidden"),
         (_with(_REWARD, dense=10**9), "architecture.dense"),
     ],
@@ -324,6 +338,29 @@ def test_a_card_that_does_not_fit_is_refused_by_its_field(tmp_path: Path, card: 
     with pytest.raises(CheckpointMismatch) as caught:
         load(tmp_path, card.model)
     assert (caught.value.file, caught.value.field) == (path, field)
+
+
+@pytest.mark.parametrize("tower", TOWERS)
+def test_weights_of_another_tower_are_refused(tmp_path: Path, tower: TowerName) -> None:
+    shape = {"residual": _DISCARD, "pooled": _POOLED, "suits": _SUITS}
+    for other in set(TOWERS) - {tower}:
+        with pytest.raises(CheckpointError):
+            save(tmp_path, shape[tower], weights(shape[other]))
+    save(tmp_path, shape[tower], weights(shape[tower]))
+    assert describe(load(tmp_path, "discard").card).startswith(
+        "discard 2×1" if tower == "residual" else f"discard {tower} 2×1"
+    )
+
+
+def test_a_tower_of_a_later_version_is_refused(tmp_path: Path) -> None:
+    path = forge_card(tmp_path, _SUITS)
+    fields = json.loads(path.read_text())
+    fields["architecture"]["type"] = "transformer"
+    del fields["card_sha256"]
+    fields["card_sha256"] = hashlib.sha256(msgspec.json.encode(fields)).hexdigest()
+    path.write_text(json.dumps(fields))
+    with pytest.raises(CheckpointMismatch, match=r"architecture\.type: Invalid value 'transformer'"):
+        load(tmp_path, "discard")
 
 
 def test_sizes_that_build_nothing_are_refused(tmp_path: Path) -> None:

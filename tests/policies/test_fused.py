@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from policies.fused import FusedNetwork
-from policies.networks import as_input
+from policies.networks import TOWERS, TowerName, as_input
 from policies.slots import Slot
 from tests.policies.models import a_network
 
@@ -16,10 +16,11 @@ def planes_of(count: int, planes: int) -> torch.Tensor:
     return values * (torch.rand(values.shape) < 0.2)
 
 
+@pytest.mark.parametrize("tower", TOWERS)
 @pytest.mark.parametrize("slot", [Slot.DISCARD, Slot.PON])
 @pytest.mark.parametrize("count", [1, 2, 37])
-def test_a_fused_network_gives_the_same_logits(slot: Slot, count: int) -> None:
-    network = a_network(slot, width=64, depth=6)
+def test_a_fused_network_gives_the_same_logits(tower: TowerName, slot: Slot, count: int) -> None:
+    network = a_network(slot, width=64, depth=6, tower=tower)
     planes = planes_of(count, network.architecture.planes)
     with torch.no_grad():
         wanted = network(as_input(planes))
@@ -27,8 +28,20 @@ def test_a_fused_network_gives_the_same_logits(slot: Slot, count: int) -> None:
     torch.testing.assert_close(FusedNetwork(network)(planes), wanted, rtol=1e-5, atol=1e-5)
 
 
-def test_fusing_leaves_the_network_as_it_was() -> None:
-    network = a_network()
+@pytest.mark.parametrize("tower", TOWERS)
+def test_bf16_rounds_the_logits_only_a_little(tower: TowerName) -> None:
+    network = a_network(width=64, depth=6, tower=tower)
+    planes = planes_of(16, network.architecture.planes)
+    with torch.no_grad():
+        wanted = network(as_input(planes))
+    off = FusedNetwork(network, precision="bf16")(planes) - wanted
+    assert 0.0 < off.abs().max() < 0.2 * wanted.std()
+    assert off.std() < 0.04 * wanted.std()
+
+
+@pytest.mark.parametrize("tower", TOWERS)
+def test_fusing_leaves_the_network_as_it_was(tower: TowerName) -> None:
+    network = a_network(tower=tower)
     before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
     planes = planes_of(2, network.architecture.planes)
     fused = FusedNetwork(network)
@@ -37,12 +50,26 @@ def test_fusing_leaves_the_network_as_it_was() -> None:
     assert all(torch.equal(tensor, before[name]) for name, tensor in network.state_dict().items())
 
 
-def test_blank_planes_count_for_nothing() -> None:
-    network = a_network()
+@pytest.mark.parametrize("tower", TOWERS)
+def test_numbers_that_are_not_finite_reach_the_logits(tower: TowerName) -> None:
+    network = a_network(tower=tower)
+    planes = planes_of(2, network.architecture.planes)
+    for norm in (network.stem_norm, network.tower[0].second_norm):
+        bias = next(tensor for name, tensor in norm.named_parameters() if name.endswith("bias"))
+        kept = bias.detach().clone()
+        bias.data.fill_(float("nan"))
+        assert FusedNetwork(network)(planes).isnan().any()
+        bias.data.copy_(kept)
+    assert FusedNetwork(network)(planes).isfinite().all()
+
+
+@pytest.mark.parametrize("tower", TOWERS)
+def test_blank_planes_count_for_nothing(tower: TowerName) -> None:
+    network = a_network(tower=tower)
     planes = planes_of(3, network.architecture.planes)
     emptied = planes.clone()
-    emptied[:, [4, 100]] = 0
+    emptied[:, [0, 100]] = 0
     with torch.no_grad():
         wanted = network(as_input(emptied))
     assert not torch.allclose(FusedNetwork(network)(planes), wanted, atol=1e-3)
-    torch.testing.assert_close(FusedNetwork(network, (4, 100))(planes), wanted, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(FusedNetwork(network, (0, 100))(planes), wanted, rtol=1e-5, atol=1e-5)

@@ -13,6 +13,7 @@ from game.rules import action_row
 from game.settlement import GameLength
 from game.table import Table
 from game.tiles import RED_FIVES, parse_hand
+from policies.compute import IN_PLAY, Compute
 from policies.decision import decide
 from policies.features.encode import encode
 from policies.features.permute import KIND_MAPS, permute_planes, permute_states, permute_tiles
@@ -20,7 +21,7 @@ from policies.features.table import LITE, LITE_CALL, SETS
 from policies.heuristic.player import HeuristicPolicy
 from policies.inference import Averaging, Model, NetworkPolicy, chances, load_policy, share_out
 from policies.known_hand import known_questions
-from policies.networks import as_input
+from policies.networks import TowerName, as_input
 from policies.slots import Question, Slot
 from tests.policies.models import CALLS, a_network, a_policy, features_of, save_models
 
@@ -118,11 +119,15 @@ def test_groups_left_blank_in_training_are_blank_in_play() -> None:
 # --- many questions ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("compute", [IN_PLAY, Compute(rows=16), Compute(precision="bf16", rows=64)])
+@pytest.mark.parametrize("tower", ["residual", "suits"])
 @pytest.mark.parametrize("slot", [Slot.DISCARD, Slot.CHI])
 @pytest.mark.parametrize("averaging", [1, 6])
-def test_a_batch_is_answered_as_each_alone_to_the_last_bit(slot: Slot, averaging: Averaging) -> None:
+def test_a_batch_is_answered_as_each_alone_to_the_last_bit(
+    slot: Slot, averaging: Averaging, tower: TowerName, compute: Compute
+) -> None:
     questions = met_in_play(slot, 40)
-    policy = a_policy(averaging)
+    policy = a_policy(averaging, tower=tower, compute=compute)
     together = policy.answer(slot, questions)
     assert together == [policy.answer(slot, [question])[0] for question in questions]
 
@@ -133,8 +138,8 @@ def test_a_batch_larger_than_memory_is_meant_to_hold_is_answered_in_pieces(
     questions = met_in_play(Slot.DISCARD, 40)
     whole = a_policy(12).answer(Slot.DISCARD, questions)
     monkeypatch.setattr("policies.inference._ROWS_ENCODED", 7)
-    monkeypatch.setattr("policies.inference._ROWS_ON_CPU", 5)
-    for row, wanted in zip(a_policy(12).answer(Slot.DISCARD, questions), whole, strict=True):
+    policy = a_policy(12, compute=Compute(rows=5))
+    for row, wanted in zip(policy.answer(Slot.DISCARD, questions), whole, strict=True):
         assert row == pytest.approx(wanted, abs=1e-5)
 
 
@@ -176,6 +181,26 @@ def test_the_average_is_of_the_logits_each_renamed_back() -> None:
     assert model.scores(planes, 6)[0] == pytest.approx(
         np.mean([each[n] for n in (0, 3, 4, 6, 9, 10)], axis=0), abs=1e-4
     )
+
+
+@pytest.mark.parametrize("slot", list(Slot))
+def test_with_suits_apart_one_look_does_not_know_one_suit_from_another(slot: Slot) -> None:
+    question, policy = QUESTIONS[slot], a_policy(tower="suits")
+    (row,) = policy.answer(slot, [question])
+    for number in range(1, 6):
+        record = permute_states(np.array([question.record], ROUND_STATE), number)[0]
+        options = tuple(renamed(option, number) for option in question.options)
+        again = Question(slot, record, question.player, options, question.length)
+        assert policy.answer(slot, [again])[0] == pytest.approx(row, abs=1e-5)
+
+
+def test_with_suits_apart_two_looks_are_as_good_as_twelve() -> None:
+    planes = encode(np.array([QUESTIONS[Slot.DISCARD].record], ROUND_STATE), 0, LITE)
+    model = Model(a_network(tower="suits"), LITE)
+    each = [model.scores(permute_planes(planes, LITE, n))[0][KIND_MAPS[n]] for n in range(12)]
+    assert np.ptp([each[0], each[6]], axis=0).max() > 0.01
+    for averaging in (6, 12):
+        assert model.scores(planes, averaging)[0] == pytest.approx(np.mean(each, axis=0), abs=1e-4)
 
 
 def renamed(option: Action, number: int) -> Action:

@@ -13,6 +13,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from bot import cli
+from policies.compute import Compute, Precision
 from policies.fused import FusedNetwork
 from policies.networks import Network
 from tests.policies.models import save_models
@@ -24,15 +25,13 @@ HEALTHY = 30
 
 
 class MadeUpGpu:
-    """In place of `FusedNetwork`: computes on the CPU, whatever device it says it is on."""
+    """In place of `DeviceNetwork` and `FusedNetwork`: computes on the CPU, whatever its device is."""
 
-    fault: ClassVar[Callable[[torch.device], None]]
+    fault: ClassVar[Callable[[str], None]]
     answers = 0
 
-    def __init__(
-        self, network: Network, blank: Sequence[int] = (), device: torch.device | str = "cpu"
-    ) -> None:
-        self.device = torch.device(device)
+    def __init__(self, network: Network, blank: Sequence[int], how: Compute | Precision) -> None:
+        self.device = how.device if isinstance(how, Compute) else "cpu"
         self._network = FusedNetwork(network, blank)
 
     def __call__(self, planes: torch.Tensor) -> torch.Tensor:
@@ -49,12 +48,13 @@ def gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUZAKU_DECISION__CHECKPOINTS", str(save_models(tmp_path / "models")))
     monkeypatch.setenv("SUZAKU_DECISION__PERMUTATIONS", "1")
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("policies.inference.DeviceNetwork", MadeUpGpu)
     monkeypatch.setattr("policies.inference.FusedNetwork", MadeUpGpu)
     monkeypatch.setattr(MadeUpGpu, "answers", 0)
     monkeypatch.setattr(MadeUpGpu, "fault", staticmethod(lambda _: None), raising=False)
 
 
-def play(monkeypatch: pytest.MonkeyPatch, fault: Callable[[torch.device], None]) -> tuple[Result, list[str]]:
+def play(monkeypatch: pytest.MonkeyPatch, fault: Callable[[str], None]) -> tuple[Result, list[str]]:
     """A game on the GPU, and the names of what was logged."""
     monkeypatch.setattr(MadeUpGpu, "fault", staticmethod(fault))
     args = ["play", "--device", "cuda", "--type", "tonpuu", "--seed", "7", "--log-format", "json", "--json"]
@@ -74,8 +74,8 @@ FAULTS = [
 def test_fault_13_a_lost_gpu_costs_one_try_on_the_cpu_and_no_fallback(
     error: Exception, gpu: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lost(device: torch.device) -> None:
-        if device.type == "cuda":
+    def lost(device: str) -> None:
+        if device == "cuda":
             raise error
 
     result, logged = play(monkeypatch, lost)
@@ -88,7 +88,7 @@ def test_fault_13_a_lost_gpu_costs_one_try_on_the_cpu_and_no_fallback(
 def test_fault_13_any_other_error_is_not_taken_for_a_lost_gpu(
     gpu: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_: torch.device) -> None:
+    def broken(_: str) -> None:
         raise ValueError("shape")
 
     result, logged = play(monkeypatch, broken)
@@ -100,7 +100,7 @@ def test_fault_13_any_other_error_is_not_taken_for_a_lost_gpu(
 def test_fault_13_a_cpu_that_is_out_of_memory_too_ends_with_the_rules(
     gpu: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(_: torch.device) -> None:
+    def full(_: str) -> None:
         raise MemoryError
 
     result, logged = play(monkeypatch, full)
@@ -126,7 +126,7 @@ def test_auto_takes_the_gpu_if_there_is_one(
 ) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: there)
     seen: set[str] = set()
-    monkeypatch.setattr(MadeUpGpu, "fault", staticmethod(lambda device: seen.add(device.type)))
+    monkeypatch.setattr(MadeUpGpu, "fault", staticmethod(seen.add))
     monkeypatch.setattr(MadeUpGpu, "answers", HEALTHY)
     result = CliRunner().invoke(cli.app, ["check", "--device", "auto"])
     assert result.exit_code == 0

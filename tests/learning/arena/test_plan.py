@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import msgspec
 import pytest
 
+from game.errors import ConfigError
 from learning.arena.plan import SEATS, ArenaPlan, Mode, sets_for
 from learning.matches.players import ENGINE_TABLES, Contender
 from learning.matches.series import wall_seed
+from learning.matches.store import Store, compute_for
+from policies.compute import Compute
 from tests.learning.arena.made_up import HEURISTIC, a_plan
 
 
@@ -73,9 +77,37 @@ def test_a_plan_comes_back_from_its_line() -> None:
     assert msgspec.json.decode(msgspec.json.encode(plan), type=ArenaPlan) == plan
 
 
+def test_a_plan_of_an_earlier_version_computed_four_rows_in_fp32() -> None:
+    fields = msgspec.json.decode(msgspec.json.encode(a_plan()))
+    del fields["compute"]
+    assert msgspec.convert(fields, ArenaPlan).compute == Compute("cpu", "fp32", 4)
+
+
+def test_a_resumed_run_computes_as_its_first_games_did(tmp_path: Path) -> None:
+    assert compute_for(None, "cpu", "fp32") == compute_for(tmp_path, "cpu", "fp32") == Compute(rows=16)
+    begun = msgspec.structs.replace(a_plan(), compute=Compute(precision="bf16", rows=32))
+    Store(begun, tmp_path).close()
+    assert compute_for(tmp_path, "cpu", "auto") == compute_for(tmp_path, "cpu", "bf16") == begun.compute
+    asked = msgspec.structs.replace(begun, compute=compute_for(tmp_path, "cpu", "fp32"))
+    with pytest.raises(ConfigError, match="--precision bf16, not fp32"):
+        Store(asked, tmp_path)
+    for flags in (("gpu", "auto"), ("cpu", "fp16")):
+        with pytest.raises(ConfigError, match="expected auto, "):
+            compute_for(tmp_path, *flags)
+
+
+def test_a_gpu_that_is_not_there_is_no_device_for_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(ConfigError, match="--device: torch finds no GPU it can use; use --device auto"):
+        compute_for(None, "cuda", "auto")
+    assert compute_for(None, "auto", "fp32") == Compute(rows=16)
+
+
 def test_the_command_includes_every_choice() -> None:
     plain = "suzaku arena --challenger heuristic --champion random --games 8 --seed 0"
     assert a_plan().command == f"{plain} --tables 8 --tonpuu"
+    half = msgspec.structs.replace(a_plan(), compute=Compute("cuda", "bf16", 2048))
+    assert half.command == f"{plain} --tables 8 --precision bf16 --device cuda --tonpuu"
     engine = Contender("engine:node e.js", "e", answer_s=2.5)
     plan = ArenaPlan(challenger=HEURISTIC, champions=engine, sets=3, seed=4, mode="2v2", tables=ENGINE_TABLES)
     wanted = "suzaku arena --challenger heuristic --champion 'engine:node e.js' --games 18 --seed 4"

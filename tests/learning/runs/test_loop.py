@@ -51,7 +51,13 @@ def one_thread() -> Iterator[None]:
 def discard_plan() -> TrainingPlan:
     sizes: dict[str, Any] = {"width": 2, "depth": 1, "batch_size": 64, "samples": 384, "warm_up": 2}
     return make_plan(
-        "discard", precision="fp32", preset="tiny", validate_every=128, validation_rows=200, **sizes
+        "discard",
+        tower="residual",
+        precision="fp32",
+        preset="tiny",
+        validate_every=128,
+        validation_rows=200,
+        **sizes,
     )
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -29,6 +30,7 @@ from learning.supervised.plan import TrainingPlan, make_plan
 from learning.supervised.run import Parent, choice_of, parent_of, train
 from policies.checkpoint import load
 from policies.features.table import LITE, SETS
+from policies.networks import TowerName, is_plane_weight
 from policies.slots import Slot
 from tests.learning.corpus.games import MODERN, texts, write_shard
 
@@ -235,13 +237,15 @@ def test_a_run_stops_early_when_nothing_gets_better(corpus: Corpus, tmp_path: Pa
     assert train(still, corpus, tmp_path, quiet=True).training.steps < 20
 
 
-def test_groups_left_out_do_not_count_in_play(corpus: Corpus, tmp_path: Path) -> None:
-    train(plan(samples=128, without=("LA3a", "G")), corpus, tmp_path, quiet=True)
+@pytest.mark.parametrize("tower", ["residual", "suits"])
+def test_groups_left_out_do_not_count_in_play(corpus: Corpus, tmp_path: Path, tower: TowerName) -> None:
+    train(plan(tower=tower, samples=128, without=("LA3a", "G")), corpus, tmp_path, quiet=True)
     checkpoint = load(tmp_path, "discard")
     assert checkpoint.card.without == ("LA3a", "G")
-    stem = checkpoint.tensors["stem.weight"]
+    stems = [tensor for name, tensor in checkpoint.tensors.items() if is_plane_weight(name)]
+    assert len(stems) == (2 if tower == "suits" else 1)
     chosen = SETS[LITE]
-    for group in chosen.groups:
+    for group, stem in itertools.product(chosen.groups, stems):
         part = stem[:, chosen.at(group.id) : chosen.at(group.id) + group.planes]
         assert bool((part == 0).all()) == (group.id in {"LA3a", "G"})
 
@@ -257,7 +261,8 @@ def test_a_run_goes_on_from_another_ones_weights(corpus: Corpus, tmp_path: Path)
     )
     assert second.parents == (first.tensors.sha256,)
     ours, theirs = load(tmp_path / "first", "discard").tensors, load(tmp_path / "second", "discard").tensors
-    assert torch.allclose(ours["stem.weight"], theirs["stem.weight"], atol=1e-5)
+    for name in filter(is_plane_weight, ours):
+        assert torch.allclose(ours[name], theirs[name], atol=1e-5)
     with pytest.raises(CheckpointMismatch, match="architecture"):
         train(
             plan(width=16),
@@ -268,21 +273,34 @@ def test_a_run_goes_on_from_another_ones_weights(corpus: Corpus, tmp_path: Path)
         )
 
 
+@pytest.mark.parametrize("tower", ["residual", "suits"])
 @pytest.mark.parametrize("model", [Slot.RIICHI, Slot.CHI])
-def test_a_model_begins_with_the_tower_of_the_discards(corpus: Corpus, tmp_path: Path, model: Slot) -> None:
-    card = train(plan(samples=64), corpus, tmp_path / "discard", quiet=True)
-    wanted = plan(model, samples=64, learning_rate=1e-9)
+def test_a_model_begins_with_the_tower_of_the_discards(
+    corpus: Corpus, tmp_path: Path, model: Slot, tower: TowerName
+) -> None:
+    card = train(plan(tower=tower, samples=64), corpus, tmp_path / "discard", quiet=True)
+    wanted = plan(model, tower=tower, samples=64, learning_rate=1e-9)
     parent = parent_of(wanted, None, tmp_path / "discard")
     assert train(wanted, corpus, tmp_path / "other", parent=parent, quiet=True).parents == (
         card.tensors.sha256,
     )
     theirs, ours = load(tmp_path / "discard", "discard").tensors, load(tmp_path / "other", model).tensors
-    assert torch.allclose(ours["tower.1.second.weight"], theirs["tower.1.second.weight"], atol=1e-5)
+    blocks = [name for name in theirs if name.startswith("tower.1.second.") and name.endswith("weight")]
+    for name in blocks:
+        assert torch.allclose(ours[name], theirs[name], atol=1e-5)
     here, there = SETS[wanted.features].at("E"), SETS[LITE].at("E")
-    assert torch.allclose(
-        ours["stem.weight"][:, here : here + 36], theirs["stem.weight"][:, there : there + 36], atol=1e-5
-    )
-    assert ours["head.narrow.weight"].abs().max() > 0
+    for name in filter(is_plane_weight, theirs):
+        assert torch.allclose(ours[name][:, here : here + 36], theirs[name][:, there : there + 36], atol=1e-5)
+    assert blocks
+    assert all(tensor.abs().max() > 0 for name, tensor in ours.items() if name.startswith("head.narrow"))
+
+
+def test_a_tower_of_another_kind_is_refused(corpus: Corpus, tmp_path: Path) -> None:
+    train(plan(tower="pooled", samples=64), corpus, tmp_path / "discard", quiet=True)
+    wanted = plan("riichi", tower="suits", samples=64)
+    parent = parent_of(wanted, None, tmp_path / "discard")
+    with pytest.raises(CheckpointMismatch, match=r"pooled 32×2, but the plan wants suits 32×2.*--tower"):
+        train(wanted, corpus, tmp_path / "other", parent=parent, quiet=True)
 
 
 def test_two_checkpoints_to_begin_from_are_refused(tmp_path: Path) -> None:
