@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -19,6 +20,7 @@ from bot.dashboard.feed import Began, Feed, Reached
 from bot.dashboard.pump import About
 from replays.standing import SeriesStanding
 from tests.bot.dashboard.scenes import decided, library, played, put, server
+from tests.bot.fake_server import free_port
 
 sync_api = pytest.importorskip(
     "playwright.sync_api", reason="NO BROWSER TESTS: Playwright for Python is missing; pip install playwright"
@@ -31,6 +33,7 @@ PATIENCE_S = 60.0
 GONE = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "Connection closed", "ERR_EMPTY_RESPONSE")
 """What a browser itself writes to its console if nothing listens; no page can prevent it."""
 SEEN = """() => {
+  if (!globalThis.suzakuViewer) return null;
   const { latest, review, following, position, wire, session } = globalThis.suzakuViewer;
   return { rounds: latest.rounds, decisions: latest.decisions, game: latest.game, shown: review === latest,
     following, position, wire, session };
@@ -54,17 +57,18 @@ class Opened:
 
     @property
     def seen(self) -> dict[str, Any]:
-        """The state of the page."""
-        known: dict[str, Any] = self.tab.evaluate(SEEN)
-        return known
+        """The state of the page, once its script has run."""
+        return self.until(lambda _: True)
 
     def until(self, true: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         """Wait in Python: the page's security policy lets no test inject a condition."""
         end = time.monotonic() + PATIENCE_S
-        while not true(seen := self.seen):
+        while True:
+            seen: dict[str, Any] | None = self.tab.evaluate(SEEN)
+            if seen is not None and true(seen):
+                return seen
             assert time.monotonic() < end, seen
             self.tab.wait_for_timeout(50)
-        return seen
 
     def check(self) -> None:
         """Check that there were no errors and no requests to other machines."""
@@ -97,32 +101,41 @@ def open_page(browser: Any) -> Iterator[Any]:
         context.close()
 
 
-def test_a_game_is_followed_to_its_end_by_two(open_page: Any, tmp_path: Path) -> None:
-    flags = [
-        "--dashboard",
-        "--dashboard-port",
-        "0",
-        "--seed",
-        "7",
-        "--type",
-        "tonpuu",
-        "--out",
-        str(tmp_path),
-    ]
-    environment = os.environ | {"SUZAKU_DECISION__POLICY": "heuristic"}
+@contextlib.contextmanager
+def suzaku_play(folder: Path, *flags: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """`suzaku play` in a process of its own."""
+    arguments = ["--type", "tonpuu", "--out", str(folder), "--log-level", "error", *flags]
+    settings = {"SUZAKU_DECISION__POLICY": "heuristic", "XDG_STATE_HOME": str(folder / "state")}
     program = subprocess.Popen(
-        [sys.executable, "-m", "bot.cli", "play", *flags, "--log-level", "error"],
+        [sys.executable, "-m", "bot.cli", "play", *arguments],
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env=environment,
+        env=os.environ | settings | environment,
     )
     with program:
+        try:
+            yield program
+        finally:
+            program.kill()
+
+
+def test_a_game_is_followed_to_its_end_by_two(open_page: Any, tmp_path: Path) -> None:
+    port = free_port()
+    flags = ["--dashboard", "--dashboard-port", "0", "--seed", "7"]
+    table = {"SUZAKU_LOCAL__PORT": str(port), "SUZAKU_LOCAL__CLIENTS_PER_TABLE": "2"}
+    with suzaku_play(tmp_path / "watched", *flags, **table) as program:
         assert program.stderr is not None
         url = program.stderr.readline().removeprefix("dashboard: ").strip()
         wide, narrow = open_page(url), open_page(url, 360, locale="ja-JP", color_scheme="dark")
-        ends = [page.until(lambda seen: seen["game"]["places"] is not None) for page in (wide, narrow)]
-        assert program.wait(PATIENCE_S) == 0
+        for page in (wide, narrow):
+            page.tab.wait_for_selector(".live-empty")
+            page.until(lambda seen: seen["wire"]["state"] == "open")
+        # The table waits for this second client, so that no game is over before both pages listen.
+        with suzaku_play(tmp_path / "other", "--url", f"ws://127.0.0.1:{port}") as other:
+            ends = [page.until(lambda seen: seen["game"]["places"] is not None) for page in (wide, narrow)]
+            assert program.wait(PATIENCE_S) == 0
+            assert other.wait(PATIENCE_S) == 0
     assert ends[0]["game"] == ends[1]["game"]
     assert ends[0]["rounds"] == ends[1]["rounds"]
     assert ends[0]["decisions"] == ends[1]["decisions"]
