@@ -22,6 +22,7 @@ from bot.startup.models import load, policy_text
 from bot.startup.warm import first_decision, warm_up_visibly
 from bot.tenhou.game_types import GameType
 from game.jit import cache_folder
+from game.reports import write_json
 from policies.slots import Policy
 
 _PACKAGES: Final = ("riichienv", "numba", "numpy", "torch")
@@ -54,7 +55,7 @@ def check_everything(config: Config, environment: Mapping[str, str], *, as_json:
         _login(config, environment),
     ]
     if as_json:
-        print(msgspec.json.encode({"config": values, "found": findings}).decode())
+        write_json({"config": values, "found": findings})
     else:
         print(redact(_config_text(values)))
         width = max(len(finding.subject) for finding in findings)

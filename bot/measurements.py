@@ -13,6 +13,7 @@ from game.bench_table import bench_table
 from game.events import GameEvent
 from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_ROB, PHASE_TURN
 from game.packing import pack_all
+from game.reports import write_json, write_report
 from game.rules import legal_actions
 from game.rules_bench import Agreement, RulesSpeed, bench_shanten, compare_shanten, measure
 from game.state import apply, fold_packed, new_round
@@ -65,7 +66,7 @@ def bench_fold(games: int = FOLD_GAMES, repeats: int = 7, seed: int = 0) -> list
 
 def print_bench(bench: GameBench, *, as_json: bool) -> int:
     """Print the figures; return 1 if a comparison found a difference, else 0."""
-    print(msgspec.json.encode(bench).decode() if as_json else bench_text(bench))
+    write_report(bench, bench_text, as_json=as_json)
     return int(any(agreement.different for agreement in bench.agreements))
 
 
@@ -81,7 +82,7 @@ def bench_text(bench: GameBench) -> str:
 def print_features(bench: FeatureBench, *, as_json: bool) -> int:
     """Print the measurement of the encoders; return 0."""
     if as_json:
-        print(msgspec.json.encode(bench).decode())
+        write_json(bench)
         return 0
     lines = _speed_lines(bench.machine, bench.speeds)
     lines.append(f"one decision at a time, {bench.decisions:,} decisions:")
@@ -94,7 +95,7 @@ def print_features(bench: FeatureBench, *, as_json: bool) -> int:
 def print_decisions(bench: DecisionBench, *, as_json: bool) -> int:
     """Print the measurement of decisions; return 0."""
     if as_json:
-        print(msgspec.json.encode(bench).decode())
+        write_json(bench)
         return 0
     lines = [
         f"{bench.machine}; {bench.cores} cores, {bench.threads} of them used for one position",

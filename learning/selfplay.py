@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -13,6 +12,7 @@ import msgspec
 
 from game.errors import ConfigError, ReplayError
 from game.events import Four
+from game.reports import write_report
 from game.settlement import GameLength
 from learning.matches.engines import ANSWER_S
 from learning.matches.figures import (
@@ -255,12 +255,7 @@ def selfplay(
 
 def print_summary(found: SelfPlaySummary, *, as_json: bool) -> int:
     """Print the summary; exit code 1 if the figures do not represent the players."""
-    text = (
-        msgspec.json.format(msgspec.json.encode(found), indent=2).decode()
-        if as_json
-        else "\n".join(_lines(found))
-    )
-    sys.stdout.write(text + "\n")
+    write_report(found, lambda found: "\n".join(_lines(found)), as_json=as_json)
     return found.exit_code
 
 

@@ -46,6 +46,7 @@ from bot.terminal.result import (
 )
 from bot.traffic.capture import Capture
 from game.errors import ConfigError, TransportError
+from game.reports import write_report
 from policies.decision import Decision
 from policies.slots import Policy
 from replays.library import Closing
@@ -95,7 +96,7 @@ def play_games(
         warm_up_visibly(policy=models.policy)
         asyncio.run(run.play())
     result = run.result()
-    print(msgspec.json.encode(result).decode() if as_json else result_text(result))
+    write_report(result, result_text, as_json=as_json)
     return result.exit_code
 
 

@@ -13,6 +13,7 @@ import msgspec
 from bot.logs.redaction import clean_text
 from bot.tenhou.game_types import describe
 from game.errors import ConfigError
+from game.reports import write_json
 from replays.index import GameEntry, chosen, games
 
 _DATE_WIDTH: Final = len("2026-01-02 03:00 JST")
@@ -38,8 +39,7 @@ def list_games(
     entries, problems = games(folder)
     listed = list(chosen(entries, player=player or "", since=day, placement=placement))
     if as_json:
-        shown = {"games": [_as_json(entry) for entry in listed], "unreadable": problems}
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(shown), indent=2).decode() + "\n")
+        write_json({"games": [_as_json(entry) for entry in listed], "unreadable": problems})
     else:
         sys.stdout.write(games_text(listed, folder))
         for problem in problems:

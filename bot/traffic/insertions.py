@@ -8,7 +8,6 @@ the tiles allow. Each run follows the capture to the second deal after the chang
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -27,6 +26,7 @@ from game.events import Discard
 from game.forbidden import broken_rule
 from game.layout import AT_HAND, AT_UNSEEN
 from game.melds import decode_meld
+from game.reports import write_report
 from game.state import apply, clone
 
 Change: TypeAlias = Literal["bye", "forbidden"]
@@ -86,17 +86,18 @@ def verify_with(change: Change, paths: Iterable[Path], *, every: int = 1) -> Ins
 
 def print_insertions(report: InsertionReport, *, as_json: bool) -> int:
     """Write the report to stdout; return exit code 1 if a frame was unread."""
-    text = msgspec.json.format(msgspec.json.encode(report), indent=2).decode()
-    if not as_json:
-        lines = [
-            f"{report.files} files, {report.server_frames} server frames",
-            f"{report.insertions} insertions ({report.change}) in {report.runs} runs, "
-            f"{report.unread} with unread frames",
-            *(f"unread: {f.file}:{f.line} {f.frame}  {f.reason}" for f in report.unread_frames),
-        ]
-        text = "\n".join(lines)
-    sys.stdout.write(text + "\n")
+    write_report(report, _text, as_json=as_json)
     return 1 if report.unread else 0
+
+
+def _text(report: InsertionReport) -> str:
+    lines = [
+        f"{report.files} files, {report.server_frames} server frames",
+        f"{report.insertions} insertions ({report.change}) in {report.runs} runs, "
+        f"{report.unread} with unread frames",
+        *(f"unread: {f.file}:{f.line} {f.frame}  {f.reason}" for f in report.unread_frames),
+    ]
+    return "\n".join(lines)
 
 
 def _read(path: Path) -> Items:

@@ -8,7 +8,6 @@ and are listed in the report.
 from __future__ import annotations
 
 import copy
-import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
@@ -36,6 +35,7 @@ from bot.tenhou.session.watch import Watcher
 from bot.traffic.reader import CapturedFrame, Heading, read_capture
 from game.errors import RemoteProtocolError, StateMismatchError
 from game.events import EndGame, EndRound
+from game.reports import write_report
 
 EXPLANATIONS: Final = {
     SECOND_ANSWER: "the recorded bot claimed a win and then answered the same offer's other choices too; "
@@ -113,8 +113,7 @@ def verify(paths: Iterable[Path | str]) -> TrafficReport:
 
 def print_report(report: TrafficReport, *, as_json: bool) -> int:
     """Write the report to stdout; return exit code 1 if an entry is unexplained."""
-    text = msgspec.json.format(msgspec.json.encode(report), indent=2).decode() if as_json else render(report)
-    sys.stdout.write(text + "\n")
+    write_report(report, render, as_json=as_json)
     return 1 if report.unexplained else 0
 
 

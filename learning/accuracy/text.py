@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Final
 
-import msgspec
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from game.reports import write_json
 from learning.accuracy.report import AccuracyReport, ModelReport
 from learning.accuracy.scores import AnswerScores, Interval
 from policies.slots import Slot
@@ -25,7 +24,7 @@ _OF_YES: Final = ("majority", "balanced", "precision", "recall", "ECE")
 def print_report(report: AccuracyReport, *, as_json: bool) -> int:
     """Print the report; return the exit code."""
     if as_json:
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(report), indent=2).decode() + "\n")
+        write_json(report)
         return 0
     console = Console(highlight=False, markup=False)
     console.width = max(console.width, _LEAST_WIDTH)

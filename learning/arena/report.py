@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from game.reports import write_report
 from learning.arena.convergence import RunningAverage, convergence
 from learning.arena.coverage import EQUAL, Coverage, coverage
 from learning.arena.plan import CHALLENGER, CHAMPION, ArenaPlan
@@ -141,12 +141,7 @@ def placements_of(sets: Sequence[Sequence[GameRow]]) -> Floats:
 
 def print_report(found: ArenaReport, *, as_json: bool) -> int:
     """Print the report; exit code 1 if the figures do not represent the players."""
-    text = (
-        msgspec.json.format(msgspec.json.encode(found), indent=2).decode()
-        if as_json
-        else "\n".join(_lines(found))
-    )
-    sys.stdout.write(text + "\n")
+    write_report(found, lambda found: "\n".join(_lines(found)), as_json=as_json)
     return found.exit_code
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from itertools import count
@@ -12,6 +11,7 @@ from typing import Final
 import msgspec
 
 from game.engine import play_bare
+from game.reports import write_report
 from learning.arena.plan import ArenaPlan, sets_for
 from learning.arena.run import run
 from learning.matches.players import contender
@@ -96,10 +96,7 @@ def bench_selfplay(
 
 def print_bench(found: SelfPlayBench, *, as_json: bool) -> int:
     """Print the measurements."""
-    if as_json:
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
-    else:
-        sys.stdout.write("\n".join(_lines(found)) + "\n")
+    write_report(found, lambda found: "\n".join(_lines(found)), as_json=as_json)
     return 0
 
 

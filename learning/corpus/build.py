@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,6 +23,7 @@ import structlog
 
 from game.errors import ReplayError
 from game.files import remove_leftovers, replace_file, replacing
+from game.reports import write_report
 from game.workers.ordered import batches, default_workers, in_order
 from learning.corpus import layout
 from learning.corpus.encoding import ENCODING
@@ -99,18 +99,18 @@ def build(paths: Sequence[Path], folder: Path, workers: int | None = None) -> Bu
 
 def print_build(report: BuildReport, *, as_json: bool) -> int:
     """Write the report to stdout."""
-    if as_json:
-        text = msgspec.json.format(msgspec.json.encode(report), indent=2).decode()
-    else:
-        left_out = "".join(f", {count} {why}" for why, count in report.not_supported.items())
-        text = (
-            f"{report.folder}: {report.games} games, {report.size / 1e6:.1f} MB, "
-            f"{report.bytes_per_game:.0f} bytes per game, content {report.content[:16]}\n"
-            f"left out: {report.rejected} unreadable, {report.duplicates} duplicates{left_out}\n"
-            f"{report.seconds:.1f} s, {report.reused} of {report.parts} parts from an earlier build"
-        )
-    sys.stdout.write(text + "\n")
+    write_report(report, _text, as_json=as_json)
     return 0
+
+
+def _text(report: BuildReport) -> str:
+    left_out = "".join(f", {count} {why}" for why, count in report.not_supported.items())
+    return (
+        f"{report.folder}: {report.games} games, {report.size / 1e6:.1f} MB, "
+        f"{report.bytes_per_game:.0f} bytes per game, content {report.content[:16]}\n"
+        f"left out: {report.rejected} unreadable, {report.duplicates} duplicates{left_out}\n"
+        f"{report.seconds:.1f} s, {report.reused} of {report.parts} parts from an earlier build"
+    )
 
 
 # --- the plan ---------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import msgspec
 
 from game.errors import ConfigError, ReplayError
 from game.files import replace_file
+from game.reports import write_report
 from game.text import clean_text
 from learning.corpus.layout import SPLITS, split_of
 from learning.corpus.sources import load, stored_games
@@ -66,11 +67,11 @@ def extract(
 
 def print_extracted(found: Extracted, *, as_json: bool) -> int:
     """Print the result; exit code 1 if a record could not be read."""
-    if as_json:
-        text = msgspec.json.format(msgspec.json.encode(found), indent=2).decode()
-    else:
-        text = f"{found.games} games in {found.folder}, {len(found.unreadable)} unreadable"
-    sys.stdout.write(text + "\n")
+    write_report(
+        found,
+        lambda found: f"{found.games} games in {found.folder}, {len(found.unreadable)} unreadable",
+        as_json=as_json,
+    )
     sys.stderr.writelines(f"unreadable: {clean_text(each)}\n" for each in found.unreadable)
     return 1 if found.unreadable else 0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ import msgspec
 import structlog
 
 from game.errors import ReplayError
+from game.reports import write_report
 from game.text import clean_text
 from game.workers.ordered import batches, default_workers, in_order, peak_memory_mb
 from learning.corpus.check import Checked, Checker, RecordDifference, unsupported
@@ -107,8 +107,7 @@ def verify(paths: Sequence[Path], workers: int | None = None) -> CorpusReport:
 
 def print_report(report: CorpusReport, *, as_json: bool) -> int:
     """Print the report; exit code 1 if it contains anything unexplained."""
-    text = msgspec.json.format(msgspec.json.encode(report), indent=2).decode() if as_json else render(report)
-    sys.stdout.write(text + "\n")
+    write_report(report, render, as_json=as_json)
     return 1 if report.differences or report.unreadable else 0
 
 

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from game.reports import write_json
 from learning.accuracy import make_settings
 from learning.accuracy.data import opened, players_of
 from learning.corpus.reader import Corpus
@@ -265,7 +266,7 @@ def _both(values: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:
 def print_report(report: DangerReport, *, as_json: bool) -> int:
     """Print the report, as JSON or as Markdown tables; return the exit code."""
     if as_json:
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(report), indent=2).decode() + "\n")
+        write_json(report)
         return 0
     lines = [f"{report.games} games ({report.split}), {report.discards} free discards; predicted from suji"]
     lines[0] += " and passed tiles alone → from open hands too"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-import msgspec
-
+from game.reports import write_json
 from learning.losses.study import SEAT, WORTH_LESS, LossReport
 from learning.matches.statistics import Estimate
 
@@ -14,7 +13,7 @@ from learning.matches.statistics import Estimate
 def print_report(report: LossReport, *, as_json: bool) -> int:
     """Write the report to stdout; 130 if it was stopped."""
     if as_json:
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(report), indent=2).decode() + "\n")
+        write_json(report)
     else:
         sys.stdout.writelines(f"{line}\n" for line in _lines(report))
     return 130 if report.stopped else 0

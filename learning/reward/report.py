@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
@@ -11,6 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from game.reports import write_report
 from game.settlement import LAST_ROUND
 from learning.reward.games import GamesWithPlaces
 from learning.reward.tables import AND_GAPS, ROUND_AND_PLACE, RewardTable
@@ -175,7 +175,7 @@ def _mean_with_interval(by_game: NDArray[np.float64], count: int) -> tuple[float
 
 def print_report(report: RewardReport, *, as_json: bool) -> int:
     """Print the report; return the exit code."""
-    sys.stdout.write((msgspec.json.encode(report).decode() if as_json else report_text(report)) + "\n")
+    write_report(report, report_text, as_json=as_json)
     return 0
 
 

@@ -6,7 +6,6 @@ import os
 import platform
 import resource
 import statistics
-import sys
 import time
 from collections.abc import Generator, Sequence
 from itertools import pairwise
@@ -16,6 +15,7 @@ from typing import Final
 import msgspec
 
 from game.errors import ConfigError, ReplayError
+from game.reports import write_report
 from learning.corpus.reader import Corpus
 from learning.samples.choice import choose
 from learning.samples.loader import Batch, Loader
@@ -128,7 +128,7 @@ def bench_loader(
 
 def print_bench(bench: LoaderBench, *, as_json: bool) -> int:
     """Print the figures."""
-    sys.stdout.write((msgspec.json.encode(bench).decode() if as_json else bench_text(bench)) + "\n")
+    write_report(bench, bench_text, as_json=as_json)
     return 0
 
 
