@@ -166,11 +166,11 @@ def _words(text: str) -> str:
     return "".join(char for char in text.rpartition(": ")[2][:40] if not char.isdigit())
 
 
-def check_sent(frames: list[str]) -> None:
-    """We send few frames, and a server can read each of them."""
-    assert len(frames) <= MOST_SENT, "more frames are sent than any frame asks for"
-    for frame in frames:
-        m.parse_client(frame)
+def check_sent(messages: list[m.ClientMessage]) -> None:
+    """We send few messages, and a server can read each of them."""
+    assert len(messages) <= MOST_SENT, "more messages are sent than any frame asks for"
+    for message in messages:
+        m.parse_client(m.render_json(message))
 
 
 def check_log(session: Session) -> None:

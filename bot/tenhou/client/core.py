@@ -25,7 +25,7 @@ from bot.tenhou.client.opening import open_connection
 from bot.tenhou.client.retry import Tries, Waits, explain, process_exception, wait_s
 from bot.tenhou.client.settings import ClientSettings, Direction, Hooks
 from bot.tenhou.gate import PlayTerms
-from bot.tenhou.messages import Ready, render_json
+from bot.tenhou.messages import ClientMessage, Ready, render_json
 from bot.tenhou.session import Session
 from bot.tenhou.session.events import (
     GameEnded,
@@ -55,7 +55,6 @@ from game.state import clone
 
 __all__ = ["ClientSettings", "Direction", "Hooks", "TenhouClient"]
 
-READY: Final = render_json(Ready())
 RIICHI_PATIENCE_S: Final = 2.0
 """Source: `docs/tenhou-protocol.md`, section 5; servers also accepted both frames without a pause."""
 
@@ -156,8 +155,8 @@ class TenhouClient:
             wire, self._clock, self._settings.keepalive_s, self._say_we_are_there, self._patience_s
         )
         try:
-            for frame in self._session.reconnect() if self._session.in_game else self._session.start():
-                self._post(frame)
+            for message in self._session.reconnect() if self._session.in_game else self._session.start():
+                self._post(message)
             await self._connection.run(self._receive)
         except BaseException:
             wire.transport.abort()  # no closing handshake on a dead connection
@@ -305,12 +304,12 @@ class TenhouClient:
             self._connection.end()
 
     def _flush(self) -> None:
-        for frame in self._session.outbox():
-            delay_s = ready_delay_s(self._settings.pace, self._rng) if frame == READY else 0.0
+        for message in self._session.outbox():
+            delay_s = ready_delay_s(self._settings.pace, self._rng) if isinstance(message, Ready) else 0.0
             if delay_s > 0:
-                self._spawn(self._post_later(frame, delay_s))
+                self._spawn(self._post_later(message, delay_s))
             else:
-                self._post(frame)
+                self._post(message)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Run a task for the rest of this connection; it is cancelled when the connection ends."""
@@ -318,9 +317,9 @@ class TenhouClient:
         self._delayed.add(task)
         task.add_done_callback(self._delayed.discard)
 
-    async def _post_later(self, frame: str, delay_s: float) -> None:
+    async def _post_later(self, message: ClientMessage, delay_s: float) -> None:
         await self._clock.sleep(delay_s)
-        self._post(frame)
+        self._post(message)
 
     async def _insist_on_riichi(self) -> None:
         """Send the discard after a while even if the server does not confirm the riichi."""
@@ -330,8 +329,9 @@ class TenhouClient:
                 self._handle(event, self._clock.now())
             self._flush()
 
-    def _post(self, frame: str) -> None:
+    def _post(self, message: ClientMessage) -> None:
         if self._connection is not None:
+            frame = render_json(message)
             if self._hooks.on_frame is not None:
                 self._hooks.on_frame("C", frame)
             self._connection.post(frame)

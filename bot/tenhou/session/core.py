@@ -1,7 +1,7 @@
-"""The protocol without I/O: text in, events and frames out. Covers login, lobby, game, end and resume.
+"""The protocol without I/O: text in, events and messages out. Covers login, lobby, game, end and resume.
 
 The caller provides the socket, the clock and the decisions: it passes every text frame to `Session.receive`,
-sends the frames from `Session.outbox` after each call, and answers prompts. Nothing here waits or sleeps.
+sends the messages from `Session.outbox` after each call, and answers prompts. Nothing here waits or sleeps.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from bot.tenhou.game_types import GameType, refusal
 from bot.tenhou.messages import client_messages as c
 from bot.tenhou.messages import server_messages as m
 from bot.tenhou.messages.parse_server import parse_server
-from bot.tenhou.messages.render import render_json
 from bot.tenhou.session.events import (
     GameMissed,
     LoggedIn,
@@ -98,7 +97,7 @@ class Session:
         self.stage = Stage.NEW
         self.seat: Seat | None = None
         self._numbers = count(1)
-        self._out: list[str] = []
+        self._out: list[c.ClientMessage] = []
         self._fresh = False  # a login was sent and has not been answered
         self._resume_code = settings.gpid
         self._told: set[tuple[str, str]] = set()
@@ -154,13 +153,13 @@ class Session:
 
     # --- actions of the caller -----------------------------------------------------------------------
 
-    def start(self) -> list[str]:
-        """Forget any running game; the first frames to send on a new connection."""
+    def start(self) -> list[c.ClientMessage]:
+        """Forget any running game; the first messages to send on a new connection."""
         self.seat = None
         return self._login()
 
-    def reconnect(self) -> list[str]:
-        """Keep a running game; the first frames to send on a connection that replaces a broken one."""
+    def reconnect(self) -> list[c.ClientMessage]:
+        """Keep a running game; the first messages to send on a connection that replaces a broken one."""
         if self.seat is not None:
             if self.seat.is_over:
                 self.seat = None
@@ -168,10 +167,9 @@ class Session:
                 self.seat.come_back()
         return self._login()
 
-    def _login(self) -> list[str]:
+    def _login(self) -> list[c.ClientMessage]:
         self._renew_line()
-        login = c.Login(self.settings.name, self.settings.sex, self._resume_code)
-        return [render_json(login)]
+        return [c.Login(self.settings.name, self.settings.sex, self._resume_code)]
 
     def _renew_line(self) -> None:
         self._out.clear()
@@ -179,10 +177,10 @@ class Session:
         self._returning = None
         self.stage = Stage.LOGIN
 
-    def outbox(self) -> list[str]:
-        """The frames to send, oldest first; clears them."""
-        frames, self._out = self._out, []
-        return frames
+    def outbox(self) -> list[c.ClientMessage]:
+        """The messages to send, oldest first; clears them."""
+        messages, self._out = self._out, []
+        return messages
 
     def queue(self) -> None:
         """Queue for the game in the settings.
@@ -225,7 +223,7 @@ class Session:
         self.stage = Stage.CLOSED
 
     def _send(self, message: c.ClientMessage) -> None:
-        self._out.append(render_json(message))
+        self._out.append(message)
 
     # --- frames in -----------------------------------------------------------------------------------
 

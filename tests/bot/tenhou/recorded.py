@@ -26,6 +26,11 @@ def server_frames(path: Path) -> list[m.ServerMessage]:
     return [m.parse_server(frame.text) for frame in frames]
 
 
+def rendered(messages: list[m.ClientMessage]) -> list[str]:
+    """Messages as the frames that the client sends."""
+    return [m.render_json(message) for message in messages]
+
+
 def feed(session: Session, message: m.ServerMessage) -> None:
     if isinstance(message, m.Hello):
         session.reconnect()

@@ -15,7 +15,7 @@ from game.errors import StateMismatchError
 from game.events import Discard, Draw, StartGame, StartRound
 from game.state import apply_all, new_round
 from tests.bot.captures import capture
-from tests.bot.tenhou.recorded import Moment, feed, moments, new_session, server_frames, snapshot
+from tests.bot.tenhou.recorded import Moment, feed, moments, new_session, rendered, server_frames, snapshot
 
 GAMES = (
     "tcp-xml-kakan-daiminkan-t13-20180125.log",
@@ -269,7 +269,7 @@ def test_a_snapshot_that_contradicts_itself_costs_the_round_not_the_game(shot: m
     told = session.take(m.TileDrawn(0, 60))
     assert isinstance(told[-1], PromptOpened)
     session.answer(told[-1].prompt_id, told[-1].legal[0])
-    assert session.outbox()[-1] == '{"tag":"D","p":60}'
+    assert rendered(session.outbox())[-1] == '{"tag":"D","p":60}'
     session.take(m.TileDiscarded(0, 60))
     told = session.take(m.TileDiscarded(3, 61, offers=m.OFFER_CHI))
     assert isinstance(told[-1], PromptOpened)

@@ -15,7 +15,7 @@ from bot.tenhou.session.events import GameStarted, StateLost
 from bot.tenhou.session.seat_states import TRANSITIONS, SeatState, Trigger
 from game.errors import StateMismatchError
 from game.layout import PHASE_TURN
-from tests.bot.tenhou.recorded import new_session, snapshot
+from tests.bot.tenhou.recorded import new_session, rendered, snapshot
 
 DOCS = Path(__file__).parents[3] / "docs"
 NAMES = ("us", "right", "across", "left")
@@ -144,9 +144,9 @@ def test_the_result_of_a_round_that_was_never_understood_is_answered() -> None:
     session.take(m.TileDrawn(0, 60))
     session.outbox()
     session.take(DRAWN)
-    assert session.outbox() == ['{"tag":"NEXTREADY"}']
+    assert rendered(session.outbox()) == ['{"tag":"NEXTREADY"}']
     session.take(DRAWN)
-    assert session.outbox() == []
+    assert rendered(session.outbox()) == []
 
 
 def test_the_next_game_at_a_table_the_server_never_named_is_not_named_either() -> None:

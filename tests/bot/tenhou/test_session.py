@@ -32,7 +32,7 @@ from game.actions import PASS, RIICHI, Action, ActionKind
 from game.errors import LocalProtocolError, RemoteProtocolError, StateMismatchError
 from game.events import DrawnRound, EndGame, EndRound, Riichi, StartGame, StartRound, Win
 from tests.bot.captures import capture
-from tests.bot.tenhou.recorded import Moment, feed, moments, new_session, server_frames, snapshot
+from tests.bot.tenhou.recorded import Moment, feed, moments, new_session, rendered, server_frames, snapshot
 
 ID = "ID12345678-abCD1234"
 CODE = "2FF64D8A-A9692044"
@@ -62,7 +62,7 @@ def choose(session: Session, kind: ActionKind, tile: int | None = None) -> list[
     assert session.prompt is not None
     action = next(a for a in session.prompt.legal if a.kind is kind and tile in (None, a.tile))
     session.answer(session.prompt.prompt_id, action)
-    return session.outbox()
+    return rendered(session.outbox())
 
 
 def fields(record: np.void) -> dict[str, object]:
@@ -79,34 +79,34 @@ def types(events: list[SessionEvent]) -> list[type[SessionEvent]]:
 
 def test_a_guest_logs_in_and_queues() -> None:
     session = Session(SessionSettings())
-    assert session.start() == ['{"tag":"HELO","name":"NoName","sx":"M"}']
+    assert rendered(session.start()) == ['{"tag":"HELO","name":"NoName","sx":"M"}']
     events = session.receive('{"tag":"HELO","uname":"%4E%6F%4E%61%6D%65"}')
     assert events == [LoggedIn("NoName"), Queued("0,9")]
-    assert session.outbox() == ['<PXR V="1"/>', '{"tag":"JOIN","t":"0,9"}']
-    assert session.outbox() == []
+    assert rendered(session.outbox()) == ['<PXR V="1"/>', '{"tag":"JOIN","t":"0,9"}']
+    assert rendered(session.outbox()) == []
 
 
 def test_an_id_asks_for_its_own_statistics() -> None:
     session = Session(SessionSettings(name=ID, game_type=137))
     session.start()
     session.receive('{"tag":"HELO","uname":"%41"}')
-    assert session.outbox()[0] == '<PXR V="137"/>'
+    assert rendered(session.outbox())[0] == '<PXR V="137"/>'
 
 
 def test_a_private_lobby_is_entered_before_queueing() -> None:
     session = Session(SessionSettings(lobby="7994"))
     session.start()
     session.receive('{"tag":"HELO","uname":"%41"}')
-    assert session.outbox()[1:] == ['{"tag":"LOBBY","id":"7994"}', '{"tag":"JOIN","t":"7994,9"}']
+    assert rendered(session.outbox())[1:] == ['{"tag":"LOBBY","id":"7994"}', '{"tag":"JOIN","t":"7994,9"}']
 
 
 def test_a_tournament_lobby_is_entered_step_by_step() -> None:
     session = Session(SessionSettings(name=ID, lobby="C12345678"))
     session.start()
     session.receive('{"tag":"HELO","uname":"%41"}')
-    assert session.outbox() == ['{"tag":"CS","lobby":"C12345678"}']
+    assert rendered(session.outbox()) == ['{"tag":"CS","lobby":"C12345678"}']
     events = session.receive('{"tag":"CS","title":"x","rule":"0,0,0009"}')
-    assert session.outbox() == ['<PXR V="-1"/>', "<DATE/>", '{"tag":"JOIN","t":"11234,9"}']
+    assert rendered(session.outbox()) == ['<PXR V="-1"/>', "<DATE/>", '{"tag":"JOIN","t":"11234,9"}']
     assert events == [Queued("11234,9")]
     assert session.receive('{"tag":"DATE","t":"20261121033300"}') == []
 
@@ -117,7 +117,7 @@ def test_rejoin_is_answered_with_exactly_its_ticket() -> None:
     session.receive('{"tag":"HELO","uname":"%41"}')
     session.outbox()
     assert session.receive('{"tag":"REJOIN","t":"0,9,r"}') == [Queued("0,9,r", again=True)]
-    assert session.outbox() == ['{"tag":"JOIN","t":"0,9,r"}']
+    assert rendered(session.outbox()) == ['{"tag":"JOIN","t":"0,9,r"}']
 
 
 def test_rejoin_is_not_answered_by_somebody_who_does_not_queue() -> None:
@@ -126,7 +126,7 @@ def test_rejoin_is_not_answered_by_somebody_who_does_not_queue() -> None:
     session.receive('{"tag":"HELO","uname":"%41"}')
     session.outbox()
     assert session.receive('{"tag":"REJOIN","t":"0,9,r"}') == []
-    assert session.outbox() == []
+    assert rendered(session.outbox()) == []
 
 
 def test_queueing_needs_a_login() -> None:
@@ -169,7 +169,7 @@ def test_chat_is_only_shown() -> None:
     assert session.receive('{"tag":"CHAT","uname":"%41","text":"%2Flobby%201"}') == [
         ServerText("A", "/lobby 1")
     ]
-    assert session.outbox() == []
+    assert rendered(session.outbox()) == []
 
 
 def test_an_unknown_tag_or_attribute_is_told_once() -> None:
@@ -188,7 +188,7 @@ def test_tables_we_cannot_play_are_refused_by_name(number: int) -> None:
     (refused,) = session.take(m.MatchFound(number))
     assert isinstance(refused, Rejected)
     assert refused.code == "unsupported"
-    assert session.outbox() == []
+    assert rendered(session.outbox()) == []
 
 
 def test_settings_hide_their_secrets() -> None:
@@ -206,13 +206,13 @@ def test_a_game_begins() -> None:
     session.take(m.Hello("NoName"))
     session.outbox()
     assert session.take(m.MatchFound(9, resume_code=CODE)) == []
-    assert session.outbox() == ['{"tag":"GOK"}']
+    assert rendered(session.outbox()) == ['{"tag":"GOK"}']
     people = m.PlayerNames(
         NAMES, dans=(16, 17, 18, 19), rates=(2000.0, 2001.0, 2002.0, 2003.0), sexes=("C", "M", "F", "M")
     )
     assert session.take(people) == []
     events = session.take(m.GameBegins(1, "2018012012gm-0009-0000-66fafd38"))
-    assert session.outbox() == ['{"tag":"NEXTREADY"}']
+    assert rendered(session.outbox()) == ['{"tag":"NEXTREADY"}']
     names = ("right", "across", "left", "us")
     assert session.player == 3
     assert events[0] == GameStarted(
@@ -246,7 +246,7 @@ def test_our_draw_opens_a_prompt_and_the_answer_waits_for_the_echo() -> None:
     assert isinstance(opened, PromptOpened)
     assert opened.mismatch is None
     session.answer(opened.prompt_id, Action(ActionKind.DISCARD, 60))
-    assert session.outbox() == ['{"tag":"D","p":60}']
+    assert rendered(session.outbox()) == ['{"tag":"D","p":60}']
     assert session.prompt is None
     assert session.state["hand_size"][0] == 14
     session.receive('{"tag":"D60"}')
@@ -434,7 +434,7 @@ def test_after_a_result_one_ready_is_due_and_the_next_deal_ends_the_round() -> N
     results = 0
     for message in frames:
         feed(session, message)
-        sent = [frame for frame in session.outbox() if "NEXTREADY" in frame]
+        sent = [frame for frame in rendered(session.outbox()) if "NEXTREADY" in frame]
         if isinstance(message, m.RoundWon | m.RoundDrawn):
             results += 1
             doubles += results == 2
@@ -492,14 +492,16 @@ def test_players_who_leave_and_return_are_in_the_log() -> None:
 
 def test_a_broken_line_is_replaced_with_the_resume_code() -> None:
     session = seated()
-    assert session.reconnect() == ['{"tag":"HELO","name":"NoName","sx":"M","gpid":"2FF64D8A-A9692044"}']
+    assert rendered(session.reconnect()) == [
+        '{"tag":"HELO","name":"NoName","sx":"M","gpid":"2FF64D8A-A9692044"}'
+    ]
     assert session.take(m.MatchFound(9, resume_code=CODE)) == []
-    assert session.outbox() == ['{"tag":"GOK"}']
+    assert rendered(session.outbox()) == ['{"tag":"GOK"}']
     session.take(m.PlayerNames(NAMES))
     session.take(m.ScoresResumed(0, 0, 0, SCORES))
     events = session.take(m.RoundSnapshot(0, 0, 0, (135,), SCORES, 0, HAND))
     assert events == [Resumed(0, 0, exact=True)]
-    assert session.outbox() == []
+    assert rendered(session.outbox()) == []
 
 
 def test_a_line_that_broke_before_the_first_deal() -> None:
@@ -512,7 +514,7 @@ def test_a_line_that_broke_before_the_first_deal() -> None:
     for message in (m.MatchFound(9), m.PlayerNames(NAMES), m.GameBegins(0)):
         events = session.take(message)
     assert events == []
-    assert session.outbox() == ['{"tag":"GOK"}', '{"tag":"NEXTREADY"}']
+    assert rendered(session.outbox()) == ['{"tag":"GOK"}', '{"tag":"NEXTREADY"}']
     session.take(m.RoundDealt(0, 0, 0, 135, SCORES, 0, HAND))
     assert types(session.take(m.TileDrawn(0, 60))) == [TableEvent, PromptOpened]
 
@@ -552,7 +554,7 @@ def test_another_game_with_other_people_is_a_new_one() -> None:
 
 def test_a_new_process_comes_back_with_the_code_of_the_old_one() -> None:
     session = Session(SessionSettings(gpid=CODE))
-    assert CODE in session.start()[0]
+    assert CODE in rendered(session.start())[0]
     session.take(m.MatchFound(9, resume_code=CODE))
     session.take(m.PlayerNames(NAMES))
     session.take(m.RoundSnapshot(0, 0, 0, (135,), SCORES, 0, HAND))
