@@ -70,8 +70,17 @@ def broken_rule(record: np.void, event: GameEvent) -> str:
     Raises:
         StateMismatchError: a number of the event is out of range.
     """
+    return RULES[rule_number(record, event)]
+
+
+def rule_number(record: np.void, event: GameEvent) -> int:
+    """The index in `RULES` of that rule, 0 for none.
+
+    Raises:
+        StateMismatchError: a number of the event is out of range.
+    """
     packed = pack(event)
-    return "" if packed is None else RULES[_rule_broken(row_of(record), packed)]
+    return PERMITTED if packed is None else int(_rule_broken(row_of(record), packed))
 
 
 @kernel

@@ -169,8 +169,8 @@ def _describe_honours(pattern: int, pair: int, frame: Any) -> tuple[int, int, in
     added = pattern_added(pattern)
     flags = pattern_flags(pattern)
     triplets = pattern_mask(pattern) >> TRIPLET_KINDS | frame[F_HONOURS]
-    winds = _bits(triplets & 0b1111)
-    dragons = _bits(triplets >> 4)
+    winds = bit_count(triplets & 0b1111)
+    dragons = bit_count(triplets >> 4)
     han = dragons + (triplets >> frame[F_SEAT_WIND] & 1) + (triplets >> frame[F_ROUND_WIND] & 1)
     yakuman = (dragons == 3) + (winds == 4)
     if pair >= 0:
@@ -187,7 +187,8 @@ def _describe_honours(pattern: int, pair: int, frame: Any) -> tuple[int, int, in
 
 
 @kernel
-def _bits(mask: int) -> int:
+def bit_count(mask: int) -> int:
+    """How many bits of a mask are set."""
     count = 0
     while mask:
         mask &= mask - 1

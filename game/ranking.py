@@ -1,4 +1,4 @@
-"""Tenhou's ranks: the rank points of each place, and the points needed for the next rank (four players).
+"""Tenhou's ranks (four players): the rank points of each place, which are its reward, and the promotions.
 
 Source: Suphx, arXiv:2003.13590, table 6 and appendix B (last places of 6-dan and 10-dan), for East games; a
 hanchan counts 1.5 times as much. The ranks in between are public knowledge about the rooms, not observed.
@@ -7,9 +7,6 @@ hanchan counts 1.5 times as much. The ranks in between are public knowledge abou
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
 
 if TYPE_CHECKING:
     from game.settlement import GameLength
@@ -69,15 +66,14 @@ def rank_points(place: int, rank: int, room: Room, length: GameLength) -> int:
     return points * 3 // 2 if length == "hanchan" else points
 
 
-def stable_rank(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """``[..., 4]`` counts of the places to the stable rank, by the formula Tenhou's players use.
+Rewards: TypeAlias = tuple[float, float, float, float]
+"""What the places of a game are worth, first to fourth."""
 
-    Source: Suphx, arXiv:2003.13590, section 4.1: ``(5 n1 + 2 n2) / n4 - 2``, from the rank points of the room
-    of the paper's games.
 
-    >>> float(stable_rank(np.array([30.0, 25.0, 25.0, 20.0])))
-    8.0
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rank: npt.NDArray[np.float64] = (5.0 * counts[..., 0] + 2.0 * counts[..., 1]) / counts[..., 3] - 2.0
-    return rank
+def _rewards(rank: int, room: Room, length: GameLength) -> Rewards:
+    first, second, third, fourth = (float(rank_points(place, rank, room, length)) for place in (1, 2, 3, 4))
+    return first, second, third, fourth
+
+
+HANCHAN_REWARDS: Final = _rewards(16, "houou", "hanchan")
+"""90, 45, 0 and -135: those of a 7-dan in the Phoenix room, the reward in the paper."""

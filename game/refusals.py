@@ -1,7 +1,8 @@
 """Why the rules do not allow an action, in words.
 
 `game.rules` lists the legal actions. For an action not among them, this module gives the reason: the first
-rule condition that fails. The last reason of each function follows by elimination.
+rule condition that fails. The last reason of each function follows by elimination. `game.forbidden` decides
+about riichi and the discards after it; this module only words what it finds.
 """
 
 from __future__ import annotations
@@ -13,18 +14,31 @@ from typing import Final
 import numpy as np
 
 from game.actions import ActionKind
+from game.events import Discard, Riichi
+from game.forbidden import (
+    HAND_CHANGED,
+    KUIKAE,
+    RIICHI_NOT_READY,
+    RIICHI_OPEN,
+    RIICHI_POINTS,
+    RIICHI_WALL,
+    rule_number,
+)
 from game.layout import AT_HAND, PHASE_CALLED, PHASE_CLAIM, PHASE_ROB, PHASE_TURN
 from game.tiles import TILES, mjai_text
 
 _KIND_OF: Final = {mjai_text(tile): tile >> 2 for tile in range(TILES)}
 _CLAIMS: Final = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN, ActionKind.RON)
 _MOST_KANS: Final = 4
-_RIICHI_POINTS: Final = 1000
-_RIICHI_WALL: Final = 4
 _SUIT: Final = 9
 _HONOURS: Final = 27
-_DECLARED: Final = 1
-_IN_RIICHI: Final = 2
+_WORDS: Final = {
+    HAND_CHANGED: "in riichi only the drawn tile may be discarded",
+    KUIKAE: "{tile} may not be discarded after this call (kuikae)",
+    RIICHI_OPEN: "the hand is open",
+    RIICHI_POINTS: "it has fewer than 1,000 points",
+    RIICHI_WALL: "fewer than four tiles are left in the wall",
+}
 
 
 def refusal(
@@ -72,26 +86,18 @@ def _wrong_moment(record: np.void, player: int, kind: ActionKind) -> str:
 
 
 def _no_discard(record: np.void, player: int, tile: str, _: Sequence[str]) -> str:
-    riichi = int(record["riichi"][player])
-    if riichi == _IN_RIICHI:
-        return "in riichi only the drawn tile may be discarded"
-    if riichi == _DECLARED:
+    hand = np.flatnonzero(record["where"] == AT_HAND + player)
+    held = next(int(each) for each in hand if tile in ("", mjai_text(int(each))))
+    broken = rule_number(record, Discard(player, held, tsumogiri=False))
+    if broken == RIICHI_NOT_READY:
         return f"without {tile} the hand is not ready, as riichi requires"
-    if tile in _KIND_OF and int(record["kuikae"]) >> _KIND_OF[tile] & 1:
-        return f"{tile} may not be discarded after this call (kuikae)"
-    return ""
+    return _WORDS.get(broken, "").format(tile=tile)
 
 
 def _no_riichi(record: np.void, player: int, _: str, __: Sequence[str]) -> str:
-    if record["is_open"][player]:
-        return "the hand is open"
     if record["riichi"][player]:
         return "riichi has been declared already"
-    if record["scores"][player] < _RIICHI_POINTS:
-        return "it has fewer than 1,000 points"
-    if record["wall_left"] < _RIICHI_WALL:
-        return "fewer than four tiles are left in the wall"
-    return "the hand is not ready"
+    return _WORDS.get(rule_number(record, Riichi(player)), "the hand is not ready")
 
 
 def _no_abort(record: np.void, player: int, _: str, __: Sequence[str]) -> str:

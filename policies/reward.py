@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from game.events import GameEvent, StartRound
-from game.rewards import HANCHAN_REWARDS, Rewards
+from game.ranking import HANCHAN_REWARDS, Rewards
 from game.settlement import LAST_ROUND, START_SCORE, GameLength
 
 Encoding: TypeAlias = Literal["rounds-28/1"]

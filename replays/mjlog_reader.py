@@ -196,7 +196,6 @@ class _Reader:
             raise ReplayFormatError("cut short: no final result; save the record again when the game is over")
         names = self._names()
         un, go, shuffle = self._header["UN"], self._header.get("GO"), self._header.get("SHUFFLE")
-        rates = un.take("rate").split(",") if un.has("rate") else []
         sexes = un.take("sx").split(",") if un.has("sx") else []
         return GameRecord(
             game_id=game_id,
@@ -204,7 +203,7 @@ class _Reader:
             lobby=go.number("lobby", 0, 19999) if go and go.has("lobby") else 0,
             names=names,
             ranks=un.four("dan", 0, 99) if un.has("dan") else (0, 0, 0, 0),
-            rates=_four_rates(un, rates),
+            rates=un.ratings("rate"),
             sexes=(sexes[0], sexes[1], sexes[2], sexes[3]) if len(sexes) == 4 else ("M",) * 4,
             events=(StartGame(names=names), *self._events),
             dice=tuple(self._dice),
@@ -340,15 +339,6 @@ class _Reader:
         if self._in_round:
             self._events.append(EndRound())
         self._in_round = False
-
-
-def _four_rates(tag: _Tag, texts: list[str]) -> tuple[float, float, float, float]:
-    if not texts:
-        return (1500.0, 1500.0, 1500.0, 1500.0)
-    if len(texts) != 4 or not all(re.fullmatch(r"-?[0-9]{1,6}(\.[0-9]{1,4})?", text) for text in texts):
-        raise tag.fail("rate is not a list of four ratings")
-    a, b, c, d = map(float, texts)
-    return (a, b, c, d)
 
 
 _HEADER_TAGS: Final = ("mjloggm", "SHUFFLE", "GO", "UN", "TAIKYOKU")

@@ -13,6 +13,7 @@ _INTEGERS: Final = re.compile(r"-?[0-9]{1,9}(?:,-?[0-9]{1,9})*+")
 _TENTHS: Final = re.compile(r"-?[0-9]{1,5}(\.[0-9])?")
 _COMMON: Final = {str(value): value for value in range(-999, 2000)}
 """The usual numbers as they are written: a lookup is faster than a check and a conversion."""
+_RATING: Final = re.compile(r"-?[0-9]{1,6}(\.[0-9]{1,4})?")
 _SHOWN: Final = 80
 
 
@@ -107,6 +108,14 @@ class Attributes:
         whole, _, part = text.partition(".")
         value = 10 * abs(int(whole)) + int(part or 0)
         return -value if text.startswith("-") else value
+
+    def ratings(self, name: str) -> tuple[float, float, float, float]:
+        """Four ratings, one for each seat or player; if the attribute is missing, those of beginners."""
+        parts = self.take(name, "1500.00,1500.00,1500.00,1500.00", limit=64).split(",")
+        if len(parts) != 4 or not all(_RATING.fullmatch(part) for part in parts):
+            raise self.fail(f"{name} is not a list of four ratings")
+        a, b, c, d = map(float, parts)
+        return a, b, c, d
 
     def _outside(self, name: str, value: int, low: int, high: int) -> Exception:
         return self.fail(f"{name} is {value}, outside {low}–{high}")

@@ -48,7 +48,7 @@ from bot.cli.training_options import (
     patience_in,
     peak_learning_rate,
 )
-from game.rewards import HANCHAN_REWARDS
+from game.ranking import HANCHAN_REWARDS
 
 corpus = typer.Typer(help="Build and check the training corpus.", no_args_is_help=True)
 training = typer.Typer(help="Train the networks on real games.", no_args_is_help=True)

@@ -38,7 +38,7 @@ _GOING_AWAY: Final = 1001
 log = structlog.get_logger(__name__)
 
 
-class Watching:
+class BrowserSockets:
     """The WebSocket endpoint: serves all watching browsers.
 
     Args:
@@ -108,7 +108,7 @@ async def _until_gone(socket: WebSocket) -> None:
         pass
 
 
-def make_app(access: Access, folder: Path, about: About, watching: Watching | None) -> ASGIApp:
+def make_app(access: Access, folder: Path, about: About, watching: BrowserSockets | None) -> ASGIApp:
     """The application.
 
     Args:

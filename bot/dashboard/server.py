@@ -21,7 +21,7 @@ from anyio.to_thread import current_default_thread_limiter
 from bot.config.settings import Config
 from bot.config.settings import Dashboard as Settings
 from bot.dashboard.access import TOKEN, Access, is_loopback, new_token
-from bot.dashboard.app import Watching, make_app
+from bot.dashboard.app import BrowserSockets, make_app
 from bot.dashboard.connections import Connections, Limits, SeldomLogged
 from bot.dashboard.feed import Feed
 from bot.dashboard.protocols import CLOSE_S, HttpConnection, WebSocketConnection
@@ -130,7 +130,7 @@ class DashboardServer:
     async def _serve(self) -> None:
         self._stop, self._loop = asyncio.Event(), asyncio.get_running_loop()
         show = Show(self._about.program)
-        watching = Watching(show, self._limits) if self._feed else None
+        watching = BrowserSockets(show, self._limits) if self._feed else None
         access = Access(self._host, self.port, self._token)
         config = _server_config(make_app(access, self._folder, self._about, watching), self._limits)
         server, connections = uvicorn.Server(config), Connections(self._limits)

@@ -31,7 +31,7 @@ from bot.tenhou.session.events import (
     SessionEvent,
     StateLost,
 )
-from bot.tenhou.session.watch import Watcher
+from bot.tenhou.session.spectated_game import SpectatedGame
 from bot.traffic.reader import CapturedFrame, Heading, read_capture
 from game.errors import RemoteProtocolError, StateMismatchError
 from game.events import EndGame, EndRound
@@ -161,7 +161,7 @@ class TrafficCheck:
     def _begin(self) -> None:
         """Start a new connection."""
         self._conduct = ClientConduct()
-        self._watcher: Watcher | None = None
+        self._spectated: SpectatedGame | None = None
         self._not_played = ""  # why the current game is not followed
 
     def begin(self, path: Path) -> None:
@@ -203,18 +203,18 @@ class TrafficCheck:
     @property
     def is_watching(self) -> bool:
         """Whether all hands are visible and no seat is ours."""
-        return self._watcher is not None
+        return self._spectated is not None
 
     @property
     def table(self) -> tuple[np.void, int]:
         """The round's record as far as known, and the player at seat 0; -1 if there is none yet."""
-        if self._watcher is not None:
-            return self._watcher.record, 0
+        if self._spectated is not None:
+            return self._spectated.record, 0
         return self._conduct.session.state, self._conduct.session.player
 
     def fork(self) -> TrafficCheck:
         """An independent copy; shares only immutable data."""
-        logs = [self._conduct.session.log] + ([self._watcher.log] if self._watcher is not None else [])
+        logs = [self._conduct.session.log] + ([self._spectated.log] if self._spectated is not None else [])
         shared: dict[int, object] = {id(event): event for log in logs for event in log}
         return copy.deepcopy(self, shared)
 
@@ -246,23 +246,23 @@ class TrafficCheck:
         """Update which table the connection is at from this frame on."""
         if isinstance(message, m.RecordHeader):
             self._begin()
-            self._watcher = Watcher()
+            self._spectated = SpectatedGame()
         elif isinstance(message, m.Hello):
             if not self._conduct.session.awaits_login:
                 # Only server frames were recorded: a login means a new connection.
                 self._conduct.session.reconnect()
-            self._watcher, self._not_played = None, ""
+            self._spectated, self._not_played = None, ""
         elif isinstance(message, m.MatchFound):
             self._not_played = (refusal(message.game_type) or "") if message.game_type & THREE_PLAYERS else ""
             if message.spectating:
-                self._watcher = Watcher()
+                self._spectated = SpectatedGame()
                 self._conduct.watch()
         elif isinstance(message, m.RoundDealt) and _is_three_player(message):
             self._not_played = self._not_played or refusal(THREE_PLAYERS) or ""
 
     def _fold(self, frame: CapturedFrame, message: m.ServerMessage) -> None:
-        if self._watcher is not None:
-            for event in self._watcher.take(message):
+        if self._spectated is not None:
+            for event in self._spectated.take(message):
                 self._counts["rounds"] += isinstance(event, EndRound)
                 self._counts["games"] += isinstance(event, EndGame)
             return
@@ -304,7 +304,7 @@ class TrafficCheck:
             self._refused.append(self._finding(frame, exc.reason))
             return
         if isinstance(message, Login | Leave):
-            self._watcher, self._not_played = None, ""
+            self._spectated, self._not_played = None, ""
         if self._not_played or (frame.quoted and self._conduct.session.seat is None):
             self._leave_unjudged(self._not_played or NO_CONTEXT, client=1)
             return

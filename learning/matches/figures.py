@@ -8,8 +8,7 @@ from typing import Final, NamedTuple
 import msgspec
 import numpy as np
 
-from game.ladder import Ladder, climb
-from game.ranking import stable_rank
+from game.ladder import Ladder, climb, stable_rank
 from game.settlement import GameLength
 from learning.matches.players import Contender
 from learning.matches.statistics import (

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from game.rewards import Rewards
+from game.ranking import Rewards
 from game.settlement import LAST_ROUND
 from learning.reward.games import GamesWithPlaces
 from policies.reward import PaddedGames, places_of

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from game.errors import ConfigError
-from game.rewards import HANCHAN_REWARDS, Rewards
+from game.ranking import HANCHAN_REWARDS, Rewards
 from learning.corpus.layout import ROOMS, SPLIT_RULE, Split
 from learning.corpus.reader import Corpus
 from learning.reward.games import GamesWithPlaces, played_games

@@ -11,7 +11,7 @@ import math
 from typing import Any, Final
 
 from game.jit import kernel
-from game.rewards import HANCHAN_REWARDS
+from game.ranking import HANCHAN_REWARDS
 
 HAN_MAX: Final = 14
 """Length of a table of gains by han."""

@@ -90,15 +90,7 @@ def _un(f: Fields) -> m.ServerMessage:
     names = cast("m.Names", tuple(_words(f, f"n{seat}") for seat in _SEATS))
     dans = f.four("dan", 0, 99) if f.has("dan") else (0, 0, 0, 0)
     stakes = f.take_where(lambda name: name in ("rc", "gold"))
-    return m.PlayerNames(names, dans, _rates(f), _sexes(f), stakes)
-
-
-def _rates(f: Fields) -> tuple[float, float, float, float]:
-    parts = f.take("rate", "1500.00,1500.00,1500.00,1500.00", limit=64).split(",")
-    if len(parts) != 4 or not all(re.fullmatch(r"-?[0-9]{1,5}(\.[0-9]{1,2})?", part) for part in parts):
-        raise f.fail("rate is not a list of four ratings")
-    a, b, c, d = map(float, parts)
-    return a, b, c, d
+    return m.PlayerNames(names, dans, f.ratings("rate"), _sexes(f), stakes)
 
 
 def _sexes(f: Fields) -> m.Names:

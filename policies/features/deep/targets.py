@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from game.fast_scoring import pair_flags
-from game.hand_parts import F_MELDS
+from game.hand_parts import F_MELDS, bit_count
 from game.jit import kernel
 from game.set_patterns import DORA, HAS_OUTER
 from game.shanten import shanten_seven_pairs, shanten_thirteen_orphans
@@ -141,12 +141,12 @@ def _find_seven_pairs(memory: Any) -> None:
 
 @kernel
 def _choose_once(memory: Any, chosen_twice: int, once: int) -> None:
-    pairs = _count(chosen_twice)
-    if pairs > _SEVEN or 2 * (_SEVEN - pairs) - _count(once) > MOST_MISSING:
+    pairs = bit_count(chosen_twice)
+    if pairs > _SEVEN or 2 * (_SEVEN - pairs) - bit_count(once) > MOST_MISSING:
         return
     chosen_once = once
     while True:
-        singles = _count(chosen_once)
+        singles = bit_count(chosen_once)
         rest = _SEVEN - pairs - singles
         if 0 <= rest <= 1 and singles + 2 * rest <= MOST_MISSING:
             chosen = chosen_twice | chosen_once
@@ -159,15 +159,6 @@ def _choose_once(memory: Any, chosen_twice: int, once: int) -> None:
         if chosen_once == 0:
             return
         chosen_once = (chosen_once - 1) & once
-
-
-@kernel
-def _count(mask: int) -> int:
-    count = 0
-    while mask:
-        mask &= mask - 1
-        count += 1
-    return count
 
 
 @kernel

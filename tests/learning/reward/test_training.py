@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from bot import cli
 from game.errors import ConfigError
 from game.events import StartRound
-from game.rewards import HANCHAN_REWARDS
+from game.ranking import HANCHAN_REWARDS
 from game.settlement import placements
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus

@@ -15,7 +15,7 @@ from game.settlement import final_scores
 from game.state import apply, new_round
 
 
-class Watcher:
+class SpectatedGame:
     """A game seen from no seat: seats and absolute players are the same.
 
     Attributes:
@@ -84,10 +84,10 @@ class Watcher:
         return [*events, EndRound(), EndGame(scores, message.final.results)]
 
 
-_HANDLERS: Final[dict[type[m.ServerMessage], Callable[[Watcher, Any], list[GameEvent]]]] = {
-    **dict.fromkeys(TABLE_MESSAGES, Watcher._table),
-    m.RoundWon: Watcher._result,
-    m.RoundDrawn: Watcher._result,
-    m.PlayerNames: Watcher._players,
-    m.WatchedFrames: Watcher._batch,
+_HANDLERS: Final[dict[type[m.ServerMessage], Callable[[SpectatedGame, Any], list[GameEvent]]]] = {
+    **dict.fromkeys(TABLE_MESSAGES, SpectatedGame._table),
+    m.RoundWon: SpectatedGame._result,
+    m.RoundDrawn: SpectatedGame._result,
+    m.PlayerNames: SpectatedGame._players,
+    m.WatchedFrames: SpectatedGame._batch,
 }
