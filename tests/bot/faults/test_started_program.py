@@ -1,0 +1,150 @@
+"""Faults of `suzaku play` as users start it: a process of its own, and real time."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot.tenhou.client.connection import JUMP_S, TICK_S
+from bot.tenhou.lobby import Lobby, LobbySettings
+from tests.bot.fake_clock import until
+from tests.bot.fake_server import Hang, Refuse, Say, Script, fake_server, free_port
+from tests.bot.program import children_of, files_in, suzaku_play
+from tests.bot.scripts import BACK, DEAL, DRAW, END, GAME, LOGIN, SEAT, TURN, reinit
+from tests.bot.whole_game import ACCOUNT
+
+SILENT: tuple[Script, Script] = (
+    [*LOGIN, *SEAT, *DEAL, *TURN, Hang()],
+    [*BACK, reinit(), Say(DRAW), *TURN, *END],
+)
+
+
+# --- faults 2 and 4: silence, maintenance ------------------------------------------------------------------
+
+
+async def test_fault_02_silence_makes_a_started_program_reconnect(tmp_path: Path) -> None:
+    limits = {"connection.silence_s": 5}
+    async with (
+        fake_server(*SILENT) as server,
+        suzaku_play(tmp_path, "--url", server.url, settings=limits) as run,
+    ):
+        assert await run.ends() == 0
+        assert server.handshakes == 2
+    assert "nothing received for" in run.named("conn.lost")[0]["reason"]
+    assert run.named("state.resynced")
+    assert len(run.result["games"]) == 1
+
+
+async def test_fault_04_a_started_program_waits_for_the_end_of_maintenance(tmp_path: Path) -> None:
+    async with (
+        fake_server(Refuse(503), Refuse(503), GAME) as server,
+        suzaku_play(tmp_path, "--url", server.url) as run,
+    ):
+        assert await run.ends() == 0
+    retries = run.named("conn.retry")
+    assert len(retries) == 2
+    assert "maintenance" in retries[0]["reason"]
+    assert retries[0]["wait_s"] < retries[1]["wait_s"]
+    assert len(run.result["games"]) == 1
+
+
+async def test_fault_04_a_started_program_gives_up_in_the_end_and_exits_1(tmp_path: Path) -> None:
+    nowhere = f"ws://127.0.0.1:{free_port()}/"
+    async with suzaku_play(tmp_path, "--url", nowhere, settings={"connection.login_tries": 2}) as run:
+        assert await run.ends() == 1
+    assert len(run.named("conn.retry")) == 2
+    assert "gave up after 2 tries" in run.result["failure"]
+    assert run.result["games"] == []
+
+
+# --- faults 11, 12 and 15: decisions -----------------------------------------------------------------------
+
+FAULTY = """
+import time
+from policies.heuristic.player import HeuristicPolicy
+
+class Faulty(HeuristicPolicy):
+    def answer(self, slot, questions):
+        if slot == "discard" and all(each.record["discard_count"] >= 8 for each in questions):
+            {fault}
+        return super().answer(slot, questions)
+"""
+
+
+def faulty(folder: Path, fault: str) -> tuple[str, ...]:
+    """The flags of a game with a policy that fails some turns into each round."""
+    (folder / "faulty.py").write_text(FAULTY.format(fault=fault))
+    return ("--policy", "python:faulty.py", "--type", "tonpuu", "--seed", "7", "--out", "r")
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "raise RuntimeError('weights are gone')",
+        "return [[float('nan')] * 14]",
+        "return []",
+        "return [[1.0] * 15]",
+    ],
+    ids=["raises", "nan", "nothing", "too many"],
+)
+async def test_fault_12_the_rules_take_over_in_a_started_program(fault: str, tmp_path: Path) -> None:
+    async with suzaku_play(tmp_path, *faulty(tmp_path, fault)) as run:
+        assert await run.ends() == 0
+    assert len(run.result["games"]) == 1
+    *failures, last = run.named("decision.fallback")
+    assert len(failures) == 3
+    assert "the rest of the game" in last["reason"]
+    after = [made for made in run.named("decision.made") if made["timestamp"] > last["timestamp"]]
+    assert len(after) > 10
+    assert {made["source"] for made in after} == {"fallback"}
+
+
+async def test_fault_11_and_15_a_policy_that_hangs_costs_a_started_program_no_game(tmp_path: Path) -> None:
+    limits = {"decision.budget_ms": 200}
+    async with suzaku_play(tmp_path, *faulty(tmp_path, "time.sleep(2.0)"), settings=limits) as run:
+        assert await run.ends() == 0
+    assert len(run.result["games"]) == 1
+    assert run.named("decision.fallback")
+    assert len(run.named("decision.worker_restarted")) == 1
+    assert all(each["latency_ms"] < 2000 for each in run.named("decision.made"))
+
+
+@pytest.mark.parametrize("name", [ACCOUNT, ""], ids=["account", "guest"])
+async def test_fault_15_a_killed_program_that_is_started_again_resumes_its_game(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OUR_ID", name)
+    login = {"local.user_id_env": "OUR_ID" if name else ""}
+    async with Lobby(LobbySettings(seed=7, delay_s=0.005)) as lobby:
+        flags = ("--url", lobby.url, "--type", "tonpuu")
+        async with suzaku_play(tmp_path, *flags, settings=login) as first:
+            await first.logs("decision.made")
+            if sys.platform == "linux":
+                assert children_of(first.process.pid) == []  # no child that could outlive it
+            await first.kill()
+        async with suzaku_play(tmp_path, *flags, settings=login) as second:
+            assert await second.ends() == 0
+        assert lobby.games == 1  # the second process took the seat of the first
+    assert second.named("state.resynced")
+    assert len(second.result["games"]) == 1
+    assert files_in(tmp_path, "*.code") == []  # the game is over and its code removed
+
+
+# --- fault 25: the machine sleeps --------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="stops the process by a signal")
+async def test_fault_25_a_started_program_reconnects_after_it_was_suspended(tmp_path: Path) -> None:
+    async with fake_server(*SILENT) as server, suzaku_play(tmp_path, "--url", server.url) as run:
+        await until(lambda: "D" in server.tags(), 60_000)
+        run.process.send_signal(signal.SIGSTOP)
+        await asyncio.sleep(JUMP_S + 2 * TICK_S)  # the program's clock goes on, as while a machine sleeps
+        run.process.send_signal(signal.SIGCONT)
+        assert await run.ends() == 0
+        assert server.handshakes == 2
+    assert "was suspended for" in run.named("conn.lost")[0]["reason"]
+    assert len(run.result["games"]) == 1
