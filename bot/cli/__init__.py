@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import typer
 
+from bot.cli.arena import arena
 from bot.cli.bench import bench
+from bot.cli.corpus import corpus
 from bot.cli.engine import engine
-from bot.cli.learning import arena, corpus, evaluation, training
+from bot.cli.evaluation import evaluation
 from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, reported
 from bot.cli.output import checked_output
 from bot.cli.playing import check, dashboard, lobby, play
 from bot.cli.records import convert, games, review, traffic
 from bot.cli.selfplay import selfplay
+from bot.cli.training import training
 from bot.cli.version import Version
 
 __all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_USAGE", "app", "main", "reported"]

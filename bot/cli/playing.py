@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeAlias
 
 import typer
 
@@ -31,48 +31,61 @@ from bot.cli.paths import output_file
 STARTED: Final = time.monotonic()
 
 
+ServerName: TypeAlias = Annotated[
+    str | None, typer.Option(help="Server to play on: local or tenhou.", metavar="SERVER")
+]
+LobbyAddress: TypeAlias = Annotated[
+    str | None, typer.Option(help="Address of a running `suzaku lobby`.", metavar="ADDRESS")
+]
+LobbyNumber: TypeAlias = Annotated[
+    str | None, typer.Option(help='Lobby to join: 0, 1000-9999 or "C12345678".', metavar="LOBBY")
+]
+BotName: TypeAlias = Annotated[
+    str | None, typer.Option(help="Name of the bot in a local lobby.", metavar="NAME")
+]
+GameTypeName: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--type",
+        help="Game type: hanchan, tonpuu, fast, practice, a room, or a number.",
+        metavar="TYPE",
+    ),
+]
+NumberOfGames: TypeAlias = Annotated[
+    int | None, typer.Option(help="Number of games to play.", metavar="NUMBER")
+]
+PaceName: TypeAlias = Annotated[
+    str | None, typer.Option(help="Speed of answers: auto, instant or human.", metavar="PACE")
+]
+CaptureFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write all frames sent and received to this file, redacted.",
+        metavar="FILE",
+        parser=output_file,
+    ),
+]
+WithDashboard: TypeAlias = Annotated[
+    bool | None,
+    typer.Option("--dashboard/--no-dashboard", help="Show the game on a web page."),
+]
+
+
 @reported
 def play(
-    server: Annotated[
-        str | None, typer.Option(help="Server to play on: local or tenhou.", metavar="SERVER")
-    ] = None,
-    url: Annotated[
-        str | None, typer.Option(help="Address of a running `suzaku lobby`.", metavar="ADDRESS")
-    ] = None,
-    lobby: Annotated[
-        str | None, typer.Option(help='Lobby to join: 0, 1000-9999 or "C12345678".', metavar="LOBBY")
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option(help="Name of the bot in a local lobby.", metavar="NAME")
-    ] = None,
-    game_type: Annotated[
-        str | None,
-        typer.Option(
-            "--type",
-            help="Game type: hanchan, tonpuu, fast, practice, a room, or a number.",
-            metavar="TYPE",
-        ),
-    ] = None,
-    games: Annotated[int | None, typer.Option(help="Number of games to play.", metavar="NUMBER")] = None,
-    pace: Annotated[
-        str | None, typer.Option(help="Speed of answers: auto, instant or human.", metavar="PACE")
-    ] = None,
+    server: ServerName = None,
+    url: LobbyAddress = None,
+    lobby: LobbyNumber = None,
+    name: BotName = None,
+    game_type: GameTypeName = None,
+    games: NumberOfGames = None,
+    pace: PaceName = None,
     device: Device = None,
     seed: Seed = None,
     policy: Policy = None,
     as_json: AsJson = False,
-    capture: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write all frames sent and received to this file, redacted.",
-            metavar="FILE",
-            parser=output_file,
-        ),
-    ] = None,
-    dashboard: Annotated[
-        bool | None,
-        typer.Option("--dashboard/--no-dashboard", help="Show the game on a web page."),
-    ] = None,
+    capture: CaptureFile = None,
+    dashboard: WithDashboard = None,
     dashboard_host: DashboardHost = None,
     dashboard_port: DashboardPort = None,
     dashboard_token_env: DashboardTokenEnv = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
@@ -74,49 +74,59 @@ def convert(
     return convert_record(source, out, to)
 
 
+Sources: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(
+        help="Records in any format, folders of records, links to games on tenhou.net, or ids of games; "
+        "- is stdin.",
+        metavar="FILE|DIR|LINK|ID...",
+    ),
+]
+Seat: TypeAlias = Annotated[
+    int | None,
+    typer.Option(help="Player to review, by number; 0 is the first dealer.", metavar="0-3", min=0, max=3),
+]
+ReviewedPlayer: TypeAlias = Annotated[
+    str, typer.Option(help="Player to review, by name or the start of it.", metavar="NAME")
+]
+ComparedPolicy: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        help="Policy to compare the decisions with: network, phoenix, heuristic, random, a folder of "
+        "checkpoints, or python:FILE.py (docs/policy.md). Append :6 or :12 to average over as many tile "
+        "permutations.",
+        metavar="PLAYER",
+    ),
+]
+SecondPolicy: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        help="A second policy to show as well, or seat:N for the figures of another player, by number.",
+        metavar="PLAYER",
+    ),
+]
+ReviewFolder: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", help="Folder for the results; default: reviews/.", metavar="DIR", parser=output_folder
+    ),
+]
+ReviewAsJson: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print the review as JSON; write files only if --out is given.")
+]
+Anonymous: TypeAlias = Annotated[bool, typer.Option("--anonymous", help="Omit names, ranks, ids and dates.")]
+
+
 @reported
 def review(
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            help="Records in any format, folders of records, links to games on tenhou.net, or ids of games; "
-            "- is stdin.",
-            metavar="FILE|DIR|LINK|ID...",
-        ),
-    ],
-    seat: Annotated[
-        int | None,
-        typer.Option(help="Player to review, by number; 0 is the first dealer.", metavar="0-3", min=0, max=3),
-    ] = None,
-    player: Annotated[
-        str, typer.Option(help="Player to review, by name or the start of it.", metavar="NAME")
-    ] = "",
-    policy: Annotated[
-        str,
-        typer.Option(
-            help="Policy to compare the decisions with: network, phoenix, heuristic, random, a folder of "
-            "checkpoints, or python:FILE.py (docs/policy.md). Append :6 or :12 to average over as many tile "
-            "permutations.",
-            metavar="PLAYER",
-        ),
-    ] = "network",
-    compare: Annotated[
-        str,
-        typer.Option(
-            help="A second policy to show as well, or seat:N for the figures of another player, by number.",
-            metavar="PLAYER",
-        ),
-    ] = "",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", help="Folder for the results; default: reviews/.", metavar="DIR", parser=output_folder
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the review as JSON; write files only if --out is given.")
-    ] = False,
-    anonymous: Annotated[bool, typer.Option("--anonymous", help="Omit names, ranks, ids and dates.")] = False,
+    sources: Sources,
+    seat: Seat = None,
+    player: ReviewedPlayer = "",
+    policy: ComparedPolicy = "network",
+    compare: SecondPolicy = "",
+    out: ReviewFolder = None,
+    as_json: ReviewAsJson = False,
+    anonymous: Anonymous = False,
     config_file: ConfigFile = None,
 ) -> int:
     """Review games.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -31,41 +31,50 @@ if TYPE_CHECKING:
     from replays.standing import SeriesStanding
 
 
+NumberOfGames: TypeAlias = Annotated[int, typer.Option(help="Number of games.", metavar="NUMBER", min=1)]
+RunFolder: TypeAlias = Annotated[
+    Path,
+    typer.Option(
+        "--out",
+        help="Folder for results and records. A stopped run resumes there; a finished run continues if "
+        "--games is larger.",
+        metavar="FOLDER",
+        parser=output_folder,
+    ),
+]
+Players: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="One player for all seats, or four separated by commas, each as for `suzaku arena`; "
+        "default: the included networks. If an engine's command contains commas, repeat --players for "
+        "each player instead.",
+        metavar="PLAYER,…",
+    ),
+]
+RecordFormat: TypeAlias = Annotated[
+    Literal["mjlog", "mjai"],
+    typer.Option("--format", help="Format of the records.", metavar="mjlog|mjai"),
+]
+WithDashboard: TypeAlias = Annotated[
+    bool, typer.Option("--dashboard", help="Show the progress on a web page.")
+]
+
+
 @reported
 def selfplay(
-    games: Annotated[int, typer.Option(help="Number of games.", metavar="NUMBER", min=1)],
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            help="Folder for results and records. A stopped run resumes there; a finished run continues if "
-            "--games is larger.",
-            metavar="FOLDER",
-            parser=output_folder,
-        ),
-    ],
-    players: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="One player for all seats, or four separated by commas, each as for `suzaku arena`; "
-            "default: the included networks. If an engine's command contains commas, repeat --players for "
-            "each player instead.",
-            metavar="PLAYER,…",
-        ),
-    ] = None,
+    games: NumberOfGames,
+    out: RunFolder,
+    players: Players = None,
     seed: WallSeed = 0,
     tonpuu: Tonpuu = False,
-    form: Annotated[
-        Literal["mjlog", "mjai"],
-        typer.Option("--format", help="Format of the records.", metavar="mjlog|mjai"),
-    ] = "mjlog",
+    form: RecordFormat = "mjlog",
     answer_timeout: AnswerTimeout = 10.0,
     workers: Workers = None,
     ray: Ray = None,
     device: NetworkDevice = "cpu",
     precision: PlayPrecision = "auto",
     as_json: AsJson = False,
-    dashboard: Annotated[bool, typer.Option("--dashboard", help="Show the progress on a web page.")] = False,
+    dashboard: WithDashboard = False,
     dashboard_host: DashboardHost = None,
     dashboard_port: DashboardPort = None,
     dashboard_token_env: DashboardTokenEnv = None,

@@ -15,13 +15,13 @@ from learning.arena.plan import ArenaPlan, Mode, sets_for
 from learning.arena.report import ArenaReport, print_report
 from learning.arena.run import look, run
 from learning.matches.players import contender, tables_for
-from learning.matches.store import compute_for
 from learning.runs.progress import GamesProgress
+from policies.compute import Compute
 
 _log = structlog.get_logger(__name__)
 
 
-def compare(
+def make_plan(
     challenger: str,
     champions: str,
     *,
@@ -29,22 +29,13 @@ def compare(
     seed: int,
     mode: Mode,
     length: GameLength,
-    folder: Path | None,
-    records: bool,
-    sequential: bool,
     independent: bool,
     coverage_runs: int,
-    html: Path | None,
-    workers: int | None,
-    ray: str | None,
     tables: int | None,
-    device: str,
-    precision: str,
+    compute: Compute,
     answer_timeout_s: float,
-    as_json: bool,
-    prepare: Callable[[], object] = lambda: None,
-) -> int:
-    """Play, print the report, and return the exit code.
+) -> ArenaPlan:
+    """The games of a comparison, both players loaded.
 
     Args:
         challenger: as for `learning.matches.players.contender`.
@@ -53,29 +44,15 @@ def compare(
         seed: determines every wall.
         mode: one against three, or two against two.
         length: length of the games.
-        folder: folder of the results, None to keep none.
-        records: also keep every game's record in it.
-        sequential: stop as soon as one side is clearly better.
         independent: give each game walls of its own.
-        coverage_runs: number of small runs to draw from the games, to count the intervals that contain 2.5.
-        html: file for the page of the comparison, None for no page.
-        workers: processes; one per core if None.
-        ray: address of a cluster to play on; see `learning.workers.spread.spread`.
+        coverage_runs: number of small runs that will be drawn from the games.
         tables: tables played at a time in each process; depends on the players if None.
-        device: device of the networks.
-        precision: precision of the networks.
+        compute: device and precision of the networks.
         answer_timeout_s: for each answer of an external engine.
-        as_json: print one JSON object.
-        prepare: called once both players are loaded, before the first game.
 
     Raises:
-        ConfigError: a player, the folder or the cluster is not valid.
-        ReplayError: results cannot be read or written.
-        WorkerFailed: a process could not continue.
+        ConfigError: a player is not valid, or there are too few games to draw runs from.
     """
-    if records and folder is None:
-        raise ConfigError("--records needs --out: records are kept beside the results")
-    check_page(html)
     one, other = (contender(text, answer_timeout_s) for text in (challenger, champions))
     plan = ArenaPlan(
         challenger=one,
@@ -86,10 +63,45 @@ def compare(
         independent=independent,
         length=length,
         tables=tables or tables_for(one, other),
-        compute=compute_for(folder, device, precision),
+        compute=compute,
     )
     if coverage_runs and plan.games < COVERAGE_GAMES:
         raise ConfigError(f"--coverage needs --games {COVERAGE_GAMES} or more, to draw its runs from")
+    return plan
+
+
+def compare(
+    plan: ArenaPlan,
+    *,
+    folder: Path | None,
+    records: bool,
+    sequential: bool,
+    coverage_runs: int,
+    html: Path | None,
+    workers: int | None,
+    ray: str | None,
+    as_json: bool,
+    prepare: Callable[[], object] = lambda: None,
+) -> int:
+    """Play, print the report, and return the exit code.
+
+    Args:
+        plan: the players and games.
+        folder: folder of the results, None to keep none.
+        records: also keep every game's record in it.
+        sequential: stop as soon as one side is clearly better.
+        coverage_runs: number of small runs to draw from the games, to count the intervals that contain 2.5.
+        html: file for the page of the comparison, None for no page.
+        workers: processes; one per core if None.
+        ray: address of a cluster to play on; see `learning.workers.spread.spread`.
+        as_json: print one JSON object.
+        prepare: called before the first game.
+
+    Raises:
+        ConfigError: the folder or the cluster is not valid.
+        ReplayError: results cannot be read or written.
+        WorkerFailed: a process could not continue.
+    """
     if plan.caution:
         _log.warning("arena.caution", reason=plan.caution)
     prepare()
@@ -135,6 +147,17 @@ def compare_played(
     if found is None:
         raise ReplayError(f"{folder}: no set of games is complete yet")
     return show(found, html, as_json=as_json)
+
+
+def check_outputs(folder: Path | None, html: Path | None, *, records: bool) -> None:
+    """Check that everything asked for could be kept, before players are loaded and games are played.
+
+    Raises:
+        ConfigError: there is no folder for the records, or none for the page.
+    """
+    if records and folder is None:
+        raise ConfigError("--records needs --out: records are kept beside the results")
+    check_page(html)
 
 
 def check_page(html: Path | None) -> None:

@@ -1,0 +1,154 @@
+"""Commands that measure how good the networks and the estimates of reviews are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.cli.options import (
+    AsJson,
+    reported,
+    seed_of,
+)
+from bot.cli.paths import existing_folder, existing_path
+from bot.cli.selection import Data, GameSample, LeastRank, OfficialAi, PlayerName, Rooms, Split
+
+evaluation = typer.Typer(help="Measure how good the networks are.", no_args_is_help=True)
+
+
+@evaluation.command("accuracy")
+@reported
+def evaluate_accuracy(
+    data: Data,
+    checkpoints: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Folder of checkpoints; default: the included ones; may be repeated, and the others are "
+            "then compared with the first.",
+            metavar="FOLDER",
+            parser=existing_folder,
+        ),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only this model: discard, riichi, chi, pon or kan; may be repeated.", metavar="NAME"
+        ),
+    ] = None,
+    split: Split = "",
+    room: Rooms = None,
+    least_rank: LeastRank = -1,
+    player: PlayerName = "",
+    ai: OfficialAi = None,
+    permutations: Annotated[
+        int,
+        typer.Option(help="Tile permutations to average over: 1, 6 or 12.", metavar="NUMBER", min=1, max=12),
+    ] = 1,
+    games: GameSample = 0,
+    heuristic: Annotated[bool, typer.Option(help="Also evaluate the rule-based player.")] = True,
+    heuristic_decisions: Annotated[
+        int,
+        typer.Option(
+            help="Decisions per model to sample for the rule-based player.", metavar="NUMBER", min=1
+        ),
+    ] = 20_000,
+    seed: Annotated[int, seed_of("the samples and the intervals")] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Compare the networks' choices with those of players in real games.
+
+    Reports how often they agree and how confident the networks are, by turn, riichi and rank, together with
+    the rule-based player.
+    """
+    from bot.logs.setup import set_up_logs
+    from learning.accuracy import evaluate, make_settings, print_report
+
+    set_up_logs()
+    settings = make_settings(
+        checkpoints=checkpoints or (),
+        models=model or (),
+        split=split,
+        selection={"rooms": tuple(room or ()), "least_rank": least_rank, "player": player, "ai": ai},
+        games=games,
+        averaging=permutations,
+        heuristic=heuristic_decisions if heuristic else 0,
+        seed=seed,
+    )
+    return print_report(evaluate(data, settings, quiet=as_json), as_json=as_json)
+
+
+@evaluation.command("danger")
+@reported
+def evaluate_danger(
+    data: Data,
+    split: Split = "",
+    room: Rooms = None,
+    games: GameSample = 0,
+    seed: Annotated[int, seed_of("the samples")] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Compare the danger that reviews show with real games.
+
+    Reports how often each class of tile deals in to open hands of each kind, how often those hands are
+    tenpai, and for how many points: the actual figures, the estimate from suji and passed tiles alone, and
+    the estimate that also reads open hands.
+    """
+    from bot.logs.setup import set_up_logs
+    from learning.danger.report import measure_danger, print_report
+
+    set_up_logs()
+    report = measure_danger(data, split=split, rooms=tuple(room or ()), games=games, seed=seed, quiet=as_json)
+    return print_report(report, as_json=as_json)
+
+
+@evaluation.command("loss")
+@reported
+def evaluate_loss(
+    data: Annotated[
+        list[Path],
+        typer.Option(
+            "--data",
+            help="Records as for `suzaku corpus build`; may be repeated.",
+            metavar="PATH",
+            parser=existing_path,
+        ),
+    ],
+    split: Annotated[
+        str, typer.Option(help="Split to use: train, validation, test or all.", metavar="NAME")
+    ] = "all",
+    games: Annotated[
+        int,
+        typer.Option(
+            help="Maximum number of games; the first matching ones are used.", metavar="NUMBER", min=1
+        ),
+    ] = 50,
+    worlds: Annotated[
+        int, typer.Option(help="Walls sampled for each decision that is played out.", metavar="NUMBER", min=2)
+    ] = 12,
+    policy: Annotated[
+        str,
+        typer.Option(
+            help="Networks that judge and play: network, phoenix or a folder of checkpoints.",
+            metavar="POLICY",
+        ),
+    ] = "network",
+    seed: Annotated[int, seed_of("all samples")] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Measure how accurate the losses in reviews are.
+
+    Plays out decisions of real games to the end of the round: each option over the same walls, with all hands
+    as they were. Compares the results with the estimated values, and the deal-in probabilities with the
+    actual hands.
+    """
+    from bot.logs.setup import set_up_logs
+    from bot.startup.models import use_threads
+    from learning.losses.study import LossPlan, study
+    from learning.losses.text import print_report
+
+    set_up_logs()
+    use_threads()
+    plan = LossPlan(games, split, worlds, policy, seed)
+    return print_report(study(data, plan, quiet=as_json), as_json=as_json)
