@@ -49,17 +49,67 @@ class _UnfitError(Exception):
     """A message is not valid; the text gives the reason."""
 
 
+class _PhysicalTiles:
+    """Finds the physical tiles of a message's faces in the round so far."""
+
+    def __init__(self) -> None:
+        self.state = new_round()
+
+    def of(self, message: Mapping[str, Any], texts: list[str], places: list[int]) -> list[int]:
+        """Physical tiles of a message's faces: the stated ones, or else free copies at these places."""
+        stated = message.get("tiles136")
+        if stated is not None:
+            if len(stated) != len(texts) or not all(isinstance(tile, int) for tile in stated):
+                raise _UnfitError("tiles136 does not fit the faces")
+            if any(mjai_text(tile) != text for tile, text in zip(stated, texts, strict=True)):
+                raise _UnfitError("tiles136 does not fit the faces")
+            return list(stated)
+        taken: list[int] = []
+        for text, place in zip(texts, places, strict=True):
+            taken.append(UNSEEN if text == "?" else self.copy(text, place, taken))
+        return taken
+
+    def copy(self, text: str, place: int, taken: list[int]) -> int:
+        """A free copy of a face at a place."""
+        copies = _COPIES.get(text)
+        if copies is None:
+            raise _UnfitError(f"not a tile: {str(text)[:20]!r}")
+        tile = free_copy(self.state, copies, place, taken)
+        if tile is None:
+            red = "; one five of each suit is red, as 5mr" if text[0] == "5" else ""
+            raise _UnfitError(f"no {text} is left there{red}")
+        return tile
+
+    def hand(self, player: int) -> int:
+        """Where the tiles of a player's hand are, as far as known."""
+        return AT_HAND + player if self.state["hand_known"][player] else AT_UNSEEN
+
+    def winning_hand(self, player: int, tile: int) -> tuple[int, ...]:
+        """A hand with its winning tile; empty if the hand is not known."""
+        tiles = {int(t) for t in np.flatnonzero(self.state["where"] == AT_HAND + player)}
+        return tuple(sorted(tiles | {tile})) if self.state["hand_known"][player] else ()
+
+    def ura_indicators(self, message: Mapping[str, Any]) -> tuple[int, ...]:
+        """The indicators under those shown."""
+        if "ura136" in message:
+            return tuple(int(tile) for tile in message["ura136"])
+        taken: list[int] = []
+        for text in message.get("ura_markers", message.get("uradora_markers", ())):
+            taken.append(self.copy(text, AT_UNSEEN, taken))
+        return tuple(taken)
+
+
 class MjaiReader:
     """Reads mjai messages one by one, and tracks the round so that faces can become physical tiles."""
 
     def __init__(self) -> None:
-        self._state = new_round()
+        self._tiles = _PhysicalTiles()
         self._wins = 0
 
     @property
     def state(self) -> np.void:
         """The round as described so far; owned by the reader, read-only for others."""
-        return self._state
+        return self._tiles.state
 
     @staticmethod
     def knows(message: Mapping[str, Any]) -> bool:
@@ -81,7 +131,7 @@ class MjaiReader:
         reader = _READERS[kind]
         try:
             event = reader(self, message)
-            apply(self._state, event)
+            apply(self.state, event)
         except (_UnfitError, StateMismatchError) as exc:
             raise ReplayFormatError(f"{kind}: {exc}") from None
         except KeyError as exc:
@@ -90,52 +140,22 @@ class MjaiReader:
             raise ReplayFormatError(f"{kind}: a value has a type or range that mjai does not allow") from None
         return [event]
 
-    # --- tiles ---
-
-    def _tiles(self, message: Mapping[str, Any], texts: list[str], places: list[int]) -> list[int]:
-        """Physical tiles of a message's faces: the stated ones, or else free copies at these places."""
-        stated = message.get("tiles136")
-        if stated is not None:
-            if len(stated) != len(texts) or not all(isinstance(tile, int) for tile in stated):
-                raise _UnfitError("tiles136 does not fit the faces")
-            if any(mjai_text(tile) != text for tile, text in zip(stated, texts, strict=True)):
-                raise _UnfitError("tiles136 does not fit the faces")
-            return list(stated)
-        taken: list[int] = []
-        for text, place in zip(texts, places, strict=True):
-            taken.append(UNSEEN if text == "?" else self._copy(text, place, taken))
-        return taken
-
-    def _copy(self, text: str, place: int, taken: list[int]) -> int:
-        copies = _COPIES.get(text)
-        if copies is None:
-            raise _UnfitError(f"not a tile: {str(text)[:20]!r}")
-        tile = free_copy(self._state, copies, place, taken)
-        if tile is None:
-            red = "; one five of each suit is red, as 5mr" if text[0] == "5" else ""
-            raise _UnfitError(f"no {text} is left there{red}")
-        return tile
-
-    def _hand(self, player: int) -> int:
-        """Where the tiles of a player's hand are, as far as known."""
-        return AT_HAND + player if self._state["hand_known"][player] else AT_UNSEEN
-
     # --- messages ---
 
     def start_game(self, m: Mapping[str, Any]) -> GameEvent:
         """Begin a game; the previous round is discarded."""
         names = [str(name)[:64] for name in m.get("names", ("", "", "", ""))]
-        self._state = new_round()
+        self._tiles.state = new_round()
         return StartGame((names[0], names[1], names[2], names[3]), _player(m.get("id", -1), least=-1))
 
     def start_round(self, m: Mapping[str, Any]) -> GameEvent:
         """Deal."""
-        self._state["where"][:] = AT_UNSEEN
+        self.state["where"][:] = AT_UNSEEN
         hands = m["tehais"]
         if len(hands) != 4:
             raise _UnfitError("there must be four hands")
         texts = [m["dora_marker"], *(text for hand in hands for text in hand)]
-        tiles = self._tiles(m, texts, [AT_UNSEEN] * len(texts))
+        tiles = self._tiles.of(m, texts, [AT_UNSEEN] * len(texts))
         dealt = [tuple(tiles[1 + 13 * p : 14 + 13 * p]) for p in range(4)]
         self._wins = 0
         return StartRound(
@@ -150,109 +170,98 @@ class MjaiReader:
 
     def draw(self, m: Mapping[str, Any]) -> GameEvent:
         """Take a tile."""
-        return Draw(_player(m["actor"]), self._tiles(m, [m["pai"]], [AT_UNSEEN])[0])
+        return Draw(_player(m["actor"]), self._tiles.of(m, [m["pai"]], [AT_UNSEEN])[0])
 
     def discard(self, m: Mapping[str, Any]) -> GameEvent:
         """Discard a tile."""
         player, tsumogiri = _player(m["actor"]), bool(m["tsumogiri"])
-        drawn = int(self._state["drawn"])
-        if "tiles136" not in m and drawn != UNSEEN and self._state["hand_known"][player]:
+        drawn = int(self.state["drawn"])
+        if "tiles136" not in m and drawn != UNSEEN and self.state["hand_known"][player]:
             return Discard(player, self._discarded_tile(m["pai"], player, drawn, tsumogiri), tsumogiri)
-        return Discard(player, self._tiles(m, [m["pai"]], [self._hand(player)])[0], tsumogiri)
+        return Discard(player, self._tiles.of(m, [m["pai"]], [self._tiles.hand(player)])[0], tsumogiri)
 
     def _discarded_tile(self, text: str, player: int, drawn: int, tsumogiri: bool) -> int:
         if tsumogiri:
             return drawn
-        return self._copy(text, self._hand(player), [drawn])
+        return self._tiles.copy(text, self._tiles.hand(player), [drawn])
 
     def call(self, m: Mapping[str, Any]) -> GameEvent:
         """Call chi, pon or open kan."""
         player, source = _player(m["actor"]), _player(m["target"])
-        last = int(self._state["last_tile"])
+        last = int(self.state["last_tile"])
         texts = [m["pai"], *m["consumed"]]
         if "tiles136" in m:
-            tile, *own = self._tiles(m, texts, [])
+            tile, *own = self._tiles.of(m, texts, [])
         else:
             tile = last
-            own = self._tiles(m, texts[1:], [self._hand(player)] * len(texts[1:]))
+            own = self._tiles.of(m, texts[1:], [self._tiles.hand(player)] * len(texts[1:]))
         event: GameEvent = _CALLS[m["type"]](player, source, tile, tuple(own))
         return event
 
     def ankan(self, m: Mapping[str, Any]) -> GameEvent:
         """Call a closed kan."""
         player = _player(m["actor"])
-        a, b, c, d = self._tiles(m, m["consumed"], [self._hand(player)] * 4)
+        a, b, c, d = self._tiles.of(m, m["consumed"], [self._tiles.hand(player)] * 4)
         return Ankan(player, (a, b, c, d))
 
     def kakan(self, m: Mapping[str, Any]) -> GameEvent:
         """Add to a pon."""
         player = _player(m["actor"])
-        places = [self._hand(player), *[AT_MELD + player] * 3]
-        tile, a, b, c = self._tiles(m, [m["pai"], *m["consumed"]], places)
+        places = [self._tiles.hand(player), *[AT_MELD + player] * 3]
+        tile, a, b, c = self._tiles.of(m, [m["pai"], *m["consumed"]], places)
         return Kakan(player, tile, (a, b, c))
 
     def win(self, m: Mapping[str, Any]) -> GameEvent:
         """Win."""
         player, source = _player(m["actor"]), _player(m["target"])
-        last = int(self._state["drawn"] if player == source else self._state["last_tile"])
+        last = int(self.state["drawn"] if player == source else self.state["last_tile"])
         stated = [int(tile) for tile in m.get("tiles136", ())]
         if last == UNSEEN and not stated:
-            last = self._copy(m["pai"], AT_UNSEEN, [])  # drawn unseen, and shown now
+            last = self._tiles.copy(m["pai"], AT_UNSEEN, [])  # drawn unseen, and shown now
         first = self._wins == 0
         self._wins += 1
         return Win(
             player=player,
             from_player=source,
             tile=stated[0] if stated else last,
-            hand=tuple(stated[1:]) if stated else self._winning_hand(player, last),
+            hand=tuple(stated[1:]) if stated else self._tiles.winning_hand(player, last),
             fu=int(m.get("fu", 0)),
             points=int(m.get("points", 0)),
             limit=int(m.get("limit", 0)),
             yaku=tuple((int(yaku), int(han)) for yaku, han in m.get("yaku", ())),
             yakuman=tuple(int(yaku) for yaku in m.get("yakuman", ())),
-            ura_indicators=self._ura(m),
+            ura_indicators=self._tiles.ura_indicators(m),
             liable=_player(m.get("liable", -1), least=-1),
             deltas=_four(m["deltas"]),
-            honba=int(m.get("honba", self._state["honba"])),
-            riichi_sticks=int(m.get("kyotaku", self._state["riichi_sticks"] if first else 0)),
+            honba=int(m.get("honba", self.state["honba"])),
+            riichi_sticks=int(m.get("kyotaku", self.state["riichi_sticks"] if first else 0)),
         )
-
-    def _winning_hand(self, player: int, tile: int) -> tuple[int, ...]:
-        tiles = {int(t) for t in np.flatnonzero(self._state["where"] == AT_HAND + player)}
-        return tuple(sorted(tiles | {tile})) if self._state["hand_known"][player] else ()
-
-    def _ura(self, m: Mapping[str, Any]) -> tuple[int, ...]:
-        if "ura136" in m:
-            return tuple(int(tile) for tile in m["ura136"])
-        taken: list[int] = []
-        for text in m.get("ura_markers", m.get("uradora_markers", ())):
-            taken.append(self._copy(text, AT_UNSEEN, taken))
-        return tuple(taken)
 
     def drawn_round(self, m: Mapping[str, Any]) -> GameEvent:
         """End a round without a win."""
         shown = [None if hand is None else tuple(map(int, hand)) for hand in m.get("tehais136", (None,) * 4)]
         reason = m.get("reason")
         if reason not in DRAW_REASONS:
-            reason = self._reason()
+            reason = _reason(self.state)
         return DrawnRound(
             reason, _four(m.get("deltas", (0, 0, 0, 0))), (shown[0], shown[1], shown[2], shown[3])
         )
 
-    def _reason(self) -> DrawReason:
-        """Why a round ends without a win, if the message gives no reason or an unknown one."""
-        if self._state["wall_left"] == 0:
-            return "exhaustive"
-        if self._state["phase"] == PHASE_TURN:
-            return "nine_terminals"
-        if all(self._state["riichi"]):
-            return "four_riichi"
-        return "four_kans" if self._state["kan_count"] >= 4 else "four_winds"
-
     def end_game(self, m: Mapping[str, Any]) -> GameEvent:
         """End the game."""
-        scores = _four(m.get("scores", self._state["scores"].tolist()))
+        scores = _four(m.get("scores", self.state["scores"].tolist()))
         return EndGame(scores, _four(m.get("results_tenths", (0, 0, 0, 0))))
+
+
+def _reason(state: np.void) -> DrawReason:
+    """Why a round ends without a win, if the message gives no reason or an unknown one."""
+    if state["wall_left"] == 0:
+        return "exhaustive"
+    if state["phase"] == PHASE_TURN:
+        return "nine_terminals"
+    if all(state["riichi"]):
+        return "four_riichi"
+    return "four_kans" if state["kan_count"] >= 4 else "four_winds"
 
 
 def _player(value: Any, least: int = 0) -> int:
@@ -276,7 +285,7 @@ _READERS: Final[dict[str, Callable[[MjaiReader, Mapping[str, Any]], GameEvent]]]
     "daiminkan": MjaiReader.call,
     "ankan": MjaiReader.ankan,
     "kakan": MjaiReader.kakan,
-    "dora": lambda r, m: DoraRevealed(r._tiles(m, [m["dora_marker"]], [AT_UNSEEN])[0]),
+    "dora": lambda r, m: DoraRevealed(r._tiles.of(m, [m["dora_marker"]], [AT_UNSEEN])[0]),
     "reach": lambda _, m: Riichi(_player(m["actor"])),
     "reach_accepted": lambda _, m: RiichiAccepted(_player(m["actor"])),
     "hora": MjaiReader.win,

@@ -81,7 +81,6 @@ class GameMessages:
         self._head = head
         self._send = send
         self._begin()
-        self._send_head()
 
     def happened(self, event: GameEvent) -> None:
         """Add an event."""
@@ -158,7 +157,6 @@ class GameMessages:
         """Start the whole game again, with the decisions sent so far."""
         made = self._made
         self._begin()
-        self._send_head()
         self.replay(events, made)
 
     # --- parts ------------------------------------------------------------------------------------------
@@ -180,8 +178,6 @@ class GameMessages:
         self._notes = Notes(self._head.player, self._head.length)
         self._state = new_round()
         self._folds = False
-
-    def _send_head(self) -> None:
         self._send({"type": "game", "game": game_of(self._head)})
 
     def _fold(self, event: GameEvent) -> None:

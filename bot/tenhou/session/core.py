@@ -149,7 +149,7 @@ class Session:
     @property
     def riichi_pending(self) -> bool:
         """Whether our riichi awaits confirmation; after two seconds call `assume_riichi`."""
-        return self.seat is not None and self.seat.turn.riichi_pending
+        return self.seat is not None and self.seat.turn.riichi.is_pending
 
     # --- actions of the caller -----------------------------------------------------------------------
 

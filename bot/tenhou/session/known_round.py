@@ -101,7 +101,7 @@ class KnownRound:
         """
         event = translate(message, self.record, self._player, strict=self.is_exact)
         assert event is not None
-        self._check_result(event)
+        _check_result(self._log, event)
         self.take(event)
         return event
 
@@ -113,31 +113,6 @@ class KnownRound:
         """
         apply(self.record, event)
         self._log.add(event)
-
-    def _check_result(self, event: GameEvent) -> None:
-        """Check the order of results: the fold accepts several wins on one tile, even by the same player."""
-        if not isinstance(event, Win | DrawnRound):
-            return
-        if isinstance(self._log.result, DrawnRound):
-            raise StateMismatchError("the round has already ended")
-        if isinstance(event, Win) and self._log.has_won(event.player):
-            raise StateMismatchError(f"player {event.player} has already won")
-
-    def check_next(self, start: StartRound) -> None:
-        """Check that a deal may follow this round and repeats its final scores.
-
-        Raises:
-            StateMismatchError: the round, honba, scores or riichi sticks do not follow from this round.
-        """
-        if self._log.result is None:
-            raise StateMismatchError("a round begins before the last one ended")
-        index, honba = self.place
-        follows = [(index, honba + 1), (index + 1, 0), (index + 1, honba + 1)]
-        if (start.round_index, start.honba) not in follows:
-            raise StateMismatchError(f"round {start.round_index}.{start.honba} follows {index}.{honba}")
-        sticks = int(self.record["riichi_sticks"])
-        if start.scores != self.scores or start.riichi_sticks != sticks:
-            raise StateMismatchError("a round begins with scores that differ from the end of the last one")
 
     # --- comparing with the server -------------------------------------------------------------------
 
@@ -196,3 +171,30 @@ class KnownRound:
             told = with_riichi(self._log.round, player)
             if told is not None:
                 self._replace(*told)
+
+
+def check_next(known: KnownRound, log: GameLog, start: StartRound) -> None:
+    """Check that a deal may follow a round and repeats its final scores.
+
+    Raises:
+        StateMismatchError: the round, honba, scores or riichi sticks do not follow from this round.
+    """
+    if log.result is None:
+        raise StateMismatchError("a round begins before the last one ended")
+    index, honba = known.place
+    follows = [(index, honba + 1), (index + 1, 0), (index + 1, honba + 1)]
+    if (start.round_index, start.honba) not in follows:
+        raise StateMismatchError(f"round {start.round_index}.{start.honba} follows {index}.{honba}")
+    sticks = int(known.record["riichi_sticks"])
+    if start.scores != known.scores or start.riichi_sticks != sticks:
+        raise StateMismatchError("a round begins with scores that differ from the end of the last one")
+
+
+def _check_result(log: GameLog, event: GameEvent) -> None:
+    """Check the order of results: the fold accepts several wins on one tile, even by the same player."""
+    if not isinstance(event, Win | DrawnRound):
+        return
+    if isinstance(log.result, DrawnRound):
+        raise StateMismatchError("the round has already ended")
+    if isinstance(event, Win) and log.has_won(event.player):
+        raise StateMismatchError(f"player {event.player} has already won")

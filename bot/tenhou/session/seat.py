@@ -24,7 +24,7 @@ from bot.tenhou.session.events import (
     TableEvent,
 )
 from bot.tenhou.session.game_log import GameLog
-from bot.tenhou.session.known_round import KnownRound
+from bot.tenhou.session.known_round import KnownRound, check_next
 from bot.tenhou.session.prompts import objection
 from bot.tenhou.session.seat_states import (
     ANSWERED,
@@ -214,7 +214,7 @@ class Seat:
         start = translate(message, self.round.record, player)
         assert isinstance(start, StartRound)
         if self.is_dealt and not self.is_returning and self.round.is_exact:
-            self.round.check_next(start)
+            check_next(self.round, self.log, start)
         record = new_round()
         apply(record, start)
         self.player = player
@@ -253,7 +253,7 @@ class Seat:
         if self.round.settle(message):
             return self.turn.close() + self._ask(message)
         self.round.notice_riichi(message)
-        if self.turn.skips(message):
+        if self.turn.riichi.skips(message):
             return []
         event = self.round.fold(message)
         return [*self.turn.follow(message), TableEvent(event), *self._ask(message)]
@@ -299,17 +299,17 @@ class Seat:
         Raises:
             LocalProtocolError: no riichi awaits confirmation.
         """
-        if not self.turn.riichi_pending:
+        if not self.turn.riichi.is_pending:
             raise LocalProtocolError("no riichi awaits confirmation")
         event = Riichi(self.player)
         self.round.take(event)
-        self.turn.assume_riichi()
+        self.turn.riichi.assume()
         return [TableEvent(event), *self.turn.ask_to_discard(self.round, self.player)]
 
     def objection(self, message: c.ClientMessage) -> str | None:
         """Why our session would not have sent a frame now, or None if it could have."""
         record, prompt = self.round.record, self.turn.prompt
-        if self.turn.riichi_pending and isinstance(message, c.DiscardTile):
+        if self.turn.riichi.is_pending and isinstance(message, c.DiscardTile):
             return objection(message, (), record, self.player, riichi_sent=True)
         if prompt is None:
             return "no prompt is open"

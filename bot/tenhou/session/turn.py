@@ -11,40 +11,23 @@ our chi or pon                                  discard
 our riichi, confirmed or assumed                discard that keeps the hand tenpai
 =============================================== ===================================================
 
-Any other table frame closes it, except a new dora indicator and the payment of a riichi. A riichi that we
-send goes through `RiichiState`:
-
-======== ============= ============ =============== ===================
-state    we declare    other answer two seconds     server confirms
-======== ============= ============ =============== ===================
-NONE     SENT          NONE         .               folded: NONE
-SENT     SENT          NONE         ASSUMED         folded: NONE
-ASSUMED  .             ASSUMED      .               skipped: NONE
-======== ============= ============ =============== ===================
+Any other table frame closes it, except a new dora indicator and the payment of a riichi.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from enum import Enum
 
 from bot.tenhou.messages import client_messages as c
 from bot.tenhou.messages import server_messages as m
 from bot.tenhou.session.comeback import blind_choice
 from bot.tenhou.session.events import Disagreement, PromptClosed, PromptOpened, SessionEvent
 from bot.tenhou.session.known_round import KnownRound
+from bot.tenhou.session.own_riichi import OwnRiichi
 from bot.tenhou.session.prompts import Prompt, agree, difference, reply
 from game.actions import Action, ActionKind
 from game.errors import LocalProtocolError
 from game.rules import legal_actions
-
-
-class RiichiState(Enum):
-    """The progress of our own riichi."""
-
-    NONE = "no riichi is pending"
-    SENT = "sent, not confirmed yet"
-    ASSUMED = "folded before the server confirmed it; the confirmation will be skipped"
 
 
 class Turn:
@@ -56,19 +39,14 @@ class Turn:
 
     Attributes:
         prompt: the open prompt, or None.
-        riichi: the progress of our riichi.
+        riichi: our own riichi.
     """
 
     def __init__(self, numbers: Iterator[int], send: Callable[[c.ClientMessage], None]) -> None:
         self.prompt: Prompt | None = None
-        self.riichi = RiichiState.NONE
+        self.riichi = OwnRiichi()
         self._numbers = numbers
         self._send = send
-
-    @property
-    def riichi_pending(self) -> bool:
-        """Whether a riichi was sent that the server has not confirmed yet."""
-        return self.riichi is RiichiState.SENT
 
     # --- prompts -------------------------------------------------------------------------------------
 
@@ -107,7 +85,7 @@ class Turn:
         return []
 
     def _open(self, legal: tuple[Action, ...], offered: int, mismatch: str | None) -> list[SessionEvent]:
-        self._forget_sent()
+        self.riichi.forget_sent()
         self.prompt = Prompt(next(self._numbers), legal, offered, mismatch)
         return [PromptOpened(self.prompt.prompt_id, legal, offered, mismatch)]
 
@@ -124,26 +102,13 @@ class Turn:
         paid = isinstance(message, m.RiichiStep) and message.step == 2
         if paid or isinstance(message, m.IndicatorShown):
             return []
-        self._forget_sent()
+        self.riichi.forget_sent()
         return self.close()
 
     def reset(self) -> list[SessionEvent]:
         """Close the prompt and forget a sent riichi, for a new round or a new connection."""
-        self.riichi = RiichiState.NONE
+        self.riichi.reset()
         return self.close()
-
-    def skips(self, message: m.ServerMessage) -> bool:
-        """Whether a frame only confirms the riichi that we assumed; the first such frame is skipped."""
-        if self.riichi is not RiichiState.ASSUMED:
-            return False
-        if not isinstance(message, m.RiichiStep) or message.seat != 0:
-            return False
-        self.riichi = RiichiState.NONE
-        return message.step == 1
-
-    def _forget_sent(self) -> None:
-        if self.riichi is RiichiState.SENT:
-            self.riichi = RiichiState.NONE
 
     # --- our answers ---------------------------------------------------------------------------------
 
@@ -167,13 +132,7 @@ class Turn:
 
     def _mark_answered(self, *, is_riichi: bool) -> None:
         self.prompt = None
-        self._forget_sent()
-        if is_riichi:
-            self.riichi = RiichiState.SENT
-
-    def assume_riichi(self) -> None:
-        """Note that our riichi was folded before the server confirmed it."""
-        self.riichi = RiichiState.ASSUMED
+        self.riichi.note_answer(is_riichi=is_riichi)
 
 
 def _with_ron(ours: list[Action], offered: int, known: KnownRound, player: int) -> list[Action]:
