@@ -179,7 +179,8 @@ def verify(
     Reads every server frame, and reports for every client frame whether the bot's session would allow it
     there.
     """
-    from bot.traffic.verify import print_report, verify
+    from bot.traffic.report import print_report
+    from bot.traffic.verify import verify
 
     if insert is None:
         return print_report(verify(files), as_json=as_json)

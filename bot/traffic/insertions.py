@@ -20,7 +20,8 @@ from bot.tenhou.messages import render_xml
 from bot.tenhou.messages import server_messages as m
 from bot.tenhou.messages.parse_server import parse_server
 from bot.traffic.reader import CapturedFrame, Heading, read_capture
-from bot.traffic.verify import Finding, TrafficCheck
+from bot.traffic.report import Finding
+from bot.traffic.verify import TrafficCheck
 from game.errors import RemoteProtocolError, StateMismatchError
 from game.events import Discard
 from game.forbidden import broken_rule
@@ -110,11 +111,11 @@ def _read(path: Path) -> Items:
 def _first_unread(before: TrafficCheck, items: Iterable[CapturedFrame | Heading]) -> list[Finding]:
     """Follow the changed items from a place on; return the first frame that cannot be read."""
     check = before.fork()
-    known = len(check.unread)
+    known = len(check.findings.unread)
     for item in items:
         check.take(item)
-        if len(check.unread) > known:
-            return check.unread[known : known + 1]
+        if len(check.findings.unread) > known:
+            return check.findings.unread[known : known + 1]
     return []
 
 

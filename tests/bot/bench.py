@@ -6,7 +6,8 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from bot.player.seat_player import PlayerSettings, SeatPlayer, SeatPrompt
+from bot.player.decision_maker import SeatPrompt
+from bot.player.seat_player import PlayerSettings, SeatPlayer
 from game.actions import Action
 from game.state import clone
 from policies.slots import Policy, Question, Slot, Source

@@ -17,8 +17,9 @@ from websockets.exceptions import ConnectionClosed
 
 from bot.logs.redaction import redact
 from bot.player.clock import Clock
+from bot.player.decision_maker import SeatPrompt
 from bot.player.pace import ready_delay_s
-from bot.player.seat_player import SeatPlayer, SeatPrompt
+from bot.player.seat_player import SeatPlayer
 from bot.tenhou.client.connection import TenhouConnection
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.opening import open_connection

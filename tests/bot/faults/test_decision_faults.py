@@ -161,7 +161,7 @@ async def test_a_policy_that_cannot_be_loaded_is_replaced_by_the_rules() -> None
     def missing() -> Policy:
         raise FileNotFoundError("x.safetensors")
 
-    bench.player._load_policy = missing
+    bench.player._maker._load_policy = missing
     with capture_logs() as logs:
         prompt = bench.ask()
         _, action = await bench.answered()
@@ -174,7 +174,7 @@ async def test_a_choice_outside_the_legal_actions_never_goes_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bench = Bench()
-    original = bench.player._ask_rules
+    original = bench.player._maker._ask_rules
     foreign = claim_scene().legal()[0]
 
     def outside(*args: Any, **kwargs: Any) -> Any:

@@ -7,7 +7,8 @@ import pytest
 
 from bot.traffic.insertions import print_insertions, verify_with
 from bot.traffic.reader import Heading, read_capture
-from bot.traffic.verify import TrafficReport, print_report, render, verify
+from bot.traffic.report import TrafficReport, print_report, render
+from bot.traffic.verify import verify
 from game.errors import RemoteProtocolError
 from game.melds import Meld, MeldKind, encode_meld
 from tests.bot.captures import capture, captures
