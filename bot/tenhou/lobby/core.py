@@ -8,57 +8,39 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import re
 import secrets
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable
+from datetime import datetime
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
-import numpy as np
 import structlog
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
-from bot.player.worker import WorkerThread
 from bot.tenhou import messages as m
-from bot.tenhou.game_types import GameType, refusal
 from bot.tenhou.lobby.admission import refusal_of
 from bot.tenhou.lobby.connection import LobbyConnection
 from bot.tenhou.lobby.counts import lobby_counts
-from bot.tenhou.lobby.lobby_table import LobbyTable
+from bot.tenhou.lobby.games import LobbyGames
 from bot.tenhou.lobby.member import Member, Register
-from bot.tenhou.lobby.seat_clock import clock_of
+from bot.tenhou.lobby.queue import WaitingQueue
 from bot.tenhou.lobby.settings import LobbySettings, check
-from bot.tenhou.lobby.tabletop import SeatInfo, Tabletop
-from game.actions import Action
+from bot.tenhou.lobby.timers import Timers
 from game.errors import LoginRejected, RemoteProtocolError
-from game.observation import Observation
-from game.table import Table
-from policies.decision import decide
-from policies.heuristic.player import HeuristicPolicy
-from replays.record import JAPAN, GameRecord, game_id
+from replays.record import JAPAN, GameRecord
 
-TYPE_REFUSED: Final = "9001"
-"""Our own code: this lobby does not support the game type. Tenhou's codes are 1001 to 1027."""
-GAMES_REFUSED: Final = "9002"
-"""Our own code: a game started on this connection is still running."""
 TOURNAMENT_UNKNOWN: Final = "1019"
 
 MAX_FRAME_BYTES: Final = 16 * 1024
 """A client's longest frame is its login, a few hundred bytes."""
 MAX_CONNECTIONS: Final = 256
-MAX_GAMES: Final = 64
-"""Concurrent games; further tables wait until one ends."""
 REFUSALS_LOGGED: Final = 20
-BUILT_IN: Final = ("Genbu", "Seiryuu", "Byakko")
-PRACTICE_NAME: Final = "COM"
 
-_TICKET: Final = re.compile(r"([0-9]{1,5}),([0-9]{1,4})(,r)?")
 _NUMBER: Final = re.compile(r"[0-9]{1,4}")
 _TOURNAMENT: Final = re.compile(r"C([0-9]{4})[0-9]{4}")
 
@@ -88,22 +70,17 @@ class Lobby:
         """
         self.settings = settings or LobbySettings()
         check(self.settings)
-        self.games = 0
         self.seed = secrets.randbits(63) if self.settings.seed is None else self.settings.seed
-        self._on_record = on_record
         self._server: Server | None = None
         self._register = Register(self.settings.rejected_ids)
         self._connections: set[LobbyConnection] = set()
         self._connections_seen = 0
         self._refused = 0
-        self._tables: set[LobbyTable] = set()
-        self._queue: list[Member] = []
-        self._timers: set[asyncio.TimerHandle] = set()
-        self._saving: set[asyncio.Task[None]] = set()
-        self._finishing = False
-        self._idle = asyncio.Event()
-        self._policy = HeuristicPolicy()
-        self._worker: WorkerThread | None = None
+        self._timers = Timers()
+        self._games = LobbyGames(
+            self.settings, self.seed, self._register, self._timers, on_record, self._match_all
+        )
+        self._queue = WaitingQueue(self.settings, self._games, self._timers)
 
     # --- opening and closing -------------------------------------------------------------------------
 
@@ -125,27 +102,25 @@ class Lobby:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         assert self._server is not None
-        for table in self._tables:
-            table.close()
-        for timer in self._timers:
-            timer.cancel()
+        self._games.stop()
+        self._timers.cancel()
         self._server.close()
         await self._server.wait_closed()
-        if self._worker is not None:
-            self._worker.close()
-        await self.records_saved()
+        await self._games.close()
         _log.info("lobby.closed", games=self.games)
 
     async def finish(self) -> None:
         """Start no further games, and wait for the running ones to end."""
-        self._finishing = True
-        if self._tables:
-            await self._idle.wait()
+        await self._games.finish()
 
     async def records_saved(self) -> None:
         """Wait until the records of all finished games have been passed on."""
-        while self._saving:
-            await asyncio.wait(self._saving)
+        await self._games.records_saved()
+
+    @property
+    def games(self) -> int:
+        """Number of games started."""
+        return self._games.count
 
     @property
     def port(self) -> int:
@@ -186,7 +161,7 @@ class Lobby:
                 if connection.closing:
                     break
             else:
-                self._heard(connection.member)  # the client closed the connection
+                self._games.heard(connection.member)  # the client closed the connection
         except ConnectionClosed:
             pass
         finally:
@@ -236,7 +211,7 @@ class Lobby:
         if member is None or member.connection is not connection:
             return
         member.connection = None
-        self._leave_queue(member)
+        self._queue.leave(member)
         if member.table is not None and member.in_game:
             member.table.drop(member)
 
@@ -271,233 +246,71 @@ class Lobby:
         old.close(CloseCode.POLICY_VIOLATION, "logged in elsewhere")
 
     def _log_out(self, connection: LobbyConnection, member: Member, _: m.Leave) -> None:
-        self._heard(member)
+        self._games.heard(member)
         table = member.table
         connection.member = member.connection = None
-        self._leave_queue(member)
+        self._queue.leave(member)
         if table is not None and member.in_game:
             table.drop(member, for_good=True)
 
     # --- lobby requests ------------------------------------------------------------------------------
 
     def _counts(self) -> m.LobbyCounts:
-        playing = [(table.tabletop.game_type.number, len(table.members)) for table in self._tables]
-        queued = [(member.ticket[1], 1) for member in self._queue if member.ticket is not None]
+        playing = [(table.tabletop.game_type.number, len(table.members)) for table in self._games.tables]
+        queued = [(game_type, 1) for _, game_type in self._queue.tickets]
         return lobby_counts(len(self._connections), queued, playing)
+
+    def _join(self, connection: LobbyConnection, member: Member, message: m.Queue) -> None:
+        self._queue.join(connection, member, message)
+
+    def _match_all(self) -> None:
+        self._queue.match_all()
 
     def _keep_alive(self, connection: LobbyConnection, member: Member, _: m.ClientMessage) -> None:
         # The real server answers keepalives with the counters, but not during a game.
         if not member.in_game:
             connection.push(self._counts())
 
-    def _move(self, connection: LobbyConnection, _: Member, message: m.MoveLobby) -> None:
-        if not _NUMBER.fullmatch(message.lobby):
-            raise RemoteProtocolError("a lobby's number has up to four digits")
-        connection.push(m.ChatLine(lobby=message.lobby))
-
-    def _tournament(self, connection: LobbyConnection, _: Member, message: m.JoinTournament) -> None:
-        if not _TOURNAMENT.fullmatch(message.lobby):
-            connection.push(m.ServerError(TOURNAMENT_UNKNOWN))
-            return
-        connection.push(m.TournamentInfo((("lobby", message.lobby), ("title", m.percent("Suzaku")))))
-
-    def _date(self, connection: LobbyConnection, _: Member, __: m.AskDate) -> None:
-        connection.push(m.DateReply(datetime.now(JAPAN).strftime("%Y%m%d%H%M%S")))
-
-    def _echo(self, connection: LobbyConnection, _: Member, __: m.AskEcho) -> None:
-        connection.push(m.EchoReply())
-
-    # --- the queue -----------------------------------------------------------------------------------
-
-    def _join(self, connection: LobbyConnection, member: Member, message: m.Queue) -> None:
-        if member.in_game:
-            raise RemoteProtocolError("JOIN during a game")
-        self._heard(member)
-        if not message.ticket:
-            self._leave_queue(member)
-            return
-        found = _TICKET.fullmatch(message.ticket)
-        reason = refusal(int(found[2])) if found else "the ticket is not LOBBY,TYPE"
-        if found is None or reason is not None:
-            _log.warning("table.refused", line=connection.number, ticket=message.ticket, reason=reason)
-            connection.push(m.ServerError(TYPE_REFUSED))
-            return
-        ticket = (int(found[1]), int(found[2]))
-        if connection.has_game:
-            _log.warning(
-                "table.refused",
-                line=connection.number,
-                reason="a game started on this connection is still running",
-            )
-            connection.push(m.ServerError(GAMES_REFUSED))
-            return
-        if not found[3]:
-            connection.push(m.QueueAgain(f"{ticket[0]},{ticket[1]},r"))
-            return
-        if member.ticket != ticket:
-            self._leave_queue(member)
-            member.ticket = ticket
-            self._queue.append(member)
-            if self.settings.wait_s is not None:
-                self._later(self.settings.wait_s, lambda: self._match(ticket, at_least=1))
-            self._tell_waiting(ticket)
-        self._match(ticket, self.settings.clients_per_table)
-        if member.ticket is not None:
-            self._later(self.settings.requeue_s, lambda: self._ask_again(member, connection))
-
-    def _ask_again(self, member: Member, connection: LobbyConnection) -> None:
-        if member.ticket is not None and member.connection is connection:
-            connection.push(m.QueueAgain(f"{member.ticket[0]},{member.ticket[1]},r"))
-
-    def _leave_queue(self, member: Member) -> None:
-        ticket, member.ticket = member.ticket, None
-        if ticket is not None and member in self._queue:
-            self._queue.remove(member)
-            self._tell_waiting(ticket)
-
-    def _tell_waiting(self, ticket: tuple[int, int]) -> None:
-        """Tell the clients waiting for a table how many they are, while there are too few."""
-        seats = self._seats_for(GameType(ticket[1]))
-        waiting = [member for member in self._queue if member.ticket == ticket]
-        if not 0 < len(waiting) < seats:
-            return
-        _log.info("table.waiting", kind=str(GameType(ticket[1])), players=len(waiting), of=seats)
-        for member in waiting:
-            if member.connection is not None:
-                member.connection.push(m.ChatLine(text=f"waiting, {len(waiting)} of {seats}"))
-
-    def _seats_for(self, game_type: GameType) -> int:
-        """The number of clients that a table of this type needs to start."""
-        return 1 if game_type.is_practice else self.settings.clients_per_table
-
-    def _match(self, ticket: tuple[int, int], at_least: int) -> None:
-        """Start a table if enough clients wait for it."""
-        if self._finishing or len(self._tables) >= MAX_GAMES:
-            return
-        lobby, number = ticket
-        game_type = GameType(number)
-        seats = self._seats_for(game_type)
-        waiting = [member for member in self._queue if member.ticket == ticket][:seats]
-        if waiting and len(waiting) >= min(at_least, seats):
-            for member in waiting:
-                self._queue.remove(member)
-            self._begin(game_type, lobby, waiting)
-
-    def _match_all(self) -> None:
-        for ticket in {member.ticket for member in self._queue if member.ticket is not None}:
-            self._match(ticket, self.settings.clients_per_table)
-
-    def _later(self, delay_s: float, call: Callable[[], None]) -> None:
-        def run() -> None:
-            self._timers.discard(timer)
-            call()
-
-        timer = asyncio.get_running_loop().call_later(delay_s, run)
-        self._timers.add(timer)
-
-    # --- games ---------------------------------------------------------------------------------------
-
-    def _begin(self, game_type: GameType, lobby: int, members: Sequence[Member]) -> None:
-        self.games += 1
-        rng = np.random.default_rng([self.seed, self.games])
-        players = [int(player) for player in rng.permutation(4)][: len(members)]
-        seed, dice_seed = (int(number) for number in rng.integers(1 << 62, size=2))
-        seats = self._seats(game_type, dict(zip(players, members, strict=True)))
-        names = (seats[0].name, seats[1].name, seats[2].name, seats[3].name)
-        tabletop = Tabletop(
-            Table(seed=seed, length=game_type.length, names=names),
-            game_type,
-            seats,
-            self.settings.clock or clock_of(game_type),
-            game_id=game_id(datetime.now(UTC), game_type.number, lobby, secrets.randbits(32)),
-            lobby=lobby,
-            dice_seed=dice_seed,
-        )
-        table = LobbyTable(tabletop, members, self._decider(game_type), self.settings.delay_s, self._finished)
-        self._tables.add(table)
-        for player, member in zip(players, members, strict=True):
-            member.sit_down(table, player)
-            if member.connection is not None:
-                member.connection.table = table
-        _log.info(
-            "game.started", game_id=tabletop.game_id, game=self.games, seed=self.seed, kind=str(game_type)
-        )
-        table.open()
-
-    def _seats(self, game_type: GameType, members: dict[int, Member]) -> list[SeatInfo]:
-        built_in = iter((PRACTICE_NAME,) * 3 if game_type.is_practice else BUILT_IN)
-        seats = []
-        for player in range(4):
-            member = members.get(player)
-            if member is None:
-                seats.append(SeatInfo(next(built_in), sex="C"))
-                continue
-            # Practice tables give no resume code; an account rejoins by its id.
-            code = "" if game_type.is_practice else self._register.give_code(member)
-            seats.append(SeatInfo(member.name, is_client=True, resume_code=code, sex=member.sex))
-        return seats
-
-    def _decider(self, game_type: GameType) -> Callable[..., asyncio.Future[Action]]:
-        policy, length = self._policy, game_type.length
-
-        def decide_for(view: np.void, player: int, legal: Sequence[Action]) -> asyncio.Future[Action]:
-            if self._worker is None or not self._worker.alive:
-                self._worker = WorkerThread("lobby players")
-            observation = Observation(view, player, tuple(legal), length)
-            return self._worker.submit(lambda: decide(observation, policy).action)
-
-        return decide_for
-
-    def _finished(self, table: LobbyTable) -> None:
-        self._tables.discard(table)
-        if self._finishing and not self._tables:
-            self._idle.set()
-        self._later(0, self._match_all)  # clients may be waiting because there were too many games
-        for member in table.members:
-            member.unheard = True
-            forget = functools.partial(self._forget, member, table.tabletop.game_id)
-            self._later(self.settings.retell_s, forget)
-        record = table.tabletop.record()
-        ending = record.ending
-        _log.info("game.ended", game_id=record.game_id, scores=ending and ending.scores, rounds=record.rounds)
-        if self._on_record is not None:
-            task = asyncio.create_task(self._hand_over(record))
-            self._saving.add(task)
-            task.add_done_callback(self._saving.discard)
-
-    def _heard(self, member: Member | None) -> None:
-        """Note that the member knows that the game is over."""
-        if member is not None and member.unheard:
-            self._register.game_over(member)
-
-    def _forget(self, member: Member, game_id: str) -> None:
-        if member.table is not None and member.table.tabletop.game_id == game_id:
-            self._heard(member)
-
-    async def _hand_over(self, record: GameRecord) -> None:
-        assert self._on_record is not None
-        try:
-            await asyncio.to_thread(self._on_record, record)
-        except Exception:  # task root: the lobby goes on if a record cannot be saved
-            _log.exception("record.unsaved", game_id=record.game_id)
+    # --- the game ------------------------------------------------------------------------------------
 
     def _play(self, _: LobbyConnection, member: Member, message: m.ClientMessage) -> None:
         if isinstance(message, m.Ready):
-            self._heard(member)
+            self._games.heard(member)
         if member.table is not None and member.has_seat:
             member.table.receive(member, message)
         elif not isinstance(message, m.Ready | m.AcceptMatch):
             raise RemoteProtocolError(f"{type(message).__name__} outside a game")
 
 
+def _move(_: Lobby, connection: LobbyConnection, __: Member, message: m.MoveLobby) -> None:
+    if not _NUMBER.fullmatch(message.lobby):
+        raise RemoteProtocolError("a lobby's number has up to four digits")
+    connection.push(m.ChatLine(lobby=message.lobby))
+
+
+def _tournament(_: Lobby, connection: LobbyConnection, __: Member, message: m.JoinTournament) -> None:
+    if not _TOURNAMENT.fullmatch(message.lobby):
+        connection.push(m.ServerError(TOURNAMENT_UNKNOWN))
+        return
+    connection.push(m.TournamentInfo((("lobby", message.lobby), ("title", m.percent("Suzaku")))))
+
+
+def _date(_: Lobby, connection: LobbyConnection, __: Member, ___: m.AskDate) -> None:
+    connection.push(m.DateReply(datetime.now(JAPAN).strftime("%Y%m%d%H%M%S")))
+
+
+def _echo(_: Lobby, connection: LobbyConnection, __: Member, ___: m.AskEcho) -> None:
+    connection.push(m.EchoReply())
+
+
 _HANDLERS: Final[dict[type[m.ClientMessage], Handler]] = {
     m.Leave: Lobby._log_out,
     m.KeepAlive: Lobby._keep_alive,
     m.ShowStatistics: Lobby._keep_alive,
-    m.MoveLobby: Lobby._move,
-    m.JoinTournament: Lobby._tournament,
-    m.AskDate: Lobby._date,
-    m.AskEcho: Lobby._echo,
+    m.MoveLobby: _move,
+    m.JoinTournament: _tournament,
+    m.AskDate: _date,
+    m.AskEcho: _echo,
     m.Queue: Lobby._join,
     m.AcceptMatch: Lobby._play,
     m.Ready: Lobby._play,

@@ -180,7 +180,7 @@ async def test_a_line_begins_no_game_while_one_it_began_still_runs() -> None:
 async def test_games_at_once_are_bounded_and_the_next_begins_when_one_ends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(core, "MAX_GAMES", 1)
+    monkeypatch.setattr("bot.tenhou.lobby.games.MAX_GAMES", 1)
     async with Lobby() as lobby, client(lobby.url) as first, client(lobby.url) as second:
         await first.login()
         await first.queue("0,1")

@@ -1,0 +1,190 @@
+"""The lobby's games: seats and walls, built-in players, records."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import secrets
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+import numpy as np
+import structlog
+
+from bot.player.worker import WorkerThread
+from bot.tenhou.game_types import GameType
+from bot.tenhou.lobby.lobby_table import LobbyTable
+from bot.tenhou.lobby.member import Member, Register
+from bot.tenhou.lobby.seat_clock import clock_of
+from bot.tenhou.lobby.settings import LobbySettings
+from bot.tenhou.lobby.tabletop import SeatInfo, Tabletop
+from bot.tenhou.lobby.timers import Timers
+from game.actions import Action
+from game.observation import Observation
+from game.table import Table
+from policies.decision import decide
+from policies.heuristic.player import HeuristicPolicy
+from replays.record import GameRecord, game_id
+
+MAX_GAMES: Final = 64
+"""Concurrent games; further tables wait until one ends."""
+BUILT_IN: Final = ("Genbu", "Seiryuu", "Byakko")
+PRACTICE_NAME: Final = "COM"
+
+_log = structlog.get_logger(__name__, side="lobby")
+
+
+class LobbyGames:
+    """The running games, one after another with the seats and walls of a seed.
+
+    Args:
+        settings: settings of the lobby.
+        seed: determines seats and walls.
+        register: gives and takes back resume codes.
+        timers: for what happens some time after a game.
+        on_record: called with the record of each finished game, on a separate thread.
+        on_end: called soon after each game.
+
+    Attributes:
+        count: number of games started.
+        tables: the running games.
+        finishing: whether no further games start.
+    """
+
+    def __init__(
+        self,
+        settings: LobbySettings,
+        seed: int,
+        register: Register,
+        timers: Timers,
+        on_record: Callable[[GameRecord], object] | None,
+        on_end: Callable[[], None],
+    ) -> None:
+        self.count = 0
+        self.tables: set[LobbyTable] = set()
+        self.finishing = False
+        self._settings = settings
+        self._seed = seed
+        self._register = register
+        self._timers = timers
+        self._on_record = on_record
+        self._on_end = on_end
+        self._saving: set[asyncio.Task[None]] = set()
+        self._idle = asyncio.Event()
+        self._policy = HeuristicPolicy()
+        self._worker: WorkerThread | None = None
+
+    @property
+    def may_begin(self) -> bool:
+        """Whether another game may start."""
+        return not self.finishing and len(self.tables) < MAX_GAMES
+
+    async def finish(self) -> None:
+        """Start no further games, and wait for the running ones to end."""
+        self.finishing = True
+        if self.tables:
+            await self._idle.wait()
+
+    def stop(self) -> None:
+        """Stop the running games without finishing them."""
+        for table in self.tables:
+            table.close()
+
+    async def close(self) -> None:
+        """End the thread of the built-in players, and wait for the records."""
+        if self._worker is not None:
+            self._worker.close()
+        await self.records_saved()
+
+    async def records_saved(self) -> None:
+        """Wait until the records of all finished games have been passed on."""
+        while self._saving:
+            await asyncio.wait(self._saving)
+
+    def begin(self, game_type: GameType, lobby: int, members: Sequence[Member]) -> None:
+        """Start a game of these members and as many built-in players as are missing."""
+        self.count += 1
+        rng = np.random.default_rng([self._seed, self.count])
+        players = [int(player) for player in rng.permutation(4)][: len(members)]
+        seed, dice_seed = (int(number) for number in rng.integers(1 << 62, size=2))
+        seats = self._seats(game_type, dict(zip(players, members, strict=True)))
+        names = (seats[0].name, seats[1].name, seats[2].name, seats[3].name)
+        tabletop = Tabletop(
+            Table(seed=seed, length=game_type.length, names=names),
+            game_type,
+            seats,
+            self._settings.clock or clock_of(game_type),
+            game_id=game_id(datetime.now(UTC), game_type.number, lobby, secrets.randbits(32)),
+            lobby=lobby,
+            dice_seed=dice_seed,
+        )
+        table = LobbyTable(
+            tabletop, members, self._decider(game_type), self._settings.delay_s, self._finished
+        )
+        self.tables.add(table)
+        for player, member in zip(players, members, strict=True):
+            member.sit_down(table, player)
+            if member.connection is not None:
+                member.connection.table = table
+        _log.info(
+            "game.started", game_id=tabletop.game_id, game=self.count, seed=self._seed, kind=str(game_type)
+        )
+        table.open()
+
+    def _seats(self, game_type: GameType, members: dict[int, Member]) -> list[SeatInfo]:
+        built_in = iter((PRACTICE_NAME,) * 3 if game_type.is_practice else BUILT_IN)
+        seats = []
+        for player in range(4):
+            member = members.get(player)
+            if member is None:
+                seats.append(SeatInfo(next(built_in), sex="C"))
+                continue
+            # Practice tables give no resume code; an account rejoins by its id.
+            code = "" if game_type.is_practice else self._register.give_code(member)
+            seats.append(SeatInfo(member.name, is_client=True, resume_code=code, sex=member.sex))
+        return seats
+
+    def _decider(self, game_type: GameType) -> Callable[..., asyncio.Future[Action]]:
+        policy, length = self._policy, game_type.length
+
+        def decide_for(view: np.void, player: int, legal: Sequence[Action]) -> asyncio.Future[Action]:
+            if self._worker is None or not self._worker.alive:
+                self._worker = WorkerThread("lobby players")
+            observation = Observation(view, player, tuple(legal), length)
+            return self._worker.submit(lambda: decide(observation, policy).action)
+
+        return decide_for
+
+    def _finished(self, table: LobbyTable) -> None:
+        self.tables.discard(table)
+        if self.finishing and not self.tables:
+            self._idle.set()
+        self._timers.later(0, self._on_end)  # clients may be waiting because there were too many games
+        for member in table.members:
+            member.unheard = True
+            forget = functools.partial(self._forget, member, table.tabletop.game_id)
+            self._timers.later(self._settings.retell_s, forget)
+        record = table.tabletop.record()
+        ending = record.ending
+        _log.info("game.ended", game_id=record.game_id, scores=ending and ending.scores, rounds=record.rounds)
+        if self._on_record is not None:
+            task = asyncio.create_task(self._hand_over(record))
+            self._saving.add(task)
+            task.add_done_callback(self._saving.discard)
+
+    def heard(self, member: Member | None) -> None:
+        """Note that the member knows that the game is over."""
+        if member is not None and member.unheard:
+            self._register.game_over(member)
+
+    def _forget(self, member: Member, game_id: str) -> None:
+        if member.table is not None and member.table.tabletop.game_id == game_id:
+            self.heard(member)
+
+    async def _hand_over(self, record: GameRecord) -> None:
+        assert self._on_record is not None
+        try:
+            await asyncio.to_thread(self._on_record, record)
+        except Exception:  # task root: the lobby goes on if a record cannot be saved
+            _log.exception("record.unsaved", game_id=record.game_id)
