@@ -113,6 +113,15 @@ def _race(per_turn: float, draws: float, pressure: float, deterred: float, out: 
 
 
 @kernel
+def _total(unseen34: Any) -> float:
+    """Number of unseen tiles, at least 1."""
+    total = 0.0
+    for kind in range(34):
+        total += unseen34[kind]
+    return max(1.0, total)
+
+
+@kernel
 def tenpai_value(
     hand34: Any, side: Any, unseen34: Any, dora34: Any, gains: Any, moment: Any, discarded34: Any, out: Any
 ) -> None:
@@ -131,10 +140,7 @@ def tenpai_value(
     out[0] = -1e9
     out[1] = 0.0
     mask = waits(hand34, side[MELDS])
-    unseen_total = 0.0
-    for kind in range(34):
-        unseen_total += unseen34[kind]
-    unseen_total = max(1.0, unseen_total)
+    unseen_total = _total(unseen34)
     furiten = (mask & discarded34) != 0
     careless = 0.5 + 0.5 * min(1.0, moment[DRAWS] / 12.0)  # late in the round fewer live tiles are discarded
     dora = dora_in(hand34, dora34, side)
@@ -227,10 +233,7 @@ def _one_away(
     mask: Any,
 ) -> float:
     """Value of a hand one draw from tenpai: each draw, then the best tenpai, then the race."""
-    total = 0.0
-    for kind in range(34):
-        total += unseen34[kind]
-    total = max(1.0, total)
+    total = _total(unseen34)
     later = moment.copy()
     later[DRAWS] = max(0.0, moment[DRAWS] - 1.0)
     half = moment.copy()
@@ -247,20 +250,7 @@ def _one_away(
             continue
         trial[kind] += 1
         rest[kind] -= 1
-        best = 0.0
-        best_late = 0.0
-        for discard in range(34):
-            if trial[discard] == 0 or discard == kind:
-                continue
-            trial[discard] -= 1
-            if shanten(trial, side[MELDS]) == 0:
-                tenpai_value(trial, side, rest, dora34, gains, later, discarded34 | bit(discard), out)
-                now = max(out[0], out[1])
-                if now > best:
-                    best = now
-                    tenpai_value(trial, side, rest, dora34, gains, half, discarded34 | bit(discard), out)
-                    best_late = max(out[0], out[1], 0.0)
-            trial[discard] += 1
+        best, best_late = _best_tenpai(trial, side, rest, dora34, gains, later, half, discarded34, kind, out)
         trial[kind] -= 1
         rest[kind] += 1
         # calls also bring the tile once the hand is open
@@ -268,9 +258,50 @@ def _one_away(
         arrive += supply
         soon += supply * best
         late += supply * best_late
-    if arrive <= 0.0:
-        return 0.0
-    # between the value of a tenpai reached immediately and of one reached halfway
+    return _race_to_tenpai(moment, arrive, soon, late) if arrive > 0.0 else 0.0
+
+
+@kernel
+def _best_tenpai(
+    trial: Any,
+    side: Any,
+    rest: Any,
+    dora34: Any,
+    gains: Any,
+    later: Any,
+    half: Any,
+    discarded34: Any,
+    drawn: int,
+    out: Any,
+) -> Any:
+    """Value of the best tenpai after a draw at the moment ``later``, and of the same hand at ``half``."""
+    best = 0.0
+    best_late = 0.0
+    for discard in range(34):
+        if trial[discard] == 0 or discard == drawn:
+            continue
+        trial[discard] -= 1
+        if shanten(trial, side[MELDS]) == 0:
+            tenpai_value(trial, side, rest, dora34, gains, later, discarded34 | bit(discard), out)
+            now = max(out[0], out[1])
+            if now > best:
+                best = now
+                tenpai_value(trial, side, rest, dora34, gains, half, discarded34 | bit(discard), out)
+                best_late = max(out[0], out[1], 0.0)
+        trial[discard] += 1
+    return best, best_late
+
+
+@kernel
+def _race_to_tenpai(moment: Any, arrive: float, soon: float, late: float) -> float:
+    """Value over all turns, between that of a tenpai reached immediately and of one reached halfway.
+
+    Args:
+        moment: ``[MOMENT_SIZE]`` float64.
+        arrive: chance per turn to reach tenpai.
+        soon: the same, multiplied by the value of a tenpai reached immediately.
+        late: the same for one reached halfway.
+    """
     worth = 0.0
     keep = 1.0
     draws = int(moment[DRAWS])
@@ -310,10 +341,7 @@ def _further(
     draws = moment[DRAWS]
     pressure = moment[PRESSURE]
     now = route_value(hand34, side, unseen34, dora34, gains, draws, pressure)
-    total = 0.0
-    for kind in range(34):
-        total += unseen34[kind]
-    total = max(1.0, total)
+    total = _total(unseen34)
     trial = hand34.copy()
     rest = unseen34.copy()
     helped = 0.0

@@ -63,23 +63,14 @@ def _melds_fit(side: Any, first: int, last: int) -> bool:
 
 
 @kernel
-def _melds_simple(side: Any) -> bool:
+def _outside_melds(side: Any) -> int:
+    """How many melds have a terminal or an honour."""
+    count = 0
     for m in range(side[MELDS]):
         low = side[MELD_AT + 2 * m + 1]
         high = low + (2 if side[MELD_AT + 2 * m] == _CHI else 0)
-        if is_terminal_or_honour(low) or is_terminal_or_honour(high):
-            return False
-    return True
-
-
-@kernel
-def _melds_outside(side: Any) -> bool:
-    for m in range(side[MELDS]):
-        low = side[MELD_AT + 2 * m + 1]
-        high = low + (2 if side[MELD_AT + 2 * m] == _CHI else 0)
-        if not (is_terminal_or_honour(low) or is_terminal_or_honour(high)):
-            return False
-    return True
+        count += is_terminal_or_honour(low) or is_terminal_or_honour(high)
+    return count
 
 
 @kernel
@@ -121,7 +112,7 @@ def route_value(
     total = 0.0
 
     simple = 99
-    if _melds_simple(side):
+    if _outside_melds(side) == 0:
         for kind in range(34):
             if is_terminal_or_honour(kind):
                 trial[kind] = 0
@@ -258,7 +249,7 @@ def _pattern_routes(
         han = 1.0 + side[CLOSED] + extra + value_han + dora
         ev = win_chance(missing, draws, side[CLOSED] == 0, pressure) * gain_at(gains, han)
         total += max(0.0, ev) ** _BLEND
-    if _melds_outside(side):
+    if _outside_melds(side) == side[MELDS]:
         for kind in range(34):
             middle = kind < 27 and 3 <= kind % 9 <= 5
             trial[kind] = 0 if middle else hand34[kind]
