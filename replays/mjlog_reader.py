@@ -29,24 +29,17 @@ from game.events import (
     Win,
 )
 from game.tiles import TILES, UNSEEN
+from replays.mjlog_tags import MjlogTag, no_tag, parse_tag
 from replays.record import GameRecord, Names
-from replays.tenhou_attributes import Attributes
 from replays.tenhou_tags import FinalScores, meld_event, read_agari, read_init, read_meld, read_ryuukyoku
 
 MAX_CHARACTERS: Final = 2 * 1024 * 1024
 """A long hanchan has about 60,000."""
 MAX_TAGS: Final = 20_000
-MAX_ATTRIBUTES: Final = 32
-MAX_VALUE: Final = 8192
 
 _NOT_READ: Final = ((16 | 2048, "three-player"), (512 | 1024, "chip"))
 """Bits of game types that change the contents of tags."""
-_TAG: Final = re.compile(  # without the "<" that texts are split at: values never contain one
-    r"(?P<close>/?+)(?P<name>[A-Za-z]++)(?P<tile>[0-9]{0,3}+)"
-    r'(?P<attributes>(?:\s++[A-Za-z][A-Za-z0-9]{0,20}+="[^"<>]*+")*+)\s*+/?+>\s*+'
-)
 _DECLARATION: Final = re.compile(r"\?xml[^<>]*\?>\s*")
-_ATTRIBUTE: Final = re.compile(r'([A-Za-z][A-Za-z0-9]*+)="([^"]*+)"')
 
 
 def read(text: str) -> list[GameEvent]:
@@ -72,53 +65,12 @@ def read_record(text: str, game_id: str = "") -> GameRecord:
         raise ReplayTooLarge(f"more than {MAX_TAGS} tags")
     head, *tags = text.split("<")
     if head.strip("\ufeff \r\n\t"):
-        raise _no_tag(text, 0)
+        raise no_tag(text, 0)
     if tags and ">" not in tags[-1]:
         raise ReplayFormatError("cut short within its last tag; save the record again")
     reader = _Reader()
     reader.add_all(tags)
     return reader.record(game_id)
-
-
-class _Tag(Attributes):
-    """One tag with its attributes as text, and checked access to them."""
-
-    def __init__(self, name: str, tile: str, attributes: dict[str, str]) -> None:
-        super().__init__(attributes)
-        self.name = name
-        self.tile_text = tile
-
-    def fail(self, reason: str) -> ReplayFormatError:
-        return ReplayFormatError(f"<{self.name}{self.tile_text}>: {reason}")
-
-    def player(self, key: str = "who") -> int:
-        return self.number(key, 0, 3)
-
-    def own_tile(self, *, may_be_unseen: bool = False) -> int:
-        """The tile number in the tag's name."""
-        if not self.tile_text and may_be_unseen:
-            return UNSEEN
-        if not self.tile_text or int(self.tile_text) >= TILES:
-            raise self.fail("no such tile")
-        return int(self.tile_text)
-
-
-def _no_tag(text: str, at: int) -> ReplayFormatError:
-    return ReplayFormatError(f"not a tag at character {at}: {text[at : at + 80]!r}")
-
-
-def _parse(text: str) -> _Tag | None:
-    """Parse a tag without its "<"; None for a closing tag."""
-    found = _TAG.fullmatch(text)
-    if found is None:
-        raise _no_tag("<" + text, 0)
-    pairs = _ATTRIBUTE.findall(found["attributes"])
-    attributes = dict(pairs)
-    if len(attributes) != len(pairs) or len(pairs) > MAX_ATTRIBUTES:
-        raise ReplayFormatError(f"<{found['name']}>: a repeated attribute, or too many")
-    if len(text) > MAX_VALUE and any(len(value) > MAX_VALUE for value in attributes.values()):
-        raise ReplayTooLarge(f"<{found['name']}>: a value of more than {MAX_VALUE} characters")
-    return None if found["close"] else _Tag(found["name"], found["tile"], attributes)
 
 
 # Nine tags in ten are a draw or a discard; these texts after "<" map to their events without parsing.
@@ -144,7 +96,7 @@ class _Reader:
         self._events: list[GameEvent] = []
         self._dice: list[tuple[int, int]] = []
         self._shuffles: list[str] = []
-        self._header: dict[str, _Tag] = {}
+        self._header: dict[str, MjlogTag] = {}
         self._in_round = False
         self._takes_moves = False
         """Whether the round still lacks its result."""
@@ -171,11 +123,11 @@ class _Reader:
                     continue
             if number == 0 and _DECLARATION.fullmatch(text):
                 continue
-            tag = _parse(text)
+            tag = parse_tag(text)
             if tag is not None:
                 self._add(tag)
 
-    def _add(self, tag: _Tag) -> None:
+    def _add(self, tag: MjlogTag) -> None:
         """Add the next tag."""
         if not self._header and tag.name != "mjloggm":
             raise ReplayFormatError("not an mjlog: it does not begin with <mjloggm>")
@@ -211,7 +163,7 @@ class _Reader:
             round_shuffles=tuple(self._shuffles) if len(self._shuffles) == len(self._dice) else (),
         )
 
-    def _check_header(self, tag: _Tag) -> None:
+    def _check_header(self, tag: MjlogTag) -> None:
         if tag.name != "GO":
             return
         for bits, name in _NOT_READ:
@@ -228,16 +180,16 @@ class _Reader:
     def _last(self) -> GameEvent | None:
         return self._events[-1] if self._events else None
 
-    def _needs_round(self, tag: _Tag) -> None:
+    def _needs_round(self, tag: MjlogTag) -> None:
         if not self._takes_moves:
             raise tag.fail("is outside of a round")
 
     # --- the tags ------------------------------------------------------------------------------------
 
-    def _skip(self, tag: _Tag) -> None:
+    def _skip(self, tag: MjlogTag) -> None:
         """Ignore elements that only group others."""
 
-    def init(self, tag: _Tag) -> None:
+    def init(self, tag: MjlogTag) -> None:
         if self._takes_moves:
             raise tag.fail("a round begins before the previous one ended")
         self._close_round()
@@ -259,20 +211,20 @@ class _Reader:
         )
         self._in_round, self._takes_moves, self._drawn = True, True, None
 
-    def draw(self, tag: _Tag) -> None:
+    def draw(self, tag: MjlogTag) -> None:
         self._needs_round(tag)
         player, tile = "TUVW".index(tag.name), tag.own_tile(may_be_unseen=True)
         self._drawn = Draw(player) if tile == UNSEEN else _DRAWS[player][tile]
         self._events.append(self._drawn)
 
-    def discard(self, tag: _Tag) -> None:
+    def discard(self, tag: MjlogTag) -> None:
         self._needs_round(tag)
         player, tile = "DEFG".index(tag.name.upper()), tag.own_tile()
         tsumogiri = tag.name.islower() or self._drawn is _DRAWS[player][tile]
         self._events.append(Discard(player, tile, tsumogiri))
         self._drawn = None
 
-    def meld(self, tag: _Tag) -> None:
+    def meld(self, tag: MjlogTag) -> None:
         self._needs_round(tag)
         call = read_meld(tag)
         if call.meld is None:
@@ -280,17 +232,17 @@ class _Reader:
         self._drawn = None
         self._events.append(meld_event(call.who, call.meld))
 
-    def indicator(self, tag: _Tag) -> None:
+    def indicator(self, tag: MjlogTag) -> None:
         self._needs_round(tag)
         self._events.append(DoraRevealed(tag.number("hai", 0, TILES - 1)))
 
-    def riichi(self, tag: _Tag) -> None:
+    def riichi(self, tag: MjlogTag) -> None:
         self._needs_round(tag)
         player = tag.player()
         declared = tag.number("step", 1, 2) == 1
         self._events.append(Riichi(player) if declared else RiichiAccepted(player))
 
-    def win(self, tag: _Tag) -> None:
+    def win(self, tag: MjlogTag) -> None:
         if not self._in_round or not (self._takes_moves or isinstance(self._last(), Win)):
             raise tag.fail("is outside of a round")
         won = read_agari(tag)
@@ -314,16 +266,16 @@ class _Reader:
         )
         self._finish_round(won.final)
 
-    def drawn(self, tag: _Tag) -> None:
+    def drawn(self, tag: MjlogTag) -> None:
         self._needs_round(tag)
         result = read_ryuukyoku(tag)
         self._events.append(DrawnRound(result.reason, result.deltas, result.hands))
         self._finish_round(result.final)
 
-    def left(self, tag: _Tag) -> None:
+    def left(self, tag: MjlogTag) -> None:
         self._events.append(PlayerLeft(tag.player()))
 
-    def returned(self, tag: _Tag) -> None:
+    def returned(self, tag: MjlogTag) -> None:
         for player in range(4):
             if tag.has(f"n{player}") and not tag.has("dan"):
                 self._events.append(PlayerReturned(player))
@@ -342,7 +294,7 @@ class _Reader:
 
 
 _HEADER_TAGS: Final = ("mjloggm", "SHUFFLE", "GO", "UN", "TAIKYOKU")
-_HANDLERS: Final[dict[str, Callable[[_Reader, _Tag], None]]] = {
+_HANDLERS: Final[dict[str, Callable[[_Reader, MjlogTag], None]]] = {
     "Scene": _Reader._skip,
     "INIT": _Reader.init,
     **dict.fromkeys("TUVW", _Reader.draw),

@@ -1,7 +1,7 @@
 """The client: connects, logs in, plays its games, and reconnects whenever the connection is lost.
 
 The session interprets frames, the player chooses answers, `client.opening` decides where we may connect,
-`client.retry` when to try again, and `client.connection` when a connection is dead.
+`client.recovery` and `client.retry` when to try again, and `client.connection` when a connection is dead.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection
-from websockets.exceptions import ConnectionClosed
 
 from bot.logs.redaction import redact
 from bot.player.clock import Clock
@@ -23,7 +22,8 @@ from bot.player.seat_player import SeatPlayer
 from bot.tenhou.client.connection import TenhouConnection
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.opening import open_connection
-from bot.tenhou.client.retry import Tries, Waits, explain, process_exception, wait_s
+from bot.tenhou.client.recovery import Recovery
+from bot.tenhou.client.retry import Tries
 from bot.tenhou.client.settings import ClientSettings, Direction, Hooks
 from bot.tenhou.gate import PlayTerms
 from bot.tenhou.messages import ClientMessage, Ready, render_json
@@ -43,14 +43,12 @@ from bot.tenhou.session.events import (
 )
 from game.actions import Action, ActionKind
 from game.errors import (
-    BotError,
     ConnectionLost,
     LocalProtocolError,
     LoginRejected,
     RemoteProtocolError,
     SessionReplaced,
     StateMismatchError,
-    TransportError,
 )
 from game.state import clone
 
@@ -104,10 +102,10 @@ class TenhouClient:
         self._logged_in = False
         self._progress = False
         self._finishing = asyncio.Event()
+        self._recovery = Recovery(settings, journal, clock, rng, self._finishing)
         self._host = 0
         self._broken = 0
         self._moved_at: float | None = None  # on our own turn, and not confirmed yet
-        self._pause_s = 0.0
         self._resume_code = session.resume_code
         self._delayed: set[asyncio.Task[None]] = set()
 
@@ -128,7 +126,9 @@ class TenhouClient:
                 except Exception as exc:  # task root: retry or stop, as `process_exception` decides
                     self._player.withdraw()
                     tries.line_ended(progress=self._progress, lasted_s=self._clock.now() - began)
-                    await self._recover(exc, tries.count)
+                    if self._hooks.on_line is not None:
+                        self._hooks.on_line("lost")
+                    await self._recovery.after(exc, tries.count, in_game=self._session.in_game)
                     tries.count += 1
                 else:
                     tries = Tries()
@@ -241,7 +241,7 @@ class TenhouClient:
             case LoggedIn():
                 self._logged_in = True
             case LoginAgainLater(delay_s):
-                self._pause_s = delay_s
+                self._recovery.pause(delay_s)
                 raise ConnectionLost("the server asked us to log in again")
             case Rejected(code, text):
                 raise LoginRejected(text, code)
@@ -337,46 +337,7 @@ class TenhouClient:
                 self._hooks.on_frame("C", frame)
             self._connection.post(frame)
 
-    # --- after a failure ----------------------------------------------------------------------------
-
-    async def _recover(self, exc: Exception, tried: int) -> None:
-        """Wait for the next try, or raise the error that ends the run."""
-        why = explain(exc)
-        log = self._journal.log
-        if self._hooks.on_line is not None:
-            self._hooks.on_line("lost")
-        if isinstance(exc, ConnectionLost | ConnectionClosed | StateMismatchError):
-            log.warning("conn.lost", reason=why, in_game=self._session.in_game)
-        if isinstance(exc, LoginRejected):
-            log.error("login.rejected", reason=why, code=exc.code)
-        if isinstance(exc, SessionReplaced):
-            log.error("session.replaced", reason=why)
-        if process_exception(exc) == "stop":
-            raise exc if isinstance(exc, BotError) else TransportError(why) from exc
-        waits = self._waits(exc)
-        wait = wait_s(waits, tried, self._rng.random())
-        if wait is None:
-            raise ConnectionLost(f"gave up after {tried} tries: {why}") from exc
-        wait, self._pause_s = max(wait, self._pause_s), 0.0
-        log.info("conn.retry", reason=why, wait_s=round(wait, 2), attempt=tried + 1, of=waits.tries)
-        await self._pause(wait)
-
-    def _waits(self, exc: Exception) -> Waits:
-        if self._session.in_game:
-            return self._settings.in_game
-        return self._settings.id_busy if isinstance(exc, LoginRejected) else self._settings.at_login
-
-    async def _pause(self, seconds: float) -> None:
-        """Wait; `finish` ends the wait if no game is running."""
-        timer = asyncio.ensure_future(self._clock.sleep(seconds))
-        wish = asyncio.ensure_future(self._finishing.wait())
-        try:
-            await asyncio.wait(
-                {timer} if self._session.in_game else {timer, wish}, return_when=asyncio.FIRST_COMPLETED
-            )
-        finally:
-            timer.cancel()
-            wish.cancel()
+    # --- the end -------------------------------------------------------------------------------------
 
     def _is_done(self) -> bool:
         if self._session.in_game:
