@@ -190,28 +190,28 @@ class _PairedLayer(NamedTuple):
         return _PairedLayer(self.columns.to(dtype), self.honours.to(dtype))
 
 
-class _Context(NamedTuple):
+class _FusedContext(NamedTuple):
     """Pooled context: what a suit's mean adds to it, and what the means of the hand add to every column."""
 
     own: _Layer
     whole: _Layer
 
-    def to(self, dtype: torch.dtype) -> _Context:
+    def to(self, dtype: torch.dtype) -> _FusedContext:
         """Both in a type."""
-        return _Context(self.own.to(dtype), self.whole.to(dtype))
+        return _FusedContext(self.own.to(dtype), self.whole.to(dtype))
 
 
-class _Block(NamedTuple):
+class _FusedBlock(NamedTuple):
     """A residual block."""
 
     first: _PairedLayer
     second: _PairedLayer
-    context: _Context | None
+    context: _FusedContext | None
 
-    def to(self, dtype: torch.dtype) -> _Block:
+    def to(self, dtype: torch.dtype) -> _FusedBlock:
         """All in a type."""
         context = self.context.to(dtype) if self.context is not None else None
-        return _Block(self.first.to(dtype), self.second.to(dtype), context)
+        return _FusedBlock(self.first.to(dtype), self.second.to(dtype), context)
 
 
 def _empty(*shape: int) -> _Floats:
@@ -230,13 +230,13 @@ def _stem(network: Network, blank: Sequence[int]) -> _PairedLayer:
     return _PairedLayer(*layers)
 
 
-def _block(block: nn.Module) -> _Block:
+def _block(block: nn.Module) -> _FusedBlock:
     assert isinstance(block, ResidualBlock | SuitsBlock)
     first = _folded(block.first, block.first_norm)
     context = None
     if isinstance(block, PooledBlock | SuitsBlock):
         context = _context(block.context, *_scales(block.first_norm))
-    return _Block(first, _folded(block.second, block.second_norm), context)
+    return _FusedBlock(first, _folded(block.second, block.second_norm), context)
 
 
 def _folded(convolution: nn.Module, norm: nn.Module) -> _PairedLayer:
@@ -275,12 +275,12 @@ def _scale(norm: nn.BatchNorm1d | nn.BatchNorm2d) -> Tensor:
     return norm.weight * torch.rsqrt(norm.running_var + norm.eps)
 
 
-def _context(context: PooledContext, suits: Tensor, honours: Tensor) -> _Context:
+def _context(context: PooledContext, suits: Tensor, honours: Tensor) -> _FusedContext:
     """Pooled context, scaled as by the normalisation after it."""
     own = context.own_suit.weight * suits[:, None]
     whole = torch.cat([context.suits.weight * suits[:, None], context.honours.weight * honours[:, None]])
     none = torch.zeros(len(whole))
-    return _Context(_Layer(own.t(), none[: len(own)]), _Layer(whole.t(), none))
+    return _FusedContext(_Layer(own.t(), none[: len(own)]), _Layer(whole.t(), none))
 
 
 def _head(head: nn.Module) -> list[_Layer]:
