@@ -1,4 +1,4 @@
-"""Where networks compute: chosen by name, and known to be lost when it is."""
+"""Where networks compute: chosen by name, and a network there."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def choose_compute(
     Args:
         device: where.
         precision: type of the operands of products.
-        many: whether many positions are evaluated at a time; if not, a CPU computes few rows in fp32.
+        many: whether many positions are evaluated at a time; if not, in fp32, and on a CPU few rows.
 
     Raises:
         ModelError: there is no GPU that torch can use.
@@ -49,7 +49,8 @@ def choose_compute(
     place: Literal["cpu", "cuda"] = "cuda" if choose_device(device).type == "cuda" else "cpu"
     if place == "cpu" and not many:
         return IN_PLAY
-    chosen = fast_precision() if precision == "auto" else precision
+    usual = fast_precision() if many else "fp32"
+    chosen = usual if precision == "auto" else precision
     return Compute(place, chosen, _ON_GPU if place == "cuda" else _MANY[chosen])
 
 
@@ -61,20 +62,6 @@ def fast_precision() -> Precision:
     if torch.cuda.is_available():
         return "bf16"
     return "bf16" if torch.cpu.get_capabilities().get("amx_bf16") else "fp32"
-
-
-def is_device_fault(exc: BaseException) -> bool:
-    """Whether a device ran out of memory or is gone.
-
-    >>> is_device_fault(MemoryError()), is_device_fault(RuntimeError("CUDA error: device lost"))
-    (True, True)
-    >>> is_device_fault(ValueError("shape"))
-    False
-    """
-    if isinstance(exc, MemoryError | torch.OutOfMemoryError):
-        return True
-    text = str(exc).lower()
-    return isinstance(exc, RuntimeError) and ("out of memory" in text or "cuda error" in text)
 
 
 class DeviceNetwork:

@@ -15,12 +15,14 @@ Source: Suphx, arXiv:2003.13590, section 3.2, equation 4, figure 7.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 import numpy as np
+import structlog
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
@@ -29,6 +31,9 @@ from torch.nn import functional
 from game.events import GameEvent, StartRound
 from game.ranking import HANCHAN_REWARDS, Rewards
 from game.settlement import LAST_ROUND, START_SCORE, GameLength
+from policies.faults import is_device_fault
+
+log = structlog.get_logger(__name__)
 
 Encoding: TypeAlias = Literal["rounds-28/1"]
 """Name of the encoding; other numbers need another name."""
@@ -131,6 +136,44 @@ class RewardNetwork(nn.Module):
         return expected.squeeze(-1)
 
 
+class Predictor(Protocol):
+    """What `predict` asks: a `RewardNetwork`, here or on another device."""
+
+    @property
+    def architecture(self) -> RewardArchitecture:
+        """What it was built from."""
+
+    def __call__(self, rounds: Tensor) -> Tensor:
+        """Expected rewards as `RewardNetwork.forward` returns them, on the CPU."""
+
+
+class DevicePredictor:
+    """A predictor on a device; if that runs out of memory or is lost, on the CPU from then on.
+
+    Args:
+        network: the predictor, on the CPU; not changed.
+        device: where to compute.
+    """
+
+    def __init__(self, network: RewardNetwork, device: torch.device | str) -> None:
+        self.architecture = network.architecture
+        self.device = torch.device(device)
+        self._network = network
+        self._placed = copy.deepcopy(network).to(self.device)
+
+    def __call__(self, rounds: Tensor) -> Tensor:
+        """Expected rewards, on the CPU."""
+        try:
+            expected: Tensor = self._placed(rounds.to(self.device)).cpu()
+        except Exception as exc:
+            if self.device.type == "cpu" or not is_device_fault(exc):
+                raise
+            log.warning("reward.moved_to_cpu", reason=f"{type(exc).__name__}: {exc}"[:200])
+            self.device, self._placed = torch.device("cpu"), self._network
+            expected = self._placed(rounds)
+        return expected
+
+
 def round_starts(events: Iterable[GameEvent]) -> NDArray[np.void]:
     """``[T]`` of `ROUND_START`: the rounds dealt in a game so far."""
     rows = [
@@ -213,14 +256,14 @@ def places_of(scores: NDArray[Any]) -> NDArray[np.int64]:
 
 
 @torch.inference_mode()
-def predict(network: RewardNetwork, games: PaddedGames) -> NDArray[np.float64]:
+def predict(network: Predictor, games: PaddedGames) -> NDArray[np.float64]:
     """The final reward each player can expect at the start of each round.
 
     The four rewards have a fixed sum, so the error in the sum of the four predictions is subtracted in equal
     parts.
 
     Args:
-        network: in any mode; training and evaluation do not differ.
+        network: the predictor, in any mode; training and evaluation do not differ.
         games: their rounds so far.
 
     Returns:
@@ -240,7 +283,7 @@ def evened(expected: NDArray[np.float64], architecture: RewardArchitecture) -> N
     return rewards - surplus
 
 
-def round_rewards(network: RewardNetwork, games: PaddedGames, scores: NDArray[Any]) -> NDArray[np.float64]:
+def round_rewards(network: Predictor, games: PaddedGames, scores: NDArray[Any]) -> NDArray[np.float64]:
     """The reward of each round of finished games: the change of the expected final reward.
 
     For the last round the final reward itself is used, so that the rounds add up to the game's reward minus

@@ -10,6 +10,7 @@ import typer
 from bot.cli.options import (
     AsJson,
     ConfigFile,
+    Device,
     RecordsFolder,
     load_settings,
     reported,
@@ -127,6 +128,7 @@ def review(
     out: ReviewFolder = None,
     as_json: ReviewAsJson = False,
     anonymous: Anonymous = False,
+    device: Device = None,
     config_file: ConfigFile = None,
 ) -> int:
     """Review games.
@@ -134,8 +136,9 @@ def review(
     Compares every decision of a player with the policy's choice, and writes a web page and the same data as
     JSON (docs/review.md). For a folder or several records it reviews every game and adds an index.
     """
-    config = load_settings(config_file, {})
+    config = load_settings(config_file, {"decision.device": device})
     from bot.review.command import review as review_sources
+    from bot.startup.models import compute_of
 
     return review_sources(
         sources,
@@ -144,6 +147,7 @@ def review(
         policy=policy,
         compare=compare,
         averaging=config.decision.permutations,
+        compute=compute_of(config.decision),
         out=out,
         to_json=as_json,
         anonymous=anonymous,

@@ -17,6 +17,7 @@ from bot.review.text import review_text
 from bot.startup.models import use_threads
 from game.distribution import program_name
 from game.errors import ConfigError, ReplayError
+from policies.compute import IN_PLAY, Compute
 from policies.named import Named, load_named
 from replays.review.report import Reviewer, as_json
 
@@ -36,6 +37,7 @@ def review(
     policy: str,
     compare: str,
     averaging: Averaging,
+    compute: Compute,
     out: Path | None,
     to_json: bool,
     anonymous: bool,
@@ -49,6 +51,7 @@ def review(
         policy: a built-in policy, or a folder of checkpoints.
         compare: a second policy, or ``seat:N``; "" for none.
         averaging: tile permutations that networks average over, unless their names specify a number.
+        compute: how networks compute.
         out: folder for the results.
         to_json: print the JSON; files are then written only if ``out`` is given.
         anonymous: omit names, ids and dates.
@@ -69,7 +72,7 @@ def review(
         raise ConfigError("- is stdin, which can be read only once; give it once")
     alone = len(full) == 1 and not is_folder(full[0])
     items = [] if alone else items_of(full)
-    reviewer = make_reviewer(policy, "" if wanted.beside is not None else compare, averaging)
+    reviewer = make_reviewer(policy, "" if wanted.beside is not None else compare, averaging, compute)
     if not alone:
         return review_many(items, reviewer, wanted, folder, to_json=to_json)
     return _review_one(full[0], reviewer, wanted, folder, to_json=to_json)
@@ -91,7 +94,7 @@ def _review_one(
     return 0
 
 
-def make_reviewer(policy: str, compare: str, averaging: Averaging) -> Reviewer:
+def make_reviewer(policy: str, compare: str, averaging: Averaging, compute: Compute = IN_PLAY) -> Reviewer:
     """Load the policies and the reward predictor.
 
     Raises:
@@ -102,9 +105,9 @@ def make_reviewer(policy: str, compare: str, averaging: Averaging) -> Reviewer:
     from policies.inference import SHIPPED  # noqa: PLC0415 - torch comes with it
     from replays.review.prospects import load_predictor  # noqa: PLC0415 - likewise
 
-    named = load_named(policy, averaging)
-    other: Named | None = load_named(compare, averaging) if compare else None
-    return Reviewer(program_name(), named, load_predictor(SHIPPED), other)
+    named = load_named(policy, averaging, compute=compute)
+    other: Named | None = load_named(compare, averaging, compute=compute) if compare else None
+    return Reviewer(program_name(), named, load_predictor(SHIPPED, compute), other)
 
 
 def _wanted(seat: int | None, player: str, compare: str, *, anonymous: bool) -> Wanted:

@@ -24,7 +24,7 @@ from learning.losses.playing_out import Choices, play_out
 from learning.losses.sample import PlayedOutOption, WeighedDecision, options_of, weighed, winners_on
 from policies.inference import SHIPPED
 from policies.named import load_named
-from policies.reward import RewardNetwork, round_starts
+from policies.reward import Predictor, round_starts
 from policies.slots import Policy
 from replays.formats import read_game
 from replays.record import GameRecord
@@ -207,7 +207,7 @@ def _records(paths: Sequence[Path], plan: LossPlan, sums: _Sums) -> Iterator[Gam
 
 
 def _add(
-    sums: _Sums, record: GameRecord, plan: LossPlan, judge: Policy, player: Policy, predictor: RewardNetwork
+    sums: _Sums, record: GameRecord, plan: LossPlan, judge: Policy, player: Policy, predictor: Predictor
 ) -> None:
     length = length_of(record.game_type)
     prospects = Prospects(predictor, round_starts(record.events), length)

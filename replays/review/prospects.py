@@ -13,8 +13,11 @@ from game.events import Four
 from game.settlement import GameLength, final_scores, game_over, next_round
 from game.table import Table
 from policies.checkpoint import load, network_of
+from policies.compute import IN_PLAY, Compute
 from policies.reward import (
     ROUND_START,
+    DevicePredictor,
+    Predictor,
     RewardNetwork,
     final_rewards,
     predict,
@@ -59,7 +62,7 @@ class Prospects:
         length: length of the game.
     """
 
-    def __init__(self, network: RewardNetwork, starts: NDArray[np.void], length: GameLength) -> None:
+    def __init__(self, network: Predictor, starts: NDArray[np.void], length: GameLength) -> None:
         self._network = network
         self._starts = starts
         self._length: GameLength = length
@@ -155,12 +158,16 @@ class Prospects:
         return rewards
 
 
-def load_predictor(folder: Path) -> RewardNetwork:
+def load_predictor(folder: Path, compute: Compute = IN_PLAY) -> Predictor:
     """The reward predictor of a folder of checkpoints.
+
+    Args:
+        folder: folder of the checkpoints.
+        compute: where it computes, always in fp32.
 
     Raises:
         CheckpointError: the folder has no predictor, or it cannot be used.
     """
     network = network_of(load(folder, "reward"))
     assert isinstance(network, RewardNetwork)
-    return network
+    return network if compute.device == "cpu" else DevicePredictor(network, compute.device)

@@ -16,7 +16,7 @@ from game.state import is_furiten, unseen34
 from game.tiles import KINDS, UNSEEN
 from policies.heuristic.outlook import Danger, Outlook, danger_of, look
 from policies.named import Named
-from policies.reward import RewardNetwork, round_starts
+from policies.reward import Predictor, round_starts
 from replays.record import DecisionRecord, GameRecord, started
 from replays.review import grading, schema
 from replays.review.after import After, Shape
@@ -52,7 +52,7 @@ class Reviewer:
         self,
         program: str,
         policy: Named,
-        predictor: RewardNetwork | None,
+        predictor: Predictor | None,
         other: Named | None = None,
     ) -> None:
         self.policy = _policy_name(policy)

@@ -440,7 +440,7 @@ def test_other_files_beside_records_are_not_records(file: Path, tmp_path: Path) 
 def test_networks_average_as_configured(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, int]] = []
 
-    def load_named(text: str, usual: int) -> Named:
+    def load_named(text: str, usual: int, **_: object) -> Named:
         asked.append((text, usual))
         return Named(text, text, HeuristicPolicy())
 
@@ -454,7 +454,7 @@ def test_networks_average_as_configured(file: Path, tmp_path: Path, monkeypatch:
 
 def test_a_policy_with_any_name(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     named = Named("folder\udcff", "", HeuristicPolicy())
-    monkeypatch.setattr("bot.review.command.load_named", lambda *_: named)
+    monkeypatch.setattr("bot.review.command.load_named", lambda *_, **__: named)
     result = run(file, "--json", "--compare", "another")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["policy"]["name"] == "folder?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -16,7 +16,10 @@ from bot import cli
 from policies.compute import Compute, Precision
 from policies.fused import FusedNetwork
 from policies.networks import Network
+from policies.reward import RewardNetwork
+from replays.formats import write_game
 from tests.policies.models import save_models
+from tests.replays.games import whole_game
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
@@ -132,3 +135,38 @@ def test_auto_takes_the_gpu_if_there_is_one(
     assert result.exit_code == 0
     assert "on auto: one decision" in result.stdout
     assert seen == {device}
+
+
+def test_fault_13_a_review_goes_on_when_the_gpu_is_lost(
+    gpu: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = tmp_path / "game.xml"
+    record.write_text(write_game(whole_game(), "mjlog"))
+    args = ["review", str(record), "--seat", "0", "--policy", str(tmp_path / "models"), "--json"]
+    alone = CliRunner().invoke(cli.app, args)
+    assert alone.exit_code == 0
+
+    def lost(device: str) -> None:
+        if device == "cuda":
+            raise torch.OutOfMemoryError("CUDA out of memory")
+
+    moved, forward, left = torch.Tensor.to, RewardNetwork.forward, [True]
+
+    def to(tensor: torch.Tensor, device: Any, *args: Any, **named: Any) -> torch.Tensor:
+        return tensor if str(device) == "cuda" else moved(tensor, device, *args, **named)
+
+    def once_lost(network: RewardNetwork, rounds: torch.Tensor) -> torch.Tensor:
+        if left and left.pop():
+            raise RuntimeError("CUDA error: device lost")
+        return forward(network, rounds)
+
+    monkeypatch.setattr(MadeUpGpu, "fault", staticmethod(lost))
+    monkeypatch.setattr(MadeUpGpu, "answers", HEALTHY)
+    monkeypatch.setattr(torch.Tensor, "to", to)
+    monkeypatch.setattr(torch.nn.Module, "to", lambda module, _: module)
+    monkeypatch.setattr(RewardNetwork, "forward", once_lost)
+    found = CliRunner().invoke(cli.app, [*args, "--device", "cuda"])
+    assert found.exit_code == 0
+    assert found.stderr.count("decision.moved_to_cpu") == 1
+    assert found.stderr.count("reward.moved_to_cpu") == 1
+    assert json.loads(found.stdout) == json.loads(alone.stdout)
