@@ -13,7 +13,7 @@ from game.errors import ModelError
 from policies.compute import IN_PLAY, Compute, DeviceName, Precision, PrecisionName
 from policies.networks import Network, as_input
 
-_MANY: Final[dict[Precision, int]] = {"fp32": 16, "bf16": 64}
+_MANY: Final[dict[Precision, int]] = {"fp32": 32, "bf16": 64}
 """Rows on a CPU for many positions at a time; more are hardly faster (`docs/measurements.md`)."""
 _ON_GPU: Final = 2048
 

@@ -93,7 +93,14 @@ class FusedNetwork:
         self._stem.columns.multiply(columns, taps)
         self._stem.honours.multiply(honours, lone)
         x = _empty(batch, KINDS, width)
-        kernels.begin(taps, lone, self._stem.columns.added, self._stem.honours.added, self._length, x)
+        kernels.begin(
+            taps.reshape(-1, TAPS, width),
+            lone,
+            self._stem.columns.added,
+            self._stem.honours.added,
+            self._length,
+            x,
+        )
         return x
 
     def _tower_of(self, x: _Floats) -> None:
@@ -107,7 +114,7 @@ class FusedNetwork:
             kernels.spread(x, self._length, windows, honours)
             if block.context is not None:
                 own_added, whole_added = np.empty_like(suits), np.empty_like(whole)
-                kernels.pool(x, suits, whole)
+                kernels.pool(x, suits, whole.reshape(batch, 2, width))
                 block.context.own.multiply(suits, own_added)
                 block.context.whole.multiply(whole, whole_added)
             first, second = block.first, block.second
@@ -119,7 +126,7 @@ class FusedNetwork:
                 first.columns.added,
                 first.honours.added,
                 own_added,
-                whole_added,
+                whole_added.reshape(-1, 2, width),
                 self._length,
                 windows,
                 honours,

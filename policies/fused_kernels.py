@@ -5,6 +5,9 @@ Arrays are float32. ``B`` positions have 34 columns each. Columns lie on strips:
 the lone honours those of ``[B * 7, …]``, which is empty if there are none.
 
 Activations let NaN pass, so that a broken network is noticed.
+
+Inner loops index whole axes or count unsigned: numba does not vectorise ``a[width + k]`` if the sum might be
+negative. Views of rows are avoided too, because each costs more than the copy of a row.
 """
 
 from __future__ import annotations
@@ -61,7 +64,7 @@ def begin(taps: Any, honours: Any, bias: Any, honour_bias: Any, length: int, x: 
     """The tower's first values, from what each column adds to its right neighbour, itself and its left one.
 
     Args:
-        taps: ``[B * strips * length, 3 * W]``.
+        taps: ``[B * strips * length, 3, W]``.
         honours: ``[B * 7, W]`` or empty.
         bias: ``[W]``.
         honour_bias: ``[W]``.
@@ -72,21 +75,21 @@ def begin(taps: Any, honours: Any, bias: Any, honour_bias: Any, length: int, x: 
     stripped = len(taps) // batch
     for b in range(batch):
         for column in range(stripped):
-            here, at, row = x[b, column], column % length, b * stripped + column
+            at, row = column % length, b * stripped + column
             for k in range(width):
-                here[k] = taps[row, width + k] + bias[k]
+                x[b, column, k] = taps[row, 1, k] + bias[k]
             if at > 0:
                 for k in range(width):
-                    here[k] += taps[row - 1, k]
+                    x[b, column, k] += taps[row - 1, 0, k]
             if at < length - 1:
                 for k in range(width):
-                    here[k] += taps[row + 1, 2 * width + k]
+                    x[b, column, k] += taps[row + 1, 2, k]
             for k in range(width):
-                here[k] = _relu(here[k])
-        for column in range(KINDS - stripped):
-            here, lone = x[b, stripped + column], honours[b * HONOURS + column]
+                x[b, column, k] = _relu(x[b, column, k])
+        for column in range(stripped, KINDS):
+            row = b * HONOURS + column - stripped
             for k in range(width):
-                here[k] = _relu(lone[k] + honour_bias[k])
+                x[b, column, k] = _relu(honours[row, k] + honour_bias[k])
 
 
 @kernel
@@ -101,11 +104,12 @@ def spread(x: Any, length: int, windows: Any, honours: Any) -> None:
     """
     batch, width = x.shape[0], x.shape[2]
     stripped = len(windows) // batch
+    values = x.reshape(-1)
     for b in range(batch):
-        for column in range(stripped):
-            _put(x[b, column], windows, b * stripped + column, column % length, length)
-        for column in range(KINDS - stripped):
-            honours[b * HONOURS + column, :width] = x[b, stripped + column]
+        _open_windows(values, b * KINDS, windows, b * stripped, stripped, length, width)
+        for column in range(stripped, KINDS):
+            for k in range(width):
+                honours[b * HONOURS + column - stripped, k] = x[b, column, k]
 
 
 @kernel
@@ -115,23 +119,23 @@ def pool(x: Any, suits: Any, whole: Any) -> None:
     Args:
         x: ``[B, 34, W]``.
         suits: ``[B * 3, W]``, filled: the mean of each suit.
-        whole: ``[B, 2 * W]``, filled: the mean of all suits, then of the honours.
+        whole: ``[B, 2, W]``, filled: the mean of all suits, and of the honours.
     """
     batch, width = x.shape[0], x.shape[2]
     for b in range(batch):
         whole[b] = 0.0
         for suit in range(SUITS):
-            mean = suits[b * SUITS + suit]
-            mean[:] = 0.0
+            row = b * SUITS + suit
+            suits[row] = 0.0
             for column in range(suit * RANKS, (suit + 1) * RANKS):
                 for k in range(width):
-                    mean[k] += x[b, column, k]
+                    suits[row, k] += x[b, column, k]
             for k in range(width):
-                mean[k] /= np.float32(RANKS)
-                whole[b, k] += mean[k] / np.float32(SUITS)
+                suits[row, k] /= np.float32(RANKS)
+                whole[b, 0, k] += suits[row, k] / np.float32(SUITS)
         for column in range(SUITED, KINDS):
             for k in range(width):
-                whole[b, width + k] += x[b, column, k] / np.float32(HONOURS)
+                whole[b, 1, k] += x[b, column, k] / np.float32(HONOURS)
 
 
 @kernel
@@ -154,7 +158,7 @@ def activate(
         bias: ``[W]``.
         honour_bias: ``[W]``.
         own: ``[B * 3, W]``, added to the columns of each suit; empty without context.
-        whole: ``[B, 2 * W]``, added to the columns of all suits, then of the honours; empty without context.
+        whole: ``[B, 2, W]``, added to the columns of all suits, and of the honours; empty without context.
         length: columns of a strip.
         windows: ``[B * strips * length, 3 * W]``, filled.
         next_honours: ``[B * 7, W]`` or empty, filled.
@@ -162,24 +166,22 @@ def activate(
     width = sums.shape[1]
     stripped = SUITED if len(honours) else KINDS
     for row in range(len(sums)):
-        b, column, here = row // stripped, row % stripped, sums[row]
-        for k in range(width):
-            here[k] += bias[k]
-        if len(whole):
-            if column < SUITED:
-                suit = own[b * SUITS + column // RANKS]
-                for k in range(width):
-                    here[k] += suit[k] + whole[b, k]
-            else:
-                for k in range(width):
-                    here[k] += whole[b, width + k]
-        for k in range(width):
-            here[k] = _relu(here[k])
-        _put(here, windows, row, column % length, length)
+        b, column = row // stripped, row % stripped
+        if len(whole) == 0:
+            for k in range(width):
+                sums[row, k] = _relu(sums[row, k] + bias[k])
+        elif column < SUITED:
+            suit = b * SUITS + column // RANKS
+            for k in range(width):
+                sums[row, k] = _relu(sums[row, k] + bias[k] + own[suit, k] + whole[b, 0, k])
+        else:
+            for k in range(width):
+                sums[row, k] = _relu(sums[row, k] + bias[k] + whole[b, 1, k])
+    _open_windows(sums.reshape(-1), 0, windows, 0, len(sums), length, width)
     for row in range(len(honours)):
         b = row // HONOURS
         for k in range(width):
-            next_honours[row, k] = _relu(honours[row, k] + honour_bias[k] + whole[b, width + k])
+            next_honours[row, k] = _relu(honours[row, k] + honour_bias[k] + whole[b, 1, k])
 
 
 @kernel
@@ -197,13 +199,13 @@ def add(sums: Any, honours: Any, bias: Any, honour_bias: Any, x: Any) -> None:
     stripped = len(sums) // batch
     for b in range(batch):
         for column in range(stripped):
-            here, change = x[b, column], sums[b * stripped + column]
+            row = b * stripped + column
             for k in range(width):
-                here[k] = _relu(here[k] + change[k] + bias[k])
-        for column in range(KINDS - stripped):
-            here, change = x[b, stripped + column], honours[b * HONOURS + column]
+                x[b, column, k] = _relu(x[b, column, k] + sums[row, k] + bias[k])
+        for column in range(stripped, KINDS):
+            row = b * HONOURS + column - stripped
             for k in range(width):
-                here[k] = _relu(here[k] + change[k] + honour_bias[k])
+                x[b, column, k] = _relu(x[b, column, k] + honours[row, k] + honour_bias[k])
 
 
 @kernel(inline="always")
@@ -211,24 +213,36 @@ def _relu(value: Any) -> Any:
     return np.float32(0.0) if value < np.float32(0.0) else value
 
 
-@kernel(inline="always")
-def _put(values: Any, windows: Any, row: int, at: int, length: int) -> None:
-    """Write a column into its own window and those of its neighbours."""
-    width = len(values)
-    for k in range(width):
-        windows[row, width + k] = values[k]
-    if at > 0:
-        for k in range(width):
-            windows[row - 1, 2 * width + k] = values[k]
-    else:
-        for k in range(width):
-            windows[row, k] = np.float32(0.0)
-    if at < length - 1:
-        for k in range(width):
-            windows[row + 1, k] = values[k]
-    else:
-        for k in range(width):
-            windows[row, 2 * width + k] = np.float32(0.0)
+@kernel
+def _open_windows(
+    values: Any, first: int, windows: Any, first_window: int, count: int, length: int, width: int
+) -> None:
+    """Copy columns with their neighbours, which lie beside them, into rows.
+
+    Args:
+        values: ``[…]``, columns of `width` numbers one after the other.
+        first: the first column to copy.
+        windows: ``[…, 3 * width]``.
+        first_window: the row of the first column.
+        count: number of columns, whole strips.
+        length: columns of a strip.
+        width: numbers of a column.
+    """
+    three, none = np.uintp(3 * width), np.uintp(0)
+    for place in range(count):
+        at, row = place % length, np.uintp(first_window + place)
+        begin, end = none, three
+        if at == 0:
+            begin = np.uintp(width)
+            for k in range(width):
+                windows[row, k] = np.float32(0.0)
+        if at == length - 1:
+            end = np.uintp(2 * width)
+            for k in range(end, three):
+                windows[row, k] = np.float32(0.0)
+        source = np.uintp((first + place) * width) - np.uintp(width)  # wraps around below 0, and back
+        for k in range(begin, end):
+            windows[row, k] = values[source + k]
 
 
 @warms_up
@@ -239,8 +253,8 @@ def _warm_up() -> None:
     x, bias, honours = floats(1, KINDS, 1), floats(1), floats(HONOURS, 1)
     sums, windows = floats(SUITED, 1), floats(SUITED, 3)
     columns_of_planes(np.zeros((1, 3, KINDS), np.uint8), np.zeros(1, np.int64), windows, floats(HONOURS, 3))
-    begin(windows, honours, bias, bias, RANKS, x)
+    begin(floats(SUITED, 3, 1), honours, bias, bias, RANKS, x)
     spread(x, RANKS, windows, honours)
-    pool(x, floats(SUITS, 1), floats(1, 2))
-    activate(sums, honours, bias, bias, floats(SUITS, 1), floats(1, 2), RANKS, windows, honours)
+    pool(x, floats(SUITS, 1), floats(1, 2, 1))
+    activate(sums, honours, bias, bias, floats(SUITS, 1), floats(1, 2, 1), RANKS, windows, honours)
     add(sums, honours, bias, bias, x)

@@ -119,7 +119,7 @@ def test_groups_left_blank_in_training_are_blank_in_play() -> None:
 # --- many questions ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("compute", [IN_PLAY, Compute(rows=16), Compute(precision="bf16", rows=64)])
+@pytest.mark.parametrize("compute", [IN_PLAY, Compute(rows=32), Compute(precision="bf16", rows=64)])
 @pytest.mark.parametrize("tower", ["residual", "suits"])
 @pytest.mark.parametrize("slot", [Slot.DISCARD, Slot.CHI])
 @pytest.mark.parametrize("averaging", [1, 6])

@@ -84,7 +84,7 @@ def test_a_plan_of_an_earlier_version_computed_four_rows_in_fp32() -> None:
 
 
 def test_a_resumed_run_computes_as_its_first_games_did(tmp_path: Path) -> None:
-    assert compute_for(None, "cpu", "fp32") == compute_for(tmp_path, "cpu", "fp32") == Compute(rows=16)
+    assert compute_for(None, "cpu", "fp32") == compute_for(tmp_path, "cpu", "fp32") == Compute(rows=32)
     begun = msgspec.structs.replace(a_plan(), compute=Compute(precision="bf16", rows=32))
     Store(begun, tmp_path).close()
     assert compute_for(tmp_path, "cpu", "auto") == compute_for(tmp_path, "cpu", "bf16") == begun.compute
@@ -100,7 +100,7 @@ def test_a_gpu_that_is_not_there_is_no_device_for_a_run(monkeypatch: pytest.Monk
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     with pytest.raises(ConfigError, match="--device: torch finds no GPU it can use; use --device auto"):
         compute_for(None, "cuda", "auto")
-    assert compute_for(None, "auto", "fp32") == Compute(rows=16)
+    assert compute_for(None, "auto", "fp32") == Compute(rows=32)
 
 
 def test_the_command_includes_every_choice() -> None:
