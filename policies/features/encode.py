@@ -27,6 +27,7 @@ from policies.features.deep import lookahead_deep
 from policies.features.discards import mark_discard_sums, mark_last_discards, mark_rivers
 from policies.features.draw import fill
 from policies.features.efficiency import mark_efficiency
+from policies.features.go_arounds import mark_go_around, mark_winds
 from policies.features.hand import mark_hand, mark_shanten, mark_shanten_forms, mark_shape
 from policies.features.melds import (
     mark_call_turns,
@@ -50,6 +51,8 @@ from policies.features.standing import (
 )
 from policies.features.table import (
     DEEP_PLANES,
+    GO_AROUNDS,
+    HOSEI,
     KINDS,
     LITE,
     LITE_CALL,
@@ -72,6 +75,8 @@ _LITE: Final = offsets(LITE)
 _FULL: Final = offsets(SUPHX)
 _LITE_CALL: Final = offsets(LITE_CALL)
 _FULL_CALL: Final = offsets(SUPHX_CALL)
+_HOSEI: Final = offsets(HOSEI)
+_HOSEI_AGES: Final = tuple(SETS[HOSEI].at(f"H{age}") for age in range(GO_AROUNDS + 1))
 
 
 def encode(
@@ -340,6 +345,19 @@ def _encode_oracle(
 
 
 @kernel
+def _encode_hosei(
+    states: Any, players: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
+) -> int:
+    for row in range(len(states)):
+        rec, me = states[row], int(players[row])
+        out[row] = 0
+        mark_winds(rec, me, out[row], _HOSEI.W, _HOSEI.S)
+        for age in range(GO_AROUNDS + 1):
+            mark_go_around(rec, me, age, out[row], _HOSEI_AGES[age])
+    return len(states)
+
+
+@kernel
 def _make_calls(states: Any, players: Any, calls: Any, code: Any) -> int:
     for row in range(len(states)):
         if not make_call(states[row], int(players[row]), calls[row], code):
@@ -353,6 +371,7 @@ _BODIES: Final[dict[str, Callable[..., int]]] = {
     LITE_CALL: _encode_lite_calls,
     SUPHX_CALL: _encode_suphx_calls,
     ORACLE: _encode_oracle,
+    HOSEI: _encode_hosei,
 }
 
 

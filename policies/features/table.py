@@ -18,6 +18,7 @@ LITE_CALL: Final = "lite-287/1"
 SUPHX: Final = "suphx-838/1"
 SUPHX_CALL: Final = "suphx-958/1"
 ORACLE: Final = "oracle/1"
+HOSEI: Final = "suit-55/1"
 
 KINDS: Final = 34
 ONE: Final = 255
@@ -27,6 +28,11 @@ MELD_SLOTS: Final = 4
 DISCARD_TURNS: Final = 30
 LITE_DISCARDS: Final = 4
 ORACLE_DRAWS: Final = 20
+
+COPIES: Final = 4
+"""Planes of a feature of the Hosei set: copies of a tile kind, from the left."""
+GO_AROUNDS: Final = 4
+"""Go-arounds that set looks back."""
 
 DEEP_PLANES: Final = 72
 """LA1 and LA2 together; they are adjacent and precede LA3."""
@@ -383,6 +389,56 @@ _ORACLE_GROUPS: Final = (
     ),
 )
 
+
+def _go_around(age: int) -> tuple[Group, ...]:
+    """The features of the Hosei set that are repeated for earlier go-arounds; 0 is the present."""
+    then = "" if age == 0 else f"{age} ago: "
+    hand = "own concealed tiles"
+    if age == 1:
+        hand += "; tiles drawn before a kan since then count as held, because the record does not date them"
+    elif age:
+        hand += (
+            "; tiles drawn since then and not thrown at once count as held, because the record does not date "
+            "them"
+        )
+    added = "; a kan by an added tile counts from its pon on, because the record does not date it"
+    groups = (
+        Group(id=f"H{age}", planes=COPIES, content=f"{then}{hand}"),
+        Group(
+            id=f"D{age}",
+            planes=4 * COPIES,
+            content=f"{then}discards of seats 0 to 3, called-away ones included",
+        ),
+        Group(
+            id=f"M{age}",
+            planes=4 * COPIES,
+            content=f"{then}tiles in melds of seats 0 to 3{added if age else ''}",
+        ),
+    )
+    if age > 1:
+        return groups
+    return (
+        *groups,
+        Group(
+            id=f"C{age}",
+            planes=COPIES,
+            content=f"{then}dora indicators{added if age else ''}",
+            axis=Axis.INDICATORS,
+            mirrors=False,
+        ),
+        Group(
+            id=f"R{age}", planes=3 * COPIES, content=f"{then}riichi declared by seats 1 to 3, on all kinds"
+        ),
+    )
+
+
+_HOSEI_GROUPS: Final = (
+    *_go_around(0),
+    Group(id="W", planes=COPIES, content="the round wind's tile, all 4"),
+    Group(id="S", planes=COPIES, content="the own wind's tile, all 4"),
+    *(group for age in range(1, GO_AROUNDS + 1) for group in _go_around(age)),
+)
+
 SETS: Final = {
     each.name: each
     for each in (
@@ -401,6 +457,7 @@ SETS: Final = {
         FeatureSet(
             ORACLE, "training only, beside another set: information hidden from the seat", _ORACLE_GROUPS
         ),
+        FeatureSet(HOSEI, "the networks of Hosei University", _HOSEI_GROUPS),
     )
 }
 """Every feature set by its name."""

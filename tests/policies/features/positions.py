@@ -78,10 +78,11 @@ def real_positions(games: int, shard: str = "houou-00") -> Positions:
 @cache
 def random_positions(games: int, seed: int = 0) -> Positions:
     """Decisions of games whose players call, declare and discard at random, but win whenever they can."""
-    return collect(_random_game(seed + number) for number in range(games))
+    return collect(random_game(seed + number) for number in range(games))
 
 
-def _random_game(seed: int) -> list[GameEvent]:
+def random_game(seed: int) -> list[GameEvent]:
+    """The events of such a game."""
     rng = np.random.default_rng(seed)
     table = Table(seed=seed, length="tonpuu")
     while not table.done:
