@@ -22,17 +22,21 @@ from torch.nn import functional
 
 from game.errors import ConfigError
 from policies.features.table import ONE, SETS, Axis
-from policies.towers import residual, suits
+from policies.towers import hosei, residual, suits
 from policies.towers.pooled import PooledBlock
 from policies.towers.residual import YES_NO
 
-Outputs: TypeAlias = Literal[2, 34]
-TowerName: TypeAlias = Literal["residual", "pooled", "suits"]
+Outputs: TypeAlias = Literal[2, 4, 34]
+TowerName: TypeAlias = Literal["residual", "pooled", "suits", "hosei", "hosei-base"]
 TOWERS: Final[tuple[TowerName, ...]] = get_args(TowerName)
+HOSEI_TOWERS: Final[tuple[TowerName, ...]] = ("hosei", "hosei-base")
+"""Those that see the feature set of Hosei's paper, and no others."""
 
 DISCARDS: Final = 34
 """Outputs of the discard model: a score for each kind."""
 YES: Final = 1
+HOSEI_CHI: Final = 4
+"""Outputs of Hosei's chi model: none; with the called tile the lowest, the middle, the highest of the run."""
 
 
 class Architecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="residual"):
@@ -40,7 +44,7 @@ class Architecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=
 
     Attributes:
         planes: number of input planes.
-        outputs: 34 for discards, 2 for yes and no.
+        outputs: 34 for discards, 2 for yes and no; 4 in Hosei's chi model.
         width: channels of the tower.
         depth: residual blocks.
     """
@@ -65,37 +69,74 @@ class SuitsArchitecture(Architecture, frozen=True, forbid_unknown_fields=True, t
     by_suit: tuple[int, ...] = ()
 
 
+class HoseiArchitecture(Architecture, frozen=True, forbid_unknown_fields=True, tag="hosei"):
+    """Hosei's: ``width`` filters in the first layer, then ``depth`` layers of 50; the paper has 512 and 2."""
+
+
+class HoseiBaseArchitecture(Architecture, frozen=True, forbid_unknown_fields=True, tag="hosei-base"):
+    """The model it is compared with: ``width`` filters in each layer, ``depth`` layers after the first."""
+
+
 class _Layers(NamedTuple):
-    """The layers of a tower and the activation between them."""
+    """The layers of a tower and the activation after the first.
+
+    ``block`` is told the number of the block, from 0.
+    """
 
     stem: Callable[[Any], nn.Module]
     norm: Callable[[int], nn.Module]
-    block: Callable[[int], nn.Module]
-    discard_head: Callable[[int], nn.Module]
-    yes_no_head: Callable[[int], nn.Module]
+    block: Callable[[Any, int], nn.Module]
+    head: Callable[[Any], nn.Module]
     relu: Callable[[Any], Any]
+
+
+def _residual_head(shape: Architecture) -> nn.Module:
+    return (residual.DiscardHead if shape.outputs == DISCARDS else residual.YesNoHead)(shape.width)
+
+
+def _suits_head(shape: Architecture) -> nn.Module:
+    return (suits.SuitsDiscardHead if shape.outputs == DISCARDS else suits.SuitsYesNoHead)(shape.width)
 
 
 _RESIDUAL: Final = _Layers(
     lambda shape: residual.convolution(shape.planes, shape.width),
     residual.norm,
-    residual.ResidualBlock,
-    residual.DiscardHead,
-    residual.YesNoHead,
+    lambda shape, _: residual.ResidualBlock(shape.width),
+    _residual_head,
     functional.relu,
 )
 _LAYERS: Final[Mapping[type[Architecture], _Layers]] = {
     Architecture: _RESIDUAL,
-    PooledArchitecture: _RESIDUAL._replace(block=PooledBlock),
+    PooledArchitecture: _RESIDUAL._replace(block=lambda shape, _: PooledBlock(shape.width)),
     SuitsArchitecture: _Layers(
         lambda shape: suits.SuitsStem(shape.planes, shape.width, shape.by_suit),
         suits.SuitsNorm,
-        suits.SuitsBlock,
-        suits.SuitsDiscardHead,
-        suits.SuitsYesNoHead,
+        lambda shape, _: suits.SuitsBlock(shape.width),
+        _suits_head,
         suits.relu,
     ),
+    HoseiArchitecture: _Layers(
+        lambda shape: hosei.HoseiStem(shape.planes, shape.width),
+        hosei.HoseiNorm,
+        lambda _, number: hosei.HoseiLayer(number),
+        lambda shape: hosei.HoseiHead(shape.width, shape.depth, shape.outputs),
+        hosei.relu,
+    ),
+    HoseiBaseArchitecture: _Layers(
+        lambda shape: hosei.BaseStem(shape.planes, shape.width),
+        hosei.image_norm,
+        lambda shape, _: hosei.BaseLayer(shape.width),
+        lambda shape: hosei.BaseHead(shape.width, shape.depth, shape.outputs),
+        functional.relu,
+    ),
 }
+_PLAIN: Final[Mapping[TowerName, type[Architecture]]] = {
+    "residual": Architecture,
+    "pooled": PooledArchitecture,
+    "hosei": HoseiArchitecture,
+    "hosei-base": HoseiBaseArchitecture,
+}
+"""The towers that are defined by their sizes."""
 
 
 def architecture_of(
@@ -111,11 +152,20 @@ def architecture_of(
         depth: blocks of the tower.
     """
     planes = SETS[features].planes
-    if tower == "residual":
-        return Architecture(planes, outputs, width, depth)
-    if tower == "pooled":
-        return PooledArchitecture(planes, outputs, width, depth)
-    return SuitsArchitecture(planes, outputs, width, depth, suit_planes(features))
+    if tower == "suits":
+        return SuitsArchitecture(planes, outputs, width, depth, suit_planes(features))
+    return _PLAIN[tower](planes, outputs, width, depth)
+
+
+def outputs_of(model: str, tower: TowerName) -> Outputs:
+    """Number of answers of a model.
+
+    >>> outputs_of("discard", "suits"), outputs_of("chi", "suits"), outputs_of("chi", "hosei")
+    (34, 2, 4)
+    """
+    if model == "discard":
+        return DISCARDS
+    return HOSEI_CHI if model == "chi" and tower in HOSEI_TOWERS else YES_NO
 
 
 def tower_named(name: str) -> TowerName:
@@ -136,9 +186,7 @@ def tower_of(architecture: Architecture) -> TowerName:
     >>> tower_of(Architecture(239, 34, 64, 6)), tower_of(SuitsArchitecture(239, 34, 64, 6))
     ('residual', 'suits')
     """
-    if isinstance(architecture, SuitsArchitecture):
-        return "suits"
-    return "pooled" if isinstance(architecture, PooledArchitecture) else "residual"
+    return next((name for name, kind in _PLAIN.items() if type(architecture) is kind), "suits")
 
 
 def suit_planes(features: str) -> tuple[int, ...]:
@@ -158,7 +206,7 @@ class Network(nn.Module):
         architecture: its tower and sizes.
 
     Raises:
-        ValueError: a size is not positive.
+        ValueError: a size is not positive, or not possible for the tower.
     """
 
     def __init__(self, architecture: Architecture) -> None:
@@ -169,8 +217,10 @@ class Network(nn.Module):
         layers, width = _LAYERS[type(architecture)], architecture.width
         self.stem = layers.stem(architecture)
         self.stem_norm = layers.norm(width)
-        self.tower = nn.Sequential(*(layers.block(width) for _ in range(architecture.depth)))
-        self.head = (layers.discard_head if architecture.outputs == DISCARDS else layers.yes_no_head)(width)
+        self.tower = nn.Sequential(
+            *(layers.block(architecture, number) for number in range(architecture.depth))
+        )
+        self.head = layers.head(architecture)
         self._relu = layers.relu
 
     def forward(self, x: Tensor) -> Tensor:
@@ -187,7 +237,7 @@ class Network(nn.Module):
 
 
 def is_plane_weight(name: str) -> bool:
-    """Whether a tensor of a network, by its name, has the input planes as its second axis.
+    """Whether a tensor of a network, by its name, has the input planes (or features) as its second axis.
 
     >>> [is_plane_weight(name) for name in ("stem.weight", "stem_norm.weight")]
     [True, False]
@@ -212,10 +262,14 @@ def parameters_of(network: nn.Module) -> int:
 
 __all__ = [
     "DISCARDS",
+    "HOSEI_CHI",
+    "HOSEI_TOWERS",
     "TOWERS",
     "YES",
     "YES_NO",
     "Architecture",
+    "HoseiArchitecture",
+    "HoseiBaseArchitecture",
     "Network",
     "Outputs",
     "PooledArchitecture",
@@ -224,6 +278,7 @@ __all__ = [
     "architecture_of",
     "as_input",
     "is_plane_weight",
+    "outputs_of",
     "parameters_of",
     "suit_planes",
     "tower_named",

@@ -50,7 +50,7 @@ def choose(
     fits = np.ones((len(games), 4), np.bool_)
     fits &= np.isin(rows["room"], [ROOMS.index(room) for room in rooms])[:, None]
     if share < 1.0:
-        fits &= np.array([_place_in_shares(each) < share for each in rows["id"].tolist()], np.bool_)[:, None]
+        fits &= np.array([place_in_shares(each) < share for each in rows["id"].tolist()], np.bool_)[:, None]
     if least_rank is not None:
         fits &= rows["ranks"] >= least_rank
     if player is not None:
@@ -61,7 +61,7 @@ def choose(
     return SelectedDecisions(games[players != 0], players[players != 0])
 
 
-def _place_in_shares(game_id: bytes) -> float:
+def place_in_shares(game_id: bytes) -> float:
     """A number from 0 to 1 that is fixed for each game and independent of its part of the split."""
     digest = hashlib.sha256(b"share " + game_id).digest()
     return int.from_bytes(digest[:_SHARE_BYTES], "big") / 256.0**_SHARE_BYTES

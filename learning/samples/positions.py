@@ -22,11 +22,11 @@ from game.jit import warms_up
 from game.layout import ROUND_STATE
 from game.packing import Packed
 from learning.corpus.reader import Corpus, Numbers
-from learning.samples.choice import ALL_PLAYERS, SelectedDecisions
+from learning.samples.choice import ALL_PLAYERS, SelectedDecisions, place_in_shares
 from learning.samples.position_kernels import MOST_ROWS, NUMBERS, OF_DECISIONS, RULES_ROWS, Positions, collect
 from policies.slots import Slot
 
-__all__ = ["PositionCounts", "Positions", "count", "positions_of"]
+__all__ = ["PositionCounts", "Positions", "count", "first_games", "positions_of"]
 
 
 class PositionCounts(NamedTuple):
@@ -66,6 +66,25 @@ def count(corpus: Corpus, choice: SelectedDecisions, slot: Slot = Slot.DISCARD) 
     for game in _games(corpus, choice):
         _fold(game, slot, found, sizes)
     return PositionCounts(*sizes.tolist())
+
+
+def first_games(corpus: Corpus, choice: SelectedDecisions, slot: Slot, decisions: int) -> SelectedDecisions:
+    """As many games as hold a number of decisions, all of them if there are fewer.
+
+    They are those a small share of the games would hold.
+
+    Raises:
+        StateMismatchError: a game's events do not fit.
+    """
+    ids = corpus.index["id"][choice.games].tolist()
+    order = np.array(sorted(range(len(ids)), key=lambda game: place_in_shares(ids[game])), np.int64)
+    taken = found = 0
+    while found < decisions and taken < len(order):
+        game = order[taken : taken + 1]
+        found += count(corpus, SelectedDecisions(choice.games[game], choice.players[game]), slot).decisions
+        taken += 1
+    first = np.sort(order[:taken])
+    return SelectedDecisions(choice.games[first], choice.players[first])
 
 
 class _CountedGame(NamedTuple):

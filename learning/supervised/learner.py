@@ -19,6 +19,7 @@ from learning.runs.descent import Descent, backward
 from learning.supervised.plan import TrainingPlan
 from policies.features.table import SETS
 from policies.networks import Network, as_input, is_plane_weight
+from policies.towers.dropout import reseed
 
 _LONGEST_GRADIENT: Final = 1.0
 
@@ -88,6 +89,8 @@ class Learner(Generic[SamplesT]):
         Returns:
             The loss.
         """
+        for part, network in enumerate(self._copies):
+            reseed(network, self.plan.seed, number, part)
         loss = self._descent.step(rate, lambda: self._find_gradient(batch))
         self._average_weights(number + 1)
         return loss
@@ -134,7 +137,8 @@ class Learner(Generic[SamplesT]):
         kept = self._kept.cpu()
         for name, tensor in tensors.items():
             if is_plane_weight(name):
-                tensors[name] = tensor * kept.view(1, -1, *(1,) * (tensor.ndim - 2))
+                a_channel = kept.shape[1] // tensor.shape[1]  # planes; a group has whole channels
+                tensors[name] = tensor * kept[:, ::a_channel].view(1, -1, *(1,) * (tensor.ndim - 2))
         return tensors
 
     def state(self) -> dict[str, Any]:

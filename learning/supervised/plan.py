@@ -9,10 +9,18 @@ import msgspec
 
 from game.errors import ConfigError
 from learning.corpus.layout import ROOMS, Room
+from policies.checkpoint.architectures import empty_network
 from policies.compute import PRECISIONS, Precision
 from policies.device import fast_precision
-from policies.features.table import LITE, LITE_CALL, ORACLE, SETS, looks_deep
-from policies.networks import DISCARDS, YES_NO, Architecture, Outputs, TowerName, architecture_of, tower_named
+from policies.features.table import HOSEI, LITE, LITE_CALL, ORACLE, SETS, looks_deep
+from policies.networks import (
+    HOSEI_TOWERS,
+    Architecture,
+    TowerName,
+    architecture_of,
+    outputs_of,
+    tower_named,
+)
 from policies.slots import Slot
 
 PresetName: TypeAlias = Literal["tiny", "small", "medium", "paper"]
@@ -37,6 +45,13 @@ PRESET_SIZES: Final[dict[PresetName, Preset]] = {
 }
 
 
+HOSEI_SIZES: Final[dict[str, Preset]] = {
+    "hosei": Preset(512, 2, 1e-3),
+    "hosei-base": Preset(100, 2, 1e-3),
+}
+"""The sizes of `HOSEI_TOWERS`, whatever the preset."""
+
+
 class Selection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Selects the decisions to learn from.
 
@@ -46,6 +61,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         player: the player's name; "" for any.
         ai: whether the player is an official AI account; either if None.
         share: share of the games; a smaller share is a subset of a larger one.
+        decisions: stop adding games once they hold this many decisions; 0 for all games.
     """
 
     rooms: tuple[Room, ...] = ()
@@ -53,6 +69,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     player: str = ""
     ai: bool | None = None
     share: float = 1.0
+    decisions: int = 0
 
 
 class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -108,7 +125,7 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     @property
     def architecture(self) -> Architecture:
         """What the network is built from."""
-        outputs: Outputs = DISCARDS if self.model is Slot.DISCARD else YES_NO
+        outputs = outputs_of(self.model, self.tower)
         return architecture_of(self.tower, self.features, outputs, self.width, self.depth)
 
     @property
@@ -117,8 +134,10 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         return looks_deep(self.features, self.without)
 
 
-def features_of(model: Slot) -> str:
+def features_of(model: Slot, tower: str = "suits") -> str:
     """Default feature set of a model."""
+    if tower in HOSEI_TOWERS:
+        return HOSEI
     return LITE_CALL if model in CALL_SLOTS else LITE
 
 
@@ -146,10 +165,10 @@ def make_plan(
         raise ConfigError(f"preset: no preset {preset!r}; there are {', '.join(PRESETS)}")
     if precision not in PRECISIONS:
         raise ConfigError(f"precision: {precision!r} is not one of {', '.join(PRECISIONS)}")
-    size = PRESET_SIZES[preset]
+    size = HOSEI_SIZES[tower] if tower in HOSEI_SIZES else PRESET_SIZES[preset]
     return TrainingPlan(
         model=Slot(model),
-        features=features or features_of(Slot(model)),
+        features=features or features_of(Slot(model), tower),
         tower=tower_named(tower),
         width=width if width is not None else size.width,
         depth=depth if depth is not None else size.depth,
@@ -173,6 +192,9 @@ def _check(plan: TrainingPlan) -> None:
     else:
         if chosen.name == ORACLE or chosen.of_calls != (plan.model in CALL_SLOTS):
             faults.append(f"features: {plan.features} is for {chosen.purpose}, not for {plan.model}")
+        if (chosen.name == HOSEI) != (plan.tower in HOSEI_TOWERS):
+            towers = " and ".join(HOSEI_TOWERS)
+            faults.append(f"tower: {plan.tower} does not go with {plan.features}; {towers} go with {HOSEI}")
         known = [group.id for group in chosen.groups]
         faults += [
             f"without: {plan.features} has no group {name!r}; there are {', '.join(known)}"
@@ -184,6 +206,8 @@ def _check(plan: TrainingPlan) -> None:
         for name in ("width", "depth", "passes", "batch_size", "learning_rate", "validate_every")
         if getattr(plan, name) <= 0
     ]
+    if plan.selection.decisions < 0:
+        faults.append(f"decisions: {plan.selection.decisions} must not be negative")
     if not 0.0 < plan.selection.share <= 1.0:
         faults.append(f"share: {plan.selection.share} must be above 0 and at most 1")
     faults += [
@@ -191,5 +215,16 @@ def _check(plan: TrainingPlan) -> None:
         for room in plan.selection.rooms
         if room not in ROOMS
     ]
+    if not faults:
+        faults += _impossible_sizes(plan)
     if faults:
         raise ConfigError("\n".join(faults))
+
+
+def _impossible_sizes(plan: TrainingPlan) -> list[str]:
+    """What is wrong with the sizes of a network."""
+    try:
+        empty_network(plan.architecture)
+    except ValueError as exc:
+        return [f"width, depth: {exc}"]
+    return []

@@ -23,7 +23,7 @@ from learning.corpus.reader import Corpus
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
 from learning.samples.choice import SelectedDecisions, choose
 from learning.samples.loader import Batch, Loader
-from learning.samples.positions import count
+from learning.samples.positions import count, first_games
 from learning.supervised.first_weights import first_network
 from learning.supervised.imitation import agrees, imitation_loss
 from learning.supervised.learner import Learner, learning_rate_at
@@ -94,7 +94,7 @@ def train(
 
 
 def choice_of(plan: TrainingPlan, corpus: Corpus, split: Split) -> SelectedDecisions:
-    """The decisions of a split that a plan selects; its share applies to the training games alone.
+    """The decisions of a split that a plan selects; its share and number apply to the training games alone.
 
     Raises:
         ConfigError: there are none.
@@ -111,6 +111,8 @@ def choice_of(plan: TrainingPlan, corpus: Corpus, split: Split) -> SelectedDecis
     )
     if not len(choice.games):
         raise ConfigError(f"no game of the {split} split matches {msgspec.json.encode(chosen).decode()}")
+    if split == "train" and chosen.decisions:
+        return first_games(corpus, choice, plan.model, chosen.decisions)
     return choice
 
 
@@ -145,7 +147,7 @@ class _SupervisedRun:
                 "corpus": corpus.card["content_sha256"],
                 "parents": self.parents,
             },
-            added={"plan.tower": "residual"},
+            added={"plan.tower": "residual", "plan.selection.decisions": 0},
         )
         self.plan, self.corpus, self.out, self.commit = plan, corpus, out, commit
         self.title, self.patience = str(plan.model), plan.patience
@@ -302,6 +304,8 @@ def described(selection: Selection) -> str:
         parts.append(f"the player {selection.player}")
     if selection.ai is not None:
         parts.append("official AI accounts" if selection.ai else "people")
+    if selection.decisions:
+        parts.append(f"games of {selection.decisions:,} decisions")
     if selection.share < 1.0:
         parts.append(f"{100 * selection.share:g} % of the games")
     return ", ".join(parts) or "all players"

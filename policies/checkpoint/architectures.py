@@ -9,16 +9,32 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from policies.networks import Architecture, Network, PooledArchitecture, SuitsArchitecture
+from policies.networks import (
+    Architecture,
+    HoseiArchitecture,
+    HoseiBaseArchitecture,
+    Network,
+    PooledArchitecture,
+    SuitsArchitecture,
+)
 from policies.reward import RewardArchitecture, RewardNetwork
 
-AnyArchitecture: TypeAlias = Architecture | PooledArchitecture | SuitsArchitecture | RewardArchitecture
+AnyArchitecture: TypeAlias = (
+    Architecture
+    | PooledArchitecture
+    | SuitsArchitecture
+    | HoseiArchitecture
+    | HoseiBaseArchitecture
+    | RewardArchitecture
+)
 """The union of all of them."""
 
 NETWORKS: Final[Mapping[type, Callable[[Any], nn.Module]]] = {
     Architecture: Network,
     PooledArchitecture: Network,
     SuitsArchitecture: Network,
+    HoseiArchitecture: Network,
+    HoseiBaseArchitecture: Network,
     RewardArchitecture: RewardNetwork,
 }
 """The constructor of each."""

@@ -13,8 +13,16 @@ from msgspec.structs import asdict, replace
 
 from game.errors import CheckpointCorrupt, CheckpointMismatch
 from policies.checkpoint.architectures import AnyArchitecture
-from policies.features.table import LITE, LITE_CALL, SETS, SUPHX, SUPHX_CALL
-from policies.networks import DISCARDS, YES_NO, Architecture, SuitsArchitecture, suit_planes, tower_of
+from policies.features.table import HOSEI, LITE, LITE_CALL, SETS, SUPHX, SUPHX_CALL
+from policies.networks import (
+    HOSEI_TOWERS,
+    Architecture,
+    SuitsArchitecture,
+    TowerName,
+    outputs_of,
+    suit_planes,
+    tower_of,
+)
 
 FORMAT: Final = "suzaku-checkpoint/1"
 """Name of the format of card and weights; other fields or files need another name."""
@@ -230,13 +238,16 @@ def _check_planes(card: Card, architecture: Architecture, path: Path) -> None:
         raise CheckpointMismatch(
             path, "architecture", "that of a model of the decision flow, not of 'reward'"
         )
-    outputs = DISCARDS if card.model == "discard" else YES_NO
+    tower = tower_of(architecture)
+    outputs = outputs_of(card.model, tower)
     if architecture.outputs != outputs:
-        problem = f"{architecture.outputs}, but {card.model!r} has {outputs}"
+        problem = f"{architecture.outputs}, but {card.model!r} has {outputs} with the tower {tower!r}"
         raise CheckpointMismatch(path, "architecture.outputs", problem)
-    known = _OWN_TURN if card.model in ("discard", "riichi") else _CALLS
+    known = _sets_of(card.model, tower)
     if card.features not in known:
-        problem = f"{excerpt(card.features)}, but {card.model!r} uses {' or '.join(known)}"
+        problem = (
+            f"{excerpt(card.features)}, but {card.model!r} uses {' or '.join(known)} with the tower {tower!r}"
+        )
         raise CheckpointMismatch(path, "features", problem)
     planes = SETS[card.features].planes
     if architecture.planes != planes:
@@ -251,6 +262,13 @@ def _check_planes(card: Card, architecture: Architecture, path: Path) -> None:
         if not SETS[card.features].has(group):
             problem = f"{excerpt(group)} is not a group of {card.features}"
             raise CheckpointMismatch(path, "without", problem)
+
+
+def _sets_of(model: Model, tower: TowerName) -> tuple[str, ...]:
+    """The feature sets a model can have."""
+    if tower in HOSEI_TOWERS:
+        return (HOSEI,)
+    return _OWN_TURN if model in ("discard", "riichi") else _CALLS
 
 
 def _size(architecture: AnyArchitecture) -> str:

@@ -31,10 +31,13 @@ from policies.checkpoint.card import (
 )
 from policies.checkpoint.files import Reader, read_file
 from policies.checkpoint.tensors import largest_size, pack, unpack
+from policies.networks import HoseiArchitecture
 from policies.slots import Slot
 
 LARGEST_FILE: Final = 1 << 27
-"""Default limit in bytes for a file of weights: the paper's networks have 86 million."""
+"""Default limit in bytes for a file of weights: Suphx's networks have 86 million."""
+LARGEST_HOSEI_FILE: Final = 1 << 30
+"""The same for Hosei's network, whose dense layer has 670 million."""
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
@@ -78,14 +81,14 @@ def save(folder: Path, card: Card, tensors: Mapping[str, Tensor]) -> Card:
 
 
 def load(
-    folder: Path, model: Model | Slot, largest: int = LARGEST_FILE, read: Reader = read_file
+    folder: Path, model: Model | Slot, largest: int | None = None, read: Reader = read_file
 ) -> Checkpoint:
     """Read and check a checkpoint.
 
     Args:
         folder: folder of the checkpoint.
         model: which one.
-        largest: size limit of its file of weights in bytes.
+        largest: size limit of its file of weights in bytes; by default one that suits the architecture.
         read: reads a file of the folder.
 
     Raises:
@@ -135,7 +138,7 @@ def models_in(folder: Path) -> tuple[Model, ...]:
 # --- loading ----------------------------------------------------------------------------------------------
 
 
-def _load(folder: Path, model: Model, path: Path, largest: int, read: Reader) -> Checkpoint:
+def _load(folder: Path, model: Model, path: Path, largest: int | None, read: Reader) -> Checkpoint:
     card = decode_card(read(path, 1, LARGEST_CARD), path)
     shapes = _shapes(card, model, path)
     stored = card.tensors
@@ -144,6 +147,8 @@ def _load(folder: Path, model: Model, path: Path, largest: int, read: Reader) ->
     if stored.file != tensors_file(model, stored.sha256):
         wanted = tensors_file(model, stored.sha256)
         raise CheckpointCorrupt(path, "tensors.file", f"{excerpt(stored.file)}, expected {wanted!r}")
+    if largest is None:
+        largest = LARGEST_HOSEI_FILE if isinstance(card.architecture, HoseiArchitecture) else LARGEST_FILE
     most = min(largest, largest_size(shapes))
     if stored.bytes > most:
         raise CheckpointCorrupt(path, "tensors.bytes", f"{stored.bytes}, but the limit is {most}")
@@ -166,7 +171,7 @@ def _shapes(card: Card, model: Model, path: Path) -> Shapes:
         raise CheckpointMismatch(path, "architecture", str(exc)) from None
 
 
-def _advice(folder: Path, model: Model, largest: int, read: Reader) -> str:
+def _advice(folder: Path, model: Model, largest: int | None, read: Reader) -> str:
     previous, current = _previous_path(folder, model), _card_path(folder, model)
     try:
         _load(folder, model, previous, largest, read)
@@ -196,7 +201,7 @@ def _previous_path(folder: Path, model: Model) -> Path:
 def _keep_previous(folder: Path, card: Card) -> None:
     """Keep the checkpoint that is about to be replaced, if it is valid and differs."""
     try:
-        old = _load(folder, card.model, _card_path(folder, card.model), LARGEST_FILE, read_file).card
+        old = _load(folder, card.model, _card_path(folder, card.model), None, read_file).card
     except CheckpointError:
         return
     if old.tensors != card.tensors:

@@ -1,0 +1,185 @@
+"""Hosei's network and its base model: what exchanging suits does to them, and their checkpoints."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+import torch
+from msgspec.structs import replace
+from torch import Tensor
+
+from game.errors import CheckpointCorrupt, CheckpointMismatch
+from policies.checkpoint import Card, load, network_of, save
+from policies.checkpoint.architectures import shapes_of
+from policies.checkpoint.store import LARGEST_FILE, LARGEST_HOSEI_FILE
+from policies.checkpoint.tensors import largest_size
+from policies.features.table import HOSEI, LITE, SETS
+from policies.networks import (
+    Architecture,
+    HoseiArchitecture,
+    HoseiBaseArchitecture,
+    Network,
+    Outputs,
+    parameters_of,
+)
+from policies.towers.dropout import Dropout, reseed
+from policies.towers.hosei import Images
+from tests.policies.saved import forge_card, small_card, weights
+
+PLANES = SETS[HOSEI].planes
+ORDERS = list(permutations(range(3)))
+SMALL = HoseiArchitecture(PLANES, 34, width=8, depth=2)
+SMALL_BASE = HoseiBaseArchitecture(PLANES, 34, width=3, depth=2)
+
+
+def network(architecture: Architecture) -> Network:
+    """A network with weights and averages as after some training."""
+    torch.manual_seed(0)
+    made = Network(architecture)
+    with torch.no_grad():
+        for _ in range(3):
+            made(planes(16))
+    return made.eval()
+
+
+def planes(rows: int) -> Tensor:
+    return (torch.rand(rows, PLANES, 34) < 0.1).float()
+
+
+def exchanged(x: Tensor, order: tuple[int, ...]) -> Tensor:
+    """Planes with their suits in another order."""
+    parts = [x[..., 9 * suit : 9 * suit + 9] for suit in order]
+    return torch.cat([*parts, x[..., 27:]], -1)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_exchanging_suits_exchanges_the_images_up_to_the_dense_layer(order: tuple[int, ...]) -> None:
+    made, x = network(SMALL), planes(5)
+
+    def images(x: Tensor) -> Images:
+        found: Images = made.tower(made._relu(made.stem_norm(made.stem(x))))
+        return Images(found.suits.reshape(5, 3, *found.suits.shape[1:]), found.honours)
+
+    before, after = images(x), images(exchanged(x, order))
+    assert torch.allclose(before.suits[:, list(order)], after.suits, atol=1e-5)
+    assert torch.allclose(before.honours, after.honours, atol=1e-5)
+
+
+def test_the_dense_layer_tells_suits_apart() -> None:
+    made, x = network(SMALL), planes(5)
+    moved = exchanged(made(x), (1, 0, 2))
+    assert not torch.allclose(moved, made(exchanged(x, (1, 0, 2))), atol=1e-2)
+
+
+def test_suits_exchanged_in_planes_and_dense_weights_exchange_nothing() -> None:
+    """So nothing but the dense layer knows which suit is which."""
+    made, x = network(SMALL), planes(5)
+    wanted = made(exchanged(x, (2, 0, 1)))
+    dense = made.head.joined.dense  # type: ignore[union-attr]
+    size = 3 * 50 * 4 * 5
+    with torch.no_grad():
+        suits = dense.weight[:, :size].unflatten(1, (3, -1))
+        back = [1, 2, 0]  # the suit that stands at each place after the exchange
+        dense.weight[:, :size] = suits[:, back].flatten(1).clone()
+    assert torch.allclose(made(x), wanted, atol=1e-5)
+
+
+def test_every_column_and_plane_counts() -> None:
+    for architecture in (SMALL, SMALL_BASE):
+        x = planes(2).requires_grad_()
+        network(architecture)(x).square().sum().backward()
+        assert x.grad is not None
+        assert (x.grad.abs().sum((0, 2)) > 0).all()
+        assert (x.grad.abs().sum((0, 1)) > 0).all()
+
+
+def test_sizes_of_the_paper() -> None:
+    shapes = shapes_of(HoseiArchitecture(PLANES, 34, 512, 2))
+    assert shapes["stem.suits.weight"] == (512, 220, 1)
+    assert shapes["tower.0.suits.weight"] == (50, 1, 3, 3)
+    assert shapes["tower.1.honours.weight"] == (50, 50, 3, 1)
+    assert shapes["head.joined.dense.weight"] == (300, 50 * 508 * (3 * 5 + 7))
+    assert LARGEST_FILE < largest_size(shapes) < LARGEST_HOSEI_FILE
+    base = shapes_of(HoseiBaseArchitecture(PLANES, 34, 100, 2))
+    assert base["stem.convolution.weight"] == (100, 55, 5, 2)
+    assert base["head.joined.dense.weight"] == (300, 100 * 22)
+
+
+@pytest.mark.parametrize(("model", "outputs"), [("discard", 34), ("chi", 4), ("pon", 2), ("riichi", 2)])
+@pytest.mark.parametrize("small", [SMALL, SMALL_BASE])
+def test_a_checkpoint_answers_as_the_network_saved(
+    tmp_path: Path, small: Architecture, model: str, outputs: Outputs
+) -> None:
+    made = network(replace(small, outputs=outputs))
+    save(tmp_path, card(made.architecture, model), made.state_dict())
+    again, x = network_of(load(tmp_path, model)), planes(3)  # type: ignore[arg-type]
+    assert not again.training
+    assert torch.equal(again(x), made(x))
+    assert made(x).shape == (3, outputs)
+
+
+def card(architecture: Architecture, model: str = "discard", features: str = HOSEI) -> Card:
+    return small_card(model, architecture=architecture, features=features, without=())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        (card(replace(SMALL, outputs=4)), "architecture.outputs"),
+        (card(replace(SMALL, outputs=2), "chi"), "architecture.outputs"),
+        (card(replace(SMALL, outputs=4), "pon"), "architecture.outputs"),
+        (small_card("chi", architecture=Architecture(287, 4, 2, 1)), "architecture.outputs"),
+        (card(replace(SMALL, planes=239), features=LITE), "features"),
+        (card(Architecture(PLANES, 34, 8, 2)), "features"),
+        (card(replace(SMALL, planes=219)), "architecture.planes"),
+        (card(replace(SMALL_BASE, planes=224)), "architecture.planes"),
+        (card(replace(SMALL, width=10**9)), "architecture.width"),
+        (card(replace(SMALL, depth=10**9)), "architecture.depth"),
+        (card(replace(SMALL, depth=5)), "architecture"),
+        (card(replace(SMALL, width=4)), "architecture"),
+        (card(replace(SMALL_BASE, depth=4)), "architecture"),
+        (card(SMALL, "reward", ""), "architecture"),
+    ],
+)
+def test_a_card_that_does_not_fit_is_refused_by_its_field(tmp_path: Path, wrong: Card, field: str) -> None:
+    path = forge_card(tmp_path, wrong)
+    with pytest.raises(CheckpointMismatch) as caught:
+        load(tmp_path, wrong.model)
+    assert (caught.value.file, caught.value.field) == (path, field)
+
+
+def test_a_larger_file_is_for_the_larger_network_alone(tmp_path: Path) -> None:
+    other = small_card(architecture=Architecture(SETS[LITE].planes, 34, 1000, 50))
+    for made, most in ((card(replace(SMALL, width=1000)), LARGEST_HOSEI_FILE), (other, LARGEST_FILE)):
+        stored = replace(made.tensors, file="discard-00000000.safetensors", bytes=1 << 40, sha256="0" * 64)
+        forge_card(tmp_path, replace(made, tensors=stored))
+        with pytest.raises(CheckpointCorrupt, match=f"tensors.bytes.* limit is {most}"):
+            load(tmp_path, "discard")
+
+
+def test_dropout_follows_from_its_seed() -> None:
+    layer, x = Dropout(0.25), torch.ones(40, 101)
+    first = layer(x)
+    assert torch.equal(first, layer(x))
+    assert first.unique().tolist() == [0.0, pytest.approx(4 / 3)]
+    assert float((first == 0).float().mean()) == pytest.approx(0.25, abs=0.03)
+    layer.seed = 1
+    assert not torch.equal(first, layer(x))
+    assert torch.equal(layer.eval()(x), x)
+
+
+def test_each_dropout_and_step_has_a_seed_of_its_own() -> None:
+    made = network(SMALL)
+    seeds = set()
+    for step in range(2):
+        reseed(made, 0, step)
+        seeds |= {layer.seed for layer in made.modules() if isinstance(layer, Dropout)}
+    assert len(seeds) == 2 * 6
+
+
+def test_weights_fit_a_card_however_small() -> None:
+    assert parameters_of(Network(SMALL_BASE)) == sum(
+        tensor.numel() for name, tensor in weights(card(SMALL_BASE)).items() if "running" not in name
+    )
