@@ -220,7 +220,7 @@ def train_reward(
 @training.command("study")
 @reported
 def train_study(
-    study: Annotated[str, typer.Argument(help="Study to run: parts or data.", metavar="NAME")],
+    study: Annotated[str, typer.Argument(help="Study to run: parts, data or hosei.", metavar="NAME")],
     folder: CorpusFolder,
     out: Annotated[Path, folder_for("for the runs")],
     seed: TrainingSeed = 0,
@@ -230,11 +230,12 @@ def train_study(
 
     Makes many training runs in sequence, which takes an hour or more. `parts` is an ablation study: it
     removes some parts and adds others. `data` trains on a growing share of the games and draws a plot.
+    `hosei` repeats the comparison of Hosei's paper, which takes days without a GPU.
     """
     from bot.logs.setup import set_up_logs
     from learning.corpus.reader import Corpus
-    from learning.supervised.studies import print_study, run_study
+    from learning.studies.command import print_study, run_study
 
     set_up_logs()
-    results = run_study(study, Corpus(folder), out, seed=seed, quiet=as_json)
-    return print_study(results, as_json=as_json)
+    report = run_study(study, Corpus(folder), out, seed=seed, quiet=as_json)
+    return print_study(report, as_json=as_json)

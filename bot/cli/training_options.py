@@ -20,7 +20,7 @@ Preset: TypeAlias = Annotated[
 ]
 Tower: TypeAlias = Annotated[
     str,
-    typer.Option(help="Body of the network: residual, pooled or suits.", metavar="NAME"),
+    typer.Option(help="Body of the network: residual, pooled, suits, hosei or hosei-base.", metavar="NAME"),
 ]
 FeatureSet: TypeAlias = Annotated[
     str, typer.Option(help="Feature set; default: the model's lite set.", metavar="NAME")

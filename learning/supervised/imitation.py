@@ -19,17 +19,18 @@ def imitation_loss(scores: Tensor, batch: Batch) -> Tensor:
         scores: ``[B, 34]`` or ``[B, 2]`` logits.
         batch: labels, and for discards the legal kinds.
     """
-    scores = _allowed(scores, batch)
+    scores = allowed(scores, batch)
     return functional.cross_entropy(scores, batch.labels.to(scores.device))
 
 
 def agrees(scores: Tensor, batch: Batch) -> Tensor:
     """``[B]`` bool: whether the likeliest legal answer is the player's."""
-    scores = _allowed(scores, batch)
+    scores = allowed(scores, batch)
     return scores.argmax(1) == batch.labels.to(scores.device)
 
 
-def _allowed(scores: Tensor, batch: Batch) -> Tensor:
+def allowed(scores: Tensor, batch: Batch) -> Tensor:
+    """The scores in float32, those of illegal discards far below all others."""
     scores = scores.float()
     if batch.legal is None:
         return scores
