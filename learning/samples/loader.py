@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from game.settlement import LAST_ROUND
 from learning.corpus.reader import Corpus, Numbers
 from learning.samples.choice import SelectedDecisions
+from learning.samples.decisions import by_decision, mirrored_runs
 from learning.samples.positions import Positions, positions_of
 from policies.features.encode import Planes, encode
 from policies.features.permute import PERMUTATIONS, permute_columns, permute_kinds, permute_planes
@@ -68,7 +69,8 @@ class Batch(NamedTuple):
 
     Attributes:
         planes: ``[B, C, 34]`` uint8 with 255 for 1.
-        labels: ``[B]`` int64, the kind discarded; for the other slots 1 for yes and 0 for no.
+        labels: ``[B]`` int64, the kind discarded; for the other slots 1 for yes and 0 for no. In the Hosei
+            set a call has one row, and a chi the labels of `by_decision`.
         legal: ``[B, 34]`` bool, the kinds that may be discarded; None for the other slots.
         decision: ``[B]`` int64, a number for each decision, unique within the epoch. The rows of a decision
             are adjacent; the end of a batch may separate them.
@@ -174,7 +176,9 @@ class Loader:
         if self.features not in SETS or self.features == ORACLE:
             raise ValueError(f"no feature set {self.features!r} to learn from")
         self._has_calls = SETS[self.features].of_calls
-        if self._has_calls != SETS[FEATURES[slot]].of_calls:
+        calls = SETS[FEATURES[slot]].of_calls
+        self._by_decision = calls and not self._has_calls
+        if not SETS[self.features].suits(for_calls=calls):
             raise ValueError(f"{self.features} is not for {slot}: it is for {SETS[self.features].purpose}")
         self.deep = deep
         self.batch_size = batch_size
@@ -265,6 +269,8 @@ class Loader:
         start = time.thread_time()
         chosen = SelectedDecisions(self.choice.games[places], self.choice.players[places])
         found = positions_of(self.corpus, chosen, self.slot)
+        if self._by_decision:
+            found = by_decision(found, self.slot)
         return _Pool(found, Costs(fold=time.thread_time() - start))
 
     def _encode(self, pieces: list[_Piece], seed: tuple[int, ...]) -> _Arrays:
@@ -325,6 +331,8 @@ class Loader:
         if out.legal is not None:
             out.labels[part] = permute_kinds(out.labels[part], numbers)
             out.legal[part] = permute_columns(_bits(found.legal[owners]), numbers)
+        if self._by_decision and self.slot is Slot.CHI:
+            out.labels[part] = mirrored_runs(out.labels[part], numbers)
         out.costs.gather += gathered - begun
         out.costs.encode += encoded - gathered
         out.costs.permute += time.thread_time() - encoded

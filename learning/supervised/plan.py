@@ -12,7 +12,7 @@ from learning.corpus.layout import ROOMS, Room
 from policies.checkpoint.architectures import empty_network
 from policies.compute import PRECISIONS, Precision
 from policies.device import fast_precision
-from policies.features.table import HOSEI, LITE, LITE_CALL, ORACLE, SETS, looks_deep
+from policies.features.table import HOSEI, LITE, LITE_CALL, SETS, looks_deep
 from policies.networks import (
     HOSEI_TOWERS,
     Architecture,
@@ -190,7 +190,7 @@ def _check(plan: TrainingPlan) -> None:
     if chosen is None:
         faults.append(f"features: no set {plan.features!r}; there are {', '.join(SETS)}")
     else:
-        if chosen.name == ORACLE or chosen.of_calls != (plan.model in CALL_SLOTS):
+        if not chosen.suits(for_calls=plan.model in CALL_SLOTS):
             faults.append(f"features: {plan.features} is for {chosen.purpose}, not for {plan.model}")
         if (chosen.name == HOSEI) != (plan.tower in HOSEI_TOWERS):
             towers = " and ".join(HOSEI_TOWERS)

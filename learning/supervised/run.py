@@ -29,6 +29,7 @@ from learning.supervised.imitation import agrees, imitation_loss
 from learning.supervised.learner import Learner, learning_rate_at
 from learning.supervised.plan import Selection, TrainingPlan
 from policies.checkpoint import Card, Data, Training, load, save
+from policies.features.table import HOSEI
 from policies.slots import Slot
 
 _VALIDATION_BATCH: Final = 2048
@@ -152,7 +153,8 @@ class _SupervisedRun:
         self.plan, self.corpus, self.out, self.commit = plan, corpus, out, commit
         self.title, self.patience = str(plan.model), plan.patience
         self.choice = choice_of(plan, corpus, "train")
-        self.rows = count(corpus, self.choice, plan.model).rows
+        counted = count(corpus, self.choice, plan.model)
+        self.rows = counted.decisions if plan.features == HOSEI else counted.rows
         if not self.rows:
             raise ConfigError(f"none of the chosen games holds a decision for the {plan.model} model")
         self.last_step = steps_of(plan, self.rows)

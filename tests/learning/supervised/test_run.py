@@ -23,6 +23,7 @@ from learning.corpus.build import build
 from learning.corpus.reader import Corpus
 from learning.runs.state import CURVES_FOLDER, STATE_FILE
 from learning.samples.loader import Loader
+from learning.samples.positions import count
 from learning.supervised.first_weights import first_network
 from learning.supervised.imitation import imitation_loss
 from learning.supervised.learner import Learner
@@ -108,6 +109,19 @@ def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(corpus: Corpus, tm
     assert (tmp_path / "parts" / "runs" / "discard" / STATE_FILE).exists()
     train(wanted, corpus, tmp_path / "parts", quiet=True)
     assert same(tmp_path / "whole", tmp_path / "parts")
+
+
+def _stopping(real: Any, after: int) -> Any:
+    """`Learner.step` that asks the program to stop."""
+    left = [after]
+
+    def step(learner: Learner[Any], *args: Any) -> float:
+        left[0] -= 1
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return float(real(learner, *args))
+
+    return step
 
 
 def test_ctrl_c_reports_the_saved_state_and_the_same_command_resumes(folder: Path, tmp_path: Path) -> None:
@@ -324,9 +338,45 @@ def test_players_are_chosen(corpus: Corpus) -> None:
         choice_of(plan(selection={"player": "Nobody"}), corpus, "train")
 
 
+@pytest.mark.parametrize("model", [Slot.DISCARD, Slot.RIICHI, Slot.CHI, Slot.PON])
+def test_hosei_s_models_learn_and_resume(corpus: Corpus, tmp_path: Path, model: Slot) -> None:
+    """The dropout of a run that was stopped goes on where it was."""
+    wanted = plan(model, tower="hosei", width=6, samples=256, validate_every=128, without=("H4",))
+    card = train(wanted, corpus, tmp_path / "whole", quiet=True)
+    assert card.architecture.outputs == {"discard": 34, "chi": 4}.get(model, 2)  # type: ignore[union-attr]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("learning.supervised.learner.Learner.step", _stopping(Learner.step, after=3))
+        with pytest.raises(KeyboardInterrupt):
+            train(wanted, corpus, tmp_path / "parts", quiet=True)
+    train(wanted, corpus, tmp_path / "parts", quiet=True)
+    assert same(tmp_path / "whole", tmp_path / "parts", model)
+
+
+def test_groups_left_out_of_channels_of_several_planes(corpus: Corpus, tmp_path: Path) -> None:
+    train(plan(tower="hosei-base", width=3, samples=64, without=("D0",)), corpus, tmp_path, quiet=True)
+    stem = load(tmp_path, "discard").tensors["stem.convolution.weight"]
+    assert [bool((stem[:, feature] == 0).all()) for feature in range(6)] == [False, *[True] * 4, False]
+
+
+def test_as_many_games_as_hold_some_decisions(corpus: Corpus) -> None:
+    everybody = choice_of(plan(), corpus, "train")
+    few = choice_of(plan(selection={"decisions": 1000}), corpus, "train")
+    found = count(corpus, few, Slot.DISCARD).decisions
+    assert 1000 <= found < 2000
+    assert set(few.games.tolist()) < set(everybody.games.tolist())
+    more = choice_of(plan(selection={"decisions": 3000}), corpus, "train")
+    assert set(few.games.tolist()) < set(more.games.tolist())
+    every = choice_of(plan(selection={"decisions": 10**9}), corpus, "train")
+    assert every.games.tolist() == everybody.games.tolist()
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
+        ({"tower": "hosei", "features": LITE}, "tower: hosei does not go with lite-239/1"),
+        ({"features": "suit-55/1"}, "hosei and hosei-base go with suit-55/1"),
+        ({"tower": "hosei", "depth": 5}, "width, depth: 5 layers leave nothing of an image of 512×9"),
+        ({"selection": {"decisions": -1}}, "decisions: -1"),
         ({"features": "lite-9/1"}, "features: no set 'lite-9/1'"),
         ({"features": "lite-287/1"}, "features: lite-287/1 is for .* not for discard"),
         ({"features": "oracle/1"}, "features: oracle/1"),

@@ -1,0 +1,58 @@
+"""Calls with one row a decision, as Hosei's networks see them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from learning.corpus.build import build
+from learning.corpus.reader import Corpus
+from learning.samples.choice import choose
+from learning.samples.decisions import by_decision, mirrored_runs
+from learning.samples.loader import Loader
+from learning.samples.positions import positions_of
+from policies.features.table import HOSEI
+from policies.slots import Slot
+from tests.learning.corpus.games import MODERN, texts, write_shard
+
+GAMES = 4
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    place = tmp_path_factory.mktemp("decisions")
+    build([write_shard(place / "a.jsonl.zst", texts(MODERN, GAMES))], place / "corpus", workers=1)
+    return Corpus(place / "corpus")
+
+
+@pytest.mark.parametrize("slot", [Slot.CHI, Slot.PON, Slot.KAN])
+def test_each_decision_has_one_row_that_says_what_was_taken(corpus: Corpus, slot: Slot) -> None:
+    found = positions_of(corpus, choose(corpus, corpus.select()), slot)
+    joined = by_decision(found, slot)
+    assert len(joined.labels) == len(joined.calls) == len(found.players)
+    for decision, label in enumerate(joined.labels.tolist()):
+        rows = np.flatnonzero(found.owners == decision)
+        taken = [found.calls[row] for row in rows if found.labels[row]]
+        assert joined.calls[decision].tolist() == found.calls[rows[0]].tolist()
+        if not taken or slot is not Slot.CHI:
+            assert label == len(taken)
+            continue
+        called, *own = (int(tile) >> 2 for tile in taken[0][1:4])
+        assert sorted([called, *own])[label - 1] == called
+    assert set(joined.labels.tolist()) == ({0, 1, 2, 3} if slot is Slot.CHI else {0, 1})
+
+
+def test_a_mirrored_run_has_its_lowest_tile_at_the_top() -> None:
+    numbers = np.array([0, 5, 6, 11, 6, 7])
+    assert mirrored_runs(np.array([1, 1, 1, 2, 3, 0]), numbers).tolist() == [1, 1, 3, 2, 1, 0]
+
+
+def test_the_loader_delivers_them(corpus: Corpus) -> None:
+    choice = choose(corpus, corpus.select())
+    found = positions_of(corpus, choice, Slot.CHI)
+    batches = list(Loader(corpus, choice, Slot.CHI, features=HOSEI, batch_size=64, workers=1).epoch())
+    labels = np.concatenate([batch.labels.numpy() for batch in batches])
+    decisions = np.concatenate([batch.decision.numpy() for batch in batches])
+    assert sorted(decisions.tolist()) == list(range(len(found.players)))
+    assert (labels > 0).sum() == found.labels.sum()
+    assert all(batch.planes.shape[1] == 220 and batch.legal is None for batch in batches)
