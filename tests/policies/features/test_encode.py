@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from game.jit import compiled_forms
 from game.layout import ROUND_STATE
 from policies.features.encode import encode
-from policies.features.table import LITE, ORACLE, SETS, SUPHX
+from policies.features.table import HOSEI, LITE, ORACLE, SETS, SUPHX
 from tests.policies.features.positions import Positions, random_positions, real_positions
 from tests.policies.features.reference import GROUPS, View, group_la3
 
@@ -79,13 +79,13 @@ def compare_efficiency(positions: Positions) -> None:
         check(planes[row, at:], group_la3(View(state, player)), f"LA3 of row {row}")
 
 
-@pytest.mark.parametrize("name", [LITE, SUPHX])
+@pytest.mark.parametrize("name", [LITE, SUPHX, HOSEI])
 def test_only_what_the_player_knows_is_read(real: Positions, name: str) -> None:
     full = encode(real.states, real.players, name, deep=False)
     assert np.array_equal(full, encode(real.seen, real.players, name, deep=False))
 
 
-@pytest.mark.parametrize("name", [LITE, SUPHX])
+@pytest.mark.parametrize("name", [LITE, SUPHX, HOSEI])
 def test_a_batch_is_its_rows(real: Positions, name: str) -> None:
     part = real.every(4)
     planes = encode(part.states, part.players, name, threads=3)
@@ -100,7 +100,7 @@ def test_room_is_filled_whatever_lay_in_it(real: Positions) -> None:
     assert np.array_equal(room, encode(real.states[:5], real.players[:5], LITE))
 
 
-@pytest.mark.parametrize("name", [LITE, SUPHX])
+@pytest.mark.parametrize("name", [LITE, SUPHX, HOSEI])
 def test_no_array_layout_causes_another_compilation(real: Positions, name: str) -> None:
     encode(real.states[:1], real.players[:1], name)
     before = compiled_forms()

@@ -23,7 +23,7 @@ from policies.features.permute import (
     permute_states,
     permute_tiles,
 )
-from policies.features.table import LITE, LITE_CALL, ORACLE, SETS, SUPHX, SUPHX_CALL
+from policies.features.table import HOSEI, LITE, LITE_CALL, ORACLE, SETS, SUPHX, SUPHX_CALL
 from tests.policies.features.positions import Positions, random_positions, real_positions
 
 
@@ -42,7 +42,7 @@ def agree(ours: NDArray[np.uint8], wanted: NDArray[np.uint8], name: str, number:
 
 
 @pytest.mark.parametrize("number", range(PERMUTATIONS))
-@pytest.mark.parametrize("name", [LITE, SUPHX])
+@pytest.mark.parametrize("name", [LITE, SUPHX, HOSEI])
 def test_encoding_a_renamed_state_renames_the_planes(positions: Positions, name: str, number: int) -> None:
     permuted = encode(permute_states(positions.states, number), positions.players, name)
     planes = encode(positions.states, positions.players, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policies.features.document import PAGE, page
-from policies.features.table import LITE, LITE_CALL, ORACLE, SETS, SUPHX, SUPHX_CALL, offsets
+from policies.features.table import HOSEI, LITE, LITE_CALL, ORACLE, SETS, SUPHX, SUPHX_CALL, offsets
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,16 @@ def test_a_set_has_the_number_of_planes_in_its_name(name: str, planes: int) -> N
 )  # fmt: skip
 def test_groups_stand_where_the_reconstruction_puts_them(group: str, at: int) -> None:
     assert SETS[SUPHX_CALL].at(group) == at
+
+
+def test_the_hosei_set_has_the_features_of_the_paper() -> None:
+    """15 of the present, 13 of one go-around ago, 9 of each of two, three and four; four copies each."""
+    features = [0] * 5
+    for group in SETS[HOSEI].groups:
+        age = int(group.id[1]) if len(group.id) > 1 else 0
+        features[age] += group.planes // 4
+    assert features == [15, 13, 9, 9, 9]
+    assert SETS[HOSEI].planes == 220
 
 
 def test_a_group_that_does_not_exist_is_named() -> None:
