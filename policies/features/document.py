@@ -63,20 +63,21 @@ spreads small values over the 255 steps.
 
 ## The Hosei set
 
-`suit-55/1` has the 55 features of Mizuguchi and Fujita, each as 4 planes: of a kind's 4 copies, as many as there
-are, from the left. The paper is short; where it leaves a choice, this one was made:
+`suit-55/1` has the 55 features of Mizuguchi and Fujita, each as 4 planes: of a kind's 4 copies, as many
+as there are, from the left. The paper is short; where it leaves a choice, this one was made:
 
-- "n go-arounds ago" is the moment at which the seat chose its own n-th last discard of the round. A round that
-  is younger has empty planes.
-- Discards and melds are all of the round up to that moment. A discard that was called away counts among the
-  discards, and in the meld.
+- "n go-arounds ago" is the moment at which the seat chose its own n-th last discard of the round. A round
+  that is younger has empty planes.
+- Discards and melds are all of the round up to that moment. A discard that was called away counts among
+  the discards, and in the meld.
 - The hand has the tile just drawn. Red fives are not marked.
 - Riichi counts once declared, before it is accepted.
 - In a call decision the tile on offer is not marked; it is the newest of the discards.
-- A record holds no history, so the past is rebuilt from the order of discards and calls. Two things are not in
-  it: when a tile was added to a pon, and which tile was drawn in a turn that discarded another. A kan by an added
-  tile therefore counts from its pon on, and a hand two to four go-arounds ago also has the tiles drawn since then
-  and kept, at most one a turn. One go-around ago the hand is exact, unless the seat has made a kan since.
+- A record holds no history, so the past is rebuilt from the order of discards and calls. Two things are
+  not in it: when a tile was added to a pon, and which tile was drawn in a turn that discarded another. A
+  kan by an added tile therefore counts from its pon on, and a hand two to four go-arounds ago also has
+  the tiles drawn since then and kept, at most one a turn. One go-around ago the hand is exact, unless the
+  seat has made a kan since.
 
 ## Permuting tiles
 
