@@ -223,6 +223,10 @@ def train_study(
     study: Annotated[str, typer.Argument(help="Study to run: parts, data or hosei.", metavar="NAME")],
     folder: CorpusFolder,
     out: Annotated[Path, folder_for("for the runs")],
+    runs: Annotated[
+        int | None,
+        typer.Option(help="Only this many of the first runs; default: all.", metavar="NUMBER", min=1),
+    ] = None,
     seed: TrainingSeed = 0,
     as_json: AsJson = False,
 ) -> int:
@@ -237,5 +241,5 @@ def train_study(
     from learning.studies.command import print_study, run_study
 
     set_up_logs()
-    report = run_study(study, Corpus(folder), out, seed=seed, quiet=as_json)
+    report = run_study(study, Corpus(folder), out, seed=seed, runs=runs, quiet=as_json)
     return print_study(report, as_json=as_json)

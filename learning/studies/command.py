@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -31,7 +32,9 @@ def study_named(name: str) -> Study:
     return STUDIES[name]
 
 
-def run_study(name: str, corpus: Corpus, out: Path, *, seed: int = 0, quiet: bool = False) -> Report:
+def run_study(
+    name: str, corpus: Corpus, out: Path, *, seed: int = 0, runs: int | None = None, quiet: bool = False
+) -> Report:
     """Train all networks of a study, or resume them, and report on them.
 
     Args:
@@ -39,6 +42,7 @@ def run_study(name: str, corpus: Corpus, out: Path, *, seed: int = 0, quiet: boo
         corpus: the games.
         out: folder; each run has a subfolder of its own.
         seed: seed of all runs except those that vary it.
+        runs: only so many of the first runs; all of them if None.
         quiet: show no progress.
 
     Raises:
@@ -49,7 +53,7 @@ def run_study(name: str, corpus: Corpus, out: Path, *, seed: int = 0, quiet: boo
     if study.draws:
         require("matplotlib", f"`suzaku train study {name}`")  # used only at the end, hours from here
     results = []
-    for number, (run, plan) in enumerate(study.plans(seed).items()):
+    for number, (run, plan) in enumerate(islice(study.plans(seed).items(), runs)):
         folder = out / name / f"{number:02}"
         card = train(plan, corpus, folder, commit=current_commit(), quiet=quiet)
         results.append(StudyResult(run, str(folder), card))

@@ -109,6 +109,8 @@ def test_hosei_s_comparison_from_the_command_line(
     assert "| first choices | players | base | few filters |" in result.stdout
     for file in (LOSSES_FILE, DISCARDS_FILE):
         assert (tmp_path / "hosei" / file).read_text().startswith("<?xml")
+    first = CliRunner().invoke(cli.app, [*args, "--runs", "1", "--json"])
+    assert [each["name"] for each in json.loads(first.stdout)] == ["base"]
     again = CliRunner().invoke(cli.app, [*args, "--json"])
     for each in json.loads(again.stdout):
         figures = each["figures"]
