@@ -178,7 +178,7 @@ class Loader:
         self._has_calls = SETS[self.features].of_calls
         calls = SETS[FEATURES[slot]].of_calls
         self._by_decision = calls and not self._has_calls
-        if not SETS[self.features].suits(for_calls=calls):
+        if not SETS[self.features].fits(calls=calls):
             raise ValueError(f"{self.features} is not for {slot}: it is for {SETS[self.features].purpose}")
         self.deep = deep
         self.batch_size = batch_size

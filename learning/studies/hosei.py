@@ -4,9 +4,10 @@ The paper learns from 61,011 discards, ten times over, and guesses that more pas
 help. So each network learns from as many discards five, ten and thirty times, and once from all games. At the
 paper's 512 filters a position costs thirty times as much as at 32; those runs have 32 too.
 
-As in the paper: batches of 64, a validation of 15,046 and a test of 11,966 discards. Unlike in the paper:
-games of the Phoenix room, not of ten players; illegal discards are left out of the answers; the learning
-rate, which the paper does not state, falls from 0.001 to 0; the best epoch on the validation is kept.
+As in the paper: batches of 64, a validation of 15,046 discards (and the rest of a batch), a test of 11,966.
+Unlike in the paper: games of the Phoenix room, not of ten players; illegal discards are left out of the
+answers; the learning rate, which the paper does not state, falls from 0.001 to 0; the best epoch on the
+validation is kept.
 
 Source: Mizuguchi and Fujita, "Learning behavioral models of mahjong players with enhanced convolution",
 section 3, table 1 and figures 2 to 4.

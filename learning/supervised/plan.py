@@ -190,7 +190,7 @@ def _check(plan: TrainingPlan) -> None:
     if chosen is None:
         faults.append(f"features: no set {plan.features!r}; there are {', '.join(SETS)}")
     else:
-        if not chosen.suits(for_calls=plan.model in CALL_SLOTS):
+        if not chosen.fits(calls=plan.model in CALL_SLOTS):
             faults.append(f"features: {plan.features} is for {chosen.purpose}, not for {plan.model}")
         if (chosen.name == HOSEI) != (plan.tower in HOSEI_TOWERS):
             towers = " and ".join(HOSEI_TOWERS)

@@ -117,9 +117,9 @@ class FeatureSet(msgspec.Struct, frozen=True):
         """Whether a row is a candidate meld, so that `encode` needs ``calls``."""
         return self.name in (LITE_CALL, SUPHX_CALL)
 
-    def suits(self, for_calls: bool) -> bool:
+    def fits(self, *, calls: bool) -> bool:
         """Whether networks for calls, or for the other models, can use the set; Hosei's are all alike."""
-        return self.name != ORACLE and (self.name == HOSEI or self.of_calls == for_calls)
+        return self.name != ORACLE and (self.name == HOSEI or self.of_calls == calls)
 
     def has(self, group_id: str) -> bool:
         """Whether the set has this group."""
