@@ -26,10 +26,12 @@ from policies.networks import Network, SuitsArchitecture
 from policies.towers.pooled import HONOURS, RANKS, SUITED, SUITS, PooledBlock, PooledContext
 from policies.towers.residual import NARROW, TAPS, DiscardHead, ResidualBlock, YesNoHead
 from policies.towers.suits import (
+    Scale,
     SuitsBlock,
     SuitsConvolution,
     SuitsDiscardHead,
     SuitsNorm,
+    SuitsScale,
     SuitsStem,
     SuitsYesNoHead,
 )
@@ -58,6 +60,7 @@ class FusedNetwork:
         dtype, width = _DTYPES[precision], network.architecture.width
         with torch.inference_mode():
             stem = _stem(network, blank)
+            self._squeeze = squeeze.to(dtype) if (squeeze := _squeeze(network, blank)) else None
             self._stem = _PairedLayer(
                 # [3 * planes, width] becomes [planes, 3 * width]: shifted after the product, not before
                 _Layer(
@@ -90,6 +93,8 @@ class FusedNetwork:
         columns, honours = self._pair(batch, channels)
         kernels.columns_of_planes(planes.numpy(), self._by_suit, columns, honours)
         taps, lone = _empty(len(columns), TAPS * width), _empty(len(honours), width)
+        if self._squeeze is not None:
+            columns, honours = self._squeeze.product(columns), self._squeeze.product(honours)
         self._stem.columns.multiply(columns, taps)
         self._stem.honours.multiply(honours, lone)
         x = _empty(batch, KINDS, width)
@@ -181,6 +186,12 @@ class _Layer(NamedTuple):
         else:
             target.copy_(source.to(self.weight.dtype) @ self.weight)
 
+    def product(self, rows: _Floats) -> _Floats:
+        """The same in a new array."""
+        out = _empty(len(rows), self.weight.shape[1])
+        self.multiply(rows, out)
+        return out
+
     def __call__(self, rows: Tensor) -> Tensor:
         """``[rows, outputs]`` with bias."""
         return (rows.to(self.weight.dtype) @ self.weight).float().add_(self.bias)
@@ -229,12 +240,23 @@ def _stem(network: Network, blank: Sequence[int]) -> _PairedLayer:
     """The first layer over planes in which 255 stands for 1."""
     convolution = network.stem.convolution if isinstance(network.stem, SuitsStem) else network.stem
     folded, planes = _folded(convolution, network.stem_norm), network.architecture.planes
+    if _squeeze(network, blank) is not None:
+        return folded
     layers = []
     for layer in folded:
         weight = (layer.weight / ONE).view(-1, planes, layer.weight.shape[1])
         weight[:, list(blank)] = 0.0
         layers.append(_Layer(weight.flatten(0, 1), layer.bias))
     return _PairedLayer(*layers)
+
+
+def _squeeze(network: Network, blank: Sequence[int]) -> _Layer | None:
+    """The reduction of planes before the first layer, if there is one."""
+    if not isinstance(network.stem, SuitsStem) or network.stem.squeeze is None:
+        return None
+    weight = network.stem.squeeze.weight.flatten(1).t() / ONE
+    weight[list(blank)] = 0.0
+    return _Layer(weight, torch.zeros(weight.shape[1]))
 
 
 def _block(block: nn.Module) -> _FusedBlock:
@@ -249,7 +271,7 @@ def _block(block: nn.Module) -> _FusedBlock:
 def _folded(convolution: nn.Module, norm: nn.Module) -> _PairedLayer:
     """A convolution and the normalisation after it as one layer over windows, or one for each part."""
     if isinstance(convolution, SuitsConvolution):
-        assert isinstance(norm, SuitsNorm)
+        assert isinstance(norm, SuitsNorm | SuitsScale)
         return _PairedLayer(
             _folded_one(convolution.suits.weight.squeeze(2), norm.suits),
             _folded_one(convolution.honours.weight.squeeze(2), norm.honours),
@@ -261,23 +283,28 @@ def _folded(convolution: nn.Module, norm: nn.Module) -> _PairedLayer:
     return _PairedLayer(_folded_one(convolution.weight, norm), none)
 
 
-def _folded_one(weight: Tensor, norm: nn.BatchNorm1d | nn.BatchNorm2d) -> _Layer:
-    """``weight [outputs, inputs, taps]`` and the normalisation after it."""
+def _folded_one(weight: Tensor, norm: nn.BatchNorm1d | nn.BatchNorm2d | Scale) -> _Layer:
+    """``weight [outputs, inputs, taps]`` and the normalisation or scale after it."""
     scale = _scale(norm)
-    assert norm.running_mean is not None
-    scaled = weight * scale[:, None, None]
-    return _Layer(scaled.permute(2, 1, 0).reshape(-1, len(weight)), norm.bias - norm.running_mean * scale)
+    scaled = (weight * scale[:, None, None]).permute(2, 1, 0).reshape(-1, len(weight))
+    bias: Tensor = norm.bias
+    if isinstance(norm, nn.BatchNorm1d | nn.BatchNorm2d):
+        assert norm.running_mean is not None
+        bias = bias - norm.running_mean * scale
+    return _Layer(scaled, bias)
 
 
 def _scales(norm: nn.Module) -> tuple[Tensor, Tensor]:
     """What normalisation multiplies the columns of the suits and of the honours by."""
-    if isinstance(norm, SuitsNorm):
+    if isinstance(norm, SuitsNorm | SuitsScale):
         return _scale(norm.suits), _scale(norm.honours)
     assert isinstance(norm, nn.BatchNorm1d)
     return _scale(norm), _scale(norm)
 
 
-def _scale(norm: nn.BatchNorm1d | nn.BatchNorm2d) -> Tensor:
+def _scale(norm: nn.BatchNorm1d | nn.BatchNorm2d | Scale) -> Tensor:
+    if isinstance(norm, Scale):
+        return norm.weight
     assert norm.running_var is not None
     return norm.weight * torch.rsqrt(norm.running_var + norm.eps)
 

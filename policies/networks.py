@@ -12,7 +12,7 @@ Source: Suphx, arXiv:2003.13590, section 2.2, figures 4 and 5, table 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import msgspec
@@ -64,9 +64,13 @@ class SuitsArchitecture(Architecture, frozen=True, forbid_unknown_fields=True, t
 
     Attributes:
         by_suit: the first planes of the groups with one plane a suit, as `suit_planes` finds them.
+        squeeze: channels to which the planes are reduced before the first layer; 0 to leave them.
+        normalised: whether batch normalisation follows each convolution; if not, a learned scale and bias.
     """
 
     by_suit: tuple[int, ...] = ()
+    squeeze: int = 0
+    normalised: bool = True
 
 
 class HoseiArchitecture(Architecture, frozen=True, forbid_unknown_fields=True, tag="hosei"):
@@ -84,7 +88,7 @@ class _Layers(NamedTuple):
     """
 
     stem: Callable[[Any], nn.Module]
-    norm: Callable[[int], nn.Module]
+    norm: Callable[[Any], nn.Module]
     block: Callable[[Any, int], nn.Module]
     head: Callable[[Any], nn.Module]
     relu: Callable[[Any], Any]
@@ -100,7 +104,7 @@ def _suits_head(shape: Architecture) -> nn.Module:
 
 _RESIDUAL: Final = _Layers(
     lambda shape: residual.convolution(shape.planes, shape.width),
-    residual.norm,
+    lambda shape: residual.norm(shape.width),
     lambda shape, _: residual.ResidualBlock(shape.width),
     _residual_head,
     functional.relu,
@@ -109,22 +113,22 @@ _LAYERS: Final[Mapping[type[Architecture], _Layers]] = {
     Architecture: _RESIDUAL,
     PooledArchitecture: _RESIDUAL._replace(block=lambda shape, _: PooledBlock(shape.width)),
     SuitsArchitecture: _Layers(
-        lambda shape: suits.SuitsStem(shape.planes, shape.width, shape.by_suit),
-        suits.SuitsNorm,
-        lambda shape, _: suits.SuitsBlock(shape.width),
+        lambda shape: suits.SuitsStem(shape.planes, shape.width, shape.by_suit, shape.squeeze),
+        lambda shape: suits.norm(shape.width, normalised=shape.normalised),
+        lambda shape, _: suits.SuitsBlock(shape.width, normalised=shape.normalised),
         _suits_head,
         suits.relu,
     ),
     HoseiArchitecture: _Layers(
         lambda shape: hosei.HoseiStem(shape.planes, shape.width),
-        hosei.HoseiNorm,
+        lambda shape: hosei.HoseiNorm(shape.width),
         lambda _, number: hosei.HoseiLayer(number),
         lambda shape: hosei.HoseiHead(shape.width, shape.depth, shape.outputs),
         hosei.relu,
     ),
     HoseiBaseArchitecture: _Layers(
         lambda shape: hosei.BaseStem(shape.planes, shape.width),
-        hosei.image_norm,
+        lambda shape: hosei.image_norm(shape.width),
         lambda shape, _: hosei.BaseLayer(shape.width),
         lambda shape: hosei.BaseHead(shape.width, shape.depth, shape.outputs),
         functional.relu,
@@ -214,9 +218,9 @@ class Network(nn.Module):
         if min(architecture.planes, architecture.width, architecture.depth) < 1:
             raise ValueError(f"planes, width and depth must be at least 1: {architecture}")
         self.architecture = architecture
-        layers, width = _LAYERS[type(architecture)], architecture.width
+        layers = _LAYERS[type(architecture)]
         self.stem = layers.stem(architecture)
-        self.stem_norm = layers.norm(width)
+        self.stem_norm = layers.norm(architecture)
         self.tower = nn.Sequential(
             *(layers.block(architecture, number) for number in range(architecture.depth))
         )
@@ -236,13 +240,14 @@ class Network(nn.Module):
         return scores
 
 
-def is_plane_weight(name: str) -> bool:
-    """Whether a tensor of a network, by its name, has the input planes (or features) as its second axis.
+def plane_weights(names: Iterable[str]) -> set[str]:
+    """The tensors of a network, by name, whose second axis is the input planes (or features).
 
-    >>> [is_plane_weight(name) for name in ("stem.weight", "stem_norm.weight")]
-    [True, False]
+    >>> plane_weights(["stem.weight", "stem_norm.weight"])
+    {'stem.weight'}
     """
-    return name.startswith("stem.")
+    stem = {name for name in names if name.startswith("stem.")}
+    return {name for name in stem if name.startswith("stem.squeeze.")} or stem
 
 
 def as_input(planes: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
@@ -277,9 +282,9 @@ __all__ = [
     "TowerName",
     "architecture_of",
     "as_input",
-    "is_plane_weight",
     "outputs_of",
     "parameters_of",
+    "plane_weights",
     "suit_planes",
     "tower_named",
     "tower_of",

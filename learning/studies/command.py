@@ -13,11 +13,16 @@ from game.distribution import require
 from game.errors import ConfigError
 from learning.corpus.reader import Corpus
 from learning.runs.commit import current_commit
-from learning.studies import data, hosei, parts
+from learning.studies import data, hosei, parts, towers
 from learning.studies.study import Report, Study, StudyResult
 from learning.supervised.run import train
 
-STUDIES: Final[Mapping[str, Study]] = {"parts": parts.STUDY, "data": data.STUDY, "hosei": hosei.STUDY}
+STUDIES: Final[Mapping[str, Study]] = {
+    "parts": parts.STUDY,
+    "data": data.STUDY,
+    "towers": towers.STUDY,
+    "hosei": hosei.STUDY,
+}
 """All studies by name."""
 
 

@@ -10,7 +10,7 @@ from game.errors import CheckpointMismatch
 from learning.supervised.plan import TrainingPlan
 from policies.checkpoint import Checkpoint, network_of
 from policies.features.table import SETS
-from policies.networks import Architecture, Network, is_plane_weight, tower_of
+from policies.networks import Architecture, Network, plane_weights, tower_of
 
 _ADVICE = "choose the --tower, --preset and --features it was made with"
 
@@ -56,10 +56,11 @@ def _with_tower(network: Network, features: str, parent: Checkpoint) -> Network:
         for group in ours.groups
         if group in theirs.groups
     ]
+    seen = plane_weights(parent.tensors)
     for name, tensor in parent.tensors.items():
         if name.startswith(("tower.", "stem_norm.")):
             weights[name].copy_(tensor)
-        elif is_plane_weight(name):
+        elif name in seen:
             for here, there, count in shared:
                 weights[name][:, here : here + count] = tensor[:, there : there + count]
     return network

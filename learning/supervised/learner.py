@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from learning.runs.descent import Descent, backward
 from learning.supervised.plan import TrainingPlan
 from policies.features.table import SETS
-from policies.networks import Network, as_input, is_plane_weight
+from policies.networks import Network, as_input, plane_weights
 from policies.towers.dropout import reseed
 
 _LONGEST_GRADIENT: Final = 1.0
@@ -135,10 +135,10 @@ class Learner(Generic[SamplesT]):
         """The averaged weights, on the CPU; those for blanked groups are 0, so that play needs no mask."""
         tensors = {name: tensor.cpu() for name, tensor in self.average.state_dict().items()}
         kept = self._kept.cpu()
-        for name, tensor in tensors.items():
-            if is_plane_weight(name):
-                a_channel = kept.shape[1] // tensor.shape[1]  # planes; a group has whole channels
-                tensors[name] = tensor * kept[:, ::a_channel].view(1, -1, *(1,) * (tensor.ndim - 2))
+        for name in plane_weights(tensors):
+            tensor = tensors[name]
+            a_channel = kept.shape[1] // tensor.shape[1]  # planes; a group has whole channels
+            tensors[name] = tensor * kept[:, ::a_channel].view(1, -1, *(1,) * (tensor.ndim - 2))
         return tensors
 
     def state(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from game.errors import ConfigError
 from learning.corpus.layout import ROOMS, Room
@@ -16,6 +17,7 @@ from policies.features.table import HOSEI, LITE, LITE_CALL, SETS, looks_deep
 from policies.networks import (
     HOSEI_TOWERS,
     Architecture,
+    SuitsArchitecture,
     TowerName,
     architecture_of,
     outputs_of,
@@ -82,6 +84,8 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         tower: the network's tower.
         width: channels of the tower.
         depth: blocks of the tower.
+        squeeze: channels to which the tower `suits` reduces the planes first; 0 to leave them.
+        normalised: whether batch normalisation follows the convolutions of the tower `suits`.
         selection: the decisions to learn from.
         passes: passes over all of them.
         samples: maximum number of samples, 0 for no limit; the schedule ends there.
@@ -104,6 +108,8 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     tower: TowerName = "residual"
     width: int
     depth: int
+    squeeze: int = 0
+    normalised: bool = True
     selection: Selection = Selection()
     passes: float = 1.0
     samples: int = 0
@@ -126,7 +132,10 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     def architecture(self) -> Architecture:
         """What the network is built from."""
         outputs = outputs_of(self.model, self.tower)
-        return architecture_of(self.tower, self.features, outputs, self.width, self.depth)
+        shape = architecture_of(self.tower, self.features, outputs, self.width, self.depth)
+        if isinstance(shape, SuitsArchitecture):
+            return replace(shape, squeeze=self.squeeze, normalised=self.normalised)
+        return shape
 
     @property
     def deep(self) -> bool:

@@ -148,7 +148,12 @@ class _SupervisedRun:
                 "corpus": corpus.card["content_sha256"],
                 "parents": self.parents,
             },
-            added={"plan.tower": "residual", "plan.selection.decisions": 0},
+            added={
+                "plan.tower": "residual",
+                "plan.squeeze": 0,
+                "plan.normalised": True,
+                "plan.selection.decisions": 0,
+            },
         )
         self.plan, self.corpus, self.out, self.commit = plan, corpus, out, commit
         self.title, self.patience = str(plan.model), plan.patience

@@ -38,6 +38,7 @@ LARGEST_SIZE: Final = 1024
 
 _OWN_TURN: Final = (LITE, SUPHX)
 _CALLS: Final = (LITE_CALL, SUPHX_CALL)
+_MAY_BE_ZERO: Final = ("squeeze", "normalised")
 _SEAL: Final = "card_sha256"
 _SHORT: Final = 8
 _EXCERPT: Final = 80
@@ -204,8 +205,9 @@ def check_card(card: Card, model: Model, path: Path) -> None:
     if card.model != model:
         raise CheckpointMismatch(path, "model", f"{card.model!r}, expected {model!r}")
     for name, size in asdict(card.architecture).items():
-        if isinstance(size, int) and not 1 <= size <= LARGEST_SIZE:
-            raise CheckpointMismatch(path, f"architecture.{name}", f"{size} is not 1 to {LARGEST_SIZE}")
+        least = 0 if name in _MAY_BE_ZERO else 1
+        if isinstance(size, int) and not least <= size <= LARGEST_SIZE:
+            raise CheckpointMismatch(path, f"architecture.{name}", f"{size} is not {least} to {LARGEST_SIZE}")
     if isinstance(card.architecture, Architecture):
         _check_planes(card, card.architecture, path)
     elif model != "reward":
@@ -275,6 +277,9 @@ def _size(architecture: AnyArchitecture) -> str:
     if isinstance(architecture, Architecture):
         tower = tower_of(architecture)
         size = f"{architecture.width}×{architecture.depth}"
+        if isinstance(architecture, SuitsArchitecture):
+            size += f" squeezed to {architecture.squeeze}" if architecture.squeeze else ""
+            size += "" if architecture.normalised else " not normalised"
         return size if tower == "residual" else f"{tower} {size}"
     return "×".join(str(size) for size in asdict(architecture).values() if isinstance(size, int))
 

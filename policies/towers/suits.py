@@ -34,17 +34,22 @@ class SuitsStem(nn.Module):
         planes: number of input planes.
         width: channels of the tower.
         by_suit: the first plane of each group of three that has one plane a suit, m, p, s.
+        squeeze: channels to which the planes of each column are reduced first; 0 to leave them.
     """
 
-    def __init__(self, planes: int, width: int, by_suit: Sequence[int] = ()) -> None:
+    def __init__(self, planes: int, width: int, by_suit: Sequence[int] = (), squeeze: int = 0) -> None:
         super().__init__()
         self.by_suit = tuple(by_suit)
-        self.convolution = SuitsConvolution(planes, width)
+        self.squeeze = nn.Conv2d(planes, squeeze, 1, bias=False) if squeeze else None
+        self.convolution = SuitsConvolution(squeeze or planes, width)
 
     def forward(self, x: Tensor) -> Columns:
         """``[B, planes, 34]`` to the columns of ``width`` channels."""
-        scores: Columns = self.convolution(columns_of(x, self.by_suit))
-        return scores
+        columns = columns_of(x, self.by_suit)
+        if self.squeeze is not None:
+            columns = Columns(self.squeeze(columns.suits), self.squeeze(columns.honours))
+        first: Columns = self.convolution(columns)
+        return first
 
 
 class SuitsConvolution(nn.Module):
@@ -77,16 +82,62 @@ class SuitsNorm(nn.Module):
         return Columns(self.suits(x.suits), self.honours(x.honours))
 
 
-class SuitsBlock(nn.Module):
-    """Two convolutions with a skip connection; pooled context joins the first."""
+class SuitsScale(nn.Module):
+    """What replaces batch normalisation: a scale and a bias for each channel.
 
-    def __init__(self, width: int) -> None:
+    Args:
+        width: channels.
+        first: the first scale of each; 0 lets a block begin as the identity.
+    """
+
+    def __init__(self, width: int, first: float = 1.0) -> None:
+        super().__init__()
+        self.suits, self.honours = Scale(width, first), Scale(width, first)
+
+    def forward(self, x: Columns) -> Columns:
+        """Columns to columns of the same shape."""
+        return Columns(self.suits(x.suits), self.honours(x.honours))
+
+
+class Scale(nn.Module):
+    """A scale and a bias for each channel of an image."""
+
+    def __init__(self, width: int, first: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.full((width,), first))
+        self.bias = nn.Parameter(torch.zeros(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``[B, width, …]`` to the same shape."""
+        return x * self.weight[:, None, None] + self.bias[:, None, None]
+
+
+def norm(width: int, first: float = 1.0, *, normalised: bool = True) -> SuitsNorm | SuitsScale:
+    """What follows a convolution.
+
+    Args:
+        width: channels.
+        first: the first scale, if there is no normalisation.
+        normalised: whether batch normalisation follows.
+    """
+    return SuitsNorm(width) if normalised else SuitsScale(width, first)
+
+
+class SuitsBlock(nn.Module):
+    """Two convolutions with a skip connection; pooled context joins the first.
+
+    Args:
+        width: channels.
+        normalised: whether batch normalisation follows each.
+    """
+
+    def __init__(self, width: int, *, normalised: bool = True) -> None:
         super().__init__()
         self.first = SuitsConvolution(width, width)
         self.context = PooledContext(width)
-        self.first_norm = SuitsNorm(width)
+        self.first_norm = norm(width, normalised=normalised)
         self.second = SuitsConvolution(width, width)
-        self.second_norm = SuitsNorm(width)
+        self.second_norm = norm(width, 0.0, normalised=normalised)
 
     def forward(self, x: Columns) -> Columns:
         """Columns of ``width`` channels to the same shape."""

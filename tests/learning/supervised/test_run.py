@@ -31,7 +31,7 @@ from learning.supervised.plan import TrainingPlan, make_plan
 from learning.supervised.run import Parent, choice_of, parent_of, train
 from policies.checkpoint import load
 from policies.features.table import LITE, SETS
-from policies.networks import TowerName, is_plane_weight
+from policies.networks import TowerName, plane_weights
 from policies.slots import Slot
 from tests.learning.corpus.games import MODERN, texts, write_shard
 
@@ -256,7 +256,7 @@ def test_groups_left_out_do_not_count_in_play(corpus: Corpus, tmp_path: Path, to
     train(plan(tower=tower, samples=128, without=("LA3a", "G")), corpus, tmp_path, quiet=True)
     checkpoint = load(tmp_path, "discard")
     assert checkpoint.card.without == ("LA3a", "G")
-    stems = [tensor for name, tensor in checkpoint.tensors.items() if is_plane_weight(name)]
+    stems = [checkpoint.tensors[name] for name in plane_weights(checkpoint.tensors)]
     assert len(stems) == (2 if tower == "suits" else 1)
     chosen = SETS[LITE]
     for group, stem in itertools.product(chosen.groups, stems):
@@ -275,7 +275,7 @@ def test_a_run_goes_on_from_another_ones_weights(corpus: Corpus, tmp_path: Path)
     )
     assert second.parents == (first.tensors.sha256,)
     ours, theirs = load(tmp_path / "first", "discard").tensors, load(tmp_path / "second", "discard").tensors
-    for name in filter(is_plane_weight, ours):
+    for name in plane_weights(ours):
         assert torch.allclose(ours[name], theirs[name], atol=1e-5)
     with pytest.raises(CheckpointMismatch, match="architecture"):
         train(
@@ -303,7 +303,7 @@ def test_a_model_begins_with_the_tower_of_the_discards(
     for name in blocks:
         assert torch.allclose(ours[name], theirs[name], atol=1e-5)
     here, there = SETS[wanted.features].at("E"), SETS[LITE].at("E")
-    for name in filter(is_plane_weight, theirs):
+    for name in plane_weights(theirs):
         assert torch.allclose(ours[name][:, here : here + 36], theirs[name][:, there : there + 36], atol=1e-5)
     assert blocks
     assert all(tensor.abs().max() > 0 for name, tensor in ours.items() if name.startswith("head.narrow"))
