@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from policies import fused_kernels as kernels
 from policies.compute import Precision
 from policies.features.table import KINDS, ONE
-from policies.networks import Network, SuitsArchitecture
+from policies.networks import HOSEI_TOWERS, Network, SuitsArchitecture, tower_of
 from policies.towers.pooled import HONOURS, RANKS, SUITED, SUITS, PooledBlock, PooledContext
 from policies.towers.residual import NARROW, TAPS, DiscardHead, ResidualBlock, YesNoHead
 from policies.towers.suits import (
@@ -39,6 +39,11 @@ from policies.towers.suits import (
 _Floats: TypeAlias = NDArray[np.float32]
 
 _DTYPES: Final[dict[Precision, torch.dtype]] = {"fp32": torch.float32, "bf16": torch.bfloat16}
+
+
+def can_fuse(network: Network) -> bool:
+    """Whether a network's tower has a fused form; Hosei's have none."""
+    return tower_of(network.architecture) not in HOSEI_TOWERS
 
 
 class FusedNetwork:

@@ -37,8 +37,8 @@ from policies.faults import is_device_fault
 from policies.features.encode import Planes, encode
 from policies.features.permute import KIND_MAPS, SUIT_PERMUTATIONS, permute_planes
 from policies.features.table import KINDS, ONE, SETS, looks_deep
-from policies.fused import FusedNetwork
-from policies.networks import DISCARDS, YES, Network, SuitsArchitecture
+from policies.fused import FusedNetwork, can_fuse
+from policies.networks import DISCARDS, HOSEI_CHI, YES, Network, SuitsArchitecture
 from policies.slots import Question, Slot, Source
 
 log = structlog.get_logger(__name__)
@@ -93,12 +93,13 @@ class Model:
         blank = SETS[features].planes_of(without)
         self._alike = isinstance(network.architecture, SuitsArchitecture)
         self._network: Callable[[torch.Tensor], torch.Tensor]
-        if compute.device == "cpu":
+        if compute.device == "cpu" and can_fuse(network):
             self._network = FusedNetwork(network, blank, compute.precision)
-            self._least = _least_rows(self._network, network.architecture.planes, compute.rows)
         else:
             self._network = DeviceNetwork(network, blank, compute)
-            self._least = 1
+        self._least = 1
+        if compute.device == "cpu":
+            self._least = _least_rows(self._network, network.architecture.planes, compute.rows)
 
     def on_cpu(self) -> Model:
         """The same model on the CPU; nothing is read from the device it is on."""
@@ -128,7 +129,7 @@ class Model:
             averaging: number of suit permutations.
 
         Returns:
-            ``[N, 34]`` or ``[N, 2]`` logits.
+            ``[N, 34]``, ``[N, 4]`` or ``[N, 2]`` logits, as many as its architecture has outputs.
         """
         logits = np.empty((len(states), self._outputs), np.float32)
         for rows in _pieces(len(states), _ROWS_ENCODED):
@@ -167,6 +168,8 @@ class Model:
         logits = self._logits(permuted)
         if self._outputs == DISCARDS:
             logits = np.take_along_axis(logits, _COLUMNS[numbers], axis=1)
+        elif self._outputs == HOSEI_CHI:
+            logits = np.take_along_axis(logits, _RUNS[(numbers >= SUIT_PERMUTATIONS).astype(np.intp)], axis=1)
         mean: Logits = logits.reshape(len(planes), len(looks), self._outputs).mean(axis=1)
         return mean
 
@@ -242,6 +245,8 @@ class NetworkPolicy:
             raise ModelError(f"the {slot} model returned a number that is not finite")
         if slot is Slot.DISCARD:
             return _discards(questions, logits)
+        if logits.shape[1] == HOSEI_CHI:
+            return _runs(questions, logits)
         yes = iter(_yes(logits).tolist())
         if model.of_calls:
             return [[next(yes) for _ in question.options] for question in questions]
@@ -324,6 +329,18 @@ def _discards(questions: Sequence[Question], logits: Logits) -> list[list[float]
     return [share_out(share, question.options) for share, question in zip(shares, questions, strict=True)]
 
 
+def _runs(questions: Sequence[Question], logits: Logits) -> list[list[float]]:
+    """Probabilities of the candidates of a chi, from scores of none and of each place in the run."""
+    shares = chances(logits, np.ones(logits.shape, np.bool_)).tolist()
+    return [
+        [
+            share[1 + sum(own >> 2 < option.tile >> 2 for own in option.consumed)]
+            for option in question.options
+        ]
+        for question, share in zip(questions, shares, strict=True)
+    ]
+
+
 def _yes(logits: Logits) -> NDArray[np.float64]:
     """Softmax over no and yes, ``[N]``: the probability of yes."""
     ahead = logits[:, YES].astype(np.float64) - logits[:, 1 - YES]
@@ -334,7 +351,7 @@ def _pieces(count: int, size: int) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, count, size))
 
 
-def _least_rows(network: FusedNetwork, planes: int, rows: int) -> int:
+def _least_rows(network: Callable[[torch.Tensor], torch.Tensor], planes: int, rows: int) -> int:
     """The smallest divisor of `rows` whose multiples give the same bits as all of them, in any place."""
     if rows <= _FEWEST:
         return rows
@@ -351,5 +368,7 @@ def _least_rows(network: FusedNetwork, planes: int, rows: int) -> int:
     return next((least for least in divisors if all(map(agrees, range(least, rows, least)))), rows)
 
 
+_RUNS: Final = np.array([[0, 1, 2, 3], [0, 3, 2, 1]])
+"""The column of each score of Hosei's chi model, plain and mirrored."""
 _COLUMNS: Final = KIND_MAPS.astype(np.intp)
 """``[12, 34]``: the column of each kind's logit under each permutation."""

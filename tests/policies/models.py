@@ -9,9 +9,9 @@ from torch import nn
 
 from policies.checkpoint import Card, save
 from policies.compute import IN_PLAY, Compute
-from policies.features.table import LITE, LITE_CALL
+from policies.features.table import HOSEI, LITE, LITE_CALL
 from policies.inference import Averaging, Model, NetworkPolicy
-from policies.networks import DISCARDS, YES_NO, Network, TowerName, architecture_of
+from policies.networks import HOSEI_TOWERS, Network, TowerName, architecture_of, outputs_of
 from policies.slots import Slot
 from policies.towers.residual import YesNoHead
 from policies.towers.suits import SuitsYesNoHead
@@ -19,7 +19,9 @@ from policies.towers.suits import SuitsYesNoHead
 CALLS = (Slot.CHI, Slot.PON, Slot.KAN)
 
 
-def features_of(slot: Slot) -> str:
+def features_of(slot: Slot, tower: TowerName = "residual") -> str:
+    if tower in HOSEI_TOWERS:
+        return HOSEI
     return LITE_CALL if slot in CALLS else LITE
 
 
@@ -28,8 +30,8 @@ def a_network(
 ) -> Network:
     """A network like a trained one: no normalisation average is 0 or 1, and its answers differ."""
     torch.manual_seed(seed)
-    outputs = DISCARDS if slot is Slot.DISCARD else YES_NO
-    network = Network(architecture_of(tower, features_of(slot), outputs, width, depth)).eval()
+    shape = architecture_of(tower, features_of(slot, tower), outputs_of(slot, tower), width, depth)
+    network = Network(shape).eval()
     with torch.no_grad():
         for norm in network.modules():
             if isinstance(norm, nn.BatchNorm1d | nn.BatchNorm2d):
@@ -48,7 +50,8 @@ def a_policy(
     averaging: Averaging = 1, seed: int = 0, tower: TowerName = "residual", compute: Compute = IN_PLAY
 ) -> NetworkPolicy:
     models = {
-        slot: Model(a_network(slot, seed, tower=tower), features_of(slot), compute=compute) for slot in Slot
+        slot: Model(a_network(slot, seed, tower=tower), features_of(slot, tower), compute=compute)
+        for slot in Slot
     }
     return NetworkPolicy(models, averaging)
 
@@ -60,7 +63,7 @@ def save_models(folder: Path, seed: int = 0, tower: TowerName = "residual") -> P
         card = Card(
             model=slot.value,
             architecture=network.architecture,
-            features=features_of(slot),
+            features=features_of(slot, tower),
             metrics={"accuracy": 0.5},
         )
         save(folder, card, network.state_dict())

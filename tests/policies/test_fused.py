@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import pytest
 import torch
+from msgspec.structs import replace
 
 from policies.fused import FusedNetwork
-from policies.networks import TOWERS, TowerName, as_input
+from policies.networks import HOSEI_TOWERS, TOWERS, Network, TowerName, as_input
 from policies.slots import Slot
 from tests.policies.models import a_network
+
+FUSED = [tower for tower in TOWERS if tower not in HOSEI_TOWERS]
 
 
 def planes_of(count: int, planes: int) -> torch.Tensor:
@@ -16,7 +19,7 @@ def planes_of(count: int, planes: int) -> torch.Tensor:
     return values * (torch.rand(values.shape) < 0.2)
 
 
-@pytest.mark.parametrize("tower", TOWERS)
+@pytest.mark.parametrize("tower", FUSED)
 @pytest.mark.parametrize("slot", [Slot.DISCARD, Slot.PON])
 @pytest.mark.parametrize("count", [1, 2, 37])
 def test_a_fused_network_gives_the_same_logits(tower: TowerName, slot: Slot, count: int) -> None:
@@ -28,7 +31,7 @@ def test_a_fused_network_gives_the_same_logits(tower: TowerName, slot: Slot, cou
     torch.testing.assert_close(FusedNetwork(network)(planes), wanted, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("tower", TOWERS)
+@pytest.mark.parametrize("tower", FUSED)
 def test_bf16_rounds_the_logits_only_a_little(tower: TowerName) -> None:
     network = a_network(width=64, depth=6, tower=tower)
     planes = planes_of(16, network.architecture.planes)
@@ -39,7 +42,7 @@ def test_bf16_rounds_the_logits_only_a_little(tower: TowerName) -> None:
     assert off.std() < 0.04 * wanted.std()
 
 
-@pytest.mark.parametrize("tower", TOWERS)
+@pytest.mark.parametrize("tower", FUSED)
 def test_fusing_leaves_the_network_as_it_was(tower: TowerName) -> None:
     network = a_network(tower=tower)
     before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
@@ -50,7 +53,7 @@ def test_fusing_leaves_the_network_as_it_was(tower: TowerName) -> None:
     assert all(torch.equal(tensor, before[name]) for name, tensor in network.state_dict().items())
 
 
-@pytest.mark.parametrize("tower", TOWERS)
+@pytest.mark.parametrize("tower", FUSED)
 def test_numbers_that_are_not_finite_reach_the_logits(tower: TowerName) -> None:
     network = a_network(tower=tower)
     planes = planes_of(2, network.architecture.planes)
@@ -63,7 +66,7 @@ def test_numbers_that_are_not_finite_reach_the_logits(tower: TowerName) -> None:
     assert FusedNetwork(network)(planes).isfinite().all()
 
 
-@pytest.mark.parametrize("tower", TOWERS)
+@pytest.mark.parametrize("tower", FUSED)
 def test_blank_planes_count_for_nothing(tower: TowerName) -> None:
     network = a_network(tower=tower)
     planes = planes_of(3, network.architecture.planes)
@@ -72,4 +75,28 @@ def test_blank_planes_count_for_nothing(tower: TowerName) -> None:
     with torch.no_grad():
         wanted = network(as_input(emptied))
     assert not torch.allclose(FusedNetwork(network)(planes), wanted, atol=1e-3)
+    torch.testing.assert_close(FusedNetwork(network, (0, 100))(planes), wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"squeeze": 8}, {"normalised": False}, {"squeeze": 3, "normalised": False}]
+)
+@pytest.mark.parametrize("slot", [Slot.DISCARD, Slot.PON])
+def test_variants_of_suits_apart_give_the_same_logits(slot: Slot, changes: dict[str, int]) -> None:
+    shape = a_network(slot, width=16, depth=3, tower="suits").architecture
+    torch.manual_seed(3)
+    network = Network(replace(shape, **changes)).train()
+    for parameter in network.parameters():
+        if parameter.ndim == 1:
+            parameter.data.normal_(0.5, 0.3)
+    planes = planes_of(8, shape.planes)
+    with torch.no_grad():
+        network(as_input(planes))
+        wanted = network.eval()(as_input(planes))
+    assert wanted.std() > 0.01
+    torch.testing.assert_close(FusedNetwork(network)(planes), wanted, rtol=1e-5, atol=1e-5)
+    emptied = planes.clone()
+    emptied[:, [0, 100]] = 0
+    with torch.no_grad():
+        wanted = network(as_input(emptied))
     torch.testing.assert_close(FusedNetwork(network, (0, 100))(planes), wanted, rtol=1e-5, atol=1e-5)

@@ -17,11 +17,11 @@ from policies.compute import IN_PLAY, Compute
 from policies.decision import decide
 from policies.features.encode import encode
 from policies.features.permute import KIND_MAPS, permute_planes, permute_states, permute_tiles
-from policies.features.table import LITE, LITE_CALL, SETS
+from policies.features.table import HOSEI, LITE, LITE_CALL, SETS
 from policies.heuristic.player import HeuristicPolicy
 from policies.inference import Averaging, Model, NetworkPolicy, chances, load_policy, share_out
 from policies.known_hand import known_questions
-from policies.networks import TowerName, as_input
+from policies.networks import TOWERS, TowerName, as_input
 from policies.slots import Question, Slot
 from tests.policies.models import CALLS, a_network, a_policy, features_of, save_models
 
@@ -183,6 +183,33 @@ def test_the_average_is_of_the_logits_each_renamed_back() -> None:
     )
 
 
+def test_hosei_s_chi_has_a_share_for_each_run_and_one_for_none() -> None:
+    question = next(q for q in met_in_play(Slot.CHI, 60) if len(q.options) > 1)
+    network = a_network(Slot.CHI, tower="hosei")
+    states = np.array([question.record], ROUND_STATE)
+    planes = encode(states, question.player, HOSEI)
+    with torch.no_grad():
+        share = torch.softmax(network(as_input(torch.from_numpy(planes)))[0].double(), 0).tolist()
+    wanted = [
+        share[1 + sorted((option.tile, *option.consumed)).index(option.tile)] for option in question.options
+    ]
+    assert len(set(wanted)) == len(wanted)
+    (row,) = a_policy(tower="hosei").answer(Slot.CHI, [question])
+    assert row == pytest.approx(wanted, abs=1e-5)
+
+
+def test_a_mirrored_chi_swaps_hosei_s_runs() -> None:
+    question = next(q for q in met_in_play(Slot.CHI, 60) if len(q.options) > 1)
+    policy = a_policy(12, tower="hosei")
+    (row,) = policy.answer(Slot.CHI, [question])
+    record = permute_states(np.array([question.record], ROUND_STATE), 6)[0]
+    options = tuple(renamed(option, 6) for option in question.options)
+    again = Question(Slot.CHI, record, question.player, options, question.length)
+    assert np.ptp(row) > 0.005
+    # the mirrored indicator shows another dora
+    assert policy.answer(Slot.CHI, [again])[0] == pytest.approx(row, abs=1e-3)
+
+
 @pytest.mark.parametrize("slot", list(Slot))
 def test_with_suits_apart_one_look_does_not_know_one_suit_from_another(slot: Slot) -> None:
     question, policy = QUESTIONS[slot], a_policy(tower="suits")
@@ -245,8 +272,9 @@ def test_illegal_kinds_have_probability_zero() -> None:
 # --- whole games and files ---------------------------------------------------------------------------------
 
 
-def test_networks_play_a_whole_game_without_a_fallback() -> None:
-    table, policy = Table(seed=2, length="tonpuu"), a_policy()
+@pytest.mark.parametrize("tower", TOWERS)
+def test_networks_play_a_whole_game_without_a_fallback(tower: TowerName) -> None:
+    table, policy = Table(seed=2, length="tonpuu"), a_policy(tower=tower)
     sources = set()
     while not table.done:
         actions = {}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -72,7 +73,7 @@ def test_hosei_s_runs_are_those_of_the_paper_and_shorter_ones() -> None:
 
 
 def test_an_unknown_study_is_refused() -> None:
-    with pytest.raises(ConfigError, match="no study 'luck'; there are parts, data, hosei"):
+    with pytest.raises(ConfigError, match="no study 'luck'; there are parts, data, towers, hosei"):
         study_named("luck")
 
 
@@ -89,6 +90,28 @@ def test_the_command_prints_a_table_and_draws(
     assert (tmp_path / "data" / PLOT_FILE).read_text().startswith("<?xml")
     again = CliRunner().invoke(cli.app, [*args, "--json"])
     assert [each["name"] for each in json.loads(again.stdout)] == ["one", "two"]
+
+
+def test_the_study_of_towers_prices_each_run(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def plan(**changes: Any) -> TrainingPlan:
+        return make_plan(
+            "discard", precision="fp32", samples=64, batch_size=64, validation_rows=99, **changes
+        )
+
+    plans = {"wide": plan(width=64, depth=8), "narrow": plan(width=4, depth=1, tower="residual")}
+    monkeypatch.setitem(STUDIES, "towers", STUDIES["towers"]._replace(plans=lambda _: plans))  # type: ignore[arg-type]
+    args = ["train", "study", "towers", "--corpus", str(folder), "--out", str(tmp_path)]
+    result = CliRunner().invoke(cli.app, args)
+    assert result.exit_code == 0, result.output
+    assert "| run | top-1 | loss | µs a position | training samples/s |" in result.stdout
+    prices = {
+        cells[1].strip(): float(cells[4])
+        for cells in (line.split("|") for line in result.stdout.splitlines())
+        if len(cells) == 7 and cells[1].strip() in plans
+    }
+    assert prices["wide"] > 2 * prices["narrow"] > 0
 
 
 def test_hosei_s_comparison_from_the_command_line(
