@@ -30,7 +30,7 @@ from policies.checkpoint import (
 from policies.checkpoint.architectures import NETWORKS, shapes_of
 from policies.checkpoint.files import reader_of
 from policies.features.table import LITE, LITE_CALL, SETS
-from policies.networks import TOWERS, Architecture, Network, PooledArchitecture, SuitsArchitecture, TowerName
+from policies.networks import Architecture, Network, PooledArchitecture, SuitsArchitecture
 from policies.reward import INPUTS, RewardArchitecture, RewardNetwork
 from policies.slots import Slot
 from tests.policies.saved import forge, forge_card, saved, small_card, weights
@@ -342,13 +342,15 @@ def test_a_card_that_does_not_fit_is_refused_by_its_field(tmp_path: Path, card: 
     assert (caught.value.file, caught.value.field) == (path, field)
 
 
-@pytest.mark.parametrize("tower", TOWERS)
-def test_weights_of_another_tower_are_refused(tmp_path: Path, tower: TowerName) -> None:
-    shape = {"residual": _DISCARD, "pooled": _POOLED, "suits": _SUITS}
-    for other in set(TOWERS) - {tower}:
+_SHAPES = {"residual": _DISCARD, "pooled": _POOLED, "suits": _SUITS}
+
+
+@pytest.mark.parametrize("tower", _SHAPES)
+def test_weights_of_another_tower_are_refused(tmp_path: Path, tower: str) -> None:
+    for other in _SHAPES.keys() - {tower}:
         with pytest.raises(CheckpointError):
-            save(tmp_path, shape[tower], weights(shape[other]))
-    save(tmp_path, shape[tower], weights(shape[tower]))
+            save(tmp_path, _SHAPES[tower], weights(_SHAPES[other]))
+    save(tmp_path, _SHAPES[tower], weights(_SHAPES[tower]))
     assert describe(load(tmp_path, "discard").card).startswith(
         "discard 2×1" if tower == "residual" else f"discard {tower} 2×1"
     )
