@@ -26,7 +26,7 @@ from policies.networks import HOSEI_TOWERS, Network, SuitsArchitecture, tower_of
 from policies.towers.pooled import HONOURS, RANKS, SUITED, SUITS, PooledBlock, PooledContext
 from policies.towers.residual import NARROW, TAPS, DiscardHead, ResidualBlock, YesNoHead
 from policies.towers.suits import (
-    Scale,
+    ChannelScale,
     SuitsBlock,
     SuitsConvolution,
     SuitsDiscardHead,
@@ -288,7 +288,7 @@ def _folded(convolution: nn.Module, norm: nn.Module) -> _PairedLayer:
     return _PairedLayer(_folded_one(convolution.weight, norm), none)
 
 
-def _folded_one(weight: Tensor, norm: nn.BatchNorm1d | nn.BatchNorm2d | Scale) -> _Layer:
+def _folded_one(weight: Tensor, norm: nn.BatchNorm1d | nn.BatchNorm2d | ChannelScale) -> _Layer:
     """``weight [outputs, inputs, taps]`` and the normalisation or scale after it."""
     scale = _scale(norm)
     scaled = (weight * scale[:, None, None]).permute(2, 1, 0).reshape(-1, len(weight))
@@ -307,8 +307,8 @@ def _scales(norm: nn.Module) -> tuple[Tensor, Tensor]:
     return _scale(norm), _scale(norm)
 
 
-def _scale(norm: nn.BatchNorm1d | nn.BatchNorm2d | Scale) -> Tensor:
-    if isinstance(norm, Scale):
+def _scale(norm: nn.BatchNorm1d | nn.BatchNorm2d | ChannelScale) -> Tensor:
+    if isinstance(norm, ChannelScale):
         return norm.weight
     assert norm.running_var is not None
     return norm.weight * torch.rsqrt(norm.running_var + norm.eps)

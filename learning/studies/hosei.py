@@ -97,7 +97,7 @@ _LETTERS: Final = [f"{rank}{suit}" for suit in "mps" for rank in range(1, 10)] +
 ]
 
 
-class Answers(NamedTuple):
+class AnswerCounts(NamedTuple):
     """What a network answers to the test.
 
     Attributes:
@@ -132,7 +132,7 @@ def test_batches(corpus: Corpus, features: str, rows: int = TEST_ROWS) -> list[B
 
 
 @torch.no_grad()
-def answers_of(network: torch.nn.Module, batches: Sequence[Batch]) -> Answers:
+def answers_of(network: torch.nn.Module, batches: Sequence[Batch]) -> AnswerCounts:
     """Ask a network for the discards of a test."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network = network.to(device)
@@ -145,7 +145,7 @@ def answers_of(network: torch.nn.Module, batches: Sequence[Batch]) -> Answers:
         right += hits.sum(0).numpy()
         true += np.bincount(batch.labels.numpy(), minlength=KINDS)
         predicted += np.bincount(chosen[:, 0].numpy(), minlength=KINDS)
-    return Answers(right / max(1, int(true.sum())), true, predicted)
+    return AnswerCounts(right / max(1, int(true.sum())), true, predicted)
 
 
 def _plans(seed: int) -> dict[str, TrainingPlan]:

@@ -92,14 +92,14 @@ class SuitsScale(nn.Module):
 
     def __init__(self, width: int, first: float = 1.0) -> None:
         super().__init__()
-        self.suits, self.honours = Scale(width, first), Scale(width, first)
+        self.suits, self.honours = ChannelScale(width, first), ChannelScale(width, first)
 
     def forward(self, x: Columns) -> Columns:
         """Columns to columns of the same shape."""
         return Columns(self.suits(x.suits), self.honours(x.honours))
 
 
-class Scale(nn.Module):
+class ChannelScale(nn.Module):
     """A scale and a bias for each channel of an image."""
 
     def __init__(self, width: int, first: float) -> None:
