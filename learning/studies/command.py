@@ -7,10 +7,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from game.distribution import require
 from game.errors import ConfigError
+from game.reports import write_json
 from learning.corpus.reader import Corpus
 from learning.runs.commit import current_commit
 from learning.studies import data, hosei, parts, towers
@@ -68,7 +67,7 @@ def run_study(
 def print_study(report: Report, *, as_json: bool) -> int:
     """Print a study as JSON or as Markdown tables; return the exit code."""
     if as_json:
-        print(msgspec.json.encode(report.results).decode())
+        write_json(report.results)
         return 0
     first = report.results[0].card.metrics["accuracy"]
     print("| run | samples seen | validation top-1 | difference | loss | minutes |")

@@ -15,6 +15,7 @@ import msgspec
 import torch
 
 from game.errors import ReplayError
+from game.reports import write_json
 from learning.corpus.reader import Corpus
 from learning.samples.loader import Batch, Loader
 from learning.supervised.first_weights import first_network
@@ -130,7 +131,7 @@ def bench_training(plan: TrainingPlan, folder: Path, *, seconds: float = 10.0) -
 def print_training(result: TrainingBench, *, as_json: bool) -> int:
     """Print the figures as text or JSON; return the exit code."""
     if as_json:
-        print(msgspec.json.encode(result).decode())
+        write_json(result)
         return 0
     print(f"{result.machine}; {result.device}")
     print(f"{result.model} {result.network} on {result.features}")
