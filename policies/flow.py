@@ -24,7 +24,12 @@ from policies.winning import should_win
 Step: TypeAlias = Literal["win", "nine_terminals", "kan", "riichi", "discard", "call", "forced"]
 
 _YES: Final = 0.5
-_WINS: Final = (ActionKind.TSUMO, ActionKind.RON)
+_WINS: Final = frozenset((ActionKind.TSUMO, ActionKind.RON))
+_TURN_STEPS: Final[tuple[tuple[Slot, Step, tuple[ActionKind, ...]], ...]] = (
+    (Slot.KAN, "kan", (ActionKind.ANKAN, ActionKind.KAKAN)),
+    (Slot.RIICHI, "riichi", (ActionKind.RIICHI,)),
+    (Slot.DISCARD, "discard", (ActionKind.DISCARD,)),
+)
 _CALL_SLOTS: Final = {
     ActionKind.CHI: Slot.CHI,
     ActionKind.PON: Slot.PON,
@@ -83,6 +88,8 @@ Pick: TypeAlias = Callable[[Sequence[SlotAnswer]], Action | None]
 None is "no" to all of them, which no discard slot may be told.
 """
 Flow: TypeAlias = Generator[Question, Sequence[float], Verdict]
+_ByKind: TypeAlias = dict[ActionKind, list[Action]]
+"""Legal actions by their kind, in their order."""
 Row: TypeAlias = Sequence[float] | Exception
 """One answer, or what went wrong with it."""
 Answer: TypeAlias = Callable[[Slot, Sequence[Question]], Sequence[Sequence[float]]]
@@ -112,32 +119,26 @@ def flow(observation: Observation, pick: Pick = most_likely) -> Flow:
         raise IllegalActionError("no legal action")
     if len(legal) == 1:
         return Verdict(legal[0], "forced", by_slot=False)
-    for action in legal:
-        if action.kind in _WINS and should_win(
-            observation.record, observation.player, action, observation.length
-        ):
-            return Verdict(action, "win", by_slot=False)
-    rest = tuple(action for action in legal if action.kind not in _WINS)
-    if not rest:  # a win that must not be declared, and no alternative
+    by_kind = _by_kind(legal)
+    for kind in _WINS & by_kind.keys():
+        for action in by_kind[kind]:
+            if should_win(observation.record, observation.player, action, observation.length):
+                return Verdict(action, "win", by_slot=False)
+    if by_kind.keys() <= _WINS:  # a win that must not be declared, and no alternative
         return Verdict(legal[0], "forced", by_slot=False)
-    verdict = yield from (_claim if PASS in rest else _turn)(observation, rest, pick)
+    verdict = yield from (_claim if ActionKind.PASS in by_kind else _turn)(observation, by_kind, pick)
     if verdict.action not in legal:
         raise IllegalActionError(f"{verdict.action} is not among the legal actions")
     return verdict
 
 
-def _turn(observation: Observation, legal: tuple[Action, ...], pick: Pick) -> Flow:
-    abort = _of_kind(legal, ActionKind.NINE_TERMINALS)
+def _turn(observation: Observation, legal: _ByKind, pick: Pick) -> Flow:
+    abort = legal.get(ActionKind.NINE_TERMINALS)
     if abort and should_abort(observation.record, observation.player, observation.length):
         return Verdict(abort[0], "nine_terminals", by_slot=False)
     answers: list[SlotAnswer] = []
-    steps: tuple[tuple[Slot, Step, tuple[ActionKind, ...]], ...] = (
-        (Slot.KAN, "kan", (ActionKind.ANKAN, ActionKind.KAKAN)),
-        (Slot.RIICHI, "riichi", (ActionKind.RIICHI,)),
-        (Slot.DISCARD, "discard", (ActionKind.DISCARD,)),
-    )
-    for slot, step, kinds in steps:
-        options = _of_kind(legal, *kinds)
+    for slot, step, kinds in _TURN_STEPS:
+        options = tuple(action for kind in kinds for action in legal.get(kind, ()))
         if not options:
             continue
         answers.append((yield from _ask(observation, slot, options)))
@@ -147,19 +148,22 @@ def _turn(observation: Observation, legal: tuple[Action, ...], pick: Pick) -> Fl
     raise IllegalActionError("no discard among the legal actions, or none was picked")
 
 
-def _claim(observation: Observation, legal: tuple[Action, ...], pick: Pick) -> Flow:
+def _claim(observation: Observation, legal: _ByKind, pick: Pick) -> Flow:
     answers: list[SlotAnswer] = []
     for kind, slot in _CALL_SLOTS.items():
-        options = _of_kind(legal, kind)
+        options = legal.get(kind)
         if options:
-            answers.append((yield from _ask(observation, slot, options)))
+            answers.append((yield from _ask(observation, slot, tuple(options))))
     picked = pick(answers) if answers else None
     action = PASS if picked is None else picked
     return Verdict(action, "call", by_slot=True, answers=tuple(answers))
 
 
-def _of_kind(legal: tuple[Action, ...], *kinds: ActionKind) -> tuple[Action, ...]:
-    return tuple(action for action in legal if action.kind in kinds)
+def _by_kind(legal: Sequence[Action]) -> _ByKind:
+    found: _ByKind = {}
+    for action in legal:
+        found.setdefault(action.kind, []).append(action)
+    return found
 
 
 def _ask(

@@ -88,10 +88,11 @@ def read_row(question: Question, answer: Sequence[float]) -> list[float]:
         raise ModelError(f"{question.slot} slot: found {answer!r:.80}, expected a row of numbers") from None
     if len(row) != len(question.options):
         raise ModelError(f"{question.slot} slot: {len(row)} numbers for {len(question.options)} options")
-    if not all(math.isfinite(p) for p in row):
+    total = sum(row)  # finite only if each is
+    if not math.isfinite(total):
         raise ModelError(f"{question.slot} slot: a probability is not finite")
-    if not all(0.0 <= p <= 1.0 + _SUM_TOLERANCE for p in row):
+    if row and not (min(row) >= 0.0 and max(row) <= 1.0 + _SUM_TOLERANCE):
         raise ModelError(f"{question.slot} slot: a probability is outside 0-1")
-    if question.slot is Slot.DISCARD and abs(sum(row) - 1.0) > _SUM_TOLERANCE:
-        raise ModelError(f"discard slot: the probabilities add up to {sum(row):.3f}")
+    if question.slot is Slot.DISCARD and abs(total - 1.0) > _SUM_TOLERANCE:
+        raise ModelError(f"discard slot: the probabilities add up to {total:.3f}")
     return row
