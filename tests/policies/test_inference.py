@@ -283,7 +283,7 @@ def test_networks_play_a_whole_game_without_a_fallback(tower: TowerName) -> None
             sources.add(decision.source)
             actions[player] = decision.action
         table.step(actions)
-    assert sources == {"model", "rule"}
+    assert {"model"} <= sources <= {"model", "rule"}
 
 
 def test_the_policy_of_a_folder_answers_as_the_networks_saved_there(tmp_path: Path) -> None:
