@@ -64,8 +64,9 @@ class FusedNetwork:
         self._by_suit = np.array(by_suit, np.int64)
         dtype, width = _DTYPES[precision], network.architecture.width
         with torch.inference_mode():
-            stem = _stem(network, blank)
-            self._squeeze = squeeze.to(dtype) if (squeeze := _squeeze(network, blank)) else None
+            squeeze = _squeeze(network, blank)
+            self._squeeze = squeeze.to(dtype) if squeeze is not None else None
+            stem = _stem(network, blank, squeezed=squeeze is not None)
             self._stem = _PairedLayer(
                 # [3 * planes, width] becomes [planes, 3 * width]: shifted after the product, not before
                 _Layer(
@@ -241,11 +242,11 @@ def _empty(*shape: int) -> _Floats:
     return np.empty(shape, np.float32)
 
 
-def _stem(network: Network, blank: Sequence[int]) -> _PairedLayer:
-    """The first layer over planes in which 255 stands for 1."""
+def _stem(network: Network, blank: Sequence[int], *, squeezed: bool) -> _PairedLayer:
+    """The first layer, over planes in which 255 stands for 1 or over what they were squeezed to."""
     convolution = network.stem.convolution if isinstance(network.stem, SuitsStem) else network.stem
     folded, planes = _folded(convolution, network.stem_norm), network.architecture.planes
-    if _squeeze(network, blank) is not None:
+    if squeezed:
         return folded
     layers = []
     for layer in folded:

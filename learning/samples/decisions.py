@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learning.samples.positions import Positions
+from policies.features.permute import SUIT_PERMUTATIONS
 from policies.slots import Slot
 
 _CALLED, _OWN = 1, slice(2, 4)
 """Columns of `Positions.calls`: the called tile, and the tiles of the hand that join it in a run."""
 _RUN: Final = 3
-_FIRST_MIRRORED: Final = 6
-"""From this number on, permutations mirror 1 and 9."""
 
 
 def by_decision(found: Positions, slot: Slot) -> Positions:
@@ -36,7 +35,7 @@ def by_decision(found: Positions, slot: Slot) -> Positions:
 
 def mirrored_runs(labels: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[Any]:
     """The labels of chi after permutations of the tiles: in a mirrored run the lowest tile is the highest."""
-    swapped = (numbers >= _FIRST_MIRRORED) & (labels > 0)
+    swapped = (numbers >= SUIT_PERMUTATIONS) & (labels > 0)
     return np.where(swapped, _RUN + 1 - labels, labels)
 
 
