@@ -128,7 +128,7 @@ _LAYERS: Final[Mapping[type[Architecture], _Layers]] = {
     ),
     HoseiBaseArchitecture: _Layers(
         lambda shape: hosei.BaseStem(shape.planes, shape.width),
-        lambda shape: hosei.image_norm(shape.width),
+        lambda shape: residual.image_norm(shape.width),
         lambda shape, _: hosei.BaseLayer(shape.width),
         lambda shape: hosei.BaseHead(shape.width, shape.depth, shape.outputs),
         functional.relu,

@@ -27,7 +27,7 @@ from torch.nn import functional
 from policies.features.table import COPIES, KINDS
 from policies.towers.dropout import Dropout
 from policies.towers.pooled import HONOURS, RANKS, SUITED, SUITS
-from policies.towers.residual import norm
+from policies.towers.residual import image_norm, norm
 
 FILTERS: Final = 50
 """Filters of the layers after the first."""
@@ -213,10 +213,3 @@ class _Joined(nn.Module):
 def relu(x: Images) -> Images:
     """The images, negative values set to 0."""
     return Images(functional.relu(x.suits), functional.relu(x.honours))
-
-
-def image_norm(width: int) -> nn.BatchNorm2d:
-    """Batch normalisation of the channels of images."""
-    layer = nn.BatchNorm2d(width)
-    layer.num_batches_tracked = None  # only averages without momentum use the batch count
-    return layer

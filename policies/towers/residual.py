@@ -36,6 +36,13 @@ def norm(width: int) -> nn.BatchNorm1d:
     return layer
 
 
+def image_norm(width: int) -> nn.BatchNorm2d:
+    """Batch normalisation of an image's channels."""
+    layer = nn.BatchNorm2d(width)
+    layer.num_batches_tracked = None  # only averages without momentum use the batch count
+    return layer
+
+
 class ResidualBlock(nn.Module):
     """Two convolutions with a skip connection."""
 

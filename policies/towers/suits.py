@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from policies.towers.pooled import HONOURS, RANKS, SUITED, SUITS, Context, PooledContext
-from policies.towers.residual import HIDDEN, NARROW, TAPS, YES_NO
+from policies.towers.residual import HIDDEN, NARROW, TAPS, YES_NO, image_norm
 
 
 class Columns(NamedTuple):
@@ -73,9 +73,7 @@ class SuitsNorm(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.suits, self.honours = nn.BatchNorm2d(width), nn.BatchNorm2d(width)
-        for layer in (self.suits, self.honours):
-            layer.num_batches_tracked = None  # only averages without momentum use the batch count
+        self.suits, self.honours = image_norm(width), image_norm(width)
 
     def forward(self, x: Columns) -> Columns:
         """Columns to columns of the same shape."""
