@@ -1,0 +1,18 @@
+"""What `learning.runs.learner` must know of a network that learns from play."""
+
+from __future__ import annotations
+
+import msgspec
+
+from policies.compute import Precision
+
+
+class LearnerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """See `learning.runs.learner.LearnerPlan`."""
+
+    features: str
+    without: tuple[str, ...] = ()
+    weight_decay: float = 0.0
+    averaging: float = 0.99
+    seed: int = 0
+    precision: Precision = "fp32"
