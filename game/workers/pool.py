@@ -142,7 +142,7 @@ def results(
         pool.close()
 
 
-class _Member(msgspec.Struct, Generic[T]):
+class _PoolMember(msgspec.Struct, Generic[T]):
     """A worker: its process, its task, and whether it is ready and waits for one."""
 
     process: SpawnProcess
@@ -157,7 +157,7 @@ class _ProcessPool(Generic[S, T, R]):
         self._prepare = prepare
         self._setup = setup
         self._tasks: TaskQueue[T] = TaskQueue(tasks)
-        self._members: dict[Connection, _Member[T]] = {}
+        self._members: dict[Connection, _PoolMember[T]] = {}
 
     @property
     def busy(self) -> bool:
@@ -174,7 +174,7 @@ class _ProcessPool(Generic[S, T, R]):
         with _single_threaded():
             process.start()
         theirs.close()
-        self._members[ours] = _Member(process, self._tasks.take())
+        self._members[ours] = _PoolMember(process, self._tasks.take())
 
     def listen(self, timeout: float | None) -> Iterator[tuple[T, R | Done]]:
         """Hear what the workers say, and give the free ones what there is to do.

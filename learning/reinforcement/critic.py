@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from learning.reinforcement.settings import LearnerSettings
+from learning.reinforcement.settings import ROWS_LEARNED, LearnerSettings
 from learning.runs.learner import Learner
 from policies.networks import YES, YES_NO, Network, architecture_of
 
@@ -43,9 +44,13 @@ class Critic:
 
     def __init__(self, features: str, *, width: int, depth: int, seed: int, threads: int) -> None:
         torch.manual_seed(seed)
-        network = Network(architecture_of("suits", features, YES_NO, width, depth))
+        shape = architecture_of("suits", features, YES_NO, width, depth)
+        # positions of a block resemble each other, so there is no batch to normalise over
+        network = Network(msgspec.structs.replace(shape, normalised=False))
         settings = LearnerSettings(features=features, seed=seed, averaging=0.98, weight_decay=1e-3)
-        self._learner: Learner[CriticBatch] = Learner(network, settings, threads, loss=_loss)
+        self._learner: Learner[CriticBatch] = Learner(
+            network, settings, threads, loss=_loss, frozen=True, rows=ROWS_LEARNED
+        )
 
     def close(self) -> None:
         """Stop the threads."""

@@ -18,7 +18,7 @@ from torch import Tensor
 from game.settlement import LAST_ROUND
 from learning.reinforcement.critic import Critic, CriticBatch
 from learning.reinforcement.plan import ReinforcementPlan
-from learning.reinforcement.settings import LearnerSettings
+from learning.reinforcement.settings import ROWS_LEARNED, LearnerSettings
 from learning.runs.learner import Learner
 from policies.checkpoint import Card
 from policies.compute import Compute
@@ -88,7 +88,9 @@ class PolicyLearner:
             seed=plan.seed,
             precision=plan.precision,
         )
-        self.learner: Learner[PolicyBatch] = Learner(network, settings, threads, loss=self._loss, frozen=True)
+        self.learner: Learner[PolicyBatch] = Learner(
+            network, settings, threads, loss=self._loss, frozen=True, rows=ROWS_LEARNED
+        )
         self.critic = (
             Critic(
                 self._features,

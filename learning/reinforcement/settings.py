@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from policies.compute import Precision
+
+ROWS_LEARNED: Final = 512
+"""Decisions whose layers are in memory at once: more are no faster."""
 
 
 class LearnerSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -74,6 +74,8 @@ class Learner(Generic[SamplesT]):
         loss: the mean loss of a batch, from the network's scores of it; called by several threads at once,
             each with a part of the batch.
         frozen: normalise with the averages that the network has, as it does in play, and keep them.
+        rows: samples whose layers are in memory at once in a thread; a larger batch is divided, which only a
+            frozen network can be given. 0 for no limit.
 
     Attributes:
         network: the weights of the last step.
@@ -89,9 +91,11 @@ class Learner(Generic[SamplesT]):
         *,
         loss: Callable[[Tensor, SamplesT], Tensor],
         frozen: bool = False,
+        rows: int = 0,
     ) -> None:
         self.plan = plan
         self._loss = loss
+        self._rows = rows
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.threads = threads if self.device.type == "cpu" else 1
         self.network = network.to(self.device).train(not frozen)
@@ -138,7 +142,11 @@ class Learner(Generic[SamplesT]):
     def _learn(self, network: Network, part: SamplesT, share: float) -> float:
         """Leave the gradients of part of a batch in a network; return its share of the loss."""
         network.zero_grad(set_to_none=True)
-        return backward(self._loss(self._scores_of(network, part), part) * share)
+        size, loss = len(part.planes), 0.0
+        for piece in _divided(part, -(-size // self._rows) if self._rows else 1):
+            here = share * len(piece.planes) / size
+            loss += backward(self._loss(self._scores_of(network, piece), piece) * here)
+        return loss
 
     @torch.no_grad()
     def _spread_statistics(self) -> None:
