@@ -75,6 +75,8 @@ class Trajectory(msgspec.Struct, frozen=True):
 class Recorder:
     """A chooser that draws its discards from a policy's probabilities, and remembers them.
 
+    Take each game as the rollout yields it: once the rollout is closed, everything is forgotten.
+
     Args:
         policy: fills the five slots.
         temperature: of the draws; see `policies.sampling.distribution_of`.
@@ -99,7 +101,7 @@ class Recorder:
         return choices
 
     def close(self, times: Times) -> None:
-        """Forget the games that were not finished; see `policies.rollout.Chooser`."""
+        """Forget all games; see `policies.rollout.Chooser`."""
         self._games.clear()
 
     def take(self, game: FinishedGame) -> Trajectory:

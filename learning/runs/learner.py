@@ -151,8 +151,9 @@ class Learner(Generic[SamplesT]):
     @torch.no_grad()
     def _spread_statistics(self) -> None:
         """Copy the network's running averages of normalisation to the copies."""
-        for twin in self._copies[1:]:
-            torch._foreach_copy_(list(twin.buffers()), list(self.network.buffers()))
+        if statistics := list(self.network.buffers()):  # a network without normalisation has none
+            for twin in self._copies[1:]:
+                torch._foreach_copy_(list(twin.buffers()), statistics)
 
     @torch.no_grad()
     def _gather(self, used: int) -> None:
@@ -160,8 +161,10 @@ class Learner(Generic[SamplesT]):
         ours, statistics = _gradients(self.network), list(self.network.buffers())
         for twin in self._copies[1:used]:
             torch._foreach_add_(ours, _gradients(twin))
-            torch._foreach_add_(statistics, list(twin.buffers()))
-        torch._foreach_div_(statistics, used)
+            if statistics:
+                torch._foreach_add_(statistics, list(twin.buffers()))
+        if statistics:
+            torch._foreach_div_(statistics, used)
 
     @torch.no_grad()
     def scores(self, batch: SamplesT) -> Tensor:

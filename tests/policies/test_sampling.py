@@ -14,7 +14,7 @@ from policies.flow import SlotAnswer, most_likely
 from policies.rollout import FinishedGame, PolicyChooser, Request, Rollout, Seating
 from policies.sampling import distribution_of, drawing, place_at, uniform
 from policies.slots import Slot
-from tests.policies.models import a_policy
+from tests.policies.fakes import Undecided
 
 CHI = Action(ActionKind.CHI, 4, (8, 12))
 PON = Action(ActionKind.PON, 4, (5, 6))
@@ -56,7 +56,7 @@ def test_what_has_no_probability_is_never_drawn() -> None:
 def played(
     *, together: int, stream: int = 0, slots: tuple[Slot, ...] = (Slot.DISCARD,)
 ) -> list[FinishedGame]:
-    chooser = PolicyChooser(a_policy(), drawing(slots, stream=stream))
+    chooser = PolicyChooser(Undecided(), drawing(slots, stream=stream))
     run = Rollout([chooser], tables=together, length="tonpuu")
     games = run.play(Seating(number, 50 + number % 2, (0, 0, 0, 0)) for number in (0, 1, 3))
     return sorted(games, key=lambda game: game.seating.number)
@@ -92,10 +92,10 @@ def test_draws_follow_the_probabilities() -> None:
                     expected, variance = expected + first, variance + first * (1 - first)
             return choices
 
-    run = Rollout([Counting(a_policy(), drawing())], length="tonpuu")
-    for _ in run.play(Seating(number, number, (0, 0, 0, 0)) for number in range(2)):
+    run = Rollout([Counting(Undecided(), drawing())], length="tonpuu")
+    for _ in run.play(Seating(number, number, (0, 0, 0, 0)) for number in range(3)):
         pass
-    assert variance > 50
+    assert variance > 100
     assert abs(seen["first"] - expected) < 4 * variance**0.5
 
 
