@@ -36,8 +36,9 @@ from policies.device import DeviceNetwork
 from policies.faults import is_device_fault
 from policies.features.encode import Planes, encode
 from policies.features.permute import KIND_MAPS, SUIT_PERMUTATIONS, permute_planes
-from policies.features.table import KINDS, ONE, SETS, looks_deep
+from policies.features.table import GUIDED, KINDS, ONE, SETS, looks_deep
 from policies.fused import FusedNetwork, can_fuse
+from policies.guidance import HiddenPart, drop_hidden, hidden_part
 from policies.networks import DISCARDS, HOSEI_CHI, YES, Network, SuitsArchitecture
 from policies.slots import Question, Slot, Source
 
@@ -76,6 +77,7 @@ class Model:
         features: its feature set.
         without: groups of the set that are left blank.
         compute: how it computes.
+        gamma: of a guided network, the share of what is hidden that it is shown (`policies.guidance`).
     """
 
     def __init__(
@@ -84,8 +86,10 @@ class Model:
         features: str,
         without: Sequence[str] = (),
         compute: Compute = IN_PLAY,
+        gamma: float = 0.0,
     ) -> None:
         self.features = features
+        self.gamma = gamma
         self.compute = compute
         self._parts = (network, without)  # on the CPU still, should the device be lost
         self._deep = looks_deep(features, without)
@@ -104,12 +108,17 @@ class Model:
     def on_cpu(self) -> Model:
         """The same model on the CPU; nothing is read from the device it is on."""
         network, without = self._parts
-        return Model(network, self.features, without)
+        return Model(network, self.features, without, gamma=self.gamma)
 
     @property
     def of_calls(self) -> bool:
         """Whether a row is a candidate meld."""
         return SETS[self.features].of_calls
+
+    @property
+    def guided(self) -> bool:
+        """Whether it sees hidden planes."""
+        return self.features == GUIDED
 
     def look(
         self,
@@ -118,6 +127,7 @@ class Model:
         calls: NDArray[np.int16] | None,
         length: GameLength,
         averaging: Averaging = 1,
+        hidden: HiddenPart | None = None,
     ) -> Logits:
         """Score the answers for states, each as one player sees it.
 
@@ -126,7 +136,8 @@ class Model:
             players: ``[N]``, absolute.
             calls: ``[N, 6]`` as `game.rules.legal_rows` writes them, if rows are candidate melds.
             length: length of the games.
-            averaging: number of suit permutations.
+            averaging: number of suit permutations; a guided network has one.
+            hidden: what is hidden, for a guided network.
 
         Returns:
             ``[N, 34]``, ``[N, 4]`` or ``[N, 2]`` logits, as many as its architecture has outputs.
@@ -138,9 +149,12 @@ class Model:
                 players[rows],
                 self.features,
                 calls=calls[rows] if calls is not None and self.of_calls else None,
+                walls=hidden.walls[rows] if hidden is not None else None,
                 deep=self._deep,
                 last_round=LAST_ROUND[length],
             )
+            if hidden is not None:
+                drop_hidden(planes, hidden.seeds[rows], self.gamma)
             logits[rows] = self.scores(planes, averaging)
         return logits
 
@@ -245,7 +259,8 @@ class NetworkPolicy:
         for row, (question, _) in enumerate(rows):
             states[row], players[row] = question.record, question.player
         calls = np.array([action_row(option) for _, option in rows], np.int16) if model.of_calls else None
-        logits = model.look(states, players, calls, length, self.averaging)
+        hidden = hidden_part([question.hidden() for question, _ in rows]) if model.guided else None
+        logits = model.look(states, players, calls, length, self.averaging, hidden)
         if not np.isfinite(logits).all():
             raise ModelError(f"the {slot} model returned a number that is not finite")
         if slot is Slot.DISCARD:

@@ -26,7 +26,7 @@ from learning.samples.positions import Positions, positions_of
 from policies.features.encode import Planes, encode
 from policies.features.kinds import kinds_of
 from policies.features.permute import PERMUTATIONS, permute_columns, permute_kinds, permute_planes
-from policies.features.table import KINDS, LITE, LITE_CALL, ORACLE, SETS
+from policies.features.table import GUIDED, KINDS, LITE, LITE_CALL, ORACLE, SETS
 from policies.slots import Slot
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class Loader:
         self.choice = choice
         self.slot = slot
         self.features = features or FEATURES[slot]
-        if self.features not in SETS or self.features == ORACLE:
+        if self.features not in SETS or self.features in (ORACLE, GUIDED):
             raise ValueError(f"no feature set {self.features!r} to learn from")
         self._has_calls = SETS[self.features].of_calls
         calls = SETS[FEATURES[slot]].of_calls

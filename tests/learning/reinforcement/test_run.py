@@ -153,3 +153,17 @@ def test_a_finished_run_is_left_as_it_is(start: Path, whole: Path) -> None:
     before = (whole / "discard.json").read_bytes()
     learn(short_plan(), start, whole)
     assert (whole / "discard.json").read_bytes() == before
+
+
+def test_an_oracle_fades_into_a_normal_policy(start: Path, tmp_path: Path) -> None:
+    plan = short_plan(oracle_games=2, fade_games=2, games=6, baseline="oracle")
+    learn(plan, start, tmp_path)
+    curves = read_curves(tmp_path / "runs" / "rl" / "curves")
+    assert [value for _, value in curves["policy/gamma"]] == [1.0, 1.0, 0.0]
+    rates = [plan.rate(block, 99) for block in range(3)]
+    assert rates == pytest.approx([1e-3, 1e-3, 1e-4])
+    card, begin = load(tmp_path, "discard").card, load(start, "discard").card
+    assert (card.features, card.architecture) == (begin.features, begin.architecture)
+    assert card.tensors != begin.tensors
+    # what was shown in play is what is learned from: no ratio is far from 1
+    assert all(abs(value - 1.0) < 0.2 for _, value in curves["policy/ratio_0.99"])
