@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from game.settlement import LAST_ROUND
 from learning.corpus.reader import Corpus, Numbers
 from learning.samples.choice import SelectedDecisions
-from learning.samples.decisions import by_decision, mirrored_runs
+from learning.samples.decisions import by_decision
 from learning.samples.positions import Positions, positions_of
+from policies.chi_places import mirrored_places
 from policies.features.encode import Planes, encode
 from policies.features.kinds import kinds_of
 from policies.features.permute import PERMUTATIONS, permute_columns, permute_kinds, permute_planes
@@ -333,7 +334,7 @@ class Loader:
             out.labels[part] = permute_kinds(out.labels[part], numbers)
             out.legal[part] = permute_columns(kinds_of(found.legal[owners]), numbers)
         if self._by_decision and self.slot is Slot.CHI:
-            out.labels[part] = mirrored_runs(out.labels[part], numbers)
+            out.labels[part] = mirrored_places(out.labels[part], numbers)
         out.costs.gather += gathered - begun
         out.costs.encode += encoded - gathered
         out.costs.permute += time.thread_time() - encoded
