@@ -81,7 +81,7 @@ class Chunk(msgspec.Struct, frozen=True):
         return f"games {self.numbers.start} to {self.numbers.stop - 1}"
 
 
-class PlayedGame(msgspec.Struct, frozen=True):
+class LearnedGame(msgspec.Struct, frozen=True):
     """A game to learn from.
 
     Attributes:
@@ -97,7 +97,7 @@ class PlayedGame(msgspec.Struct, frozen=True):
     seconds: float
 
 
-def actor(setup: ActorSetup) -> Work[Chunk, PlayedGame]:
+def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
     """Load the policy of the start; return the function that plays a chunk."""
     warm_up()
     plan = setup.plan
@@ -108,7 +108,7 @@ def actor(setup: ActorSetup) -> Work[Chunk, PlayedGame]:
     def policy_with(weights: bytes, gamma: float) -> NetworkPolicy:
         return start.replaced({Slot.DISCARD: model_with(discard, weights, plan, gamma)})
 
-    def play(chunk: Chunk) -> Iterator[PlayedGame]:
+    def play(chunk: Chunk) -> Iterator[LearnedGame]:
         recorder = Recorder(
             policy_with(chunk.weights, chunk.gamma),
             temperature=plan.temperature,
@@ -121,7 +121,7 @@ def actor(setup: ActorSetup) -> Work[Chunk, PlayedGame]:
         for game in rollout.play(seating(plan, number) for number in chunk.numbers):
             spent, rollout.times = sum(rollout.times.values()), defaultdict(float)
             trajectory = None if game.crash else recorder.take(game)
-            yield PlayedGame(trajectory, row_of(game), chunk.version, spent)
+            yield LearnedGame(trajectory, row_of(game), chunk.version, spent)
 
     return play
 
@@ -160,7 +160,7 @@ def opponent_for(plan: ReinforcementPlan, block: int) -> int | None:
     return kept[int(drawn)]
 
 
-_Told: TypeAlias = PlayedGame | Exception | None
+_Told: TypeAlias = LearnedGame | Exception | None
 
 
 class Actors:
@@ -191,11 +191,11 @@ class Actors:
         self._chunk_games = max(1, min(TABLES, -(-plan.block_games // (workers or default_workers()))))
         self._told: queue.Queue[_Told] = queue.Queue()
         self._stop = threading.Event()
-        self._games: defaultdict[int, dict[int, PlayedGame]] = defaultdict(dict)
+        self._games: defaultdict[int, dict[int, LearnedGame]] = defaultdict(dict)
         self._thread = threading.Thread(target=self._gather, name="actors", daemon=True)
         self._thread.start()
 
-    def block(self, number: int) -> list[PlayedGame]:
+    def block(self, number: int) -> list[LearnedGame]:
         """The games of a block in their order, once they are played.
 
         Raises:

@@ -19,7 +19,7 @@ import structlog
 import torch
 
 from game.errors import TrainingError
-from learning.reinforcement.actors import Actors, PlayedGame, version_for
+from learning.reinforcement.actors import Actors, LearnedGame, version_for
 from learning.reinforcement.evaluation import against_start, described, figures_of
 from learning.reinforcement.parameters import ParameterStore
 from learning.reinforcement.plan import ReinforcementPlan
@@ -259,7 +259,7 @@ class ReinforcementRun:
         )
 
 
-def _rates(played: Sequence[PlayedGame]) -> Mapping[str, float]:
+def _rates(played: Sequence[LearnedGame]) -> Mapping[str, float]:
     """How the learning seats played: shares of their rounds."""
     learning = [
         (game.row, game.row.tallies[player])

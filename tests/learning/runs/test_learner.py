@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import pytest
 import torch
-from learning.supervised.learner import Learner
 from torch import Tensor
 
+from learning.runs.learner import Learner
 from learning.supervised.plan import make_plan
 from policies.networks import Network
 
