@@ -221,6 +221,11 @@ class NetworkPolicy:
         self._models = {each: model.on_cpu() for each, model in self._models.items()}
         return [self._answer_all(slot, (question,))[0] for question in questions]
 
+    def replaced(self, models: Mapping[Slot, Model]) -> NetworkPolicy:
+        """The same policy with other models in some slots; their cards are no longer known."""
+        cards = {slot: card for slot, card in self.cards.items() if slot not in models}
+        return NetworkPolicy({**self._models, **models}, self.averaging, cards)
+
     def _answer_all(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
         answers: dict[int, list[float]] = {}
         for length in {question.length for question in questions}:

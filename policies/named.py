@@ -108,6 +108,17 @@ def files_of_named(text: str) -> Files | None:
     return files_of(_folder(name), Slot)
 
 
+def folder_of_named(text: str) -> Path:
+    """The folder of checkpoints that a text names.
+
+    Raises:
+        ConfigError: there is no such folder.
+    """
+    if not _is_folder(text):
+        raise ConfigError(f"{text!r} is not a policy of networks: give {NETWORK}, {_PHOENIX} or a folder")
+    return _folder(text)
+
+
 def name_of(text: str) -> str:
     """The name in reports of the policy that a text names."""
     if python_file := python_file_of(text):

@@ -4,7 +4,7 @@ A task is done by one process from beginning to end. If that process is lost, an
 again, so results must not depend on the process that makes them, and some arrive twice.
 
 A task is anything that can be pickled, and is drawn only when a worker is free for it: a caller that yields
-tasks can put into each what it has learned from the results so far.
+tasks can put into each what it has learned from the results so far, and yield `LATER` until it knows enough.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any, Final, Generic, TypeAlias, TypeVar
@@ -44,6 +43,8 @@ ONE_THREAD: Final = dict.fromkeys(
 """Environment of a process that computes with one thread, so that sums are added in a fixed order."""
 
 _STOP_S: Final = 5.0
+_LOOK_S: Final = 0.02
+"""Interval at which a free worker asks whether there is a task by now, and whether to stop."""
 
 _log = structlog.get_logger(__name__)
 
@@ -53,6 +54,13 @@ class Done:
 
 
 DONE: Final = Done()
+
+
+class Later:
+    """What a source yields in place of a task: there is none now, but there will be."""
+
+
+LATER: Final = Later()
 
 
 class Task(msgspec.Struct, Generic[T]):
@@ -72,18 +80,31 @@ class TaskQueue(Generic[T]):
         source: of the tasks, in their order.
     """
 
-    def __init__(self, source: Iterable[T]) -> None:
+    def __init__(self, source: Iterable[T | Later]) -> None:
         self._source = iter(source)
         self._drawn: deque[Task[T]] = deque()
+        self._ended = False
+
+    @property
+    def over(self) -> bool:
+        """Whether no task is left, now or later."""
+        return self.left(1) == 0 and self._ended
 
     def left(self, limit: int) -> int:
-        """The number of tasks left, counted up to ``limit``; draws as many."""
-        missing = limit - len(self._drawn)
-        self._drawn.extend(map(Task, islice(self._source, max(0, missing))))
+        """The number of tasks there are now, counted up to ``limit``; draws as many."""
+        while len(self._drawn) < limit and not self._ended:
+            try:
+                content = next(self._source)
+            except StopIteration:
+                self._ended = True
+                break
+            if isinstance(content, Later):
+                break
+            self._drawn.append(Task(content))
         return min(len(self._drawn), limit)
 
     def take(self) -> Task[T] | None:
-        """The next task, None if there are no more."""
+        """The next task, None if there is none now."""
         return self._drawn.popleft() if self.left(1) else None
 
     def put_back(self, task: Task[T]) -> None:
@@ -92,7 +113,11 @@ class TaskQueue(Generic[T]):
 
 
 def results(
-    prepare: Callable[[S], Work[T, R]], setup: S, tasks: Iterable[T], workers: int
+    prepare: Callable[[S], Work[T, R]],
+    setup: S,
+    tasks: Iterable[T | Later],
+    workers: int,
+    stop: threading.Event | None = None,
 ) -> Generator[tuple[T, R | Done], None, None]:
     """Do tasks in processes; yield each result as it comes, with its task, and `DONE` at the end of a task.
 
@@ -101,37 +126,46 @@ def results(
         setup: its argument.
         tasks: handed out in this order, each drawn when a worker is free for it.
         workers: processes; each computes with one thread.
+        stop: set by another thread to end the work at once.
 
     Raises:
         WorkerFailed: a task raised, or the workers of one task died repeatedly.
     """
     pool = _ProcessPool(prepare, setup, tasks)
+    stopped = threading.Event() if stop is None else stop
     try:
         for _ in range(workers):
             pool.start_worker()
-        while pool.busy:
-            yield from pool.listen()
+        while pool.busy and not stopped.is_set():
+            yield from pool.listen(None if stop is None else _LOOK_S)
     finally:
         pool.close()
 
 
+class _PoolMember(msgspec.Struct, Generic[T]):
+    """A worker: its process, its task, and whether it is ready and waits for one."""
+
+    process: SpawnProcess
+    task: Task[T] | None
+    free: bool = False
+
+
 class _ProcessPool(Generic[S, T, R]):
-    def __init__(self, prepare: Callable[[S], Work[T, R]], setup: S, tasks: Iterable[T]) -> None:
+    def __init__(self, prepare: Callable[[S], Work[T, R]], setup: S, tasks: Iterable[T | Later]) -> None:
         # spawned: a fork would copy the locks of threads and the state of the kernels
         self._context: SpawnContext = multiprocessing.get_context("spawn")
         self._prepare = prepare
         self._setup = setup
-        self._tasks = TaskQueue(tasks)
-        self._members: dict[Connection, tuple[SpawnProcess, Task[T]]] = {}
+        self._tasks: TaskQueue[T] = TaskQueue(tasks)
+        self._members: dict[Connection, _PoolMember[T]] = {}
 
     @property
     def busy(self) -> bool:
         return bool(self._members)
 
     def start_worker(self) -> None:
-        """Start a worker for the next task, if there is one."""
-        task = self._tasks.take()
-        if task is None:
+        """Start a worker for the next task, if there is or will be one."""
+        if self._tasks.over:
             return
         ours, theirs = self._context.Pipe()
         process = self._context.Process(
@@ -140,55 +174,73 @@ class _ProcessPool(Generic[S, T, R]):
         with _single_threaded():
             process.start()
         theirs.close()
-        self._members[ours] = process, task
+        self._members[ours] = _PoolMember(process, self._tasks.take())
 
-    def listen(self) -> Iterator[tuple[T, R | Done]]:
-        for connection in wait(list(self._members)):
+    def listen(self, timeout: float | None) -> Iterator[tuple[T, R | Done]]:
+        """Hear what the workers say, and give the free ones what there is to do.
+
+        Args:
+            timeout: seconds to wait at most for a worker to say something; None for no limit.
+        """
+        for waiting in [each for each, member in self._members.items() if member.free]:
+            self._next_task(waiting)
+        if not self._members or any(member.free for member in self._members.values()):
+            timeout = _LOOK_S
+        for connection in wait(list(self._members), timeout):
             assert isinstance(connection, Connection)
-            _, task = self._members[connection]
+            task = self._members[connection].task
             try:
                 kind, value = connection.recv()
             except (EOFError, ConnectionError):
-                self._replace(connection, task)
+                self._replace(connection)
                 continue
             if kind == "refused":
                 raise WorkerFailed(value)
             if kind == "failed":
                 raise WorkerFailed(f"task {task}: {value}")
             if kind == "result":
+                assert task is not None
                 yield task.content, value
-            elif kind == "ready":
+            elif kind == "ready" and task is not None:
                 self._send(connection)
             else:
                 self._next_task(connection)
-                yield task.content, DONE
+                if task is not None:
+                    yield task.content, DONE
 
     def _next_task(self, connection: Connection) -> None:
-        process, _ = self._members[connection]
-        task = self._tasks.take()
-        if task is None:
+        """Give a worker that waits its next task; it is released if there will be none."""
+        member = self._members[connection]
+        member.task = self._tasks.take()
+        member.free = member.task is None
+        if member.task is not None:
+            self._send(connection)
+        elif self._tasks.over:
             del self._members[connection]
             with contextlib.suppress(ConnectionError):
                 connection.send(None)
             connection.close()
-            process.join(_STOP_S)
-            return
-        self._members[connection] = process, task
-        self._send(connection)
+            member.process.join(_STOP_S)
 
     def _send(self, connection: Connection) -> None:
         """Send a worker its task; it is waiting for one, so that even a large one is taken at once."""
-        _, task = self._members[connection]
+        task = self._members[connection].task
+        assert task is not None
         try:
             connection.send((task.content,))
         except ConnectionError:
-            self._replace(connection, task)
+            self._replace(connection)
 
-    def _replace(self, connection: Connection, task: Task[T]) -> None:
+    def _replace(self, connection: Connection) -> None:
         """A worker is gone: a new one gets its task."""
-        process, _ = self._members.pop(connection)
+        member = self._members.pop(connection)
+        process, task = member.process, member.task
         connection.close()
         process.join(_STOP_S)
+        if task is None:  # it had nothing to do, so nothing is at fault
+            _log.warning("worker.lost", exit_code=process.exitcode)
+            self.start_worker()
+            return
         task.lost += 1
         _log.warning("worker.lost", task=str(task), exit_code=process.exitcode, times=task.lost)
         if task.lost >= TRIES:
@@ -197,13 +249,13 @@ class _ProcessPool(Generic[S, T, R]):
         self.start_worker()
 
     def close(self) -> None:
-        for connection, (process, _) in self._members.items():
+        for connection, member in self._members.items():
             connection.close()
-            process.terminate()
-        for process, _ in self._members.values():
-            process.join(_STOP_S)
-            if process.is_alive():
-                process.kill()
+            member.process.terminate()
+        for member in self._members.values():
+            member.process.join(_STOP_S)
+            if member.process.is_alive():
+                member.process.kill()
         self._members.clear()
 
 

@@ -182,6 +182,7 @@ class _RewardRun:
     """One run: its games, its network, and how both are used. A step takes a batch of games."""
 
     title = MODEL
+    unit = "samples"
 
     def __init__(self, plan: RewardPlan, corpus: Corpus, out: Path, commit: str) -> None:
         self.content: str = corpus.card["content_sha256"]

@@ -66,12 +66,14 @@ class StepResult(NamedTuple):
         loss: their mean loss.
         rate: the learning rate.
         evaluate: whether to evaluate now.
+        curves: further values for the curves, by name.
     """
 
     samples: int
     loss: float
     rate: float
     evaluate: bool
+    curves: Mapping[str, float] = {}
 
 
 class EvaluationResult(NamedTuple):
@@ -97,13 +99,15 @@ class TrainingRun(Protocol):
 
     Attributes:
         title: name shown with the progress.
+        unit: what `total` counts.
         folder: holds the run's state and curves.
         status: how far the run is. `steps` counts steps, passes, batches and samples; the loop does the rest.
         patience: evaluations without improvement after which the run stops; 0 for never.
-        total: samples of the whole run.
+        total: samples of the whole run, or what else it counts.
     """
 
     title: str
+    unit: str
     folder: RunFolder
     status: RunStatus
     patience: int
@@ -166,7 +170,7 @@ def carry_out(run: TrainingRun, *, quiet: bool = False) -> None:
     """
     _resume(run)
     status = run.status
-    progress = TrainingProgress(run.title, run.total, run.done, quiet=quiet)
+    progress = TrainingProgress(run.title, run.unit, run.total, run.done, quiet=quiet)
     begun = saved = time.monotonic()
     before = status.seconds
     with _noticing_signals() as stopped, progress, run.folder.curves(status.step) as curves:
@@ -182,7 +186,7 @@ def carry_out(run: TrainingRun, *, quiet: bool = False) -> None:
                 saved = time.monotonic()
             if stopped.is_set():
                 raise KeyboardInterrupt(
-                    f"stopped: {run.done:,} of {run.total:,} samples are learned and saved in "
+                    f"stopped: {run.done:,} of {run.total:,} {run.unit} are learned and saved in "
                     f"{run.folder.folder}; give the same command again to resume"
                 )
     _save(run)
@@ -237,6 +241,8 @@ class _TrainingCurves:
             step: the step.
         """
         self._losses.append(step.loss)
+        if step.curves:
+            self._curves.add(number, step.curves)
         if not step.evaluate and number % CURVE_STEPS:
             return
         self._curves.add(

@@ -152,13 +152,14 @@ class TrainingProgress(Progress):
 
     Args:
         title: the model in training.
+        unit: what is counted.
         total: all samples.
         done: samples before this start.
         quiet: show nothing.
     """
 
-    def __init__(self, title: str, total: int, done: int, *, quiet: bool = False) -> None:
-        super().__init__("train.progress", title, "samples", total=total, done=done, quiet=quiet)
+    def __init__(self, title: str, unit: str, total: int, done: int, *, quiet: bool = False) -> None:
+        super().__init__("train.progress", title, unit, total=total, done=done, quiet=quiet)
         self._loss = 0.0
 
     def learned(self, samples: int, loss: float) -> None:

@@ -24,6 +24,7 @@ from learning.samples.choice import SelectedDecisions
 from learning.samples.decisions import by_decision, mirrored_runs
 from learning.samples.positions import Positions, positions_of
 from policies.features.encode import Planes, encode
+from policies.features.kinds import kinds_of
 from policies.features.permute import PERMUTATIONS, permute_columns, permute_kinds, permute_planes
 from policies.features.table import KINDS, LITE, LITE_CALL, ORACLE, SETS
 from policies.slots import Slot
@@ -330,7 +331,7 @@ class Loader:
             permute_planes(scratch, self.features, numbers, out.planes[part])
         if out.legal is not None:
             out.labels[part] = permute_kinds(out.labels[part], numbers)
-            out.legal[part] = permute_columns(_bits(found.legal[owners]), numbers)
+            out.legal[part] = permute_columns(kinds_of(found.legal[owners]), numbers)
         if self._by_decision and self.slot is Slot.CHI:
             out.labels[part] = mirrored_runs(out.labels[part], numbers)
         out.costs.gather += gathered - begun
@@ -357,9 +358,3 @@ def _shuffled(found: Positions, rng: np.random.Generator) -> Numbers:
     counts, first = counts[order], first[order]
     before = np.cumsum(counts) - counts
     return np.repeat(first - before, counts) + np.arange(len(found.owners))
-
-
-def _bits(masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """``[N, 34]``: the bits of masks of kinds."""
-    kinds: NDArray[np.bool_] = (masks[:, None] >> np.arange(KINDS, dtype=np.uint64)) & np.uint64(1) == 1
-    return kinds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias, get_args
 
@@ -186,6 +187,19 @@ def make_plan(
         selection=Selection(**(selection or {})),
         **settings,
     )
+
+
+def learning_rate_at(plan: TrainingPlan, step: int, steps: int) -> float:
+    """Learning rate of a step: a linear rise, then a cosine down to 0.
+
+    >>> plan = make_plan("discard", learning_rate=1.0, warm_up=10)
+    >>> [round(learning_rate_at(plan, step, 110), 2) for step in (0, 9, 10, 60, 110)]
+    [0.1, 1.0, 1.0, 0.5, 0.0]
+    """
+    if step < plan.warm_up:
+        return plan.learning_rate * (step + 1) / plan.warm_up
+    done = (step - plan.warm_up) / max(1, steps - plan.warm_up)
+    return plan.learning_rate * 0.5 * (1.0 + math.cos(math.pi * min(1.0, done)))
 
 
 def _check(plan: TrainingPlan) -> None:

@@ -20,14 +20,14 @@ import torch
 from game.errors import ConfigError
 from learning.corpus.layout import SPLIT_RULE, Split
 from learning.corpus.reader import Corpus
+from learning.runs.learner import Learner
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
 from learning.samples.choice import SelectedDecisions, choose
 from learning.samples.loader import Batch, Loader
 from learning.samples.positions import count, first_games
 from learning.supervised.first_weights import first_network
 from learning.supervised.imitation import agrees, imitation_loss
-from learning.supervised.learner import Learner, learning_rate_at
-from learning.supervised.plan import Selection, TrainingPlan
+from learning.supervised.plan import Selection, TrainingPlan, learning_rate_at
 from policies.checkpoint import Card, Data, Training, load, save
 from policies.features.table import HOSEI
 from policies.slots import Slot
@@ -134,6 +134,8 @@ def parent_of(plan: TrainingPlan, continue_from: Path | None, tower_from: Path |
 
 class _SupervisedRun:
     """One run: its data, its learner, and how both are used."""
+
+    unit = "samples"
 
     def __init__(
         self, plan: TrainingPlan, corpus: Corpus, out: Path, parent: Parent | None, commit: str

@@ -17,10 +17,10 @@ import torch
 from game.errors import ReplayError
 from game.reports import write_json
 from learning.corpus.reader import Corpus
+from learning.runs.learner import Learner
 from learning.samples.loader import Batch, Loader
 from learning.supervised.first_weights import first_network
 from learning.supervised.imitation import imitation_loss
-from learning.supervised.learner import Learner
 from learning.supervised.plan import TrainingPlan
 from learning.supervised.run import choice_of, device_name
 

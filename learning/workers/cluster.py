@@ -11,6 +11,7 @@ import contextlib
 import os
 import secrets
 import socket
+import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, Final, Generic, TypeAlias, TypeVar
@@ -22,7 +23,7 @@ from game.distribution import require
 from game.errors import ConfigError, WorkerFailed
 from game.processes import startup
 from game.workers.ordered import default_workers
-from game.workers.pool import DONE, ONE_THREAD, TRIES, Done, Task, TaskQueue, Work, told
+from game.workers.pool import DONE, ONE_THREAD, TRIES, Done, Later, Task, TaskQueue, Work, told
 from learning.workers.same_program import differences, program
 
 S = TypeVar("S")
@@ -41,6 +42,8 @@ SETTINGS: Final = {
 """Environment for Ray: no usage reports, and no messages that our log repeats."""
 _LOOK_S: Final = 2.0
 """Interval at which the cluster's number of CPUs is read."""
+_RETRY_S: Final = 0.05
+"""Interval at which a free worker asks whether there is a task by now."""
 _REACH_S: Final = 5.0
 _PATIENCE_S: Final = 30.0
 """Time without a working process after which a warning is logged."""
@@ -52,7 +55,12 @@ _log = structlog.get_logger(__name__)
 
 
 def results(
-    prepare: Callable[[S], Work[T, R]], setup: S, tasks: Iterable[T], workers: int | None, address: str
+    prepare: Callable[[S], Work[T, R]],
+    setup: S,
+    tasks: Iterable[T | Later],
+    workers: int | None,
+    address: str,
+    stop: threading.Event | None = None,
 ) -> Generator[tuple[T, R | Done], None, None]:
     """Do tasks in a cluster; yield each result as it comes, with its task, and `DONE` at the end of a task.
 
@@ -63,19 +71,21 @@ def results(
         workers: maximum number of processes; the cluster's number of CPUs, as it changes, if None.
         address: ``local`` starts Ray on this machine alone, for the duration of the work; ``auto`` is the
             cluster this machine belongs to, ``HOST:PORT`` the one with that head.
+        stop: set by another thread to end the work within seconds.
 
     Raises:
         ConfigError: there is no such cluster, or Ray is not installed.
         WorkerFailed: a task raised, the workers of one task were lost repeatedly, or a machine runs a
             program other than this one.
     """
-    queue = TaskQueue(tasks)
-    if not queue.left(1):
+    queue: TaskQueue[T] = TaskQueue(tasks)
+    if queue.over:
         return
+    stopped = threading.Event() if stop is None else stop
     with _connected(address, workers) as ray:
         pool = _ActorPool(ray, prepare, setup, queue, workers)
         try:
-            while pool.busy:
+            while pool.busy and not stopped.is_set():
                 yield from pool.listen()
         finally:
             pool.close()
@@ -149,22 +159,27 @@ class _ActorPool(Generic[S, T, R]):
         self._tasks = tasks
         self._unready = self._most = 0
         self._members: dict[Any, _PooledActor[T]] = {}
+        self._free: list[_PooledActor[T]] = []
         self._looked, self._worked = -float("inf"), time.monotonic()
 
     @property
     def busy(self) -> bool:
-        return self._at_work > 0 or self._tasks.left(1) > 0
+        return self._at_work > 0 or not self._tasks.over
 
     @property
     def _at_work(self) -> int:
         return sum(member.task is not None for member in self._members.values())
 
     def listen(self) -> Iterator[tuple[T, R | Done]]:
+        free, self._free = self._free, []
+        for member in free:
+            self._next_task(member)
         self._start_workers()
+        pause = _RETRY_S if self._free else _LOOK_S
         if not self._members:
-            time.sleep(_LOOK_S)
+            time.sleep(pause)
             return
-        first, _ = self._ray.wait(list(self._members), num_returns=1, timeout=_LOOK_S)
+        first, _ = self._ray.wait(list(self._members), num_returns=1, timeout=pause)
         if not first:
             return
         # handle every other waiting message too, so that no worker waits behind the first
@@ -208,7 +223,7 @@ class _ActorPool(Generic[S, T, R]):
         if now - self._worked >= _PATIENCE_S:
             self._worked = now
             _log.warning("cluster.waiting", cpus=cpus)
-        room = (self._workers or cpus) - len(self._members)
+        room = (self._workers or cpus) - len(self._members) - len(self._free)
         unready = len(self._members) - self._at_work
         for _ in range(self._tasks.left(room + unready) - unready if room > 0 else 0):
             actor = self._actors.remote()
@@ -216,10 +231,12 @@ class _ActorPool(Generic[S, T, R]):
         self._most = max(self._most, len(self._members))
 
     def _next_task(self, member: _PooledActor[T]) -> None:
-        """Give a worker the next task; without one it is released."""
+        """Give a worker the next task; it is released if there will be none."""
         member.task = self._tasks.take()
         if member.task is not None:
             self._members[member.actor.do.remote(member.task.content)] = member
+        elif not self._tasks.over:
+            self._free.append(member)
 
     def _lose(self, source: Any, error: Exception) -> None:
         """A worker is gone: another one does its task again."""
@@ -240,9 +257,10 @@ class _ActorPool(Generic[S, T, R]):
         self._tasks.put_back(task)
 
     def close(self) -> None:
-        for member in self._members.values():
+        for member in (*self._members.values(), *self._free):
             self._ray.kill(member.actor)
         self._members.clear()
+        self._free.clear()
 
 
 class _WorkerActor:

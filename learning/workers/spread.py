@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Generator, Iterable
 from typing import TypeVar
 
 from game.workers import pool
 from game.workers.ordered import default_workers
-from game.workers.pool import Done, Work
+from game.workers.pool import Done, Later, Work
 from learning.workers import cluster
 
 S = TypeVar("S")
@@ -18,10 +19,11 @@ R = TypeVar("R")
 def spread(
     prepare: Callable[[S], Work[T, R]],
     setup: S,
-    tasks: Iterable[T],
+    tasks: Iterable[T | Later],
     *,
     workers: int | None = None,
     ray: str | None = None,
+    stop: threading.Event | None = None,
 ) -> Generator[tuple[T, R | Done], None, None]:
     """Do tasks in processes; yield each result and its task, and `pool.DONE` at the end of a task.
 
@@ -32,15 +34,17 @@ def spread(
         prepare: top-level function of a module; called once in each process, returns the function for a task.
         setup: its argument. Other machines have our program but not our files: for a cluster it must hold
             everything needed.
-        tasks: whatever can be pickled; handed out in this order, each drawn when there is a process for it.
+        tasks: whatever can be pickled; handed out in this order, each drawn when there is a process for it;
+            `LATER` where there is none yet.
         workers: processes, of one thread each; one per core, of this machine or of the cluster, if None.
         ray: None for processes of our own; for a Ray cluster ``local``, ``auto`` or ``HOST:PORT``, see
             `learning.workers.cluster.results`.
+        stop: set by another thread to end the work within seconds.
 
     Raises:
         ConfigError: there is no such cluster, or Ray is not installed.
         WorkerFailed: a task raised, or the workers of one task were lost repeatedly.
     """
     if ray is None:
-        return pool.results(prepare, setup, tasks, workers or default_workers())
-    return cluster.results(prepare, setup, tasks, workers, ray)
+        return pool.results(prepare, setup, tasks, workers or default_workers(), stop)
+    return cluster.results(prepare, setup, tasks, workers, ray, stop)

@@ -82,7 +82,7 @@ def test_quiet_shows_nothing() -> None:
 
 
 def test_training_shows_its_loss_and_reports_every_validation(clock: list[float]) -> None:
-    with capture_logs() as logs, TrainingProgress("discard", 1_000, 200) as progress:
+    with capture_logs() as logs, TrainingProgress("discard", "samples", 1_000, 200) as progress:
         clock[0] += 4
         progress.learned(400, 2.0)
         progress.learned(100, 1.0)

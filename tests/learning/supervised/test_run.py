@@ -21,12 +21,12 @@ from game.errors import CheckpointMismatch, ConfigError, TrainingError
 from game.files import replace_file
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
+from learning.runs.learner import Learner
 from learning.runs.state import CURVES_FOLDER, STATE_FILE
 from learning.samples.loader import Loader
 from learning.samples.positions import count
 from learning.supervised.first_weights import first_network
 from learning.supervised.imitation import imitation_loss
-from learning.supervised.learner import Learner
 from learning.supervised.plan import TrainingPlan, make_plan
 from learning.supervised.run import Parent, choice_of, parent_of, train
 from policies.checkpoint import load
@@ -100,7 +100,7 @@ def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(corpus: Corpus, tm
         return real(learner, *args)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("learning.supervised.learner.Learner.step", step)
+        patch.setattr("learning.runs.learner.Learner.step", step)
         with pytest.raises(
             KeyboardInterrupt,
             match=r"^stopped: 448 of 1,280 samples are learned and saved in .*discard; give the same command",
@@ -136,7 +136,7 @@ def test_ctrl_c_reports_the_saved_state_and_the_same_command_resumes(folder: Pat
         return real(learner, *args)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("learning.supervised.learner.Learner.step", step)
+        patch.setattr("learning.runs.learner.Learner.step", step)
         result = CliRunner().invoke(cli.app, args)
     assert result.exit_code == cli.EXIT_INTERRUPTED
     state = tmp_path / "runs" / "pon"
@@ -163,7 +163,7 @@ from learning.runs import loop
 from learning.supervised.run import train
 from learning.corpus.reader import Corpus
 from learning.supervised.first_weights import first_network
-from learning.supervised.learner import Learner
+from learning.runs.learner import Learner
 from learning.supervised.plan import TrainingPlan
 loop.SAVE_EVERY_S = 0.0
 print("begun", flush=True)
@@ -345,7 +345,7 @@ def test_hosei_s_models_learn_and_resume(corpus: Corpus, tmp_path: Path, model: 
     card = train(wanted, corpus, tmp_path / "whole", quiet=True)
     assert card.architecture.outputs == {"discard": 34, "chi": 4}.get(model, 2)  # type: ignore[union-attr]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("learning.supervised.learner.Learner.step", _stopping(Learner.step, after=3))
+        patch.setattr("learning.runs.learner.Learner.step", _stopping(Learner.step, after=3))
         with pytest.raises(KeyboardInterrupt):
             train(wanted, corpus, tmp_path / "parts", quiet=True)
     train(wanted, corpus, tmp_path / "parts", quiet=True)

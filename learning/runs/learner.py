@@ -7,7 +7,6 @@ own gradients and normalisation. The threads then synchronise once per step, not
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Generic, Protocol, TypeVar
@@ -16,12 +15,40 @@ import torch
 from torch import Tensor, nn
 
 from learning.runs.descent import Descent, backward
-from learning.supervised.plan import TrainingPlan
+from policies.compute import Precision
 from policies.features.table import SETS
 from policies.networks import Network, as_input, plane_weights
 from policies.towers.dropout import reseed
 
 _LONGEST_GRADIENT: Final = 1.0
+
+
+class LearnerPlan(Protocol):
+    """What a learner must know of a run's plan."""
+
+    @property
+    def features(self) -> str:
+        """Feature set of the planes."""
+
+    @property
+    def without(self) -> tuple[str, ...]:
+        """Groups of it that are blanked."""
+
+    @property
+    def weight_decay(self) -> float:
+        """Weight decay of AdamW, only on weights of convolutions and dense layers."""
+
+    @property
+    def averaging(self) -> float:
+        """Share of the averaged weights kept at each step; 0 keeps the last weights."""
+
+    @property
+    def seed(self) -> int:
+        """Seed of the dropout."""
+
+    @property
+    def precision(self) -> Precision:
+        """Precision of the network's arithmetic; weights are always float32."""
 
 
 class Samples(Protocol):
@@ -46,6 +73,9 @@ class Learner(Generic[SamplesT]):
         threads: number of threads that share a batch on a CPU; it influences the resulting numbers.
         loss: the mean loss of a batch, from the network's scores of it; called by several threads at once,
             each with a part of the batch.
+        frozen: normalise with the averages that the network has, as it does in play, and keep them.
+        rows: samples whose layers are in memory at once in a thread; a larger batch is divided, which only a
+            frozen network can be given. 0 for no limit.
 
     Attributes:
         network: the weights of the last step.
@@ -56,16 +86,19 @@ class Learner(Generic[SamplesT]):
     def __init__(
         self,
         network: Network,
-        plan: TrainingPlan,
+        plan: LearnerPlan,
         threads: int = 1,
         *,
         loss: Callable[[Tensor, SamplesT], Tensor],
+        frozen: bool = False,
+        rows: int = 0,
     ) -> None:
         self.plan = plan
         self._loss = loss
+        self._rows = rows
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.threads = threads if self.device.type == "cpu" else 1
-        self.network = network.to(self.device).train()
+        self.network = network.to(self.device).train(not frozen)
         self.average = copy.deepcopy(self.network).eval()
         self._descent = Descent(_weights(self.network, plan.weight_decay), fused=True)
         self._kept = _kept(plan).to(self.device)
@@ -109,7 +142,11 @@ class Learner(Generic[SamplesT]):
     def _learn(self, network: Network, part: SamplesT, share: float) -> float:
         """Leave the gradients of part of a batch in a network; return its share of the loss."""
         network.zero_grad(set_to_none=True)
-        return backward(self._loss(self._scores_of(network, part), part) * share)
+        size, loss = len(part.planes), 0.0
+        for piece in _divided(part, -(-size // self._rows) if self._rows else 1):
+            here = share * len(piece.planes) / size
+            loss += backward(self._loss(self._scores_of(network, piece), piece) * here)
+        return loss
 
     @torch.no_grad()
     def _spread_statistics(self) -> None:
@@ -131,9 +168,14 @@ class Learner(Generic[SamplesT]):
         """What the averaged weights answer to a batch."""
         return self._scores_of(self.average, batch)
 
-    def weights(self) -> dict[str, Tensor]:
-        """The averaged weights, on the CPU; those for blanked groups are 0, so that play needs no mask."""
-        tensors = {name: tensor.cpu() for name, tensor in self.average.state_dict().items()}
+    def weights(self, *, averaged: bool = True) -> dict[str, Tensor]:
+        """The weights, on the CPU; those for blanked groups are 0, so that play needs no mask.
+
+        Args:
+            averaged: over the steps; if not, those of the last step.
+        """
+        network = self.average if averaged else self.network
+        tensors = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
         kept = self._kept.cpu()
         for name in plane_weights(tensors):
             tensor = tensors[name]
@@ -195,20 +237,6 @@ def _divided(batch: SamplesT, parts: int) -> list[SamplesT]:
     return [type(batch)(*values) for values in zip(*columns, strict=True)]
 
 
-def learning_rate_at(plan: TrainingPlan, step: int, steps: int) -> float:
-    """Learning rate of a step: a linear rise, then a cosine down to 0.
-
-    >>> from learning.supervised.plan import make_plan
-    >>> plan = make_plan("discard", learning_rate=1.0, warm_up=10)
-    >>> [round(learning_rate_at(plan, step, 110), 2) for step in (0, 9, 10, 60, 110)]
-    [0.1, 1.0, 1.0, 0.5, 0.0]
-    """
-    if step < plan.warm_up:
-        return plan.learning_rate * (step + 1) / plan.warm_up
-    done = (step - plan.warm_up) / max(1, steps - plan.warm_up)
-    return plan.learning_rate * 0.5 * (1.0 + math.cos(math.pi * min(1.0, done)))
-
-
 def _weights(network: nn.Module, decay: float) -> list[dict[str, Any]]:
     """The parameters in two groups: biases and normalisation scales have no weight decay."""
     weights = [parameter for parameter in network.parameters() if parameter.ndim > 1]
@@ -216,7 +244,7 @@ def _weights(network: nn.Module, decay: float) -> list[dict[str, Any]]:
     return [{"params": weights, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}]
 
 
-def _kept(plan: TrainingPlan) -> Tensor:
+def _kept(plan: LearnerPlan) -> Tensor:
     """``[1, C, 1]``: 0 for the planes of blanked groups, else 1."""
     chosen = SETS[plan.features]
     kept = torch.ones(1, chosen.planes, 1)

@@ -1,0 +1,1 @@
+"""Learning from self-play: actors, parameter store, learner, critic; see `docs/reinforcement.md`."""

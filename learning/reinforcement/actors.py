@@ -1,0 +1,237 @@
+"""Actors: processes that play blocks of games with the policy they are given, and return what was decided.
+
+A block is played with one version of the policy, which follows from the plan alone; its games follow from
+their numbers. So a run gives the same numbers on any number of processes, after an actor was lost, and after
+a stop.
+
+A thread of the learner's process hands out the chunks of the blocks as versions are published, and gathers
+the games, while the learner learns.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import msgspec
+import numpy as np
+import safetensors.torch
+
+from game.errors import WorkerFailed
+from game.warmup import warm_up
+from game.workers.ordered import default_workers
+from game.workers.pool import LATER, Done, Later, Work
+from learning.matches.series import wall_seed
+from learning.matches.tally import GameRow, row_of
+from learning.reinforcement.parameters import ParameterStore
+from learning.reinforcement.plan import ReinforcementPlan
+from learning.workers.spread import spread
+from policies.checkpoint import network_of
+from policies.checkpoint.files import reader_of
+from policies.checkpoint.store import Checkpoint, load
+from policies.inference import Model, NetworkPolicy, load_policy
+from policies.named import Files
+from policies.rollout import TABLES, PolicyChooser, Rollout, Seating
+from policies.slots import Slot
+from policies.trajectories import Recorder, Trajectory
+
+_PATIENCE_S: Final = 0.5
+"""Interval at which the learner looks whether the actors are still there."""
+
+
+class ActorSetup(msgspec.Struct, frozen=True):
+    """Setup of an actor.
+
+    Attributes:
+        plan: of the run.
+        files: the five checkpoints of the start.
+    """
+
+    plan: ReinforcementPlan
+    files: Files
+
+
+class Chunk(msgspec.Struct, frozen=True):
+    """Games that one actor plays.
+
+    Attributes:
+        block: the block they belong to.
+        numbers: their numbers.
+        version: of the policy that learns.
+        weights: its discard model, as the bytes of a file.
+        opponents: the discard model of the other seats; None for the policy of the start.
+    """
+
+    block: int
+    numbers: range
+    version: int
+    weights: bytes
+    opponents: bytes | None = None
+
+    def __str__(self) -> str:
+        return f"games {self.numbers.start} to {self.numbers.stop - 1}"
+
+
+class PlayedGame(msgspec.Struct, frozen=True):
+    """A game to learn from.
+
+    Attributes:
+        trajectory: what was decided; None if the game crashed.
+        row: its figures.
+        version: of the policy that played.
+        seconds: CPU seconds since the previous game of the actor.
+    """
+
+    trajectory: Trajectory | None
+    row: GameRow
+    version: int
+    seconds: float
+
+
+def actor(setup: ActorSetup) -> Work[Chunk, PlayedGame]:
+    """Load the policy of the start; return the function that plays a chunk."""
+    warm_up()
+    plan = setup.plan
+    read = reader_of(setup.files)
+    start = load_policy(Path(), compute=plan.compute, read=read)
+    discard = load(Path(), Slot.DISCARD, read=read)
+
+    def policy_with(weights: bytes) -> NetworkPolicy:
+        return start.replaced({Slot.DISCARD: model_with(discard, weights, plan)})
+
+    def play(chunk: Chunk) -> Iterator[PlayedGame]:
+        recorder = Recorder(
+            policy_with(chunk.weights),
+            temperature=plan.temperature,
+            stream=plan.seed,
+            thinning=plan.thinning,
+        )
+        opponent = PolicyChooser(start if chunk.opponents is None else policy_with(chunk.opponents))
+        rollout = Rollout([recorder, opponent], tables=TABLES, length=plan.length)
+        for game in rollout.play(seating(plan, number) for number in chunk.numbers):
+            spent, rollout.times = sum(rollout.times.values()), defaultdict(float)
+            trajectory = None if game.crash else recorder.take(game)
+            yield PlayedGame(trajectory, row_of(game), chunk.version, spent)
+
+    return play
+
+
+def model_with(discard: Checkpoint, weights: bytes, plan: ReinforcementPlan) -> Model:
+    """The discard model of a checkpoint with other weights."""
+    card = discard.card
+    network = network_of(msgspec.structs.replace(discard, tensors=safetensors.torch.load(weights)))
+    return Model(network, card.features, card.without, plan.compute)  # type: ignore[arg-type]
+
+
+def seating(plan: ReinforcementPlan, number: int) -> Seating:
+    """Game ``number``: its walls, and where the learner sits."""
+    seed = wall_seed("reinforcement", plan.seed, number)
+    if plan.seats == "all":
+        return Seating(number, seed, (0, 0, 0, 0))
+    first, second, third, fourth = (int(player != number % 4) for player in range(4))
+    return Seating(number, seed, (first, second, third, fourth))
+
+
+def version_for(plan: ReinforcementPlan, block: int) -> int:
+    """The version of the policy that plays a block."""
+    return max(0, block - plan.lag)
+
+
+def opponent_for(plan: ReinforcementPlan, block: int) -> int | None:
+    """The past version against which a block is played, None for the policy of the start."""
+    if plan.seats == "all" or plan.opponents == "start":
+        return None
+    kept = range(0, version_for(plan, block) + 1, plan.past)
+    drawn = np.random.default_rng((plan.seed, block, 1)).integers(len(kept))
+    return kept[int(drawn)]
+
+
+_Told: TypeAlias = PlayedGame | Exception | None
+
+
+class Actors:
+    """The games of a run, block by block.
+
+    Args:
+        plan: of the run.
+        files: the five checkpoints of the start.
+        store: versions of the policy; must hold those of the first block, and get the later ones.
+        first: first block to play.
+        workers: processes; one per core if None.
+        ray: address of a cluster to play on; see `learning.workers.spread.spread`.
+    """
+
+    def __init__(
+        self,
+        plan: ReinforcementPlan,
+        files: Files,
+        store: ParameterStore,
+        *,
+        first: int = 0,
+        workers: int | None = None,
+        ray: str | None = None,
+    ) -> None:
+        self._plan, self._store, self._first = plan, store, first
+        self._setup = ActorSetup(plan, files)
+        self._workers, self._ray = workers, ray
+        self._chunk_games = max(1, min(TABLES, -(-plan.block_games // (workers or default_workers()))))
+        self._told: queue.Queue[_Told] = queue.Queue()
+        self._stop = threading.Event()
+        self._games: defaultdict[int, dict[int, PlayedGame]] = defaultdict(dict)
+        self._thread = threading.Thread(target=self._gather, name="actors", daemon=True)
+        self._thread.start()
+
+    def block(self, number: int) -> list[PlayedGame]:
+        """The games of a block in their order, once they are played.
+
+        Raises:
+            ConfigError: there is no such cluster.
+            WorkerFailed: an actor could not continue.
+        """
+        games = self._games[number]
+        while len(games) < self._plan.block_games:
+            try:
+                told = self._told.get(timeout=_PATIENCE_S)
+            except queue.Empty:
+                continue  # so that a signal is noticed
+            if told is None:
+                raise WorkerFailed("the actors ended before the block was played")
+            if isinstance(told, Exception):
+                raise told
+            at = told.row.number
+            self._games[at // self._plan.block_games].setdefault(at, told)  # some arrive twice
+        return [games[at] for at in sorted(self._games.pop(number))]
+
+    def close(self) -> None:
+        """Stop the processes."""
+        self._stop.set()
+        self._thread.join()
+
+    def _gather(self) -> None:
+        try:
+            results = spread(
+                actor, self._setup, self._chunks(), workers=self._workers, ray=self._ray, stop=self._stop
+            )
+            for _, result in results:
+                if not isinstance(result, Done):
+                    self._told.put(result)
+        except Exception as error:
+            self._told.put(error)
+        else:
+            self._told.put(None)
+
+    def _chunks(self) -> Iterator[Chunk | Later]:
+        plan, store = self._plan, self._store
+        for block in range(self._first, plan.blocks):
+            version, opponent = version_for(plan, block), opponent_for(plan, block)
+            while (weights := store.weights(version)) is None:
+                yield LATER
+            others = None if opponent is None else store.weights(opponent)
+            numbers = plan.numbers(block)
+            for start in range(numbers.start, numbers.stop, self._chunk_games):
+                chunk = range(start, min(start + self._chunk_games, numbers.stop))
+                yield Chunk(block, chunk, version, weights, others)

@@ -1,0 +1,84 @@
+"""The critic: what a player can expect of a round from the moment it is in, as a baseline for its reward."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from learning.reinforcement.settings import ROWS_LEARNED, LearnerSettings
+from learning.runs.learner import Learner
+from policies.networks import YES, YES_NO, Network, architecture_of
+
+
+class CriticBatch(NamedTuple):
+    """Positions and what came of them.
+
+    Attributes:
+        planes: ``[B, C, 34]`` uint8 with 255 for 1.
+        rewards: ``[B]`` float32, in units of their standard deviation.
+        weights: ``[B]`` float32, decisions that each stands for.
+    """
+
+    planes: Tensor
+    rewards: Tensor
+    weights: Tensor
+
+
+class Critic:
+    """A small network with suits apart that learns the mean reward of positions.
+
+    The value is the difference of its two outputs.
+
+    Args:
+        features: feature set of the planes.
+        width: channels.
+        depth: blocks.
+        seed: of the weights.
+        threads: that share a batch.
+    """
+
+    def __init__(self, features: str, *, width: int, depth: int, seed: int, threads: int) -> None:
+        torch.manual_seed(seed)
+        shape = architecture_of("suits", features, YES_NO, width, depth)
+        # positions of a block resemble each other, so there is no batch to normalise over
+        network = Network(msgspec.structs.replace(shape, normalised=False))
+        settings = LearnerSettings(features=features, seed=seed, averaging=0.98, weight_decay=1e-3)
+        self._learner: Learner[CriticBatch] = Learner(
+            network, settings, threads, loss=_loss, frozen=True, rows=ROWS_LEARNED
+        )
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._learner.close()
+
+    def expect(self, planes: Tensor) -> NDArray[np.float32]:
+        """``[B]`` expected rewards of positions, in units of their standard deviation."""
+        batch = CriticBatch(planes, torch.zeros(len(planes)), torch.ones(len(planes)))
+        values: NDArray[np.float32] = _value(self._learner.scores(batch)).cpu().numpy()
+        return values
+
+    def learn(self, batch: CriticBatch, step: int, rate: float) -> float:
+        """Learn from a batch; return the mean square error."""
+        return self._learner.step(batch, step, rate)
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to resume."""
+        return self._learner.state()
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore what `state` returned."""
+        self._learner.restore(state)
+
+
+def _value(scores: Tensor) -> Tensor:
+    return scores[:, YES].float() - scores[:, 1 - YES].float()
+
+
+def _loss(scores: Tensor, batch: CriticBatch) -> Tensor:
+    errors = _value(scores) - batch.rewards.to(scores.device)
+    return (batch.weights.to(scores.device) * errors**2).mean()

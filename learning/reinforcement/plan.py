@@ -1,0 +1,178 @@
+"""The plan of a run of self-play learning: stored with the run, used to resume it, and copied to its card."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+import msgspec
+
+from game.errors import ConfigError
+from game.settlement import GameLength
+from policies.compute import Compute, Precision
+
+RewardKind: TypeAlias = Literal["points", "global"]
+"""What a round is worth: the points won in it, or the change of the expected final reward."""
+BaselineKind: TypeAlias = Literal["none", "critic"]
+"""What is subtracted from it: nothing, or what a critic expected of the position."""
+SeatsKind: TypeAlias = Literal["all", "one"]
+"""Which seats learn: all four, or one against three opponents."""
+OpponentsKind: TypeAlias = Literal["start", "past"]
+"""Who the opponents of one learning seat are: the policy of the start, or past versions of the learner."""
+ReinforcementPresetName: TypeAlias = Literal["tiny", "small", "large"]
+
+REWARD_KINDS: Final[tuple[RewardKind, ...]] = get_args(RewardKind)
+BASELINES: Final[tuple[BaselineKind, ...]] = get_args(BaselineKind)
+SEATS_KINDS: Final[tuple[SeatsKind, ...]] = get_args(SeatsKind)
+OPPONENTS: Final[tuple[OpponentsKind, ...]] = get_args(OpponentsKind)
+REINFORCEMENT_PRESETS: Final[tuple[ReinforcementPresetName, ...]] = get_args(ReinforcementPresetName)
+
+_SIZES: Final[Mapping[ReinforcementPresetName, Mapping[str, Any]]] = {
+    "tiny": {"games": 48, "block_games": 8, "steps": 2, "evaluate_every": 24, "evaluation_games": 16},
+    "small": {"games": 20_000, "block_games": 128, "steps": 6},
+    "large": {"games": 1_500_000, "block_games": 1_024, "steps": 8, "evaluate_every": 50_000},
+}
+
+
+class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that determines what a run learns; two runs of a plan on one machine give the same numbers.
+
+    Attributes:
+        reward: what a round is worth.
+        baseline: what is subtracted from it.
+        seats: which seats learn.
+        opponents: who plays the others, if one seat learns.
+        games: games of the run.
+        block_games: games between two versions of the policy.
+        length: length of the games.
+        lag: blocks that actors may be behind the learner: block ``b`` is played with the policy after block
+            ``b - lag``. 0 never plays and learns at the same time.
+        temperature: of the draws in play.
+        thinning: how clear decisions are thinned out (`policies.trajectories`); 0 keeps all.
+        steps: steps of the optimiser per block.
+        learning_rate: rises over the first `warm_up` steps, then constant.
+        warm_up: steps.
+        weight_decay: weight decay of AdamW.
+        averaging: share of the averaged weights kept at each step.
+        clip: PPO's limit on ratios, 0 for none.
+        reject: decisions with a larger ratio are left out.
+        anchor: weight of the divergence from the start.
+        entropy: entropy to hold in nats; None for that of the first block.
+        entropy_step: β of equation (3).
+        critic_width: channels of the critic.
+        critic_depth: blocks of the critic.
+        critic_rate: learning rate of the critic.
+        past: blocks between two past versions that are kept as opponents.
+        seed: of walls, draws and order.
+        precision: precision of the learner's arithmetic.
+        compute: how the actors' networks compute.
+        evaluate_every: games between two evaluations.
+        evaluation_games: games of an evaluation against the start.
+    """
+
+    reward: RewardKind = "global"
+    baseline: BaselineKind = "critic"
+    seats: SeatsKind = "all"
+    opponents: OpponentsKind = "start"
+    games: int = 20_000
+    block_games: int = 128
+    length: GameLength = "hanchan"
+    lag: int = 1
+    temperature: float = 1.0
+    thinning: float = 1.0
+    steps: int = 6
+    learning_rate: float = 1e-4
+    warm_up: int = 20
+    weight_decay: float = 0.0
+    averaging: float = 0.99
+    clip: float = 0.2
+    reject: float = 4.0
+    anchor: float = 0.0
+    entropy: float | None = None
+    entropy_step: float = 1e-3
+    critic_width: int = 32
+    critic_depth: int = 3
+    critic_rate: float = 1e-3
+    past: int = 20
+    seed: int = 0
+    precision: Precision = "fp32"
+    compute: Compute = Compute()
+    evaluate_every: int = 5_000
+    evaluation_games: int = 400
+
+    def __post_init__(self) -> None:
+        faults = [
+            f"{name}: {getattr(self, name)} must be above 0"
+            for name in _ABOVE_ZERO
+            if not 0.0 < getattr(self, name) < math.inf
+        ]
+        faults += [
+            f"{name}: {getattr(self, name)} must not be negative"
+            for name in ("lag", "thinning", "warm_up", "weight_decay", "clip", "anchor", "entropy_step")
+            if not 0.0 <= getattr(self, name) < math.inf
+        ]
+        if not 0.0 <= self.averaging < 1.0:
+            faults.append(f"averaging: {self.averaging} must be at least 0 and below 1")
+        if self.reject <= 1.0:
+            faults.append(f"reject: {self.reject} must be above 1")
+        if faults:
+            raise ConfigError("\n".join(faults))
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks; the last one is as large as the others."""
+        return -(-self.games // self.block_games)
+
+    @property
+    def rounded_games(self) -> int:
+        """Games in all blocks."""
+        return self.blocks * self.block_games
+
+    def numbers(self, block: int) -> range:
+        """The numbers of a block's games."""
+        return range(block * self.block_games, (block + 1) * self.block_games)
+
+
+_ABOVE_ZERO: Final = (
+    "games",
+    "block_games",
+    "temperature",
+    "steps",
+    "learning_rate",
+    "critic_width",
+    "critic_depth",
+    "critic_rate",
+    "past",
+    "evaluate_every",
+    "evaluation_games",
+)
+
+
+def make_reinforcement_plan(preset: str = "small", **settings: Any) -> ReinforcementPlan:
+    """Make a plan from the user's choices; the rest comes from the preset.
+
+    Args:
+        preset: size of the run.
+        settings: of `ReinforcementPlan`; None for the preset's.
+
+    Raises:
+        ConfigError: a setting is not valid.
+    """
+    known = {name: sizes for name, sizes in _SIZES.items() if name == preset}
+    if not known:
+        raise ConfigError(f"preset: no preset {preset!r}; there are {', '.join(REINFORCEMENT_PRESETS)}")
+    for name, choices in _CHOICES.items():
+        if settings.get(name) is not None and settings[name] not in choices:
+            raise ConfigError(f"{name}: no {settings[name]!r}; there are {', '.join(choices)}")
+    (sizes,) = known.values()
+    chosen = {name: value for name, value in settings.items() if value is not None}
+    return ReinforcementPlan(**{**sizes, **chosen})
+
+
+_CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "reward": REWARD_KINDS,
+    "baseline": BASELINES,
+    "seats": SEATS_KINDS,
+    "opponents": OPPONENTS,
+}

@@ -1,0 +1,284 @@
+"""`suzaku train rl`: a run of self-play learning, block by block.
+
+The learner, the parameter store and the thread that gathers games live in one process, the actors in others.
+All of its state is in the run's folder. A run that is killed resumes at its last save, and plays and learns
+the same games with the same numbers.
+
+Source: Suphx, arXiv:2003.13590, section 3.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import structlog
+import torch
+
+from game.errors import TrainingError
+from learning.reinforcement.actors import Actors, PlayedGame, version_for
+from learning.reinforcement.evaluation import against_start, described, figures_of
+from learning.reinforcement.parameters import ParameterStore
+from learning.reinforcement.plan import ReinforcementPlan
+from learning.reinforcement.policy_learner import PolicyLearner, lesson_of
+from learning.reinforcement.rewards import rewards_of
+from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
+from policies.checkpoint import Card, Data, Training, files_of, load, network_of, save
+from policies.checkpoint.card import MODELS
+from policies.checkpoint.tensors import pack
+from policies.networks import Network
+from policies.reward import RewardNetwork
+from policies.slots import Slot
+
+RUN: Final = "rl"
+"""Name of the run's folder."""
+CANDIDATE: Final = "candidate"
+"""Subfolder of the run's folder with the policy that was evaluated last."""
+_CRASHES: Final = 0.01
+"""Share of crashed games above which a run stops."""
+
+_log = structlog.get_logger(__name__)
+
+
+def learn_from_play(
+    plan: ReinforcementPlan,
+    start: Path,
+    out: Path,
+    *,
+    workers: int | None = None,
+    ray: str | None = None,
+    commit: str = "",
+    quiet: bool = False,
+) -> Card:
+    """Improve a policy by self-play, or resume an interrupted run.
+
+    Args:
+        plan: the settings.
+        start: folder of the six checkpoints to start from.
+        out: folder of the best policy found, with all six; the run's state is in its subfolder ``runs/rl``.
+        workers: actors; one per core if None.
+        ray: address of a cluster to play on; see `learning.workers.spread.spread`.
+        commit: commit of the code, for the card.
+        quiet: show no progress.
+
+    Returns:
+        The card of the best discard model.
+
+    Raises:
+        ConfigError: ``out`` holds a run of another plan, or there is no such cluster.
+        CheckpointError: the start cannot be used.
+        TrainingError: the state cannot be saved or read, or games crash.
+        WorkerFailed: an actor could not continue.
+        KeyboardInterrupt: a signal asked to stop; the state is saved.
+    """
+    check_packages()
+    run = ReinforcementRun(plan, start, out, workers=workers, ray=ray, commit=commit)
+    try:
+        carry_out(run, quiet=quiet)
+    finally:
+        run.close()
+    return load(out, Slot.DISCARD).card
+
+
+class ReinforcementRun:
+    """One run, as the loop of all runs sees it: a step takes a block of games.
+
+    Args:
+        plan: the settings.
+        start: folder of the checkpoints to start from.
+        out: folder of the best policy found.
+        workers: actors; one per core if None.
+        ray: address of a cluster to play on.
+        commit: commit of the code, for the card.
+    """
+
+    title = "self-play"
+    unit = "games"
+    patience = 0
+
+    def __init__(
+        self,
+        plan: ReinforcementPlan,
+        start: Path,
+        out: Path,
+        *,
+        workers: int | None = None,
+        ray: str | None = None,
+        commit: str = "",
+    ) -> None:
+        self.plan, self.start, self.out, self.commit = plan, start, out, commit
+        self._workers, self._ray = workers, ray
+        self.files = files_of(start, MODELS)
+        begin, predictor = load(start, Slot.DISCARD), network_of(load(start, "reward"))
+        network = network_of(begin)
+        assert isinstance(network, Network)
+        assert isinstance(predictor, RewardNetwork)
+        self._begin, self._predictor = begin.card, predictor
+        parents = {model: load(start, model).card.tensors.sha256 for model in MODELS}
+        self.folder = run_folder(out, RUN, {"plan": msgspec.to_builtins(plan), "start": parents})
+        self.total = plan.rounded_games
+        self.status = RunStatus()
+        self.threads = torch.get_num_threads()
+        self.learner = PolicyLearner(plan, network, begin.card, self.threads)
+        self._store = ParameterStore({0: self._packed()})
+        self._decisions = 0
+        self._actors: Actors | None = None
+
+    def close(self) -> None:
+        """Stop the actors and the learner's threads."""
+        if self._actors is not None:
+            self._actors.close()
+        self.learner.close()
+
+    @property
+    def done(self) -> int:
+        """Games learned from."""
+        return self.status.samples
+
+    def steps(self) -> Generator[StepResult]:
+        """Learn from the blocks that remain."""
+        plan, status = self.plan, self.status
+        if status.step == plan.blocks:
+            return
+        self._actors = Actors(
+            plan, self.files, self._store, first=status.step, workers=self._workers, ray=self._ray
+        )
+        while status.step < plan.blocks:
+            yield self._step(self._actors, status.step)
+
+    def _step(self, actors: Actors, block: int) -> StepResult:
+        plan, status = self.plan, self.status
+        begun = time.monotonic()
+        played = actors.block(block)
+        waited = time.monotonic() - begun
+        games = [game.trajectory for game in played if game.trajectory is not None]
+        if len(played) - len(games) > max(1, _CRASHES * len(played)):
+            raise TrainingError(f"{len(played) - len(games)} of {len(played)} games crashed; see the log")
+        lesson = lesson_of(games, rewards_of(games, plan.reward, self._predictor, plan.length))
+        seen = self.learner.learn(lesson, block)
+        self._store.publish(block + 1, self._packed())
+        self._forget(block + 1)
+        status.step += 1
+        status.samples += len(played)
+        self._decisions += len(lesson.decisions)
+        due = status.samples // plan.evaluate_every != (status.samples - len(played)) // plan.evaluate_every
+        curves = {f"policy/{name}": value for name, value in seen.items()}
+        curves |= {f"play/{name}": value for name, value in _rates(played).items()}
+        curves["play/staleness"] = float(block - version_for(plan, block))
+        curves["speed/waited_s"] = waited
+        curves["speed/games_per_s"] = len(played) / (time.monotonic() - begun)
+        _log.info("rl.block", block=block, **{name: float(f"{value:.4g}") for name, value in curves.items()})
+        return StepResult(
+            len(played), seen["loss"], plan.learning_rate, due or status.step == plan.blocks, curves
+        )
+
+    def _packed(self) -> bytes:
+        """The newest discard model as the bytes of a file."""
+        return pack(self.learner.weights(averaged=False))
+
+    def _forget(self, version: int) -> None:
+        """Drop the versions that no block to come is played with."""
+        plan = self.plan
+        against_past = plan.seats == "one" and plan.opponents == "past"
+        kept = range(0, version + 1, plan.past) if against_past else ()
+        self._store.forget(version_for(plan, version), frozenset(kept))
+
+    def evaluate(self) -> EvaluationResult:
+        """Games of the averaged weights against the start."""
+        folder = self.folder.folder / CANDIDATE
+        self._save(folder, {})
+        report = against_start(self.plan, folder, self.start, workers=self._workers, ray=self._ray)
+        figures, best = figures_of(report), self.status.best
+        points = figures["points"]
+        said = {f"arena_{name}": round(value, 4) for name, value in figures.items()}
+        _log.info("rl.evaluation", after=self.done, **said)
+        return EvaluationResult(
+            score=points,
+            improved=best is None or points > best,
+            text=described(figures),
+            curves={f"arena/{name}": value for name, value in figures.items()},
+            metrics=figures,
+        )
+
+    def keep(self, metrics: dict[str, float]) -> None:
+        """Save the averaged weights as the best policy."""
+        self._save(self.out, metrics)
+
+    def _save(self, folder: Path, metrics: dict[str, float]) -> None:
+        """Write all six checkpoints: the discard model as it is now, the others of the start."""
+        for model in MODELS:
+            if model != "discard" and not (folder / f"{model}.json").exists():
+                other = load(self.start, model)
+                save(folder, other.card, other.tensors)
+        save(folder, self._card(metrics), self.learner.weights(averaged=True))
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to resume except the status."""
+        versions = {str(number): _as_tensor(data) for number, data in self._store.versions().items()}
+        return {"learner": self.learner.state(), "versions": versions, "decisions": self._decisions}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore what `state` returned."""
+        self.learner.restore(state["learner"])
+        self._store = ParameterStore(
+            {int(number): data.numpy().tobytes() for number, data in state["versions"].items()}
+        )
+        self._decisions = state["decisions"]
+
+    def _card(self, metrics: dict[str, float]) -> Card:
+        plan, status, begin = self.plan, self.status, self._begin
+        return Card(
+            model="discard",
+            architecture=begin.architecture,
+            features=begin.features,
+            without=begin.without,
+            data=Data(players="self-play", games=status.samples, samples=self._decisions),
+            training=Training(
+                samples=self._decisions,
+                steps=status.step * plan.steps,
+                epochs=1.0,
+                batch_size=self._decisions // max(1, status.step * plan.steps),
+                learning_rate=plan.learning_rate,
+                seconds=round(status.seconds, 1),
+                seed=plan.seed,
+                commit=self.commit,
+                precision=plan.precision,
+                device=f"CPU, {self.threads} threads",
+                torch=str(torch.__version__),
+                settings=_settings(plan),
+            ),
+            metrics=metrics,
+            parents=(begin.tensors.sha256,),
+        )
+
+
+def _rates(played: Sequence[PlayedGame]) -> Mapping[str, float]:
+    """How the learning seats played: shares of their rounds."""
+    learning = [
+        (game.row, game.row.tallies[player])
+        for game in played
+        for player in range(4)
+        if game.row.players[player] == 0 and not game.row.crash
+    ]
+    rounds = max(1, sum(row.rounds for row, _ in learning))
+    return {
+        name: sum(getattr(tally, name) for _, tally in learning) / rounds
+        for name in ("wins", "deal_ins", "riichi", "calls")
+    }
+
+
+def _as_tensor(data: bytes) -> torch.Tensor:
+    return torch.frombuffer(bytearray(data), dtype=torch.uint8)
+
+
+def _settings(plan: ReinforcementPlan) -> dict[str, bool | int | float | str]:
+    """The other settings that determine the numbers of a run; those that are not set are left out."""
+    left_out = {"games", "compute", "seed", "precision", "learning_rate"}
+    return {
+        name: value
+        for name, value in msgspec.to_builtins(plan).items()
+        if name not in left_out and value is not None
+    }

@@ -1,0 +1,134 @@
+"""Drawing actions in proportion to a policy's probabilities, for learning from play.
+
+A draw depends on the game, the player and the moment, and on nothing else: a game stays the same whatever is
+played beside it.
+
+On a claim, the slots' separate answers become one distribution. A "yes" of probability p has the odds
+``p / (1 - p)``, a pass has 1, and options are drawn in proportion to their odds. The likeliest of them is the
+one that `policies.flow.most_likely` takes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from game.actions import Action
+from policies.flow import Pick, SlotAnswer, most_likely
+from policies.rollout import Request
+from policies.slots import Slot
+
+_MASK: Final = (1 << 64) - 1
+_GOLDEN: Final = 0x9E3779B97F4A7C15
+_SUREST: Final = 1e-7
+"""Probabilities are kept this far from 0 and 1 where odds are computed."""
+
+Picks: TypeAlias = Callable[[Request], Pick]
+"""Gives each request of a rollout its way to choose."""
+
+
+class Distribution(NamedTuple):
+    """What one step of the flow may choose.
+
+    Attributes:
+        options: actions; None is "no" to all of them.
+        probabilities: one for each, adding up to 1.
+    """
+
+    options: tuple[Action | None, ...]
+    probabilities: tuple[float, ...]
+
+
+def distribution_of(answers: Sequence[SlotAnswer], temperature: float = 1.0) -> Distribution:
+    """The options of one step and the probability of each.
+
+    Args:
+        answers: what the slots of the step answered.
+        temperature: below 1 sharpens, above 1 flattens: the power 1 / temperature of probabilities or odds.
+
+    >>> from policies.flow import SlotAnswer
+    >>> distribution_of([SlotAnswer(Slot.RIICHI, ("riichi",), (0.75,))]).probabilities
+    (0.25, 0.75)
+    """
+    options: list[Action | None] = []
+    weights: list[float] = []
+    if answers[0].slot is not Slot.DISCARD:
+        options, weights = [None], [1.0]
+    for answer in answers:
+        options += answer.options
+        for probability in answer.probabilities:
+            weight = probability if answer.slot is Slot.DISCARD else _odds(probability)
+            weights.append(weight if temperature == 1.0 else weight ** (1.0 / temperature))
+    total = math.fsum(weights)
+    return Distribution(tuple(options), tuple(weight / total for weight in weights))
+
+
+def _odds(probability: float) -> float:
+    sure = min(max(probability, _SUREST), 1.0 - _SUREST)
+    return sure / (1.0 - sure)
+
+
+def drawing(slots: Collection[Slot] = (Slot.DISCARD,), temperature: float = 1.0, stream: int = 0) -> Picks:
+    """Draws the actions of some slots; the others take the most likely option.
+
+    Args:
+        slots: a claim is drawn if all slots that answered are among them.
+        temperature: as in `distribution_of`.
+        stream: other numbers give other draws.
+    """
+    drawn = frozenset(slots)
+
+    def picks(request: Request) -> Pick:
+        def pick(answers: Sequence[SlotAnswer]) -> Action | None:
+            if any(answer.slot not in drawn for answer in answers):
+                return most_likely(answers)
+            found = distribution_of(answers, temperature)
+            slot = _NUMBERS[answers[0].slot]
+            return found.options[place_at(found.probabilities, uniform(request, stream, slot))]
+
+        return pick
+
+    return picks
+
+
+def uniform(request: Request, stream: int, purpose: int) -> float:
+    """A number in [0, 1) that belongs to a moment of a game.
+
+    Args:
+        request: the moment: the game's seed and number, its events so far, the player.
+        stream: other numbers give independent draws.
+        purpose: distinguishes several draws at one moment.
+    """
+    table = request.table
+    mixed = 0
+    for number in (table.seed, request.number, len(table.events), request.player, stream, purpose):
+        mixed = _scrambled((mixed ^ (number & _MASK)) + _GOLDEN)
+    return (mixed >> 11) * 2.0**-53
+
+
+def place_at(probabilities: Sequence[float], share: float) -> int:
+    """The option that a number in [0, 1) falls on.
+
+    >>> [place_at((0.5, 0.0, 0.5), share) for share in (0.0, 0.49, 0.5, 0.99)]
+    [0, 0, 2, 2]
+    """
+    last = 0
+    for place, probability in enumerate(probabilities):
+        if probability > 0.0:
+            last = place
+            if share < probability:
+                return place
+        share -= probability
+    return last  # rounding left a little over
+
+
+def _scrambled(number: int) -> int:
+    """The finaliser of SplitMix64: every bit of the result depends on every bit of the number."""
+    number &= _MASK
+    number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & _MASK
+    return number ^ (number >> 31)
+
+
+_NUMBERS: Final = {slot: number for number, slot in enumerate(Slot)}
