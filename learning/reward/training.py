@@ -60,7 +60,7 @@ class RewardPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     hidden: int = 64
     dense: int = 64
     rooms: tuple[str, ...] = ("houou",)
-    epochs: int = 20
+    epochs: int = 8
     batch_games: int = 256
     learning_rate: float = 2e-3
     weight_decay: float = 1e-4
