@@ -28,7 +28,7 @@ _BASES: Final = (240, 480, 640, 960, 1280, 1920, 2000, 3000, 4000)
 """Base points of the values of a win."""
 _RON: Final = (0.16, 0.20, 0.10, 0.14, 0.10, 0.10, 0.145, 0.045, 0.01)
 _TSUMO: Final = (0.10, 0.13, 0.08, 0.14, 0.10, 0.11, 0.20, 0.12, 0.02)
-"""Share of each value. These shares and the following ones are rounded from 104,000 wins and 18,000 exhaustive
+"""Share of each value. These and the following shares are rounded from 104,000 wins and 18,000 exhaustive
 draws in the Phoenix games of the training split; that of the dealer's wins is from their last rounds."""
 _WINS: Final = 0.85
 _DEALER_WINS: Final = 0.285
