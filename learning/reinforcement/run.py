@@ -172,12 +172,16 @@ class ReinforcementRun:
         curves["speed/games_per_s"] = len(played) / (time.monotonic() - begun)
         _log.info("rl.block", block=block, **{name: float(f"{value:.4g}") for name, value in curves.items()})
         return StepResult(
-            len(played), seen["loss"], plan.learning_rate, due or status.step == plan.blocks, curves
+            len(played),
+            seen["loss"],
+            plan.rate(block, status.step * plan.steps - 1),
+            due or status.step == plan.blocks,
+            curves,
         )
 
     def _packed(self) -> bytes:
         """The newest discard model as the bytes of a file."""
-        return pack(self.learner.weights(averaged=False))
+        return pack(self.learner.acting())
 
     def _forget(self, version: int) -> None:
         """Drop the versions that no block to come is played with."""
@@ -213,7 +217,7 @@ class ReinforcementRun:
             if model != "discard" and not (folder / f"{model}.json").exists():
                 other = load(self.start, model)
                 save(folder, other.card, other.tensors)
-        save(folder, self._card(metrics), self.learner.weights(averaged=True))
+        save(folder, self._card(metrics), self.learner.normal())
 
     def state(self) -> dict[str, Any]:
         """Everything needed to resume except the status."""

@@ -41,3 +41,18 @@ class Broken:
     def answer(self, slot: Slot, questions: Sequence[Question]) -> Sequence[Sequence[float]]:
         self.calls += 1
         return self._answer(len(questions[0].options))
+
+
+class Undecided:
+    """Weighs discards by their kinds, with 0.3 for everything else: quick, and never certain."""
+
+    source: Source = "model"
+
+    def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
+        return [self._row(slot, question) for question in questions]
+
+    def _row(self, slot: Slot, question: Question) -> list[float]:
+        if slot is not Slot.DISCARD:
+            return [0.3] * len(question.options)
+        weights = [1.0 + action.tile // 4 % 3 for action in question.options]
+        return [weight / sum(weights) for weight in weights]

@@ -10,18 +10,25 @@ from game.layout import PHASE_CALLED, PHASE_TURN
 from game.walls import round_wall
 from policies.features.kinds import kinds_of
 from policies.features.table import LITE
-from policies.inference import Model, chances
+from policies.inference import Model
+from policies.probabilities import chances
+from policies.random_play import RandomPolicy
 from policies.reward import round_starts
 from policies.rollout import FinishedGame, PolicyChooser, Rollout, Seating
+from policies.slots import Policy
 from policies.trajectories import Recorder, Trajectory
+from tests.policies.fakes import Undecided
 from tests.policies.models import a_network, a_policy
 
 
 def played(
-    thinning: float = 0.0, games: int = 1, players: tuple[int, int, int, int] = (0, 0, 0, 0)
+    policy: Policy | None = None,
+    thinning: float = 0.0,
+    games: int = 2,
+    players: tuple[int, int, int, int] = (0, 0, 0, 0),
 ) -> list[tuple[FinishedGame, Trajectory]]:
-    recorder = Recorder(a_policy(), thinning=thinning)
-    run = Rollout([recorder, PolicyChooser(a_policy(seed=9))], length="tonpuu")
+    recorder = Recorder(policy or Undecided(), thinning=thinning)
+    run = Rollout([recorder, PolicyChooser(RandomPolicy())], length="tonpuu")
     return [
         (game, recorder.take(game)) for game in run.play(Seating(n, 70 + n, players) for n in range(games))
     ]
@@ -42,7 +49,7 @@ def test_rounds_scores_and_walls_are_those_of_the_game() -> None:
 
 def test_every_drawn_discard_is_remembered_with_its_state_and_probability() -> None:
     model = Model(a_network(), LITE)
-    for game, found in played():
+    for game, found in played(a_policy(), games=1):
         decisions = found.decisions
         assert len(decisions) == found.drawn > 50
         assert (decisions["weight"] == 1.0).all()
@@ -74,8 +81,8 @@ def test_a_round_belongs_to_its_place_in_the_game() -> None:
 
 
 def test_thinned_decisions_stand_for_those_left_out() -> None:
-    whole = [found for _, found in played(games=3)]
-    thinned = [found for _, found in played(thinning=0.4, games=3)]
+    whole = [found for _, found in played(games=6)]
+    thinned = [found for _, found in played(thinning=0.4, games=6)]
     assert [found.scores.tolist() for found in whole] == [found.scores.tolist() for found in thinned]
     drawn = sum(found.drawn for found in whole)
     assert drawn == sum(found.drawn for found in thinned)
@@ -86,8 +93,9 @@ def test_thinned_decisions_stand_for_those_left_out() -> None:
 
 
 def test_a_game_is_forgotten_once_taken() -> None:
-    recorder = Recorder(a_policy())
+    recorder = Recorder(Undecided())
     run = Rollout([recorder], length="tonpuu")
-    (game,) = run.play([Seating(0, 1, (0, 0, 0, 0))])
+    games = run.play([Seating(0, 1, (0, 0, 0, 0))])
+    game = next(games)
     assert len(recorder.take(game).decisions)
     assert not len(recorder.take(game).decisions)

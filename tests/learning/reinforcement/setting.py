@@ -1,0 +1,37 @@
+"""A small policy to start from, and plans of runs that take seconds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from learning.reinforcement.plan import ReinforcementPlan
+from policies.checkpoint import Card, save
+from policies.reward import RewardArchitecture, RewardNetwork
+from tests.policies.models import save_models
+
+
+def save_start(folder: Path) -> Path:
+    """All six checkpoints, with random weights, in a folder."""
+    save_models(folder, tower="suits")
+    torch.manual_seed(0)
+    shape = RewardArchitecture(hidden=4, dense=4)
+    save(folder, Card(model="reward", architecture=shape), RewardNetwork(shape).state_dict())
+    return folder
+
+
+def short_plan(**settings: Any) -> ReinforcementPlan:
+    usual: dict[str, Any] = {
+        "games": 4,
+        "block_games": 2,
+        "length": "tonpuu",
+        "steps": 2,
+        "critic_width": 4,
+        "critic_depth": 1,
+        "evaluate_every": 4,
+        "evaluation_games": 4,
+        "learning_rate": 1e-3,
+    }
+    return ReinforcementPlan(**{**usual, **settings})

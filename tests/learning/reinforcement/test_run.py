@@ -1,0 +1,169 @@
+"""Whole runs of self-play learning: the same numbers however they are played, stopped and resumed."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from structlog.testing import capture_logs
+
+from game.errors import ConfigError
+from learning.reinforcement import run as module
+from learning.reinforcement.plan import ReinforcementPlan
+from learning.reinforcement.policy_learner import PolicyLearner
+from learning.reinforcement.run import CANDIDATE, learn_from_play
+from learning.runs.state import STATE_FILE, read_curves
+from policies.checkpoint import load, models_in
+from policies.checkpoint.card import MODELS
+from tests.learning.reinforcement.setting import save_start, short_plan
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_start(tmp_path_factory.mktemp("start"))
+
+
+@pytest.fixture(scope="module")
+def whole(start: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that nothing disturbed."""
+    out = tmp_path_factory.mktemp("whole")
+    learn(short_plan(), start, out)
+    return out
+
+
+def learn(plan: ReinforcementPlan, start: Path, out: Path, **how: Any) -> None:
+    torch.set_num_threads(1)
+    learn_from_play(plan, start, out, **{"workers": 1, "quiet": True, **how})
+
+
+def weights_in(out: Path) -> dict[str, torch.Tensor]:
+    state = torch.load(out / "runs" / "rl" / STATE_FILE, weights_only=True)
+    policy: dict[str, torch.Tensor] = state["learner"]["policy"]["network"]
+    return policy
+
+
+def same(one: Path, other: Path) -> bool:
+    ours, theirs = weights_in(one), weights_in(other)
+    return all(torch.equal(weights, theirs[name]) for name, weights in ours.items())
+
+
+def test_a_run_leaves_a_playable_policy_that_names_its_parent(start: Path, whole: Path) -> None:
+    assert set(models_in(whole)) == set(MODELS)
+    card, begin = load(whole, "discard").card, load(start, "discard").card
+    assert card.parents == (begin.tensors.sha256,)
+    assert card.data.games == 4
+    assert card.data.players == "self-play"
+    assert card.training.steps == 4
+    assert card.metrics["games"] == 4
+    assert card.tensors != begin.tensors
+    assert load(whole, "chi").card.tensors == load(start, "chi").card.tensors
+
+
+def test_a_run_draws_its_curves(whole: Path) -> None:
+    curves = read_curves(whole / "runs" / "rl" / "curves")
+    wanted = {
+        "policy/entropy",
+        "policy/alpha",
+        "policy/divergence",
+        "policy/explained",
+        "policy/ratio_0.99",
+        "play/staleness",
+        "play/wins",
+        "speed/games_per_s",
+        "arena/points",
+    }
+    assert wanted <= curves.keys()
+    assert [step for step, _ in curves["policy/entropy"]] == [1, 2]
+    assert [value for _, value in curves["play/staleness"]] == [0.0, 1.0]
+
+
+def test_the_number_of_processes_changes_nothing(start: Path, whole: Path, tmp_path: Path) -> None:
+    learn(short_plan(), start, tmp_path, workers=2)
+    assert same(whole, tmp_path)
+
+
+def test_a_stopped_run_resumes_and_ends_with_the_same_numbers(
+    start: Path, whole: Path, tmp_path: Path
+) -> None:
+    real = PolicyLearner.learn
+
+    def stopping(self: PolicyLearner, *args: Any) -> dict[str, float]:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return real(self, *args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PolicyLearner, "learn", stopping)
+        with pytest.raises(KeyboardInterrupt, match="stopped: 2 of 4 games are learned and saved"):
+            learn(short_plan(), start, tmp_path)
+    learn(short_plan(), start, tmp_path)
+    assert same(whole, tmp_path)
+
+
+def test_an_actor_that_is_killed_changes_nothing(start: Path, whole: Path, tmp_path: Path) -> None:
+    real = module.Actors.block
+
+    def killing(self: module.Actors, number: int) -> list[module.PlayedGame]:
+        if number == 0:
+            kill_an_actor()
+        return real(self, number)
+
+    with pytest.MonkeyPatch.context() as patch, capture_logs() as logs:
+        patch.setattr(module.Actors, "block", killing)
+        learn(short_plan(), start, tmp_path)
+    assert "worker.lost" in [line["event"] for line in logs]
+    assert same(whole, tmp_path)
+
+
+def kill_an_actor() -> None:
+    """Kill a process of the pool as soon as there is one."""
+    import multiprocessing
+    import time
+
+    while not (children := multiprocessing.active_children()):
+        time.sleep(0.01)
+    time.sleep(1.0)  # it is starting, or playing
+    pid = children[0].pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+
+
+def test_a_lag_of_none_plays_every_block_with_the_newest_policy(start: Path, tmp_path: Path) -> None:
+    learn(short_plan(lag=0, steps=1), start, tmp_path)
+    curves = read_curves(tmp_path / "runs" / "rl" / "curves")
+    assert [value for _, value in curves["play/staleness"]] == [0.0, 0.0]
+    # one step a block, and the newest policy: every ratio is 1
+    assert all(value < 1e-5 for _, value in curves["policy/ratio_deviation"])
+
+
+def test_one_seat_can_learn_against_the_past(start: Path, tmp_path: Path) -> None:
+    learn(short_plan(seats="one", opponents="past", past=1, games=6), start, tmp_path)
+    assert load(tmp_path / "runs" / "rl" / CANDIDATE, "discard").card.data.games == 6
+
+
+def test_another_plan_in_the_folder_is_refused(start: Path, whole: Path) -> None:
+    with pytest.raises(ConfigError, match=r"holds another run, which differs in plan\.seed"):
+        learn(short_plan(seed=5), start, whole)
+
+
+def test_a_finished_run_is_left_as_it_is(start: Path, whole: Path) -> None:
+    before = (whole / "discard.json").read_bytes()
+    learn(short_plan(), start, whole)
+    assert (whole / "discard.json").read_bytes() == before
+
+
+def test_an_oracle_fades_into_a_normal_policy(start: Path, tmp_path: Path) -> None:
+    plan = short_plan(oracle_games=2, fade_games=2, games=6, baseline="oracle")
+    learn(plan, start, tmp_path)
+    curves = read_curves(tmp_path / "runs" / "rl" / "curves")
+    assert [value for _, value in curves["policy/gamma"]] == [1.0, 1.0, 0.0]
+    rates = [plan.rate(block, 99) for block in range(3)]
+    assert rates == pytest.approx([1e-3, 1e-3, 1e-4])
+    card, begin = load(tmp_path, "discard").card, load(start, "discard").card
+    assert (card.features, card.architecture) == (begin.features, begin.architecture)
+    assert card.tensors != begin.tensors
+    # what was shown in play is what is learned from: no ratio is far from 1
+    assert all(abs(value - 1.0) < 0.2 for _, value in curves["policy/ratio_0.99"])
