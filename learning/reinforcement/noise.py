@@ -1,15 +1,14 @@
 """`suzaku eval gradient`: how much of the policy gradient is signal, and how large a block must be.
 
 Games are divided into groups, and the gradient of each is computed at the start policy. Two groups share the
-signal but not the noise, so the mean product of two different ones estimates the squared length of the expected
-gradient, and what the squared length of one exceeds it by is its noise. Noise falls with the number of games;
-the block in which both are equal is the figure to compare variants by.
+signal but not the noise, so the mean product of two different ones estimates the squared length of the
+expected gradient, and what the squared length of one exceeds it by is its noise. Noise falls with the number
+of games; the block in which both are equal is the figure to compare variants by.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -19,21 +18,23 @@ import torch
 from numpy.typing import NDArray
 
 from game.reports import write_report
+from game.workers.pool import Done
 from learning.reinforcement.actors import ActorSetup, Chunk, LearnedGame, actor
 from learning.reinforcement.plan import BaselineKind, ReinforcementPlan, RewardKind
 from learning.reinforcement.policy_learner import PlayLesson, PolicyLearner, lesson_of
 from learning.reinforcement.rewards import rewards_of
 from learning.runs.progress import Progress
 from learning.workers.spread import spread
-from game.workers.pool import Done
 from policies.checkpoint import files_of, load, network_of
 from policies.checkpoint.card import MODELS
 from policies.checkpoint.tensors import pack
 from policies.networks import Network
-from policies.reward import RewardNetwork
+from policies.reward import PredictorNetwork
 from policies.slots import Slot
 from policies.trajectories import Trajectory
 
+_ROWS: Final = 2_048
+"""Decisions in a step of a critic."""
 _RESAMPLES: Final = 1_000
 _VARIANTS: Final[tuple[tuple[RewardKind, BaselineKind], ...]] = (
     ("points", "none"),
@@ -83,15 +84,19 @@ class NoiseReport(msgspec.Struct, frozen=True):
     seed: int
     variants: tuple[GradientNoise, ...]
 
-    def lines(self) -> Iterator[str]:
-        """The report as text."""
-        yield f"{'reward':<8}{'baseline':<10}{'explained':>10}{'signal':>10}   games for signal = noise"
-        for each in self.variants:
-            yield (
-                f"{each.reward:<8}{each.baseline:<10}{each.explained:>10.1%}{each.signal:>10.3f}"
-                f"   {each.games:,.0f} [{each.low:,.0f}, {each.high:,.0f}]"
-            )
-        yield f"{self.games:,} games in {self.groups} groups, critics taught by {self.taught:,} others"
+    @property
+    def text(self) -> str:
+        """The report for people."""
+        lines = [f"{'reward':<8}{'baseline':<10}{'explained':>10}{'signal':>10}   games for signal = noise"]
+        lines += [
+            f"{each.reward:<8}{each.baseline:<10}{each.explained:>10.1%}{each.signal:>10.3f}"
+            f"   {each.games:,.0f} [{each.low:,.0f}, {each.high:,.0f}]"
+            for each in self.variants
+        ]
+        lines.append(
+            f"{self.games:,} games in {self.groups} groups; critics learned from {self.taught:,} more"
+        )
+        return "\n".join(lines)
 
 
 def gradient_noise(
@@ -111,7 +116,7 @@ def gradient_noise(
     plan = ReinforcementPlan(games=games + taught, block_games=games + taught, seed=seed, steps=1)
     played = _played(plan, start, workers, quiet)
     predictor = network_of(load(start, "reward"))
-    assert isinstance(predictor, RewardNetwork)
+    assert isinstance(predictor, PredictorNetwork)
     found = []
     for reward, baseline in _VARIANTS:
         variant = msgspec.structs.replace(plan, reward=reward, baseline=baseline)
@@ -121,7 +126,8 @@ def gradient_noise(
             return lesson_of(some, rewards_of(some, kind, predictor, plan.length))
 
         try:
-            learner.teach_critic(lesson(played[games:]))
+            if played[games:]:
+                learner.teach_critic(lesson(played[games:]), _ROWS)
             parts = [played[number:games:groups] for number in range(groups)]
             gradients, explained = learner.gradients([lesson(part) for part in parts])
         finally:
@@ -132,7 +138,7 @@ def gradient_noise(
 
 def print_noise(report: NoiseReport, *, as_json: bool) -> int:
     """Print the report; return the exit code."""
-    write_report(report, report.lines(), as_json=as_json)
+    write_report(report, lambda found: found.text, as_json=as_json)
     return 0
 
 
