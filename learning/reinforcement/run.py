@@ -260,17 +260,21 @@ class ReinforcementRun:
 
 
 def _rates(played: Sequence[LearnedGame]) -> Mapping[str, float]:
-    """How the learning seats played: shares of their rounds."""
+    """How the learning seats played: shares of their rounds, points a game, places."""
     learning = [
-        (game.row, game.row.tallies[player])
+        (game.row, player)
         for game in played
         for player in range(4)
         if game.row.players[player] == 0 and not game.row.crash
     ]
-    rounds = max(1, sum(row.rounds for row, _ in learning))
+    seats, rounds = max(1, len(learning)), max(1, sum(row.rounds for row, _ in learning))
     return {
-        name: sum(getattr(tally, name) for _, tally in learning) / rounds
-        for name in ("wins", "deal_ins", "riichi", "calls")
+        **{
+            name: sum(getattr(row.tallies[player], name) for row, player in learning) / rounds
+            for name in ("wins", "deal_ins", "riichi", "calls")
+        },
+        "points": sum(row.results[player] for row, player in learning) / 10.0 / seats,
+        "placement": sum(row.places[player] for row, player in learning) / seats,
     }
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -15,7 +17,7 @@ from structlog.testing import capture_logs
 
 from game import processes
 from game.errors import ConfigError, WorkerFailed
-from game.workers.pool import DONE, Work, results
+from game.workers.pool import DONE, LATER, Later, Work, results
 
 
 def counting(base: int) -> Work[int, int]:
@@ -182,3 +184,55 @@ def test_leaving_early_ends_the_processes() -> None:
     began = time.monotonic()
     running.close()
     assert time.monotonic() - began < 5
+
+
+def test_a_worker_waits_for_a_task_that_comes_later() -> None:
+    """The second process finds no task at first; the last task comes when the first one's results are in."""
+    seen: list[int] = []
+
+    def tasks() -> Iterator[int | Later]:
+        yield 1
+        while len(seen) < 3:
+            yield LATER
+        yield 2
+
+    for _, value in results(counting, 100, tasks(), 2):
+        if isinstance(value, int):
+            seen.append(value)
+    assert seen == [100, 101, 102, 200, 201, 202]
+
+
+def test_a_worker_that_dies_while_it_waits_is_replaced() -> None:
+    seen: list[int] = []
+
+    def tasks() -> Iterator[int | Later]:
+        yield 1
+        while len(seen) < 3:
+            yield LATER
+        os.kill(multiprocessing.active_children()[0].pid or 0, signal.SIGKILL)
+        for _ in range(10):
+            yield LATER
+        yield 2
+
+    with capture_logs():
+        for _, value in results(counting, 100, tasks(), 1):
+            if isinstance(value, int):
+                seen.append(value)
+    assert seen == [100, 101, 102, 200, 201, 202]
+
+
+def test_another_thread_can_stop_the_work() -> None:
+    stop = threading.Event()
+
+    def tasks() -> Iterator[int | Later]:
+        yield 1
+        while True:
+            yield LATER
+
+    found = []
+    for _, value in results(counting, 100, tasks(), 1, stop):
+        found.append(value)
+        if value is DONE:
+            stop.set()
+    assert found == [100, 101, 102, DONE]
+    assert not multiprocessing.active_children()

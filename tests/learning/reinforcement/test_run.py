@@ -19,10 +19,14 @@ from learning.reinforcement import run as module
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.policy_learner import PolicyLearner
 from learning.reinforcement.run import learn_from_play
+from learning.runs import loop
 from learning.runs.state import STATE_FILE, read_curves
 from policies.checkpoint import load, models_in
 from policies.checkpoint.card import MODELS
+from tests.learning.clusters import address, machines
 from tests.learning.reinforcement.setting import save_start, short_plan
+
+__all__ = ["address", "machines"]
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +139,65 @@ def kill_an_actor() -> None:
     pid = children[0].pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
+
+
+def test_a_killed_learner_resumes_and_ends_with_the_same_numbers(
+    start: Path, whole: Path, tmp_path: Path, unjudged: None
+) -> None:
+    """Killed, with its actors and its store, while it learns from the second block; the first is saved."""
+    learner = multiprocessing.get_context("spawn").Process(target=killed, args=(start, tmp_path))
+    learner.start()
+    learner.join()
+    assert learner.exitcode == -signal.SIGKILL
+    state = torch.load(tmp_path / "runs" / "rl" / STATE_FILE, weights_only=True)
+    assert state["standing"]["step"] == 1
+    learn(short_plan(), start, tmp_path)
+    assert same(whole, tmp_path)
+
+
+def killed(start: Path, out: Path) -> None:
+    real, begun = PolicyLearner.learn, itertools.count()
+
+    def dying(self: PolicyLearner, *args: Any) -> dict[str, float]:
+        if next(begun):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(self, *args)
+
+    PolicyLearner.learn = dying  # type: ignore[method-assign]
+    loop.SAVE_EVERY_S = 0.0  # type: ignore[misc]
+    learn(short_plan(), start, out)
+
+
+def test_a_cluster_plays_the_same_games_though_a_process_of_it_is_killed(
+    start: Path, whole: Path, tmp_path: Path, unjudged: None, address: str
+) -> None:
+    real = module.Actors.block
+
+    def killing(self: module.Actors, number: int) -> list[module.LearnedGame]:
+        if number == 0:
+            kill_a_ray_worker()
+        return real(self, number)
+
+    with pytest.MonkeyPatch.context() as patch, capture_logs() as logs:
+        patch.setattr(module.Actors, "block", killing)
+        learn(short_plan(), start, tmp_path, workers=2, ray=address)
+    assert "worker.lost" in [line["event"] for line in logs]
+    assert same(whole, tmp_path)
+
+
+def kill_a_ray_worker() -> None:
+    """Kill a process of the cluster that has become one of our actors."""
+    while not (ours := [each for each in Path("/proc").glob("[0-9]*") if "_WorkerActor" in command(each)]):
+        time.sleep(0.05)
+    time.sleep(1.0)  # it is starting, or playing
+    os.kill(int(ours[0].name), signal.SIGKILL)
+
+
+def command(process: Path) -> str:
+    try:
+        return (process / "cmdline").read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
 
 
 def test_one_seat_learns_against_the_past_without_a_lag(start: Path, tmp_path: Path, unjudged: None) -> None:

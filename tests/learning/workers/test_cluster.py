@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -15,7 +16,7 @@ from structlog.testing import capture_logs
 
 import learning.workers.cluster
 from game.errors import ConfigError, WorkerFailed
-from game.workers.pool import DONE, Work
+from game.workers.pool import DONE, LATER, Later, Work
 from learning.workers.spread import spread
 from tests.game.workers.test_pool import (
     Block,
@@ -65,6 +66,34 @@ def test_a_task_can_carry_what_earlier_results_gave(address: str) -> None:
             seen.append(result)
     assert [weights for _, weights in seen] == [0, 1, 2]
     assert len({process for process, _ in seen}) == 1
+
+
+def test_a_worker_waits_for_a_task_that_comes_later(address: str) -> None:
+    seen: list[int] = []
+
+    def tasks() -> Iterator[int | Later]:
+        yield 1
+        while len(seen) < 3:
+            yield LATER
+        yield 2
+
+    for _, value in spread(counting, 100, tasks(), workers=2, ray=address):
+        if isinstance(value, int):
+            seen.append(value)
+    assert seen == [100, 101, 102, 200, 201, 202]
+
+
+def test_another_thread_can_stop_the_work(address: str) -> None:
+    stop = threading.Event()
+
+    def tasks() -> Iterator[int | Later]:
+        yield 1
+        while True:
+            yield LATER
+
+    threading.Timer(6.0, stop.set).start()
+    found = list(spread(counting, 100, tasks(), workers=1, ray=address, stop=stop))
+    assert [value for _, value in found] == [100, 101, 102, DONE]
 
 
 def test_nothing_to_do_needs_no_cluster() -> None:
