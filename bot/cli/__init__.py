@@ -17,7 +17,7 @@ from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, reported
 from bot.cli.output import checked_output
 from bot.cli.playing import check, dashboard, lobby, play
 from bot.cli.records import convert, games, review, traffic
-from bot.cli.reinforcement import train_rl
+from bot.cli.reinforcement import check_rl, train_rl
 from bot.cli.selfplay import selfplay
 from bot.cli.training import training
 from bot.cli.version import Version
@@ -34,6 +34,7 @@ app = typer.Typer(
 for _command in (play, lobby, dashboard, engine, check, games, convert, review, arena, selfplay):
     app.command()(_command)
 training.command("rl")(train_rl)
+training.command("rl-check")(check_rl)
 for _name, _group in (
     ("traffic", traffic),
     ("corpus", corpus),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
@@ -14,6 +15,7 @@ from bot.cli.options import (
     Tonpuu,
     Workers,
     check_ray,
+    folder_for,
     reported,
     seed_of,
 )
@@ -236,3 +238,44 @@ def train_rl(
     )
     typer.echo(encode_card(card).decode() if as_json else f"{out}: {describe(card)}")
     return 0
+
+
+@reported
+def check_rl(
+    out: Annotated[Path, folder_for("for the weak policy and the run; a stopped run resumes")],
+    start: Start = "phoenix",
+    games: Annotated[int, typer.Option(help="Games to learn from.", metavar="NUMBER", min=1)] = 2_560,
+    evaluation_games: Annotated[
+        int,
+        typer.Option(help="Games of each comparison with the policy it comes from.", metavar="NUMBER", min=4),
+    ] = 1_000,
+    block_games: BlockGames = None,
+    learning_rate: Annotated[float, peak_learning_rate()] = 3e-4,
+    seed: Annotated[int, seed_of("walls, draws and order")] = 0,
+    workers: Workers = None,
+    precision: PlayPrecision = "auto",
+    as_json: AsJson = False,
+) -> int:
+    """Check that self-play learning works, on a policy weakened on purpose.
+
+    Teaches the policy to take its second choice after one draw in five, lets it learn from self-play, and
+    reports how many of the points lost it has won back.
+    """
+    from bot.logs.setup import set_up_logs
+    from learning.matches.store import compute_for
+    from learning.reinforcement.plan import make_reinforcement_plan
+    from learning.reinforcement.recovery import check_recovery, print_recovery
+    from policies.named import folder_of_named
+
+    set_up_logs()
+    plan = make_reinforcement_plan(
+        games=games,
+        block_games=block_games,
+        learning_rate=learning_rate,
+        evaluate_every=games,
+        evaluation_games=evaluation_games,
+        seed=seed,
+        compute=compute_for(None, "cpu", precision),
+    )
+    report = check_recovery(plan, folder_of_named(start), out, workers=workers, quiet=as_json)
+    return print_recovery(report, as_json=as_json)

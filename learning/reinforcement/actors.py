@@ -29,10 +29,13 @@ from learning.matches.series import wall_seed
 from learning.matches.tally import GameRow, row_of
 from learning.reinforcement.parameters import ParameterStore
 from learning.reinforcement.plan import ReinforcementPlan
+from learning.runs.progress import Progress
 from learning.workers.spread import spread
-from policies.checkpoint import network_of
+from policies.checkpoint import files_of, network_of
+from policies.checkpoint.card import MODELS
 from policies.checkpoint.files import reader_of
 from policies.checkpoint.store import Checkpoint, load, with_weights
+from policies.checkpoint.tensors import pack
 from policies.features.table import GUIDED
 from policies.guidance import guided_network
 from policies.inference import Model, NetworkPolicy, load_policy
@@ -42,6 +45,8 @@ from policies.rollout import TABLES, PolicyChooser, Rollout, Seating
 from policies.slots import Slot
 from policies.trajectories import Recorder, Trajectory
 
+_CHUNK_GAMES: Final = 32
+"""Games of an actor at a time where nothing is learned in between."""
 _PATIENCE_S: Final = 0.5
 """Interval at which the learner looks whether the actors are still there."""
 
@@ -245,3 +250,35 @@ class Actors:
             for start in range(numbers.start, numbers.stop, self._chunk_games):
                 chunk = range(start, min(start + self._chunk_games, numbers.stop))
                 yield Chunk(block, chunk, version, weights, plan.gamma(block), others)
+
+
+def play_games(
+    plan: ReinforcementPlan, start: Path, *, workers: int | None = None, quiet: bool = False
+) -> list[Trajectory]:
+    """Play all games of a plan with the policy of the start.
+
+    Args:
+        plan: settings.
+        start: folder of the six checkpoints.
+        workers: processes; one per core if None.
+        quiet: show no progress.
+
+    Returns:
+        The games in their order, without those that crashed.
+
+    Raises:
+        WorkerFailed: an actor could not continue.
+    """
+    weights = pack(load(start, Slot.DISCARD).tensors)
+    chunks = [
+        Chunk(0, range(at, min(at + _CHUNK_GAMES, plan.games)), 0, weights)
+        for at in range(0, plan.games, _CHUNK_GAMES)
+    ]
+    found: dict[int, LearnedGame] = {}
+    setup = ActorSetup(plan, files_of(start, MODELS))
+    with Progress("rl.progress", "self-play", "games", total=plan.games, quiet=quiet) as progress:
+        for _, game in spread(actor, setup, chunks, workers=workers):
+            if not isinstance(game, Done):
+                found.setdefault(game.row.number, game)
+                progress.reach(len(found))
+    return [game.trajectory for _, game in sorted(found.items()) if game.trajectory is not None]

@@ -18,16 +18,11 @@ import torch
 from numpy.typing import NDArray
 
 from game.reports import write_report
-from game.workers.pool import Done
-from learning.reinforcement.actors import ActorSetup, Chunk, LearnedGame, actor
+from learning.reinforcement.actors import play_games
 from learning.reinforcement.plan import BaselineKind, ReinforcementPlan, RewardKind
 from learning.reinforcement.policy_learner import PlayLesson, PolicyLearner, lesson_of
 from learning.reinforcement.rewards import rewards_of
-from learning.runs.progress import Progress
-from learning.workers.spread import spread
-from policies.checkpoint import files_of, load, network_of
-from policies.checkpoint.card import MODELS
-from policies.checkpoint.tensors import pack
+from policies.checkpoint import load, network_of
 from policies.networks import Network
 from policies.reward import PredictorNetwork
 from policies.slots import Slot
@@ -114,7 +109,7 @@ def gradient_noise(
         quiet: show no progress.
     """
     plan = ReinforcementPlan(games=games + taught, block_games=games + taught, seed=seed, steps=1)
-    played = _played(plan, start, workers, quiet)
+    played = play_games(plan, start, workers=workers, quiet=quiet)
     predictor = network_of(load(start, "reward"))
     assert isinstance(predictor, PredictorNetwork)
     found = []
@@ -188,20 +183,3 @@ def _learner(plan: ReinforcementPlan, start: Path) -> PolicyLearner:
     network = network_of(begin)
     assert isinstance(network, Network)
     return PolicyLearner(plan, network, begin.card, torch.get_num_threads())
-
-
-def _played(plan: ReinforcementPlan, start: Path, workers: int | None, quiet: bool) -> list[Trajectory]:
-    """The games of the plan in their order."""
-    weights = pack(load(start, Slot.DISCARD).tensors)
-    size = 32
-    chunks = [
-        Chunk(0, range(at, min(at + size, plan.games)), 0, weights) for at in range(0, plan.games, size)
-    ]
-    found: dict[int, LearnedGame] = {}
-    setup = ActorSetup(plan, files_of(start, MODELS))
-    with Progress("eval.progress", "self-play", "games", total=plan.games, quiet=quiet) as progress:
-        for _, game in spread(actor, setup, chunks, workers=workers):
-            if not isinstance(game, Done):
-                found.setdefault(game.row.number, game)
-                progress.reach(len(found))
-    return [game.trajectory for _, game in sorted(found.items()) if game.trajectory is not None]

@@ -26,7 +26,7 @@ from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.policy_learner import PolicyLearner, lesson_of
 from learning.reinforcement.rewards import rewards_of
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
-from policies.checkpoint import Card, Data, Training, files_of, load, network_of, save
+from policies.checkpoint import Card, Data, Training, files_of, load, models_in, network_of, save
 from policies.checkpoint.card import MODELS
 from policies.checkpoint.tensors import pack
 from policies.networks import Network
@@ -212,12 +212,7 @@ class ReinforcementRun:
         self._save(self.out, metrics)
 
     def _save(self, folder: Path, metrics: dict[str, float]) -> None:
-        """Write all six checkpoints: the discard model as it is now, the others of the start."""
-        for model in MODELS:
-            if model != "discard" and not (folder / f"{model}.json").exists():
-                other = load(self.start, model)
-                save(folder, other.card, other.tensors)
-        save(folder, self._card(metrics), self.learner.normal())
+        copy_policy(self.start, folder, self._card(metrics), self.learner.normal())
 
     def state(self) -> dict[str, Any]:
         """Everything needed to resume except the status."""
@@ -257,6 +252,22 @@ class ReinforcementRun:
             metrics=metrics,
             parents=(begin.tensors.sha256,),
         )
+
+
+def copy_policy(start: Path, folder: Path, card: Card, weights: Mapping[str, torch.Tensor]) -> None:
+    """Write all six checkpoints of a policy: a new discard model, the others of the start.
+
+    Args:
+        start: folder of the others; those that are in ``folder`` already stay.
+        folder: created if missing.
+        card: of the discard model.
+        weights: its weights.
+    """
+    for model in MODELS:
+        if model != "discard" and model not in models_in(folder):
+            other = load(start, model)
+            save(folder, other.card, other.tensors)
+    save(folder, card, weights)
 
 
 def _rates(played: Sequence[LearnedGame]) -> Mapping[str, float]:
