@@ -149,6 +149,7 @@ class PolicyLearner:
         return {
             **seen,
             "loss": loss,
+            "entropy_target": self._entropy.target,
             "alpha": self._entropy.alpha,
             "reward_deviation": deviation,
             "explained": explained,
