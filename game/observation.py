@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 import numpy as np
 
 from game.actions import Action
 from game.settlement import GameLength
+
+
+class HiddenTiles(msgspec.Struct, frozen=True):
+    """What no player sees, in games that are simulated.
+
+    Attributes:
+        wall: the round's wall in deal order (`game.walls`).
+        seed: determines which of it a policy is shown.
+    """
+
+    wall: Sequence[int]
+    seed: int
 
 
 class Observation(msgspec.Struct, frozen=True):
@@ -24,3 +38,7 @@ class Observation(msgspec.Struct, frozen=True):
     player: int
     legal: tuple[Action, ...]
     length: GameLength
+
+    def hidden(self) -> HiddenTiles | None:
+        """What no player sees; None at a real table."""
+        return None

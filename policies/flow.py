@@ -169,7 +169,9 @@ def _by_kind(legal: Sequence[Action]) -> _ByKind:
 def _ask(
     observation: Observation, slot: Slot, options: tuple[Action, ...]
 ) -> Generator[Question, Sequence[float], SlotAnswer]:
-    question = Question(slot, observation.record, observation.player, options, observation.length)
+    question = Question(
+        slot, observation.record, observation.player, options, observation.length, observation.hidden
+    )
     answer = yield question
     return SlotAnswer(slot, options, tuple(read_row(question, answer)))
 

@@ -6,8 +6,8 @@ geometric mean of the probabilities.
 
 On a CPU an answer depends only on its question, to the last bit, and not on the rest of the batch: products
 of different sizes may sum in different orders, so networks receive a fixed number of rows, padded if needed.
-Fewer are used where they were seen to give the same bits. Games are therefore the same however they are
-distributed over tables and processes.
+Fewer are used where they were seen to give the same bits (`policies.padding`). Games are therefore the same
+however they are distributed over tables and processes.
 
 A GPU that runs out of memory or is lost costs one try: the networks move to the CPU and stay there.
 """
@@ -23,30 +23,30 @@ import structlog
 import torch
 from numpy.typing import NDArray
 
-from game.actions import Action
 from game.errors import ModelError
 from game.layout import ROUND_STATE
 from game.rules import action_row
 from game.settlement import LAST_ROUND, GameLength
-from game.tiles import RED_FIVES
 from policies.checkpoint import Card, load, network_of
 from policies.checkpoint.files import Reader, read_file
+from policies.chi_places import mirrored_places
 from policies.compute import IN_PLAY, Compute
 from policies.device import DeviceNetwork
 from policies.faults import is_device_fault
 from policies.features.encode import Planes, encode
 from policies.features.permute import KIND_MAPS, SUIT_PERMUTATIONS, permute_planes
-from policies.features.table import KINDS, ONE, SETS, looks_deep
+from policies.features.table import GUIDED, SETS, looks_deep
 from policies.fused import FusedNetwork, can_fuse
-from policies.networks import DISCARDS, HOSEI_CHI, YES, Network, SuitsArchitecture
+from policies.guidance import HiddenPart, drop_hidden, hidden_part
+from policies.networks import DISCARDS, HOSEI_CHI, Network, SuitsArchitecture
+from policies.padding import Padding
+from policies.probabilities import Logits, of_discards, of_runs, of_yes
 from policies.slots import Question, Slot, Source
 
 log = structlog.get_logger(__name__)
 
 Averaging: TypeAlias = Literal[1, 6, 12]
 """Permutations a position is evaluated under: none; the suits rotated, each also mirrored; all."""
-
-Logits: TypeAlias = NDArray[np.float32]
 
 PHOENIX: Final = Path(__file__).parent / "checkpoints" / "small-phoenix"
 """The folder of the checkpoints trained on human games from the Phoenix room."""
@@ -64,8 +64,6 @@ _MIRRORS: Final = np.array([0, SUIT_PERMUTATIONS])
 """All that differ for a network that treats suits alike."""
 _ROWS_ENCODED: Final = 256
 """Number of decisions whose planes are in memory at once."""
-_FEWEST: Final = 4
-"""Rows below which padding costs little."""
 
 
 class Model:
@@ -76,6 +74,7 @@ class Model:
         features: its feature set.
         without: groups of the set that are left blank.
         compute: how it computes.
+        gamma: of a guided network, the share of what is hidden that it is shown (`policies.guidance`).
     """
 
     def __init__(
@@ -84,8 +83,10 @@ class Model:
         features: str,
         without: Sequence[str] = (),
         compute: Compute = IN_PLAY,
+        gamma: float = 0.0,
     ) -> None:
         self.features = features
+        self.gamma = gamma
         self.compute = compute
         self._parts = (network, without)  # on the CPU still, should the device be lost
         self._deep = looks_deep(features, without)
@@ -97,19 +98,24 @@ class Model:
             self._network = FusedNetwork(network, blank, compute.precision)
         else:
             self._network = DeviceNetwork(network, blank, compute)
-        self._least = 1
+        self._padding = None
         if compute.device == "cpu":
-            self._least = _least_rows(self._network, network.architecture.planes, compute.rows)
+            self._padding = Padding(self._network, network.architecture.planes, compute.rows)
 
     def on_cpu(self) -> Model:
         """The same model on the CPU; nothing is read from the device it is on."""
         network, without = self._parts
-        return Model(network, self.features, without)
+        return Model(network, self.features, without, gamma=self.gamma)
 
     @property
     def of_calls(self) -> bool:
         """Whether a row is a candidate meld."""
         return SETS[self.features].of_calls
+
+    @property
+    def guided(self) -> bool:
+        """Whether it sees hidden planes."""
+        return self.features == GUIDED
 
     def look(
         self,
@@ -118,6 +124,7 @@ class Model:
         calls: NDArray[np.int16] | None,
         length: GameLength,
         averaging: Averaging = 1,
+        hidden: HiddenPart | None = None,
     ) -> Logits:
         """Score the answers for states, each as one player sees it.
 
@@ -126,7 +133,8 @@ class Model:
             players: ``[N]``, absolute.
             calls: ``[N, 6]`` as `game.rules.legal_rows` writes them, if rows are candidate melds.
             length: length of the games.
-            averaging: number of suit permutations.
+            averaging: number of suit permutations; a guided network has one.
+            hidden: what is hidden, for a guided network.
 
         Returns:
             ``[N, 34]``, ``[N, 4]`` or ``[N, 2]`` logits, as many as its architecture has outputs.
@@ -138,9 +146,12 @@ class Model:
                 players[rows],
                 self.features,
                 calls=calls[rows] if calls is not None and self.of_calls else None,
+                walls=hidden.walls[rows] if hidden is not None else None,
                 deep=self._deep,
                 last_round=LAST_ROUND[length],
             )
+            if hidden is not None:
+                drop_hidden(planes, hidden.seeds[rows], self.gamma)
             logits[rows] = self.scores(planes, averaging)
         return logits
 
@@ -169,13 +180,14 @@ class Model:
         if self._outputs == DISCARDS:
             logits = np.take_along_axis(logits, _COLUMNS[numbers], axis=1)
         elif self._outputs == HOSEI_CHI:
-            logits = np.take_along_axis(logits, _RUNS[(numbers >= SUIT_PERMUTATIONS).astype(np.intp)], axis=1)
+            columns = mirrored_places(np.arange(HOSEI_CHI), numbers[:, None])
+            logits = np.take_along_axis(logits, columns, axis=1)
         mean: Logits = logits.reshape(len(planes), len(looks), self._outputs).mean(axis=1)
         return mean
 
     def _logits(self, planes: Planes) -> Logits:
         count = len(planes)
-        if missing := -count % self._least:
+        if self._padding and (missing := self._padding.missing(count)):
             planes = np.concatenate([planes, np.zeros((missing, *planes.shape[1:]), np.uint8)])
         tensor = torch.from_numpy(planes)
         parts = [self._network(tensor[rows]) for rows in _pieces(len(planes), self.compute.rows)]
@@ -245,14 +257,15 @@ class NetworkPolicy:
         for row, (question, _) in enumerate(rows):
             states[row], players[row] = question.record, question.player
         calls = np.array([action_row(option) for _, option in rows], np.int16) if model.of_calls else None
-        logits = model.look(states, players, calls, length, self.averaging)
+        hidden = hidden_part([question.hidden() for question, _ in rows]) if model.guided else None
+        logits = model.look(states, players, calls, length, self.averaging, hidden)
         if not np.isfinite(logits).all():
             raise ModelError(f"the {slot} model returned a number that is not finite")
         if slot is Slot.DISCARD:
-            return _discards(questions, logits)
+            return of_discards(questions, logits)
         if logits.shape[1] == HOSEI_CHI:
-            return _runs(questions, logits)
-        yes = iter(_yes(logits).tolist())
+            return of_runs(questions, logits)
+        yes = iter(of_yes(logits).tolist())
         if model.of_calls:
             return [[next(yes) for _ in question.options] for question in questions]
         return [[next(yes)] * len(question.options) for question in questions]
@@ -286,94 +299,9 @@ def load_policy(
     return NetworkPolicy(models, averaging, cards)
 
 
-def chances(logits: Logits, legal: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Softmax over the legal kinds.
-
-    Args:
-        logits: ``[N, 34]``.
-        legal: ``[N, 34]`` bool, at least one true in every row.
-
-    Returns:
-        ``[N, 34]`` float64; 0 where ``legal`` is false.
-    """
-    scores = np.where(legal, logits.astype(np.float64), -np.inf)
-    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-    shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
-    return shares
-
-
-def share_out(chance34: NDArray[np.float64], options: Sequence[Action]) -> list[float]:
-    """Give each discard its probability, from the network's probability for each kind.
-
-    A kind stands for one tile: its first option that is not a red five, else its first. A red five is
-    therefore discarded only if no other tile of its kind is an option. Whether it is the drawn copy or
-    another is up to the options, which name the drawn one if it is of that kind.
-
-    Args:
-        chance34: ``[34]``, adding up to 1 over the kinds of the options.
-        options: discards.
-    """
-    place_of: dict[int, int] = {}
-    for place, option in enumerate(options):
-        kind = option.tile >> 2
-        if kind not in place_of or (
-            options[place_of[kind]].tile in RED_FIVES and option.tile not in RED_FIVES
-        ):
-            place_of[kind] = place
-    row = [0.0] * len(options)
-    for kind, place in place_of.items():
-        row[place] = float(chance34[kind])
-    return row
-
-
-def _discards(questions: Sequence[Question], logits: Logits) -> list[list[float]]:
-    legal = np.zeros((len(questions), KINDS), np.bool_)
-    for row, question in enumerate(questions):
-        legal[row, [option.tile >> 2 for option in question.options]] = True
-    shares = chances(logits, legal)
-    return [share_out(share, question.options) for share, question in zip(shares, questions, strict=True)]
-
-
-def _runs(questions: Sequence[Question], logits: Logits) -> list[list[float]]:
-    """Probabilities of the candidates of a chi, from scores of none and of each place in the run."""
-    shares = chances(logits, np.ones(logits.shape, np.bool_)).tolist()
-    return [
-        [
-            share[1 + sum(own >> 2 < option.tile >> 2 for own in option.consumed)]
-            for option in question.options
-        ]
-        for question, share in zip(questions, shares, strict=True)
-    ]
-
-
-def _yes(logits: Logits) -> NDArray[np.float64]:
-    """Softmax over no and yes, ``[N]``: the probability of yes."""
-    ahead = logits[:, YES].astype(np.float64) - logits[:, 1 - YES]
-    return 0.5 + 0.5 * np.tanh(0.5 * ahead)
-
-
 def _pieces(count: int, size: int) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, count, size))
 
 
-def _least_rows(network: Callable[[torch.Tensor], torch.Tensor], planes: int, rows: int) -> int:
-    """The smallest divisor of `rows` whose multiples give the same bits as all of them, in any place."""
-    if rows <= _FEWEST:
-        return rows
-    drawn = np.random.default_rng(0).integers(0, 2, (rows, planes, KINDS), np.uint8) * np.uint8(ONE)
-    known = torch.from_numpy(drawn)
-    whole = network(known)
-
-    def agrees(size: int) -> bool:
-        return torch.equal(network(known[:size]), whole[:size]) and torch.equal(
-            network(known[-size:]), whole[-size:]
-        )
-
-    divisors = (size for size in range(_FEWEST, rows) if rows % size == 0)
-    return next((least for least in divisors if all(map(agrees, range(least, rows, least)))), rows)
-
-
-_RUNS: Final = np.array([[0, 1, 2, 3], [0, 3, 2, 1]])
-"""The column of each score of Hosei's chi model, plain and mirrored."""
 _COLUMNS: Final = KIND_MAPS.astype(np.intp)
 """``[12, 34]``: the column of each kind's logit under each permutation."""

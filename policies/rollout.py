@@ -19,10 +19,11 @@ import structlog
 
 from game.actions import Action
 from game.events import Four, GameEvent
-from game.observation import Observation
+from game.observation import HiddenTiles, Observation
 from game.settlement import GameLength
 from game.table import Table
 from policies.decision import fall_back
+from policies.draws import drawn_bits
 from policies.flow import Pick, Running, Verdict, flow, most_likely, reason_of, run_flows
 from policies.slots import Policy, Question, Slot
 
@@ -59,6 +60,15 @@ class Request(Observation, frozen=True, kw_only=True):
 
     number: int
     table: Table
+
+    @property
+    def moment(self) -> tuple[int, int, int, int]:
+        """The numbers that tell this decision from all others: seeds of draws (`policies.draws`)."""
+        return self.table.seed, self.number, len(self.table.events), self.player
+
+    def hidden(self) -> HiddenTiles:
+        """What no player sees, for policies that learn with its help."""
+        return HiddenTiles(self.table.wall, drawn_bits(*self.moment))
 
 
 class Choice(msgspec.Struct, frozen=True):

@@ -15,12 +15,11 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from game.actions import Action
+from policies.draws import drawn_share
 from policies.flow import Pick, SlotAnswer, most_likely
 from policies.rollout import Request
 from policies.slots import Slot
 
-_MASK: Final = (1 << 64) - 1
-_GOLDEN: Final = 0x9E3779B97F4A7C15
 _SUREST: Final = 1e-7
 """Probabilities are kept this far from 0 and 1 where odds are computed."""
 
@@ -47,7 +46,8 @@ def distribution_of(answers: Sequence[SlotAnswer], temperature: float = 1.0) -> 
         answers: what the slots of the step answered.
         temperature: below 1 sharpens, above 1 flattens: the power 1 / temperature of probabilities or odds.
 
-    >>> from policies.flow import SlotAnswer
+    >>> from policies.draws import drawn_share
+    from policies.flow import SlotAnswer
     >>> distribution_of([SlotAnswer(Slot.RIICHI, ("riichi",), (0.75,))]).probabilities
     (0.25, 0.75)
     """
@@ -85,26 +85,11 @@ def drawing(slots: Collection[Slot] = (Slot.DISCARD,), temperature: float = 1.0,
                 return most_likely(answers)
             found = distribution_of(answers, temperature)
             slot = _NUMBERS[answers[0].slot]
-            return found.options[place_at(found.probabilities, uniform(request, stream, slot))]
+            return found.options[place_at(found.probabilities, drawn_share(*request.moment, stream, slot))]
 
         return pick
 
     return picks
-
-
-def uniform(request: Request, stream: int, purpose: int) -> float:
-    """A number in [0, 1) that belongs to a moment of a game.
-
-    Args:
-        request: the moment: the game's seed and number, its events so far, the player.
-        stream: other numbers give independent draws.
-        purpose: distinguishes several draws at one moment.
-    """
-    table = request.table
-    mixed = 0
-    for number in (table.seed, request.number, len(table.events), request.player, stream, purpose):
-        mixed = _scrambled((mixed ^ (number & _MASK)) + _GOLDEN)
-    return (mixed >> 11) * 2.0**-53
 
 
 def place_at(probabilities: Sequence[float], share: float) -> int:
@@ -121,14 +106,6 @@ def place_at(probabilities: Sequence[float], share: float) -> int:
                 return place
         share -= probability
     return last  # rounding left a little over
-
-
-def _scrambled(number: int) -> int:
-    """The finaliser of SplitMix64: every bit of the result depends on every bit of the number."""
-    number &= _MASK
-    number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-    number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & _MASK
-    return number ^ (number >> 31)
 
 
 _NUMBERS: Final = {slot: number for number, slot in enumerate(Slot)}

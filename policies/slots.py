@@ -7,7 +7,7 @@ one slot at once: a batch for a network, a loop for a rule-based player.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Final, Literal, Protocol, TypeAlias
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from game.actions import Action
 from game.errors import ModelError
+from game.observation import HiddenTiles
 from game.settlement import GameLength
 
 _SUM_TOLERANCE: Final = 0.01  # half-precision softmax rows miss 1 by a little
@@ -36,6 +37,10 @@ class Slot(StrEnum):
     KAN = "kan"
 
 
+def nothing_hidden() -> None:
+    """What a question gives where nothing but the player's view is known."""
+
+
 class Question(msgspec.Struct, frozen=True):
     """A question to one slot.
 
@@ -45,6 +50,7 @@ class Question(msgspec.Struct, frozen=True):
         player: who decides, absolute.
         options: the legal actions of the slot: every discard, or the one or more calls of its kind.
         length: length of the game; it determines the last rounds.
+        hidden: gives what no player sees, for policies that learn with its help; None at a real table.
     """
 
     slot: Slot
@@ -52,6 +58,7 @@ class Question(msgspec.Struct, frozen=True):
     player: int
     options: tuple[Action, ...]
     length: GameLength
+    hidden: Callable[[], HiddenTiles | None] = nothing_hidden
 
 
 class Policy(Protocol):

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from game.events import EndGame
 from game.layout import ROUND_STATE
 from game.tiles import TILES
+from policies.draws import drawn_share
 from policies.flow import Verdict
 from policies.reward import round_starts
 from policies.rollout import Choice, FinishedGame, PolicyChooser, Request, Times
-from policies.sampling import Distribution, distribution_of, drawing, uniform
+from policies.sampling import Distribution, distribution_of, drawing
 from policies.slots import Policy, Slot
 
 DECISION: Final = np.dtype(
@@ -37,6 +38,7 @@ DECISION: Final = np.dtype(
         ("kind", "i1"),  # the kind that was
         ("probability", "f4"),  # of that kind, by the policy that acted
         ("weight", "f4"),  # decisions it stands for
+        ("hidden_seed", "u8"),  # determines what a guided policy was shown
     ]
 )
 """A discard that was drawn."""
@@ -133,7 +135,7 @@ class Recorder:
         game = self._games[request.number]
         game.drawn += 1
         share = min(1.0, self._thinning * _deviation(options)) if self._thinning else 1.0
-        if uniform(request, self._stream, _KEPT_PURPOSE) >= share:
+        if drawn_share(*request.moment, self._stream, _KEPT_PURPOSE) >= share:
             return
         number = len(request.table.results)
         if number not in game.walls:
@@ -141,7 +143,16 @@ class Recorder:
         probability = options.probabilities[options.options.index(verdict.action)]
         kind = verdict.action.tile >> 2
         game.rows.append(
-            (request.record.copy(), request.player, number, legal, kind, probability, 1.0 / share)
+            (
+                request.record.copy(),
+                request.player,
+                number,
+                legal,
+                kind,
+                probability,
+                1.0 / share,
+                request.hidden().seed,
+            )
         )
 
 

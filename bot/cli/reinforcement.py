@@ -46,7 +46,10 @@ RewardName: TypeAlias = Annotated[
 ]
 BaselineName: TypeAlias = Annotated[
     str,
-    typer.Option(help="Subtracted from it: what a critic expected, or none.", metavar="critic|none"),
+    typer.Option(
+        help="Subtracted from it: nothing, or what a critic expected; oracle: one that sees all tiles.",
+        metavar="none|critic|oracle",
+    ),
 ]
 SeatsName: TypeAlias = Annotated[
     str, typer.Option(help="Seats that learn: all, or one against three opponents.", metavar="all|one")
@@ -98,6 +101,22 @@ Reject: TypeAlias = Annotated[
 ]
 Anchor: TypeAlias = Annotated[
     float, typer.Option(help="Weight of the divergence from the start.", metavar="NUMBER", min=0.0)
+]
+OracleGames: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        help="Oracle guiding: games in which the policy also sees the other hands and the wall.",
+        metavar="NUMBER",
+        min=0,
+    ),
+]
+FadeGames: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        help="Oracle guiding: games after these in which it sees less and less of them.",
+        metavar="NUMBER",
+        min=0,
+    ),
 ]
 EntropyTarget: TypeAlias = Annotated[
     float | None,
@@ -154,6 +173,8 @@ def train_rl(
     clip: Clip = 0.2,
     reject: Reject = 4.0,
     anchor: Anchor = 0.0,
+    oracle_games: OracleGames = 0,
+    fade_games: FadeGames = 0,
     entropy: EntropyTarget = None,
     entropy_step: EntropyStep = 1e-3,
     averaging: PolicyAveraging = 0.99,
@@ -205,6 +226,8 @@ def train_rl(
         clip=clip,
         reject=reject,
         anchor=anchor,
+        oracle_games=oracle_games,
+        fade_games=fade_games,
         entropy=entropy,
         entropy_step=entropy_step,
         averaging=averaging,

@@ -220,7 +220,7 @@ def train_reward(
 @training.command("study")
 @reported
 def train_study(
-    study: Annotated[str, typer.Argument(help="Study to run: parts, data or hosei.", metavar="NAME")],
+    study: Annotated[str, typer.Argument(help="Study to run: parts, data, towers or hosei.", metavar="NAME")],
     folder: CorpusFolder,
     out: Annotated[Path, folder_for("for the runs")],
     runs: Annotated[
@@ -234,7 +234,8 @@ def train_study(
 
     Makes many training runs in sequence, which takes an hour or more. `parts` is an ablation study: it
     removes some parts and adds others. `data` trains on a growing share of the games and draws a plot.
-    `hosei` repeats the comparison of Hosei's paper, which takes days without a GPU.
+    `towers` compares towers and sizes, by accuracy and by the time that a position takes in play. `hosei`
+    repeats the comparison of Hosei's paper, which takes days without a GPU.
     """
     from bot.logs.setup import set_up_logs
     from learning.corpus.reader import Corpus

@@ -22,8 +22,9 @@ from learning.samples.loader import Batch, Facts, Loader
 from learning.samples.positions import Positions, positions_of
 from policies.features.table import KINDS
 from policies.heuristic.player import HeuristicPolicy
-from policies.inference import Averaging, Logits, Model, chances
+from policies.inference import Averaging, Model
 from policies.networks import YES, YES_NO
+from policies.probabilities import Logits, chances
 from policies.slots import Question, Slot
 
 Chances: TypeAlias = NDArray[np.float64]

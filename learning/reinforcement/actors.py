@@ -32,9 +32,12 @@ from learning.reinforcement.plan import ReinforcementPlan
 from learning.workers.spread import spread
 from policies.checkpoint import network_of
 from policies.checkpoint.files import reader_of
-from policies.checkpoint.store import Checkpoint, load
+from policies.checkpoint.store import Checkpoint, load, with_weights
+from policies.features.table import GUIDED
+from policies.guidance import guided_network
 from policies.inference import Model, NetworkPolicy, load_policy
 from policies.named import Files
+from policies.networks import Network
 from policies.rollout import TABLES, PolicyChooser, Rollout, Seating
 from policies.slots import Slot
 from policies.trajectories import Recorder, Trajectory
@@ -63,6 +66,7 @@ class Chunk(msgspec.Struct, frozen=True):
         numbers: their numbers.
         version: of the policy that learns.
         weights: its discard model, as the bytes of a file.
+        gamma: the share of what is hidden that it is shown, if it is guided.
         opponents: the discard model of the other seats; None for the policy of the start.
     """
 
@@ -70,13 +74,14 @@ class Chunk(msgspec.Struct, frozen=True):
     numbers: range
     version: int
     weights: bytes
+    gamma: float = 0.0
     opponents: bytes | None = None
 
     def __str__(self) -> str:
         return f"games {self.numbers.start} to {self.numbers.stop - 1}"
 
 
-class PlayedGame(msgspec.Struct, frozen=True):
+class LearnedGame(msgspec.Struct, frozen=True):
     """A game to learn from.
 
     Attributes:
@@ -92,7 +97,7 @@ class PlayedGame(msgspec.Struct, frozen=True):
     seconds: float
 
 
-def actor(setup: ActorSetup) -> Work[Chunk, PlayedGame]:
+def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
     """Load the policy of the start; return the function that plays a chunk."""
     warm_up()
     plan = setup.plan
@@ -100,31 +105,36 @@ def actor(setup: ActorSetup) -> Work[Chunk, PlayedGame]:
     start = load_policy(Path(), compute=plan.compute, read=read)
     discard = load(Path(), Slot.DISCARD, read=read)
 
-    def policy_with(weights: bytes) -> NetworkPolicy:
-        return start.replaced({Slot.DISCARD: model_with(discard, weights, plan)})
+    def policy_with(weights: bytes, gamma: float) -> NetworkPolicy:
+        return start.replaced({Slot.DISCARD: model_with(discard, weights, plan, gamma)})
 
-    def play(chunk: Chunk) -> Iterator[PlayedGame]:
+    def play(chunk: Chunk) -> Iterator[LearnedGame]:
         recorder = Recorder(
-            policy_with(chunk.weights),
+            policy_with(chunk.weights, chunk.gamma),
             temperature=plan.temperature,
             stream=plan.seed,
             thinning=plan.thinning,
         )
-        opponent = PolicyChooser(start if chunk.opponents is None else policy_with(chunk.opponents))
+        others = start if chunk.opponents is None else policy_with(chunk.opponents, chunk.gamma)
+        opponent = PolicyChooser(others)
         rollout = Rollout([recorder, opponent], tables=TABLES, length=plan.length)
         for game in rollout.play(seating(plan, number) for number in chunk.numbers):
             spent, rollout.times = sum(rollout.times.values()), defaultdict(float)
             trajectory = None if game.crash else recorder.take(game)
-            yield PlayedGame(trajectory, row_of(game), chunk.version, spent)
+            yield LearnedGame(trajectory, row_of(game), chunk.version, spent)
 
     return play
 
 
-def model_with(discard: Checkpoint, weights: bytes, plan: ReinforcementPlan) -> Model:
-    """The discard model of a checkpoint with other weights."""
-    card = discard.card
-    network = network_of(msgspec.structs.replace(discard, tensors=safetensors.torch.load(weights)))
-    return Model(network, card.features, card.without, plan.compute)  # type: ignore[arg-type]
+def model_with(discard: Checkpoint, weights: bytes, plan: ReinforcementPlan, gamma: float) -> Model:
+    """The discard model of a checkpoint with other weights, guided if the plan says so."""
+    card, network = discard.card, network_of(discard)
+    assert isinstance(network, Network)
+    features = str(card.features)
+    if plan.guided:
+        network, features = guided_network(network), GUIDED
+    network = with_weights(network, safetensors.torch.load(weights))
+    return Model(network, features, card.without, plan.compute, gamma)
 
 
 def seating(plan: ReinforcementPlan, number: int) -> Seating:
@@ -150,7 +160,7 @@ def opponent_for(plan: ReinforcementPlan, block: int) -> int | None:
     return kept[int(drawn)]
 
 
-_Told: TypeAlias = PlayedGame | Exception | None
+_Told: TypeAlias = LearnedGame | Exception | None
 
 
 class Actors:
@@ -181,11 +191,11 @@ class Actors:
         self._chunk_games = max(1, min(TABLES, -(-plan.block_games // (workers or default_workers()))))
         self._told: queue.Queue[_Told] = queue.Queue()
         self._stop = threading.Event()
-        self._games: defaultdict[int, dict[int, PlayedGame]] = defaultdict(dict)
+        self._games: defaultdict[int, dict[int, LearnedGame]] = defaultdict(dict)
         self._thread = threading.Thread(target=self._gather, name="actors", daemon=True)
         self._thread.start()
 
-    def block(self, number: int) -> list[PlayedGame]:
+    def block(self, number: int) -> list[LearnedGame]:
         """The games of a block in their order, once they are played.
 
         Raises:
@@ -234,4 +244,4 @@ class Actors:
             numbers = plan.numbers(block)
             for start in range(numbers.start, numbers.stop, self._chunk_games):
                 chunk = range(start, min(start + self._chunk_games, numbers.stop))
-                yield Chunk(block, chunk, version, weights, others)
+                yield Chunk(block, chunk, version, weights, plan.gamma(block), others)

@@ -14,8 +14,8 @@ from policies.compute import Compute, Precision
 
 RewardKind: TypeAlias = Literal["points", "global"]
 """What a round is worth: the points won in it, or the change of the expected final reward."""
-BaselineKind: TypeAlias = Literal["none", "critic"]
-"""What is subtracted from it: nothing, or what a critic expected of the position."""
+BaselineKind: TypeAlias = Literal["none", "critic", "oracle"]
+"""What is subtracted from it: nothing, or what a critic expected of the position, which may see all tiles."""
 SeatsKind: TypeAlias = Literal["all", "one"]
 """Which seats learn: all four, or one against three opponents."""
 OpponentsKind: TypeAlias = Literal["start", "past"]
@@ -58,6 +58,9 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         clip: PPO's limit on ratios, 0 for none.
         reject: decisions with a larger ratio are left out.
         anchor: weight of the divergence from the start.
+        oracle_games: games in which the policy sees what is hidden, if it is guided.
+        fade_games: games after these in which it sees less and less; afterwards the learning rate is a tenth.
+            Both 0 for no oracle guiding.
         entropy: entropy to hold in nats; None for that of the first block.
         entropy_step: β of equation (3).
         critic_width: channels of the critic.
@@ -89,6 +92,8 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     clip: float = 0.2
     reject: float = 4.0
     anchor: float = 0.0
+    oracle_games: int = 0
+    fade_games: int = 0
     entropy: float | None = None
     entropy_step: float = 1e-3
     critic_width: int = 32
@@ -109,7 +114,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         ]
         faults += [
             f"{name}: {getattr(self, name)} must not be negative"
-            for name in ("lag", "thinning", "warm_up", "weight_decay", "clip", "anchor", "entropy_step")
+            for name in _NOT_NEGATIVE
             if not 0.0 <= getattr(self, name) < math.inf
         ]
         if not 0.0 <= self.averaging < 1.0:
@@ -129,11 +134,44 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         """Games in all blocks."""
         return self.blocks * self.block_games
 
+    @property
+    def guided(self) -> bool:
+        """Whether the policy is guided by what is hidden."""
+        return self.oracle_games + self.fade_games > 0
+
+    def gamma(self, block: int) -> float:
+        """The share of what is hidden that a guided policy is shown in a block: 1, then falling, then 0.
+
+        >>> plan = ReinforcementPlan(block_games=10, oracle_games=20, fade_games=40)
+        >>> [plan.gamma(block) for block in range(8)]
+        [1.0, 1.0, 1.0, 0.75, 0.5, 0.25, 0.0, 0.0]
+        """
+        faded = block * self.block_games - self.oracle_games
+        if faded <= 0:
+            return 1.0
+        return max(0.0, 1.0 - faded / self.fade_games) if self.fade_games else 0.0
+
+    def rate(self, block: int, step: int) -> float:
+        """The learning rate of a step, counted over all blocks; a tenth once nothing hidden is shown."""
+        rate = self.learning_rate * min(1.0, (step + 1) / max(1, self.warm_up))
+        return rate / 10.0 if self.guided and self.gamma(block) == 0.0 else rate
+
     def numbers(self, block: int) -> range:
         """The numbers of a block's games."""
         return range(block * self.block_games, (block + 1) * self.block_games)
 
 
+_NOT_NEGATIVE: Final = (
+    "lag",
+    "thinning",
+    "warm_up",
+    "weight_decay",
+    "clip",
+    "anchor",
+    "entropy_step",
+    "oracle_games",
+    "fade_games",
+)
 _ABOVE_ZERO: Final = (
     "games",
     "block_games",

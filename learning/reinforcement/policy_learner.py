@@ -5,6 +5,7 @@ Source: Suphx, arXiv:2003.13590, sections 3.1 and 3.2.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
@@ -24,7 +25,7 @@ from policies.checkpoint import Card
 from policies.compute import Compute
 from policies.features.encode import encode
 from policies.features.kinds import kinds_of
-from policies.features.table import looks_deep
+from policies.features.table import GUIDED, looks_deep
 from policies.gradient import (
     EntropyControl,
     PolicyBatch,
@@ -33,6 +34,7 @@ from policies.gradient import (
     log_policy,
     policy_loss,
 )
+from policies.guidance import drop_hidden, guided_network, without_hidden
 from policies.inference import Model
 from policies.networks import Network
 from policies.trajectories import Trajectory
@@ -49,10 +51,16 @@ class PlayLesson(NamedTuple):
     Attributes:
         decisions: ``[N]`` of `policies.trajectories.DECISION`.
         rewards: ``[N]`` float32, of their rounds.
+        walls: ``[N, 136]`` int16, of their rounds.
     """
 
     decisions: NDArray[np.void]
     rewards: NDArray[np.float32]
+    walls: NDArray[np.int16]
+
+    def some(self, rows: NDArray[np.int64] | slice) -> PlayLesson:
+        """Some of the decisions."""
+        return PlayLesson(self.decisions[rows], self.rewards[rows], self.walls[rows])
 
 
 def lesson_of(games: Sequence[Trajectory], rewards: Sequence[NDArray[np.float64]]) -> PlayLesson:
@@ -62,7 +70,8 @@ def lesson_of(games: Sequence[Trajectory], rewards: Sequence[NDArray[np.float64]
         rows[game.decisions["round"], game.decisions["player"]]
         for game, rows in zip(games, rewards, strict=True)
     ]
-    return PlayLesson(decisions, np.concatenate(found).astype(np.float32))
+    walls = np.concatenate([game.walls[game.decisions["round"]] for game in games])
+    return PlayLesson(decisions, np.concatenate(found).astype(np.float32), walls)
 
 
 class PolicyLearner:
@@ -77,9 +86,12 @@ class PolicyLearner:
 
     def __init__(self, plan: ReinforcementPlan, network: Network, card: Card, threads: int) -> None:
         self.plan = plan
-        self._features, self._without = str(card.features), card.without
-        self._deep = looks_deep(self._features, self._without)
-        self._start = Model(network, self._features, self._without, Compute(rows=32))
+        self._without = card.without
+        self._deep = looks_deep(str(card.features), self._without)
+        self._start = Model(network, str(card.features), self._without, Compute(rows=32))
+        self._seen = network.architecture.planes
+        self._features = GUIDED if plan.guided else self._start.features
+        self._gamma = plan.gamma(0)
         settings = LearnerSettings(
             features=self._features,
             without=self._without,
@@ -89,17 +101,22 @@ class PolicyLearner:
             precision=plan.precision,
         )
         self.learner: Learner[PolicyBatch] = Learner(
-            network, settings, threads, loss=self._loss, frozen=True, rows=ROWS_LEARNED
+            guided_network(network) if plan.guided else copy.deepcopy(network),
+            settings,
+            threads,
+            loss=self._loss,
+            frozen=True,
+            rows=ROWS_LEARNED,
         )
         self.critic = (
             Critic(
-                self._features,
+                GUIDED if plan.baseline == "oracle" else self._start.features,
                 width=plan.critic_width,
                 depth=plan.critic_depth,
                 seed=plan.seed,
                 threads=threads,
             )
-            if plan.baseline == "critic"
+            if plan.baseline != "none"
             else None
         )
         self._entropy = EntropyControl(target=plan.entropy or 0.0, step=plan.entropy_step)
@@ -123,43 +140,53 @@ class PolicyLearner:
         Returns:
             What was seen, by name.
         """
-        plan, decisions = self.plan, lesson.decisions
-        weights = decisions["weight"].astype(np.float32)
+        plan, weights = self.plan, lesson.decisions["weight"].astype(np.float32)
+        self._gamma = plan.gamma(block)
         deviation = _deviation(lesson.rewards, weights)
         self._scale = deviation if not self._scale else 0.9 * self._scale + 0.1 * deviation
-        rewards = lesson.rewards / max(self._scale, 1e-6)
-        expected = self._expect(decisions)
-        advantages = rewards - expected
-        advantages /= max(_deviation(advantages, weights), 1e-6)
-        order = np.random.default_rng((plan.seed, block, 2)).permutation(len(decisions))
+        lesson = lesson._replace(rewards=lesson.rewards / max(self._scale, 1e-6))
+        surprise = lesson.rewards - self._expect(lesson)
+        left = _deviation(surprise, weights) / max(_deviation(lesson.rewards, weights), 1e-6)
+        advantages = surprise / max(_deviation(surprise, weights), 1e-6)
+        order = np.random.default_rng((plan.seed, block, 2)).permutation(len(weights))
         self._figures = PolicyFigures()
         loss = 0.0
         for part, rows in enumerate(np.array_split(order, plan.steps)):
-            number = block * plan.steps + part
-            batch = self._batch(decisions[rows], advantages[rows])
-            loss += self.learner.step(batch, number, self._rate(number)) / plan.steps
-            if self.critic is not None:
-                taught = CriticBatch(batch.planes, torch.from_numpy(rewards[rows]), batch.weights)
-                self.critic.learn(taught, number, plan.critic_rate)
+            loss += self._step(lesson.some(rows), advantages[rows], block, block * plan.steps + part)
         seen = self._figures.means()
         if plan.entropy is None and not self._entropy.target:
             self._entropy.target = seen["entropy"]
         self._entropy.follow(seen["entropy"])
-        explained = 1.0 - _square(rewards - expected, weights) / max(_square(rewards, weights), 1e-12)
         return {
             **seen,
-            "loss": loss,
+            "loss": loss / plan.steps,
             "entropy_target": self._entropy.target,
             "alpha": self._entropy.alpha,
+            "gamma": self._gamma if plan.guided else 0.0,
             "reward_deviation": deviation,
-            "explained": explained,
-            "divergence": self._divergence(decisions[order[:_MEASURED]]),
-            "decisions": float(len(decisions)),
+            "explained": 1.0 - left**2,
+            "divergence": self._divergence(lesson.some(order[:_MEASURED])),
+            "decisions": float(len(weights)),
         }
 
-    def weights(self, *, averaged: bool) -> dict[str, Tensor]:
-        """The weights of the discard model; see `learning.runs.learner.Learner.weights`."""
-        return self.learner.weights(averaged=averaged)
+    def _step(self, lesson: PlayLesson, advantages: NDArray[np.float32], block: int, number: int) -> float:
+        """Learn from part of a block; return the loss."""
+        batch = self._batch(lesson, advantages)
+        loss = self.learner.step(batch, number, self.plan.rate(block, number))
+        if self.critic is not None:
+            planes = self._critic_planes(lesson)
+            taught = CriticBatch(planes, torch.from_numpy(lesson.rewards), batch.weights)
+            self.critic.learn(taught, number, self.plan.critic_rate)
+        return loss
+
+    def acting(self) -> dict[str, Tensor]:
+        """The weights that actors play with: those of the last step."""
+        return self.learner.weights(averaged=False)
+
+    def normal(self) -> dict[str, Tensor]:
+        """The averaged weights of the discard model, without those for what is hidden."""
+        weights = self.learner.weights()
+        return without_hidden(weights) if self.plan.guided else weights
 
     def state(self) -> dict[str, Any]:
         """Everything needed to resume."""
@@ -183,26 +210,32 @@ class PolicyLearner:
         self._figures.add(measures)
         return loss
 
-    def _rate(self, step: int) -> float:
-        """Learning rate of a step."""
-        return self.plan.learning_rate * min(1.0, (step + 1) / max(1, self.plan.warm_up))
-
-    def _planes(self, decisions: NDArray[np.void]) -> Tensor:
+    def _planes(self, lesson: PlayLesson, features: str) -> Tensor:
+        decisions = lesson.decisions
         planes = encode(
             decisions["state"],
             decisions["player"],
-            self._features,
+            features,
+            walls=lesson.walls if features == GUIDED else None,
             deep=self._deep,
             last_round=LAST_ROUND[self.plan.length],
             threads=self.learner.threads,
         )
         return torch.from_numpy(planes)
 
-    def _batch(self, decisions: NDArray[np.void], advantages: NDArray[np.float32]) -> PolicyBatch:
-        planes, legal = self._planes(decisions), torch.from_numpy(kinds_of(decisions["legal"]))
-        start = None
-        if self._objective.anchor:
-            start = log_policy(torch.from_numpy(self._start.scores(planes.numpy())), legal)
+    def _policy_planes(self, lesson: PlayLesson) -> Tensor:
+        """What the policy was shown."""
+        planes = self._planes(lesson, self._features)
+        if self.plan.guided:
+            drop_hidden(planes.numpy(), lesson.decisions["hidden_seed"], self._gamma)
+        return planes
+
+    def _critic_planes(self, lesson: PlayLesson) -> Tensor:
+        return self._planes(lesson, GUIDED if self.plan.baseline == "oracle" else self._start.features)
+
+    def _batch(self, lesson: PlayLesson, advantages: NDArray[np.float32]) -> PolicyBatch:
+        decisions, planes = lesson.decisions, self._policy_planes(lesson)
+        legal = torch.from_numpy(kinds_of(decisions["legal"]))
         return PolicyBatch(
             planes=planes,
             legal=legal,
@@ -210,26 +243,30 @@ class PolicyLearner:
             behaviour=torch.from_numpy(np.log(decisions["probability"])),
             advantages=torch.from_numpy(advantages),
             weights=torch.from_numpy(decisions["weight"].astype(np.float32)),
-            start=start,
+            start=self._log_start(planes, legal) if self._objective.anchor else None,
         )
 
-    def _expect(self, decisions: NDArray[np.void]) -> NDArray[np.float32]:
+    def _log_start(self, planes: Tensor, legal: Tensor) -> Tensor:
+        """Log-probabilities of the policy of the start."""
+        seen = np.ascontiguousarray(planes[:, : self._seen].numpy())
+        return log_policy(torch.from_numpy(self._start.scores(seen)), legal)
+
+    def _expect(self, lesson: PlayLesson) -> NDArray[np.float32]:
         """``[N]`` what the critic expects; zeros without one."""
-        expected = np.zeros(len(decisions), np.float32)
+        expected = np.zeros(len(lesson.rewards), np.float32)
         if self.critic is not None:
-            for at in range(0, len(decisions), _ROWS):
+            for at in range(0, len(expected), _ROWS):
                 rows = slice(at, at + _ROWS)
-                expected[rows] = self.critic.expect(self._planes(decisions[rows]))
+                expected[rows] = self.critic.expect(self._critic_planes(lesson.some(rows)))
         return expected
 
     @torch.no_grad()
-    def _divergence(self, decisions: NDArray[np.void]) -> float:
-        """Mean KL(π ‖ π₀) in nats over some decisions."""
-        planes, legal = self._planes(decisions), torch.from_numpy(kinds_of(decisions["legal"]))
-        batch = self._batch(decisions, np.zeros(len(decisions), np.float32))
-        start = log_policy(torch.from_numpy(self._start.scores(planes.numpy())), legal)
-        now = log_policy(self.learner.scores(batch).cpu(), legal)
-        apart = (now.exp() * (now - start).masked_fill(~legal, 0.0)).sum(1)
+    def _divergence(self, lesson: PlayLesson) -> float:
+        """Mean KL(π ‖ π₀) in nats over some decisions, of the averaged weights."""
+        batch = self._batch(lesson, np.zeros(len(lesson.rewards), np.float32))
+        start = self._log_start(batch.planes, batch.legal)
+        now = log_policy(self.learner.scores(batch).cpu(), batch.legal)
+        apart = (now.exp() * (now - start).masked_fill(~batch.legal, 0.0)).sum(1)
         return float((apart * batch.weights).sum() / batch.weights.sum())
 
 
@@ -237,8 +274,3 @@ def _deviation(values: NDArray[np.float32], weights: NDArray[np.float32]) -> flo
     """Weighted standard deviation."""
     mean = np.average(values, weights=weights)
     return math.sqrt(np.average((values - mean) ** 2, weights=weights))
-
-
-def _square(values: NDArray[np.float32], weights: NDArray[np.float32]) -> float:
-    """Weighted variance."""
-    return _deviation(values, weights) ** 2

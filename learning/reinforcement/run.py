@@ -19,7 +19,7 @@ import structlog
 import torch
 
 from game.errors import TrainingError
-from learning.reinforcement.actors import Actors, PlayedGame, version_for
+from learning.reinforcement.actors import Actors, LearnedGame, version_for
 from learning.reinforcement.evaluation import against_start, described, figures_of
 from learning.reinforcement.history import LearningHistory, OnLearning
 from learning.reinforcement.parameters import ParameterStore
@@ -183,7 +183,7 @@ class ReinforcementRun:
         return StepResult(
             len(played),
             seen["loss"],
-            plan.learning_rate,
+            plan.rate(block, status.step * plan.steps - 1),
             due or status.step == plan.blocks,
             curves,
             _notes(curves),
@@ -191,7 +191,7 @@ class ReinforcementRun:
 
     def _packed(self) -> bytes:
         """The newest discard model as the bytes of a file."""
-        return pack(self.learner.weights(averaged=False))
+        return pack(self.learner.acting())
 
     def _forget(self, version: int) -> None:
         """Drop the versions that no block to come is played with."""
@@ -229,7 +229,7 @@ class ReinforcementRun:
             if model != "discard" and not (folder / f"{model}.json").exists():
                 other = load(self.start, model)
                 save(folder, other.card, other.tensors)
-        save(folder, self._card(metrics), self.learner.weights(averaged=True))
+        save(folder, self._card(metrics), self.learner.normal())
 
     def state(self) -> dict[str, Any]:
         """Everything needed to resume except the status."""
@@ -271,7 +271,7 @@ class ReinforcementRun:
         )
 
 
-def _rates(played: Sequence[PlayedGame]) -> Mapping[str, float]:
+def _rates(played: Sequence[LearnedGame]) -> Mapping[str, float]:
     """How the learning seats played: shares of their rounds."""
     learning = [
         (game.row, game.row.tallies[player])

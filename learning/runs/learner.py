@@ -7,6 +7,7 @@ own gradients and normalisation. The threads then synchronise once per step, not
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Generic, Protocol, TypeVar
@@ -21,6 +22,7 @@ from policies.networks import Network, as_input, plane_weights
 from policies.towers.dropout import reseed
 
 _LONGEST_GRADIENT: Final = 1.0
+_ROWS_SCORED: Final = 256
 
 
 class LearnerPlan(Protocol):
@@ -99,7 +101,7 @@ class Learner(Generic[SamplesT]):
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.threads = threads if self.device.type == "cpu" else 1
         self.network = network.to(self.device).train(not frozen)
-        self.average = copy.deepcopy(self.network).eval()
+        self.average = (copy.deepcopy if plan.averaging else _same)(self.network).eval()
         self._descent = Descent(_weights(self.network, plan.weight_decay), fused=True)
         self._kept = _kept(plan).to(self.device)
         self._copies = [self.network, *(_sharing(self.network) for _ in range(self.threads - 1))]
@@ -168,8 +170,9 @@ class Learner(Generic[SamplesT]):
 
     @torch.no_grad()
     def scores(self, batch: SamplesT) -> Tensor:
-        """What the averaged weights answer to a batch."""
-        return self._scores_of(self.average, batch)
+        """What the averaged weights answer to a batch, in parts: wide networks need much memory for a row."""
+        parts = _divided(batch, math.ceil(len(batch.planes) / _ROWS_SCORED))
+        return torch.cat([self._scores_of(self.average, part) for part in parts])
 
     def weights(self, *, averaged: bool = True) -> dict[str, Tensor]:
         """The weights, on the CPU; those for blanked groups are 0, so that play needs no mask.
@@ -213,6 +216,8 @@ class Learner(Generic[SamplesT]):
     @torch.no_grad()
     def _average_weights(self, steps: int) -> None:
         """Move the averaged weights towards the new ones; faster at first, while these still change much."""
+        if not self.plan.averaging:
+            return
         share = 1.0 - min(self.plan.averaging, steps / (steps + 9))
         ours, theirs = self.average.state_dict().values(), self.network.state_dict().values()
         torch._foreach_lerp_(list(ours), list(theirs), share)
@@ -222,6 +227,14 @@ def _sharing(network: Network) -> Network:
     """A copy that shares the weights in memory, with its own gradients and normalisation."""
     twin = copy.deepcopy(network)
     for ours, theirs in zip(twin.parameters(), network.parameters(), strict=True):
+        ours.data = theirs.data
+    return twin
+
+
+def _same(network: Network) -> Network:
+    """A copy that shares weights and normalisation in memory."""
+    twin = _sharing(network)
+    for ours, theirs in zip(twin.buffers(), network.buffers(), strict=True):
         ours.data = theirs.data
     return twin
 

@@ -22,16 +22,18 @@ from learning.runs.progress import TrainingProgress
 from learning.runs.state import Curves, RunFolder
 
 SAVE_EVERY_S: Final = 120.0
-"""Seconds between two saves of a run's state; a kill loses no more than this."""
+"""Seconds between two saves of a run's state: what a kill can lose, unless saving takes long."""
 CURVE_STEPS: Final = 20
 """Steps between two points of the training curves, which show the mean loss over them."""
 RUNS_FOLDER: Final = "runs"
 """Subfolder of the checkpoint's folder that holds a folder for each run."""
 
+_SAVING_S: Final = 6.0
+"""Saving that takes longer, as gigabytes on a busy core do, is done less often in proportion."""
 _STATUS: Final = "standing"
 """Name of the status in a saved state."""
 _AT_ONCE: Final = (
-    f"stopped at once: what was learned since the last save, {SAVE_EVERY_S:.0f} s at most, is lost; "
+    f"stopped at once: what was learned since the last save, usually {SAVE_EVERY_S:.0f} s at most, is lost; "
     "give the same command again to resume"
 )
 
@@ -174,7 +176,7 @@ def carry_out(run: TrainingRun, *, quiet: bool = False) -> None:
     status = run.status
     progress = TrainingProgress(run.title, run.unit, run.total, run.done, quiet=quiet)
     begun = saved = time.monotonic()
-    before = status.seconds
+    before, pause = status.seconds, SAVE_EVERY_S
     with _noticing_signals() as stopped, progress, run.folder.curves(status.step) as curves:
         drawing = _TrainingCurves(curves, progress)
         for step in _remaining(run):
@@ -184,8 +186,8 @@ def carry_out(run: TrainingRun, *, quiet: bool = False) -> None:
             drawing.add(status.step, step)
             if step.evaluate:
                 _evaluate(run, progress, curves)
-            if step.evaluate or stopped.is_set() or time.monotonic() - saved > SAVE_EVERY_S:
-                _save(run)
+            if step.evaluate or stopped.is_set() or time.monotonic() - saved > pause:
+                pause = SAVE_EVERY_S * max(1.0, _save(run) / _SAVING_S)
                 saved = time.monotonic()
             if stopped.is_set():
                 raise KeyboardInterrupt(
@@ -225,8 +227,11 @@ def _resume(run: TrainingRun) -> None:
     run.restore(state)
 
 
-def _save(run: TrainingRun) -> None:
+def _save(run: TrainingRun) -> float:
+    """Save the state of a run; return the seconds it took."""
+    begun = time.monotonic()
     run.folder.save({**run.state(), _STATUS: msgspec.to_builtins(run.status)})
+    return time.monotonic() - begun
 
 
 class _TrainingCurves:

@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 from game.settlement import LAST_ROUND
 from learning.corpus.reader import Corpus, Numbers
 from learning.samples.choice import SelectedDecisions
-from learning.samples.decisions import by_decision, mirrored_runs
+from learning.samples.decisions import by_decision
 from learning.samples.positions import Positions, positions_of
+from policies.chi_places import mirrored_places
 from policies.features.encode import Planes, encode
 from policies.features.kinds import kinds_of
 from policies.features.permute import PERMUTATIONS, permute_columns, permute_kinds, permute_planes
-from policies.features.table import KINDS, LITE, LITE_CALL, ORACLE, SETS
+from policies.features.table import GUIDED, KINDS, LITE, LITE_CALL, ORACLE, SETS
 from policies.slots import Slot
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ class Loader:
         self.choice = choice
         self.slot = slot
         self.features = features or FEATURES[slot]
-        if self.features not in SETS or self.features == ORACLE:
+        if self.features not in SETS or self.features in (ORACLE, GUIDED):
             raise ValueError(f"no feature set {self.features!r} to learn from")
         self._has_calls = SETS[self.features].of_calls
         calls = SETS[FEATURES[slot]].of_calls
@@ -333,7 +334,7 @@ class Loader:
             out.labels[part] = permute_kinds(out.labels[part], numbers)
             out.legal[part] = permute_columns(kinds_of(found.legal[owners]), numbers)
         if self._by_decision and self.slot is Slot.CHI:
-            out.labels[part] = mirrored_runs(out.labels[part], numbers)
+            out.labels[part] = mirrored_places(out.labels[part], numbers)
         out.costs.gather += gathered - begun
         out.costs.encode += encoded - gathered
         out.costs.permute += time.thread_time() - encoded

@@ -63,7 +63,7 @@ def _report(results: list[StudyResult], corpus: Corpus, folder: Path) -> Report:
         metrics, training = result.card.metrics, result.card.training
         lines.append(
             f"| {result.name} | {metrics['accuracy']:.2%} | {metrics['loss']:.4f} "
-            f"| {result.figures[COST][0]:.0f} | {training.samples / training.seconds:,.0f} |"
+            f"| {result.figures[COST][0]:.0f} | {training.samples / max(training.seconds, 0.1):,.0f} |"
         )
     return Report(priced, ("\n".join(lines),))
 

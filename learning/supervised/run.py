@@ -22,6 +22,7 @@ from learning.corpus.layout import SPLIT_RULE, Split
 from learning.corpus.reader import Corpus
 from learning.runs.learner import Learner
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
+from learning.runs.memory import keep_freed_memory
 from learning.samples.choice import SelectedDecisions, choose
 from learning.samples.loader import Batch, Loader
 from learning.samples.positions import count, first_games
@@ -86,6 +87,7 @@ def train(
         KeyboardInterrupt: a signal asked to stop; the state is saved.
     """
     check_packages()
+    keep_freed_memory()
     run = _SupervisedRun(plan, corpus, out, parent, commit)
     try:
         carry_out(run, quiet=quiet)

@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -33,6 +33,8 @@ from policies.checkpoint.files import Reader, read_file
 from policies.checkpoint.tensors import largest_size, pack, unpack
 from policies.networks import HoseiArchitecture
 from policies.slots import Slot
+
+N = TypeVar("N", bound=nn.Module)
 
 LARGEST_FILE: Final = 1 << 27
 """Default limit in bytes for a file of weights: Suphx's networks have 86 million."""
@@ -123,9 +125,13 @@ def files_of(folder: Path, models: Iterable[Model | Slot]) -> dict[str, bytes]:
 
 def network_of(checkpoint: Checkpoint) -> nn.Module:
     """The network with copies of the weights, ready to play (``eval``), on the CPU."""
-    network = empty_network(checkpoint.card.architecture)
+    return with_weights(empty_network(checkpoint.card.architecture), checkpoint.tensors)
+
+
+def with_weights(network: N, tensors: Mapping[str, Tensor]) -> N:
+    """The network with copies of all its weights in place, ready to play (``eval``)."""
     weights = network.state_dict()  # not a plain dict: it has the versions of the layers
-    weights.update((name, tensor.clone()) for name, tensor in checkpoint.tensors.items())
+    weights.update((name, tensor.clone()) for name, tensor in tensors.items())
     network.load_state_dict(weights, strict=True, assign=True)
     return network.eval()
 

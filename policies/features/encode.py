@@ -52,6 +52,7 @@ from policies.features.standing import (
 from policies.features.table import (
     DEEP_PLANES,
     GO_AROUNDS,
+    GUIDED,
     HOSEI,
     KINDS,
     LITE,
@@ -76,6 +77,8 @@ _FULL: Final = offsets(SUPHX)
 _LITE_CALL: Final = offsets(LITE_CALL)
 _FULL_CALL: Final = offsets(SUPHX_CALL)
 _HOSEI: Final = offsets(HOSEI)
+_HIDDEN: Final = SETS[LITE].planes
+"""First plane of what is hidden in the set for oracle guiding."""
 _HOSEI_AGES: Final = tuple(SETS[HOSEI].at(f"H{age}") for age in range(GO_AROUNDS + 1))
 
 
@@ -93,7 +96,8 @@ def encode(
 ) -> Planes:
     """Encode states as planes, each as one player sees it.
 
-    Only what that player may know is read, whatever the record contains; the oracle set is the exception.
+    Only what that player may know is read, whatever the record contains, except for the sets with what is
+    hidden.
 
     Args:
         states: ``[N]`` of `ROUND_STATE`; the players' own hands must be known.
@@ -102,7 +106,7 @@ def encode(
         out: ``[N, C, 34]`` uint8 to fill; by default a new one.
         calls: For the sets of calls: ``[N, 6]`` int16, the candidate meld of each row as
             `game.rules.legal_rows` writes it. A state with several candidates appears in several rows.
-        walls: For ``oracle``: ``[N, 136]`` int16 in deal order, -1 where unknown.
+        walls: For the sets with what is hidden: ``[N, 136]`` int16 in deal order, -1 where unknown.
         deep: Whether to compute LA1 and LA2, most of the work of a set that has them; if not, they stay
             empty.
         last_round: from `game.settlement.LAST_ROUND`; for each state, or one for all.
@@ -189,6 +193,7 @@ def _extra(
         LITE_CALL: ("calls", calls, CALL_WIDTH),
         SUPHX_CALL: ("calls", calls, CALL_WIDTH),
         ORACLE: ("walls", walls, TILES),
+        GUIDED: ("walls", walls, TILES),
     }.get(chosen.name, ("", None, 0))
     if not name:
         return np.empty((count, 0), np.int16)
@@ -345,6 +350,17 @@ def _encode_oracle(
 
 
 @kernel
+def _encode_guided(
+    states: Any, players: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
+) -> int:
+    for row in range(len(states)):
+        out[row] = 0
+        _mark_lite(states[row], int(players[row]), sight, out[row])
+        mark_oracle(states[row], int(players[row]), extra[row], out[row, _HIDDEN:])
+    return len(states)
+
+
+@kernel
 def _encode_hosei(
     states: Any, players: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
 ) -> int:
@@ -371,6 +387,7 @@ _BODIES: Final[dict[str, Callable[..., int]]] = {
     LITE_CALL: _encode_lite_calls,
     SUPHX_CALL: _encode_suphx_calls,
     ORACLE: _encode_oracle,
+    GUIDED: _encode_guided,
     HOSEI: _encode_hosei,
 }
 

@@ -148,7 +148,7 @@ def _plane_maps(name: str) -> tuple[NDArray[np.int16], NDArray[np.bool_]]:
         if group.axis is Axis.SUITS:
             for number, kinds in enumerate(KIND_MAPS):
                 for suit in range(3):
-                    sources[number, at + kinds[9 * suit] // 9] = at + suit
+                    sources[number, at + int(kinds[9 * suit]) // 9] = at + suit
     return sources, indicators
 
 

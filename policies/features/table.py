@@ -18,6 +18,7 @@ LITE_CALL: Final = "lite-287/1"
 SUPHX: Final = "suphx-838/1"
 SUPHX_CALL: Final = "suphx-958/1"
 ORACLE: Final = "oracle/1"
+GUIDED: Final = "guided-303/1"
 HOSEI: Final = "suit-55/1"
 
 KINDS: Final = 34
@@ -119,7 +120,7 @@ class FeatureSet(msgspec.Struct, frozen=True):
 
     def fits(self, *, calls: bool) -> bool:
         """Whether networks for calls, or for the other models, can use the set; Hosei's are all alike."""
-        return self.name != ORACLE and (self.name == HOSEI or self.of_calls == calls)
+        return self.name not in (ORACLE, GUIDED) and (self.name == HOSEI or self.of_calls == calls)
 
     def has(self, group_id: str) -> bool:
         """Whether the set has this group."""
@@ -460,6 +461,11 @@ SETS: Final = {
         ),
         FeatureSet(
             ORACLE, "training only, beside another set: information hidden from the seat", _ORACLE_GROUPS
+        ),
+        FeatureSet(
+            GUIDED,
+            "training only: lite-239/1 and oracle/1 together, for oracle guiding",
+            (*_LITE_GROUPS, *_ORACLE_GROUPS),
         ),
         FeatureSet(HOSEI, "the networks of Hosei University", _HOSEI_GROUPS),
     )

@@ -32,7 +32,8 @@ class Dropout(nn.Module):
         """Any shape to the same shape."""
         if not self.training or not self._left_out:
             return x
-        return x * self._kept(x) * (_BYTE / (_BYTE - self._left_out))
+        # torch multiplies by floats in half the time that it takes by bools
+        return (x * (_BYTE / (_BYTE - self._left_out))).mul_(self._kept(x).to(x.dtype))
 
     def _kept(self, x: Tensor) -> Tensor:
         """Which values stay; a random number decides on eight of them, each by one of its bytes."""

@@ -101,8 +101,8 @@ class HoseiLayer(nn.Module):
         """Images to images two filters shorter, and two kinds narrower for suits."""
         suits, honours = (image[:, None] if self._first else image for image in x)
         return Images(
-            functional.relu(self.suits_norm(self.suits(self.suits_dropout(suits)))),
-            functional.relu(self.honours_norm(self.honours(self.honours_dropout(honours)))),
+            functional.relu_(self.suits_norm(self.suits(self.suits_dropout(suits)))),
+            functional.relu_(self.honours_norm(self.honours(self.honours_dropout(honours)))),
         )
 
 

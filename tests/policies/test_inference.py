@@ -19,9 +19,10 @@ from policies.features.encode import encode
 from policies.features.permute import KIND_MAPS, permute_planes, permute_states, permute_tiles
 from policies.features.table import HOSEI, LITE, LITE_CALL, SETS
 from policies.heuristic.player import HeuristicPolicy
-from policies.inference import Averaging, Model, NetworkPolicy, chances, load_policy, share_out
+from policies.inference import Averaging, Model, NetworkPolicy, load_policy
 from policies.known_hand import known_questions
 from policies.networks import TOWERS, TowerName, as_input
+from policies.probabilities import chances, share_out
 from policies.slots import Question, Slot
 from tests.policies.models import CALLS, a_network, a_policy, features_of, save_models
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 
-import msgspec
 import numpy as np
 import pytest
 
 from game.actions import Action, ActionKind
 from game.events import EndGame
+from policies.draws import drawn_share
 from policies.flow import SlotAnswer, most_likely
-from policies.rollout import FinishedGame, PolicyChooser, Request, Rollout, Seating
-from policies.sampling import distribution_of, drawing, place_at, uniform
+from policies.rollout import FinishedGame, PolicyChooser, Rollout, Seating
+from policies.sampling import distribution_of, drawing, place_at
 from policies.slots import Slot
 from tests.policies.fakes import Undecided
 
@@ -99,26 +100,9 @@ def test_draws_follow_the_probabilities() -> None:
     assert abs(seen["first"] - expected) < 4 * variance**0.5
 
 
-def test_numbers_of_a_moment_are_independent_of_each_other() -> None:
-    class Table(msgspec.Struct):
-        seed: int
-        events: list[int]
-
-    def request(seed: int, events: int, player: int) -> Request:
-        record = np.zeros(1, np.dtype([("phase", "i1")]))[0]
-        table = Table(seed, [0] * events)
-        return Request(record, player, (), "hanchan", number=0, table=table)  # type: ignore[arg-type]
-
-    drawn = np.array(
-        [
-            uniform(request(seed, events, player), stream, purpose)
-            for seed in range(6)
-            for events in range(6)
-            for player in range(4)
-            for stream in range(3)
-            for purpose in range(5)
-        ]
-    )
+def test_numbers_that_belong_to_moments_are_independent_of_each_other() -> None:
+    numbers = itertools.product(range(6), range(3), range(6), range(4), range(5))
+    drawn = np.array([drawn_share(*each) for each in numbers])
     assert len(set(drawn.tolist())) == len(drawn)
     assert 0.0 <= drawn.min() < 0.01
     assert 0.99 < drawn.max() < 1.0

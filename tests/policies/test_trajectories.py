@@ -10,7 +10,8 @@ from game.layout import PHASE_CALLED, PHASE_TURN
 from game.walls import round_wall
 from policies.features.kinds import kinds_of
 from policies.features.table import LITE
-from policies.inference import Model, chances
+from policies.inference import Model
+from policies.probabilities import chances
 from policies.random_play import RandomPolicy
 from policies.reward import round_starts
 from policies.rollout import FinishedGame, PolicyChooser, Rollout, Seating

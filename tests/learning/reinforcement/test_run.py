@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import multiprocessing
 import os
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,7 @@ from game.errors import ConfigError
 from learning.reinforcement import run as module
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.policy_learner import PolicyLearner
-from learning.reinforcement.run import CANDIDATE, learn_from_play
+from learning.reinforcement.run import learn_from_play
 from learning.runs.state import STATE_FILE, read_curves
 from policies.checkpoint import load, models_in
 from policies.checkpoint.card import MODELS
@@ -38,6 +41,15 @@ def whole(start: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def learn(plan: ReinforcementPlan, start: Path, out: Path, **how: Any) -> None:
     torch.set_num_threads(1)
     learn_from_play(plan, start, out, **{"workers": 1, "quiet": True, **how})
+
+
+@pytest.fixture
+def unjudged(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No evaluation is played: each has the result of the undisturbed run's, only better every time."""
+    figures = load(whole, "discard").card.metrics
+    taken = itertools.count(1)
+    monkeypatch.setattr(module, "against_start", lambda *_, **__: None)
+    monkeypatch.setattr(module, "figures_of", lambda _: {**figures, "points": float(next(taken))})
 
 
 def weights_in(out: Path) -> dict[str, torch.Tensor]:
@@ -81,13 +93,8 @@ def test_a_run_draws_its_curves(whole: Path) -> None:
     assert [value for _, value in curves["play/staleness"]] == [0.0, 1.0]
 
 
-def test_the_number_of_processes_changes_nothing(start: Path, whole: Path, tmp_path: Path) -> None:
-    learn(short_plan(), start, tmp_path, workers=2)
-    assert same(whole, tmp_path)
-
-
 def test_a_stopped_run_resumes_and_ends_with_the_same_numbers(
-    start: Path, whole: Path, tmp_path: Path
+    start: Path, whole: Path, tmp_path: Path, unjudged: None
 ) -> None:
     real = PolicyLearner.learn
 
@@ -103,26 +110,25 @@ def test_a_stopped_run_resumes_and_ends_with_the_same_numbers(
     assert same(whole, tmp_path)
 
 
-def test_an_actor_that_is_killed_changes_nothing(start: Path, whole: Path, tmp_path: Path) -> None:
+def test_neither_more_actors_nor_a_killed_one_change_anything(
+    start: Path, whole: Path, tmp_path: Path, unjudged: None
+) -> None:
     real = module.Actors.block
 
-    def killing(self: module.Actors, number: int) -> list[module.PlayedGame]:
+    def killing(self: module.Actors, number: int) -> list[module.LearnedGame]:
         if number == 0:
             kill_an_actor()
         return real(self, number)
 
     with pytest.MonkeyPatch.context() as patch, capture_logs() as logs:
         patch.setattr(module.Actors, "block", killing)
-        learn(short_plan(), start, tmp_path)
+        learn(short_plan(), start, tmp_path, workers=2)
     assert "worker.lost" in [line["event"] for line in logs]
     assert same(whole, tmp_path)
 
 
 def kill_an_actor() -> None:
     """Kill a process of the pool as soon as there is one."""
-    import multiprocessing
-    import time
-
     while not (children := multiprocessing.active_children()):
         time.sleep(0.01)
     time.sleep(1.0)  # it is starting, or playing
@@ -131,17 +137,14 @@ def kill_an_actor() -> None:
     os.kill(pid, signal.SIGKILL)
 
 
-def test_a_lag_of_none_plays_every_block_with_the_newest_policy(start: Path, tmp_path: Path) -> None:
-    learn(short_plan(lag=0, steps=1), start, tmp_path)
+def test_one_seat_learns_against_the_past_without_a_lag(start: Path, tmp_path: Path, unjudged: None) -> None:
+    plan = short_plan(lag=0, steps=1, seats="one", opponents="past", past=1, games=6)
+    learn(plan, start, tmp_path)
+    assert load(tmp_path, "discard").card.data.games == 6
     curves = read_curves(tmp_path / "runs" / "rl" / "curves")
-    assert [value for _, value in curves["play/staleness"]] == [0.0, 0.0]
+    assert [value for _, value in curves["play/staleness"]] == [0.0, 0.0, 0.0]
     # one step a block, and the newest policy: every ratio is 1
     assert all(value < 1e-5 for _, value in curves["policy/ratio_deviation"])
-
-
-def test_one_seat_can_learn_against_the_past(start: Path, tmp_path: Path) -> None:
-    learn(short_plan(seats="one", opponents="past", past=1, games=6), start, tmp_path)
-    assert load(tmp_path / "runs" / "rl" / CANDIDATE, "discard").card.data.games == 6
 
 
 def test_another_plan_in_the_folder_is_refused(start: Path, whole: Path) -> None:
@@ -153,3 +156,17 @@ def test_a_finished_run_is_left_as_it_is(start: Path, whole: Path) -> None:
     before = (whole / "discard.json").read_bytes()
     learn(short_plan(), start, whole)
     assert (whole / "discard.json").read_bytes() == before
+
+
+def test_an_oracle_fades_into_a_normal_policy(start: Path, tmp_path: Path, unjudged: None) -> None:
+    plan = short_plan(oracle_games=2, fade_games=2, games=6, baseline="oracle")
+    learn(plan, start, tmp_path)
+    curves = read_curves(tmp_path / "runs" / "rl" / "curves")
+    assert [value for _, value in curves["policy/gamma"]] == [1.0, 1.0, 0.0]
+    rates = [plan.rate(block, 99) for block in range(3)]
+    assert rates == pytest.approx([1e-3, 1e-3, 1e-4])
+    card, begin = load(tmp_path, "discard").card, load(start, "discard").card
+    assert (card.features, card.architecture) == (begin.features, begin.architecture)
+    assert card.tensors != begin.tensors
+    # what was shown in play is what is learned from: no ratio is far from 1
+    assert all(abs(value - 1.0) < 0.2 for _, value in curves["policy/ratio_0.99"])

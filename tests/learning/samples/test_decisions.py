@@ -8,7 +8,7 @@ import pytest
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
 from learning.samples.choice import choose
-from learning.samples.decisions import by_decision, mirrored_runs
+from learning.samples.decisions import by_decision
 from learning.samples.loader import Loader
 from learning.samples.positions import positions_of
 from policies.features.table import HOSEI
@@ -40,11 +40,6 @@ def test_each_decision_has_one_row_that_says_what_was_taken(corpus: Corpus, slot
         called, *own = (int(tile) >> 2 for tile in taken[0][1:4])
         assert sorted([called, *own])[label - 1] == called
     assert set(joined.labels.tolist()) == ({0, 1, 2, 3} if slot is Slot.CHI else {0, 1})
-
-
-def test_a_mirrored_run_has_its_lowest_tile_at_the_top() -> None:
-    numbers = np.array([0, 5, 6, 11, 6, 7])
-    assert mirrored_runs(np.array([1, 1, 1, 2, 3, 0]), numbers).tolist() == [1, 1, 3, 2, 1, 0]
 
 
 def test_the_loader_delivers_them(corpus: Corpus) -> None:

@@ -77,6 +77,14 @@ def test_an_unknown_study_is_refused() -> None:
         study_named("luck")
 
 
+def test_the_help_names_every_study() -> None:
+    """It cannot ask `STUDIES`: `--help` must not import torch."""
+    text = CliRunner().invoke(cli.app, ["train", "study", "--help"]).stdout
+    described = " ".join(text.replace("│", " ").split())
+    assert f"Study to run: {', '.join(STUDIES)}".replace(", hosei", " or hosei.") in described
+    assert all(f"`{name}`" in described for name in STUDIES)
+
+
 def test_the_command_prints_a_table_and_draws(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
