@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,10 @@ import pytest
 from bot.dashboard.feed import Feed, Reached
 from bot.dashboard.learning import LearningPump
 from bot.dashboard.show import BrowserPosition, Show
+from learning.matches.store import compute_for
+from learning.reinforcement.plan import make_reinforcement_plan
+from learning.reinforcement.policy_learner import PolicyLearner
+from learning.reinforcement.run import learn_from_play
 from learning.runs.state import read_curves
 from replays.standing import LearningStanding
 from tests.bot.dashboard.scenes import PATIENCE_S, Watcher
@@ -33,7 +36,6 @@ SETTINGS = {
     "steps": 2,
     "evaluate-every": 4,
     "evaluation-games": 4,
-    "workers": 1,
 }
 
 
@@ -99,12 +101,7 @@ def test_the_end_of_learning_is_reported() -> None:
 
 def test_a_run_that_began_unwatched_is_watched_after_it_resumes(tmp_path: Path) -> None:
     start, out = save_start(tmp_path / "start"), tmp_path / "out"
-    with train(start, out) as program:
-        while not list(out.glob("runs/rl/curves/events*")):
-            assert program.poll() is None
-            time.sleep(0.02)
-        program.send_signal(signal.SIGTERM)
-        assert program.wait(PATIENCE_S) == 130
+    begin_and_stop(start, out)
     before = read_curves(out / "runs" / "rl" / "curves")
     assert [step for step, _ in before["policy/entropy"]] == [1]
     with train(start, out, "--dashboard", "--dashboard-port", "0") as program:
@@ -125,11 +122,26 @@ def test_a_run_that_began_unwatched_is_watched_after_it_resumes(tmp_path: Path) 
     assert evaluation["points"] == pytest.approx(after["arena/points"][0][1], rel=1e-4, abs=1e-4)
 
 
+def begin_and_stop(start: Path, out: Path) -> None:
+    """Begin the run that `train` continues, and stop it after its first block, as Ctrl-C does."""
+    settings = {name.replace("-", "_"): value for name, value in SETTINGS.items()}
+    plan = make_reinforcement_plan(length="tonpuu", compute=compute_for(None, "cpu", "auto"), **settings)
+    real = PolicyLearner.learn
+
+    def stopping(self: PolicyLearner, *args: Any) -> dict[str, float]:
+        os.kill(os.getpid(), signal.SIGINT)
+        return real(self, *args)
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(PolicyLearner, "learn", stopping)
+        learn_from_play(plan, start, out, workers=1, quiet=True)
+
+
 @contextlib.contextmanager
 def train(start: Path, out: Path, *flags: str) -> Iterator[subprocess.Popen[str]]:
     """`suzaku train rl` in a process of its own."""
     settings = [part for name, value in SETTINGS.items() for part in (f"--{name}", str(value))]
-    folders = ["--start", str(start), "--out", str(out)]
+    folders = ["--start", str(start), "--out", str(out), "--workers", "1"]
     program = subprocess.Popen(
         [sys.executable, "-m", "bot.cli", "train", "rl", "--tonpuu", "--json", *settings, *folders, *flags],
         stderr=subprocess.PIPE,
