@@ -201,3 +201,35 @@ def measure_training(
         model, preset=preset, tower=tower, features=features or None, precision=precision, seed=seed
     )
     return print_training(bench_training(plan, folder, seconds=seconds), as_json=as_json)
+
+
+@bench.command("rl")
+@reported
+def measure_rl(
+    start: Annotated[
+        str, typer.Option(help="Policy: network, phoenix or a folder of checkpoints.", metavar="POLICY")
+    ] = "phoenix",
+    games: Annotated[int, typer.Option(help="Games in a block.", metavar="NUMBER", min=1)] = 128,
+    workers: Workers = None,
+    device: NetworkDevice = "cpu",
+    precision: PlayPrecision = "auto",
+    seed: Annotated[int, seed_of("walls and draws")] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Measure how fast self-play learning is.
+
+    Measures how fast actors play, how fast the learner learns, and both at the same time, with one process
+    and with several.
+    """
+    from bot.logs.setup import set_up_logs
+    from game.workers.ordered import default_workers
+    from learning.matches.store import compute_for
+    from learning.reinforcement.plan import make_reinforcement_plan
+    from learning.reinforcement.throughput import bench_rl, print_learning_bench
+    from policies.named import folder_of_named
+
+    set_up_logs()
+    compute = compute_for(None, device, precision)
+    plan = make_reinforcement_plan(block_games=games, games=games, seed=seed, compute=compute)
+    found = bench_rl(plan, folder_of_named(start), workers or default_workers())
+    return print_learning_bench(found, as_json=as_json)

@@ -9,6 +9,7 @@ import typer
 
 from bot.cli.options import (
     AsJson,
+    Workers,
     reported,
     seed_of,
 )
@@ -152,3 +153,41 @@ def evaluate_loss(
     use_threads()
     plan = LossPlan(games, split, worlds, policy, seed)
     return print_report(study(data, plan, quiet=as_json), as_json=as_json)
+
+
+@evaluation.command("gradient")
+@reported
+def evaluate_gradient(
+    start: Annotated[
+        str,
+        typer.Option(help="Policy: network, phoenix or a folder of checkpoints.", metavar="POLICY"),
+    ] = "phoenix",
+    games: Annotated[int, typer.Option(help="Games to measure with.", metavar="NUMBER", min=4)] = 512,
+    groups: Annotated[int, typer.Option(help="Groups to divide them into.", metavar="NUMBER", min=4)] = 16,
+    taught: Annotated[
+        int, typer.Option(help="Further games for the critics to learn from first.", metavar="NUMBER", min=0)
+    ] = 512,
+    seed: Annotated[int, seed_of("walls and draws")] = 0,
+    workers: Workers = None,
+    as_json: AsJson = False,
+) -> int:
+    """Measure how much of the gradient of self-play is signal.
+
+    Plays games and computes the gradient that `suzaku train rl` would follow, for several rewards and
+    baselines: in how large a block is its noise no larger than itself?
+    """
+    from bot.logs.setup import set_up_logs
+    from learning.reinforcement.noise import gradient_noise, print_noise
+    from policies.named import folder_of_named
+
+    set_up_logs()
+    report = gradient_noise(
+        folder_of_named(start),
+        games=games,
+        groups=groups,
+        taught=taught,
+        seed=seed,
+        workers=workers,
+        quiet=as_json,
+    )
+    return print_noise(report, as_json=as_json)

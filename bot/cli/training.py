@@ -176,7 +176,7 @@ def train_reward(
     room: RewardRooms = None,
     hidden: HiddenWidth = 64,
     dense: DenseWidth = 64,
-    epochs: Epochs = 20,
+    epochs: Epochs = 8,
     batch_games: BatchGames = 256,
     learning_rate: Annotated[float, peak_learning_rate()] = 2e-3,
     joined: JoinedShare = 0.25,

@@ -140,15 +140,11 @@ class PolicyLearner:
         Returns:
             What was seen, by name.
         """
-        plan, weights = self.plan, lesson.decisions["weight"].astype(np.float32)
+        plan = self.plan
         self._gamma = plan.gamma(block)
-        deviation = _deviation(lesson.rewards, weights)
-        self._scale = deviation if not self._scale else 0.9 * self._scale + 0.1 * deviation
-        lesson = lesson._replace(rewards=lesson.rewards / max(self._scale, 1e-6))
-        surprise = lesson.rewards - self._expect(lesson)
-        left = _deviation(surprise, weights) / max(_deviation(lesson.rewards, weights), 1e-6)
-        advantages = surprise / max(_deviation(surprise, weights), 1e-6)
-        order = np.random.default_rng((plan.seed, block, 2)).permutation(len(weights))
+        lesson, deviation = self._in_deviations(lesson)
+        advantages, explained = self._advantages(lesson)
+        order = np.random.default_rng((plan.seed, block, 2)).permutation(len(advantages))
         self._figures = PolicyFigures()
         loss = 0.0
         for part, rows in enumerate(np.array_split(order, plan.steps)):
@@ -164,20 +160,63 @@ class PolicyLearner:
             "alpha": self._entropy.alpha,
             "gamma": self._gamma if plan.guided else 0.0,
             "reward_deviation": deviation,
-            "explained": 1.0 - left**2,
+            "explained": explained,
             "divergence": self._divergence(lesson.some(order[:_MEASURED])),
-            "decisions": float(len(weights)),
+            "decisions": float(len(advantages)),
         }
 
     def _step(self, lesson: PlayLesson, advantages: NDArray[np.float32], block: int, number: int) -> float:
         """Learn from part of a block; return the loss."""
         batch = self._batch(lesson, advantages)
         loss = self.learner.step(batch, number, self.plan.rate(block, number))
-        if self.critic is not None:
-            planes = self._critic_planes(lesson)
-            taught = CriticBatch(planes, torch.from_numpy(lesson.rewards), batch.weights)
-            self.critic.learn(taught, number, self.plan.critic_rate)
+        self._teach_critic(lesson, number)
         return loss
+
+    def teach_critic(self, lesson: PlayLesson, rows: int) -> None:
+        """Teach the critic alone, in one pass, so that it can be asked about other games.
+
+        Args:
+            lesson: what to learn from.
+            rows: decisions in a step.
+        """
+        lesson, _ = self._in_deviations(lesson)
+        order = np.random.default_rng((self.plan.seed, 3)).permutation(len(lesson.rewards))
+        for number, some in enumerate(np.array_split(order, max(1, len(order) // rows))):
+            self._teach_critic(lesson.some(some), number)
+
+    def gradients(self, lessons: Sequence[PlayLesson]) -> tuple[Tensor, float]:
+        """The gradient of the weights as they are, for each of several groups of decisions.
+
+        Returns:
+            ``[G, P]``, and the share of the variance of all rewards that the critic explains.
+        """
+        scaled = [self._in_deviations(lesson)[0] for lesson in lessons]
+        found = [self._advantages(lesson) for lesson in scaled]
+        gradients = [
+            self.learner.gradient(self._batch(lesson, advantages))
+            for lesson, (advantages, _) in zip(scaled, found, strict=True)
+        ]
+        return torch.stack(gradients), float(np.mean([explained for _, explained in found]))
+
+    def _teach_critic(self, lesson: PlayLesson, number: int) -> None:
+        if self.critic is not None:
+            weights = torch.from_numpy(lesson.decisions["weight"].astype(np.float32))
+            batch = CriticBatch(self._critic_planes(lesson), torch.from_numpy(lesson.rewards), weights)
+            self.critic.learn(batch, number, self.plan.critic_rate)
+
+    def _in_deviations(self, lesson: PlayLesson) -> tuple[PlayLesson, float]:
+        """The same with rewards in units of their standard deviation over recent blocks, and that of this."""
+        deviation = _deviation(lesson.rewards, lesson.decisions["weight"])
+        self._scale = deviation if not self._scale else 0.9 * self._scale + 0.1 * deviation
+        return lesson._replace(rewards=lesson.rewards / max(self._scale, 1e-6)), deviation
+
+    def _advantages(self, lesson: PlayLesson) -> tuple[NDArray[np.float32], float]:
+        """Rewards less what the critic expected, of standard deviation 1, and the share that it explains."""
+        weights = lesson.decisions["weight"]
+        surprise = lesson.rewards - self._expect(lesson)
+        deviation = max(_deviation(surprise, weights), 1e-6)
+        explained = 1.0 - (deviation / max(_deviation(lesson.rewards, weights), 1e-6)) ** 2
+        return surprise / np.float32(deviation), explained
 
     def acting(self) -> dict[str, Tensor]:
         """The weights that actors play with: those of the last step."""

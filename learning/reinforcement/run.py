@@ -32,7 +32,7 @@ from policies.checkpoint import Card, Data, Training, files_of, load, network_of
 from policies.checkpoint.card import MODELS
 from policies.checkpoint.tensors import pack
 from policies.networks import Network
-from policies.reward import RewardNetwork
+from policies.reward import PredictorNetwork
 from policies.slots import Slot
 
 RUN: Final = "rl"
@@ -121,7 +121,7 @@ class ReinforcementRun:
         begin, predictor = load(start, Slot.DISCARD), network_of(load(start, "reward"))
         network = network_of(begin)
         assert isinstance(network, Network)
-        assert isinstance(predictor, RewardNetwork)
+        assert isinstance(predictor, PredictorNetwork)
         self._begin, self._predictor = begin.card, predictor
         parents = {model: load(start, model).card.tensors.sha256 for model in MODELS}
         self.folder = run_folder(out, RUN, {"plan": msgspec.to_builtins(plan), "start": parents})

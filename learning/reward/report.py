@@ -14,7 +14,7 @@ from game.reports import write_report
 from game.settlement import LAST_ROUND
 from learning.reward.games import GamesWithPlaces
 from learning.reward.tables import AND_GAPS, ROUND_AND_PLACE, RewardTable
-from policies.reward import PaddedGames, RewardNetwork, predict
+from policies.reward import PaddedGames, PredictorNetwork, predict
 
 Foresee: TypeAlias = Callable[[PaddedGames], NDArray[np.float64]]
 """Predicted rewards, ``[G, T, 4]``."""
@@ -58,8 +58,10 @@ class RewardReport(msgspec.Struct, frozen=True):
         rounds: its square root in single rounds, by round name and method; ``answers`` is their number.
         gain: by how much the network's mean square error is below that of the best table, with half the
             width of its 95 % interval over games.
+        last_gain: the same in the last regular round; NaN if none was reached.
         deciles: calibration: predictions and actual rewards by tenth.
-        slope: actual rewards regressed on the predictions; 1 is calibrated, less is overconfident.
+        slope: actual rewards regressed on the predictions, with half the width of its 95 % interval over
+            games; 1 is calibrated, less is overconfident.
     """
 
     split: str
@@ -69,12 +71,13 @@ class RewardReport(msgspec.Struct, frozen=True):
     square_errors: dict[str, float]
     rounds: dict[str, dict[str, float]]
     gain: tuple[float, float]
+    last_gain: tuple[float, float]
     deciles: tuple[Decile, ...]
-    slope: float
+    slope: tuple[float, float]
 
 
 def report_on(
-    network: RewardNetwork, counted: GamesWithPlaces, played: GamesWithPlaces, *, split: str, corpus: str
+    network: PredictorNetwork, counted: GamesWithPlaces, played: GamesWithPlaces, *, split: str, corpus: str
 ) -> RewardReport:
     """Compare the methods on some games.
 
@@ -90,24 +93,24 @@ def report_on(
     answers = {name: foresee(games) for name, foresee in _ways(network, counted).items()}
     brought = np.array(rewards)[played.places - 1][:, None]
     errors = {name: (expected - brought) ** 2 for name, expected in answers.items()}
-    gained = np.where(games.dealt[..., None], errors[GAPS_TABLE] - errors[NETWORK], 0.0)
+    gained = errors[GAPS_TABLE] - errors[NETWORK]
     missed = np.where(games.dealt[..., None], brought - answers[NETWORK], 0.0)
-    expected = answers[NETWORK][games.dealt].ravel()
-    actual = np.broadcast_to(brought, answers[NETWORK].shape)[games.dealt].ravel()
+    last = games.dealt & (_rounds_by_name(games) == LAST_ROUND["hanchan"])
     return RewardReport(
         split=split,
         corpus=corpus,
         games=len(games.counts),
-        answers=expected.size,
+        answers=4 * int(games.dealt.sum()),
         square_errors={name: float(error[games.dealt].mean()) for name, error in errors.items()},
         rounds=_by_round(games, errors),
-        gain=_mean_with_interval(gained.sum(axis=(1, 2)), expected.size),
+        gain=_mean_where(gained, games.dealt),
+        last_gain=_mean_where(gained, last),
         deciles=_deciles(answers[NETWORK], missed, games),
-        slope=float(np.polyfit(expected, actual, 1)[0]),
+        slope=_slope(answers[NETWORK] - np.mean(rewards), missed, games),
     )
 
 
-def mean_square_error(network: RewardNetwork, played: GamesWithPlaces) -> float:
+def mean_square_error(network: PredictorNetwork, played: GamesWithPlaces) -> float:
     """Mean square error of a predictor's rewards at the start of each round, for each player."""
     brought = np.array(network.architecture.rewards)[played.places - 1][:, None]
     return float(((predict(network, played.games) - brought) ** 2)[played.games.dealt].mean())
@@ -121,7 +124,7 @@ def one_by_one(games: PaddedGames) -> PaddedGames:
     return PaddedGames(starts, np.ones(len(starts), np.int64), hanchan)
 
 
-def _ways(network: RewardNetwork, counted: GamesWithPlaces) -> Mapping[str, Foresee]:
+def _ways(network: PredictorNetwork, counted: GamesWithPlaces) -> Mapping[str, Foresee]:
     rewards = network.architecture.rewards
 
     def forgetful(games: PaddedGames) -> NDArray[np.float64]:
@@ -139,15 +142,31 @@ def _ways(network: RewardNetwork, counted: GamesWithPlaces) -> Mapping[str, Fore
 
 
 def _by_round(games: PaddedGames, errors: Mapping[str, NDArray[np.float64]]) -> dict[str, dict[str, float]]:
-    """Hanchan and tonpuu together, by rounds left to the last regular one, under the names of a hanchan."""
-    last = np.where(games.hanchan, 0, LAST_ROUND["hanchan"] - LAST_ROUND["tonpuu"])
-    names = games.starts["round_index"].astype(np.int64) + last[:, None]
+    names = _rounds_by_name(games)
     found = {}
     for number in np.unique(names[games.dealt]).tolist():
         here = games.dealt & (names == number)
         of_round = {name: math.sqrt(error[here].mean()) for name, error in errors.items()}
         found[f"{_WINDS[number // 4]}{number % 4 + 1}"] = {"answers": 4.0 * int(here.sum()), **of_round}
     return found
+
+
+def _rounds_by_name(games: PaddedGames) -> NDArray[np.int64]:
+    """``[G, T]`` indices of the rounds; those of a tonpuu as in a hanchan with as many left."""
+    missing = np.where(games.hanchan, 0, LAST_ROUND["hanchan"] - LAST_ROUND["tonpuu"])
+    names: NDArray[np.int64] = games.starts["round_index"].astype(np.int64) + missing[:, None]
+    return names
+
+
+def _slope(
+    expected: NDArray[np.float64], missed: NDArray[np.float64], games: PaddedGames
+) -> tuple[float, float]:
+    """The slope of actual over expected rewards, whose means are 0, and half its 95 % interval over games."""
+    known = np.where(games.dealt[..., None], expected, 0.0)
+    square = float((known**2).sum())
+    off = float((known * missed).sum()) / square
+    by_game = (known * (missed - off * known)).sum(axis=(1, 2))
+    return 1.0 + off, _NORMAL_95 * math.sqrt(float((by_game**2).sum())) / square
 
 
 def _deciles(
@@ -164,6 +183,13 @@ def _deciles(
         off, interval = _mean_with_interval(np.where(here, missed, 0.0).sum(axis=(1, 2)), count)
         found.append(Decile(mean, mean + off, interval, count))
     return tuple(found)
+
+
+def _mean_where(values: NDArray[np.float64], here: NDArray[np.bool_]) -> tuple[float, float]:
+    """The mean of ``[G, T, 4]`` in some rounds, and half its 95 % interval; NaN if there are none."""
+    if not here.any():
+        return math.nan, math.nan
+    return _mean_with_interval(np.where(here[..., None], values, 0.0).sum(axis=(1, 2)), 4 * int(here.sum()))
 
 
 def _mean_with_interval(by_game: NDArray[np.float64], count: int) -> tuple[float, float]:
@@ -194,7 +220,8 @@ def report_text(report: RewardReport) -> str:
         ),
         "",
         "The network's mean square error is "
-        f"{report.gain[0]:.1f} ± {report.gain[1]:.1f} below that of the best table.",
+        f"{report.gain[0]:.1f} ± {report.gain[1]:.1f} below that of the best table, in the last round "
+        f"{report.last_gain[0]:.1f} ± {report.last_gain[1]:.1f}.",
         "",
         f"| round | answers | {' | '.join(ways)} |",
         "| --- |" + " ---: |" * (len(ways) + 1),
@@ -210,6 +237,6 @@ def report_text(report: RewardReport) -> str:
             for number, decile in enumerate(report.deciles, 1)
         ),
         "",
-        f"Slope of actual over predicted rewards: {report.slope:.3f}",
+        f"Slope of actual over predicted rewards: {report.slope[0]:.3f} ± {report.slope[1]:.3f}",
     ]
     return "\n".join(lines)

@@ -1,8 +1,11 @@
 """Training of the global reward predictor on finished games of the corpus.
 
-A sample is one player of a game at the start of a round: the rounds so far, and the player's final reward.
-All four players of a game and all its rounds are used together, and every game has the same weight regardless
-of its length (equation 4 of the paper).
+A sample is one player of a game at the start of a round: the rounds so far, and the player's final place.
+The network answers for the four players together, with the probabilities of the 24 orders of finish.
+
+Every round has the same weight. In the paper (equation 4) every game has: a round then counts less the longer
+its game lasts, which nobody knows when it begins, and the predictions become too bold, because leads are kept
+more often in games that end soon.
 
 Some games are shown as if they had been joined midway, so that the predictor can also be used where the
 earlier rounds are unknown: after a restart, or in a game that begins at a chosen position.
@@ -31,7 +34,7 @@ from learning.reward.report import RewardReport, mean_square_error, report_on
 from learning.runs.descent import Descent, backward
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
 from policies.checkpoint import Card, Data, Training, load, network_of, save
-from policies.reward import CHANGES, RewardArchitecture, RewardNetwork, encode
+from policies.reward import CHANGES, ORDERS, FinishArchitecture, FinishNetwork, encode
 
 MODEL: Final = "reward"
 
@@ -57,7 +60,7 @@ class RewardPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     hidden: int = 64
     dense: int = 64
     rooms: tuple[str, ...] = ("houou",)
-    epochs: int = 20
+    epochs: int = 8
     batch_games: int = 256
     learning_rate: float = 2e-3
     weight_decay: float = 1e-4
@@ -85,11 +88,11 @@ class RewardPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Lesson(NamedTuple):
-    """PaddedGames as tensors: ``rounds [G, 4, T, 16]``, ``counts [G]`` of them, ``rewards [G, 4]`` scaled."""
+    """Games as tensors: ``rounds [G, 4, T, C]``, ``counts [G]`` of them, ``orders [G]`` index in `ORDERS`."""
 
     rounds: Tensor
     counts: Tensor
-    rewards: Tensor
+    orders: Tensor
 
 
 def train_reward(
@@ -119,7 +122,7 @@ def train_reward(
     carry_out(run, quiet=quiet)
     checkpoint = load(out, MODEL)
     network = network_of(checkpoint)
-    assert isinstance(network, RewardNetwork)
+    assert isinstance(network, FinishNetwork)
     return checkpoint.card, report_on(network, run.played, test, split="test", corpus=run.content)
 
 
@@ -136,13 +139,13 @@ def games_of(plan: RewardPlan, corpus: Corpus, split: Split) -> GamesWithPlaces:
     return played_games(corpus, numbers)
 
 
-def lesson_of(played: GamesWithPlaces, architecture: RewardArchitecture) -> Lesson:
-    """PaddedGames as tensors for the network."""
-    rewards = np.array(architecture.rewards)[played.places - 1] / architecture.scale
+def lesson_of(played: GamesWithPlaces, architecture: FinishArchitecture) -> Lesson:
+    """Games as tensors for the network."""
+    numbers = {order: number for number, order in enumerate(ORDERS)}
     return Lesson(
-        torch.from_numpy(encode(played.games)),
+        torch.from_numpy(encode(played.games, architecture.encoding)),
         torch.from_numpy(played.games.counts),
-        torch.from_numpy(rewards.astype(np.float32)),
+        torch.tensor([numbers[tuple(places)] for places in (played.places - 1).tolist()], dtype=torch.int64),
     )
 
 
@@ -152,7 +155,7 @@ def samples_of(counts: Tensor) -> int:
 
 
 def joined_late(lesson: Lesson, first: Tensor) -> Lesson:
-    """PaddedGames without their first rounds.
+    """Games without their first rounds.
 
     Args:
         lesson: games.
@@ -164,16 +167,15 @@ def joined_late(lesson: Lesson, first: Tensor) -> Lesson:
     places = kept[:, None, :, None].expand(games, 4, -1, inputs)
     rounds = lesson.rounds.gather(2, places)
     rounds[:, :, 0, CHANGES] = 0.0
-    return Lesson(rounds, counts, lesson.rewards)
+    return Lesson(rounds, counts, lesson.orders)
 
 
-def loss_of(network: RewardNetwork, lesson: Lesson) -> Tensor:
-    """Mean over games and players of the mean square error over rounds, in units of the largest reward."""
-    expected = network(lesson.rounds.flatten(0, 1)).unflatten(0, (-1, 4))
-    dealt = torch.arange(expected.shape[2]) < lesson.counts[:, None]
-    weights = dealt / (4 * len(lesson.counts) * lesson.counts[:, None])
-    loss: Tensor = (weights[:, None] * (expected - lesson.rewards[..., None]) ** 2).sum()
-    return loss
+def loss_of(network: FinishNetwork, lesson: Lesson) -> Tensor:
+    """Mean cross-entropy of the order of finish over the rounds of all games."""
+    logs = network.orders(lesson.rounds)
+    dealt = torch.arange(logs.shape[1]) < lesson.counts[:, None]
+    found = logs.gather(2, lesson.orders[:, None, None].expand(-1, logs.shape[1], 1)).squeeze(2)
+    return -found[dealt].mean()
 
 
 class _RewardRun:
@@ -184,17 +186,18 @@ class _RewardRun:
 
     def __init__(self, plan: RewardPlan, corpus: Corpus, out: Path, commit: str) -> None:
         self.content: str = corpus.card["content_sha256"]
-        self.folder = run_folder(out, MODEL, {"plan": msgspec.to_builtins(plan), "corpus": self.content})
+        self.architecture = FinishArchitecture(hidden=plan.hidden, dense=plan.dense, rewards=plan.rewards)
+        identity = {"plan": msgspec.to_builtins(plan), "encoding": self.architecture.encoding}
+        self.folder = run_folder(out, MODEL, {**identity, "corpus": self.content})
         self.plan, self.out, self.commit, self.patience = plan, out, commit, plan.patience
         self.played = games_of(plan, corpus, "train")
         self.validation = games_of(plan, corpus, "validation")
-        self.architecture = RewardArchitecture(hidden=plan.hidden, dense=plan.dense, rewards=plan.rewards)
         self.lesson = lesson_of(self.played, self.architecture)
         self.batches = math.ceil(len(self.lesson.counts) / plan.batch_games)
         self.total = plan.epochs * samples_of(self.lesson.counts)
         self.status = RunStatus()
         torch.manual_seed(plan.seed)
-        self.network = RewardNetwork(self.architecture)
+        self.network = FinishNetwork(self.architecture)
         self.descent = Descent([{"params": self.network.parameters(), "weight_decay": plan.weight_decay}])
 
     @property
@@ -259,10 +262,7 @@ class _RewardRun:
     def restore(self, state: dict[str, Any]) -> None:
         """Restore what `state` returned."""
         self.network.load_state_dict(state["network"])
-        # earlier runs saved it under the other spelling
-        self.descent.restore(state["optimiser" if "optimiser" in state else "optimizer"])
-        # and counted passes only
-        self.status.step = self.status.epoch * self.batches + self.status.batch
+        self.descent.restore(state["optimiser"])
 
     def keep(self, metrics: dict[str, float]) -> None:
         """Save the weights as the checkpoint."""

@@ -17,7 +17,7 @@ from policies.networks import (
     PooledArchitecture,
     SuitsArchitecture,
 )
-from policies.reward import RewardArchitecture, RewardNetwork
+from policies.reward import FinishArchitecture, FinishNetwork, RewardArchitecture, RewardNetwork
 
 AnyArchitecture: TypeAlias = (
     Architecture
@@ -26,6 +26,7 @@ AnyArchitecture: TypeAlias = (
     | HoseiArchitecture
     | HoseiBaseArchitecture
     | RewardArchitecture
+    | FinishArchitecture
 )
 """The union of all of them."""
 
@@ -36,6 +37,7 @@ NETWORKS: Final[Mapping[type, Callable[[Any], nn.Module]]] = {
     HoseiArchitecture: Network,
     HoseiBaseArchitecture: Network,
     RewardArchitecture: RewardNetwork,
+    FinishArchitecture: FinishNetwork,
 }
 """The constructor of each."""
 

@@ -18,7 +18,7 @@ from policies.reward import (
     ROUND_START,
     DevicePredictor,
     Predictor,
-    RewardNetwork,
+    PredictorNetwork,
     final_rewards,
     predict,
     together,
@@ -169,5 +169,5 @@ def load_predictor(folder: Path, compute: Compute = IN_PLAY) -> Predictor:
         CheckpointError: the folder has no predictor, or it cannot be used.
     """
     network = network_of(load(folder, "reward"))
-    assert isinstance(network, RewardNetwork)
+    assert isinstance(network, PredictorNetwork)
     return network if compute.device == "cpu" else DevicePredictor(network, compute.device)

@@ -16,7 +16,7 @@ from policies.checkpoint.architectures import NETWORKS
 from policies.checkpoint.card import encode_card, sealed, tensors_file
 from policies.features.table import LITE, LITE_CALL, SETS
 from policies.networks import DISCARDS, YES_NO, Architecture
-from policies.reward import RewardArchitecture
+from policies.reward import FinishArchitecture
 
 
 def small_card(model: Model = "discard", **fields: Any) -> Card:
@@ -34,7 +34,7 @@ def small_card(model: Model = "discard", **fields: Any) -> Card:
 def _network(model: Model) -> dict[str, Any]:
     """The architecture and features of a model."""
     if model == "reward":
-        return {"architecture": RewardArchitecture(hidden=3, dense=2)}
+        return {"architecture": FinishArchitecture(hidden=3, dense=2)}
     features = LITE if model in ("discard", "riichi") else LITE_CALL
     outputs = DISCARDS if model == "discard" else YES_NO
     architecture = Architecture(SETS[features].planes, outputs, width=2, depth=1)

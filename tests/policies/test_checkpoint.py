@@ -31,7 +31,7 @@ from policies.checkpoint.architectures import NETWORKS, shapes_of
 from policies.checkpoint.files import reader_of
 from policies.features.table import LITE, LITE_CALL, SETS
 from policies.networks import Architecture, Network, PooledArchitecture, SuitsArchitecture
-from policies.reward import INPUTS, RewardArchitecture, RewardNetwork
+from policies.reward import INPUTS, ROUNDS, FinishArchitecture, RewardArchitecture, RewardNetwork
 from policies.slots import Slot
 from tests.policies.saved import forge, forge_card, saved, small_card, weights
 
@@ -100,6 +100,7 @@ def test_shapes_are_those_of_a_real_network() -> None:
         PooledArchitecture(239, 34, 8, 3),
         SuitsArchitecture(287, 2, 4, 1, (4,)),
         RewardArchitecture(),
+        FinishArchitecture(),
     )
     for architecture in architectures:
         state = NETWORKS[type(architecture)](architecture).state_dict()
@@ -147,10 +148,10 @@ def test_weights_of_other_types_and_layouts_are_stored_as_float32(tmp_path: Path
 
 
 def test_the_reward_predictor_answers_as_the_one_that_was_saved(tmp_path: Path) -> None:
-    card = small_card("reward")
+    card = replace(small_card("reward"), architecture=RewardArchitecture(hidden=3, dense=2))
     network = RewardNetwork(card.architecture)
     save(tmp_path, card, network.state_dict())
-    rounds = torch.rand(3, 7, INPUTS)
+    rounds = torch.rand(3, 4, 7, INPUTS[ROUNDS])
     rebuilt = network_of(load(tmp_path, "reward"))
     assert torch.equal(rebuilt(rounds), network.eval()(rounds))
     assert describe(card).startswith("reward 3×2, 20,000 samples")
@@ -301,6 +302,7 @@ def _with(card: Card, **sizes: Any) -> Card:
 
 
 _DISCARD, _CHI, _REWARD = small_card("discard"), small_card("chi"), small_card("reward")
+_EARLIER = replace(_REWARD, architecture=RewardArchitecture())
 _POOLED = replace(_DISCARD, architecture=PooledArchitecture(SETS[LITE].planes, 34, 2, 1))
 _SUITS = replace(_DISCARD, architecture=SuitsArchitecture(SETS[LITE].planes, 34, 2, 1, (4,)))
 
@@ -323,6 +325,7 @@ _SUITS = replace(_DISCARD, architecture=SuitsArchitecture(SETS[LITE].planes, 34,
         (replace(_DISCARD, without=("Z9",)), "without"),
         (replace(_DISCARD, model="reward"), "architecture"),
         (replace(_DISCARD, architecture=RewardArchitecture()), "architecture"),
+        (replace(_DISCARD, architecture=FinishArchitecture()), "architecture"),
         (_with(_POOLED, depth=10**12), "architecture.depth"),
         (_with(_SUITS, width=10**12), "architecture.width"),
         (_with(_SUITS, outputs=2), "architecture.outputs"),
@@ -333,6 +336,7 @@ _SUITS = replace(_DISCARD, architecture=SuitsArchitecture(SETS[LITE].planes, 34,
         (_with(_SUITS, by_suit=tuple(range(1000))), "architecture.by_suit"),
         (_with(_REWARD, hidden=10**9), "architecture.hidden"),
         (_with(_REWARD, dense=10**9), "architecture.dense"),
+        (_with(_EARLIER, hidden=10**9), "architecture.hidden"),
     ],
 )
 def test_a_card_that_does_not_fit_is_refused_by_its_field(tmp_path: Path, card: Card, field: str) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -9,14 +10,24 @@ import numpy as np
 import pytest
 import torch
 
-from game.errors import CheckpointMismatch
+from game.errors import CheckpointError, CheckpointMismatch
 from game.events import Draw, StartGame, StartRound
+from game.ranking import HANCHAN_REWARDS
 from game.settlement import GameLength, placements
 from policies.checkpoint import Card, describe, load, network_of, save
+from policies.checkpoint.architectures import NETWORKS
 from policies.reward import (
     INPUTS,
+    ORDERS,
     ROUND_START,
+    ROUNDS,
+    ROUNDS_AND_OUTCOMES,
+    Encoding,
+    FinishArchitecture,
+    FinishNetwork,
     PaddedGames,
+    PredictorArchitecture,
+    PredictorNetwork,
     RewardArchitecture,
     RewardNetwork,
     encode,
@@ -28,6 +39,12 @@ from policies.reward import (
     together,
 )
 from tests.scene import Scene
+
+EARLIER = Path(__file__).parents[1] / "learning" / "runs" / "data"
+"""Has a predictor saved before there were `FinishNetwork`s."""
+
+both_kinds = pytest.mark.parametrize("kind", ["reward", "finish"])
+both_encodings = pytest.mark.parametrize("encoding", [ROUNDS, ROUNDS_AND_OUTCOMES])
 
 Round = tuple[int, int, int, tuple[int, int, int, int]]
 
@@ -50,11 +67,12 @@ def games(length: GameLength = "hanchan") -> PaddedGames:
     return together([(starts(FIRST), length), (starts(SECOND), length)])
 
 
-def network(**sizes: object) -> RewardNetwork:
+def network(kind: str = "finish", **sizes: object) -> PredictorNetwork:
     torch.manual_seed(5)
-    found = RewardNetwork(
-        msgspec.convert({"type": "reward", "hidden": 8, "dense": 6, **sizes}, RewardArchitecture)
+    architecture: PredictorArchitecture = msgspec.convert(
+        {"type": kind, "hidden": 8, "dense": 6, **sizes}, PredictorArchitecture
     )
+    found: PredictorNetwork = NETWORKS[type(architecture)](architecture)  # type: ignore[assignment]
     with torch.no_grad():
         for parameter in found.parameters():
             parameter.mul_(3.0)  # so that answers differ well beyond rounding
@@ -65,8 +83,8 @@ def network(**sizes: object) -> RewardNetwork:
 
 
 def test_a_round_is_encoded_from_the_player_on() -> None:
-    told = encode(games())
-    assert told.shape == (2, 4, 4, INPUTS)
+    told = encode(games(), ROUNDS)
+    assert told.shape == (2, 4, 4, INPUTS[ROUNDS])
     changes, scores, dealer = [0.0, -0.1, 0.8, -0.8], [1.2, -0.5, 0.4, -1.2], [0, 1, 0, 0]
     assert told[0, 0, 2, :16] == pytest.approx([*changes, *scores, *dealer, -6 / 8, 0.0, 1 / 5, 1])
     changes, scores, dealer = [-0.8, 0.0, -0.1, 0.8], [-1.2, 1.2, -0.5, 0.4], [0, 0, 1, 0]
@@ -76,7 +94,7 @@ def test_a_round_is_encoded_from_the_player_on() -> None:
 
 def test_a_round_is_encoded_with_the_players_leads() -> None:
     last = starts([(7, 0, 0, (30_000, 25_000, 25_000, 20_000))])
-    told = encode(together([(last, "hanchan")]))[0, :, 0, 16:]
+    told = encode(together([(last, "hanchan")]), ROUNDS)[0, :, 0, 16:]
     assert told[:, :3].tolist() == [[1, 1, 1], [1, 1, 0], [1, 0, 0], [0, 0, 0]]
     fine, middle, coarse = told[0, 3:6], told[0, 6:9], told[0, 9:12]
     assert fine == pytest.approx(np.tanh([5, 5, 10]))
@@ -85,17 +103,19 @@ def test_a_round_is_encoded_with_the_players_leads() -> None:
     assert told[1, 3:6] == pytest.approx(np.tanh([0, 5, -5]))
 
 
-def test_the_first_round_known_changes_nothing() -> None:
-    late = encode(together([(starts(FIRST[2:]), "hanchan")]))
+@both_encodings
+def test_the_first_round_known_changes_nothing(encoding: Encoding) -> None:
+    late = encode(together([(starts(FIRST[2:]), "hanchan")]), encoding)
     assert not late[:, :, 0, :4].any()
-    assert np.array_equal(late[:, :, 0, 4:], encode(games())[:1, :, 2, 4:])
-    assert np.array_equal(late[:, :, 1], encode(games())[:1, :, 3])
+    assert np.array_equal(late[:, :, 0, 4:], encode(games(), encoding)[:1, :, 2, 4:])
+    assert np.array_equal(late[:, :, 1], encode(games(), encoding)[:1, :, 3])
 
 
-def test_a_tonpuu_is_the_second_half_of_a_hanchan() -> None:
+@both_encodings
+def test_a_tonpuu_is_the_second_half_of_a_hanchan(encoding: Encoding) -> None:
     later: list[Round] = [(number + 4, honba, sticks, scores) for number, honba, sticks, scores in FIRST]
-    half = encode(together([(starts(later), "hanchan")]))
-    whole = encode(together([(starts(FIRST), "tonpuu")]))
+    half = encode(together([(starts(later), "hanchan")]), encoding)
+    whole = encode(together([(starts(FIRST), "tonpuu")]), encoding)
     assert np.array_equal(np.delete(half, 15, -1), np.delete(whole, 15, -1))
     assert half[..., 15].all()
     assert not whole[..., 15].any()
@@ -124,14 +144,16 @@ def test_games_of_different_length_are_padded() -> None:
 # --- answers ----------------------------------------------------------------------------------------------
 
 
-def test_answers_look_at_the_rounds_so_far_alone() -> None:
-    whole = predict(network(), games())
+@both_kinds
+def test_answers_look_at_the_rounds_so_far_alone(kind: str) -> None:
+    model = network(kind)
+    whole = predict(model, games())
     for count in range(1, 5):
-        alone = predict(network(), together([(starts(FIRST[:count]), "hanchan")]))
+        alone = predict(model, together([(starts(FIRST[:count]), "hanchan")]))
         assert alone[0] == pytest.approx(whole[0, :count], abs=1e-4)
-    short = predict(network(), together([(starts(SECOND), "hanchan")]))
+    short = predict(model, together([(starts(SECOND), "hanchan")]))
     assert short[0] == pytest.approx(whole[1, :2], abs=1e-4)
-    forgotten = predict(network(), together([(starts(FIRST[2:]), "hanchan")]))
+    forgotten = predict(model, together([(starts(FIRST[2:]), "hanchan")]))
     assert abs(forgotten[0, 0] - whole[0, 2]).max() > 0.1
 
 
@@ -140,15 +162,29 @@ def test_all_players_are_answered_by_one_network() -> None:
     later: list[Round] = [
         (number + 1, honba, sticks, (scores[3], *scores[:3])) for number, honba, sticks, scores in FIRST
     ]
-    told, moved = (encode(together([(starts(rounds), "hanchan")])) for rounds in (FIRST, later))
+    told, moved = (encode(together([(starts(rounds), "hanchan")]), ROUNDS) for rounds in (FIRST, later))
     told[..., 12] = moved[..., 12] = 0.0
     told[..., 16:19] = moved[..., 16:19] = 0.0  # ties depend on the seat order
     assert np.array_equal(np.roll(told, 1, axis=1), moved)
 
 
+def test_rewards_follow_from_the_orders_of_finish() -> None:
+    model = network()
+    assert isinstance(model, FinishNetwork)
+    with torch.inference_mode():
+        chances = model.orders(torch.from_numpy(encode(games(), ROUNDS_AND_OUTCOMES))).exp().double().numpy()
+    assert chances.sum(axis=-1) == pytest.approx(np.ones((2, 4)), abs=1e-6)
+    expected = predict(model, games())
+    wanted = sum(
+        chances[..., [number]] * np.array(HANCHAN_REWARDS)[list(order)] for number, order in enumerate(ORDERS)
+    )
+    assert expected == pytest.approx(np.asarray(wanted), abs=1e-4)
+
+
+@both_kinds
 @pytest.mark.parametrize("rewards", [(90.0, 45.0, 0.0, -135.0), (100.0, 0.0, 0.0, 0.0)])
-def test_the_four_answers_add_up_to_the_sum_of_the_rewards(rewards: tuple[float, ...]) -> None:
-    expected = predict(network(rewards=rewards), games())
+def test_the_four_answers_add_up_to_the_sum_of_the_rewards(kind: str, rewards: tuple[float, ...]) -> None:
+    expected = predict(network(kind, rewards=rewards), games())
     assert expected.sum(axis=-1) == pytest.approx(np.full((2, 4), sum(rewards)))
     assert expected.std(axis=-1).min() > 0.1
 
@@ -160,8 +196,9 @@ def test_places_are_those_of_the_rules() -> None:
     assert final_rewards(ENDS, (4.0, 3.0, 2.0, 1.0)).tolist() == [[4, 2, 3, 1], [4, 3, 2, 1]]
 
 
-def test_rewards_of_rounds_add_up_to_that_of_the_game() -> None:
-    model = network()
+@both_kinds
+def test_rewards_of_rounds_add_up_to_that_of_the_game(kind: str) -> None:
+    model = network(kind)
     found, expected = round_rewards(model, games(), ENDS), predict(model, games())
     assert found.shape == (2, 4, 4)
     assert found[0, 1] == pytest.approx(expected[0, 2] - expected[0, 1])
@@ -183,6 +220,7 @@ def test_nothing_to_answer() -> None:
 # --- architecture -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("architecture", [RewardArchitecture, FinishArchitecture])
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -192,13 +230,16 @@ def test_nothing_to_answer() -> None:
         {"rewards": (1.0, 0.0, 0.0, float("inf"))},
     ],
 )
-def test_invalid_sizes_are_refused(wrong: dict[str, object]) -> None:
+def test_invalid_sizes_are_refused(
+    wrong: dict[str, object], architecture: Callable[..., PredictorArchitecture]
+) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        RewardArchitecture(**wrong)  # type: ignore[arg-type]
+        architecture(**wrong)
 
 
-def test_a_saved_predictor_answers_as_before(tmp_path: Path) -> None:
-    model = network(rewards=(75.0, 30.0, 0.0, -165.0))
+@both_kinds
+def test_a_saved_predictor_answers_as_before(tmp_path: Path, kind: str) -> None:
+    model = network(kind, rewards=(75.0, 30.0, 0.0, -165.0))
     save(
         tmp_path,
         Card(model="reward", architecture=model.architecture, metrics={"error": 4900.5}),
@@ -206,30 +247,56 @@ def test_a_saved_predictor_answers_as_before(tmp_path: Path) -> None:
     )
     found = load(tmp_path, "reward")
     again = network_of(found)
-    assert isinstance(again, RewardNetwork)
+    assert isinstance(again, PredictorNetwork)
     assert again.architecture.rewards == (75.0, 30.0, 0.0, -165.0)
     assert np.array_equal(predict(again, games()), predict(model, games()))
     assert describe(found.card).startswith("reward 8×6, 0 samples, error 4900.5")
 
 
+def test_a_predictor_of_an_earlier_version_answers_as_it_did() -> None:
+    earlier = network_of(load(EARLIER, "reward"))
+    assert isinstance(earlier, RewardNetwork)
+    found = predict(earlier, games())[0]
+    assert found[0] == pytest.approx([-0.646, -1.359, 1.218, 0.788], abs=2e-3)
+    assert found[3] == pytest.approx([-6.987, -0.435, 4.015, 3.407], abs=2e-3)
+
+
+@both_kinds
 @pytest.mark.parametrize(
     ("field", "value", "named"),
     [
         ("encoding", "rounds-15/1", "architecture.encoding"),
+        ("type", "orders", "architecture.type"),
         ("hidden", 5000, "architecture.hidden"),
         ("rewards", [0.0, 0.0, 0.0, 0.0], "architecture"),
     ],
 )
 def test_a_card_of_another_predictor_is_refused(
-    tmp_path: Path, field: str, value: object, named: str
+    tmp_path: Path, kind: str, field: str, value: object, named: str
 ) -> None:
-    model = network()
+    model = network(kind)
     save(tmp_path, Card(model="reward", architecture=model.architecture), model.state_dict())
-    path = tmp_path / "reward.json"
+    change_card(tmp_path, field, value)
+    with pytest.raises(CheckpointMismatch, match=named):
+        load(tmp_path, "reward")
+
+
+@pytest.mark.parametrize(("kind", "other"), [("reward", "finish"), ("finish", "reward")])
+def test_weights_of_the_other_kind_are_refused(tmp_path: Path, kind: str, other: str) -> None:
+    save(tmp_path, Card(model="reward", architecture=network(kind).architecture), network(kind).state_dict())
+    change_card(tmp_path, "type", other)
+    with pytest.raises(CheckpointMismatch, match=r"architecture\.encoding"):
+        load(tmp_path, "reward")
+    change_card(tmp_path, "encoding", network(other).architecture.encoding)
+    with pytest.raises(CheckpointError, match="shape"):
+        load(tmp_path, "reward")
+
+
+def change_card(folder: Path, field: str, value: object) -> None:
+    """Replace a field of the architecture, and the card's hash."""
+    path = folder / "reward.json"
     card = json.loads(path.read_text())
     card["architecture"][field] = value
     del card["card_sha256"]
     digest = hashlib.sha256(msgspec.json.encode(card)).hexdigest()
     path.write_text(json.dumps({**card, "card_sha256": digest}))
-    with pytest.raises(CheckpointMismatch, match=named):
-        load(tmp_path, "reward")

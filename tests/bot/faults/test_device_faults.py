@@ -16,7 +16,7 @@ from bot import cli
 from policies.compute import Compute, Precision
 from policies.fused import FusedNetwork
 from policies.networks import Network
-from policies.reward import RewardNetwork
+from policies.reward import FinishNetwork
 from replays.formats import write_game
 from tests.policies.models import save_models
 from tests.replays.games import whole_game
@@ -150,12 +150,12 @@ def test_fault_13_a_review_goes_on_when_the_gpu_is_lost(
         if device == "cuda":
             raise torch.OutOfMemoryError("CUDA out of memory")
 
-    moved, forward, left = torch.Tensor.to, RewardNetwork.forward, [True]
+    moved, forward, left = torch.Tensor.to, FinishNetwork.forward, [True]
 
     def to(tensor: torch.Tensor, device: Any, *args: Any, **named: Any) -> torch.Tensor:
         return tensor if str(device) == "cuda" else moved(tensor, device, *args, **named)
 
-    def once_lost(network: RewardNetwork, rounds: torch.Tensor) -> torch.Tensor:
+    def once_lost(network: FinishNetwork, rounds: torch.Tensor) -> torch.Tensor:
         if left and left.pop():
             raise RuntimeError("CUDA error: device lost")
         return forward(network, rounds)
@@ -164,7 +164,7 @@ def test_fault_13_a_review_goes_on_when_the_gpu_is_lost(
     monkeypatch.setattr(MadeUpGpu, "answers", HEALTHY)
     monkeypatch.setattr(torch.Tensor, "to", to)
     monkeypatch.setattr(torch.nn.Module, "to", lambda module, _: module)
-    monkeypatch.setattr(RewardNetwork, "forward", once_lost)
+    monkeypatch.setattr(FinishNetwork, "forward", once_lost)
     found = CliRunner().invoke(cli.app, [*args, "--device", "cuda"])
     assert found.exit_code == 0
     assert found.stderr.count("decision.moved_to_cpu") == 1

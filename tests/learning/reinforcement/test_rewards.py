@@ -8,16 +8,16 @@ import pytest
 from learning.reinforcement.rewards import rewards_of
 from policies.checkpoint import load, network_of
 from policies.inference import PHOENIX
-from policies.reward import ROUND_START, RewardNetwork, final_rewards, predict, together
+from policies.reward import ROUND_START, PredictorNetwork, final_rewards, predict, together
 from policies.rollout import Rollout, Seating
 from policies.trajectories import DECISION, Recorder, Trajectory
 from tests.policies.fakes import Undecided
 
 
 @pytest.fixture(scope="module")
-def predictor() -> RewardNetwork:
+def predictor() -> PredictorNetwork:
     network = network_of(load(PHOENIX, "reward"))
-    assert isinstance(network, RewardNetwork)
+    assert isinstance(network, PredictorNetwork)
     return network
 
 
@@ -29,7 +29,7 @@ def games() -> list[Trajectory]:
 
 
 def test_the_rewards_of_a_game_add_up_to_its_own_less_the_first_expectation(
-    games: list[Trajectory], predictor: RewardNetwork
+    games: list[Trajectory], predictor: PredictorNetwork
 ) -> None:
     rewards = rewards_of(games, "global", predictor, "hanchan")
     for game, rows in zip(games, rewards, strict=True):
@@ -40,7 +40,7 @@ def test_the_rewards_of_a_game_add_up_to_its_own_less_the_first_expectation(
         assert rows.sum(axis=1) == pytest.approx(0.0, abs=1e-6)
 
 
-def test_points_are_counted_in_thousands(games: list[Trajectory], predictor: RewardNetwork) -> None:
+def test_points_are_counted_in_thousands(games: list[Trajectory], predictor: PredictorNetwork) -> None:
     for game, rows in zip(games, rewards_of(games, "points", predictor, "hanchan"), strict=True):
         assert 1_000 * rows.sum(axis=0) == pytest.approx(game.scores - 25_000)
 
@@ -57,7 +57,7 @@ def ended(before: tuple[int, ...], after: tuple[int, ...]) -> Trajectory:
     )
 
 
-def test_a_leader_who_gives_up_a_small_round_to_end_the_game_is_rewarded(predictor: RewardNetwork) -> None:
+def test_a_leader_who_gives_up_a_small_round_to_end_the_game_is_rewarded(predictor: PredictorNetwork) -> None:
     """Player 0 leads narrowly, and pays 1,300 to the last, which ends the game before anyone passes."""
     game = ended((34_000, 30_000, 26_000, 10_000), (32_700, 30_000, 26_000, 11_300))
     (points,) = rewards_of([game], "points", predictor, "hanchan")

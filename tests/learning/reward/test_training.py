@@ -35,10 +35,12 @@ from learning.reward.training import RewardPlan, games_of, joined_late, lesson_o
 from learning.runs.state import RunFolder
 from policies.checkpoint import load
 from policies.reward import (
+    ORDERS,
     ROUND_START,
+    ROUNDS_AND_OUTCOMES,
+    FinishArchitecture,
+    FinishNetwork,
     PaddedGames,
-    RewardArchitecture,
-    RewardNetwork,
     encode,
     predict,
     round_starts,
@@ -68,9 +70,9 @@ def plan(**settings: Any) -> RewardPlan:
     return RewardPlan(**{"hidden": 6, "dense": 5, "epochs": 3, "batch_games": 8, **settings})
 
 
-def network(architecture: RewardArchitecture | None = None) -> RewardNetwork:
+def network(architecture: FinishArchitecture | None = None) -> FinishNetwork:
     torch.manual_seed(2)
-    return RewardNetwork(architecture or RewardArchitecture(hidden=6, dense=5))
+    return FinishNetwork(architecture or FinishArchitecture(hidden=6, dense=5))
 
 
 def game(*rounds: tuple[int, tuple[int, int, int, int]]) -> np.ndarray:
@@ -130,38 +132,30 @@ def test_gaps_divide_a_place_and_small_cells_are_shrunk() -> None:
 # --- learning ---------------------------------------------------------------------------------------------
 
 
-def test_every_game_has_equal_weight_regardless_of_length() -> None:
+def test_every_round_has_equal_weight() -> None:
     games = together([(game((0, EVEN), (1, AHEAD), (2, AHEAD)), "hanchan"), (game((3, AHEAD)), "tonpuu")])
-    played, model = GamesWithPlaces(games, np.array([[1, 2, 3, 4], [4, 3, 2, 1]])), network()
+    played, model = GamesWithPlaces(games, np.array([[1, 2, 3, 4], [4, 3, 1, 2]])), network()
     lesson = lesson_of(played, model.architecture)
     with torch.no_grad():
-        answers = model(lesson.rounds.flatten(0, 1)).reshape(2, 4, 3).numpy()
+        logs = model.orders(lesson.rounds).numpy()
         found = float(loss_of(model, lesson))
-    wanted = np.mean(
-        [
-            np.mean(
-                [
-                    (answers[0, player, t] - REWARDS[player] / 135) ** 2
-                    for t in range(3)
-                    for player in range(4)
-                ]
-            ),
-            np.mean([(answers[1, player, 0] - REWARDS[3 - player] / 135) ** 2 for player in range(4)]),
-        ]
-    )
-    assert found == pytest.approx(float(wanted), rel=1e-5)
+    first, second = ORDERS.index((0, 1, 2, 3)), ORDERS.index((3, 2, 0, 1))
+    assert lesson.orders.tolist() == [first, second]
+    assert found == pytest.approx(-(logs[0, :3, first].sum() + logs[1, 0, second]) / 4, rel=1e-5)
 
 
 def test_a_game_joined_late_lacks_its_first_rounds(corpus: Corpus) -> None:
     played = played_games(corpus, corpus.select()[:3])
-    lesson = lesson_of(played, RewardArchitecture())
+    lesson = lesson_of(played, FinishArchitecture())
     late = joined_late(lesson, torch.tensor([0, 2, int(played.games.counts[2]) - 1]))
     assert late.counts.tolist() == [int(played.games.counts[0]), int(played.games.counts[1]) - 2, 1]
     for number, first in enumerate((0, 2, int(played.games.counts[2]) - 1)):
         rounds = played.games.starts[number][first : played.games.counts[number]]
-        wanted = encode(together([(rounds, "hanchan" if played.games.hanchan[number] else "tonpuu")]))
+        wanted = encode(
+            together([(rounds, "hanchan" if played.games.hanchan[number] else "tonpuu")]), ROUNDS_AND_OUTCOMES
+        )
         assert np.array_equal(late.rounds[number, :, : len(rounds)].numpy(), wanted[0])
-    assert torch.equal(late.rewards, lesson.rewards)
+    assert torch.equal(late.orders, lesson.orders)
 
 
 def test_it_learns_and_keeps_the_best_weights_on_validation(corpus: Corpus, tmp_path: Path) -> None:
@@ -179,23 +173,26 @@ def test_the_places_of_games_seen_often_are_known(corpus: Corpus, tmp_path: Path
     train_reward(wanted, corpus, tmp_path, quiet=True)
     state = RunFolder(
         tmp_path / "runs" / "reward",
-        {"plan": as_plain(wanted), "corpus": corpus.card["content_sha256"]},
+        {
+            "plan": as_plain(wanted),
+            "encoding": ROUNDS_AND_OUTCOMES,
+            "corpus": corpus.card["content_sha256"],
+        },
     ).load()
     assert state is not None
-    last = network(RewardArchitecture(hidden=16, dense=8))
+    last = network(FinishArchitecture(hidden=16, dense=8))
     last.load_state_dict(state["network"])
     assert mean_square_error(last, games_of(wanted, corpus, "train")) < 0.65 * (REWARDS**2).mean()
 
 
-@pytest.mark.parametrize("spelling", ["optimiser", "optimizer"])
 def test_a_run_that_was_killed_ends_with_the_same_numbers(
-    spelling: str, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     train_reward(plan(), corpus, tmp_path / "whole", quiet=True)
     saved = RunFolder.save
 
     def save_and_die(folder: RunFolder, state: Mapping[str, Any]) -> None:
-        saved(folder, {spelling if name == "optimiser" else name: part for name, part in state.items()})
+        saved(folder, state)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(RunFolder, "save", save_and_die)
@@ -271,11 +268,12 @@ def test_deciles_compare_actual_with_predicted_rewards() -> None:
     scores = [tuple(100 * dice.permutation(500)[:4]) for _ in range(50)]
     games = together([(game((7, found)), "hanchan") for found in scores])  # type: ignore[arg-type]
     played = GamesWithPlaces(games, np.array([placements(found) for found in scores]))
-    report = report_on(network(), played, played, split="train", corpus="0")
+    model = network(FinishArchitecture(hidden=16, dense=16))
+    report = report_on(model, played, played, split="train", corpus="0")
     assert report.square_errors[TABLE] == pytest.approx(0.0, abs=1e-6)
     counts = [decile.answers for decile in report.deciles]
     assert all(18 <= count <= 22 for count in counts)
-    expected, brought = predict(network(), games).ravel(), REWARDS[played.places - 1].ravel()
+    expected, brought = predict(model, games).ravel(), REWARDS[played.places - 1].ravel()
     tenths = np.split(np.argsort(expected), np.cumsum(counts)[:-1])
     for decile, tenth in zip(report.deciles, tenths, strict=True):
         assert decile.expected == pytest.approx(expected[tenth].mean())

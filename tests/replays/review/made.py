@@ -9,7 +9,7 @@ from game.events import DrawnRound, EndRound, GameEvent, StartGame
 from policies.heuristic.player import HeuristicPolicy
 from policies.inference import SHIPPED
 from policies.named import Named
-from policies.reward import RewardNetwork
+from policies.reward import Predictor
 from policies.slots import Policy
 from replays.record import GameRecord
 from replays.review.moments import Found, follow
@@ -28,7 +28,7 @@ def whole() -> GameRecord:
 
 
 @cache
-def predictor() -> RewardNetwork:
+def predictor() -> Predictor:
     return load_predictor(SHIPPED)
 
 

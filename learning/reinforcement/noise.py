@@ -1,0 +1,207 @@
+"""`suzaku eval gradient`: how much of the policy gradient is signal, and how large a block must be.
+
+Games are divided into groups, and the gradient of each is computed at the start policy. Two groups share the
+signal but not the noise, so the mean product of two different ones estimates the squared length of the
+expected gradient, and what the squared length of one exceeds it by is its noise. Noise falls with the number
+of games; the block in which both are equal is the figure to compare variants by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from game.reports import write_report
+from game.workers.pool import Done
+from learning.reinforcement.actors import ActorSetup, Chunk, LearnedGame, actor
+from learning.reinforcement.plan import BaselineKind, ReinforcementPlan, RewardKind
+from learning.reinforcement.policy_learner import PlayLesson, PolicyLearner, lesson_of
+from learning.reinforcement.rewards import rewards_of
+from learning.runs.progress import Progress
+from learning.workers.spread import spread
+from policies.checkpoint import files_of, load, network_of
+from policies.checkpoint.card import MODELS
+from policies.checkpoint.tensors import pack
+from policies.networks import Network
+from policies.reward import PredictorNetwork
+from policies.slots import Slot
+from policies.trajectories import Trajectory
+
+_ROWS: Final = 2_048
+"""Decisions in a step of a critic."""
+_RESAMPLES: Final = 1_000
+_VARIANTS: Final[tuple[tuple[RewardKind, BaselineKind], ...]] = (
+    ("points", "none"),
+    ("points", "critic"),
+    ("global", "none"),
+    ("global", "critic"),
+    ("global", "oracle"),
+)
+
+
+class GradientNoise(msgspec.Struct, frozen=True):
+    """One variant.
+
+    Attributes:
+        reward: what a round is worth.
+        baseline: what is subtracted from it.
+        explained: share of the variance of the rewards that the baseline explains, on games it has not seen.
+        signal: squared length of the expected gradient, in units of the squared length of one group's.
+        games: games in a block whose noise is as large as the signal; infinite if no signal is seen.
+        low: lower end of its 95 % interval, from resampled groups.
+        high: upper end.
+    """
+
+    reward: RewardKind
+    baseline: BaselineKind
+    explained: float
+    signal: float
+    games: float
+    low: float
+    high: float
+
+
+class NoiseReport(msgspec.Struct, frozen=True):
+    """All variants over the same games.
+
+    Attributes:
+        games: games of the groups.
+        groups: number of groups.
+        taught: further games, from which the critics learned.
+        seed: of walls and draws.
+        variants: their figures.
+    """
+
+    games: int
+    groups: int
+    taught: int
+    seed: int
+    variants: tuple[GradientNoise, ...]
+
+    @property
+    def text(self) -> str:
+        """The report for people."""
+        lines = [f"{'reward':<8}{'baseline':<10}{'explained':>10}{'signal':>10}   games for signal = noise"]
+        lines += [
+            f"{each.reward:<8}{each.baseline:<10}{each.explained:>10.1%}{each.signal:>10.3f}"
+            f"   {each.games:,.0f} [{each.low:,.0f}, {each.high:,.0f}]"
+            for each in self.variants
+        ]
+        lines.append(
+            f"{self.games:,} games in {self.groups} groups; critics learned from {self.taught:,} more"
+        )
+        return "\n".join(lines)
+
+
+def gradient_noise(
+    start: Path, *, games: int, groups: int, taught: int, seed: int, workers: int | None, quiet: bool
+) -> NoiseReport:
+    """Measure all variants over the same games.
+
+    Args:
+        start: folder of the six checkpoints.
+        games: games to measure with.
+        groups: groups to divide them into.
+        taught: games for the critics to learn from first.
+        seed: of walls and draws.
+        workers: processes that play; one per core if None.
+        quiet: show no progress.
+    """
+    plan = ReinforcementPlan(games=games + taught, block_games=games + taught, seed=seed, steps=1)
+    played = _played(plan, start, workers, quiet)
+    predictor = network_of(load(start, "reward"))
+    assert isinstance(predictor, PredictorNetwork)
+    found = []
+    for reward, baseline in _VARIANTS:
+        variant = msgspec.structs.replace(plan, reward=reward, baseline=baseline)
+        learner = _learner(variant, start)
+
+        def lesson(some: Sequence[Trajectory], kind: RewardKind = reward) -> PlayLesson:
+            return lesson_of(some, rewards_of(some, kind, predictor, plan.length))
+
+        try:
+            if played[games:]:
+                learner.teach_critic(lesson(played[games:]), _ROWS)
+            parts = [played[number:games:groups] for number in range(groups)]
+            gradients, explained = learner.gradients([lesson(part) for part in parts])
+        finally:
+            learner.close()
+        found.append(_noise(reward, baseline, explained, gradients, games / groups, seed))
+    return NoiseReport(games, groups, taught, seed, tuple(found))
+
+
+def print_noise(report: NoiseReport, *, as_json: bool) -> int:
+    """Print the report; return the exit code."""
+    write_report(report, lambda found: found.text, as_json=as_json)
+    return 0
+
+
+def equal_block(products: NDArray[np.float64], group_games: float) -> tuple[float, float]:
+    """The signal, and the games of a block in which the noise is as large.
+
+    Args:
+        products: ``[G, G]`` products of the groups' gradients.
+        group_games: games of a group.
+
+    Returns:
+        The squared length of the expected gradient as a share of that of a group's, and the games; infinite
+        if no signal is seen.
+
+    >>> equal_block(np.array([[3.0, 1.0], [1.0, 3.0]]), 10)
+    (0.3333333333333333, 20.0)
+    """
+    groups = len(products)
+    own = np.trace(products) / groups
+    signal = (products.sum() - np.trace(products)) / (groups * (groups - 1))
+    games = group_games * (own - signal) / signal if signal > 0 else np.inf
+    return float(signal / own), float(games)
+
+
+def _noise(
+    reward: RewardKind,
+    baseline: BaselineKind,
+    explained: float,
+    gradients: torch.Tensor,
+    group_games: float,
+    seed: int,
+) -> GradientNoise:
+    products = (gradients @ gradients.T).double().numpy()
+    signal, games = equal_block(products, group_games)
+    dice = np.random.default_rng(seed)
+    groups = len(products)
+    drawn = []
+    for _ in range(_RESAMPLES):  # half of the groups at a time: one drawn twice would count as signal
+        some = dice.permutation(groups)[: groups // 2]
+        drawn.append(equal_block(products[np.ix_(some, some)], group_games)[1])
+    low, high = np.quantile(drawn, (0.025, 0.975), method="nearest")
+    return GradientNoise(reward, baseline, explained, signal, games, float(low), float(high))
+
+
+def _learner(plan: ReinforcementPlan, start: Path) -> PolicyLearner:
+    begin = load(start, Slot.DISCARD)
+    network = network_of(begin)
+    assert isinstance(network, Network)
+    return PolicyLearner(plan, network, begin.card, torch.get_num_threads())
+
+
+def _played(plan: ReinforcementPlan, start: Path, workers: int | None, quiet: bool) -> list[Trajectory]:
+    """The games of the plan in their order."""
+    weights = pack(load(start, Slot.DISCARD).tensors)
+    size = 32
+    chunks = [
+        Chunk(0, range(at, min(at + size, plan.games)), 0, weights) for at in range(0, plan.games, size)
+    ]
+    found: dict[int, LearnedGame] = {}
+    setup = ActorSetup(plan, files_of(start, MODELS))
+    with Progress("eval.progress", "self-play", "games", total=plan.games, quiet=quiet) as progress:
+        for _, game in spread(actor, setup, chunks, workers=workers):
+            if not isinstance(game, Done):
+                found.setdefault(game.row.number, game)
+                progress.reach(len(found))
+    return [game.trajectory for _, game in sorted(found.items()) if game.trajectory is not None]

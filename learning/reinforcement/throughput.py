@@ -1,0 +1,144 @@
+"""`suzaku bench rl`: how fast actors play, how fast the learner learns, and both at the same time."""
+
+from __future__ import annotations
+
+import platform
+import time
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import torch
+
+from game.reports import write_report
+from learning.reinforcement.actors import Actors
+from learning.reinforcement.parameters import ParameterStore
+from learning.reinforcement.plan import ReinforcementPlan
+from learning.reinforcement.policy_learner import PolicyLearner, lesson_of
+from learning.reinforcement.rewards import rewards_of
+from policies.checkpoint import files_of, load, network_of
+from policies.checkpoint.card import MODELS
+from policies.checkpoint.tensors import pack
+from policies.networks import Network
+from policies.reward import PredictorNetwork
+from policies.slots import Slot
+
+_BLOCKS: Final = 3
+"""Blocks of each measurement; the first also starts the processes and is not counted."""
+PAPER_GAMES: Final = 1_500_000
+"""Games of self-play in the paper, for each of its agents."""
+
+
+class LearningSpeed(msgspec.Struct, frozen=True):
+    """One number of processes.
+
+    Attributes:
+        workers: actors.
+        played_per_s: hanchan a second while nothing is learned.
+        learned_per_s: hanchan that the learner gets through in a second while nothing is played.
+        decisions_per_s: the same in decisions.
+        both_per_s: hanchan a second, played and learned at the same time.
+        paper_days: days for the paper's games at this speed.
+    """
+
+    workers: int
+    played_per_s: float
+    learned_per_s: float
+    decisions_per_s: float
+    both_per_s: float
+    paper_days: float
+
+
+class LearningBench(msgspec.Struct, frozen=True):
+    """Figures of `suzaku bench rl`.
+
+    Attributes:
+        machine: the machine it ran on.
+        threads: of the learner.
+        games: hanchan of a block.
+        seed: of walls and draws.
+        speeds: one entry per number of processes.
+    """
+
+    machine: str
+    threads: int
+    games: int
+    seed: int
+    speeds: tuple[LearningSpeed, ...]
+
+    @property
+    def text(self) -> str:
+        """The report for people."""
+        lines = [f"{self.machine}, {self.threads} threads for the learner, blocks of {self.games} hanchan"]
+        lines.append(
+            f"{'actors':>6}{'played/s':>10}{'learned/s':>11}{'decisions/s':>13}{'both/s':>8}"
+            f"   days for {PAPER_GAMES:,} games"
+        )
+        lines += [
+            f"{each.workers:>6}{each.played_per_s:>10.2f}{each.learned_per_s:>11.2f}"
+            f"{each.decisions_per_s:>13,.0f}{each.both_per_s:>8.2f}   {each.paper_days:.1f}"
+            for each in self.speeds
+        ]
+        return "\n".join(lines)
+
+
+def bench_rl(plan: ReinforcementPlan, start: Path, workers: int) -> LearningBench:
+    """Measure with one actor, and with more.
+
+    Args:
+        plan: settings; its blocks are what is measured.
+        start: folder of the six checkpoints.
+        workers: the most actors to measure.
+    """
+    speeds = tuple(_speed(plan, start, count) for count in sorted({1, workers}))
+    machine = platform.processor() or platform.machine()
+    return LearningBench(machine, torch.get_num_threads(), plan.block_games, plan.seed, speeds)
+
+
+def print_learning_bench(found: LearningBench, *, as_json: bool) -> int:
+    """Print the figures; return the exit code."""
+    write_report(found, lambda bench: bench.text, as_json=as_json)
+    return 0
+
+
+def _speed(plan: ReinforcementPlan, start: Path, workers: int) -> LearningSpeed:
+    """Measure one number of actors: blocks that are only played, one that is only learned, then both."""
+    begin, predictor = load(start, Slot.DISCARD), network_of(load(start, "reward"))
+    network = network_of(begin)
+    assert isinstance(network, Network)
+    assert isinstance(predictor, PredictorNetwork)
+    blocks = 2 * _BLOCKS
+    plan = msgspec.structs.replace(plan, games=blocks * plan.block_games, lag=_BLOCKS - 1)
+    store = ParameterStore({0: pack(begin.tensors)})
+    learner = PolicyLearner(plan, network, begin.card, torch.get_num_threads())
+    actors = Actors(plan, files_of(start, MODELS), store, workers=workers)
+    try:
+        lessons, ends = [], []
+        for block in range(_BLOCKS):
+            games = [game.trajectory for game in actors.block(block) if game.trajectory is not None]
+            lessons.append(lesson_of(games, rewards_of(games, plan.reward, predictor, plan.length)))
+            ends.append(time.monotonic())
+        # the blocks so far needed version 0 alone; the actors are idle until later ones are published
+        begun = time.monotonic()
+        decisions = learner.learn(lessons[0], 0)["decisions"]
+        learned = time.monotonic() - begun
+        for version in range(1, _BLOCKS + 1):
+            store.publish(version, pack(learner.acting()))
+        begun = time.monotonic()
+        for block in range(1, _BLOCKS):
+            learner.learn(lessons[block], block)
+        for block in range(_BLOCKS, blocks - 1):
+            actors.block(block)
+        both = time.monotonic() - begun
+    finally:
+        actors.close()
+        learner.close()
+    games_a_s = (_BLOCKS - 1) * plan.block_games / both
+    return LearningSpeed(
+        workers=workers,
+        played_per_s=(_BLOCKS - 1) * plan.block_games / (ends[-1] - ends[0]),
+        learned_per_s=plan.block_games / learned,
+        decisions_per_s=decisions / learned,
+        both_per_s=games_a_s,
+        paper_days=PAPER_GAMES / games_a_s / 86_400,
+    )

@@ -1,0 +1,58 @@
+"""The global reward predictor: the final reward each player can expect, from the rounds so far.
+
+At the start of every round it predicts each player's reward by final place. The reward of a round is the
+change of that prediction; after the last round the places are known and need no prediction.
+
+`games` holds the rounds of games; `encoding` turns them into a network's input, with `outcomes` for what the
+present round can change; `networks` reads them; `prediction` answers.
+
+Source: Suphx, arXiv:2003.13590, section 3.2, equation 4, figure 7.
+"""
+
+from policies.reward.encoding import CHANGES, INPUTS, ROUNDS, ROUNDS_AND_OUTCOMES, Encoding, encode
+from policies.reward.games import (
+    ROUND_START,
+    PaddedGames,
+    final_rewards,
+    places_of,
+    round_starts,
+    together,
+)
+from policies.reward.networks import (
+    ORDERS,
+    DevicePredictor,
+    FinishArchitecture,
+    FinishNetwork,
+    Predictor,
+    PredictorArchitecture,
+    PredictorNetwork,
+    RewardArchitecture,
+    RewardNetwork,
+)
+from policies.reward.prediction import predict, round_rewards
+
+__all__ = [
+    "CHANGES",
+    "INPUTS",
+    "ORDERS",
+    "ROUNDS",
+    "ROUNDS_AND_OUTCOMES",
+    "ROUND_START",
+    "DevicePredictor",
+    "Encoding",
+    "FinishArchitecture",
+    "FinishNetwork",
+    "PaddedGames",
+    "Predictor",
+    "PredictorArchitecture",
+    "PredictorNetwork",
+    "RewardArchitecture",
+    "RewardNetwork",
+    "encode",
+    "final_rewards",
+    "places_of",
+    "predict",
+    "round_rewards",
+    "round_starts",
+    "together",
+]

@@ -1,0 +1,73 @@
+"""The commands that measure self-play learning: noise of the gradient, and speed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from bot import cli
+from learning.reinforcement import noise
+from learning.reinforcement.noise import equal_block
+from learning.reinforcement.plan import ReinforcementPlan
+from tests.learning.reinforcement.setting import save_start
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_start(tmp_path_factory.mktemp("start"))
+
+
+@pytest.mark.parametrize("games", [20.0, 500.0])
+def test_the_block_in_which_noise_equals_signal_is_found(games: float) -> None:
+    """Groups of 100 games around a known gradient, with noise of a known length."""
+    dice = np.random.default_rng(0)
+    signal = dice.normal(size=1_000)
+    signal /= np.linalg.norm(signal)
+    group = np.sqrt(games / 100.0 / 1_000.0)  # deviation of one weight of a group's gradient
+    gradients = signal + group * dice.normal(size=(64, 1_000))
+    share, found = equal_block(gradients @ gradients.T, 100.0)
+    assert found == pytest.approx(games, rel=0.15)
+    assert share == pytest.approx(1.0 / (1.0 + games / 100.0), rel=0.15)
+
+
+def test_no_signal_needs_an_infinite_block() -> None:
+    assert equal_block(np.array([[1.0, -0.5], [-0.5, 1.0]]), 8.0) == (-0.5, np.inf)
+
+
+def test_the_noise_of_the_gradient_is_measured_and_printed(
+    start: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.set_num_threads(1)
+
+    def shorter(**settings: object) -> ReinforcementPlan:
+        return ReinforcementPlan(**settings, length="tonpuu")  # type: ignore[arg-type]
+
+    monkeypatch.setattr(noise, "ReinforcementPlan", shorter)
+    args = ["eval", "gradient", "--start", str(start), "--games", "8", "--groups", "4", "--taught", "2"]
+    result = CliRunner().invoke(cli.app, [*args, "--workers", "1", "--json"])
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert [(each["reward"], each["baseline"]) for each in found["variants"]] == [
+        ("points", "none"),
+        ("points", "critic"),
+        ("global", "none"),
+        ("global", "critic"),
+        ("global", "oracle"),
+    ]
+    assert all(each["explained"] == 0.0 for each in found["variants"] if each["baseline"] == "none")
+    assert found["games"] == 8
+
+
+def test_the_speed_of_learning_is_measured_and_printed(start: Path) -> None:
+    args = ["bench", "rl", "--start", str(start), "--games", "1", "--workers", "1", "--json"]
+    result = CliRunner().invoke(cli.app, args)
+    assert result.exit_code == 0, result.output
+    (speed,) = json.loads(result.stdout)["speeds"]
+    assert speed["workers"] == 1
+    for name in ("played_per_s", "learned_per_s", "decisions_per_s", "both_per_s", "paper_days"):
+        assert speed[name] > 0.0, name
