@@ -42,7 +42,7 @@ export function chart(plan) {
   ]);
   const games = across.ticks.filter((tick) => tick <= right).map((tick) => draw("text", { x: x(tick), y: HEIGHT - 7, class: "tick tick-x" }, compact(tick)));
   const lines = [...plan.lines].reverse().map((line) => lineOf(plan, line, x, y));
-  const last = plan.lines.map((line) => `${line.name} ${shownAs(plan, newest(line.values), plan.digits)}`).join(words().comma);
+  const last = plan.lines.map((line) => `${line.name} ${told(plan, newest(line.values))}`).join(words().comma);
   const picture = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${plan.title}: ${last}` }, ...grid, ...games, ...lines, ...hovers(plan, x));
   return make("figure", { class: "curve chart", "data-chart": plan.lines[0].key }, make("figcaption", {}, make("strong", {}, plan.title), ` ${plan.hint}`), picture, legend(plan));
 }
@@ -65,7 +65,7 @@ function lineOf(plan, line, x, y) {
 function hovers(plan, x) {
   return plan.at.map((at, index) => {
     const [from, to] = [index ? (x(plan.at[index - 1]) + x(at)) / 2 : LEFT, index + 1 < plan.at.length ? (x(at) + x(plan.at[index + 1])) / 2 : WIDTH - RIGHT];
-    const said = plan.lines.map((line) => `${line.name} ${shownAs(plan, line.values[index], plan.digits)}`).join(words().comma);
+    const said = plan.lines.map((line) => `${line.name} ${told(plan, line.values[index])}`).join(words().comma);
     return draw("rect", { x: from.toFixed(1), y: TOP, width: Math.max(to - from, 0.5).toFixed(1), height: HEIGHT - TOP - BOTTOM, class: "hover" }, draw("title", {}, `${number(at)}: ${said}`));
   });
 }
@@ -74,9 +74,9 @@ function hovers(plan, x) {
 function legend(plan) {
   const entries = plan.lines.map((line, index) => {
     const sample = draw("svg", { viewBox: "0 0 24 6", class: "sample", "aria-hidden": "true" }, draw("line", { x1: 0, x2: 24, y1: 3, y2: 3, "stroke-dasharray": DASHES[index] }));
-    return make("li", { class: index ? "" : "own" }, sample, line.name, " ", make("span", { "data-figure": line.key }, shownAs(plan, newest(line.values), plan.digits)));
+    return make("li", { class: index ? "" : "own" }, sample, line.name, " ", make("span", { "data-figure": line.key }, told(plan, newest(line.values))));
   });
-  const best = plan.best && make("li", {}, `${plan.best.name} `, make("span", { "data-figure": `${plan.lines[0].key}-best` }, shownAs(plan, plan.lines[0].values[plan.best.index], plan.digits)));
+  const best = plan.best && make("li", {}, `${plan.best.name} `, make("span", { "data-figure": `${plan.lines[0].key}-best` }, told(plan, plan.lines[0].values[plan.best.index])));
   return make("ul", { class: "legend" }, ...entries, best);
 }
 
@@ -85,9 +85,15 @@ function newest(values) {
   return values.findLast((value) => value !== null) ?? null;
 }
 
-/** @param {ChartPlan} plan @param {number | null | undefined} value @param {number} digits */
+/** @param {ChartPlan} plan @param {number | null | undefined} value @param {number} digits @returns {string} on an axis */
 function shownAs(plan, value, digits) {
   return plan.percent ? percent(value, Math.max(digits - 2, 0)) : number(value, digits);
+}
+
+/** @param {ChartPlan} plan @param {number | null | undefined} value @returns {string} with fewer digits if it is large */
+function told(plan, value) {
+  const large = value && !plan.percent ? Math.max(Math.floor(Math.log10(Math.abs(value))), 0) : 0;
+  return shownAs(plan, value, Math.max(plan.digits - large, 0));
 }
 
 /** @param {number} value @returns {string} a number of games, short enough for an axis */
