@@ -1,6 +1,9 @@
-"""State of a run of many games, reported by the program that plays it and shown by the dashboard."""
+"""State of a run of many games, reported by the program that plays them and shown by the dashboard."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -30,3 +33,33 @@ class SeriesStanding(msgspec.Struct, frozen=True):
     faults: int
     players: tuple[str, ...]
     places: tuple[Four, ...]
+
+
+CurvePoints: TypeAlias = tuple[tuple[int, float], ...]
+"""Games learned from, and the value then."""
+LearningPhase: TypeAlias = Literal["learning", "evaluating"]
+"""What a run does: play and learn at the same time, or play against the policy of the start."""
+
+
+class LearningStanding(msgspec.Struct, frozen=True):
+    """State of a run of self-play learning.
+
+    Attributes:
+        length: length of the games.
+        games: games learned from so far, including those of earlier starts.
+        of: games planned in total.
+        played: games learned from since this start.
+        blocks: blocks learned from so far, likewise.
+        of_blocks: blocks planned in total.
+        phase: what the run does now.
+        curves: by name, as in the curves of the run's folder; those of the evaluations begin with ``arena/``.
+    """
+
+    length: GameLength
+    games: int
+    of: int
+    played: int
+    blocks: int
+    of_blocks: int
+    phase: LearningPhase
+    curves: Mapping[str, CurvePoints]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
@@ -20,16 +19,13 @@ from bot.cli.options import (
     Ray,
     Tonpuu,
     WallSeed,
+    WithDashboard,
     Workers,
     check_ray,
-    load_settings,
     reported,
 )
 from bot.cli.paths import output_folder
-
-if TYPE_CHECKING:
-    from replays.standing import SeriesStanding
-
+from bot.cli.watching import open_run_dashboard
 
 NumberOfGames: TypeAlias = Annotated[int, typer.Option(help="Number of games.", metavar="NUMBER", min=1)]
 RunFolder: TypeAlias = Annotated[
@@ -54,9 +50,6 @@ Players: TypeAlias = Annotated[
 RecordFormat: TypeAlias = Annotated[
     Literal["mjlog", "mjai"],
     typer.Option("--format", help="Format of the records.", metavar="mjlog|mjai"),
-]
-WithDashboard: TypeAlias = Annotated[
-    bool, typer.Option("--dashboard", help="Show the progress on a web page.")
 ]
 
 
@@ -88,13 +81,12 @@ def selfplay(
     from bot.logs.setup import set_up_logs
     from bot.startup.warm import warm_up_visibly
     from learning import selfplay as playing
+    from learning.matches.records import RECORDS_FOLDER
 
     set_up_logs()
-    with contextlib.ExitStack() as stack:
-        on_standing: playing.OnStanding = playing.unobserved
-        if dashboard:
-            shown = {"host": dashboard_host, "port": dashboard_port, "token_env": dashboard_token_env}
-            on_standing = stack.enter_context(_dashboard(out, form, shown))
+    shown = {"host": dashboard_host, "port": dashboard_port, "token_env": dashboard_token_env}
+    watched = open_run_dashboard("series", out / RECORDS_FOLDER, shown, has_past=form == "mjlog")
+    with watched if dashboard else contextlib.nullcontext(playing.unobserved) as on_standing:
         return playing.selfplay(
             players or ["network"],
             out,
@@ -111,23 +103,3 @@ def selfplay(
             prepare=warm_up_visibly,
             on_standing=on_standing,
         )
-
-
-@contextlib.contextmanager
-def _dashboard(out: Path, form: str, shown: dict[str, Any]) -> Iterator[Callable[[SeriesStanding], None]]:
-    """Open the dashboard; yields the function that reports the run's progress to it."""
-    import os
-
-    from bot.dashboard.feed import Feed, Reached
-    from bot.dashboard.pump import About
-    from bot.dashboard.server import open_dashboard
-    from game.distribution import program_name
-    from learning.matches.records import RECORDS_FOLDER
-
-    flags = {f"dashboard.{name}": value for name, value in shown.items()}
-    config = load_settings(None, flags | {"records.folder": str(out / RECORDS_FOLDER)})
-    feed = Feed()
-    with open_dashboard(
-        config, os.environ, About(program=program_name(), has_past=form == "mjlog", shows="series"), feed
-    ):
-        yield lambda standing: feed.put(Reached(standing))

@@ -31,7 +31,16 @@ from replays.viewer.page import WEB, embed, styles
 
 OWN: Final = files("bot.dashboard") / "web"
 PAGES: Final = ("live.js", "series.js", "past.js", "replay.js")
-MODULES: Final = (*PAGES, "line.js", "status.js", "session.js", "ladder.js", "texts.js")
+MODULES: Final = (
+    *PAGES,
+    "line.js",
+    "status.js",
+    "session.js",
+    "ladder.js",
+    "learning.js",
+    "chart.js",
+    "texts.js",
+)
 _TRY_LATER: Final = 1013
 _GOING_AWAY: Final = 1001
 
@@ -118,7 +127,7 @@ def make_app(access: Access, folder: Path, about: About, watching: BrowserSocket
         watching: serves the WebSocket; None if no game is played.
     """
     program = about.program
-    home = _page("live", "series.js" if about.shows == "series" else "live.js")
+    home = _page("live", "live.js" if about.shows == "game" else "series.js")
     routes = [
         Route("/", home if watching else _to_games),
         Route("/games", _listing(folder, program, live=watching is not None)),

@@ -25,7 +25,7 @@ from bot.tenhou.session.events import (
 )
 from game.events import Four, GameEvent
 from replays.record import DecisionRecord
-from replays.standing import SeriesStanding
+from replays.standing import LearningStanding, SeriesStanding
 
 MAX_WAITING: Final = 50_000
 """Items that may wait for a slow dashboard; a long game has some thousands."""
@@ -101,7 +101,7 @@ class Lost(msgspec.Struct, frozen=True):
 class Reached(msgspec.Struct, frozen=True):
     """The progress of a run of many games."""
 
-    standing: SeriesStanding
+    standing: SeriesStanding | LearningStanding
 
 
 Item: TypeAlias = (

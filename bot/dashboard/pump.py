@@ -37,7 +37,8 @@ class About(msgspec.Struct, frozen=True):
         budget_ms: per decision.
         wanted: number of games to play.
         has_past: whether finished games can be viewed.
-        shows: a session of one game after another from one seat, or a run of many games at once.
+        shows: a session of one game after another from one seat, a run of many games at once, or a run that
+            learns from such games.
     """
 
     program: str
@@ -45,7 +46,7 @@ class About(msgspec.Struct, frozen=True):
     budget_ms: int = 0
     wanted: int = 0
     has_past: bool = True
-    shows: Literal["game", "series"] = "game"
+    shows: Literal["game", "series", "learning"] = "game"
 
 
 class Pump:

@@ -46,8 +46,8 @@ class SeriesPump:
     def work(self) -> None:
         """Show the newest progress."""
         reached = [item.standing for item in self._feed.take() if isinstance(item, Reached)]
-        if reached:
-            self._take(reached[-1])
+        if reached and isinstance(latest := reached[-1], SeriesStanding):
+            self._take(latest)
 
     def end(self) -> None:
         """End the run."""

@@ -24,6 +24,7 @@ from bot.dashboard.access import TOKEN, Access, is_loopback, new_token
 from bot.dashboard.app import BrowserSockets, make_app
 from bot.dashboard.connections import Connections, Limits, SeldomLogged
 from bot.dashboard.feed import Feed
+from bot.dashboard.learning import LearningPump
 from bot.dashboard.protocols import CLOSE_S, HttpConnection, WebSocketConnection
 from bot.dashboard.pump import About, Pump
 from bot.dashboard.series import SeriesPump
@@ -179,10 +180,12 @@ class DashboardServer:
             feed.on_put(None)
             pump.end()
 
-    def _pump(self, feed: Feed, show: Show) -> Pump | SeriesPump:
+    def _pump(self, feed: Feed, show: Show) -> Pump | SeriesPump | LearningPump:
         about = self._about
         if about.shows == "series":
             return SeriesPump(feed, show, has_past=about.has_past)
+        if about.shows == "learning":
+            return LearningPump(feed, show)
         return Pump(feed, show, about)
 
 

@@ -156,6 +156,7 @@ class PolicyLearner:
         return {
             **seen,
             "loss": loss / plan.steps,
+            "entropy_target": self._entropy.target,
             "alpha": self._entropy.alpha,
             "gamma": self._gamma if plan.guided else 0.0,
             "reward_deviation": deviation,

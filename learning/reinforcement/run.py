@@ -21,11 +21,13 @@ import torch
 from game.errors import TrainingError
 from learning.reinforcement.actors import Actors, LearnedGame, version_for
 from learning.reinforcement.evaluation import against_start, described, figures_of
+from learning.reinforcement.history import LearningHistory, OnLearning
 from learning.reinforcement.parameters import ParameterStore
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.policy_learner import PolicyLearner, lesson_of
 from learning.reinforcement.rewards import rewards_of
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
+from learning.runs.state import CURVES_FOLDER
 from policies.checkpoint import Card, Data, Training, files_of, load, models_in, network_of, save
 from policies.checkpoint.card import MODELS
 from policies.checkpoint.tensors import pack
@@ -52,6 +54,7 @@ def learn_from_play(
     ray: str | None = None,
     commit: str = "",
     quiet: bool = False,
+    on_standing: OnLearning | None = None,
 ) -> Card:
     """Improve a policy by self-play, or resume an interrupted run.
 
@@ -63,6 +66,7 @@ def learn_from_play(
         ray: address of a cluster to play on; see `learning.workers.spread.spread`.
         commit: commit of the code, for the card.
         quiet: show no progress.
+        on_standing: called with the state of the run; None if nobody watches.
 
     Returns:
         The card of the best discard model.
@@ -75,7 +79,7 @@ def learn_from_play(
         KeyboardInterrupt: a signal asked to stop; the state is saved.
     """
     check_packages()
-    run = ReinforcementRun(plan, start, out, workers=workers, ray=ray, commit=commit)
+    run = ReinforcementRun(plan, start, out, workers=workers, ray=ray, commit=commit, on_standing=on_standing)
     try:
         carry_out(run, quiet=quiet)
     finally:
@@ -93,6 +97,7 @@ class ReinforcementRun:
         workers: actors; one per core if None.
         ray: address of a cluster to play on.
         commit: commit of the code, for the card.
+        on_standing: called with the state of the run; None if nobody watches.
     """
 
     title = "self-play"
@@ -108,6 +113,7 @@ class ReinforcementRun:
         workers: int | None = None,
         ray: str | None = None,
         commit: str = "",
+        on_standing: OnLearning | None = None,
     ) -> None:
         self.plan, self.start, self.out, self.commit = plan, start, out, commit
         self._workers, self._ray = workers, ray
@@ -126,6 +132,7 @@ class ReinforcementRun:
         self._store = ParameterStore({0: self._packed()})
         self._decisions = 0
         self._actors: Actors | None = None
+        self._history = LearningHistory(plan, self.folder.folder / CURVES_FOLDER, on_standing)
 
     def close(self) -> None:
         """Stop the actors and the learner's threads."""
@@ -141,6 +148,7 @@ class ReinforcementRun:
     def steps(self) -> Generator[StepResult]:
         """Learn from the blocks that remain."""
         plan, status = self.plan, self.status
+        self._history.begin(status.step)
         if status.step == plan.blocks:
             return
         self._actors = Actors(
@@ -170,13 +178,15 @@ class ReinforcementRun:
         curves["play/staleness"] = float(block - version_for(plan, block))
         curves["speed/waited_s"] = waited
         curves["speed/games_per_s"] = len(played) / (time.monotonic() - begun)
-        _log.info("rl.block", block=block, **{name: float(f"{value:.4g}") for name, value in curves.items()})
+        self._history.add(status.step, curves)
+        _log.debug("rl.block", block=block, **{name: float(f"{value:.4g}") for name, value in curves.items()})
         return StepResult(
             len(played),
             seen["loss"],
             plan.rate(block, status.step * plan.steps - 1),
             due or status.step == plan.blocks,
             curves,
+            _notes(curves),
         )
 
     def _packed(self) -> bytes:
@@ -193,17 +203,19 @@ class ReinforcementRun:
     def evaluate(self) -> EvaluationResult:
         """Games of the averaged weights against the start."""
         folder = self.folder.folder / CANDIDATE
+        self._history.tell("evaluating")
         self._save(folder, {})
         report = against_start(self.plan, folder, self.start, workers=self._workers, ray=self._ray)
         figures, best = figures_of(report), self.status.best
-        points = figures["points"]
+        points, curves = figures["points"], {f"arena/{name}": value for name, value in figures.items()}
+        self._history.add(self.status.step, curves)
         said = {f"arena_{name}": round(value, 4) for name, value in figures.items()}
         _log.info("rl.evaluation", after=self.done, **said)
         return EvaluationResult(
             score=points,
             improved=best is None or points > best,
             text=described(figures),
-            curves={f"arena/{name}": value for name, value in figures.items()},
+            curves=curves,
             metrics=figures,
         )
 
@@ -286,6 +298,16 @@ def _rates(played: Sequence[LearnedGame]) -> Mapping[str, float]:
         },
         "points": sum(row.results[player] for row, player in learning) / 10.0 / seats,
         "placement": sum(row.places[player] for row, player in learning) / seats,
+    }
+
+
+def _notes(curves: Mapping[str, float]) -> dict[str, str]:
+    """What a person wants to see of a block at a glance."""
+    return {
+        "entropy": f"{curves['policy/entropy']:.3f}",
+        "kl": f"{curves['policy/divergence']:.2g}",
+        "explained": f"{curves['policy/explained']:.1%}",
+        "staleness": f"{curves['play/staleness']:.0f}",
     }
 
 

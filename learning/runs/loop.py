@@ -69,6 +69,7 @@ class StepResult(NamedTuple):
         rate: the learning rate.
         evaluate: whether to evaluate now.
         curves: further values for the curves, by name.
+        notes: shown beside the progress, by name.
     """
 
     samples: int
@@ -76,6 +77,7 @@ class StepResult(NamedTuple):
     rate: float
     evaluate: bool
     curves: Mapping[str, float] = {}
+    notes: Mapping[str, str] = {}
 
 
 class EvaluationResult(NamedTuple):
@@ -179,6 +181,7 @@ def carry_out(run: TrainingRun, *, quiet: bool = False) -> None:
         drawing = _TrainingCurves(curves, progress)
         for step in _remaining(run):
             status.seconds = before + time.monotonic() - begun
+            progress.note(**step.notes)
             progress.learned(step.samples, step.loss)
             drawing.add(status.step, step)
             if step.evaluate:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
 from typing import Final, Self, TextIO
 
 import structlog
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
+from rich.text import Text
 
 EVERY_S: Final = 10.0
 """Seconds between two log lines."""
@@ -17,6 +19,18 @@ EVERY_S: Final = 10.0
 _SMOOTHING: Final = 0.02
 
 _log = structlog.get_logger(__name__)
+
+
+class BarWithNotes(Bar):
+    """A bar with a line of notes under it, where they never push the count off a narrow terminal."""
+
+    notes = ""
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """The bar, and the notes if there are any."""
+        yield from super().get_renderables()
+        if self.notes:
+            yield Text(f"  {self.notes}", style="dim", no_wrap=True, overflow="ellipsis")
 
 
 class Progress:
@@ -49,7 +63,7 @@ class Progress:
         self._begun = self._said = time.monotonic()
         console = Console(file=stream or sys.stderr)
         self._lines = not quiet and not console.is_terminal
-        self._bar = Bar(
+        self._bar = BarWithNotes(
             SpinnerColumn(),
             TextColumn("{task.description}"),
             BarColumn(),
@@ -115,9 +129,9 @@ class Progress:
         )
 
     def _show(self) -> None:
+        self._bar.notes = "  ".join(f"{name} {text}" for name, text in self._notes.items())
         self._bar.update(
             self._task,
-            description="  ".join((self._title, *(f"{name} {text}" for name, text in self._notes.items()))),
             completed=self._done,
             total=self._total,
             speed=f"{self.speed:,.{0 if self.speed >= 100 else 2}f}",

@@ -1,5 +1,6 @@
 /**
- * A running series of games: its progress, its speed, and the players' results.
+ * The page of many games at once: a running series, with its progress, its speed and the players' results; or a run that
+ * learns from such games.
  * @module
  */
 
@@ -7,8 +8,9 @@ import { switches } from "/web/controls.js";
 import { isolated, make } from "/web/dom.js";
 import { card } from "/web/game.js";
 import { ladderFigure } from "/web/ladder.js";
+import { learningBoxes } from "/web/learning.js";
 import { Line } from "/web/line.js";
-import { pair, placesStrip, rank } from "/web/session.js";
+import { duration, pair, placesStrip, rank } from "/web/session.js";
 import { choose, restore } from "/web/settings.js";
 import { showWire } from "/web/status.js";
 import { texts } from "/web/texts.js";
@@ -26,7 +28,7 @@ class SeriesPage {
   constructor(root) {
     this.root = root;
     this.chosen = restore();
-    /** @type {{line: string, past: boolean, series: Series | null} | null} */
+    /** @type {{line: string, past: boolean, series?: Series | null, learning?: import("/web/learning.js").Learning | null} | null} */
     this.session = null;
     /** @type {import("/web/line.js").Wire} */
     this.wire = { state: "opening", seconds: 0 };
@@ -70,10 +72,12 @@ class SeriesPage {
 
   show() {
     if (!this.status || !this.links || !this.main) return;
-    const series = this.session?.series;
+    const { series, learning } = this.session ?? {};
     showWire(this.status, this.wire, texts().live, []);
     this.links.replaceChildren(...(this.session?.past && series?.games ? [make("a", { href: "/games" }, texts().past)] : []));
-    this.main.replaceChildren(...(series ? [progress(series), ...series.players.map((player) => playerBox(player))] : [make("p", { class: "box nothing" }, texts().series.waiting)]));
+    if (series) this.main.replaceChildren(progress(series), ...series.players.map((player) => playerBox(player)));
+    else if (learning) this.main.replaceChildren(...learningBoxes(learning, this.session?.line === "over"));
+    else this.main.replaceChildren(make("p", { class: "box nothing" }, texts().series.waiting));
   }
 }
 
@@ -106,13 +110,6 @@ function playerBox(player) {
     seats ? placesStrip(player.places) : null,
     ladderFigure(player.ladder),
   );
-}
-
-/** @param {number | null} seconds @returns {string} hours, minutes and seconds */
-function duration(seconds) {
-  if (seconds === null) return "–";
-  const two = (/** @type {number} */ value) => String(Math.floor(value)).padStart(2, "0");
-  return `${Math.floor(seconds / 3600)}:${two((seconds % 3600) / 60)}:${two(seconds % 60)}`;
 }
 
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));

@@ -60,6 +60,13 @@ export function pair(name, value, key) {
   return [make("dt", {}, name), make("dd", { "data-figure": key }, value)];
 }
 
+/** @param {number | null} seconds @returns {string} hours, minutes and seconds */
+export function duration(seconds) {
+  if (seconds === null) return "–";
+  const two = (/** @type {number} */ value) => String(Math.floor(value)).padStart(2, "0");
+  return `${Math.floor(seconds / 3600)}:${two((seconds % 3600) / 60)}:${two(seconds % 60)}`;
+}
+
 /** The counts of the places, as one strip. @param {number[]} places */
 export function placesStrip(places) {
   const all = places.reduce((sum, count) => sum + count, 0);
