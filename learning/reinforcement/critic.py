@@ -40,9 +40,13 @@ class Critic:
         depth: blocks.
         seed: of the weights.
         threads: that share a batch.
+
+    Attributes:
+        features: feature set of the planes.
     """
 
     def __init__(self, features: str, *, width: int, depth: int, seed: int, threads: int) -> None:
+        self.features = features
         torch.manual_seed(seed)
         shape = architecture_of("suits", features, YES_NO, width, depth)
         # positions of a block resemble each other, so there is no batch to normalise over

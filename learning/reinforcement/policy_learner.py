@@ -169,7 +169,7 @@ class PolicyLearner:
         """Learn from part of a block; return the loss."""
         batch = self._batch(lesson, advantages)
         loss = self.learner.step(batch, number, self.plan.rate(block, number))
-        self._teach_critic(lesson, number)
+        self._teach_critic(lesson, number, batch.planes)
         return loss
 
     def teach_critic(self, lesson: PlayLesson, rows: int) -> None:
@@ -198,10 +198,13 @@ class PolicyLearner:
         ]
         return torch.stack(gradients), float(np.mean([explained for _, explained in found]))
 
-    def _teach_critic(self, lesson: PlayLesson, number: int) -> None:
+    def _teach_critic(self, lesson: PlayLesson, number: int, shown: Tensor | None = None) -> None:
+        """One step of the critic; ``shown`` is what the policy was shown, which need not be encoded again."""
         if self.critic is not None:
+            same = self.critic.features == self._features and not self.plan.guided
+            planes = shown if same and shown is not None else self._critic_planes(lesson)
             weights = torch.from_numpy(lesson.decisions["weight"].astype(np.float32))
-            batch = CriticBatch(self._critic_planes(lesson), torch.from_numpy(lesson.rewards), weights)
+            batch = CriticBatch(planes, torch.from_numpy(lesson.rewards), weights)
             self.critic.learn(batch, number, self.plan.critic_rate)
 
     def _in_deviations(self, lesson: PlayLesson) -> tuple[PlayLesson, float]:
@@ -270,7 +273,8 @@ class PolicyLearner:
         return planes
 
     def _critic_planes(self, lesson: PlayLesson) -> Tensor:
-        return self._planes(lesson, GUIDED if self.plan.baseline == "oracle" else self._start.features)
+        assert self.critic is not None
+        return self._planes(lesson, self.critic.features)
 
     def _batch(self, lesson: PlayLesson, advantages: NDArray[np.float32]) -> PolicyBatch:
         decisions, planes = lesson.decisions, self._policy_planes(lesson)
