@@ -178,7 +178,7 @@ def train_rl(
     oracle_games: OracleGames = 0,
     fade_games: FadeGames = 0,
     entropy: EntropyTarget = None,
-    entropy_step: EntropyStep = 1e-3,
+    entropy_step: EntropyStep = 1e-2,
     averaging: PolicyAveraging = 0.99,
     evaluate_every: EvaluateEvery = None,
     evaluation_games: EvaluationGames = None,

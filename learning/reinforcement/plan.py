@@ -95,7 +95,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     oracle_games: int = 0
     fade_games: int = 0
     entropy: float | None = None
-    entropy_step: float = 1e-3
+    entropy_step: float = 1e-2
     critic_width: int = 32
     critic_depth: int = 3
     critic_rate: float = 1e-3
