@@ -105,17 +105,19 @@ Anchor: TypeAlias = Annotated[
     float, typer.Option(help="Weight of the divergence from the start.", metavar="NUMBER", min=0.0)
 ]
 OracleGames: TypeAlias = Annotated[
-    int,
+    int | None,
     typer.Option(
-        help="Oracle guiding: games in which the policy also sees the other hands and the wall.",
+        help="Oracle guiding: games in which the policy also sees the other hands and the wall; default: 0, "
+        "or the preset's.",
         metavar="NUMBER",
         min=0,
     ),
 ]
 FadeGames: TypeAlias = Annotated[
-    int,
+    int | None,
     typer.Option(
-        help="Oracle guiding: games after these in which it sees less and less of them.",
+        help="Oracle guiding: games after these in which it sees less and less of them; default: 0, or the "
+        "preset's.",
         metavar="NUMBER",
         min=0,
     ),
@@ -175,8 +177,8 @@ def train_rl(
     clip: Clip = 0.2,
     reject: Reject = 4.0,
     anchor: Anchor = 0.0,
-    oracle_games: OracleGames = 0,
-    fade_games: FadeGames = 0,
+    oracle_games: OracleGames = None,
+    fade_games: FadeGames = None,
     entropy: EntropyTarget = None,
     entropy_step: EntropyStep = 1e-2,
     averaging: PolicyAveraging = 0.99,

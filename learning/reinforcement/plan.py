@@ -29,7 +29,15 @@ OPPONENTS: Final[tuple[OpponentsKind, ...]] = get_args(OpponentsKind)
 REINFORCEMENT_PRESETS: Final[tuple[ReinforcementPresetName, ...]] = get_args(ReinforcementPresetName)
 
 _SIZES: Final[Mapping[ReinforcementPresetName, Mapping[str, Any]]] = {
-    "tiny": {"games": 48, "block_games": 8, "steps": 2, "evaluate_every": 24, "evaluation_games": 16},
+    "tiny": {
+        "games": 48,
+        "block_games": 8,
+        "steps": 2,
+        "oracle_games": 16,
+        "fade_games": 16,
+        "evaluate_every": 24,
+        "evaluation_games": 16,
+    },
     "small": {"games": 20_000, "block_games": 128, "steps": 6},
     "large": {"games": 1_500_000, "block_games": 1_024, "steps": 8, "evaluate_every": 50_000},
 }

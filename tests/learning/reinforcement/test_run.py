@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 import torch
 from structlog.testing import capture_logs
+from typer.testing import CliRunner
 
+from bot import cli
 from game.errors import ConfigError
 from learning.reinforcement import run as module
 from learning.reinforcement.plan import ReinforcementPlan
@@ -233,3 +235,15 @@ def test_an_oracle_fades_into_a_normal_policy(start: Path, tmp_path: Path, unjud
     assert card.tensors != begin.tensors
     # what was shown in play is what is learned from: no ratio is far from 1
     assert all(abs(value - 1.0) < 0.2 for _, value in curves["policy/ratio_0.99"])
+
+
+@pytest.mark.slow
+def test_the_tiny_preset_runs_every_stage(tmp_path: Path) -> None:
+    """With the included models: oracle, fading, normal policy, critic and evaluations, in minutes."""
+    result = CliRunner().invoke(
+        cli.app, ["train", "rl", "--preset", "tiny", "--out", str(tmp_path), "--json"]
+    )
+    assert result.exit_code == 0, result.output
+    curves = read_curves(tmp_path / "runs" / "rl" / "curves")
+    assert [value for _, value in curves["policy/gamma"]] == [1.0, 1.0, 1.0, 0.5, 0.0, 0.0]
+    assert len(curves["arena/points"]) == 2
