@@ -1,8 +1,11 @@
 """Plays many tables side by side and answers their questions in batches.
 
 Every table advances until it needs a decision that is not forced; then all players who are asked, at any
-table, are passed to their `Chooser` at once. A game is determined by its seed and the players' seats, to the
-last tile: an answer depends only on its position (`policies.inference`), not on the rest of the batch.
+table, are passed to their `Chooser` at once. Only decisions that may be more than a discard wait until there
+are more of them: questions about riichi and calls are rare, and a network takes as long for one as for eight.
+
+A game is determined by its seed and the players' seats, to the last tile: an answer depends only on its
+position (`policies.inference`), not on the rest of the batch.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from typing import Final, Protocol, TypeAlias
 import msgspec
 import structlog
 
-from game.actions import Action
+from game.actions import Action, ActionKind
 from game.events import Four, GameEvent
 from game.observation import HiddenTiles, Observation
 from game.settlement import GameLength
@@ -29,6 +32,9 @@ from policies.slots import Policy, Question, Slot
 
 TABLES: Final = 64
 """Tables side by side: a network on a CPU gains little beyond a few dozen rows."""
+
+_WAITING_SHARE: Final = 0.5
+"""Share of the tables that may wait until riichi and calls are decided together."""
 
 Times: TypeAlias = defaultdict[str, float]
 """CPU seconds, by activity."""
@@ -220,6 +226,7 @@ class _RunningGame:
         self.table = table
         self._rounds = rounds
         self._answers: dict[int, Action] = {}
+        self._open = 0
 
     @property
     def over(self) -> bool:
@@ -231,9 +238,16 @@ class _RunningGame:
         )
 
     def advance(self, times: Times) -> list[Request]:
-        """Apply the given answers and any forced moves, up to the next decisions."""
+        """Apply the given answers and any forced moves, up to the next decisions.
+
+        Nothing happens while an answer is missing.
+        """
+        if self._open:
+            return []
         try:
-            return self._advance(times)
+            asked = self._advance(times)
+            self._open = len(asked)
+            return asked
         except Exception as error:
             self.crash = reason_of(error)
             _log.error("game.crashed", seating=str(self.seating), reason=self.crash, exc_info=True)
@@ -273,6 +287,7 @@ class _RunningGame:
     def take(self, player: int, choice: Choice) -> None:
         """Store an answer for the next step."""
         self._answers[player] = choice.action
+        self._open -= 1
         if choice.fault:
             record = self.table.state
             self.faults.append(
@@ -294,6 +309,14 @@ class _RunningGame:
             tuple(self.faults),
             self.crash,
         )
+
+
+_Asked: TypeAlias = tuple[_RunningGame, Request]
+
+
+def _is_discard(request: Request) -> bool:
+    """Whether nothing but a discard is possible: it comes last among the legal actions (`game.rules`)."""
+    return request.legal[0].kind is ActionKind.DISCARD
 
 
 class Rollout:
@@ -353,9 +376,11 @@ class Rollout:
     def _steps(self, coming: Iterator[_RunningGame]) -> Generator[list[_RunningGame], None, None]:
         try:
             games = list(itertools.islice(coming, self._tables))
+            waiting: list[_Asked] = []
             while games:
-                asked = [(game, request) for game in games for request in game.advance(self.times)]
-                self._answer(asked)
+                waiting += ((game, request) for game in games for request in game.advance(self.times))
+                due, waiting = self._due(waiting)
+                self._answer(due)
                 running, ended = [], []
                 for game in games:
                     if not game.over:
@@ -369,15 +394,25 @@ class Rollout:
             for chooser in self._choosers:
                 chooser.close(self.times)
 
+    def _due(self, waiting: list[_Asked]) -> tuple[list[_Asked], list[_Asked]]:
+        """The decisions to be made now, and those that wait for others of their kind."""
+        discards: list[_Asked] = []
+        others: list[_Asked] = []
+        for each in waiting:
+            (discards if _is_discard(each[1]) else others).append(each)
+        if discards and len(others) < self._tables * _WAITING_SHARE:
+            return discards, others
+        return waiting, []
+
     def _sit_down(self, seating: Seating) -> _RunningGame:
         before = process_time()
         game = _RunningGame(seating, Table(seating.seed, length=self._length))
         self.times["table"] += process_time() - before
         return game
 
-    def _answer(self, asked: Sequence[tuple[_RunningGame, Request]]) -> None:
+    def _answer(self, asked: Sequence[_Asked]) -> None:
         self.decisions += len(asked)
-        shares: list[list[tuple[_RunningGame, Request]]] = [[] for _ in self._choosers]
+        shares: list[list[_Asked]] = [[] for _ in self._choosers]
         for game, request in asked:
             shares[self._first[game.seating.players[request.player]]].append((game, request))
         for chooser, share in zip(self._choosers, shares, strict=True):

@@ -41,12 +41,14 @@ from policies.guidance import guided_network
 from policies.inference import Model, NetworkPolicy, load_policy
 from policies.named import Files
 from policies.networks import Network
-from policies.rollout import TABLES, PolicyChooser, Rollout, Seating
+from policies.rollout import PolicyChooser, Rollout, Seating
 from policies.slots import Slot
 from policies.trajectories import Recorder, Trajectory
 
 _CHUNK_GAMES: Final = 32
 """Games of an actor at a time where nothing is learned in between."""
+_TABLES: Final = 128
+"""Tables side by side in a process: more than in the arena, because blocks are large."""
 _PATIENCE_S: Final = 0.5
 """Interval at which the learner looks whether the actors are still there."""
 
@@ -122,7 +124,7 @@ def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
         )
         others = start if chunk.opponents is None else policy_with(chunk.opponents, chunk.gamma)
         opponent = PolicyChooser(others)
-        rollout = Rollout([recorder, opponent], tables=TABLES, length=plan.length)
+        rollout = Rollout([recorder, opponent], tables=_TABLES, length=plan.length)
         for game in rollout.play(seating(plan, number) for number in chunk.numbers):
             spent, rollout.times = sum(rollout.times.values()), defaultdict(float)
             trajectory = None if game.crash else recorder.take(game)
@@ -193,7 +195,7 @@ class Actors:
         self._plan, self._store, self._first = plan, store, first
         self._setup = ActorSetup(plan, files)
         self._workers, self._ray = workers, ray
-        self._chunk_games = max(1, min(TABLES, -(-plan.block_games // (workers or default_workers()))))
+        self._chunk_games = -(-plan.block_games // (workers or default_workers()))
         self._told: queue.Queue[_Told] = queue.Queue()
         self._stop = threading.Event()
         self._games: defaultdict[int, dict[int, LearnedGame]] = defaultdict(dict)
