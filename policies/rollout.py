@@ -246,12 +246,12 @@ class _RunningGame:
             return []
         try:
             asked = self._advance(times)
-            self._open = len(asked)
-            return asked
         except Exception as error:
             self.crash = reason_of(error)
             _log.error("game.crashed", seating=str(self.seating), reason=self.crash, exc_info=True)
             return []
+        self._open = len(asked)
+        return asked
 
     def _advance(self, times: Times) -> list[Request]:
         table = self.table
