@@ -275,8 +275,8 @@ def check_rl(
 ) -> int:
     """Check that self-play learning works, on a policy weakened on purpose.
 
-    Teaches the policy to take its second choice after one draw in five, lets it learn from self-play, and
-    reports how many of the points lost it has won back.
+    Adds noise to its weights until one discard in five is another, lets it learn from self-play, and reports
+    how many of the points lost it has won back.
     """
     from bot.logs.setup import set_up_logs
     from learning.matches.store import compute_for

@@ -1,11 +1,12 @@
 """`suzaku train rl-check`: a policy weakened on purpose must win back what it lost.
 
-The weak policy imitates the one it comes from, except that it takes its second choice after one draw in five,
-which costs games. Nothing but the results of its own games tells the learner so.
+Noise in its weights makes the weak policy choose another discard in one decision of five, which costs games.
+Nothing but the results of its own games tells the learner so.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -13,29 +14,26 @@ import msgspec
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from game.reports import write_report
-from game.tiles import KINDS
 from learning.arena.report import ArenaReport
 from learning.reinforcement.actors import play_games
 from learning.reinforcement.evaluation import against_start
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.run import copy_policy, learn_from_play
-from learning.reinforcement.settings import ROWS_LEARNED, LearnerSettings
-from learning.runs.learner import Learner
-from learning.samples.loader import Batch
-from learning.supervised.imitation import imitation_loss
-from policies.checkpoint import load, models_in, network_of
-from policies.features.encode import encode
+from policies.checkpoint import Checkpoint, load, models_in, network_of
+from policies.checkpoint.store import with_weights
 from policies.features.kinds import kinds_of
 from policies.inference import Model
 from policies.networks import Network
 from policies.slots import Slot
 
-SPOILED_KINDS: Final = (0, 6, 12, 18, 24, 28, 32)
-"""After drawing one of these, one tile in five, the weak policy takes its second choice."""
-_PASSES: Final = 3
-_RATE: Final = 1e-3
+_AGREEMENT: Final = 0.8
+"""Share of decisions in which the weak policy chooses as its parent."""
+_HALVINGS: Final = 10
+_GAMES: Final = 16
+"""Games on which that is measured."""
 
 
 class RecoveryReport(msgspec.Struct, frozen=True):
@@ -114,66 +112,64 @@ def print_recovery(report: RecoveryReport, *, as_json: bool) -> int:
 def weaken(
     plan: ReinforcementPlan, start: Path, out: Path, *, workers: int | None = None, quiet: bool = False
 ) -> None:
-    """Write a policy that takes its second choice after one draw in five.
+    """Write a policy that discards something else than its parent in one decision of five.
+
+    Noise is added to all its weights, as much as that takes.
 
     Args:
-        plan: settings; two of its blocks are played to learn from.
+        plan: settings; its seed determines the noise.
         start: folder of the six checkpoints.
         out: folder for the weak policy.
         workers: processes; one per core if None.
         quiet: show no progress.
     """
-    games = msgspec.structs.replace(plan, games=2 * plan.block_games, thinning=0.0)
+    games = msgspec.structs.replace(plan, games=_GAMES, thinning=0.0)
     played = play_games(games, start, workers=workers, quiet=quiet)
     decisions = np.concatenate([game.decisions for game in played])
     begin = load(start, Slot.DISCARD)
-    network = network_of(begin)
-    assert isinstance(network, Network)
-    model = Model(network, str(begin.card.features), begin.card.without)
-    logits = model.look(decisions["state"], decisions["player"], None, plan.length)
-    legal = kinds_of(decisions["legal"])
-    labels = spoiled_choices(logits, legal, decisions["state"]["drawn"])
-    settings = LearnerSettings(features=model.features, without=begin.card.without, seed=plan.seed)
-    learner: Learner[Batch] = Learner(
-        network, settings, torch.get_num_threads(), loss=imitation_loss, frozen=True
-    )
-    try:
-        steps = _PASSES * max(1, len(labels) // ROWS_LEARNED)
-        dice = np.random.default_rng(plan.seed)
-        order = np.concatenate([dice.permutation(len(labels)) for _ in range(_PASSES)])
-        for number, rows in enumerate(np.array_split(order, steps)):
-            planes = encode(decisions["state"][rows], decisions["player"][rows], model.features)
-            batch = Batch(
-                torch.from_numpy(planes),
-                torch.from_numpy(labels[rows]),
-                torch.from_numpy(legal[rows]),
-                torch.from_numpy(rows),
-                None,
-            )
-            learner.step(batch, number, _RATE * (1.0 - number / steps))
-        weights = learner.weights()
-    finally:
-        learner.close()
-    agreement = float((labels == np.where(legal, logits, -np.inf).argmax(1)).mean())
+    wanted = _choices(begin, begin.tensors, decisions, plan)
+
+    def agreement(scale: float) -> float:
+        weights = noisy(begin.tensors, scale, plan.seed)
+        return float((_choices(begin, weights, decisions, plan) == wanted).mean())
+
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if agreement(middle) > _AGREEMENT else (low, middle)
     card = msgspec.structs.replace(
-        begin.card, metrics={"accuracy": agreement}, parents=(begin.card.tensors.sha256,)
+        begin.card, metrics={"accuracy": agreement(high)}, parents=(begin.card.tensors.sha256,)
     )
-    copy_policy(start, out, card, weights)
+    copy_policy(start, out, card, noisy(begin.tensors, high, plan.seed))
 
 
-def spoiled_choices(
-    logits: NDArray[np.float32], legal: NDArray[np.bool_], drawn: NDArray[np.int16]
-) -> NDArray[np.int64]:
-    """``[N]`` kinds: the likeliest legal one, but the second after a draw of `SPOILED_KINDS`.
+def noisy(weights: Mapping[str, Tensor], scale: float, seed: int) -> dict[str, Tensor]:
+    """Weights with noise, in units of the standard deviation of each tensor; biases and statistics stay.
 
     Args:
-        logits: ``[N, 34]``.
-        legal: ``[N, 34]``, at least two true in every row.
-        drawn: ``[N]`` the tile just drawn, -1 for none.
+        weights: by name.
+        scale: standard deviation of the noise.
+        seed: the same seed gives the same noise at every scale.
     """
-    order = np.where(legal, logits, -np.inf).argsort(axis=1)
-    spoiled = np.isin(drawn >> 2, SPOILED_KINDS) & (drawn >= 0)
-    return order[np.arange(len(order)), np.where(spoiled, KINDS - 2, KINDS - 1)]
+    dice = torch.Generator().manual_seed(seed)
+    return {
+        name: tensor + scale * tensor.std() * torch.randn(tensor.shape, generator=dice)
+        if tensor.ndim > 1
+        else tensor
+        for name, tensor in weights.items()
+    }
+
+
+def _choices(
+    begin: Checkpoint, weights: Mapping[str, Tensor], decisions: NDArray[np.void], plan: ReinforcementPlan
+) -> NDArray[np.int64]:
+    """``[N]`` the likeliest kinds by some weights."""
+    network = with_weights(network_of(begin), weights)
+    assert isinstance(network, Network)
+    model = Model(network, str(begin.card.features), begin.card.without, plan.compute)
+    logits = model.look(decisions["state"], decisions["player"], None, plan.length)
+    choices: NDArray[np.int64] = np.where(kinds_of(decisions["legal"]), logits, -np.inf).argmax(axis=1)
+    return choices
 
 
 def _points(report: ArenaReport) -> float:

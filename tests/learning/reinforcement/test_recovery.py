@@ -7,27 +7,25 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from typer.testing import CliRunner
 
 from bot import cli
 from learning.reinforcement import evaluation
-from learning.reinforcement.recovery import RecoveryReport, spoiled_choices
+from learning.reinforcement.recovery import RecoveryReport, noisy
 from policies.checkpoint import load, models_in
 from policies.checkpoint.card import MODELS
 from tests.learning.reinforcement.setting import save_start
 
 
-def test_the_second_choice_is_taken_after_one_draw_in_five() -> None:
-    logits = np.zeros((4, 34), np.float32)
-    logits[:, [3, 5, 7]] = [1.0, 3.0, 2.0]
-    legal = np.zeros((4, 34), np.bool_)
-    legal[:, [3, 5, 7]] = True
-    legal[3, 5] = False
-    drawn = np.array([4 * 1, 4 * 6 + 2, -1, 4 * 32], np.int16)
-    assert spoiled_choices(logits, legal, drawn).tolist() == [5, 7, 5, 3]
+def test_noise_grows_with_its_scale_and_leaves_the_statistics_alone() -> None:
+    weights = {"layer": torch.randn(64, 64), "norm.running_mean": torch.randn(64)}
+    small, large = (noisy(weights, scale, seed=1) for scale in (0.1, 0.2))
+    moved = small["layer"] - weights["layer"]
+    assert float(moved.std() / weights["layer"].std()) == pytest.approx(0.1, rel=0.05)
+    torch.testing.assert_close(2.0 * moved, large["layer"] - weights["layer"], atol=1e-5, rtol=1e-4)
+    assert torch.equal(small["norm.running_mean"], weights["norm.running_mean"])
 
 
 def cache_of_one(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -76,7 +74,7 @@ def test_the_command_weakens_learns_and_compares(tmp_path: Path, monkeypatch: py
     result = CliRunner().invoke(cli.app, args)
     found = json.loads(result.stdout)
     assert found["evaluation_games"] == 4
-    assert 0.6 < found["agreement"] < 0.95
+    assert 0.75 < found["agreement"] <= 0.8
     assert result.exit_code == 1  # with one result for all, nothing is won back
     assert found["recovered"] == found["weak"]
     weak = load(out / "weak", "discard").card
