@@ -46,8 +46,6 @@ def distribution_of(answers: Sequence[SlotAnswer], temperature: float = 1.0) -> 
         answers: what the slots of the step answered.
         temperature: below 1 sharpens, above 1 flattens: the power 1 / temperature of probabilities or odds.
 
-    >>> from policies.draws import drawn_share
-    from policies.flow import SlotAnswer
     >>> distribution_of([SlotAnswer(Slot.RIICHI, ("riichi",), (0.75,))]).probabilities
     (0.25, 0.75)
     """
