@@ -12,6 +12,7 @@ from bot.cli.options import (
     CorpusFolder,
     Device,
     NetworkDevice,
+    NetworkPolicyName,
     Permutations,
     PlayPrecision,
     Seed,
@@ -206,9 +207,7 @@ def measure_training(
 @bench.command("rl")
 @reported
 def measure_rl(
-    start: Annotated[
-        str, typer.Option(help="Policy: network, phoenix or a folder of checkpoints.", metavar="POLICY")
-    ] = "phoenix",
+    start: NetworkPolicyName = "phoenix",
     games: Annotated[int, typer.Option(help="Games in a block.", metavar="NUMBER", min=1)] = 128,
     workers: Workers = None,
     device: NetworkDevice = "cpu",

@@ -9,6 +9,7 @@ import typer
 
 from bot.cli.options import (
     AsJson,
+    NetworkPolicyName,
     Workers,
     reported,
     seed_of,
@@ -158,10 +159,7 @@ def evaluate_loss(
 @evaluation.command("gradient")
 @reported
 def evaluate_gradient(
-    start: Annotated[
-        str,
-        typer.Option(help="Policy: network, phoenix or a folder of checkpoints.", metavar="POLICY"),
-    ] = "phoenix",
+    start: NetworkPolicyName = "phoenix",
     games: Annotated[int, typer.Option(help="Games to measure with.", metavar="NUMBER", min=4)] = 512,
     groups: Annotated[int, typer.Option(help="Groups to divide them into.", metavar="NUMBER", min=4)] = 16,
     taught: Annotated[

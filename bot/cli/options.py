@@ -68,6 +68,9 @@ LogFormat = Annotated[
 Device = Annotated[
     str | None, typer.Option("--device", help="Device for the models: auto, cpu or cuda.", metavar="DEVICE")
 ]
+NetworkPolicyName: TypeAlias = Annotated[
+    str, typer.Option(help="Policy: network, phoenix or a folder of checkpoints.", metavar="POLICY")
+]
 NetworkDevice = Annotated[
     str,
     typer.Option("--device", help="Device for the networks: auto, cpu or cuda.", metavar="DEVICE"),
