@@ -68,7 +68,7 @@ LogFormat = Annotated[
 Device = Annotated[
     str | None, typer.Option("--device", help="Device for the models: auto, cpu or cuda.", metavar="DEVICE")
 ]
-NetworkPolicyName: TypeAlias = Annotated[
+NetworkPolicyName = Annotated[
     str, typer.Option(help="Policy: network, phoenix or a folder of checkpoints.", metavar="POLICY")
 ]
 NetworkDevice = Annotated[
