@@ -19,13 +19,11 @@ from numpy.typing import NDArray
 
 from game.reports import write_report
 from learning.reinforcement.actors import play_games
+from learning.reinforcement.beginning import load_beginning
 from learning.reinforcement.plan import BaselineKind, ReinforcementPlan, RewardKind
 from learning.reinforcement.policy_learner import PlayLesson, PolicyLearner, lesson_of
 from learning.reinforcement.rewards import rewards_of
-from policies.checkpoint import load, network_of
-from policies.networks import Network
-from policies.reward import PredictorNetwork
-from policies.slots import Slot
+from policies.reward import Predictor
 from policies.trajectories import Trajectory
 
 _ROWS: Final = 2_048
@@ -110,15 +108,16 @@ def gradient_noise(
     """
     plan = ReinforcementPlan(games=games + taught, block_games=games + taught, seed=seed, steps=1)
     played = play_games(plan, start, workers=workers, quiet=quiet)
-    predictor = network_of(load(start, "reward"))
-    assert isinstance(predictor, PredictorNetwork)
     found = []
     for reward, baseline in _VARIANTS:
         variant = msgspec.structs.replace(plan, reward=reward, baseline=baseline)
-        learner = _learner(variant, start)
+        begin, network, predictor = load_beginning(start)
+        learner = PolicyLearner(variant, network, begin.card, torch.get_num_threads())
 
-        def lesson(some: Sequence[Trajectory], kind: RewardKind = reward) -> PlayLesson:
-            return lesson_of(some, rewards_of(some, kind, predictor, plan.length))
+        def lesson(
+            some: Sequence[Trajectory], kind: RewardKind = reward, expects: Predictor = predictor
+        ) -> PlayLesson:
+            return lesson_of(some, rewards_of(some, kind, expects, plan.length))
 
         try:
             if played[games:]:
@@ -176,10 +175,3 @@ def _noise(
         drawn.append(equal_block(products[np.ix_(some, some)], group_games)[1])
     low, high = np.quantile(drawn, (0.025, 0.975), method="nearest")
     return GradientNoise(reward, baseline, explained, signal, games, float(low), float(high))
-
-
-def _learner(plan: ReinforcementPlan, start: Path) -> PolicyLearner:
-    begin = load(start, Slot.DISCARD)
-    network = network_of(begin)
-    assert isinstance(network, Network)
-    return PolicyLearner(plan, network, begin.card, torch.get_num_threads())

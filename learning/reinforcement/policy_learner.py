@@ -307,10 +307,9 @@ class PolicyLearner:
     def _divergence(self, lesson: PlayLesson) -> float:
         """Mean KL(π ‖ π₀) in nats over some decisions, of the averaged weights."""
         batch = self._batch(lesson, np.zeros(len(lesson.rewards), np.float32))
-        start = self._log_start(batch.planes, batch.legal)
-        now = log_policy(self.learner.scores(batch).cpu(), batch.legal)
-        apart = (now.exp() * (now - start).masked_fill(~batch.legal, 0.0)).sum(1)
-        return float((apart * batch.weights).sum() / batch.weights.sum())
+        batch = batch._replace(start=self._log_start(batch.planes, batch.legal))
+        _, measures = policy_loss(self.learner.scores(batch).cpu(), batch, self._objective, 0.0)
+        return float((measures.divergences * batch.weights).sum() / batch.weights.sum())
 
 
 def _deviation(values: NDArray[np.float32], weights: NDArray[np.float32]) -> float:

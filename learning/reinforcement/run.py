@@ -20,6 +20,7 @@ import torch
 
 from game.errors import TrainingError
 from learning.reinforcement.actors import Actors, LearnedGame, version_for
+from learning.reinforcement.beginning import load_beginning
 from learning.reinforcement.evaluation import against_start, described, figures_of
 from learning.reinforcement.history import LearningHistory, OnLearning
 from learning.reinforcement.parameters import ParameterStore
@@ -28,11 +29,9 @@ from learning.reinforcement.policy_learner import PolicyLearner, lesson_of
 from learning.reinforcement.rewards import rewards_of
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
 from learning.runs.state import CURVES_FOLDER
-from policies.checkpoint import Card, Data, Training, files_of, load, models_in, network_of, save
+from policies.checkpoint import Card, Data, Training, files_of, load, models_in, save
 from policies.checkpoint.card import MODELS
 from policies.checkpoint.tensors import pack
-from policies.networks import Network
-from policies.reward import PredictorNetwork
 from policies.slots import Slot
 
 RUN: Final = "rl"
@@ -118,10 +117,7 @@ class ReinforcementRun:
         self.plan, self.start, self.out, self.commit = plan, start, out, commit
         self._workers, self._ray = workers, ray
         self.files = files_of(start, MODELS)
-        begin, predictor = load(start, Slot.DISCARD), network_of(load(start, "reward"))
-        network = network_of(begin)
-        assert isinstance(network, Network)
-        assert isinstance(predictor, PredictorNetwork)
+        begin, network, predictor = load_beginning(start)
         self._begin, self._predictor = begin.card, predictor
         parents = {model: load(start, model).card.tensors.sha256 for model in MODELS}
         self.folder = run_folder(out, RUN, {"plan": msgspec.to_builtins(plan), "start": parents})

@@ -12,16 +12,14 @@ import torch
 
 from game.reports import write_report
 from learning.reinforcement.actors import Actors
+from learning.reinforcement.beginning import load_beginning
 from learning.reinforcement.parameters import ParameterStore
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.policy_learner import PolicyLearner, lesson_of
 from learning.reinforcement.rewards import rewards_of
-from policies.checkpoint import files_of, load, network_of
+from policies.checkpoint import files_of
 from policies.checkpoint.card import MODELS
 from policies.checkpoint.tensors import pack
-from policies.networks import Network
-from policies.reward import PredictorNetwork
-from policies.slots import Slot
 
 _BLOCKS: Final = 3
 """Blocks of each measurement; the first also starts the processes and is not counted."""
@@ -103,10 +101,7 @@ def print_learning_bench(found: LearningBench, *, as_json: bool) -> int:
 
 def _speed(plan: ReinforcementPlan, start: Path, workers: int) -> LearningSpeed:
     """Measure one number of actors: blocks that are only played, one that is only learned, then both."""
-    begin, predictor = load(start, Slot.DISCARD), network_of(load(start, "reward"))
-    network = network_of(begin)
-    assert isinstance(network, Network)
-    assert isinstance(predictor, PredictorNetwork)
+    begin, network, predictor = load_beginning(start)
     blocks = 2 * _BLOCKS
     plan = msgspec.structs.replace(plan, games=blocks * plan.block_games, lag=_BLOCKS - 1)
     store = ParameterStore({0: pack(begin.tensors)})
