@@ -1,0 +1,1 @@
+"""Samplers of the opponents' concealed hands, given what one player has seen."""
