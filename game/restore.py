@@ -1,13 +1,14 @@
-"""Completes one player's view of a round: fills every hand from a guess at the unseen tiles."""
+"""One player's view of a round: hides the other hands, and fills them from a guess at the unseen tiles."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from game.errors import StateMismatchError
+from game.jit import kernel, warms_up
 from game.layout import (
     AT_HAND,
     AT_UNSEEN,
@@ -18,11 +19,12 @@ from game.layout import (
     PHASE_TURN,
 )
 from game.shanten import waits
-from game.state import clone, hand_tiles
-from game.tiles import TILES
+from game.state import clone, hand_tiles, new_round, row_of
+from game.tiles import TILES, UNSEEN
 from game.walls import LIVE_TILES
 
 _ASKED: Final = (PHASE_TURN, PHASE_CALLED, PHASE_CLAIM, PHASE_ROB)
+_NONE: Final = np.uint64(0)
 
 
 def is_dealt(record: np.void) -> bool:
@@ -39,6 +41,22 @@ def concealed_hands(record: np.void) -> list[list[int]]:
             hand.remove(drawn)
             hand.append(drawn)
     return hands
+
+
+def seen_by(record: np.void, player: int) -> np.void:
+    """A copy of the record with only what a player sees: the other hands are unknown, their sizes stay."""
+    view = clone(record)
+    for other in range(4):
+        if other == player:
+            continue
+        view["hand_known"][other] = 0
+        view["hand34"][other] = 0
+        view["where"][record["where"] == AT_HAND + other] = AT_UNSEEN
+        for field in ("waits", "missed_turn", "missed_riichi"):
+            view[field][other] = 0
+    if view["turn"] != player:
+        view["drawn"] = UNSEEN
+    return view
 
 
 def filled(record: np.void, hands: Sequence[Sequence[int]], hidden: Sequence[int]) -> np.void:
@@ -70,21 +88,39 @@ def filled(record: np.void, hands: Sequence[Sequence[int]], hidden: Sequence[int
 def _fill(full: np.void, player: int, hand: Sequence[int]) -> None:
     if len(hand) != full["hand_size"][player]:
         raise StateMismatchError(f"player {player} holds {full['hand_size'][player]} tiles, not {len(hand)}")
-    for tile in hand:
-        if not 0 <= tile < TILES or full["where"][tile] != AT_UNSEEN:
+    for place, tile in enumerate(hand):
+        if not 0 <= tile < TILES or full["where"][tile] != AT_UNSEEN or tile in hand[:place]:
             raise StateMismatchError(f"tile {tile} in the hand of player {player} lies elsewhere")
-        full["where"][tile] = AT_HAND + player
-        full["hand34"][player, tile >> 2] += 1
-    full["hand_known"][player] = 1
-    drawn = len(hand) % 3 == 2
-    counts = full["hand34"][player].copy()
-    if drawn:
-        counts[hand[-1] >> 2] -= 1
-        if full["riichi"][player] or full["phase"] == PHASE_TURN:
-            full["drawn"] = hand[-1]
-    ready = np.uint64(waits(counts, int(full["meld_count"][player])))
-    full["waits"][player] = ready
-    full["missed_turn"][player] = bool(ready & full["turn_safe34"][player])
-    full["missed_riichi"][player] = bool(
-        full["riichi"][player] == 2 and ready & full["safe34"][player] & ~full["river34"][player]
-    )
+    fill_hand(row_of(full), player, np.array(hand, np.int16))
+
+
+@kernel
+def fill_hand(rows: Any, player: int, hand: Any) -> None:
+    """Fill in a hand that was unknown; nothing is checked.
+
+    Args:
+        rows: the record, as an array of one.
+        player: absolute.
+        hand: ``[n]`` int16, its concealed tiles, a tile just drawn last.
+    """
+    rec = rows[0]
+    for tile in hand:
+        rec.where[tile] = AT_HAND + player
+        rec.hand34[player, tile >> 2] += 1
+    rec.hand_known[player] = 1
+    counts = rec.hand34[player].copy()
+    if len(hand) % 3 == 2:
+        drawn = hand[len(hand) - 1]
+        counts[drawn >> 2] -= 1
+        if rec.riichi[player] != 0 or rec.phase == PHASE_TURN:
+            rec.drawn = drawn
+    ready = waits(counts, int(rec.meld_count[player]))
+    rec.waits[player] = ready
+    rec.missed_turn[player] = ready & rec.turn_safe34[player] != _NONE
+    missed = ready & rec.safe34[player] & ~rec.river34[player] != _NONE
+    rec.missed_riichi[player] = rec.riichi[player] == 2 and missed
+
+
+@warms_up
+def _warm_up() -> None:
+    fill_hand(row_of(new_round()), 0, np.arange(13, dtype=np.int16))

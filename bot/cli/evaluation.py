@@ -11,6 +11,7 @@ from bot.cli.options import (
     AsJson,
     NetworkPolicyName,
     Workers,
+    folder_for,
     reported,
     seed_of,
 )
@@ -189,3 +190,62 @@ def evaluate_gradient(
         quiet=as_json,
     )
     return print_noise(report, as_json=as_json)
+
+
+@evaluation.command("deals")
+@reported
+def evaluate_deals(
+    out: Annotated[Path, folder_for("for the results; a run in it is resumed")],
+    policy: NetworkPolicyName = "network",
+    sampler: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Sampler of deals: uniform, or weighted:KEY=VALUE,... (docs/hands.md); may be repeated.",
+            metavar="NAME",
+        ),
+    ] = None,
+    games: Annotated[int, typer.Option(help="Games to take decisions from.", metavar="NUMBER", min=1)] = 500,
+    per_game: Annotated[
+        int, typer.Option(help="Most close decisions of a game to play out.", metavar="NUMBER", min=1)
+    ] = 2,
+    close: Annotated[
+        float,
+        typer.Option(
+            help="Least probability of the second choice in a close decision.",
+            metavar="SHARE",
+            min=0.01,
+            max=0.5,
+        ),
+    ] = 0.15,
+    worlds: Annotated[
+        int, typer.Option(help="Deals of each sampler for a decision.", metavar="NUMBER", min=4)
+    ] = 70,
+    guesses: Annotated[
+        int,
+        typer.Option(help="Uniform hands that the true ones are ranked among.", metavar="NUMBER", min=1),
+    ] = 64,
+    seed: Annotated[int, seed_of("games, decisions and deals")] = 0,
+    workers: Workers = None,
+    as_json: AsJson = False,
+) -> int:
+    """Measure how well sampled hidden hands stand for the real ones.
+
+    Takes close decisions of self-play, and plays the two likeliest discards to the end of the round over the
+    same sampled deals. Compares the difference with the one that the true hands give, and judges the choices
+    made by sampled deals with the true hands.
+    """
+    from bot.logs.setup import set_up_logs
+    from learning.worlds.command import make_plan, measure, print_report
+
+    set_up_logs()
+    plan = make_plan(
+        policy=policy,
+        samplers=sampler or ("uniform", "weighted"),
+        games=games,
+        per_game=per_game,
+        close=close,
+        worlds=worlds,
+        guesses=guesses,
+        seed=seed,
+    )
+    return print_report(measure(plan, out, workers=workers, quiet=as_json), as_json=as_json)

@@ -142,7 +142,7 @@ class SeriesRunner(Generic[P]):
         self._form = form
         self._on_progress = on_progress
         self._on_game = on_game
-        self._store = Store(series, folder)
+        self._store = Store(series, GameRow, folder)
         self.rows = self._store.rows
         self._before = len(self.rows)
         self._started = time.monotonic()

@@ -10,27 +10,48 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Generic, Self, TypeVar
+from typing import Final, Generic, Protocol, Self, TypeVar
 
 import msgspec
 
 from game.errors import ConfigError, ModelError, ReplayError
 from game.files import replace_file
-from learning.matches.series import Series
 from learning.matches.tally import GameRow
 from policies.compute import DEVICES, IN_PLAY, PRECISIONS, Compute
 
-P = TypeVar("P", bound=Series)
+
+class ResumablePlan(Protocol):
+    """A plan whose results can be kept."""
+
+    @property
+    def flags(self) -> dict[str, str]:
+        """The plan as command-line flags: the value of each flag, or a phrase for flags without values."""
+
+    def continues(self, other: Self) -> bool:
+        """Whether the games of another plan are the first games of this one."""
+
+
+class NumberedRow(Protocol):
+    """What is kept of a game."""
+
+    @property
+    def number(self) -> int:
+        """The number of the game."""
+
+
+P = TypeVar("P", bound=ResumablePlan)
+R = TypeVar("R", bound=NumberedRow)
 T = TypeVar("T")
 
 RESULTS_FILE: Final = "results.jsonl"
 
 
-class Store(Generic[P]):
+class Store(Generic[P, R]):
     """The results of one run; without a folder they are only in memory.
 
     Args:
         series: the games to play.
+        kind: type of the row of a game.
         folder: folder of the results, created if missing. An interrupted run in it is resumed, and a run with
             fewer games is extended.
 
@@ -43,8 +64,9 @@ class Store(Generic[P]):
         OSError: the results cannot be written.
     """
 
-    def __init__(self, series: P, folder: Path | None = None) -> None:
-        self.rows: dict[int, GameRow] = {}
+    def __init__(self, series: P, kind: type[R], folder: Path | None = None) -> None:
+        self.rows: dict[int, R] = {}
+        self._kind = kind
         self._file = None
         if folder is None:
             return
@@ -69,7 +91,7 @@ class Store(Generic[P]):
         if self._file is not None:
             self._file.close()
 
-    def add(self, row: GameRow) -> bool:
+    def add(self, row: R) -> bool:
         """Keep a game; return False if it is already there."""
         if row.number in self.rows:
             return False
@@ -77,7 +99,7 @@ class Store(Generic[P]):
         self._write(row)
         return True
 
-    def _write(self, line: P | GameRow) -> None:
+    def _write(self, line: P | R) -> None:
         if self._file is not None:
             self._file.write(msgspec.json.encode(line) + b"\n")
             self._file.flush()
@@ -98,7 +120,7 @@ class Store(Generic[P]):
                 rest = data[len(lines[0]) + 1 : whole]
                 replace_file(path, msgspec.json.encode(series) + b"\n" + rest)
         for number, line in enumerate(lines[1:], 2):
-            row = _decode(path, number, line, GameRow)
+            row = _decode(path, number, line, self._kind)
             self.rows.setdefault(row.number, row)
 
 
@@ -174,7 +196,7 @@ def _decode(path: Path, number: int, line: bytes, kind: type[T]) -> T:
         raise ReplayError(f"{path}: line {number}: {exc}; move the file away to start again") from exc
 
 
-def _other_run(path: Path, series: Series, found: Series) -> str:
+def _other_run(path: Path, series: ResumablePlan, found: ResumablePlan) -> str:
     """Describe how the run in the folder differs from the requested one, and what to do about it."""
     asked, played = series.flags, found.flags
     differences = [

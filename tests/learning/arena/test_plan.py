@@ -11,6 +11,7 @@ from learning.arena.plan import SEATS, ArenaPlan, Mode, sets_for
 from learning.matches.players import ENGINE_TABLES, Contender
 from learning.matches.series import wall_seed
 from learning.matches.store import Store, compute_for
+from learning.matches.tally import GameRow
 from policies.compute import Compute
 from tests.learning.arena.made_up import HEURISTIC, a_plan
 
@@ -86,11 +87,11 @@ def test_a_plan_of_an_earlier_version_computed_four_rows_in_fp32() -> None:
 def test_a_resumed_run_computes_as_its_first_games_did(tmp_path: Path) -> None:
     assert compute_for(None, "cpu", "fp32") == compute_for(tmp_path, "cpu", "fp32") == Compute(rows=32)
     begun = msgspec.structs.replace(a_plan(), compute=Compute(precision="bf16", rows=32))
-    Store(begun, tmp_path).close()
+    Store(begun, GameRow, tmp_path).close()
     assert compute_for(tmp_path, "cpu", "auto") == compute_for(tmp_path, "cpu", "bf16") == begun.compute
     asked = msgspec.structs.replace(begun, compute=compute_for(tmp_path, "cpu", "fp32"))
     with pytest.raises(ConfigError, match="--precision bf16, not fp32"):
-        Store(asked, tmp_path)
+        Store(asked, GameRow, tmp_path)
     for flags in (("gpu", "auto"), ("cpu", "fp16")):
         with pytest.raises(ConfigError, match="expected auto, "):
             compute_for(tmp_path, *flags)

@@ -9,12 +9,13 @@ import pytest
 from game.errors import ConfigError, ReplayError
 from learning.arena.plan import ArenaPlan
 from learning.matches.store import RESULTS_FILE, Store, read_results
+from learning.matches.tally import GameRow
 from tests.learning.arena.made_up import a_plan, a_row
 
 
 def fill(folder: Path, games: int = 6) -> bytes:
     plan = a_plan()
-    with Store(plan, folder) as store:
+    with Store(plan, GameRow, folder) as store:
         assert all(store.add(a_row(plan, number, 1)) for number in range(games))
     return (folder / RESULTS_FILE).read_bytes()
 
@@ -22,7 +23,7 @@ def fill(folder: Path, games: int = 6) -> bytes:
 def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
     before = fill(tmp_path)
     plan = a_plan()
-    with Store(plan, tmp_path) as store:
+    with Store(plan, GameRow, tmp_path) as store:
         assert sorted(store.rows) == [0, 1, 2, 3, 4, 5]
         assert store.rows[3] == a_row(plan, 3, 1)
         assert not store.add(a_row(plan, 3, 4))
@@ -38,7 +39,7 @@ def test_cut_anywhere_the_whole_lines_count_and_the_run_goes_on(tmp_path: Path) 
     path = tmp_path / RESULTS_FILE
     for size in range(0, len(whole), 37):
         path.write_bytes(whole[:size])
-        with Store(a_plan(), tmp_path) as store:
+        with Store(a_plan(), GameRow, tmp_path) as store:
             assert len(store.rows) == max(0, whole[:size].count(b"\n") - 1)
             for number in range(6):
                 store.add(a_row(a_plan(), number, 1))
@@ -55,7 +56,7 @@ def test_a_game_written_twice_counts_once(tmp_path: Path) -> None:
 def test_another_comparison_is_not_mixed_in(tmp_path: Path) -> None:
     before = fill(tmp_path)
     with pytest.raises(ConfigError, match=r"another run is there, with --seed 0, not 1; give the same flags"):
-        Store(a_plan(seed=1), tmp_path)
+        Store(a_plan(seed=1), GameRow, tmp_path)
     assert (tmp_path / RESULTS_FILE).read_bytes() == before
 
 
@@ -64,13 +65,13 @@ def test_an_invalid_line_is_named(tmp_path: Path) -> None:
     lines = whole.splitlines(keepends=True)
     (tmp_path / RESULTS_FILE).write_bytes(b"".join([*lines[:2], b"{}\n", *lines[3:]]))
     with pytest.raises(ReplayError, match=r"line 3: .*number"):
-        Store(a_plan(), tmp_path)
+        Store(a_plan(), GameRow, tmp_path)
     with pytest.raises(ReplayError, match=r"line 3: .*number"):
         read_results(tmp_path, ArenaPlan)
 
 
 def test_without_a_folder_nothing_is_written() -> None:
-    with Store(a_plan()) as store:
+    with Store(a_plan(), GameRow) as store:
         assert store.add(a_row(a_plan(), 0, 1))
         assert not store.add(a_row(a_plan(), 0, 2))
 

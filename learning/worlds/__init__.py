@@ -1,0 +1,1 @@
+"""How well sampled worlds stand for the real one: `suzaku eval deals`."""

@@ -1,0 +1,145 @@
+"""`suzaku eval deals`: measures in worker processes, keeps every game, reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from game.errors import ConfigError, ReplayError
+from game.reports import write_report
+from game.workers.pool import Done
+from learning.matches.statistics import Estimate
+from learning.matches.store import Store, compute_for
+from learning.runs.progress import Progress
+from learning.workers.spread import spread
+from learning.worlds.figures import CHOSEN_BY, WorldsFigures, figures_of
+from learning.worlds.plan import GameWorlds, WorldsPlan
+from learning.worlds.playing import WorldsSetup, judge_of_games
+from policies.deals.named import settings_of
+from policies.named import files_of_named, load_named
+
+
+class WorldsReport(msgspec.Struct, frozen=True):
+    """The results of `suzaku eval deals`.
+
+    Attributes:
+        plan: what was measured.
+        figures: over the games so far.
+    """
+
+    plan: WorldsPlan
+    figures: WorldsFigures
+
+
+def make_plan(
+    *,
+    policy: str,
+    samplers: Sequence[str],
+    games: int,
+    per_game: int,
+    close: float,
+    worlds: int,
+    guesses: int,
+    seed: int,
+) -> WorldsPlan:
+    """Check what is asked for.
+
+    Raises:
+        ConfigError: a sampler or the policy does not exist.
+        CheckpointError: the policy's checkpoints cannot be used.
+    """
+    for text in samplers:
+        settings_of(text)
+    identity = load_named(policy).identity
+    return WorldsPlan(
+        policy=policy,
+        identity=identity,
+        samplers=tuple(samplers),
+        games=games,
+        per_game=per_game,
+        close=close,
+        worlds=worlds,
+        guesses=guesses,
+        seed=seed,
+    )
+
+
+def measure(plan: WorldsPlan, folder: Path | None, *, workers: int | None, quiet: bool) -> WorldsReport:
+    """Measure the games that are missing, and report on all.
+
+    Args:
+        plan: what to measure.
+        folder: folder of the results; an earlier run in it is resumed. None to keep none.
+        workers: processes; one per core if None.
+        quiet: show no progress.
+
+    Raises:
+        ConfigError: another run is in the folder, or no decision was close.
+        ReplayError: results cannot be read or written.
+        WorkerFailed: a process could not continue.
+        KeyboardInterrupt: stopped; the games so far are kept.
+    """
+    setup = WorldsSetup(plan, files_of_named(plan.policy), compute_for(None, "cpu", "auto"))
+    try:
+        with Store(plan, GameWorlds, folder) as store:
+            missing = [number for number in range(plan.games) if number not in store.rows]
+            with Progress("deals.progress", "deals", "games", total=plan.games, quiet=quiet) as progress:
+                progress.reach(len(store.rows))
+                for _, row in spread(judge_of_games, setup, missing, workers=workers) if missing else ():
+                    if not isinstance(row, Done) and store.add(row):
+                        progress.advance(1)
+            rows = [store.rows[number] for number in sorted(store.rows)]
+    except OSError as exc:
+        raise ReplayError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc
+    except KeyboardInterrupt:
+        where = f"the games so far are in {folder}; give the same command again to resume"
+        raise KeyboardInterrupt(f"stopped: {where}" if folder else "stopped; nothing was kept") from None
+    if not any(row.decisions for row in rows):
+        raise ConfigError("no decision of these games is close; give more --games or a lower --close")
+    return WorldsReport(plan, figures_of(plan, rows))
+
+
+def print_report(report: WorldsReport, *, as_json: bool) -> int:
+    """Print the report; return the exit code."""
+    write_report(report, lambda found: "\n".join(_lines(found)), as_json=as_json)
+    return 0
+
+
+def _lines(report: WorldsReport) -> list[str]:
+    plan, found = report.plan, report.figures
+    numbers = [str(number) for number in CHOSEN_BY if number <= plan.worlds]
+    lines = [
+        f"{found.decisions} close decisions of {found.games} games ({found.close:.0f} a game), policy "
+        f"{plan.policy}, {plan.worlds} worlds each, seed {plan.seed}; {found.seconds:.1f} CPU s a decision",
+        f"advantage of the first choice {_points(found.advantage)}; deviation of the true differences "
+        f"{_points(found.deviation)}, of one world {found.noise:.0f}",
+        "",
+        f"{'sampler':<34}{'correlation':<22}{'deviation':<16}"
+        + "".join(f"{'gain by ' + number:<20}" for number in numbers)
+        + "effective     ms   rows",
+    ]
+    bounds = "".join(
+        f"{_points(found.bound[number]) if number in found.bound else '-':<20}" for number in numbers
+    )
+    lines.append(f"{'true hands':<34}{'':<22}{_points(found.deviation):<16}{bounds}")
+    for each in found.samplers:
+        gains = "".join(f"{_points(each.gains[number]):<20}" for number in numbers)
+        lines.append(
+            f"{each.name:<34}{_text(each.correlation, '.2f'):<22}{_points(each.deviation):<16}{gains}"
+            f"{each.effective:>9.1f}{each.ms:>7.0f}{each.evaluations:>7.0f}"
+        )
+    lines += ["", "log likelihood of the true hands over uniform ones, nats an opponent, by go-around:"]
+    lines += [f"  {name:<8}{_text(each, '.2f')}" for name, each in found.likelihoods.items()]
+    return lines
+
+
+def _points(each: Estimate) -> str:
+    return _text(each, ".0f")
+
+
+def _text(each: Estimate, form: str) -> str:
+    if each.value is None or each.low is None or each.high is None:
+        return "not defined"
+    return f"{each.value:{form}} [{each.low:{form}}, {each.high:{form}}]"

@@ -1,0 +1,230 @@
+"""The figures of `suzaku eval deals`, with intervals from resampled games.
+
+A decision gives two noisy means: the difference between its two choices in sampled worlds, and with the true
+hands. The worlds of both are drawn independently, so their covariance over decisions is not biased by the
+noise. The variance of a mean is: it contains the variance of the worlds over their number, which is
+subtracted, as comparing halves of the worlds with each other would do, averaged over all ways to halve them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from learning.matches.statistics import Estimate
+from learning.worlds.plan import DecisionWorlds, GameWorlds, WorldsPlan
+
+CHOSEN_BY: Final = (16, 35, 70)
+"""Numbers of worlds to choose by."""
+_RESAMPLES: Final = 2_000
+_LEVEL: Final = (2.5, 97.5)
+_LAST_GO_AROUND: Final = 12
+_WIDTH: Final = 3
+"""Go-arounds in a class."""
+
+Floats = NDArray[np.float64]
+
+
+class SamplerFigures(msgspec.Struct, frozen=True):
+    """One sampler; differences are in points.
+
+    Attributes:
+        name: the sampler.
+        deviation: standard deviation of the true differences between the two choices in its worlds.
+        correlation: of these with the true differences with the true hands; None where it is not defined.
+        gains: points gained a decision by taking the better choice after so many worlds, judged with the true
+            hands, over always taking the policy's first.
+        effective: median of the effective number of different hands of an opponent.
+        ms: CPU milliseconds a decision for sampling.
+        evaluations: rows given to networks a decision.
+    """
+
+    name: str
+    deviation: Estimate
+    correlation: Estimate
+    gains: dict[str, Estimate]
+    effective: float
+    ms: float
+    evaluations: float
+
+
+class WorldsFigures(msgspec.Struct, frozen=True):
+    """All figures.
+
+    Attributes:
+        games: number of games.
+        decisions: number of decisions.
+        close: close decisions a game.
+        advantage: of the policy's first choice over its second, with the true hands.
+        deviation: standard deviation of the true differences with the true hands.
+        noise: standard deviation of the difference in one world.
+        bound: points gained by choosing with other worlds of the true hands.
+        samplers: figures of each.
+        likelihoods: gain in log likelihood of the true hands over uniform ones, nats an opponent, by
+            go-around.
+        seconds: CPU time a decision.
+    """
+
+    games: int
+    decisions: int
+    close: float
+    advantage: Estimate
+    deviation: Estimate
+    noise: float
+    bound: dict[str, Estimate]
+    samplers: tuple[SamplerFigures, ...]
+    likelihoods: dict[str, Estimate]
+    seconds: float
+
+
+def figures_of(plan: WorldsPlan, games: Sequence[GameWorlds], seed: int = 0) -> WorldsFigures:
+    """The figures of some games.
+
+    Args:
+        plan: what was measured.
+        games: one or more, with at least one decision.
+        seed: seed of the resamples.
+    """
+    rows = [(number, row) for number, game in enumerate(games) for row in game.decisions]
+    owners = np.array([number for number, _ in rows])
+    true = np.array([row.true for _, row in rows], np.float64)
+    resamples = _Resamples(owners, len(games), seed)
+    moments = _moments(true)
+    samplers = [
+        _sampler(name, np.array([row.samplers[place].differences for _, row in rows], float), true, resamples)
+        for place, name in enumerate(plan.samplers)
+    ]
+    return WorldsFigures(
+        games=len(games),
+        decisions=len(rows),
+        close=float(np.mean([game.close for game in games])),
+        advantage=resamples.estimate(moments[:, :1], lambda sums: sums[..., 0]),
+        deviation=resamples.estimate(moments, _deviation),
+        noise=float(np.sqrt(true.var(axis=1, ddof=1).mean())),
+        bound={
+            str(number): resamples.mean(_gain_within(true, number))
+            for number in CHOSEN_BY
+            if 2 * number <= true.shape[1]
+        },
+        samplers=tuple(
+            msgspec.structs.replace(
+                each,
+                effective=float(np.median([row.samplers[place].effective for _, row in rows])),
+                ms=float(np.mean([row.samplers[place].ms for _, row in rows])),
+                evaluations=float(np.mean([row.samplers[place].evaluations for _, row in rows])),
+            )
+            for place, each in enumerate(samplers)
+        ),
+        likelihoods=_likelihoods([row for _, row in rows], owners, len(games), seed),
+        seconds=float(sum(game.seconds for game in games) / len(rows)),
+    )
+
+
+def _sampler(name: str, sampled: Floats, true: Floats, resamples: _Resamples) -> SamplerFigures:
+    one, other = _moments(sampled), _moments(true)
+    both = np.column_stack([one, other, sampled.mean(axis=1) * true.mean(axis=1)])
+    return SamplerFigures(
+        name=name,
+        deviation=resamples.estimate(one, _deviation),
+        correlation=resamples.estimate(both, _correlation),
+        gains={
+            str(number): resamples.mean(_gain(sampled, true, number))
+            for number in CHOSEN_BY
+            if number <= sampled.shape[1]
+        },
+        effective=0.0,
+        ms=0.0,
+        evaluations=0.0,
+    )
+
+
+def _moments(worlds: Floats) -> Floats:
+    """``[n, 3]``: mean, its square, and the variance of the mean that is noise."""
+    mean = worlds.mean(axis=1)
+    return np.column_stack([mean, mean**2, worlds.var(axis=1, ddof=1) / worlds.shape[1]])
+
+
+def _variance(means: Floats) -> Floats:
+    """Variance of the true means: that of the noisy ones without the noise."""
+    found: Floats = means[..., 1] - means[..., 0] ** 2 - means[..., 2]
+    return found
+
+
+def _deviation(means: Floats) -> Floats:
+    return np.sqrt(np.maximum(0.0, _variance(means)))
+
+
+def _correlation(means: Floats) -> Floats:
+    """NaN where the noise leaves no variance."""
+    one, other = _variance(means[..., :3]), _variance(means[..., 3:6])
+    shared = means[..., 6] - means[..., 0] * means[..., 3]
+    product = np.where((one > 0.0) & (other > 0.0), one * other, np.nan)
+    found: Floats = shared / np.sqrt(product)
+    return found
+
+
+def _gain(sampled: Floats, true: Floats, number: int) -> Floats:
+    """``[n]``: mean gain of choosing by ``number`` sampled worlds, over all disjoint groups of them."""
+    groups = sampled.shape[1] // number
+    means = sampled[:, : groups * number].reshape(len(sampled), groups, number).mean(axis=2)
+    second: Floats = (means < 0.0).mean(axis=1)
+    found: Floats = -true.mean(axis=1) * second
+    return found
+
+
+def _gain_within(true: Floats, number: int) -> Floats:
+    """The same with worlds of the true hands, judged by the others."""
+    groups = true.shape[1] // number
+    parts = true[:, : groups * number].reshape(len(true), groups, number)
+    rest = (true.sum(axis=1)[:, None] - parts.sum(axis=2)) / (true.shape[1] - number)
+    found: Floats = (-rest * (parts.mean(axis=2) < 0.0)).mean(axis=1)
+    return found
+
+
+class _Resamples:
+    """Draws games with replacement."""
+
+    def __init__(self, owners: NDArray[np.int64], games: int, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        counts = rng.multinomial(games, np.full(games, 1.0 / games), size=_RESAMPLES)
+        self._weights = counts[:, owners].astype(np.float64)
+        self._weights = self._weights[self._weights.sum(axis=1) > 0]
+
+    def mean(self, values: Floats) -> Estimate:
+        """A mean over decisions."""
+        return self.estimate(values[:, None], lambda means: means[..., 0])
+
+    def estimate(self, values: Floats, statistic: Callable[[Floats], Floats]) -> Estimate:
+        """A statistic of means over decisions.
+
+        Args:
+            values: ``[n, K]``, of each decision.
+            statistic: maps means ``[..., K]`` to numbers ``[...]``.
+        """
+        value = float(statistic(values.mean(axis=0)))
+        drawn = statistic(self._weights @ values / self._weights.sum(axis=1)[:, None])
+        drawn = drawn[np.isfinite(drawn)]
+        if not np.isfinite(value) or not len(drawn):
+            return Estimate(None, None, None)
+        low, high = np.percentile(drawn, _LEVEL)
+        return Estimate(value, float(low), float(high))
+
+
+def _likelihoods(
+    rows: Sequence[DecisionWorlds], owners: NDArray[np.int64], games: int, seed: int
+) -> dict[str, Estimate]:
+    found = {}
+    gone = np.array([row.go_around for row in rows])
+    gains = np.array([np.mean(row.gains) for row in rows])
+    for first in range(0, _LAST_GO_AROUND + 1, _WIDTH):
+        last = first + _WIDTH - 1 if first + _WIDTH <= _LAST_GO_AROUND else int(max(gone.max(), first))
+        some = (gone >= first) & (gone <= last)
+        if some.any():
+            found[f"{first}-{last}"] = _Resamples(owners[some], games, seed).mean(gains[some])
+        if last >= _LAST_GO_AROUND:
+            break
+    return found

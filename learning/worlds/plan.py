@@ -1,0 +1,114 @@
+"""What `suzaku eval deals` measures, and what it keeps of each game."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from game.settlement import GameLength
+
+FORMAT: Final = "suzaku-worlds/1"
+
+
+class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that determines the results.
+
+    Attributes:
+        policy: who plays, and plays on, as `policies.named.load_named` takes it.
+        identity: changes when the policy behind the name changes.
+        samplers: as `policies.deals.named.load_sampler` takes them.
+        games: number of self-play games.
+        per_game: most decisions of a game.
+        close: least probability of the second choice.
+        worlds: deals of each sampler; twice as many walls are drawn for the true hands.
+        guesses: uniform guesses that the true hands are ranked among.
+        seed: determines walls, choices and deals.
+        length: length of the games.
+        format: format of the results.
+    """
+
+    policy: str
+    identity: str
+    samplers: tuple[str, ...]
+    games: int
+    per_game: int
+    close: float
+    worlds: int
+    guesses: int
+    seed: int
+    length: GameLength = "hanchan"
+    format: str = FORMAT
+
+    @property
+    def flags(self) -> dict[str, str]:
+        """The plan as command-line flags; see `learning.matches.store.ResumablePlan`."""
+        return {
+            "--policy": self.policy,
+            "--sampler": " ".join(self.samplers),
+            "--games": str(self.games),
+            "--per-game": str(self.per_game),
+            "--close": f"{self.close:g}",
+            "--worlds": str(self.worlds),
+            "--guesses": str(self.guesses),
+            "--seed": str(self.seed),
+        }
+
+    def continues(self, other: WorldsPlan) -> bool:
+        """Whether the games of another plan are the first games of this one."""
+        return other.games <= self.games and msgspec.structs.replace(other, games=self.games) == self
+
+
+class SampledWorlds(msgspec.Struct, frozen=True):
+    """What one sampler's worlds gave for one decision.
+
+    Attributes:
+        differences: points of the first choice minus points of the second, in each world.
+        effective: effective number of different hands of each opponent.
+        ms: CPU milliseconds that sampling took.
+        evaluations: rows that networks were given for it.
+    """
+
+    differences: tuple[int, ...]
+    effective: tuple[float, ...]
+    ms: float
+    evaluations: int
+
+
+class DecisionWorlds(msgspec.Struct, frozen=True):
+    """One close decision.
+
+    Attributes:
+        event: number of events of the game before it.
+        player: who decides.
+        go_around: earlier discards of that player.
+        chances: the policy's probabilities of the two discards.
+        true: differences with the true hands, over redrawn walls.
+        samplers: what each sampler gave, in the order of the plan.
+        gains: log likelihood of what each opponent did with the true hand, minus the log of the mean over the
+            true hand and the uniform guesses.
+    """
+
+    event: int
+    player: int
+    go_around: int
+    chances: tuple[float, float]
+    true: tuple[int, ...]
+    samplers: tuple[SampledWorlds, ...]
+    gains: tuple[float, ...]
+
+
+class GameWorlds(msgspec.Struct, frozen=True):
+    """The decisions of one game.
+
+    Attributes:
+        number: the game's.
+        close: close decisions there were.
+        decisions: those that were played out.
+        seconds: CPU time of the game.
+    """
+
+    number: int
+    close: int
+    decisions: tuple[DecisionWorlds, ...]
+    seconds: float

@@ -1,0 +1,266 @@
+"""Finds close decisions of self-play, and plays both choices to the end of the round over sampled worlds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from time import process_time
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from game.actions import Action, ActionKind
+from game.errors import TrainingError
+from game.events import Draw, GameEvent, StartRound
+from game.layout import AT_UNSEEN
+from game.restore import concealed_hands
+from game.state import clone
+from game.table import Table
+from game.warmup import warm_up
+from game.workers.pool import Work
+from learning.matches.series import wall_seed
+from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
+from policies.compute import Compute
+from policies.deals.deal import Deals, DealSampler
+from policies.deals.likelihood import Evidence, HandLikelihood
+from policies.deals.named import load_sampler
+from policies.deals.past import Past
+from policies.deals.uniform import uniform_tiles
+from policies.deals.view import RoundView, Unseen
+from policies.deals.weighted import WeightedDeals
+from policies.draws import drawn_bits, drawn_share
+from policies.named import Files, load_named
+from policies.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
+from policies.sampling import distribution_of
+from policies.slots import Policy
+
+_EVERYBODY: Final = (0, 0, 0, 0)
+_TABLES: Final = 128
+"""Tables side by side while decisions are played out."""
+_CHOSEN, _WALLS, _DEALS, _GUESSES = range(4)
+"""Purposes of random numbers."""
+
+
+class CloseDecision(msgspec.Struct, frozen=True):
+    """A discard between two tiles that the policy finds about as good.
+
+    Attributes:
+        view: what the player sees.
+        record: the same with all hands.
+        events: of the game so far, with all tiles known.
+        options: the two likeliest discards of different kinds.
+        chances: their probabilities.
+    """
+
+    view: RoundView
+    record: np.void
+    events: tuple[GameEvent, ...]
+    options: tuple[Action, Action]
+    chances: tuple[float, float]
+
+    def true_deals(self, count: int, seed: int) -> Deals:
+        """The true hands over redrawn walls."""
+        unseen = Unseen.of(self.view)
+        hands = concealed_hands(self.record)
+        held = [tile for opponent in self.view.opponents for tile in hands[opponent]]
+        hidden = np.flatnonzero(self.record["where"] == AT_UNSEEN)
+        rng = np.random.default_rng(seed)
+        tiles = np.array([[*held, *rng.permutation(hidden)] for _ in range(count)], np.int16)
+        return Deals(self.view, unseen, tiles, np.zeros(count), np.ones(3))
+
+
+class CloseFinder:
+    """A chooser that plays by a policy, and keeps the close decisions.
+
+    Args:
+        policy: fills the five slots.
+        close: least probability of the second choice.
+
+    Attributes:
+        found: the close decisions so far.
+    """
+
+    def __init__(self, policy: Policy, close: float) -> None:
+        self._chooser = PolicyChooser(policy)
+        self._close = close
+        self.found: list[CloseDecision] = []
+
+    def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
+        """Decide; see `policies.rollout.Chooser`."""
+        choices = self._chooser.choose(requests, times)
+        for request, choice in zip(requests, choices, strict=True):
+            if choice.verdict is not None and choice.verdict.step == "discard":
+                self._look_at(request, choice)
+        return choices
+
+    def close(self, times: Times) -> None:
+        """Nothing to do; see `policies.rollout.Chooser`."""
+
+    def _look_at(self, request: Request, choice: Choice) -> None:
+        assert choice.verdict is not None
+        found = distribution_of(choice.verdict.answers[-1:])
+        likeliest: dict[int, tuple[float, Action]] = {}
+        for option, chance in sorted(zip(found.options, found.probabilities, strict=True), key=_falling):
+            if option is not None and option.kind is ActionKind.DISCARD:
+                likeliest.setdefault(option.tile >> 2, (chance, option))
+        if len(likeliest) < 2:
+            return
+        (first, one), (second, other) = list(likeliest.values())[:2]
+        if second < self._close:
+            return
+        events = request.table.events
+        view = RoundView.of(request, events)
+        self.found.append(
+            CloseDecision(view, clone(request.record), tuple(events), (one, other), (first, second))
+        )
+
+
+def _falling(pair: tuple[Action | None, float]) -> float:
+    return -pair[1]
+
+
+class WorldsSetup(msgspec.Struct, frozen=True):
+    """Setup of a worker.
+
+    Attributes:
+        plan: what is measured.
+        files: the policy's checkpoints; None to load them by name.
+        compute: how networks compute.
+    """
+
+    plan: WorldsPlan
+    files: Files | None
+    compute: Compute
+
+
+def judge_of_games(setup: WorldsSetup) -> Work[int, GameWorlds]:
+    """Load everything; return the function that plays a game and its decisions out."""
+    warm_up()
+    plan = setup.plan
+    policy = load_named(plan.policy, files=setup.files, compute=setup.compute).policy
+    samplers = [load_sampler(text, policy) for text in plan.samplers]
+
+    def judge(number: int) -> Iterator[GameWorlds]:
+        begun = process_time()
+        found = close_decisions(plan, policy, number)
+        chosen = sorted(range(len(found)), key=lambda n: drawn_share(plan.seed, number, _CHOSEN, n))
+        rows = [
+            _play_out(plan, policy, samplers, found[place], drawn_bits(plan.seed, number, place))
+            for place in sorted(chosen[: plan.per_game])
+        ]
+        yield GameWorlds(number, len(found), tuple(rows), round(process_time() - begun, 2))
+
+    return judge
+
+
+def close_decisions(plan: WorldsPlan, policy: Policy, number: int) -> list[CloseDecision]:
+    """The close decisions of a game.
+
+    Raises:
+        TrainingError: the game crashed.
+    """
+    finder = CloseFinder(policy, plan.close)
+    seating = Seating(number, wall_seed("deals", plan.seed, number), _EVERYBODY)
+    for game in Rollout([finder], length=plan.length).play([seating]):
+        if game.crash:
+            raise TrainingError(f"game {number}: {game.crash}")
+    return finder.found
+
+
+def _play_out(
+    plan: WorldsPlan, policy: Policy, samplers: Sequence[DealSampler], decision: CloseDecision, seed: int
+) -> DecisionWorlds:
+    true = decision.true_deals(2 * plan.worlds, drawn_bits(seed, _WALLS))
+    deals, spent = [true], []
+    for number, sampler in enumerate(samplers):
+        before = process_time(), _evaluations(sampler)
+        deals.append(sampler.deals(decision.view, plan.worlds, drawn_bits(seed, _DEALS, number) >> 1))
+        spent.append((1000 * (process_time() - before[0]), _evaluations(sampler) - before[1]))
+    differences = differences_of(policy, decision, deals)
+    likely = true_hand_gains(policy, decision, plan.guesses, drawn_bits(seed, _GUESSES) >> 1)
+    player = decision.view.player
+    return DecisionWorlds(
+        event=len(decision.events),
+        player=player,
+        go_around=int(decision.record["river_size"][player]),
+        chances=(round(decision.chances[0], 4), round(decision.chances[1], 4)),
+        true=tuple(differences[0].tolist()),
+        samplers=tuple(
+            SampledWorlds(
+                tuple(found.tolist()), tuple(np.round(each.effective, 2).tolist()), round(ms, 1), evaluations
+            )
+            for found, each, (ms, evaluations) in zip(differences[1:], deals[1:], spent, strict=True)
+        ),
+        gains=tuple(np.round(likely, 3).tolist()),
+    )
+
+
+def _evaluations(sampler: DealSampler) -> int:
+    return sampler.evaluations if isinstance(sampler, WeightedDeals) else 0
+
+
+def differences_of(
+    policy: Policy, decision: CloseDecision, deals: Sequence[Deals]
+) -> list[NDArray[np.int64]]:
+    """Play both choices to the end of the round in every deal, everybody by the same policy.
+
+    Args:
+        policy: who plays on.
+        decision: the choice.
+        deals: one or more sets.
+
+    Returns:
+        For each set ``[n]``: points of the first choice minus those of the second.
+    """
+    player = decision.view.player
+    worlds = [(each, number) for each in deals for number in range(len(each))]
+    points = np.zeros((len(worlds), 2), np.int64)
+
+    def tables() -> Iterator[tuple[Seating, Table]]:
+        for world, (each, number) in enumerate(worlds):
+            for place, option in enumerate(decision.options):
+                table = each.table(number, seed=0)
+                table.step({player: option})
+                yield Seating(2 * world + place, 0, _EVERYBODY), table
+
+    rollout = Rollout([PolicyChooser(policy)], tables=_TABLES, length=decision.view.length)
+    for seating, table in rollout.finish_rounds(tables()):
+        points[seating.number // 2, seating.number % 2] = table.scores[player]
+    ends = np.cumsum([len(each) for each in deals])[:-1]
+    return np.split(points[:, 0] - points[:, 1], ends)
+
+
+def true_hand_gains(policy: Policy, decision: CloseDecision, guesses: int, seed: int) -> NDArray[np.float64]:
+    """How much more likely the true hands make what the opponents did than uniform hands do.
+
+    Args:
+        policy: how the opponents are thought to decide.
+        decision: where the hands are asked about.
+        guesses: uniform guesses to compare with.
+        seed: determines them.
+
+    Returns:
+        ``[3]``: log likelihood with the true hand of each opponent, minus the log of the mean likelihood over
+        it and the guesses; at most the log of their number.
+    """
+    unseen, view = Unseen.of(decision.view), decision.view
+    tiles = uniform_tiles(unseen, guesses, seed)
+    hands = concealed_hands(decision.record)
+    begun = max(place for place, event in enumerate(decision.events) if isinstance(event, StartRound))
+    found = np.zeros(3)
+    for place, opponent in enumerate(view.opponents):
+        past = Past(view, opponent)
+        drawn = [
+            event.tile
+            for event in decision.events[begun:]
+            if isinstance(event, Draw) and event.player == opponent
+        ]
+        guessed = tiles[:, unseen.ends[place] : unseen.ends[place + 1]]
+        orders = past.orders(guessed, np.random.default_rng([seed, place]))
+        logs = HandLikelihood(policy, past, Evidence(), view.length).logs(
+            np.concatenate([np.array([hands[opponent]], np.int16), guessed]),
+            np.concatenate([np.array([drawn], np.int16).reshape(1, -1), orders]),
+        )
+        found[place] = logs[0] - logs.max() - np.log(np.exp(logs - logs.max()).mean())
+    return found

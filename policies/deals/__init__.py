@@ -1,0 +1,20 @@
+"""Whole hidden deals for one player's view: the opponents' hands, and the wall in order."""
+
+from policies.deals.deal import Deals, DealSampler
+from policies.deals.learned import DealsOfHands
+from policies.deals.likelihood import Evidence
+from policies.deals.uniform import UniformDeals, UniformHands
+from policies.deals.view import RoundView
+from policies.deals.weighted import WeightedDeals, WeightSettings
+
+__all__ = [
+    "DealSampler",
+    "Deals",
+    "DealsOfHands",
+    "Evidence",
+    "RoundView",
+    "UniformDeals",
+    "UniformHands",
+    "WeightSettings",
+    "WeightedDeals",
+]

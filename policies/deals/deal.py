@@ -1,0 +1,120 @@
+"""Whole hidden deals: the opponents' hands and the wall, ready to become tables."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from game.restore import concealed_hands
+from game.table import Table
+from game.tiles import RED_FIVES
+from policies.deals.view import RoundView, Unseen
+from policies.hands.sampler import SampledHands
+
+
+class Deals(msgspec.Struct, frozen=True):
+    """Deals that one player cannot tell from the real one.
+
+    Attributes:
+        view: what the player has seen.
+        unseen: what that leaves open.
+        tiles: ``[n, M]`` int16, all unseen tiles: the hands of shimocha, toimen and kamicha, each with a tile
+            just drawn last, then the hidden tiles in deal order (`game.walls.hidden_places`).
+        log_weights: ``[n]``, what each deal counts for, as a logarithm; zeros if all count alike.
+        effective: ``[3]``, the effective number of different hands behind those of each opponent.
+    """
+
+    view: RoundView
+    unseen: Unseen
+    tiles: NDArray[np.int16]
+    log_weights: NDArray[np.float64]
+    effective: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.tiles)
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """``[n]``: the share of each deal; they add up to 1."""
+        return shares(self.log_weights)
+
+    @property
+    def effective_size(self) -> float:
+        """The effective sample size of the weights: n if all deals count alike."""
+        return effective_size(self.log_weights)
+
+    def hands(self, number: int) -> list[list[int]]:
+        """All four hands of a deal by absolute player, a tile just drawn last."""
+        hands = concealed_hands(self.view.record)
+        ends = self.unseen.ends
+        for place, opponent in enumerate(self.view.opponents):
+            hands[opponent] = self.tiles[number, ends[place] : ends[place + 1]].tolist()
+        return hands
+
+    def hidden(self, number: int) -> list[int]:
+        """The hidden tiles of a deal, in deal order."""
+        hidden: list[int] = self.tiles[number, self.unseen.ends[3] :].tolist()
+        return hidden
+
+    def table(self, number: int, seed: int | None = None) -> Table:
+        """A deal as a table to play on at.
+
+        Args:
+            number: the deal.
+            seed: determines the walls of later rounds.
+        """
+        return Table.restore(
+            self.view.record, self.hands(number), self.hidden(number), length=self.view.length, seed=seed
+        )
+
+    def sampled_hands(self) -> SampledHands:
+        """The opponents' hands as counts, ``N`` being 1."""
+        counts = np.zeros((1, len(self), 3, 34), np.int8)
+        reds = np.zeros((1, len(self), 3, 3), np.bool_)
+        ends, rows = self.unseen.ends, np.arange(len(self))
+        for opponent in range(3):
+            for place in range(ends[opponent], ends[opponent + 1]):
+                counts[0, rows, opponent, self.tiles[:, place] >> 2] += 1
+            hand = self.tiles[:, ends[opponent] : ends[opponent + 1]]
+            for suit, red in enumerate(RED_FIVES):
+                reds[0, :, opponent, suit] = (hand == red).any(axis=1)
+        return SampledHands(counts, reds)
+
+
+class DealSampler(Protocol):
+    """Anything that samples whole deals."""
+
+    def deals(self, view: RoundView, count: int, seed: int) -> Deals:
+        """Sample deals that fit everything the player has seen.
+
+        Args:
+            view: what the player has seen.
+            count: number of deals.
+            seed: determines them.
+
+        Raises:
+            StateMismatchError: no deal fits the view.
+        """
+
+
+def shares(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights that add up to 1.
+
+    >>> shares(np.array([0.0, 0.0, -np.inf])).tolist()
+    [0.5, 0.5, 0.0]
+    """
+    weights: NDArray[np.float64] = np.exp(log_weights - log_weights.max())
+    weights /= weights.sum()
+    return weights
+
+
+def effective_size(log_weights: NDArray[np.float64]) -> float:
+    """The number of equally weighted samples that are worth as much: one over the sum of squared shares.
+
+    >>> effective_size(np.zeros(8))
+    8.0
+    """
+    return float(1.0 / np.square(shares(log_weights)).sum())

@@ -1,0 +1,323 @@
+"""Deals weighted by how likely it is that the opponents would have played them as they did.
+
+What an opponent did depends on that opponent's hand alone, so the likelihood of a deal is a product of three,
+and guesses at the three hands are weighed apart: N hands for each opponent stand for N³ deals. They are then
+combined by a Gibbs sampler, which chooses one opponent's hand at a time, given the other two: in proportion
+to its likelihood, and to the number of ways in which the three hands can be made of the tiles left.
+
+Most guesses are far from likely, and one decision shows it. So decisions are looked at one by one, the latest
+first, and after each the number of guesses is halved: likely ones stay, and of the others a few, with the
+weight of all of them (Fearnhead and Clifford 2003, "On-line inference for hidden Markov models via particle
+filters"), so that the weights stay right in the mean.
+
+To look closer where hands are likely, guesses can be changed at the end: they are drawn again by their
+weights, a few tiles of each are exchanged for others, and the change is kept or undone by the rule of
+Metropolis and Hastings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from game.errors import ConfigError
+from game.jit import kernel, warms_up
+from policies.deals.deal import Deals, DealSampler, effective_size, shares
+from policies.deals.learned import FACES, faces_of_tiles, tiles_of_faces
+from policies.deals.likelihood import Evidence, HandLikelihood
+from policies.deals.past import Past
+from policies.deals.uniform import UniformDeals, next_bits, uniform_tiles
+from policies.deals.view import ANY_HAND, RoundView
+from policies.draws import drawn_bits
+from policies.slots import Policy
+
+_GIBBS_ROUNDS: Final = 8
+"""How often each hand of a deal is chosen anew, given the others."""
+_MOST_EXCHANGED: Final = 3
+"""Tiles of a hand exchanged at a time."""
+_REORDERED: Final = 0.25
+"""Share of the changes that are only to the order in which the tiles came."""
+
+
+class WeightSettings(msgspec.Struct, frozen=True):
+    """How deals are weighted.
+
+    Attributes:
+        candidates: guesses at each opponent's hand; 0 to weigh just the deals asked for, and return them with
+            their weights.
+        kept: guesses left when all decisions have been looked at.
+        power: exponent of the likelihood: below 1 trusts it less.
+        moves: how often the guesses are changed.
+        evidence: the decisions that count.
+    """
+
+    candidates: int = 1024
+    kept: int = 64
+    power: float = 0.7
+    moves: int = 0
+    evidence: Evidence = Evidence()
+
+
+USUAL: Final = WeightSettings()
+
+
+class WeightedDeals:
+    """Weighs deals by what the opponents have done.
+
+    A view without events carries no evidence: its deals are those of the proposals.
+
+    Args:
+        policy: how the opponents are thought to decide.
+        settings: how deals are weighted.
+        proposals: gives the guesses.
+
+    Attributes:
+        evaluations: rows given to networks so far.
+
+    Raises:
+        ConfigError: moves are asked for with other proposals than uniform ones, whose density they must know.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        settings: WeightSettings = USUAL,
+        proposals: DealSampler | None = None,
+    ) -> None:
+        if settings.moves and proposals is not None:
+            raise ConfigError("moves need uniform proposals; set moves to 0")
+        self._policy = policy
+        self._settings = settings
+        self._proposals = proposals or UniformDeals()
+        self.evaluations = 0
+
+    def deals(self, view: RoundView, count: int, seed: int) -> Deals:
+        """Sample deals; see `policies.deals.deal.DealSampler`."""
+        settings = self._settings
+        if not view.events:
+            return self._proposals.deals(view, count, seed)
+        number = max(settings.candidates, count)
+        proposed = self._proposals.deals(view, number, drawn_bits(seed, 0) >> 1)
+        unseen = proposed.unseen
+        guesses = [
+            _Guesses(self._policy, settings, proposed, opponent, np.random.default_rng([seed, opponent]))
+            for opponent in range(3)
+        ]
+        for each in guesses:
+            each.weigh()
+            each.move()
+            self.evaluations += each.likelihood.evaluations
+        effective = np.array([each.effective for each in guesses])
+        if not settings.candidates:
+            logs = np.sum([each.logs for each in guesses], axis=0)
+            return msgspec.structs.replace(proposed, log_weights=logs, effective=effective)
+        starts = [proposed.tiles[:count, unseen.ends[i] : unseen.ends[i + 1]] for i in range(3)]
+        hands = combined(
+            [faces_of_tiles(each.hands) for each in guesses],
+            [each.logs for each in guesses],
+            faces_of_tiles(unseen.tiles[None])[0],
+            np.stack([faces_of_tiles(each) for each in starts], axis=1),
+            drawn_bits(seed, 1),
+        )
+        tiles = tiles_of_faces(unseen, hands, drawn_bits(seed, 2) >> 1)
+        return Deals(view, unseen, tiles, np.zeros(count), effective)
+
+
+class _Guesses:
+    """Guesses at the hand of one opponent.
+
+    Attributes:
+        hands: ``[N, size]``, physical tiles.
+        likelihood: weighs them.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        settings: WeightSettings,
+        proposed: Deals,
+        opponent: int,
+        rng: np.random.Generator,
+    ) -> None:
+        view, self._unseen = proposed.view, proposed.unseen
+        start, end = self._unseen.ends[opponent : opponent + 2]
+        self._opponent = opponent
+        self._settings = settings
+        self._rng = rng
+        self._past = Past(view, view.opponents[opponent])
+        self.likelihood = HandLikelihood(policy, self._past, settings.evidence, view.length)
+        self.hands = proposed.tiles[:, start:end].copy()
+        self._orders = self._past.orders(self.hands, rng)
+        self._likely = np.zeros(len(self.hands))
+        self._for_others = np.zeros(len(self.hands))
+
+    @property
+    def logs(self) -> NDArray[np.float64]:
+        """``[N]``, log weights."""
+        found: NDArray[np.float64] = self._settings.power * self._likely + self._for_others
+        return found
+
+    @property
+    def effective(self) -> float:
+        """The effective number of different hands."""
+        _, same = np.unique(faces_of_tiles(self.hands), axis=0, return_inverse=True)
+        return effective_size(np.log(np.bincount(same.ravel(), shares(self.logs)) + 1e-300))
+
+    def weigh(self) -> None:
+        """Look at what the opponent did, the latest first, and leave out guesses that it does not fit."""
+        for decision in self.likelihood.decisions[::-1]:
+            self._likely += self.likelihood.logs(self.hands, self._orders, [decision])
+            left = max(self._settings.kept, len(self.hands) // 2)
+            if self._settings.candidates and left < len(self.hands):
+                kept, weights = thinned(self.logs, left, self._rng)
+                self._keep(kept)
+                self._for_others = weights - self._settings.power * self._likely
+
+    def move(self) -> None:
+        """Change the guesses as often as the settings say; a hand in riichi is replaced as a whole."""
+        if not self._settings.moves:
+            return
+        count = len(self.hands)
+        points = (np.arange(count) + self._rng.random()) / count
+        self._keep(np.minimum(np.searchsorted(np.cumsum(shares(self.logs)), points), count - 1))
+        for _ in range(self._settings.moves):
+            hands, orders = self._changed()
+            likely = self.likelihood.logs(hands, orders)
+            better = self._settings.power * (likely - self._likely)
+            kept = np.log(self._rng.random(count)) < better
+            self.hands[kept], self._orders[kept] = hands[kept], orders[kept]
+            self._likely[kept] = likely[kept]
+        # the guesses were drawn by their weights, so now they count alike
+        self._for_others = -self._settings.power * self._likely
+
+    def _keep(self, kept: NDArray[np.intp]) -> None:
+        self.hands, self._orders = self.hands[kept], self._orders[kept]
+        self._likely, self._for_others = self._likely[kept], self._for_others[kept]
+
+    def _changed(self) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+        """A change of each guess, as likely as the one back."""
+        rng, unseen = self._rng, self._unseen
+        if unseen.needs[self._opponent] != ANY_HAND:
+            start, end = unseen.ends[self._opponent : self._opponent + 2]
+            hands = uniform_tiles(unseen, len(self.hands), int(rng.integers(1 << 62)))[:, start:end]
+            return hands, self._past.orders(hands, rng)
+        hands, orders = self.hands.copy(), self._orders.copy()
+        reordered = rng.random(len(hands)) < _REORDERED
+        orders[reordered] = self._past.orders(hands[reordered], rng)
+        for row in np.flatnonzero(~reordered):
+            outside = np.setdiff1d(unseen.tiles, hands[row])
+            exchanged = min(rng.integers(1, _MOST_EXCHANGED + 1), hands.shape[1])
+            places = rng.choice(hands.shape[1], exchanged, replace=False)
+            for place, tile in zip(places, rng.choice(outside, exchanged, replace=False), strict=True):
+                orders[row, orders[row] == hands[row, place]] = tile
+                hands[row, place] = tile
+        return hands, orders
+
+
+def thinned(
+    logs: NDArray[np.float64], left: int, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Choose some of many weighted samples, so that the expected weight of each stays the same.
+
+    Args:
+        logs: ``[N]``, log weights.
+        left: number to choose, below N.
+        rng: source of the draws.
+
+    Returns:
+        ``[left]`` places, ascending, and their log weights: their own above a limit, which all others share.
+    """
+    weights = shares(logs)
+    falling = np.sort(weights)[::-1]
+    rest = np.append(np.cumsum(falling[::-1])[::-1][1:], 0.0)
+    # the first limit that leaves `left`: with n samples above it, the others share what is left of the number
+    above = np.arange(len(weights))
+    limits = np.append(1.0, rest)[:-1] / np.maximum(left - above, 1)
+    number = int(np.argmax((falling < limits) | (above >= left - 1)))
+    limit = limits[number]
+    chances = np.cumsum(np.minimum(1.0, weights / limit))
+    chances *= left / chances[-1]
+    places = np.searchsorted(chances, np.arange(left) + rng.random(), side="right")
+    chosen = np.unique(np.minimum(places, len(weights) - 1))
+    return chosen, np.log(np.maximum(weights[chosen], limit))
+
+
+def combined(
+    faces: Sequence[NDArray[np.int8]],
+    logs: Sequence[NDArray[np.float64]],
+    copies: NDArray[np.int8],
+    starts: NDArray[np.int8],
+    seed: int,
+) -> NDArray[np.int8]:
+    """Combine guesses at three hands.
+
+    Args:
+        faces: for each opponent ``[N, 37]``, the guesses: copies of each face.
+        logs: for each ``[N]``, their log weights.
+        copies: ``[37]``, copies of each face there are.
+        starts: ``[n, 3, 37]``, hands that fit together, to start from.
+        seed: determines the choices.
+
+    Returns:
+        ``[n, 3, 37]``: hands that fit together.
+    """
+    hands = starts.copy()
+    ends = np.cumsum([0, *map(len, logs)])
+    every, weights = np.concatenate(faces), np.concatenate(logs)
+    for number in range(len(starts)):
+        state = np.array([drawn_bits(seed, number)], np.uint64)
+        _combine(every, weights, ends, copies, _WAYS, state, hands[number])
+    return hands
+
+
+_WAYS: Final = np.array(
+    [
+        [
+            sum(np.log(left - taken) for taken in range(wanted)) if wanted <= left else -np.inf
+            for wanted in range(5)
+        ]
+        for left in range(5)
+    ]
+)
+"""``[5, 5]``: log of the number of ways to lay so many tiles onto so many copies, in order."""
+
+
+@kernel
+def _combine(faces: Any, logs: Any, ends: Any, copies: Any, ways: Any, state: Any, hands: Any) -> None:
+    """Choose each hand anew several times, given the other two; one that nothing fits stays."""
+    for _ in range(_GIBBS_ROUNDS):
+        for hand in range(3):
+            others = hands[(hand + 1) % 3] + hands[(hand + 2) % 3]
+            weights = logs[ends[hand] : ends[hand + 1]].copy()
+            for guess in range(len(weights)):
+                for face in range(FACES):
+                    if others[face] > 0:
+                        left = copies[face] - faces[ends[hand] + guess, face]
+                        weights[guess] += ways[left, others[face]]
+            if np.max(weights) > -np.inf:
+                hands[hand] = faces[ends[hand] + _pick(weights, state)]
+
+
+@kernel
+def _pick(logs: Any, state: Any) -> int:
+    """A place drawn in proportion to the exponentials."""
+    top = np.max(logs)
+    total = 0.0
+    for log in logs:
+        total += np.exp(log - top)
+    share = total * float(next_bits(state) >> np.uint64(11)) * 2.0**-53
+    for place in range(len(logs)):
+        share -= np.exp(logs[place] - top)
+        if share < 0.0:
+            return place
+    return int(np.argmax(logs))
+
+
+@warms_up
+def _warm_up() -> None:
+    faces = np.zeros((1, FACES), np.int8)
+    combined([faces] * 3, [np.zeros(1)] * 3, faces[0], np.zeros((1, 3, FACES), np.int8), 0)

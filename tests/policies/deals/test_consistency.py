@@ -1,0 +1,129 @@
+"""Every deal fits what a player has seen, the real deal is among the possible ones, and tables take it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain, islice
+
+import numpy as np
+import pytest
+
+from game.errors import StateMismatchError
+from game.restore import seen_by
+from game.rules import legal_actions
+from game.state import apply, new_round
+from game.table import masked
+from policies.deals import (
+    DealSampler,
+    DealsOfHands,
+    UniformDeals,
+    UniformHands,
+    WeightedDeals,
+    WeightSettings,
+)
+from policies.hands.sampler import SampledHands
+from tests.policies.deals.positions import (
+    Position,
+    assert_fits,
+    real,
+    self_play,
+    simulated,
+    truth_is_possible,
+)
+from tests.policies.fakes import Undecided
+from tests.scene import same
+
+SMALL = WeightSettings(candidates=16, kept=4, moves=1)
+
+
+def samplers() -> dict[str, DealSampler]:
+    return {
+        "uniform": UniformDeals(),
+        "of hands": DealsOfHands(UniformHands()),
+        "weighted": WeightedDeals(Undecided(), SMALL),
+        "weighted hands": WeightedDeals(
+            Undecided(), WeightSettings(candidates=8, kept=4), DealsOfHands(UniformHands())
+        ),
+    }
+
+
+def check(positions: Iterable[Position], names: tuple[str, ...]) -> int:
+    """Check samplers in turn at many positions; the number with a riichi."""
+    some = samplers()
+    in_riichi = 0
+    for number, position in enumerate(positions):
+        assert truth_is_possible(position)
+        deals = some[names[number % len(names)]].deals(position.view, 3, number)
+        assert_fits(deals)
+        table = deals.table(0)
+        player = position.view.player
+        assert table.legal(player) == legal_actions(position.view.record, player)
+        in_riichi += bool(deals.unseen.needs.any())
+    return in_riichi
+
+
+def test_no_deal_contradicts_what_a_player_has_seen() -> None:
+    assert check(chain(self_play(2, 0.08), simulated(range(8), 0.04)), tuple(samplers())) > 20
+
+
+def test_no_deal_contradicts_what_a_player_has_seen_in_real_games() -> None:
+    assert check(islice(real("houou-02", 3, 0.2), 250), ("uniform", "of hands")) > 20
+
+
+@pytest.mark.slow
+def test_no_deal_contradicts_what_a_player_has_seen_in_ten_thousand_real_positions() -> None:
+    positions = chain(real("houou-02", 400, 0.25), real("other-00", 200, 0.25))
+    assert check(islice(positions, 10_000), tuple(samplers())) > 1_000
+
+
+def test_a_view_of_open_hands_is_what_the_player_would_have_folded() -> None:
+    for position in simulated(range(3), 0.3):
+        folded = new_round()
+        for event in position.events:
+            apply(folded, masked(event, position.view.player))
+        assert same(folded, position.view.record)
+        assert same(seen_by(folded, position.view.player), folded)
+
+
+@pytest.mark.parametrize("name", list(samplers()))
+def test_the_seed_determines_the_deals(name: str) -> None:
+    position = list(simulated(range(4, 5), 0.3))[-1]
+    first, again, other = (samplers()[name].deals(position.view, 5, seed) for seed in (1, 1, 2))
+    assert np.array_equal(first.tiles, again.tiles)
+    assert not np.array_equal(first.tiles, other.tiles)
+    assert not np.array_equal(first.tiles[0], first.tiles[1])
+
+
+def test_a_uniform_deal_does_not_depend_on_how_many_are_asked_for() -> None:
+    position = next(simulated(range(5, 6), 0.3))
+    few, many = (UniformDeals().deals(position.view, count, 7).tiles for count in (3, 9))
+    assert np.array_equal(few, many[:3])
+
+
+class Stubborn:
+    """A sampler of hands that ignores what was seen."""
+
+    def sample(self, records: np.ndarray, players: np.ndarray, count: int, seed: int) -> SampledHands:
+        counts = np.zeros((1, count, 3, 34), np.int8)
+        counts[..., :13] = 1
+        return SampledHands(counts, np.zeros((1, count, 3, 3), np.bool_))
+
+
+def test_hands_that_do_not_fit_are_refused() -> None:
+    position = next(simulated(range(6, 7), 0.3))
+    with pytest.raises(StateMismatchError, match="do not fit what the player has seen"):
+        DealsOfHands(Stubborn()).deals(position.view, 2, 0)
+
+
+def test_sampled_hands_survive_the_way_through_deals() -> None:
+    for position in simulated(range(7, 9), 0.1):
+        deals = UniformDeals().deals(position.view, 4, 3)
+        hands = deals.sampled_hands()
+
+        class Same:
+            def sample(self, *_: object, hands: SampledHands = hands) -> SampledHands:
+                return hands
+
+        again = DealsOfHands(Same()).deals(position.view, 4, 5).sampled_hands()
+        assert np.array_equal(again.counts, hands.counts)
+        assert np.array_equal(again.reds, hands.reds)
