@@ -79,8 +79,8 @@ PlayPrecision = Annotated[
     str,
     typer.Option(
         "--precision",
-        help="Numeric precision of the networks: auto, bf16 or fp32; auto is bf16 where it is fast, or what "
-        "a run in --out began with.",
+        help="Numeric precision of the networks: auto, int8, bf16 or fp32; auto is the fastest on this "
+        "machine, or what a run in --out began with.",
         metavar="NAME",
     ),
 ]

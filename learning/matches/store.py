@@ -108,7 +108,7 @@ def compute_for(folder: Path | None, device: str, precision: str) -> Compute:
     Args:
         folder: folder of the results, None for none.
         device: ``auto``, ``cpu`` or ``cuda``.
-        precision: ``auto``, ``bf16`` or ``fp32``.
+        precision: a name in `policies.compute.PRECISIONS`.
 
     Raises:
         ConfigError: there is no such device or precision.

@@ -10,7 +10,7 @@ import msgspec
 
 from game.errors import ConfigError
 from game.settlement import GameLength
-from policies.compute import Compute, Precision
+from policies.compute import Compute, FloatPrecision
 
 RewardKind: TypeAlias = Literal["points", "global"]
 """What a round is worth: the points won in it, or the change of the expected final reward."""
@@ -109,7 +109,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     critic_rate: float = 1e-3
     past: int = 20
     seed: int = 0
-    precision: Precision = "fp32"
+    precision: FloatPrecision = "fp32"
     compute: Compute = Compute()
     evaluate_every: int = 5_000
     evaluation_games: int = 400
