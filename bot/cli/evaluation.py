@@ -9,6 +9,7 @@ import typer
 
 from bot.cli.options import (
     AsJson,
+    MeasuredPrecision,
     NetworkPolicyName,
     Workers,
     reported,
@@ -56,6 +57,7 @@ def evaluate_accuracy(
             help="Decisions per model to sample for the rule-based player.", metavar="NUMBER", min=1
         ),
     ] = 20_000,
+    precision: MeasuredPrecision = "fp32",
     seed: Annotated[int, seed_of("the samples and the intervals")] = 0,
     as_json: AsJson = False,
 ) -> int:
@@ -66,6 +68,7 @@ def evaluate_accuracy(
     """
     from bot.logs.setup import set_up_logs
     from learning.accuracy import evaluate, make_settings, print_report
+    from learning.matches.store import compute_for
 
     set_up_logs()
     settings = make_settings(
@@ -76,6 +79,7 @@ def evaluate_accuracy(
         games=games,
         averaging=permutations,
         heuristic=heuristic_decisions if heuristic else 0,
+        compute=compute_for(None, "auto", precision),
         seed=seed,
     )
     return print_report(evaluate(data, settings, quiet=as_json), as_json=as_json)

@@ -75,6 +75,14 @@ NetworkDevice = Annotated[
     str,
     typer.Option("--device", help="Device for the networks: auto, cpu or cuda.", metavar="DEVICE"),
 ]
+MeasuredPrecision = Annotated[
+    str,
+    typer.Option(
+        "--precision",
+        help="Numeric precision of the networks: auto, int8, bf16 or fp32; auto is the fastest here.",
+        metavar="NAME",
+    ),
+]
 PlayPrecision = Annotated[
     str,
     typer.Option(
