@@ -11,6 +11,7 @@ from bot.cli.options import (
     AsJson,
     MeasuredPrecision,
     NetworkPolicyName,
+    Replays,
     Workers,
     reported,
     seed_of,
@@ -169,6 +170,7 @@ def evaluate_gradient(
     taught: Annotated[
         int, typer.Option(help="Further games for the critics to learn from first.", metavar="NUMBER", min=0)
     ] = 512,
+    replays: Replays = 1,
     seed: Annotated[int, seed_of("walls and draws")] = 0,
     workers: Workers = None,
     as_json: AsJson = False,
@@ -188,6 +190,7 @@ def evaluate_gradient(
         games=games,
         groups=groups,
         taught=taught,
+        replays=replays,
         seed=seed,
         workers=workers,
         quiet=as_json,

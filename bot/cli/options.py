@@ -75,6 +75,14 @@ NetworkDevice = Annotated[
     str,
     typer.Option("--device", help="Device for the networks: auto, cpu or cuda.", metavar="DEVICE"),
 ]
+Replays = Annotated[
+    int,
+    typer.Option(
+        help="Games over the same walls; what the others won with a hand is subtracted from its reward.",
+        metavar="NUMBER",
+        min=1,
+    ),
+]
 MeasuredPrecision = Annotated[
     str,
     typer.Option(
