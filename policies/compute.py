@@ -11,10 +11,13 @@ import msgspec
 
 DeviceName: TypeAlias = Literal["auto", "cpu", "cuda"]
 """``auto`` takes the GPU if there is one."""
-Precision: TypeAlias = Literal["bf16", "fp32"]
-"""Type of the operands of products."""
-PrecisionName: TypeAlias = Literal["auto", "bf16", "fp32"]
-"""``auto`` takes bf16 where the machine computes faster in it."""
+FloatPrecision: TypeAlias = Literal["bf16", "fp32"]
+"""Type of the operands of products, wherever networks can be trained."""
+Precision: TypeAlias = Literal["int8", "bf16", "fp32"]
+"""Type of the operands of products; bytes on a CPU only."""
+PrecisionName: TypeAlias = Literal["auto", "int8", "bf16", "fp32"]
+"""``auto`` takes what is fastest on this machine."""
+TRAINING_PRECISIONS: Final[tuple[str, ...]] = ("auto", *get_args(FloatPrecision))
 DEVICES: Final[tuple[DeviceName, ...]] = get_args(DeviceName)
 PRECISIONS: Final[tuple[PrecisionName, ...]] = get_args(PrecisionName)
 

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from game.errors import ModelError
-from policies.compute import IN_PLAY, Compute, DeviceName, Precision, PrecisionName
+from policies.compute import IN_PLAY, Compute, DeviceName, FloatPrecision, Precision, PrecisionName
 from policies.networks import Network, as_input
 
-_MANY: Final[dict[Precision, int]] = {"fp32": 32, "bf16": 64}
+_MANY: Final[dict[Precision, int]] = {"fp32": 32, "bf16": 64, "int8": 64}
 """Rows on a CPU for many positions at a time; more are hardly faster (`docs/measurements.md`)."""
 _ON_GPU: Final = 2048
 
@@ -44,18 +44,32 @@ def choose_compute(
         many: whether many positions are evaluated at a time; if not, in fp32, and on a CPU few rows.
 
     Raises:
-        ModelError: there is no GPU that torch can use.
+        ModelError: there is no GPU that torch can use, or int8 is not possible there.
     """
     place: Literal["cpu", "cuda"] = "cuda" if choose_device(device).type == "cuda" else "cpu"
     if place == "cpu" and not many:
         return IN_PLAY
-    usual = fast_precision() if many else "fp32"
-    chosen = usual if precision == "auto" else precision
+    if precision != "auto":
+        chosen = precision
+    elif not many:
+        chosen = "fp32"
+    else:
+        chosen = "int8" if place == "cpu" and multiplies_bytes() else fast_precision()
+    if chosen == "int8" and place == "cuda":
+        raise ModelError("int8 is for processors; use the precision bf16 or fp32 on a GPU")
+    if chosen == "int8" and not multiplies_bytes():
+        raise ModelError("this processor has no instructions for int8; use the precision fp32")
     return Compute(place, chosen, _ON_GPU if place == "cuda" else _MANY[chosen])
 
 
-def fast_precision() -> Precision:
-    """bf16 where the machine computes faster in it: GPUs, and processors with AMX.
+def multiplies_bytes() -> bool:
+    """Whether this processor has instructions for products of bytes, which are exact."""
+    capabilities = torch.cpu.get_capabilities()
+    return any(capabilities.get(each) for each in ("amx_int8", "avx512_vnni", "avx_vnni"))
+
+
+def fast_precision() -> FloatPrecision:
+    """bf16 where the machine trains faster in it: GPUs, and processors with AMX.
 
     With AVX-512 alone, products in bf16 take twice the time of fp32 (`docs/measurements.md`).
     """

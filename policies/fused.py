@@ -12,15 +12,15 @@ In bf16 only the operands of the products are rounded; sums between blocks stay 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from torch import Tensor, nn
 
 from policies import fused_kernels as kernels
-from policies.compute import Precision
+from policies.compute import FloatPrecision
 from policies.features.table import KINDS, ONE
 from policies.networks import HOSEI_TOWERS, Network, SuitsArchitecture, tower_of
 from policies.towers.pooled import HONOURS, RANKS, SUITED, SUITS, PooledBlock, PooledContext
@@ -36,9 +36,9 @@ from policies.towers.suits import (
     SuitsYesNoHead,
 )
 
-_Floats: TypeAlias = NDArray[np.float32]
+Floats: TypeAlias = NDArray[np.float32]
 
-_DTYPES: Final[dict[Precision, torch.dtype]] = {"fp32": torch.float32, "bf16": torch.bfloat16}
+_DTYPES: Final[dict[FloatPrecision, torch.dtype]] = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
 def can_fuse(network: Network) -> bool:
@@ -55,7 +55,9 @@ class FusedNetwork:
         precision: of the operands of its products.
     """
 
-    def __init__(self, network: Network, blank: Sequence[int] = (), precision: Precision = "fp32") -> None:
+    def __init__(
+        self, network: Network, blank: Sequence[int] = (), precision: FloatPrecision = "fp32"
+    ) -> None:
         self.architecture = network.architecture
         self._apart = isinstance(network.architecture, SuitsArchitecture)
         self._length = RANKS if self._apart else KINDS
@@ -67,16 +69,19 @@ class FusedNetwork:
             squeeze = _squeeze(network, blank)
             self._squeeze = squeeze.to(dtype) if squeeze is not None else None
             stem = _stem(network, blank, squeezed=squeeze is not None)
-            self._stem = _PairedLayer(
+            self._stem = PairedLayer(
                 # [3 * planes, width] becomes [planes, 3 * width]: shifted after the product, not before
-                _Layer(
+                Layer(
                     stem.columns.weight.view(TAPS, -1, width).transpose(0, 1).flatten(1),
                     stem.columns.bias,
                 ),
                 stem.honours,
             ).to(dtype)
             self._blocks = [_block(block).to(dtype) for block in network.tower]
-            self._head = [layer.to(dtype) for layer in _head(network.head)]
+            if isinstance(network.head, DiscardHead | SuitsDiscardHead):
+                self._score = _discard_head(network.head)
+            else:
+                self._head = [layer.to(dtype) for layer in _head(network.head)]
 
     def __call__(self, planes: Tensor) -> Tensor:
         """Score the answers.
@@ -92,7 +97,7 @@ class FusedNetwork:
             self._tower_of(x)
             return self._discards(x) if self.architecture.outputs == KINDS else self._answers(x)
 
-    def _stem_of(self, planes: Tensor) -> _Floats:
+    def _stem_of(self, planes: Tensor) -> Floats:
         """``[B, 34, width]`` after the first convolution."""
         batch, channels = planes.shape[:2]
         width = self.architecture.width
@@ -114,20 +119,14 @@ class FusedNetwork:
         )
         return x
 
-    def _tower_of(self, x: _Floats) -> None:
+    def _tower_of(self, x: Floats) -> None:
         """Let all blocks change ``[B, 34, width]``."""
         batch, _, width = x.shape
         windows, honours = self._pair(batch, TAPS * width)[0], self._pair(batch, width)[1]
         sums, honour_sums = self._pair(batch, width)
-        suits, whole = _empty(batch * SUITS, width), _empty(batch, 2 * width)
-        own_added, whole_added = _empty(0, width), _empty(0, 2 * width)
         for block in self._blocks:
+            added = self._context_of(block.context, x)
             kernels.spread(x, self._length, windows, honours)
-            if block.context is not None:
-                own_added, whole_added = np.empty_like(suits), np.empty_like(whole)
-                kernels.pool(x, suits, whole.reshape(batch, 2, width))
-                block.context.own.multiply(suits, own_added)
-                block.context.whole.multiply(whole, whole_added)
             first, second = block.first, block.second
             first.columns.multiply(windows, sums)
             first.honours.multiply(honours, honour_sums)
@@ -136,8 +135,7 @@ class FusedNetwork:
                 honour_sums,
                 first.columns.added,
                 first.honours.added,
-                own_added,
-                whole_added.reshape(-1, 2, width),
+                added,
                 self._length,
                 windows,
                 honours,
@@ -146,12 +144,23 @@ class FusedNetwork:
             second.honours.multiply(honours, honour_sums)
             kernels.add(sums, honour_sums, second.columns.added, second.honours.added, x)
 
-    def _discards(self, x: _Floats) -> Tensor:
-        (score,) = self._head
-        each = score(torch.from_numpy(x).view(-1, x.shape[2])).view(len(x), KINDS, -1)
-        return torch.cat([each[:, :SUITED, 0], each[:, SUITED:, -1]], 1)
+    def _context_of(self, context: FusedContext | None, x: Floats) -> Floats:
+        """``[B, 4, width]``: what pooled context adds to the columns of each suit, and of the honours."""
+        batch, _, width = x.shape
+        added = np.zeros((batch, SUITS + 1, width), np.float32)
+        if context is not None:
+            suits, whole = _empty(batch * SUITS, width), _empty(batch, 2 * width)
+            kernels.pool(x, suits, whole.reshape(batch, 2, width))
+            of_suits = context.own.product(suits).reshape(batch, SUITS, width)
+            kernels.join(of_suits, context.whole.product(whole).reshape(batch, 2, width), added)
+        return added
 
-    def _answers(self, x: _Floats) -> Tensor:
+    def _discards(self, x: Floats) -> Tensor:
+        scores = _empty(len(x), KINDS)
+        kernels.scores(x, *self._score, scores)
+        return torch.from_numpy(scores)
+
+    def _answers(self, x: Floats) -> Tensor:
         narrow, *dense, answer = self._head
         each = narrow(torch.from_numpy(x).view(-1, x.shape[2])).relu_().view(len(x), KINDS, -1)
         if self._apart:
@@ -162,29 +171,32 @@ class FusedNetwork:
             hidden = dense[0](each.flatten(1))
         return answer(hidden.relu_())
 
-    def _pair(self, batch: int, channels: int) -> tuple[_Floats, _Floats]:
+    def _pair(
+        self, batch: int, channels: int, dtype: DTypeLike = np.float32
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Rows for the columns on strips, and for the honours that stand alone."""
-        return _empty(batch * self._stripped, channels), _empty(batch * (KINDS - self._stripped), channels)
+        rows = batch * self._stripped, batch * (KINDS - self._stripped)
+        return np.empty((rows[0], channels), dtype), np.empty((rows[1], channels), dtype)
 
 
-class _Layer(NamedTuple):
+class Layer(NamedTuple):
     """``weight [inputs, outputs]`` and ``bias [outputs]``."""
 
     weight: Tensor
     bias: Tensor
 
-    def to(self, dtype: torch.dtype) -> _Layer:
+    def to(self, dtype: torch.dtype) -> Layer:
         """The layer with its weight in a type and its bias in float32."""
         weight = self.weight.detach().to(dtype).contiguous()
-        return _Layer(weight, self.bias.detach().float().contiguous())
+        return Layer(weight, self.bias.detach().float().contiguous())
 
     @property
-    def added(self) -> _Floats:
+    def added(self) -> Floats:
         """The bias."""
-        values: _Floats = self.bias.numpy()
+        values: Floats = self.bias.numpy()
         return values
 
-    def multiply(self, rows: _Floats, out: _Floats) -> None:
+    def multiply(self, rows: Floats, out: Floats) -> None:
         """The product with the weight, without bias."""
         source, target = torch.from_numpy(rows), torch.from_numpy(out)
         if self.weight.dtype == torch.float32:
@@ -192,7 +204,7 @@ class _Layer(NamedTuple):
         else:
             target.copy_(source.to(self.weight.dtype) @ self.weight)
 
-    def product(self, rows: _Floats) -> _Floats:
+    def product(self, rows: Floats) -> Floats:
         """The same in a new array."""
         out = _empty(len(rows), self.weight.shape[1])
         self.multiply(rows, out)
@@ -203,46 +215,41 @@ class _Layer(NamedTuple):
         return (rows.to(self.weight.dtype) @ self.weight).float().add_(self.bias)
 
 
-class _PairedLayer(NamedTuple):
+class PairedLayer(NamedTuple):
     """A layer of the columns on strips, and one of the honours that stand alone."""
 
-    columns: _Layer
-    honours: _Layer
+    columns: Layer
+    honours: Layer
 
-    def to(self, dtype: torch.dtype) -> _PairedLayer:
+    def to(self, dtype: torch.dtype) -> PairedLayer:
         """Both in a type."""
-        return _PairedLayer(self.columns.to(dtype), self.honours.to(dtype))
+        return PairedLayer(self.columns.to(dtype), self.honours.to(dtype))
 
 
-class _FusedContext(NamedTuple):
+class FusedContext(NamedTuple):
     """Pooled context: what a suit's mean adds to it, and what the means of the hand add to every column."""
 
-    own: _Layer
-    whole: _Layer
-
-    def to(self, dtype: torch.dtype) -> _FusedContext:
-        """Both in a type."""
-        return _FusedContext(self.own.to(dtype), self.whole.to(dtype))
+    own: Layer
+    whole: Layer
 
 
-class _FusedBlock(NamedTuple):
+class FusedBlock(NamedTuple):
     """A residual block."""
 
-    first: _PairedLayer
-    second: _PairedLayer
-    context: _FusedContext | None
+    first: PairedLayer
+    second: PairedLayer
+    context: FusedContext | None
 
-    def to(self, dtype: torch.dtype) -> _FusedBlock:
-        """All in a type."""
-        context = self.context.to(dtype) if self.context is not None else None
-        return _FusedBlock(self.first.to(dtype), self.second.to(dtype), context)
+    def to(self, dtype: torch.dtype) -> FusedBlock:
+        """Its products in a type; pooled context stays float32."""
+        return FusedBlock(self.first.to(dtype), self.second.to(dtype), self.context)
 
 
-def _empty(*shape: int) -> _Floats:
+def _empty(*shape: int) -> Floats:
     return np.empty(shape, np.float32)
 
 
-def _stem(network: Network, blank: Sequence[int], *, squeezed: bool) -> _PairedLayer:
+def _stem(network: Network, blank: Sequence[int], *, squeezed: bool) -> PairedLayer:
     """The first layer, over planes in which 255 stands for 1 or over what they were squeezed to."""
     convolution = network.stem.convolution if isinstance(network.stem, SuitsStem) else network.stem
     folded, planes = _folded(convolution, network.stem_norm), network.architecture.planes
@@ -252,44 +259,44 @@ def _stem(network: Network, blank: Sequence[int], *, squeezed: bool) -> _PairedL
     for layer in folded:
         weight = (layer.weight / ONE).view(-1, planes, layer.weight.shape[1])
         weight[:, list(blank)] = 0.0
-        layers.append(_Layer(weight.flatten(0, 1), layer.bias))
-    return _PairedLayer(*layers)
+        layers.append(Layer(weight.flatten(0, 1), layer.bias))
+    return PairedLayer(*layers)
 
 
-def _squeeze(network: Network, blank: Sequence[int]) -> _Layer | None:
+def _squeeze(network: Network, blank: Sequence[int]) -> Layer | None:
     """The reduction of planes before the first layer, if there is one."""
     if not isinstance(network.stem, SuitsStem) or network.stem.squeeze is None:
         return None
     weight = network.stem.squeeze.weight.flatten(1).t() / ONE
     weight[list(blank)] = 0.0
-    return _Layer(weight, torch.zeros(weight.shape[1]))
+    return Layer(weight, torch.zeros(weight.shape[1]))
 
 
-def _block(block: nn.Module) -> _FusedBlock:
+def _block(block: nn.Module) -> FusedBlock:
     assert isinstance(block, ResidualBlock | SuitsBlock)
     first = _folded(block.first, block.first_norm)
     context = None
     if isinstance(block, PooledBlock | SuitsBlock):
         context = _context(block.context, *_scales(block.first_norm))
-    return _FusedBlock(first, _folded(block.second, block.second_norm), context)
+    return FusedBlock(first, _folded(block.second, block.second_norm), context)
 
 
-def _folded(convolution: nn.Module, norm: nn.Module) -> _PairedLayer:
+def _folded(convolution: nn.Module, norm: nn.Module) -> PairedLayer:
     """A convolution and the normalisation after it as one layer over windows, or one for each part."""
     if isinstance(convolution, SuitsConvolution):
         assert isinstance(norm, SuitsNorm | SuitsScale)
-        return _PairedLayer(
+        return PairedLayer(
             _folded_one(convolution.suits.weight.squeeze(2), norm.suits),
             _folded_one(convolution.honours.weight.squeeze(2), norm.honours),
         )
     assert isinstance(convolution, nn.Conv1d)
     assert isinstance(norm, nn.BatchNorm1d)
     lone = torch.zeros(convolution.in_channels, convolution.out_channels)
-    none = _Layer(lone, torch.zeros(norm.num_features))
-    return _PairedLayer(_folded_one(convolution.weight, norm), none)
+    none = Layer(lone, torch.zeros(norm.num_features))
+    return PairedLayer(_folded_one(convolution.weight, norm), none)
 
 
-def _folded_one(weight: Tensor, norm: nn.BatchNorm1d | nn.BatchNorm2d | ChannelScale) -> _Layer:
+def _folded_one(weight: Tensor, norm: nn.BatchNorm1d | nn.BatchNorm2d | ChannelScale) -> Layer:
     """``weight [outputs, inputs, taps]`` and the normalisation or scale after it."""
     scale = _scale(norm)
     scaled = (weight * scale[:, None, None]).permute(2, 1, 0).reshape(-1, len(weight))
@@ -297,7 +304,7 @@ def _folded_one(weight: Tensor, norm: nn.BatchNorm1d | nn.BatchNorm2d | ChannelS
     if isinstance(norm, nn.BatchNorm1d | nn.BatchNorm2d):
         assert norm.running_mean is not None
         bias = bias - norm.running_mean * scale
-    return _Layer(scaled, bias)
+    return Layer(scaled, bias)
 
 
 def _scales(norm: nn.Module) -> tuple[Tensor, Tensor]:
@@ -315,23 +322,27 @@ def _scale(norm: nn.BatchNorm1d | nn.BatchNorm2d | ChannelScale) -> Tensor:
     return norm.weight * torch.rsqrt(norm.running_var + norm.eps)
 
 
-def _context(context: PooledContext, suits: Tensor, honours: Tensor) -> _FusedContext:
+def _context(context: PooledContext, suits: Tensor, honours: Tensor) -> FusedContext:
     """Pooled context, scaled as by the normalisation after it."""
     own = context.own_suit.weight * suits[:, None]
     whole = torch.cat([context.suits.weight * suits[:, None], context.honours.weight * honours[:, None]])
     none = torch.zeros(len(whole))
-    return _FusedContext(_Layer(own.t(), none[: len(own)]), _Layer(whole.t(), none))
+    own, whole = own.detach().t().contiguous(), whole.detach().t().contiguous()
+    return FusedContext(Layer(own, none[: len(own)]), Layer(whole, none))
 
 
-def _head(head: nn.Module) -> list[_Layer]:
+def _discard_head(head: DiscardHead | SuitsDiscardHead) -> tuple[Floats, Floats]:
+    """``weight [2, width]`` and ``bias [2]``, of the suits' columns and of the honours'."""
+    parts = (head.score, head.score) if isinstance(head, DiscardHead) else (head.suits, head.honours)
+    both = _over_channels(*parts)
+    return both.weight.t().contiguous().numpy(), both.bias.numpy()
+
+
+def _head(head: nn.Module) -> list[Layer]:
     """The layers of a head: the first over the channels of each kind, the others over all kinds.
 
     Networks store kinds together for each channel; here channels are together for each kind.
     """
-    if isinstance(head, DiscardHead):
-        return [_over_channels(head.score)]
-    if isinstance(head, SuitsDiscardHead):
-        return [_over_channels(head.suits, head.honours)]
     answer: nn.Linear
     if isinstance(head, YesNoHead):
         answer = head.answer
@@ -341,20 +352,20 @@ def _head(head: nn.Module) -> list[_Layer]:
     return [narrow, _by_kind(head.suits, RANKS), _by_kind(head.honours, HONOURS), _dense(head.answer)]
 
 
-def _over_channels(*convolutions: nn.Conv1d | nn.Conv2d) -> _Layer:
+def _over_channels(*convolutions: nn.Conv1d | nn.Conv2d) -> Layer:
     """Convolutions of single columns beside each other."""
     weights, biases = [], []
     for convolution in convolutions:
         assert convolution.bias is not None
         weights.append(convolution.weight.flatten(1).t())
         biases.append(convolution.bias)
-    return _Layer(torch.cat(weights, 1), torch.cat(biases))
+    return Layer(torch.cat(weights, 1), torch.cat(biases))
 
 
-def _by_kind(dense: nn.Linear, kinds: int) -> _Layer:
+def _by_kind(dense: nn.Linear, kinds: int) -> Layer:
     weight = dense.weight.view(len(dense.weight), -1, kinds).transpose(1, 2).flatten(1).t()
-    return _Layer(weight, dense.bias if dense.bias is not None else torch.zeros(len(dense.weight)))
+    return Layer(weight, dense.bias if dense.bias is not None else torch.zeros(len(dense.weight)))
 
 
-def _dense(layer: nn.Linear) -> _Layer:
-    return _Layer(layer.weight.t(), layer.bias)
+def _dense(layer: nn.Linear) -> Layer:
+    return Layer(layer.weight.t(), layer.bias)

@@ -12,13 +12,16 @@ negative. Views of rows are avoided too, because each costs more than the copy o
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from game.jit import kernel, warms_up
 from policies.features.table import KINDS
 from policies.towers.pooled import HONOURS, RANKS, SUITED, SUITS
+
+_LANES: Final = 16
+"""Sums side by side: numba does not reorder a sum of floats, so it would not vectorise one."""
 
 
 @kernel
@@ -29,8 +32,8 @@ def columns_of_planes(planes: Any, by_suit: Any, out: Any, honours: Any) -> None
         planes: ``[B, C, 34]`` uint8.
         by_suit: first planes of the groups with a plane a suit, which each suit sees as its own, the larger
             and the smaller of the others, and honours in descending order.
-        out: ``[B * strips * length, C]``, filled.
-        honours: ``[B * 7, C]`` or empty, filled.
+        out: ``[B * strips * length, C]``, float32 or uint8, filled.
+        honours: ``[B * 7, C]`` or empty, the same, filled.
     """
     batch, channels = planes.shape[0], planes.shape[1]
     alone = len(honours) > 0
@@ -49,14 +52,14 @@ def columns_of_planes(planes: Any, by_suit: Any, out: Any, honours: Any) -> None
         for first in by_suit:
             for column in range(SUITED):
                 row, suit = out[b * stripped + column], column // RANKS
-                one = np.float32(planes[b, first + (suit + 1) % SUITS, column])
-                other = np.float32(planes[b, first + (suit + 2) % SUITS, column])
+                one = planes[b, first + (suit + 1) % SUITS, column]
+                other = planes[b, first + (suit + 2) % SUITS, column]
                 row[first] = planes[b, first + suit, column]
                 row[first + 1] = max(one, other)
                 row[first + 2] = min(one, other)
             for column in range(HONOURS):
                 row = honours[b * HONOURS + column]
-                row[first : first + SUITS] = -np.sort(-row[first : first + SUITS])
+                row[first : first + SUITS] = np.sort(row[first : first + SUITS])[::-1]
 
 
 @kernel
@@ -85,11 +88,11 @@ def begin(taps: Any, honours: Any, bias: Any, honour_bias: Any, length: int, x: 
                 for k in range(width):
                     x[b, column, k] += taps[row + 1, 2, k]
             for k in range(width):
-                x[b, column, k] = _relu(x[b, column, k])
+                x[b, column, k] = relu(x[b, column, k])
         for column in range(stripped, KINDS):
             row = b * HONOURS + column - stripped
             for k in range(width):
-                x[b, column, k] = _relu(honours[row, k] + honour_bias[k])
+                x[b, column, k] = relu(honours[row, k] + honour_bias[k])
 
 
 @kernel
@@ -106,7 +109,7 @@ def spread(x: Any, length: int, windows: Any, honours: Any) -> None:
     stripped = len(windows) // batch
     values = x.reshape(-1)
     for b in range(batch):
-        _open_windows(values, b * KINDS, windows, b * stripped, stripped, length, width)
+        open_windows(values, b * KINDS, windows, b * stripped, stripped, length, np.float32(0.0))
         for column in range(stripped, KINDS):
             for k in range(width):
                 honours[b * HONOURS + column - stripped, k] = x[b, column, k]
@@ -139,13 +142,30 @@ def pool(x: Any, suits: Any, whole: Any) -> None:
 
 
 @kernel
+def join(of_suits: Any, of_all: Any, context: Any) -> None:
+    """The parts of pooled context together.
+
+    Args:
+        of_suits: ``[B, 3, W]``, what a suit's own mean adds.
+        of_all: ``[B, 2, W]``, what the means of all suits and of the honours add to the suits, and to
+            the honours.
+        context: ``[B, 4, W]``, filled: added to the columns of each suit, and to the honours.
+    """
+    for b in range(len(context)):
+        for suit in range(SUITS):
+            for k in range(context.shape[2]):
+                context[b, suit, k] = of_suits[b, suit, k] + of_all[b, 0, k]
+        for k in range(context.shape[2]):
+            context[b, SUITS, k] = of_all[b, 1, k]
+
+
+@kernel
 def activate(
     sums: Any,
     honours: Any,
     bias: Any,
     honour_bias: Any,
-    own: Any,
-    whole: Any,
+    context: Any,
     length: int,
     windows: Any,
     next_honours: Any,
@@ -157,8 +177,7 @@ def activate(
         honours: ``[B * 7, W]`` or empty.
         bias: ``[W]``.
         honour_bias: ``[W]``.
-        own: ``[B * 3, W]``, added to the columns of each suit; empty without context.
-        whole: ``[B, 2, W]``, added to the columns of all suits, and of the honours; empty without context.
+        context: ``[B, 4, W]``, added to the columns of each suit, and of the honours.
         length: columns of a strip.
         windows: ``[B * strips * length, 3 * W]``, filled.
         next_honours: ``[B * 7, W]`` or empty, filled.
@@ -166,22 +185,14 @@ def activate(
     width = sums.shape[1]
     stripped = SUITED if len(honours) else KINDS
     for row in range(len(sums)):
-        b, column = row // stripped, row % stripped
-        if len(whole) == 0:
-            for k in range(width):
-                sums[row, k] = _relu(sums[row, k] + bias[k])
-        elif column < SUITED:
-            suit = b * SUITS + column // RANKS
-            for k in range(width):
-                sums[row, k] = _relu(sums[row, k] + bias[k] + own[suit, k] + whole[b, 0, k])
-        else:
-            for k in range(width):
-                sums[row, k] = _relu(sums[row, k] + bias[k] + whole[b, 1, k])
-    _open_windows(sums.reshape(-1), 0, windows, 0, len(sums), length, width)
+        b, group = row // stripped, (row % stripped) // RANKS
+        for k in range(width):
+            sums[row, k] = relu(sums[row, k] + bias[k] + context[b, group, k])
+    open_windows(sums.reshape(-1), 0, windows, 0, len(sums), length, np.float32(0.0))
     for row in range(len(honours)):
         b = row // HONOURS
         for k in range(width):
-            next_honours[row, k] = _relu(honours[row, k] + honour_bias[k] + whole[b, 1, k])
+            next_honours[row, k] = relu(honours[row, k] + honour_bias[k] + context[b, SUITS, k])
 
 
 @kernel
@@ -201,21 +212,50 @@ def add(sums: Any, honours: Any, bias: Any, honour_bias: Any, x: Any) -> None:
         for column in range(stripped):
             row = b * stripped + column
             for k in range(width):
-                x[b, column, k] = _relu(x[b, column, k] + sums[row, k] + bias[k])
+                x[b, column, k] = relu(x[b, column, k] + sums[row, k] + bias[k])
         for column in range(stripped, KINDS):
             row = b * HONOURS + column - stripped
             for k in range(width):
-                x[b, column, k] = _relu(x[b, column, k] + honours[row, k] + honour_bias[k])
+                x[b, column, k] = relu(x[b, column, k] + honours[row, k] + honour_bias[k])
+
+
+@kernel
+def scores(x: Any, weight: Any, bias: Any, out: Any) -> None:
+    """One score for each column.
+
+    Args:
+        x: ``[B, 34, W]``.
+        weight: ``[2, W]``: of columns on suits, and of honours.
+        bias: ``[2]``.
+        out: ``[B, 34]``, filled.
+    """
+    width = x.shape[2]
+    whole = width - width % _LANES
+    lanes = np.empty(_LANES, np.float32)
+    for b in range(len(x)):
+        for column in range(KINDS):
+            part = int(column >= SUITED)
+            lanes[:] = 0.0
+            for first in range(0, whole, _LANES):
+                for lane in range(_LANES):
+                    lanes[lane] += x[b, column, first + lane] * weight[part, first + lane]
+            total = bias[part]
+            for k in range(whole, width):
+                total += x[b, column, k] * weight[part, k]
+            for lane in range(_LANES):
+                total += lanes[lane]
+            out[b, column] = total
 
 
 @kernel(inline="always")
-def _relu(value: Any) -> Any:
+def relu(value: Any) -> Any:
+    """The value, or 0 if it is negative; NaN stays."""
     return np.float32(0.0) if value < np.float32(0.0) else value
 
 
 @kernel
-def _open_windows(
-    values: Any, first: int, windows: Any, first_window: int, count: int, length: int, width: int
+def open_windows(
+    values: Any, first: int, windows: Any, first_window: int, count: int, length: int, blank: Any
 ) -> None:
     """Copy columns with their neighbours, which lie beside them, into rows.
 
@@ -226,21 +266,22 @@ def _open_windows(
         first_window: the row of the first column.
         count: number of columns, whole strips.
         length: columns of a strip.
-        width: numbers of a column.
+        blank: what lies beyond the ends of a strip.
     """
-    three, none = np.uintp(3 * width), np.uintp(0)
+    three, none = np.uintp(windows.shape[1]), np.uintp(0)
+    width = three // np.uintp(3)
     for place in range(count):
         at, row = place % length, np.uintp(first_window + place)
         begin, end = none, three
         if at == 0:
-            begin = np.uintp(width)
+            begin = width
             for k in range(width):
-                windows[row, k] = np.float32(0.0)
+                windows[row, k] = blank
         if at == length - 1:
-            end = np.uintp(2 * width)
+            end = np.uintp(2) * width
             for k in range(end, three):
-                windows[row, k] = np.float32(0.0)
-        source = np.uintp((first + place) * width) - np.uintp(width)  # wraps around below 0, and back
+                windows[row, k] = blank
+        source = np.uintp(first + place) * width - width  # wraps around below 0, and back
         for k in range(begin, end):
             windows[row, k] = values[source + k]
 
@@ -256,5 +297,7 @@ def _warm_up() -> None:
     begin(floats(SUITED, 3, 1), honours, bias, bias, RANKS, x)
     spread(x, RANKS, windows, honours)
     pool(x, floats(SUITS, 1), floats(1, 2, 1))
-    activate(sums, honours, bias, bias, floats(SUITS, 1), floats(1, 2, 1), RANKS, windows, honours)
+    join(floats(1, SUITS, 1), floats(1, 2, 1), floats(1, SUITS + 1, 1))
+    scores(x, floats(2, 1), floats(2), floats(1, KINDS))
+    activate(sums, honours, bias, bias, floats(1, SUITS + 1, 1), RANKS, windows, honours)
     add(sums, honours, bias, bias, x)

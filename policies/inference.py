@@ -36,11 +36,12 @@ from policies.faults import is_device_fault
 from policies.features.encode import Planes, encode
 from policies.features.permute import KIND_MAPS, SUIT_PERMUTATIONS, permute_planes
 from policies.features.table import GUIDED, SETS, looks_deep
-from policies.fused import FusedNetwork, can_fuse
+from policies.fused import can_fuse
 from policies.guidance import HiddenPart, drop_hidden, hidden_part
 from policies.networks import DISCARDS, HOSEI_CHI, Network, SuitsArchitecture
 from policies.padding import Padding
 from policies.probabilities import Logits, of_discards, of_runs, of_yes
+from policies.quantized import fused
 from policies.slots import Question, Slot, Source
 
 log = structlog.get_logger(__name__)
@@ -95,7 +96,7 @@ class Model:
         self._alike = isinstance(network.architecture, SuitsArchitecture)
         self._network: Callable[[torch.Tensor], torch.Tensor]
         if compute.device == "cpu" and can_fuse(network):
-            self._network = FusedNetwork(network, blank, compute.precision)
+            self._network = fused(network, blank, compute.precision)
         else:
             self._network = DeviceNetwork(network, blank, compute)
         self._padding = None

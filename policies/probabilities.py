@@ -34,7 +34,7 @@ def chances(logits: Logits, legal: NDArray[np.bool_]) -> NDArray[np.float64]:
     return shares
 
 
-def share_out(chance34: NDArray[np.float64], options: Sequence[Action]) -> list[float]:
+def share_out(chance34: Sequence[float], options: Sequence[Action]) -> list[float]:
     """Give each discard its probability, from the network's probability for each kind.
 
     A kind stands for one tile: its first option that is not a red five, else its first. A red five is
@@ -45,16 +45,15 @@ def share_out(chance34: NDArray[np.float64], options: Sequence[Action]) -> list[
         chance34: ``[34]``, adding up to 1 over the kinds of the options.
         options: discards.
     """
+    tiles = [option.tile for option in options]
     place_of: dict[int, int] = {}
-    for place, option in enumerate(options):
-        kind = option.tile >> 2
-        if kind not in place_of or (
-            options[place_of[kind]].tile in RED_FIVES and option.tile not in RED_FIVES
-        ):
-            place_of[kind] = place
-    row = [0.0] * len(options)
+    for place, tile in enumerate(tiles):
+        first = place_of.setdefault(tile >> 2, place)
+        if tiles[first] in RED_FIVES and tile not in RED_FIVES:
+            place_of[tile >> 2] = place
+    row = [0.0] * len(tiles)
     for kind, place in place_of.items():
-        row[place] = float(chance34[kind])
+        row[place] = chance34[kind]
     return row
 
 
@@ -63,7 +62,7 @@ def of_discards(questions: Sequence[Question], logits: Logits) -> list[list[floa
     legal = np.zeros((len(questions), KINDS), np.bool_)
     for row, question in enumerate(questions):
         legal[row, [option.tile >> 2 for option in question.options]] = True
-    shares = chances(logits, legal)
+    shares = chances(logits, legal).tolist()
     return [share_out(share, question.options) for share, question in zip(shares, questions, strict=True)]
 
 

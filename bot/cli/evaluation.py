@@ -9,7 +9,9 @@ import typer
 
 from bot.cli.options import (
     AsJson,
+    MeasuredPrecision,
     NetworkPolicyName,
+    Replays,
     Workers,
     folder_for,
     reported,
@@ -57,6 +59,7 @@ def evaluate_accuracy(
             help="Decisions per model to sample for the rule-based player.", metavar="NUMBER", min=1
         ),
     ] = 20_000,
+    precision: MeasuredPrecision = "fp32",
     seed: Annotated[int, seed_of("the samples and the intervals")] = 0,
     as_json: AsJson = False,
 ) -> int:
@@ -67,6 +70,7 @@ def evaluate_accuracy(
     """
     from bot.logs.setup import set_up_logs
     from learning.accuracy import evaluate, make_settings, print_report
+    from learning.matches.store import compute_for
 
     set_up_logs()
     settings = make_settings(
@@ -77,6 +81,7 @@ def evaluate_accuracy(
         games=games,
         averaging=permutations,
         heuristic=heuristic_decisions if heuristic else 0,
+        compute=compute_for(None, "auto", precision),
         seed=seed,
     )
     return print_report(evaluate(data, settings, quiet=as_json), as_json=as_json)
@@ -166,6 +171,7 @@ def evaluate_gradient(
     taught: Annotated[
         int, typer.Option(help="Further games for the critics to learn from first.", metavar="NUMBER", min=0)
     ] = 512,
+    replays: Replays = 1,
     seed: Annotated[int, seed_of("walls and draws")] = 0,
     workers: Workers = None,
     as_json: AsJson = False,
@@ -185,6 +191,7 @@ def evaluate_gradient(
         games=games,
         groups=groups,
         taught=taught,
+        replays=replays,
         seed=seed,
         workers=workers,
         quiet=as_json,

@@ -75,12 +75,28 @@ NetworkDevice = Annotated[
     str,
     typer.Option("--device", help="Device for the networks: auto, cpu or cuda.", metavar="DEVICE"),
 ]
+Replays = Annotated[
+    int,
+    typer.Option(
+        help="Games over the same walls; what the others won with a hand is subtracted from its reward.",
+        metavar="NUMBER",
+        min=1,
+    ),
+]
+MeasuredPrecision = Annotated[
+    str,
+    typer.Option(
+        "--precision",
+        help="Numeric precision of the networks: auto, int8, bf16 or fp32; auto is the fastest here.",
+        metavar="NAME",
+    ),
+]
 PlayPrecision = Annotated[
     str,
     typer.Option(
         "--precision",
-        help="Numeric precision of the networks: auto, bf16 or fp32; auto is bf16 where it is fast, or what "
-        "a run in --out began with.",
+        help="Numeric precision of the networks: auto, int8, bf16 or fp32; auto is the fastest on this "
+        "machine, or what a run in --out began with.",
         metavar="NAME",
     ),
 ]

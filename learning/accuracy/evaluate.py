@@ -25,8 +25,7 @@ from learning.samples.positions import count
 from learning.supervised.plan import Selection
 from learning.supervised.run import device_name
 from policies.checkpoint import Card, describe, load, models_in, network_of
-from policies.compute import Compute
-from policies.device import choose_compute
+from policies.compute import IN_PLAY, Compute
 from policies.features.table import looks_deep
 from policies.inference import SHIPPED, Averaging, Model
 from policies.networks import Network, parameters_of
@@ -46,6 +45,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         games: number of matching games to draw; 0 for all.
         averaging: tile permutations to average over in each position.
         heuristic: decisions of each model to put to the rule-based player too; 0 for none.
+        compute: how the networks compute.
         seed: seed of the games drawn, the decisions drawn and the intervals.
     """
 
@@ -56,6 +56,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     games: int = 0
     averaging: Averaging = 1
     heuristic: int = 20_000
+    compute: Compute = IN_PLAY
     seed: int = 0
 
 
@@ -128,7 +129,8 @@ def evaluate(paths: Sequence[Path], settings: Settings, *, quiet: bool = False) 
     return AccuracyReport(
         machine=f"{platform.machine()}, {default_workers()} cores, Python {platform.python_version()}, "
         f"torch {torch.__version__}",
-        device=device_name(torch.device(_compute().device), default_workers()),
+        device=device_name(torch.device(settings.compute.device), default_workers()),
+        precision=settings.compute.precision,
         seconds=round(time.monotonic() - started, 1),
         data=data,
         permutations=settings.averaging,
@@ -184,7 +186,7 @@ class _Evaluation:
 
     def _network_answers(self, loaded: _LoadedNetwork) -> Answers:
         card = loaded.card
-        model = Model(loaded.network, card.features, card.without, _compute())
+        model = Model(loaded.network, card.features, card.without, self.settings.compute)
         title = f"{self.slot} {loaded.folder.name}"
         with Progress(_EVENT, title, "positions", total=self.rows, quiet=self.quiet) as progress:
             answers = answers_of(
@@ -251,8 +253,3 @@ def _load_all(settings: Settings) -> Mapping[Slot, list[_LoadedNetwork]]:
             assert isinstance(network, Network)
             found[slot].append(_LoadedNetwork(folder, checkpoint.card, network))
     return {slot: loaded for slot, loaded in found.items() if loaded}
-
-
-def _compute() -> Compute:
-    """On the GPU if there is one; always in fp32, so that figures of different machines compare."""
-    return choose_compute("auto", "fp32")

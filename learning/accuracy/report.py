@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from learning.accuracy.scores import AnswerScores, Interval
+from policies.compute import Precision
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -97,6 +98,7 @@ class AccuracyReport(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         machine: the machine it ran on.
         device: the networks' device.
+        precision: type of the operands of their products.
         seconds: total duration.
         data: the decisions.
         permutations: tile permutations averaged over in each position.
@@ -107,6 +109,7 @@ class AccuracyReport(msgspec.Struct, frozen=True, kw_only=True):
 
     machine: str
     device: str
+    precision: Precision
     seconds: float
     data: Measured
     permutations: int

@@ -50,7 +50,8 @@ def _head(report: AccuracyReport) -> Iterator[str]:
     seen = (
         f", each position averaged over {report.permutations} permutations" if report.permutations > 1 else ""
     )
-    yield f"content {data.content[:16]}, seed {report.seed}, {report.seconds:,.0f} s on {report.device}{seen}"
+    where = f"{report.device} in {report.precision}"
+    yield f"content {data.content[:16]}, seed {report.seed}, {report.seconds:,.0f} s on {where}{seen}"
 
 
 def _about(model: ModelReport) -> Iterator[str]:

@@ -130,21 +130,25 @@ def compute_for(folder: Path | None, device: str, precision: str) -> Compute:
     Args:
         folder: folder of the results, None for none.
         device: ``auto``, ``cpu`` or ``cuda``.
-        precision: ``auto``, ``bf16`` or ``fp32``.
+        precision: a name in `policies.compute.PRECISIONS`.
 
     Raises:
         ConfigError: there is no such device or precision.
     """
-    from policies.device import choose_compute  # noqa: PLC0415 - imports torch, which reports do without
+    from policies.device import choose_compute, choose_device  # noqa: PLC0415 - imports torch
 
     if device not in DEVICES:
         raise ConfigError(f"--device: found {device!r}, expected {', '.join(DEVICES)}")
     if precision not in PRECISIONS:
         raise ConfigError(f"--precision: found {precision!r}, expected {', '.join(PRECISIONS)}")
     try:
-        chosen = choose_compute(device, precision)
+        choose_device(device)
     except ModelError as exc:
         raise ConfigError(f"--device: {exc}; use --device auto") from exc
+    try:
+        chosen = choose_compute(device, precision)
+    except ModelError as exc:
+        raise ConfigError(f"--precision: {exc}") from exc
     begun = _compute_in(folder / RESULTS_FILE) if folder is not None else None
     if begun is None or begun.device != chosen.device or precision not in ("auto", begun.precision):
         return chosen

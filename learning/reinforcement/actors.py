@@ -146,7 +146,7 @@ def model_with(discard: Checkpoint, weights: bytes, plan: ReinforcementPlan, gam
 
 def seating(plan: ReinforcementPlan, number: int) -> Seating:
     """Game ``number``: its walls, and where the learner sits."""
-    seed = wall_seed("reinforcement", plan.seed, number)
+    seed = wall_seed("reinforcement", plan.seed, number // plan.replays)
     if plan.seats == "all":
         return Seating(number, seed, (0, 0, 0, 0))
     first, second, third, fourth = (int(player != number % 4) for player in range(4))

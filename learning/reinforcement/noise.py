@@ -22,7 +22,7 @@ from learning.reinforcement.actors import play_games
 from learning.reinforcement.beginning import load_beginning
 from learning.reinforcement.plan import BaselineKind, ReinforcementPlan, RewardKind
 from learning.reinforcement.policy_learner import PlayLesson, PolicyLearner, lesson_of
-from learning.reinforcement.rewards import rewards_of
+from learning.reinforcement.rewards import less_luck, rewards_of
 from policies.reward import Predictor
 from policies.trajectories import Trajectory
 
@@ -67,6 +67,7 @@ class NoiseReport(msgspec.Struct, frozen=True):
         games: games of the groups.
         groups: number of groups.
         taught: further games, from which the critics learned.
+        replays: games over the same walls.
         seed: of walls and draws.
         variants: their figures.
     """
@@ -74,6 +75,7 @@ class NoiseReport(msgspec.Struct, frozen=True):
     games: int
     groups: int
     taught: int
+    replays: int
     seed: int
     variants: tuple[GradientNoise, ...]
 
@@ -87,13 +89,22 @@ class NoiseReport(msgspec.Struct, frozen=True):
             for each in self.variants
         ]
         lines.append(
-            f"{self.games:,} games in {self.groups} groups; critics learned from {self.taught:,} more"
+            f"{self.games:,} games in {self.groups} groups, {self.replays} over the same walls; "
+            f"critics learned from {self.taught:,} more"
         )
         return "\n".join(lines)
 
 
 def gradient_noise(
-    start: Path, *, games: int, groups: int, taught: int, seed: int, workers: int | None, quiet: bool
+    start: Path,
+    *,
+    games: int,
+    groups: int,
+    taught: int,
+    seed: int,
+    workers: int | None,
+    quiet: bool,
+    replays: int = 1,
 ) -> NoiseReport:
     """Measure all variants over the same games.
 
@@ -105,8 +116,11 @@ def gradient_noise(
         seed: of walls and draws.
         workers: processes that play; one per core if None.
         quiet: show no progress.
+        replays: games over the same walls, which are in one group.
     """
-    plan = ReinforcementPlan(games=games + taught, block_games=games + taught, seed=seed, steps=1)
+    plan = ReinforcementPlan(
+        games=games + taught, block_games=games + taught, replays=replays, seed=seed, steps=1
+    )
     played = play_games(plan, start, workers=workers, quiet=quiet)
     found = []
     for reward, baseline in _VARIANTS:
@@ -117,17 +131,21 @@ def gradient_noise(
         def lesson(
             some: Sequence[Trajectory], kind: RewardKind = reward, expects: Predictor = predictor
         ) -> PlayLesson:
-            return lesson_of(some, rewards_of(some, kind, expects, plan.length))
+            rewards, _ = less_luck(some, rewards_of(some, kind, expects, plan.length), replays)
+            return lesson_of(some, rewards)
 
         try:
             if played[games:]:
                 learner.teach_critic(lesson(played[games:]), _ROWS)
-            parts = [played[number:games:groups] for number in range(groups)]
+            parts = [
+                [game for game in played[:games] if game.number // replays % groups == group]
+                for group in range(groups)
+            ]
             gradients, explained = learner.gradients([lesson(part) for part in parts])
         finally:
             learner.close()
         found.append(_noise(reward, baseline, explained, gradients, games / groups, seed))
-    return NoiseReport(games, groups, taught, seed, tuple(found))
+    return NoiseReport(games, groups, taught, replays, seed, tuple(found))
 
 
 def print_noise(report: NoiseReport, *, as_json: bool) -> int:

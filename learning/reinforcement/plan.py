@@ -10,7 +10,7 @@ import msgspec
 
 from game.errors import ConfigError
 from game.settlement import GameLength
-from policies.compute import Compute, Precision
+from policies.compute import Compute, FloatPrecision
 
 RewardKind: TypeAlias = Literal["points", "global"]
 """What a round is worth: the points won in it, or the change of the expected final reward."""
@@ -53,6 +53,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         opponents: who plays the others, if one seat learns.
         games: games of the run.
         block_games: games between two versions of the policy.
+        replays: games over the same walls; what the others won is subtracted from the rewards.
         length: length of the games.
         lag: blocks that actors may be behind the learner: block ``b`` is played with the policy after block
             ``b - lag``. 0 never plays and learns at the same time.
@@ -88,6 +89,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     opponents: OpponentsKind = "start"
     games: int = 20_000
     block_games: int = 128
+    replays: int = 1
     length: GameLength = "hanchan"
     lag: int = 1
     temperature: float = 1.0
@@ -109,7 +111,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     critic_rate: float = 1e-3
     past: int = 20
     seed: int = 0
-    precision: Precision = "fp32"
+    precision: FloatPrecision = "fp32"
     compute: Compute = Compute()
     evaluate_every: int = 5_000
     evaluation_games: int = 400
@@ -129,6 +131,8 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
             faults.append(f"averaging: {self.averaging} must be at least 0 and below 1")
         if self.reject <= 1.0:
             faults.append(f"reject: {self.reject} must be above 1")
+        if self.replays > 0 and self.block_games % self.replays:
+            faults.append(f"replays: {self.replays} does not divide the {self.block_games} games of a block")
         if faults:
             raise ConfigError("\n".join(faults))
 
@@ -183,6 +187,7 @@ _NOT_NEGATIVE: Final = (
 _ABOVE_ZERO: Final = (
     "games",
     "block_games",
+    "replays",
     "temperature",
     "steps",
     "learning_rate",

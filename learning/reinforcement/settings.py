@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from policies.compute import Precision
+from policies.compute import FloatPrecision
 
 ROWS_LEARNED: Final = 512
 """Decisions whose layers are in memory at once: more are no faster."""
@@ -20,4 +20,4 @@ class LearnerSettings(msgspec.Struct, frozen=True, kw_only=True):
     weight_decay: float = 0.0
     averaging: float = 0.99
     seed: int = 0
-    precision: Precision = "fp32"
+    precision: FloatPrecision = "fp32"

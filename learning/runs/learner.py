@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from learning.runs.descent import Descent, backward
-from policies.compute import Precision
+from policies.compute import FloatPrecision
 from policies.features.table import SETS
 from policies.networks import Network, as_input, plane_weights
 from policies.towers.dropout import reseed
@@ -49,8 +49,8 @@ class LearnerPlan(Protocol):
         """Seed of the dropout."""
 
     @property
-    def precision(self) -> Precision:
-        """Precision of the network's arithmetic; weights are always float32."""
+    def precision(self) -> FloatPrecision:
+        """FloatPrecision of the network's arithmetic; weights are always float32."""
 
 
 class Samples(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from game.errors import ConfigError
 from learning.corpus.layout import ROOMS, Room
 from policies.checkpoint.architectures import empty_network
-from policies.compute import PRECISIONS, Precision
+from policies.compute import TRAINING_PRECISIONS, FloatPrecision
 from policies.device import fast_precision
 from policies.features.table import HOSEI, LITE, LITE_CALL, SETS, looks_deep
 from policies.networks import (
@@ -121,7 +121,7 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     averaging: float = 0.999
     augment: bool = True
     seed: int = 0
-    precision: Precision = "fp32"
+    precision: FloatPrecision = "fp32"
     validate_every: int = 500_000
     validation_rows: int = 50_000
     patience: int = 0
@@ -173,8 +173,8 @@ def make_plan(
         raise ConfigError(f"no model {model!r}; there are {', '.join(Slot)}")
     if preset not in PRESETS:
         raise ConfigError(f"preset: no preset {preset!r}; there are {', '.join(PRESETS)}")
-    if precision not in PRECISIONS:
-        raise ConfigError(f"precision: {precision!r} is not one of {', '.join(PRECISIONS)}")
+    if precision not in TRAINING_PRECISIONS:
+        raise ConfigError(f"precision: {precision!r} is not one of {', '.join(TRAINING_PRECISIONS)}")
     size = HOSEI_SIZES[tower] if tower in HOSEI_SIZES else PRESET_SIZES[preset]
     return TrainingPlan(
         model=Slot(model),
@@ -183,7 +183,7 @@ def make_plan(
         width=width if width is not None else size.width,
         depth=depth if depth is not None else size.depth,
         learning_rate=learning_rate if learning_rate is not None else size.learning_rate,
-        precision=fast_precision() if precision == "auto" else precision,
+        precision=fast_precision() if precision == "auto" else cast("FloatPrecision", precision),
         selection=Selection(**(selection or {})),
         **settings,
     )

@@ -1,0 +1,171 @@
+"""A fused network whose products multiply bytes, on processors with instructions for that.
+
+A weight is a byte with a scale for its output channel. What a product takes has been through an activation,
+so it is not negative: a byte counts steps of 1/255 of the largest value of its position. Neither needs
+calibration, so any checkpoint can be played in bytes, and an answer still depends on its question only. Sums
+of products are exact; sums between blocks, pooled context and the head stay float32.
+
+The first layer takes the encoder's bytes as they are. Its weights are two bytes each: planes differ too much
+in size for one, which would cause nine tenths of the error (`docs/measurements.md`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from policies import fused_kernels
+from policies import quantized_kernels as kernels
+from policies.compute import Precision
+from policies.features.table import KINDS
+from policies.fused import Floats, FusedContext, FusedNetwork, Layer, PairedLayer
+from policies.networks import Network
+from policies.towers.residual import TAPS
+
+_LARGEST: Final = 127
+"""Of a weight's byte."""
+
+
+def fused(network: Network, blank: Sequence[int], precision: Precision) -> FusedNetwork:
+    """A network's fused form.
+
+    Args:
+        network: as trained; not changed.
+        blank: planes of its input to ignore.
+        precision: of the operands of its products.
+    """
+    if precision == "int8":
+        return QuantizedNetwork(network, blank)
+    return FusedNetwork(network, blank, precision)
+
+
+class QuantizedNetwork(FusedNetwork):
+    """Computes a network's logits for the encoder's planes, on a CPU with instructions for bytes.
+
+    Args:
+        network: as trained; not changed.
+        blank: planes of its input to ignore.
+    """
+
+    def __init__(self, network: Network, blank: Sequence[int] = ()) -> None:
+        super().__init__(network, blank)
+        with torch.inference_mode():
+            columns, honours = self._stem
+            if self._squeeze is not None:
+                # one product of bytes takes less time than two, and loses less
+                columns, honours = (
+                    Layer(self._squeeze.weight @ layer.weight, layer.bias) for layer in self._stem
+                )
+            middle = torch.zeros(TAPS, network.architecture.width)
+            middle[1] = columns.bias
+            columns = Layer(columns.weight, middle.flatten())
+            self._byte_stem = _BytePair(_ByteLayer.of_two(columns), _ByteLayer.of_two(honours))
+            self._byte_blocks = [
+                _ByteBlock(_BytePair.of(block.first), _BytePair.of(block.second), block.context)
+                for block in self._blocks
+            ]
+
+    def _stem_of(self, planes: Tensor) -> Floats:
+        batch, channels = planes.shape[:2]
+        width, stem = self.architecture.width, self._byte_stem
+        columns, honours = self._pair(batch, channels, np.uint8)
+        fused_kernels.columns_of_planes(planes.numpy(), self._by_suit, columns, honours)
+        taps = self._pair(batch, 2 * TAPS * width, np.int32)[0]
+        lone = self._pair(batch, 2 * width, np.int32)[1]
+        stem.columns.multiply(_centred(columns), taps)
+        stem.honours.multiply(_centred(honours), lone)
+        x = np.empty((batch, KINDS, width), np.float32)
+        kernels.begin(
+            taps.reshape(-1, 2, TAPS, width),
+            lone.reshape(-1, 2, width),
+            stem.columns.terms.reshape(-1, 2, TAPS, width),
+            stem.honours.terms.reshape(-1, 2, width),
+            self._length,
+            x,
+        )
+        return x
+
+    def _tower_of(self, x: Floats) -> None:
+        batch, _, width = x.shape
+        windows, honours = self._pair(batch, TAPS * width, np.int8)[0], self._pair(batch, width, np.int8)[1]
+        sums, honour_sums = self._pair(batch, width, np.int32)
+        scales = np.empty(batch, np.float32)
+        for block in self._byte_blocks:
+            added = self._context_of(block.context, x)
+            kernels.spread(x, self._length, windows, honours, scales)
+            first, second = block.first, block.second
+            first.columns.multiply(windows, sums)
+            first.honours.multiply(honours, honour_sums)
+            kernels.activate(
+                sums,
+                honour_sums,
+                first.columns.terms,
+                first.honours.terms,
+                added,
+                self._length,
+                scales,
+                windows,
+                honours,
+            )
+            second.columns.multiply(windows, sums)
+            second.honours.multiply(honours, honour_sums)
+            kernels.add(sums, honour_sums, second.columns.terms, second.honours.terms, scales, x)
+
+
+class _ByteLayer(NamedTuple):
+    """``weight [inputs, outputs]`` int8, and what sums mean: ``terms [3, outputs]`` (`quantized_kernels`)."""
+
+    weight: Tensor
+    terms: Floats
+
+    @classmethod
+    def of(cls, layer: Layer) -> _ByteLayer:
+        scale = layer.weight.abs().amax(0).clamp(min=torch.finfo(torch.float32).tiny) / _LARGEST
+        weight = (layer.weight / scale).round()
+        shift = -kernels.ZERO * weight.sum(0) * scale
+        terms: Floats = torch.stack([scale, shift, layer.bias]).contiguous().numpy()
+        return cls(weight.to(torch.int8).contiguous(), terms)
+
+    @classmethod
+    def of_two(cls, layer: Layer) -> _ByteLayer:
+        """Two bytes a weight: ``weight [inputs, 2 * outputs]``; the second adds what the first leaves."""
+        first = cls.of(layer)
+        rest = layer.weight - first.weight * torch.from_numpy(first.terms[0])
+        second = cls.of(Layer(rest, torch.zeros_like(layer.bias)))
+        weight = torch.cat([first.weight, second.weight], 1)
+        return cls(weight, np.concatenate([first.terms, second.terms], 1))
+
+    def multiply(self, rows: NDArray[np.int8], out: NDArray[np.int32]) -> None:
+        """The product with the weight."""
+        if len(rows):
+            torch._int_mm(torch.from_numpy(rows), self.weight, out=torch.from_numpy(out))
+
+
+class _BytePair(NamedTuple):
+    """A layer of the columns on strips, and one of the honours that stand alone."""
+
+    columns: _ByteLayer
+    honours: _ByteLayer
+
+    @classmethod
+    def of(cls, pair: PairedLayer) -> _BytePair:
+        return cls(_ByteLayer.of(pair.columns), _ByteLayer.of(pair.honours))
+
+
+class _ByteBlock(NamedTuple):
+    """A residual block."""
+
+    first: _BytePair
+    second: _BytePair
+    context: FusedContext | None
+
+
+def _centred(values: NDArray[np.uint8]) -> NDArray[np.int8]:
+    """0 to 255 as -128 to 127, in place."""
+    np.bitwise_xor(values, -kernels.ZERO, out=values)
+    return values.view(np.int8)

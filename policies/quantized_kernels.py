@@ -1,0 +1,204 @@
+"""What `policies.quantized` does between two products of bytes: scales, bias, context, activation, windows.
+
+Shapes are those of `policies.fused_kernels`. A value of a tower is not negative; in a byte it is a multiple
+of its position's scale, from 0 at -128 to 255 at 127. Sums of products are int32, and ``terms`` ``[3, W]``
+float32 say what they stand for: ``(sum * terms[0] + terms[1]) * scale + terms[2]``.
+
+A number that is not finite cannot be a byte, but it stays in ``x``, so a broken network is noticed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from game.jit import kernel, warms_up
+from policies.features.table import KINDS
+from policies.fused_kernels import open_windows, relu
+from policies.towers.pooled import HONOURS, RANKS, SUITED, SUITS
+
+ZERO: Final = -128
+"""The byte of the smallest value."""
+STEPS: Final = 255
+"""Steps from the smallest value to the largest."""
+
+
+@kernel
+def begin(taps: Any, honours: Any, terms: Any, honour_terms: Any, length: int, x: Any) -> None:
+    """The tower's first values, from what each column adds to its right neighbour, itself and its left one.
+
+    Args:
+        taps: ``[B * strips * length, 2, 3, W]`` int32: of each byte of the weights.
+        honours: ``[B * 7, 2, W]`` int32 or empty.
+        terms: ``[3, 2, 3, W]``.
+        honour_terms: ``[3, 2, W]``.
+        length: columns of a strip.
+        x: ``[B, 34, W]``, filled.
+    """
+    batch, width = x.shape[0], x.shape[2]
+    stripped = len(taps) // batch
+    added, honour_added = terms[1] + terms[2], honour_terms[1] + honour_terms[2]
+    for b in range(batch):
+        for column in range(stripped):
+            at, row = column % length, b * stripped + column
+            for k in range(width):
+                x[b, column, k] = added[0, 1, k] + added[1, 1, k]
+            for byte in range(2):
+                for k in range(width):
+                    x[b, column, k] += np.float32(taps[row, byte, 1, k]) * terms[0, byte, 1, k]
+                if at > 0:
+                    for k in range(width):
+                        change = np.float32(taps[row - 1, byte, 0, k]) * terms[0, byte, 0, k]
+                        x[b, column, k] += change + added[byte, 0, k]
+                if at < length - 1:
+                    for k in range(width):
+                        change = np.float32(taps[row + 1, byte, 2, k]) * terms[0, byte, 2, k]
+                        x[b, column, k] += change + added[byte, 2, k]
+            for k in range(width):
+                x[b, column, k] = relu(x[b, column, k])
+        for column in range(stripped, KINDS):
+            row = b * HONOURS + column - stripped
+            for k in range(width):
+                first = np.float32(honours[row, 0, k]) * honour_terms[0, 0, k] + honour_added[0, k]
+                second = np.float32(honours[row, 1, k]) * honour_terms[0, 1, k] + honour_added[1, k]
+                x[b, column, k] = relu(first + second)
+
+
+@kernel
+def spread(x: Any, length: int, windows: Any, honours: Any, scales: Any) -> None:
+    """Each column as bytes with its neighbours, for the next product.
+
+    Args:
+        x: ``[B, 34, W]``.
+        length: columns of a strip.
+        windows: ``[B * strips * length, 3 * W]`` int8, filled; the byte of 0 beyond the ends of a strip.
+        honours: ``[B * 7, W]`` int8 or empty, filled.
+        scales: ``[B]``, filled.
+    """
+    stripped = len(windows) // len(x)
+    columns = np.empty(x.shape[1] * x.shape[2], np.uint8)
+    for b in range(len(x)):
+        scales[b] = _to_bytes(x[b].reshape(-1), columns)
+        _lay_out(columns, b, stripped, length, windows, honours)
+
+
+@kernel
+def activate(
+    sums: Any,
+    honours: Any,
+    terms: Any,
+    honour_terms: Any,
+    context: Any,
+    length: int,
+    scales: Any,
+    windows: Any,
+    next_honours: Any,
+) -> None:
+    """Between a block's two products: bias, context and activation, spread for the second.
+
+    Args:
+        sums: ``[B * strips * length, W]`` int32.
+        honours: ``[B * 7, W]`` int32 or empty.
+        terms: ``[3, W]``.
+        honour_terms: ``[3, W]``.
+        context: ``[B, 4, W]``, added to the columns of each suit, and of the honours.
+        length: columns of a strip.
+        scales: ``[B]`` of the first product's values; replaced by those of the second's.
+        windows: ``[B * strips * length, 3 * W]`` int8, filled.
+        next_honours: ``[B * 7, W]`` int8 or empty, filled.
+    """
+    batch, width = len(scales), sums.shape[1]
+    stripped = len(sums) // batch
+    inner = np.empty((KINDS, width), np.float32)
+    columns = np.empty(KINDS * width, np.uint8)
+    for b in range(batch):
+        scale = scales[b]
+        for column in range(KINDS):
+            group = column // RANKS
+            if column < stripped:
+                row = b * stripped + column
+                for k in range(width):
+                    value = (np.float32(sums[row, k]) * terms[0, k] + terms[1, k]) * scale + terms[2, k]
+                    inner[column, k] = relu(value + context[b, group, k])
+            else:
+                row = b * HONOURS + column - stripped
+                for k in range(width):
+                    value = (np.float32(honours[row, k]) * honour_terms[0, k] + honour_terms[1, k]) * scale
+                    inner[column, k] = relu(value + honour_terms[2, k] + context[b, group, k])
+        scales[b] = _to_bytes(inner.reshape(-1), columns)
+        _lay_out(columns, b, stripped, length, windows, next_honours)
+
+
+@kernel
+def add(sums: Any, honours: Any, terms: Any, honour_terms: Any, scales: Any, x: Any) -> None:
+    """The end of a block: its change is added to what it began with.
+
+    Args:
+        sums: ``[B * strips * length, W]`` int32.
+        honours: ``[B * 7, W]`` int32 or empty.
+        terms: ``[3, W]``.
+        honour_terms: ``[3, W]``.
+        scales: ``[B]``.
+        x: ``[B, 34, W]``, changed.
+    """
+    batch, width = x.shape[0], x.shape[2]
+    stripped = len(sums) // batch
+    for b in range(batch):
+        scale = scales[b]
+        for column in range(stripped):
+            row = b * stripped + column
+            for k in range(width):
+                change = (np.float32(sums[row, k]) * terms[0, k] + terms[1, k]) * scale + terms[2, k]
+                x[b, column, k] = relu(x[b, column, k] + change)
+        for column in range(stripped, KINDS):
+            row = b * HONOURS + column - stripped
+            for k in range(width):
+                change = (np.float32(honours[row, k]) * honour_terms[0, k] + honour_terms[1, k]) * scale
+                x[b, column, k] = relu(x[b, column, k] + change + honour_terms[2, k])
+
+
+@kernel
+def _to_bytes(values: Any, out: Any) -> Any:
+    """Fill bytes with values that are not negative; returns their scale."""
+    # The bits of such numbers are in the order of the numbers, and integers are compared many at a time.
+    bits, most = values.view(np.int32), np.int32(0)
+    for k in range(len(bits)):
+        if bits[k] > most:  # noqa: PLR1730 - `max` takes twice the time
+            most = bits[k]
+    largest = np.full(1, most).view(np.float32)[0]
+    factor = np.float32(STEPS) / largest if largest > 0 else np.float32(0.0)
+    for k in range(len(values)):
+        out[k] = np.uint8(values[k] * factor + np.float32(0.5))
+    for k in range(len(out)):
+        out[k] ^= np.uint8(-ZERO)
+    return largest / np.float32(STEPS)
+
+
+@kernel
+def _lay_out(columns: Any, b: int, stripped: int, length: int, windows: Any, honours: Any) -> None:
+    width = len(columns) // KINDS
+    columns = columns.view(np.int8)
+    open_windows(columns, 0, windows, b * stripped, stripped, length, np.int8(ZERO))
+    for column in range(stripped, KINDS):
+        for k in range(width):
+            honours[b * HONOURS + column - stripped, k] = columns[column * width + k]
+
+
+@warms_up
+def _warm_up() -> None:
+    x, terms = np.zeros((1, KINDS, 1), np.float32), np.zeros((3, 1), np.float32)
+    sums, honours = np.zeros((SUITED, 1), np.int32), np.zeros((HONOURS, 1), np.int32)
+    windows, next_honours = np.zeros((SUITED, 3), np.int8), np.zeros((HONOURS, 1), np.int8)
+    scales, context = np.zeros(1, np.float32), np.zeros((1, SUITS + 1, 1), np.float32)
+    begin(
+        np.zeros((SUITED, 2, 3, 1), np.int32),
+        np.zeros((HONOURS, 2, 1), np.int32),
+        np.zeros((3, 2, 3, 1), np.float32),
+        np.zeros((3, 2, 1), np.float32),
+        RANKS,
+        x,
+    )
+    spread(x, RANKS, windows, next_honours, scales)
+    activate(sums, honours, terms, terms, context, RANKS, scales, windows, next_honours)
+    add(sums, honours, terms, terms, scales, x)
