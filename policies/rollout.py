@@ -13,8 +13,9 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from time import process_time
+from types import MappingProxyType
 from typing import Final, Protocol, TypeAlias
 
 import msgspec
@@ -216,15 +217,22 @@ class PolicyChooser:
 
 
 class _RunningGame:
-    """One table in progress; with ``rounds`` it stops when that many have ended."""
+    """One table in progress; it stops after ``rounds`` rounds, and ``first`` holds answers already known."""
 
-    def __init__(self, seating: Seating, table: Table, rounds: int | None = None) -> None:
+    def __init__(
+        self,
+        seating: Seating,
+        table: Table,
+        rounds: int | None = None,
+        first: Mapping[int, Action] = MappingProxyType({}),
+    ) -> None:
         self.seating = seating
         self.decisions = [0, 0, 0, 0]
         self.faults: list[Fault] = []
         self.crash = ""
         self.table = table
         self._rounds = rounds
+        self._first = dict(first)
         self._answers: dict[int, Action] = {}
         self._open = 0
 
@@ -271,6 +279,9 @@ class _RunningGame:
         before = process_time()
         table, asked = self.table, []
         for player in table.waiting():
+            if player in self._first:
+                self._answers[player] = self._first.pop(player)
+                continue
             legal = tuple(table.legal(player))
             if len(legal) == 1:
                 self._answers[player] = legal[0]
@@ -355,18 +366,22 @@ class Rollout:
                 yield [game.played() for game in ended]
 
     def finish_rounds(
-        self, tables: Iterable[tuple[Seating, Table]]
+        self,
+        tables: Iterable[tuple[Seating, Table]],
+        first: Callable[[Seating], Mapping[int, Action]] = lambda _: MappingProxyType({}),
     ) -> Generator[tuple[Seating, Table], None, None]:
         """Play the rounds that are under way to their ends, in the order in which they end.
 
         Args:
             tables: with who sits where; of the seating nothing else counts. The tables are played on, not
                 copied, and each is taken only when there is room for it.
+            first: answers that some players give to the first question they are asked, whatever their chooser
+                would say.
 
         Raises:
             RuntimeError: a table crashed.
         """
-        games = (_RunningGame(seating, table, rounds=1) for seating, table in tables)
+        games = (_RunningGame(seating, table, 1, first(seating)) for seating, table in tables)
         with contextlib.closing(self._steps(games)) as steps:
             for game in itertools.chain.from_iterable(steps):
                 if game.crash:
