@@ -24,7 +24,7 @@ _NEXT_SEED: Final = 0
 """Seed of the walls after the round, which nobody plays."""
 
 
-class Worth(Protocol):
+class EndWorth(Protocol):
     """Says what the end of a round is worth."""
 
     def __call__(self, tables: Sequence[Table], player: int) -> NDArray[np.float64]:
@@ -51,7 +51,7 @@ class RewardWorth:
         self._starts = starts
 
     def __call__(self, tables: Sequence[Table], player: int) -> NDArray[np.float64]:
-        """See `Worth`."""
+        """See `EndWorth`."""
         found = np.zeros(len(tables))
         over = np.array([table.done for table in tables], np.bool_)
         if over.any():
@@ -76,7 +76,7 @@ class Playouts:
         tables: played side by side.
     """
 
-    def __init__(self, chooser: Chooser, deals: Deals, worth: Worth, tables: int = TABLES) -> None:
+    def __init__(self, chooser: Chooser, deals: Deals, worth: EndWorth, tables: int = TABLES) -> None:
         self._deals, self._worth = deals, worth
         self._rollout = Rollout([chooser], tables=tables, length=deals.view.length)
 
