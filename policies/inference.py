@@ -76,6 +76,9 @@ class Model:
         without: groups of the set that are left blank.
         compute: how it computes.
         gamma: of a guided network, the share of what is hidden that it is shown (`policies.guidance`).
+
+    Attributes:
+        blank: the planes of those groups.
     """
 
     def __init__(
@@ -92,21 +95,34 @@ class Model:
         self._parts = (network, without)  # on the CPU still, should the device be lost
         self._deep = looks_deep(features, without)
         self._outputs = network.architecture.outputs
-        blank = SETS[features].planes_of(without)
+        self.blank = SETS[features].planes_of(without)
         self._alike = isinstance(network.architecture, SuitsArchitecture)
         self._network: Callable[[torch.Tensor], torch.Tensor]
         if compute.device == "cpu" and can_fuse(network):
-            self._network = fused(network, blank, compute.precision)
+            self._network = fused(network, self.blank, compute.precision)
         else:
-            self._network = DeviceNetwork(network, blank, compute)
+            self._network = DeviceNetwork(network, self.blank, compute)
         self._padding = None
         if compute.device == "cpu":
             self._padding = Padding(self._network, network.architecture.planes, compute.rows)
 
+    @property
+    def network(self) -> Network:
+        """The network as trained; not to be changed."""
+        return self._parts[0]
+
+    def with_network(self, network: Network, compute: Compute | None = None) -> Model:
+        """The same model with another network of the same architecture.
+
+        Args:
+            network: as trained.
+            compute: how it computes; by default as this one does.
+        """
+        return Model(network, self.features, self._parts[1], compute or self.compute, self.gamma)
+
     def on_cpu(self) -> Model:
         """The same model on the CPU; nothing is read from the device it is on."""
-        network, without = self._parts
-        return Model(network, self.features, without, gamma=self.gamma)
+        return self.with_network(self.network, IN_PLAY)
 
     @property
     def of_calls(self) -> bool:
@@ -142,19 +158,33 @@ class Model:
         """
         logits = np.empty((len(states), self._outputs), np.float32)
         for rows in _pieces(len(states), _ROWS_ENCODED):
-            planes = encode(
-                states[rows],
-                players[rows],
-                self.features,
-                calls=calls[rows] if calls is not None and self.of_calls else None,
-                walls=hidden.walls[rows] if hidden is not None else None,
-                deep=self._deep,
-                last_round=LAST_ROUND[length],
-            )
-            if hidden is not None:
-                drop_hidden(planes, hidden.seeds[rows], self.gamma)
+            asked = calls[rows] if calls is not None else None
+            unseen = HiddenPart(hidden.walls[rows], hidden.seeds[rows]) if hidden is not None else None
+            planes = self.planes(states[rows], players[rows], asked, length, unseen)
             logits[rows] = self.scores(planes, averaging)
         return logits
+
+    def planes(
+        self,
+        states: NDArray[Any],
+        players: NDArray[np.int8],
+        calls: NDArray[np.int16] | None,
+        length: GameLength,
+        hidden: HiddenPart | None = None,
+    ) -> Planes:
+        """``[N, C, 34]``: what the model is shown of states; arguments as for `look`."""
+        planes = encode(
+            states,
+            players,
+            self.features,
+            calls=calls if self.of_calls else None,
+            walls=hidden.walls if hidden is not None else None,
+            deep=self._deep,
+            last_round=LAST_ROUND[length],
+        )
+        if hidden is not None:
+            drop_hidden(planes, hidden.seeds, self.gamma)
+        return planes
 
     def scores(self, planes: Planes, averaging: Averaging = 1) -> Logits:
         """Score the answers for planes of the model's feature set.
@@ -233,6 +263,10 @@ class NetworkPolicy:
             log.warning("decision.moved_to_cpu", reason=f"{type(exc).__name__}: {exc}"[:200])
         self._models = {each: model.on_cpu() for each, model in self._models.items()}
         return [self._answer_all(slot, (question,))[0] for question in questions]
+
+    def model(self, slot: Slot) -> Model:
+        """The model of a slot."""
+        return self._models[slot]
 
     def replaced(self, models: Mapping[Slot, Model]) -> NetworkPolicy:
         """The same policy with other models in some slots; their cards are no longer known."""

@@ -124,6 +124,11 @@ class Recorder:
             drawn=found.drawn,
         )
 
+    def take_decisions(self, number: int) -> NDArray[np.void]:
+        """``[N]`` of `DECISION`: what was decided so far in a game, or in a round of it; then forgotten."""
+        found = self._games.pop(number, None) or _RunningTrajectory()
+        return np.array(found.rows, DECISION)
+
     def _remember(self, request: Request, verdict: Verdict) -> None:
         options = distribution_of(verdict.answers[-1:], self._temperature)
         legal = 0

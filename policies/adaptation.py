@@ -1,0 +1,270 @@
+"""Run-time policy adaptation: the discard model learns from the hand that was dealt, for one round.
+
+The hidden tiles are sampled, the round is played out to its end with the present policy, and a copy of the
+policy takes a few gradient steps towards what ended well. Later in the round, more play-outs are added from
+where it has got to, by the policy as adapted so far. Learning then begins anew from the policy of the start,
+with the whole pool: the ratios of `policies.gradient` correct for who played.
+
+Each step goes along the gradient as far as the divergence from the policy of the start allows: a plain
+learning rate is either without effect or ruinous, depending on the hand.
+
+This is the algorithm alone: it knows neither processes nor clocks.
+
+Source: parametric Monte-Carlo policy adaptation, Suphx, arXiv:2003.13590, section 3.4, equation 6.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from game.errors import ModelError
+from game.settlement import GameLength
+from policies.compute import Compute
+from policies.deals.deal import Deals
+from policies.features.kinds import kinds_of
+from policies.gradient import PolicyBatch, PolicyObjective, log_policy, policy_loss
+from policies.inference import NetworkPolicy
+from policies.networks import Network, as_input
+from policies.playouts import EndWorth
+from policies.rollout import TABLES, PolicyChooser, Rollout, Seating
+from policies.slots import Slot
+from policies.trajectories import DECISION, Recorder
+
+_PIECE: Final = 256
+"""Decisions whose layers are in memory at once."""
+_MEASURED: Final = 512
+"""Decisions on which the divergence is measured."""
+_TRIES: Final = 4
+"""How often the length of a step is corrected."""
+_CLOSE_ENOUGH: Final = 0.2
+"""Share by which the divergence may miss what is allowed."""
+_SHORTEST: Final = 1e-12
+
+
+class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How to adapt.
+
+    Attributes:
+        steps: gradient steps each time something is learned.
+        divergence: mean divergence KL(π₀ ‖ π) in nats, over the decisions of the play-outs, that all steps
+            together may cause.
+        blocks: last blocks of the network that learn, beside its head; None for the whole network.
+        rows: most decisions a step learns from; drawn anew for each.
+        temperature: of the draws in play-outs.
+        clip: as in `policies.gradient`.
+        reject: as in `policies.gradient`.
+    """
+
+    steps: int = 4
+    divergence: float = 0.02
+    blocks: int | None = None
+    rows: int = 8_192
+    temperature: float = 1.0
+    clip: float = 0.0
+    reject: float = 4.0
+
+
+class AdaptationFigures(NamedTuple):
+    """How an adaptation went so far.
+
+    Attributes:
+        playouts: rounds played out.
+        decisions: own decisions in them.
+        worth: mean worth of their ends.
+        deviation: standard deviation of the worth.
+        divergence: KL(π₀ ‖ π) in nats over the decisions.
+    """
+
+    playouts: int
+    decisions: int
+    worth: float
+    deviation: float
+    divergence: float
+
+
+class PolicyAdaptation:
+    """Adapts a copy of a policy's discard model to the round one player is in.
+
+    Args:
+        policy: plays for everybody, and is never changed.
+        worth: says what the end of the round is worth.
+        settings: how to adapt.
+        seed: determines the draws.
+
+    Attributes:
+        figures: how it went so far.
+    """
+
+    def __init__(
+        self, policy: NetworkPolicy, worth: EndWorth, settings: AdaptationSettings, seed: int = 0
+    ) -> None:
+        self._policy, self._worth, self._settings = policy, worth, settings
+        self._model = policy.model(Slot.DISCARD)
+        self._network = copy.deepcopy(self._model.network).eval()
+        self._learning = _learning(self._network, settings.blocks)
+        self._rng = np.random.default_rng(seed)
+        self._seed = seed
+        self._decisions = np.empty(0, DECISION)
+        self._rewards = np.empty(0)
+        self._weights = np.empty(0)
+        self._owners = np.empty(0, np.int64)
+        self._length = 0.0  # of the last step
+        self._game: GameLength = "hanchan"
+        self.figures = AdaptationFigures(0, 0, 0.0, 0.0, 0.0)
+
+    def play(self, deals: Deals) -> None:
+        """Play the round out over deals, by the policy as it is now, and add what happened to the pool.
+
+        Raises:
+            ModelError: a table crashed.
+        """
+        player, first = deals.view.player, len(self._rewards)
+        self._game = deals.view.length
+        recorder = Recorder(self.policy(), temperature=self._settings.temperature, stream=self._seed)
+        others = PolicyChooser(self._policy)
+        seats = tuple(int(each != player) for each in range(4))
+        rollout = Rollout([recorder, others], tables=TABLES, length=deals.view.length)
+        tables = (
+            (Seating(first + number, number, seats), deals.table(number, seed=self._seed))  # type: ignore[arg-type]
+            for number in range(len(deals))
+        )
+        rewards, decided = np.zeros(len(deals)), [np.empty(0, DECISION)] * len(deals)
+        try:
+            for seating, table in rollout.finish_rounds(tables):
+                number = seating.number - first
+                rewards[number] = self._worth([table], player)[0]
+                decided[number] = recorder.take_decisions(seating.number)
+        except RuntimeError as error:
+            raise ModelError(f"a play-out crashed: {error}") from error
+        owners = np.repeat(np.arange(first, first + len(deals)), [len(rows) for rows in decided])
+        self._decisions = np.concatenate([self._decisions, *decided])
+        self._rewards = np.append(self._rewards, rewards)
+        self._weights = np.append(self._weights, deals.weights * len(deals))
+        self._owners = np.append(self._owners, owners)
+        self._figure()
+
+    def learn(self) -> None:
+        """Take the gradient steps, from the policy of the start, over all play-outs so far.
+
+        Raises:
+            ModelError: the gradient is not finite.
+        """
+        settings = self._settings
+        if len(self._decisions) == 0 or np.ptp(self._rewards) == 0.0:
+            return
+        self._network.load_state_dict(self._model.network.state_dict())
+        shown = self._batch(self._some(_MEASURED))
+        start = log_policy(_scores(self._network, shown), shown.legal)
+        for number in range(settings.steps):
+            allowed = settings.divergence * (number + 1) / settings.steps
+            self._step(self._batch(self._some(settings.rows)), shown, start, allowed)
+        self._figure(self._divergence(shown, start))
+
+    def policy(self, compute: Compute | None = None) -> NetworkPolicy:
+        """The policy as adapted so far.
+
+        Args:
+            compute: how the discard model computes; by default as the policy's does.
+        """
+        network = copy.deepcopy(self._network)
+        return self._policy.replaced({Slot.DISCARD: self._model.with_network(network, compute)})
+
+    def _some(self, most: int) -> NDArray[np.int64]:
+        """Rows of the pool."""
+        count = len(self._decisions)
+        return np.arange(count) if count <= most else np.sort(self._rng.choice(count, most, replace=False))
+
+    def _batch(self, rows: NDArray[np.int64]) -> PolicyBatch:
+        decisions, owners = self._decisions[rows], self._owners[rows]
+        planes = self._model.planes(decisions["state"], decisions["player"], None, self._game)
+        planes[:, self._model.blank] = 0
+        mean = np.average(self._rewards, weights=self._weights)
+        deviation = math.sqrt(np.average((self._rewards - mean) ** 2, weights=self._weights)) or 1.0
+        return PolicyBatch(
+            planes=torch.from_numpy(planes),
+            legal=torch.from_numpy(kinds_of(decisions["legal"])),
+            kinds=torch.from_numpy(decisions["kind"].astype(np.int64)),
+            behaviour=torch.from_numpy(np.log(decisions["probability"])),
+            advantages=torch.from_numpy(((self._rewards[owners] - mean) / deviation).astype(np.float32)),
+            weights=torch.from_numpy((decisions["weight"] * self._weights[owners]).astype(np.float32)),
+        )
+
+    def _step(self, batch: PolicyBatch, shown: PolicyBatch, start: Tensor, allowed: float) -> None:
+        """Go along the gradient until the divergence is what is allowed."""
+        gradient = self._gradient(batch)
+        size = math.sqrt(sum(float((part**2).sum()) for part in gradient))
+        if not math.isfinite(size):
+            raise ModelError("the gradient of an adaptation is not finite")
+        if size < _SHORTEST:
+            return
+        before = [tensor.detach().clone() for tensor in self._learning]
+        length = self._length or 1e-2
+        for _ in range(_TRIES):
+            with torch.no_grad():
+                for tensor, old, part in zip(self._learning, before, gradient, strict=True):
+                    tensor.copy_(old - part * (length / size))
+            found = self._divergence(shown, start)
+            if abs(found - allowed) <= _CLOSE_ENOUGH * allowed:
+                break
+            # the divergence grows with the square of the step
+            length *= min(10.0, max(0.1, math.sqrt(allowed / max(found, _SHORTEST))))
+        if not math.isfinite(found) or found > (1.0 + 2.0 * _CLOSE_ENOUGH) * allowed:
+            with torch.no_grad():
+                for tensor, old in zip(self._learning, before, strict=True):
+                    tensor.copy_(old)
+            return
+        self._length = length
+
+    def _gradient(self, batch: PolicyBatch) -> list[Tensor]:
+        objective = PolicyObjective(clip=self._settings.clip, reject=self._settings.reject)
+        for tensor in self._learning:
+            tensor.grad = None
+        count = len(batch.planes)
+        for rows in _pieces(count):
+            piece = PolicyBatch(*(None if part is None else part[rows] for part in batch))  # type: ignore[arg-type]
+            loss, _ = policy_loss(self._network(as_input(piece.planes)), piece, objective, 0.0)
+            (loss * (len(piece.planes) / count)).backward()  # type: ignore[no-untyped-call]
+        return [torch.zeros_like(tensor) if tensor.grad is None else tensor.grad for tensor in self._learning]
+
+    def _divergence(self, shown: PolicyBatch, start: Tensor) -> float:
+        """Mean KL(π₀ ‖ π) over some decisions."""
+        now = log_policy(_scores(self._network, shown), shown.legal)
+        apart = (start.exp() * (start - now).masked_fill(~shown.legal, 0.0)).sum(1)
+        return float((apart * shown.weights).sum() / shown.weights.sum())
+
+    def _figure(self, divergence: float | None = None) -> None:
+        self.figures = AdaptationFigures(
+            len(self._rewards),
+            len(self._decisions),
+            float(np.average(self._rewards, weights=self._weights)),
+            float(self._rewards.std()),
+            self.figures.divergence if divergence is None else divergence,
+        )
+
+
+def _learning(network: Network, blocks: int | None) -> list[Tensor]:
+    """The weights that learn; the others need no gradient."""
+    network.requires_grad_(blocks is None)
+    network.head.requires_grad_(True)
+    if blocks:
+        for block in list(network.tower)[-blocks:]:
+            block.requires_grad_(True)
+    return [parameter for parameter in network.parameters() if parameter.requires_grad]
+
+
+@torch.no_grad()
+def _scores(network: Network, batch: PolicyBatch) -> Tensor:
+    return torch.cat([network(as_input(batch.planes[rows])) for rows in _pieces(len(batch.planes))])
+
+
+def _pieces(count: int) -> Sequence[slice]:
+    return [slice(start, start + _PIECE) for start in range(0, count, _PIECE)]

@@ -1,0 +1,132 @@
+"""Adaptation to a dealt hand, on goals that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from game.errors import ModelError
+from game.events import Discard
+from game.table import Table
+from policies.adaptation import AdaptationSettings, PolicyAdaptation
+from policies.deals import Deals, UniformDeals
+from policies.flow import flow, run_flows
+from policies.inference import Model, NetworkPolicy
+from policies.playouts import EndWorth, points_worth
+from policies.slots import Slot
+from tests.policies.deals.positions import Position, self_play
+from tests.policies.fakes import Undecided
+from tests.policies.models import a_network
+
+FEATURES = {Slot.DISCARD: "lite-239/1"}
+
+
+@pytest.fixture(scope="module")
+def policy() -> NetworkPolicy:
+    return NetworkPolicy(
+        {slot: Model(a_network(slot, tower="suits"), FEATURES.get(slot, "lite-287/1")) for slot in Slot}
+    )
+
+
+@pytest.fixture(scope="module")
+def position() -> Position:
+    """A discard early in a round, with several kinds in hand."""
+    return next(
+        each
+        for each in self_play(1, 1.0, Undecided())
+        if each.record["phase"] == 2 and each.record["discard_count"] >= 4
+    )
+
+
+def chance_of(policy: NetworkPolicy, position: Position, kind: int) -> float:
+    """Probability of discarding a kind in the position."""
+    view, deals = position.view, UniformDeals().deals(position.view, 1, 0)
+    (done,) = run_flows([flow(deals.table(0).observe(view.player))], policy.answer)
+    found = done.result().probabilities
+    return sum(chance for action, chance in found.items() if action.tile >> 2 == kind)
+
+
+def deals_for(position: Position, count: int, seed: int = 0) -> Deals:
+    return UniformDeals().deals(position.view, count, seed)
+
+
+def likes(kind: int, player: int) -> EndWorth:
+    """Worth 1 if the player discards a kind first, else 0."""
+
+    def worth(tables: Sequence[Table], _: int) -> NDArray[np.float64]:
+        return np.array([float(_first(table, player) == kind) for table in tables])
+
+    return worth
+
+
+def _first(table: Table, player: int) -> int:
+    mine = (event for event in table.events if isinstance(event, Discard) and event.player == player)
+    return next(event.tile >> 2 for event in mine)
+
+
+def test_what_ends_well_becomes_likelier_within_the_divergence(
+    policy: NetworkPolicy, position: Position
+) -> None:
+    player = position.view.player
+    kind = int(np.flatnonzero(position.record["hand34"][player])[0])
+    settings = AdaptationSettings(divergence=0.05, steps=3)
+    adapted = PolicyAdaptation(policy, likes(kind, player), settings)
+    before = chance_of(policy, position, kind)
+    weights = {
+        name: tensor.clone() for name, tensor in policy.model(Slot.DISCARD).network.state_dict().items()
+    }
+    chances = [before]
+    for number in range(2):
+        adapted.play(deals_for(position, 60, number))
+        adapted.learn()
+        assert 0.0 < adapted.figures.divergence < 0.08
+        chances.append(chance_of(adapted.policy(), position, kind))
+    assert min(chances[1:]) > 1.3 * before
+    assert adapted.figures.playouts == 120
+    assert adapted.figures.worth > before / 2
+    kept = policy.model(Slot.DISCARD).network.state_dict()
+    assert all(torch.equal(tensor, weights[name]) for name, tensor in kept.items())
+
+
+def test_only_the_last_layers_change_if_so_asked(policy: NetworkPolicy, position: Position) -> None:
+    player = position.view.player
+    kind = int(np.flatnonzero(position.record["hand34"][player])[0])
+    adapted = PolicyAdaptation(policy, likes(kind, player), AdaptationSettings(blocks=0, divergence=0.05))
+    adapted.play(deals_for(position, 60))
+    adapted.learn()
+    before = policy.model(Slot.DISCARD).network.state_dict()
+    after = adapted.policy().model(Slot.DISCARD).network.state_dict()
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert changed
+    assert all(name.startswith("head") for name in changed)
+
+
+def test_nothing_is_learned_where_all_ends_are_alike(policy: NetworkPolicy, position: Position) -> None:
+    adapted = PolicyAdaptation(policy, lambda tables, _: np.zeros(len(tables)), AdaptationSettings())
+    adapted.play(deals_for(position, 4))
+    adapted.learn()
+    assert adapted.figures.divergence == 0.0
+    before = policy.model(Slot.DISCARD).network.state_dict()
+    after = adapted.policy().model(Slot.DISCARD).network.state_dict()
+    assert all(torch.equal(tensor, after[name]) for name, tensor in before.items())
+
+
+def test_a_worth_that_is_not_a_number_is_refused(policy: NetworkPolicy, position: Position) -> None:
+    adapted = PolicyAdaptation(policy, lambda tables, _: np.full(len(tables), np.nan), AdaptationSettings())
+    adapted.play(deals_for(position, 4))
+    with pytest.raises(ModelError, match="finite"):
+        adapted.learn()
+
+
+def test_the_same_seed_adapts_alike(policy: NetworkPolicy, position: Position) -> None:
+    found = []
+    for _ in range(2):
+        adapted = PolicyAdaptation(policy, points_worth, AdaptationSettings(), seed=5)
+        adapted.play(deals_for(position, 16))
+        adapted.learn()
+        found.append(adapted.policy().model(Slot.DISCARD).network.state_dict())
+    assert all(torch.equal(tensor, found[1][name]) for name, tensor in found[0].items())
