@@ -62,7 +62,9 @@ def test_the_hand_that_explains_a_discard_has_the_probability_of_bayes(moves: in
     unseen = int((view.record["where"] == 0).sum())
     none = comb(unseen - 4, 13) / comb(unseen, 13)
     expected = 0.8 * (1 - none) / (0.8 * (1 - none) + 0.1 * none)
-    settings = WeightSettings(candidates=1_024, kept=256, moves=moves, evidence=Evidence(("discard",)))
+    settings = WeightSettings(
+        candidates=1_024, kept=256, power=1.0, moves=moves, evidence=Evidence(("discard",))
+    )
     deals = WeightedDeals(Telling(), settings).deals(view, 600, 3)
     assert 1 - none < 0.6
     assert share_with_red(deals.tiles) == pytest.approx(expected, abs=0.06)
