@@ -8,6 +8,7 @@ import pytest
 from learning.worlds.command import WorldsReport, print_report
 from learning.worlds.figures import WorldsFigures, figures_of
 from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
+from learning.worlds.scores import HandScores
 
 WORLDS = 70
 NOISE = 900.0
@@ -32,6 +33,7 @@ def drawn(correlations: tuple[float, ...], games: int, noise: float = NOISE) -> 
         sampled = tuple(
             SampledWorlds(
                 worlds(each * true + (1 - each**2) ** 0.5 * rng.normal(0.0, 300.0), WORLDS),
+                HandScores(each, 0.2, 0.3, 6.0),
                 (1.0, 2.0, 3.0),
                 5.0,
                 7,
@@ -58,6 +60,7 @@ def test_the_noise_of_the_worlds_does_not_dilute_the_correlation(found: WorldsFi
         assert value == pytest.approx(expected, abs=0.06)
         assert low < expected < high
         assert each.deviation.value == pytest.approx(300.0, rel=0.06)
+        assert each.scores["shanten"].value == pytest.approx(expected)
     assert found.deviation.value == pytest.approx(300.0, rel=0.06)
     assert found.noise == pytest.approx(NOISE, rel=0.02)
 

@@ -12,10 +12,13 @@ from typer.testing import CliRunner
 from bot.cli import app
 from game.errors import ConfigError
 from learning.matches.store import RESULTS_FILE
-from learning.worlds.command import make_plan, measure
+from learning.worlds.command import WorldsReport, make_plan, measure, print_report
+from learning.worlds.figures import figures_of
 from learning.worlds.plan import WorldsPlan
 from learning.worlds.playing import WorldsSetup, close_decisions, differences_of, judge_of_games
+from learning.worlds.scores import scores_of
 from policies.compute import IN_PLAY
+from policies.deals import UniformDeals
 from tests.policies.fakes import Undecided
 
 
@@ -58,6 +61,31 @@ def test_differences_are_those_of_the_two_choices_over_the_same_deal() -> None:
     swapped = msgspec.structs.replace(decision, options=decision.options[::-1])
     one, other = (differences_of(Undecided(), each, [deals, deals])[0] for each in (decision, swapped))
     assert np.array_equal(one, -other)
+
+
+def test_real_hands_have_no_error_and_others_do() -> None:
+    decisions = close_decisions(a_plan("random", close=0.05), Undecided(), 2)[::12]
+    errors = []
+    for decision in decisions:
+        assert set(msgspec.structs.astuple(scores_of(decision.true_deals(3, 1), decision.record))) == {0.0}
+        uniform = UniformDeals().deals(decision.view, 60, 1)
+        errors.append(msgspec.structs.astuple(scores_of(uniform, decision.record)))
+    shanten, _, waits, held = np.mean(errors, axis=0)
+    assert shanten > 0.5
+    assert 0.0 <= waits < held
+    assert 4.0 < held < 9.0
+
+
+def test_hands_can_be_compared_without_playing(undecided: str, capsys: pytest.CaptureFixture[str]) -> None:
+    plan = a_plan(undecided, play=False)
+    row = next(iter(judge_of_games(WorldsSetup(plan, None, IN_PLAY))(0)))
+    assert {each.differences for found in row.decisions for each in found.samplers} == {()}
+    report = WorldsReport(plan, figures_of(plan, [row]))
+    assert report.figures.samplers[0].correlation.value is None
+    assert print_report(report, as_json=False) == 0
+    text = capsys.readouterr().out
+    assert "squared errors" in text
+    assert "correlation" not in text
 
 
 def test_a_run_goes_on_where_it_stopped(undecided: str, tmp_path: Path) -> None:
