@@ -231,6 +231,9 @@ def evaluate_deals(
         int,
         typer.Option(help="Uniform hands that the true ones are ranked among.", metavar="NUMBER", min=1),
     ] = 64,
+    hands_only: Annotated[
+        bool, typer.Option("--hands-only", help="Compare the hands only, and play nothing out.")
+    ] = False,
     seed: Annotated[int, seed_of("games, decisions and deals")] = 0,
     workers: Workers = None,
     as_json: AsJson = False,
@@ -254,5 +257,6 @@ def evaluate_deals(
         worlds=worlds,
         guesses=guesses,
         seed=seed,
+        play=not hands_only,
     )
     return print_report(measure(plan, out, workers=workers, quiet=as_json), as_json=as_json)

@@ -43,6 +43,7 @@ def make_plan(
     worlds: int,
     guesses: int,
     seed: int,
+    play: bool = True,
 ) -> WorldsPlan:
     """Check what is asked for.
 
@@ -63,6 +64,7 @@ def make_plan(
         worlds=worlds,
         guesses=guesses,
         seed=seed,
+        play=play,
     )
 
 
@@ -109,30 +111,43 @@ def print_report(report: WorldsReport, *, as_json: bool) -> int:
 
 def _lines(report: WorldsReport) -> list[str]:
     plan, found = report.plan, report.figures
-    numbers = [str(number) for number in CHOSEN_BY if number <= plan.worlds]
     lines = [
         f"{found.decisions} close decisions of {found.games} games ({found.close:.0f} a game), policy "
         f"{plan.policy}, {plan.worlds} worlds each, seed {plan.seed}; {found.seconds:.1f} CPU s a decision",
-        f"advantage of the first choice {_points(found.advantage)}; deviation of the true differences "
-        f"{_points(found.deviation)}, of one world {found.noise:.0f}",
-        "",
-        f"{'sampler':<34}{'correlation':<22}{'deviation':<16}"
-        + "".join(f"{'gain by ' + number:<20}" for number in numbers)
-        + "effective     ms   rows",
     ]
-    bounds = "".join(
-        f"{_points(found.bound[number]) if number in found.bound else '-':<20}" for number in numbers
+    if plan.play:
+        lines += _played(plan, found)
+    lines += ["", "squared errors of the hands, an opponent:"]
+    lines.append(
+        f"{'sampler':<34}{'shanten':<20}{'tenpai':<20}{'waits':<20}{'held':<20}effective     ms   rows"
     )
-    lines.append(f"{'true hands':<34}{'':<22}{_points(found.deviation):<16}{bounds}")
     for each in found.samplers:
-        gains = "".join(f"{_points(each.gains[number]):<20}" for number in numbers)
-        lines.append(
-            f"{each.name:<34}{_text(each.correlation, '.2f'):<22}{_points(each.deviation):<16}{gains}"
-            f"{each.effective:>9.1f}{each.ms:>7.0f}{each.evaluations:>7.0f}"
-        )
+        scores = "".join(f"{_text(score, '.3f'):<20}" for score in each.scores.values())
+        cost = f"{each.effective:>9.1f}{each.ms:>7.0f}{each.evaluations:>7.0f}"
+        lines.append(f"{each.name:<34}{scores}{cost}")
     lines += ["", "log likelihood of the true hands over uniform ones, nats an opponent, by go-around:"]
     lines += [f"  {name:<8}{_text(each, '.2f')}" for name, each in found.likelihoods.items()]
     return lines
+
+
+def _played(plan: WorldsPlan, found: WorldsFigures) -> list[str]:
+    numbers = [str(number) for number in CHOSEN_BY if number <= plan.worlds]
+    bounds = "".join(
+        f"{_points(found.bound[number]) if number in found.bound else '-':<20}" for number in numbers
+    )
+    lines = [
+        f"advantage of the first choice {_points(found.advantage)}; deviation of the true differences "
+        f"{_points(found.deviation)}, of one world {found.noise:.0f}",
+        "",
+        f"{'sampler':<34}{'correlation':<22}{'deviation':<20}"
+        + "".join(f"{'gain by ' + number:<20}" for number in numbers),
+        f"{'true hands':<34}{'':<22}{_points(found.deviation):<20}{bounds}",
+    ]
+    for each in found.samplers:
+        gains = "".join(f"{_points(each.gains[number]):<20}" for number in numbers)
+        correlation = _text(each.correlation, ".2f")
+        lines.append(f"{each.name:<34}{correlation:<22}{_points(each.deviation):<20}{gains}")
+    return [line.rstrip() for line in lines]
 
 
 def _points(each: Estimate) -> str:

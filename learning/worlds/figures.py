@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learning.matches.statistics import Estimate
-from learning.worlds.plan import DecisionWorlds, GameWorlds, WorldsPlan
+from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
+from learning.worlds.scores import HandScores
 
 CHOSEN_BY: Final = (16, 35, 70)
 """Numbers of worlds to choose by."""
@@ -36,6 +37,7 @@ class SamplerFigures(msgspec.Struct, frozen=True):
         name: the sampler.
         deviation: standard deviation of the true differences between the two choices in its worlds.
         correlation: of these with the true differences with the true hands; None where it is not defined.
+        scores: mean errors of its hands, as in `learning.worlds.scores.HandScores`.
         gains: points gained a decision by taking the better choice after so many worlds, judged with the true
             hands, over always taking the policy's first.
         effective: median of the effective number of different hands of an opponent.
@@ -46,6 +48,7 @@ class SamplerFigures(msgspec.Struct, frozen=True):
     name: str
     deviation: Estimate
     correlation: Estimate
+    scores: dict[str, Estimate]
     gains: dict[str, Estimate]
     effective: float
     ms: float
@@ -93,52 +96,56 @@ def figures_of(plan: WorldsPlan, games: Sequence[GameWorlds], seed: int = 0) -> 
     owners = np.array([number for number, _ in rows])
     true = np.array([row.true for _, row in rows], np.float64)
     resamples = _Resamples(owners, len(games), seed)
-    moments = _moments(true)
-    samplers = [
-        _sampler(name, np.array([row.samplers[place].differences for _, row in rows], float), true, resamples)
-        for place, name in enumerate(plan.samplers)
-    ]
+    moments = _moments(true) if plan.play else np.full((len(rows), 3), np.nan)
     return WorldsFigures(
         games=len(games),
         decisions=len(rows),
         close=float(np.mean([game.close for game in games])),
         advantage=resamples.estimate(moments[:, :1], lambda sums: sums[..., 0]),
         deviation=resamples.estimate(moments, _deviation),
-        noise=float(np.sqrt(true.var(axis=1, ddof=1).mean())),
+        noise=float(np.sqrt(true.var(axis=1, ddof=1).mean())) if plan.play else 0.0,
         bound={
             str(number): resamples.mean(_gain_within(true, number))
             for number in CHOSEN_BY
             if 2 * number <= true.shape[1]
         },
         samplers=tuple(
-            msgspec.structs.replace(
-                each,
-                effective=float(np.median([row.samplers[place].effective for _, row in rows])),
-                ms=float(np.mean([row.samplers[place].ms for _, row in rows])),
-                evaluations=float(np.mean([row.samplers[place].evaluations for _, row in rows])),
-            )
-            for place, each in enumerate(samplers)
+            _sampler(name, [row.samplers[place] for _, row in rows], true, resamples)
+            for place, name in enumerate(plan.samplers)
         ),
         likelihoods=_likelihoods([row for _, row in rows], owners, len(games), seed),
         seconds=float(sum(game.seconds for game in games) / len(rows)),
     )
 
 
-def _sampler(name: str, sampled: Floats, true: Floats, resamples: _Resamples) -> SamplerFigures:
-    one, other = _moments(sampled), _moments(true)
-    both = np.column_stack([one, other, sampled.mean(axis=1) * true.mean(axis=1)])
-    return SamplerFigures(
-        name=name,
-        deviation=resamples.estimate(one, _deviation),
-        correlation=resamples.estimate(both, _correlation),
-        gains={
+def _sampler(
+    name: str, found: Sequence[SampledWorlds], true: Floats, resamples: _Resamples
+) -> SamplerFigures:
+    sampled = np.array([each.differences for each in found], np.float64)
+    deviation = correlation = Estimate(None, None, None)
+    gains = {}
+    if sampled.shape[1]:
+        one, other = _moments(sampled), _moments(true)
+        both = np.column_stack([one, other, sampled.mean(axis=1) * true.mean(axis=1)])
+        deviation = resamples.estimate(one, _deviation)
+        correlation = resamples.estimate(both, _correlation)
+        gains = {
             str(number): resamples.mean(_gain(sampled, true, number))
             for number in CHOSEN_BY
             if number <= sampled.shape[1]
+        }
+    return SamplerFigures(
+        name=name,
+        deviation=deviation,
+        correlation=correlation,
+        scores={
+            trait: resamples.mean(np.array([getattr(each.scores, trait) for each in found]))
+            for trait in HandScores.__struct_fields__
         },
-        effective=0.0,
-        ms=0.0,
-        evaluations=0.0,
+        gains=gains,
+        effective=float(np.median([each.effective for each in found])),
+        ms=float(np.mean([each.ms for each in found])),
+        evaluations=float(np.mean([each.evaluations for each in found])),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from game.settlement import GameLength
+from learning.worlds.scores import HandScores
 
 FORMAT: Final = "suzaku-worlds/1"
 
@@ -24,6 +25,7 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         worlds: deals of each sampler; twice as many walls are drawn for the true hands.
         guesses: uniform guesses that the true hands are ranked among.
         seed: determines walls, choices and deals.
+        play: whether to play the decisions out; if not, only the hands are compared.
         length: length of the games.
         format: format of the results.
     """
@@ -37,6 +39,7 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     worlds: int
     guesses: int
     seed: int
+    play: bool = True
     length: GameLength = "hanchan"
     format: str = FORMAT
 
@@ -52,6 +55,7 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             "--worlds": str(self.worlds),
             "--guesses": str(self.guesses),
             "--seed": str(self.seed),
+            "--hands-only": "not given" if self.play else "given",
         }
 
     def continues(self, other: WorldsPlan) -> bool:
@@ -64,12 +68,14 @@ class SampledWorlds(msgspec.Struct, frozen=True):
 
     Attributes:
         differences: points of the first choice minus points of the second, in each world.
+        scores: errors of its hands.
         effective: effective number of different hands of each opponent.
         ms: CPU milliseconds that sampling took.
         evaluations: rows that networks were given for it.
     """
 
     differences: tuple[int, ...]
+    scores: HandScores
     effective: tuple[float, ...]
     ms: float
     evaluations: int

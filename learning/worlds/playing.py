@@ -21,6 +21,7 @@ from game.warmup import warm_up
 from game.workers.pool import Work
 from learning.matches.series import wall_seed
 from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
+from learning.worlds.scores import scores_of
 from policies.compute import Compute
 from policies.deals.deal import Deals, DealSampler
 from policies.deals.likelihood import Evidence, HandLikelihood
@@ -177,7 +178,9 @@ def _play_out(
         before = process_time(), _evaluations(sampler)
         deals.append(sampler.deals(decision.view, plan.worlds, drawn_bits(seed, _DEALS, number) >> 1))
         spent.append((1000 * (process_time() - before[0]), _evaluations(sampler) - before[1]))
-    differences = differences_of(policy, decision, deals)
+    differences = [np.zeros(0, np.int64)] * len(deals)
+    if plan.play:
+        differences = differences_of(policy, decision, deals)
     likely = true_hand_gains(policy, decision, plan.guesses, drawn_bits(seed, _GUESSES) >> 1)
     player = decision.view.player
     return DecisionWorlds(
@@ -188,7 +191,11 @@ def _play_out(
         true=tuple(differences[0].tolist()),
         samplers=tuple(
             SampledWorlds(
-                tuple(found.tolist()), tuple(np.round(each.effective, 2).tolist()), round(ms, 1), evaluations
+                tuple(found.tolist()),
+                scores_of(each, decision.record),
+                tuple(np.round(each.effective, 2).tolist()),
+                round(ms, 1),
+                evaluations,
             )
             for found, each, (ms, evaluations) in zip(differences[1:], deals[1:], spent, strict=True)
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Collection, Sequence
 from typing import Final
 
@@ -81,7 +82,7 @@ class HandLikelihood:
         counted = self.decisions if decisions is None else decisions
         if not counted:
             return np.zeros(len(hands))
-        before = self._past.hands_before(hands, orders)
+        before = self._past.hands_before(hands, orders, counted)
         asked = [
             (decision, each)
             for decision in counted
@@ -146,7 +147,7 @@ class _Repeating:
     def __call__(self, answers: Sequence[SlotAnswer]) -> Action | None:
         for answer in answers:
             for option in answer.options:
-                if _key(option) == self._key:
+                if option.kind is self._key[0] and _key(option) == self._key:
                     return option
         return None
 
@@ -167,22 +168,17 @@ def _log(decision: PastDecision, done: Running) -> float:
         return -math.inf
     if not verdict.by_slot or not verdict.answers:
         return 0.0
+    steps: list[Sequence[SlotAnswer]] = [(answer,) for answer in verdict.answers]
     if decision.taken.kind in _ON_CLAIM:
-        steps: list[Sequence[SlotAnswer]] = [verdict.answers]
-    else:
-        steps = [(answer,) for answer in verdict.answers]
-    return math.fsum(_log_step(step, _key(decision.taken)) for step in steps)
+        steps = [verdict.answers]
+    return math.fsum(_log_step(step, verdict.action) for step in steps)
 
 
-def _log_step(answers: Sequence[SlotAnswer], taken: tuple[ActionKind, int, tuple[int, ...]]) -> float:
+def _log_step(answers: Sequence[SlotAnswer], chosen: Action) -> float:
+    """Log probability of the action, or of "no" to all options where it is not among them."""
     found = distribution_of(answers)
-    chance = 0.0
-    for option, probability in zip(found.options, found.probabilities, strict=True):
-        if (option is not None and _key(option) == taken) or (
-            option is None and not any(_key(each) == taken for answer in answers for each in answer.options)
-        ):
-            chance += probability
-    return math.log(max(chance, 1e-300))
+    place = found.options.index(chosen if chosen in found.options else None)
+    return math.log(max(found.probabilities[place], sys.float_info.min))
 
 
 _ON_CLAIM: Final[Collection[ActionKind]] = frozenset(

@@ -8,13 +8,14 @@ uniformly and belongs to the guess.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from game.actions import PASS, Action, ActionKind
+from game.actions import PASS, RIICHI, Action, ActionKind
 from game.events import (
     Ankan,
     Chi,
@@ -27,11 +28,10 @@ from game.events import (
     PlayerReturned,
     Pon,
     Riichi,
-    StartRound,
 )
 from game.state import apply, clone, new_round
 from game.table import masked
-from game.tiles import TILES
+from game.tiles import TILES, UNSEEN
 from policies.deals.view import RoundView
 
 Doing: TypeAlias = Literal["discard", "riichi", "call", "pass"]
@@ -39,6 +39,7 @@ Doing: TypeAlias = Literal["discard", "riichi", "call", "pass"]
 
 _NEVER: Final = 1 << 30
 """When a tile still held leaves the hand."""
+_ACTS: Final = (Draw, Riichi, Discard, Chi, Pon, Daiminkan, Ankan, Kakan)
 _CALLS: Final = {Chi: ActionKind.CHI, Pon: ActionKind.PON, Daiminkan: ActionKind.DAIMINKAN}
 
 
@@ -85,7 +86,6 @@ class Past:
 
     Attributes:
         decisions: in order.
-        free_draws: number of draws whose tile must be guessed.
     """
 
     def __init__(self, view: RoundView, player: int) -> None:
@@ -93,12 +93,11 @@ class Past:
         self._changes: list[tuple[int, GameEvent]] = [
             (number, event)
             for number, event in enumerate(view.events)
-            if getattr(event, "player", -1) == player
+            if isinstance(event, _ACTS) and event.player == player
         ]
-        self.decisions = list(_decisions(view.events, player))
-        self._draws = list(_draws(self._changes))
+        self.decisions = _decisions(view.events, player)
+        self._draws = _draws(self._changes)
         self._leaves = _leaves(self._changes)
-        self.free_draws = sum(each.tile < 0 for each in self._draws)
 
     def orders(self, hands: NDArray[np.int16], rng: np.random.Generator) -> NDArray[np.int16]:
         """Draw the order in which tiles came to each hand.
@@ -137,13 +136,14 @@ class Past:
         return orders
 
     def hands_before(
-        self, hands: NDArray[np.int16], orders: NDArray[np.int16]
+        self, hands: NDArray[np.int16], orders: NDArray[np.int16], decisions: Sequence[PastDecision]
     ) -> dict[int, tuple[NDArray[np.bool_], NDArray[np.int16]]]:
-        """The hand before each decision.
+        """The hand before some decisions.
 
         Args:
             hands: ``[n, size]``, the concealed tiles now.
             orders: ``[n, draws]``, as `orders` returned them.
+            decisions: some of `decisions`.
 
         Returns:
             By the event of a decision: ``[n, 136]`` whether a tile was in the hand, and ``[n]`` the tile just
@@ -152,11 +152,10 @@ class Past:
         held = np.zeros((len(hands), TILES), np.bool_)
         rows = np.arange(len(hands))
         held[rows[:, None], hands] = True
-        wanted = {each.event for each in self.decisions}
         none = np.full(len(hands), -1, np.int16)
         found: dict[int, tuple[NDArray[np.bool_], NDArray[np.int16]]] = {}
         changes, number = self._changes[::-1], len(self._draws)
-        moments = sorted(wanted, reverse=True)
+        moments = sorted({each.event for each in decisions}, reverse=True)
         for place, event in [*changes, (-1, None)]:
             while moments and moments[0] > place:
                 on_draw = isinstance(event, Draw | Riichi)
@@ -215,7 +214,7 @@ def _leaves(changes: list[tuple[int, GameEvent]]) -> dict[int, int]:
     return found
 
 
-def _decisions(events: tuple[GameEvent, ...], player: int) -> list[PastDecision]:
+def _decisions(events: Sequence[GameEvent], player: int) -> list[PastDecision]:
     found: list[PastDecision] = []
     record = new_round()
     claim: tuple[int, np.void] | None = None
@@ -225,39 +224,31 @@ def _decisions(events: tuple[GameEvent, ...], player: int) -> list[PastDecision]
             away = isinstance(event, PlayerLeft) if event.player == player else away
             continue
         if claim is not None and isinstance(event, Draw | Chi | Pon | Daiminkan):
-            taken = _call_of(event) if getattr(event, "player", -1) == player else None
-            decision = PastDecision(claim[1], claim[0], PASS, "pass", isinstance(event, Pon | Daiminkan))
-            if taken is not None:
-                decision = PastDecision(claim[1], claim[0], taken, "call")
             if not away:
-                found.append(decision)
+                found.append(_answer(event, player, *claim))
             claim = None
-        elif (
-            (taken := _own_action(event)) is not None and getattr(event, "player", -1) == player and not away
-        ):
-            doing: Doing = (
-                "discard" if isinstance(event, Discard) else "riichi" if isinstance(event, Riichi) else "call"
-            )
-            found.append(PastDecision(clone(record), number, taken, doing))
-        apply(record, masked(event, -1) if isinstance(event, StartRound | Draw) else event)
+        elif isinstance(event, Discard | Riichi | Ankan | Kakan) and event.player == player and not away:
+            found.append(PastDecision(clone(record), number, *_act(event)))
+        apply(record, masked(event, UNSEEN))
         if isinstance(event, Discard | Kakan):
             claim = None if event.player == player else (number + 1, clone(record))
     return found
 
 
-def _call_of(event: GameEvent) -> Action | None:
-    if isinstance(event, Chi | Pon | Daiminkan):
-        return Action(_CALLS[type(event)], event.tile, event.consumed)
-    return None
+def _answer(event: GameEvent, player: int, number: int, record: np.void) -> PastDecision:
+    """What a player did with another's tile, by the event that followed it."""
+    if isinstance(event, Chi | Pon | Daiminkan) and event.player == player:
+        call = Action(_CALLS[type(event)], event.tile, event.consumed)
+        return PastDecision(record, number, call, "call")
+    return PastDecision(record, number, PASS, "pass", claimed=isinstance(event, Pon | Daiminkan))
 
 
-def _own_action(event: GameEvent) -> Action | None:
+def _act(event: Discard | Riichi | Ankan | Kakan) -> tuple[Action, Doing]:
+    """What a player did on a turn."""
     if isinstance(event, Discard):
-        return Action(ActionKind.DISCARD, event.tile)
+        return Action(ActionKind.DISCARD, event.tile), "discard"
     if isinstance(event, Riichi):
-        return Action(ActionKind.RIICHI)
+        return RIICHI, "riichi"
     if isinstance(event, Ankan):
-        return Action(ActionKind.ANKAN, -1, event.consumed)
-    if isinstance(event, Kakan):
-        return Action(ActionKind.KAKAN, event.tile, event.consumed)
-    return None
+        return Action(ActionKind.ANKAN, UNSEEN, event.consumed), "call"
+    return Action(ActionKind.KAKAN, event.tile, event.consumed), "call"

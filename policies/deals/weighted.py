@@ -1,14 +1,12 @@
 """Deals weighted by how likely it is that the opponents would have played them as they did.
 
 What an opponent did depends on that opponent's hand alone, so the likelihood of a deal is a product of three,
-and guesses at the three hands are weighed apart: N hands for each opponent stand for N³ deals. They are then
-combined by a Gibbs sampler, which chooses one opponent's hand at a time, given the other two: in proportion
-to its likelihood, and to the number of ways in which the three hands can be made of the tiles left.
+and guesses at the three hands are weighed apart: N hands for each opponent stand for N³ deals, into which
+`policies.deals.combining` makes them.
 
 Most guesses are far from likely, and one decision shows it. So decisions are looked at one by one, the latest
 first, and after each the number of guesses is halved: likely ones stay, and of the others a few, with the
-weight of all of them (Fearnhead and Clifford 2003, "On-line inference for hidden Markov models via particle
-filters"), so that the weights stay right in the mean.
+weight of all of them.
 
 To look closer where hands are likely, guesses can be changed at the end: they are drawn again by their
 weights, a few tiles of each are exchanged for others, and the change is kept or undone by the rule of
@@ -17,26 +15,23 @@ Metropolis and Hastings.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from game.errors import ConfigError
-from game.jit import kernel, warms_up
+from policies.deals.combining import combined, thinned
 from policies.deals.deal import Deals, DealSampler, effective_size, shares
-from policies.deals.learned import FACES, faces_of_tiles, tiles_of_faces
+from policies.deals.learned import faces_of_tiles, tiles_of_faces
 from policies.deals.likelihood import Evidence, HandLikelihood
 from policies.deals.past import Past
-from policies.deals.uniform import UniformDeals, next_bits, uniform_tiles
+from policies.deals.uniform import UniformDeals, uniform_tiles
 from policies.deals.view import ANY_HAND, RoundView
 from policies.draws import drawn_bits
 from policies.slots import Policy
 
-_GIBBS_ROUNDS: Final = 8
-"""How often each hand of a deal is chosen anew, given the others."""
 _MOST_EXCHANGED: Final = 3
 """Tiles of a hand exchanged at a time."""
 _REORDERED: Final = 0.25
@@ -216,108 +211,3 @@ class _Guesses:
                 orders[row, orders[row] == hands[row, place]] = tile
                 hands[row, place] = tile
         return hands, orders
-
-
-def thinned(
-    logs: NDArray[np.float64], left: int, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Choose some of many weighted samples, so that the expected weight of each stays the same.
-
-    Args:
-        logs: ``[N]``, log weights.
-        left: number to choose, below N.
-        rng: source of the draws.
-
-    Returns:
-        ``[left]`` places, ascending, and their log weights: their own above a limit, which all others share.
-    """
-    weights = shares(logs)
-    falling = np.sort(weights)[::-1]
-    rest = np.append(np.cumsum(falling[::-1])[::-1][1:], 0.0)
-    # the first limit that leaves `left`: with n samples above it, the others share what is left of the number
-    above = np.arange(len(weights))
-    limits = np.append(1.0, rest)[:-1] / np.maximum(left - above, 1)
-    number = int(np.argmax((falling < limits) | (above >= left - 1)))
-    limit = limits[number]
-    chances = np.cumsum(np.minimum(1.0, weights / limit))
-    chances *= left / chances[-1]
-    places = np.searchsorted(chances, np.arange(left) + rng.random(), side="right")
-    chosen = np.unique(np.minimum(places, len(weights) - 1))
-    return chosen, np.log(np.maximum(weights[chosen], limit))
-
-
-def combined(
-    faces: Sequence[NDArray[np.int8]],
-    logs: Sequence[NDArray[np.float64]],
-    copies: NDArray[np.int8],
-    starts: NDArray[np.int8],
-    seed: int,
-) -> NDArray[np.int8]:
-    """Combine guesses at three hands.
-
-    Args:
-        faces: for each opponent ``[N, 37]``, the guesses: copies of each face.
-        logs: for each ``[N]``, their log weights.
-        copies: ``[37]``, copies of each face there are.
-        starts: ``[n, 3, 37]``, hands that fit together, to start from.
-        seed: determines the choices.
-
-    Returns:
-        ``[n, 3, 37]``: hands that fit together.
-    """
-    hands = starts.copy()
-    ends = np.cumsum([0, *map(len, logs)])
-    every, weights = np.concatenate(faces), np.concatenate(logs)
-    for number in range(len(starts)):
-        state = np.array([drawn_bits(seed, number)], np.uint64)
-        _combine(every, weights, ends, copies, _WAYS, state, hands[number])
-    return hands
-
-
-_WAYS: Final = np.array(
-    [
-        [
-            sum(np.log(left - taken) for taken in range(wanted)) if wanted <= left else -np.inf
-            for wanted in range(5)
-        ]
-        for left in range(5)
-    ]
-)
-"""``[5, 5]``: log of the number of ways to lay so many tiles onto so many copies, in order."""
-
-
-@kernel
-def _combine(faces: Any, logs: Any, ends: Any, copies: Any, ways: Any, state: Any, hands: Any) -> None:
-    """Choose each hand anew several times, given the other two; one that nothing fits stays."""
-    for _ in range(_GIBBS_ROUNDS):
-        for hand in range(3):
-            others = hands[(hand + 1) % 3] + hands[(hand + 2) % 3]
-            weights = logs[ends[hand] : ends[hand + 1]].copy()
-            for guess in range(len(weights)):
-                for face in range(FACES):
-                    if others[face] > 0:
-                        left = copies[face] - faces[ends[hand] + guess, face]
-                        weights[guess] += ways[left, others[face]]
-            if np.max(weights) > -np.inf:
-                hands[hand] = faces[ends[hand] + _pick(weights, state)]
-
-
-@kernel
-def _pick(logs: Any, state: Any) -> int:
-    """A place drawn in proportion to the exponentials."""
-    top = np.max(logs)
-    total = 0.0
-    for log in logs:
-        total += np.exp(log - top)
-    share = total * float(next_bits(state) >> np.uint64(11)) * 2.0**-53
-    for place in range(len(logs)):
-        share -= np.exp(logs[place] - top)
-        if share < 0.0:
-            return place
-    return int(np.argmax(logs))
-
-
-@warms_up
-def _warm_up() -> None:
-    faces = np.zeros((1, FACES), np.int8)
-    combined([faces] * 3, [np.zeros(1)] * 3, faces[0], np.zeros((1, 3, FACES), np.int8), 0)

@@ -29,7 +29,7 @@ def test_the_real_hand_implies_the_real_past() -> None:
     for position in positions():
         for opponent, hand in zip(position.view.opponents, position.true_hands(), strict=True):
             past = Past(position.view, opponent)
-            before = past.hands_before(np.array([hand], np.int16), position.draws(opponent))
+            before = past.hands_before(np.array([hand], np.int16), position.draws(opponent), past.decisions)
             record, moments = new_round(), {each.event for each in past.decisions}
             for number, event in enumerate(position.events):
                 if number in moments:

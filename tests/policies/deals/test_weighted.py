@@ -12,9 +12,9 @@ import pytest
 
 from game.errors import ConfigError
 from policies.deals import Evidence, RoundView, UniformDeals, WeightedDeals, WeightSettings
+from policies.deals.combining import combined, thinned
 from policies.deals.deal import effective_size, shares
 from policies.deals.named import load_sampler, settings_of
-from policies.deals.weighted import combined, thinned
 from policies.slots import Question, Slot, Source
 from tests.policies.fakes import Undecided
 from tests.scene import Scene

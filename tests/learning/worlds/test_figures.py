@@ -1,0 +1,97 @@
+"""The figures on decisions whose true differences are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from learning.worlds.command import WorldsReport, print_report
+from learning.worlds.figures import WorldsFigures, figures_of
+from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
+from learning.worlds.scores import HandScores
+
+WORLDS = 70
+NOISE = 900.0
+
+
+def a_plan(samplers: tuple[str, ...]) -> WorldsPlan:
+    return WorldsPlan(
+        policy="network", identity="x", samplers=samplers, games=1, per_game=2, close=0.15, worlds=WORLDS,
+        guesses=64, seed=0,
+    )  # fmt: skip
+
+
+def drawn(correlations: tuple[float, ...], games: int, noise: float = NOISE) -> list[GameWorlds]:
+    """Games of two decisions: true differences of deviation 300, and worlds around them."""
+    rng = np.random.default_rng(1)
+
+    def worlds(mean: float, count: int) -> tuple[int, ...]:
+        return tuple(rng.normal(mean, noise, count).round().astype(int).tolist())
+
+    def decision(number: int) -> DecisionWorlds:
+        true = rng.normal(0.0, 300.0)
+        sampled = tuple(
+            SampledWorlds(
+                worlds(each * true + (1 - each**2) ** 0.5 * rng.normal(0.0, 300.0), WORLDS),
+                HandScores(each, 0.2, 0.3, 6.0),
+                (1.0, 2.0, 3.0),
+                5.0,
+                7,
+            )
+            for each in correlations
+        )
+        gains = (0.1 * number, 0.1 * number, 0.1 * number)
+        return DecisionWorlds(9, 0, number, (0.5, 0.4), worlds(true, 2 * WORLDS), sampled, gains)
+
+    return [GameWorlds(n, 60, (decision(n % 15), decision(n % 15)), 8.0) for n in range(games)]
+
+
+@pytest.fixture(scope="module")
+def found() -> WorldsFigures:
+    return figures_of(a_plan(("good", "poor", "none")), drawn((0.8, 0.3, 0.0), 1_000))
+
+
+def test_the_noise_of_the_worlds_does_not_dilute_the_correlation(found: WorldsFigures) -> None:
+    for each, expected in zip(found.samplers, (0.8, 0.3, 0.0), strict=True):
+        value, low, high = each.correlation.value, each.correlation.low, each.correlation.high
+        assert value is not None
+        assert low is not None
+        assert high is not None
+        assert value == pytest.approx(expected, abs=0.06)
+        assert low < expected < high
+        assert each.deviation.value == pytest.approx(300.0, rel=0.06)
+        assert each.scores["shanten"].value == pytest.approx(expected)
+    assert found.deviation.value == pytest.approx(300.0, rel=0.06)
+    assert found.noise == pytest.approx(NOISE, rel=0.02)
+
+
+def test_gains_are_those_of_choosing_by_the_sampled_worlds(found: WorldsFigures) -> None:
+    # normal variables: the better choice is worth the correlation times the deviation over root 2 pi
+    whole = 300.0 / (2 * np.pi) ** 0.5
+    for each, correlation in zip(found.samplers, (0.8, 0.3, 0.0), strict=True):
+        for number, gained in each.gains.items():
+            reliable = (300.0**2 / (300.0**2 + NOISE**2 / int(number))) ** 0.5
+            assert gained.value == pytest.approx(whole * correlation * reliable, abs=14.0)
+    assert found.bound["70"].value == pytest.approx(whole * 0.94, abs=14.0)
+    assert found.advantage.value == pytest.approx(0.0, abs=25.0)
+
+
+def test_likelihoods_are_by_go_around(found: WorldsFigures) -> None:
+    assert list(found.likelihoods) == ["0-2", "3-5", "6-8", "9-11", "12-14"]
+    assert found.likelihoods["6-8"].value == pytest.approx(0.7, abs=0.02)
+
+
+def test_where_noise_leaves_nothing_the_correlation_is_not_defined() -> None:
+    for seed_games in range(2, 6):
+        report = figures_of(a_plan(("uniform",)), drawn((0.0,), seed_games, noise=60_000.0))
+        estimate = report.samplers[0].correlation
+        assert estimate.value is None or estimate.low is not None
+
+
+def test_the_report_names_every_sampler(found: WorldsFigures, capsys: pytest.CaptureFixture[str]) -> None:
+    report = WorldsReport(a_plan(("good", "poor", "none")), found)
+    assert print_report(report, as_json=False) == 0
+    text = capsys.readouterr().out
+    assert all(f"\n{name} " in text for name in ("good", "poor", "none", "true hands"))
+    assert print_report(report, as_json=True) == 0
+    assert '"correlation"' in capsys.readouterr().out

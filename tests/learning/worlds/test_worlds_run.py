@@ -1,0 +1,107 @@
+"""`suzaku eval deals`, with a player who finds most decisions close."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from bot.cli import app
+from game.errors import ConfigError
+from learning.matches.store import RESULTS_FILE
+from learning.worlds.command import WorldsReport, make_plan, measure, print_report
+from learning.worlds.figures import figures_of
+from learning.worlds.plan import WorldsPlan
+from learning.worlds.playing import WorldsSetup, close_decisions, differences_of, judge_of_games
+from learning.worlds.scores import scores_of
+from policies.compute import IN_PLAY
+from policies.deals import UniformDeals
+from tests.policies.fakes import Undecided
+
+
+@pytest.fixture
+def undecided(tmp_path: Path) -> str:
+    """A player as commands name it."""
+    file = tmp_path / "undecided.py"
+    file.write_text("from tests.policies.fakes import Undecided\n")
+    return f"python:{file}:Undecided"
+
+
+def a_plan(policy: str, **changes: object) -> WorldsPlan:
+    plan = make_plan(
+        policy=policy, samplers=("uniform", "weighted:candidates=8,kept=4"), games=1, per_game=2,
+        close=0.05, worlds=4, guesses=4, seed=3,
+    )  # fmt: skip
+    return msgspec.structs.replace(plan, **changes)
+
+
+def test_a_game_is_judged_alike_each_time(undecided: str) -> None:
+    setup = WorldsSetup(a_plan(undecided), None, IN_PLAY)
+    one, other = (next(iter(judge_of_games(setup)(0))) for _ in range(2))
+    assert len(one.decisions) == 2
+    for row, again in zip(one.decisions, other.decisions, strict=True):
+        assert row.true == again.true
+        assert len(row.true) == 8
+        assert [each.differences for each in row.samplers] == [each.differences for each in again.samplers]
+        assert row.gains == again.gains
+        assert all(gain <= np.log(5) + 1e-6 for gain in row.gains)
+        assert row.chances[0] >= row.chances[1] >= 0.05
+
+
+def test_differences_are_those_of_the_two_choices_over_the_same_deal() -> None:
+    plan = a_plan("random", close=0.05)
+    decision = close_decisions(plan, Undecided(), 1)[-1]
+    deals = decision.true_deals(6, 5)
+    alike = msgspec.structs.replace(decision, options=(decision.options[0], decision.options[0]))
+    both = differences_of(Undecided(), alike, [deals])[0]
+    assert (both == 0).all()
+    swapped = msgspec.structs.replace(decision, options=decision.options[::-1])
+    one, other = (differences_of(Undecided(), each, [deals, deals])[0] for each in (decision, swapped))
+    assert np.array_equal(one, -other)
+
+
+def test_real_hands_have_no_error_and_others_do() -> None:
+    decisions = close_decisions(a_plan("random", close=0.05), Undecided(), 2)[::12]
+    errors = []
+    for decision in decisions:
+        assert set(msgspec.structs.astuple(scores_of(decision.true_deals(3, 1), decision.record))) == {0.0}
+        uniform = UniformDeals().deals(decision.view, 60, 1)
+        errors.append(msgspec.structs.astuple(scores_of(uniform, decision.record)))
+    shanten, _, waits, held = np.mean(errors, axis=0)
+    assert shanten > 0.5
+    assert 0.0 <= waits < held
+    assert 4.0 < held < 9.0
+
+
+def test_hands_can_be_compared_without_playing(undecided: str, capsys: pytest.CaptureFixture[str]) -> None:
+    plan = a_plan(undecided, play=False)
+    row = next(iter(judge_of_games(WorldsSetup(plan, None, IN_PLAY))(0)))
+    assert {each.differences for found in row.decisions for each in found.samplers} == {()}
+    report = WorldsReport(plan, figures_of(plan, [row]))
+    assert report.figures.samplers[0].correlation.value is None
+    assert print_report(report, as_json=False) == 0
+    text = capsys.readouterr().out
+    assert "squared errors" in text
+    assert "correlation" not in text
+
+
+def test_a_run_goes_on_where_it_stopped(undecided: str, tmp_path: Path) -> None:
+    measure(a_plan(undecided), tmp_path, workers=1, quiet=True)
+    whole = (tmp_path / RESULTS_FILE).read_bytes()
+    with (tmp_path / RESULTS_FILE).open("ab") as file:
+        file.write(b'{"number": 1, "cl')
+    report = measure(a_plan(undecided), tmp_path, workers=1, quiet=True)
+    assert (tmp_path / RESULTS_FILE).read_bytes() == whole
+    assert report.figures.decisions == 2
+    with pytest.raises(ConfigError, match=r"--close 0\.05, not 0\.1"):
+        measure(a_plan(undecided, close=0.1), tmp_path, workers=1, quiet=True)
+
+
+def test_the_command_refuses_samplers_that_do_not_exist(tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    result = CliRunner().invoke(app, ["eval", "deals", "--out", out, "--sampler", "weighted:powr=2"])
+    assert result.exit_code == 2
+    assert not (tmp_path / "out").exists()
