@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from game.actions import Action, ActionKind
 from game.errors import TrainingError
 from game.events import Draw, GameEvent, StartRound
-from game.layout import AT_UNSEEN
 from game.restore import concealed_hands
 from game.state import clone
 from game.table import Table
@@ -23,7 +22,7 @@ from learning.matches.series import wall_seed
 from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
 from learning.worlds.scores import scores_of
 from policies.compute import Compute
-from policies.deals.deal import Deals, DealSampler
+from policies.deals.deal import Deals, DealSampler, true_deals
 from policies.deals.likelihood import Evidence, HandLikelihood
 from policies.deals.named import load_sampler
 from policies.deals.past import Past
@@ -62,13 +61,7 @@ class CloseDecision(msgspec.Struct, frozen=True):
 
     def true_deals(self, count: int, seed: int) -> Deals:
         """The true hands over redrawn walls."""
-        unseen = Unseen.of(self.view)
-        hands = concealed_hands(self.record)
-        held = [tile for opponent in self.view.opponents for tile in hands[opponent]]
-        hidden = np.flatnonzero(self.record["where"] == AT_UNSEEN)
-        rng = np.random.default_rng(seed)
-        tiles = np.array([[*held, *rng.permutation(hidden)] for _ in range(count)], np.int16)
-        return Deals(self.view, unseen, tiles, np.zeros(count), np.ones(3))
+        return true_deals(self.view, self.record, count, seed)
 
 
 class CloseFinder:

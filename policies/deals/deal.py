@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from game.layout import AT_UNSEEN
 from game.restore import concealed_hands
 from game.table import Table
 from game.tiles import RED_FIVES
@@ -98,6 +99,23 @@ class DealSampler(Protocol):
         Raises:
             StateMismatchError: no deal fits the view.
         """
+
+
+def true_deals(view: RoundView, record: np.void, count: int, seed: int) -> Deals:
+    """Deals with the opponents' true hands, where they are known; only the wall is drawn.
+
+    Args:
+        view: what the player has seen.
+        record: the same round with all hands.
+        count: number of deals.
+        seed: determines the walls.
+    """
+    hands = concealed_hands(record)
+    held = [tile for opponent in view.opponents for tile in hands[opponent]]
+    hidden = np.flatnonzero(record["where"] == AT_UNSEEN)
+    rng = np.random.default_rng(seed)
+    tiles = np.array([[*held, *rng.permutation(hidden)] for _ in range(count)], np.int16)
+    return Deals(view, Unseen.of(view), tiles, np.zeros(count), np.ones(3))
 
 
 def shares(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,0 +1,105 @@
+"""The figures of `suzaku eval adaptation`, with intervals from resampled hands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
+from learning.matches.statistics import Estimate, estimate, resample
+
+_CLASSES: Final[tuple[tuple[str, range], ...]] = (
+    ("East", range(4)),
+    ("South 1 and 2", range(4, 6)),
+    ("South 3 on", range(6, 12)),
+)
+"""Rounds of the game, by what is at stake."""
+
+
+class PlayoutFigures(msgspec.Struct, frozen=True):
+    """After one number of play-outs.
+
+    Attributes:
+        playouts: rounds learned from.
+        improved: share of the hands with a gain above 0 among those with another result.
+        changed: share of the hands with another result.
+        gain: mean gain of a hand.
+        error: mean standard error of the gain of one hand.
+        divergence: mean divergence from the policy of the start, nats a decision.
+        seconds: mean CPU time of a hand.
+        gains: the gain by round of the game.
+    """
+
+    playouts: int
+    improved: Estimate
+    changed: float
+    gain: Estimate
+    error: float
+    divergence: float
+    seconds: float
+    gains: dict[str, Estimate]
+
+
+class AdaptationFigures(msgspec.Struct, frozen=True):
+    """All figures.
+
+    Attributes:
+        hands: number of hands.
+        playouts: by number of play-outs.
+    """
+
+    hands: int
+    playouts: tuple[PlayoutFigures, ...]
+
+
+def figures_of(plan: AdaptationPlan, rows: Sequence[HandRow], seed: int = 0) -> AdaptationFigures:
+    """The figures of some hands.
+
+    Args:
+        plan: what was measured.
+        rows: at least one with tests.
+        seed: seed of the resamples.
+    """
+    tested = [row for row in rows if row.adapted]
+    rounds = np.array([row.round_index for row in tested])
+    return AdaptationFigures(
+        len(tested),
+        tuple(
+            _figures(count, [row.adapted[place] for row in tested], rounds, seed)
+            for place, count in enumerate(plan.playouts)
+        ),
+    )
+
+
+def _figures(
+    count: int, tests: Sequence[AdaptedTo], rounds: NDArray[np.int64], seed: int
+) -> PlayoutFigures:
+    gains = np.array([test.gain for test in tests])
+    other = np.array([test.changed > 0.0 for test in tests])
+    return PlayoutFigures(
+        playouts=count,
+        improved=_share((gains > 0.0)[other], seed),
+        changed=float(other.mean()),
+        gain=_mean(gains, seed),
+        error=float(np.mean([test.error for test in tests])),
+        divergence=float(np.mean([test.divergence for test in tests])),
+        seconds=float(np.mean([test.seconds for test in tests])),
+        gains={
+            name: _mean(gains[some], seed)
+            for name, part in _CLASSES
+            if (some := np.isin(rounds, list(part))).any()
+        },
+    )
+
+
+def _share(true: NDArray[np.bool_], seed: int) -> Estimate:
+    return _mean(true.astype(np.float64), seed) if len(true) else Estimate(None, None, None)
+
+
+def _mean(values: NDArray[np.float64], seed: int) -> Estimate:
+    sums = np.column_stack([values, np.ones(len(values))])
+    return estimate(sums, resample(sums, seed=seed), lambda totals: totals[..., 0] / totals[..., 1])

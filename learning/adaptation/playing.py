@@ -1,0 +1,187 @@
+"""Takes hands from self-play, adapts the policy to each, and tests it, in a worker process."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from time import process_time
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from game.errors import TrainingError
+from game.layout import PHASE_TURN
+from game.observation import Observation
+from game.settlement import placements
+from game.state import clone
+from game.warmup import warm_up
+from game.workers.pool import Work
+from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
+from learning.matches.series import wall_seed
+from policies.adaptation import PolicyAdaptation
+from policies.checkpoint import load, network_of
+from policies.checkpoint.files import reader_of
+from policies.compute import Compute
+from policies.deals import Deals, RoundView, UniformDeals
+from policies.deals.deal import true_deals
+from policies.deals.named import load_sampler
+from policies.draws import drawn_bits
+from policies.inference import NetworkPolicy, load_policy
+from policies.named import Files
+from policies.playouts import EndWorth, RewardWorth, points_worth
+from policies.reward import Predictor, PredictorNetwork, round_starts
+from policies.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
+from policies.slots import Policy
+
+_EVERYBODY: Final = (0, 0, 0, 0)
+_TABLES: Final = 128
+_PICK, _LEARN, _TEST = range(3)
+"""Purposes of random numbers."""
+
+
+class DealtHand(msgspec.Struct, frozen=True):
+    """A hand to adapt to.
+
+    Attributes:
+        view: what the player sees.
+        record: the same with all hands.
+        starts: ``[T]`` of `policies.reward.ROUND_START`, the rounds of the game up to this one.
+    """
+
+    view: RoundView
+    record: np.void
+    starts: NDArray[np.void]
+
+
+class HandFinder:
+    """A chooser that plays by a policy, and keeps moments to adapt at.
+
+    Args:
+        policy: fills the five slots.
+        later: whether later draws of a round count, not the first.
+
+    Attributes:
+        found: of each player and round, the moments so far.
+    """
+
+    def __init__(self, policy: Policy, *, later: bool) -> None:
+        self._chooser = PolicyChooser(policy)
+        self._later = later
+        self.found: list[DealtHand] = []
+
+    def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
+        """Decide; see `policies.rollout.Chooser`."""
+        for request in requests:
+            if request.record["phase"] == PHASE_TURN and self._counts(request):
+                events = request.table.events
+                view = RoundView.of(request, events)
+                self.found.append(DealtHand(view, clone(request.record), round_starts(events)))
+        return self._chooser.choose(requests, times)
+
+    def close(self, times: Times) -> None:
+        """Nothing to do; see `policies.rollout.Chooser`."""
+
+    def _counts(self, observation: Observation) -> bool:
+        record, player = observation.record, observation.player
+        return bool((record["river_size"][player] > 0 or record["meld_count"][player] > 0) == self._later)
+
+
+class AdaptationSetup(msgspec.Struct, frozen=True):
+    """Setup of a worker.
+
+    Attributes:
+        plan: what is measured.
+        files: the policy's six checkpoints.
+        compute: how networks compute.
+    """
+
+    plan: AdaptationPlan
+    files: Files
+    compute: Compute
+
+
+def adapter(setup: AdaptationSetup) -> Work[int, HandRow]:
+    """Load everything; return the function that adapts to a hand and tests it."""
+    warm_up()
+    plan = setup.plan
+    read = reader_of(setup.files)
+    policy = load_policy(Path(), compute=setup.compute, read=read)
+    predictor = network_of(load(Path(), "reward", read=read))
+    assert isinstance(predictor, PredictorNetwork)
+    experiment = _Experiment(plan, policy, predictor)
+
+    def adapt(number: int) -> Iterator[HandRow]:
+        yield experiment.row(number)
+
+    return adapt
+
+
+class _Experiment:
+    """Adapts to the hands of a plan."""
+
+    def __init__(self, plan: AdaptationPlan, policy: NetworkPolicy, predictor: Predictor) -> None:
+        self._plan, self._policy, self._predictor = plan, policy, predictor
+        self._sampler = load_sampler(plan.sampler, policy)
+
+    def row(self, number: int) -> HandRow:
+        """Adapt to a hand, test after each number of play-outs."""
+        plan, hand = self._plan, self._hand(number)
+        if hand is None:
+            return HandRow(number, 0, 0, 0.0, ())
+        view = hand.view
+        worth: EndWorth = points_worth
+        if plan.reward == "global":
+            worth = RewardWorth(self._predictor, hand.starts)
+        tests = self._tests(hand, number)
+        before = self._play(self._policy, tests, worth)
+        adaptation = PolicyAdaptation(self._policy, worth, plan.settings, seed=plan.seed)
+        found, spent = [], 0.0
+        for done, count in zip((0, *plan.playouts), plan.playouts, strict=False):
+            begun = process_time()
+            seed = drawn_bits(plan.seed, number, _LEARN, count) >> 1
+            adaptation.play(self._sampler.deals(view, count - done, seed))
+            adaptation.learn()
+            spent += process_time() - begun
+            gains = self._play(adaptation.policy(), tests, worth) - before
+            error = float(gains.std(ddof=1)) / math.sqrt(len(gains))
+            changed = float((gains != 0.0).mean())
+            divergence = adaptation.figures.divergence
+            found.append(
+                AdaptedTo(float(gains.mean()), error, changed, round(divergence, 5), round(spent, 2))
+            )
+        record = hand.record
+        place = placements(tuple(int(score) for score in record["scores"]))[view.player]  # type: ignore[arg-type]
+        return HandRow(number, int(record["round_index"]), place, float(before.mean()), tuple(found))
+
+    def _hand(self, number: int) -> DealtHand | None:
+        """A hand of game ``number``, drawn from all that its players had at such a moment."""
+        plan = self._plan
+        finder = HandFinder(self._policy, later=plan.moment == "middle")
+        seating = Seating(number, wall_seed("adaptation", plan.seed, number), _EVERYBODY)
+        for game in Rollout([finder], length=plan.length).play([seating]):
+            if game.crash:
+                raise TrainingError(f"game {number}: {game.crash}")
+        if not finder.found:
+            return None
+        return finder.found[drawn_bits(plan.seed, number, _PICK) % len(finder.found)]
+
+    def _tests(self, hand: DealtHand, number: int) -> Deals:
+        plan, seed = self._plan, drawn_bits(self._plan.seed, number, _TEST) >> 1
+        if plan.moment == "start":
+            return UniformDeals().deals(hand.view, plan.tests, seed)
+        return true_deals(hand.view, hand.record, plan.tests, seed)
+
+    def _play(self, policy: NetworkPolicy, deals: Deals, worth: EndWorth) -> NDArray[np.float64]:
+        """``[n]``: what deals are worth if the player plays by a policy, and the others by that of the start."""
+        player = deals.view.player
+        first, second, third, fourth = (int(each != player) for each in range(4))
+        seats = (first, second, third, fourth)
+        choosers = [PolicyChooser(policy), PolicyChooser(self._policy)]
+        tables = ((Seating(n, n, seats), deals.table(n, seed=0)) for n in range(len(deals)))
+        found = np.zeros(len(deals))
+        for seating, table in Rollout(choosers, tables=_TABLES, length=deals.view.length).finish_rounds(tables):
+            found[seating.number] = worth([table], player)[0]
+        return found
