@@ -9,7 +9,9 @@ import typer
 
 from bot.cli.options import (
     AsJson,
+    NetworkDevice,
     NetworkPolicyName,
+    PlayPrecision,
     Workers,
     folder_for,
     reported,
@@ -227,8 +229,13 @@ def evaluate_deals(
     hands_only: Annotated[
         bool, typer.Option("--hands-only", help="Compare the hands only, and play nothing out.")
     ] = False,
+    so_far: Annotated[
+        bool, typer.Option("--so-far", help="Report on the games in --out so far, and play none.")
+    ] = False,
     seed: Annotated[int, seed_of("games, decisions and deals")] = 0,
     workers: Workers = None,
+    device: NetworkDevice = "cpu",
+    precision: PlayPrecision = "auto",
     as_json: AsJson = False,
 ) -> int:
     """Measure how well sampled hidden hands stand for the real ones.
@@ -238,9 +245,12 @@ def evaluate_deals(
     made by sampled deals with the true hands.
     """
     from bot.logs.setup import set_up_logs
-    from learning.worlds.command import make_plan, measure, print_report
+    from learning.matches.store import compute_for
+    from learning.worlds.command import make_plan, measure, measured, print_report
 
     set_up_logs()
+    if so_far:
+        return print_report(measured(out), as_json=as_json)
     plan = make_plan(
         policy=policy,
         samplers=sampler or ("uniform", "weighted"),
@@ -251,5 +261,6 @@ def evaluate_deals(
         guesses=guesses,
         seed=seed,
         play=not hands_only,
+        compute=compute_for(out, device, precision),
     )
     return print_report(measure(plan, out, workers=workers, quiet=as_json), as_json=as_json)
