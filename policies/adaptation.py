@@ -73,7 +73,7 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
     reject: float = 4.0
 
 
-class AdaptationFigures(NamedTuple):
+class AdaptationProgress(NamedTuple):
     """How an adaptation went so far.
 
     Attributes:
@@ -119,7 +119,7 @@ class PolicyAdaptation:
         self._owners = np.empty(0, np.int64)
         self._length = 0.0  # of the last step
         self._game: GameLength = "hanchan"
-        self.figures = AdaptationFigures(0, 0, 0.0, 0.0, 0.0)
+        self.figures = AdaptationProgress(0, 0, 0.0, 0.0, 0.0)
 
     def play(self, deals: Deals) -> None:
         """Play the round out over deals, by the policy as it is now, and add what happened to the pool.
@@ -242,7 +242,7 @@ class PolicyAdaptation:
         return float((apart * shown.weights).sum() / shown.weights.sum())
 
     def _figure(self, divergence: float | None = None) -> None:
-        self.figures = AdaptationFigures(
+        self.figures = AdaptationProgress(
             len(self._rewards),
             len(self._decisions),
             float(np.average(self._rewards, weights=self._weights)),

@@ -10,8 +10,11 @@ import typer
 from bot.cli.options import (
     AsJson,
     MeasuredPrecision,
+    NetworkDevice,
     NetworkPolicyName,
+    PlayPrecision,
     Replays,
+    RewardName,
     Workers,
     folder_for,
     reported,
@@ -234,8 +237,13 @@ def evaluate_deals(
     hands_only: Annotated[
         bool, typer.Option("--hands-only", help="Compare the hands only, and play nothing out.")
     ] = False,
+    so_far: Annotated[
+        bool, typer.Option("--so-far", help="Report on the games in --out so far, and play none.")
+    ] = False,
     seed: Annotated[int, seed_of("games, decisions and deals")] = 0,
     workers: Workers = None,
+    device: NetworkDevice = "cpu",
+    precision: PlayPrecision = "auto",
     as_json: AsJson = False,
 ) -> int:
     """Measure how well sampled hidden hands stand for the real ones.
@@ -245,9 +253,12 @@ def evaluate_deals(
     made by sampled deals with the true hands.
     """
     from bot.logs.setup import set_up_logs
-    from learning.worlds.command import make_plan, measure, print_report
+    from learning.matches.store import compute_for
+    from learning.worlds.command import make_plan, measure, measured, print_report
 
     set_up_logs()
+    if so_far:
+        return print_report(measured(out), as_json=as_json)
     plan = make_plan(
         policy=policy,
         samplers=sampler or ("uniform", "weighted"),
@@ -258,5 +269,78 @@ def evaluate_deals(
         guesses=guesses,
         seed=seed,
         play=not hands_only,
+        compute=compute_for(out, device, precision),
     )
     return print_report(measure(plan, out, workers=workers, quiet=as_json), as_json=as_json)
+
+
+@evaluation.command("adaptation")
+@reported
+def evaluate_adaptation(
+    out: Annotated[Path, folder_for("for the results; a run in it is resumed")],
+    policy: NetworkPolicyName = "network",
+    sampler: Annotated[
+        str, typer.Option(help="Sampler of the deals to learn from (docs/hands.md).", metavar="NAME")
+    ] = "uniform",
+    hands: Annotated[int, typer.Option(help="Hands to adapt to.", metavar="NUMBER", min=1)] = 300,
+    playouts: Annotated[
+        list[int] | None,
+        typer.Option(
+            help="Rounds to learn from; a test follows each number; default: 100, 500 and 2000.",
+            metavar="NUMBER",
+            min=2,
+        ),
+    ] = None,
+    tests: Annotated[int, typer.Option(help="Rounds of a test.", metavar="NUMBER", min=2)] = 400,
+    moment: Annotated[
+        str,
+        typer.Option(
+            help="Hands at the start of a round, tested with new hands for the others, or in its middle, "
+            "tested with the true ones.",
+            metavar="start|middle",
+        ),
+    ] = "start",
+    reward: RewardName = "points",
+    steps: Annotated[int, typer.Option(help="Steps along the gradient.", metavar="NUMBER", min=1)] = 4,
+    divergence: Annotated[
+        float,
+        typer.Option(help="How far the policy may move, in nats a decision.", metavar="NATS", min=1e-6),
+    ] = 0.02,
+    blocks: Annotated[
+        int | None,
+        typer.Option(
+            help="Last blocks of the network that learn, beside its head; default: all.",
+            metavar="NUMBER",
+            min=0,
+        ),
+    ] = None,
+    seed: Annotated[int, seed_of("games, hands and deals")] = 0,
+    workers: Workers = None,
+    device: NetworkDevice = "cpu",
+    precision: PlayPrecision = "auto",
+    as_json: AsJson = False,
+) -> int:
+    """Measure what adapting the policy to a dealt hand gains.
+
+    Takes hands from self-play, lets a copy of the policy learn from rounds played out over sampled deals, and
+    compares it with the policy over other deals, with the same tiles for both.
+    """
+    from bot.logs.setup import set_up_logs
+    from learning.adaptation.command import make_plan, measure, print_report
+    from learning.matches.store import compute_for
+    from policies.adaptation import AdaptationSettings
+
+    set_up_logs()
+    plan = make_plan(
+        policy=policy,
+        sampler=sampler,
+        hands=hands,
+        playouts=tuple(playouts or (100, 500, 2_000)),
+        tests=tests,
+        moment=moment,
+        reward=reward,
+        settings=AdaptationSettings(steps=steps, divergence=divergence, blocks=blocks),
+        seed=seed,
+    )
+    compute = compute_for(None, device, precision)
+    return print_report(measure(plan, out, compute, workers=workers, quiet=as_json), as_json=as_json)

@@ -75,6 +75,13 @@ NetworkDevice = Annotated[
     str,
     typer.Option("--device", help="Device for the networks: auto, cpu or cuda.", metavar="DEVICE"),
 ]
+RewardName = Annotated[
+    str,
+    typer.Option(
+        help="Worth of a round: its points, or global for the change of the expected final reward.",
+        metavar="points|global",
+    ),
+]
 Replays = Annotated[
     int,
     typer.Option(

@@ -17,6 +17,7 @@ from bot.cli.options import (
     PlayPrecision,
     Ray,
     Replays,
+    RewardName,
     Tonpuu,
     WithDashboard,
     Workers,
@@ -39,13 +40,6 @@ RunPreset: TypeAlias = Annotated[
 LearningGames: TypeAlias = Annotated[
     int | None,
     typer.Option("--games", help="Games to learn from; default: the preset's.", metavar="NUMBER", min=1),
-]
-RewardName: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        help="Worth of a round: its points, or global for the change of the expected final reward.",
-        metavar="points|global",
-    ),
 ]
 BaselineName: TypeAlias = Annotated[
     str,

@@ -7,16 +7,13 @@ from typing import Any
 
 import msgspec
 
-from game.errors import ConfigError, ReplayError
+from game.errors import ConfigError
 from game.reports import write_report
-from game.workers.pool import Done
 from learning.adaptation.figures import AdaptationFigures, figures_of
 from learning.adaptation.plan import AdaptationPlan, HandRow
 from learning.adaptation.playing import AdaptationSetup, adapter
+from learning.matches.measuring import measured_rows
 from learning.matches.statistics import Estimate
-from learning.matches.store import Store
-from learning.runs.progress import Progress
-from learning.workers.spread import spread
 from policies.checkpoint import files_of
 from policies.checkpoint.card import MODELS
 from policies.compute import Compute
@@ -66,20 +63,9 @@ def measure(
         KeyboardInterrupt: stopped; the hands so far are kept.
     """
     setup = AdaptationSetup(plan, files_of(folder_of_named(plan.policy), MODELS), compute)
-    try:
-        with Store(plan, HandRow, folder) as store:
-            missing = [number for number in range(plan.hands) if number not in store.rows]
-            with Progress("adaptation.progress", "hands", "hands", total=plan.hands, quiet=quiet) as progress:
-                progress.reach(len(store.rows))
-                for _, row in spread(adapter, setup, missing, workers=workers) if missing else ():
-                    if not isinstance(row, Done) and store.add(row):
-                        progress.advance(1)
-            rows = [store.rows[number] for number in sorted(store.rows)]
-    except OSError as exc:
-        raise ReplayError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc
-    except KeyboardInterrupt:
-        where = f"the hands so far are in {folder}; give the same command again to resume"
-        raise KeyboardInterrupt(f"stopped: {where}" if folder else "stopped; nothing was kept") from None
+    rows = measured_rows(
+        plan, HandRow, plan.hands, folder, adapter, setup, what="adaptation", workers=workers, quiet=quiet
+    )
     if not any(row.adapted for row in rows):
         raise ConfigError("no player of these games had such a hand; give more --hands")
     return AdaptationReport(plan, figures_of(plan, rows))

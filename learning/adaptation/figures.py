@@ -75,9 +75,7 @@ def figures_of(plan: AdaptationPlan, rows: Sequence[HandRow], seed: int = 0) -> 
     )
 
 
-def _figures(
-    count: int, tests: Sequence[AdaptedTo], rounds: NDArray[np.int64], seed: int
-) -> PlayoutFigures:
+def _figures(count: int, tests: Sequence[AdaptedTo], rounds: NDArray[np.int64], seed: int) -> PlayoutFigures:
     gains = np.array([test.gain for test in tests])
     other = np.array([test.changed > 0.0 for test in tests])
     return PlayoutFigures(

@@ -153,7 +153,7 @@ class _Experiment:
                 AdaptedTo(float(gains.mean()), error, changed, round(divergence, 5), round(spent, 2))
             )
         record = hand.record
-        place = placements(tuple(int(score) for score in record["scores"]))[view.player]  # type: ignore[arg-type]
+        place = placements(tuple(int(score) for score in record["scores"]))[view.player]
         return HandRow(number, int(record["round_index"]), place, float(before.mean()), tuple(found))
 
     def _hand(self, number: int) -> DealtHand | None:
@@ -175,13 +175,14 @@ class _Experiment:
         return true_deals(hand.view, hand.record, plan.tests, seed)
 
     def _play(self, policy: NetworkPolicy, deals: Deals, worth: EndWorth) -> NDArray[np.float64]:
-        """``[n]``: what deals are worth if the player plays by a policy, and the others by that of the start."""
+        """``[n]``: what deals are worth if the player plays by a policy, the others by that of the start."""
         player = deals.view.player
         first, second, third, fourth = (int(each != player) for each in range(4))
         seats = (first, second, third, fourth)
         choosers = [PolicyChooser(policy), PolicyChooser(self._policy)]
         tables = ((Seating(n, n, seats), deals.table(n, seed=0)) for n in range(len(deals)))
         found = np.zeros(len(deals))
-        for seating, table in Rollout(choosers, tables=_TABLES, length=deals.view.length).finish_rounds(tables):
+        rollout = Rollout(choosers, tables=_TABLES, length=deals.view.length)
+        for seating, table in rollout.finish_rounds(tables):
             found[seating.number] = worth([table], player)[0]
         return found

@@ -169,11 +169,17 @@ def _compute_in(path: Path) -> Compute | None:
 
 
 def read_results(folder: Path, kind: type[P]) -> tuple[P, list[GameRow]]:
-    """The plan and the games of a run, finished or not, by number.
+    """The plan and the games of matches; see `read_rows`."""
+    return read_rows(folder, kind, GameRow)
+
+
+def read_rows(folder: Path, kind: type[P], kind_of_rows: type[R]) -> tuple[P, list[R]]:
+    """The plan and the games of a run, finished, under way or stopped, by number.
 
     Args:
         folder: folder of the results.
         kind: type of the plan.
+        kind_of_rows: type of the row of a game.
 
     Raises:
         ReplayError: there is no run, or it cannot be read.
@@ -185,10 +191,10 @@ def read_results(folder: Path, kind: type[P]) -> tuple[P, list[GameRow]]:
         raise ReplayError(f"{path}: {exc.strerror}") from exc
     if not lines:
         raise ReplayError(f"{path}: empty")
-    rows: dict[int, GameRow] = {}
+    rows: dict[int, R] = {}
     for number, line in enumerate(lines[1:], 2):
         if line.endswith(b"\n"):
-            row = _decode(path, number, line, GameRow)
+            row = _decode(path, number, line, kind_of_rows)
             rows.setdefault(row.number, row)
     return _decode(path, 1, lines[0], kind), [rows[number] for number in sorted(rows)]
 

@@ -7,16 +7,15 @@ from pathlib import Path
 
 import msgspec
 
-from game.errors import ConfigError, ReplayError
+from game.errors import ConfigError
 from game.reports import write_report
-from game.workers.pool import Done
+from learning.matches.measuring import measured_rows
 from learning.matches.statistics import Estimate
-from learning.matches.store import Store, compute_for
-from learning.runs.progress import Progress
-from learning.workers.spread import spread
+from learning.matches.store import read_rows
 from learning.worlds.figures import CHOSEN_BY, WorldsFigures, figures_of
 from learning.worlds.plan import GameWorlds, WorldsPlan
 from learning.worlds.playing import WorldsSetup, judge_of_games
+from policies.compute import IN_PLAY, Compute
 from policies.deals.named import settings_of
 from policies.named import files_of_named, load_named
 
@@ -44,6 +43,7 @@ def make_plan(
     guesses: int,
     seed: int,
     play: bool = True,
+    compute: Compute = IN_PLAY,
 ) -> WorldsPlan:
     """Check what is asked for.
 
@@ -65,6 +65,7 @@ def make_plan(
         guesses=guesses,
         seed=seed,
         play=play,
+        compute=compute,
     )
 
 
@@ -83,21 +84,31 @@ def measure(plan: WorldsPlan, folder: Path | None, *, workers: int | None, quiet
         WorkerFailed: a process could not continue.
         KeyboardInterrupt: stopped; the games so far are kept.
     """
-    setup = WorldsSetup(plan, files_of_named(plan.policy), compute_for(None, "cpu", "auto"))
-    try:
-        with Store(plan, GameWorlds, folder) as store:
-            missing = [number for number in range(plan.games) if number not in store.rows]
-            with Progress("deals.progress", "deals", "games", total=plan.games, quiet=quiet) as progress:
-                progress.reach(len(store.rows))
-                for _, row in spread(judge_of_games, setup, missing, workers=workers) if missing else ():
-                    if not isinstance(row, Done) and store.add(row):
-                        progress.advance(1)
-            rows = [store.rows[number] for number in sorted(store.rows)]
-    except OSError as exc:
-        raise ReplayError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc
-    except KeyboardInterrupt:
-        where = f"the games so far are in {folder}; give the same command again to resume"
-        raise KeyboardInterrupt(f"stopped: {where}" if folder else "stopped; nothing was kept") from None
+    rows = measured_rows(
+        plan,
+        GameWorlds,
+        plan.games,
+        folder,
+        judge_of_games,
+        WorldsSetup(plan, files_of_named(plan.policy)),
+        what="deals",
+        workers=workers,
+        quiet=quiet,
+    )
+    return _report(plan, rows)
+
+
+def measured(folder: Path) -> WorldsReport:
+    """Report on the games that a run has measured so far; it may be under way.
+
+    Raises:
+        ConfigError: none of its decisions was close.
+        ReplayError: there is no run, or it cannot be read.
+    """
+    return _report(*read_rows(folder, WorldsPlan, GameWorlds))
+
+
+def _report(plan: WorldsPlan, rows: Sequence[GameWorlds]) -> WorldsReport:
     if not any(row.decisions for row in rows):
         raise ConfigError("no decision of these games is close; give more --games or a lower --close")
     return WorldsReport(plan, figures_of(plan, rows))

@@ -8,6 +8,7 @@ import msgspec
 
 from game.settlement import GameLength
 from learning.worlds.scores import HandScores
+from policies.compute import IN_PLAY, Compute
 
 FORMAT: Final = "suzaku-worlds/1"
 
@@ -26,6 +27,7 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         guesses: uniform guesses that the true hands are ranked among.
         seed: determines walls, choices and deals.
         play: whether to play the decisions out; if not, only the hands are compared.
+        compute: how networks compute.
         length: length of the games.
         format: format of the results.
     """
@@ -40,6 +42,7 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     guesses: int
     seed: int
     play: bool = True
+    compute: Compute = IN_PLAY
     length: GameLength = "hanchan"
     format: str = FORMAT
 
@@ -55,6 +58,8 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             "--worlds": str(self.worlds),
             "--guesses": str(self.guesses),
             "--seed": str(self.seed),
+            "--device": self.compute.device,
+            "--precision": self.compute.precision,
             "--hands-only": "not given" if self.play else "given",
         }
 

@@ -21,7 +21,6 @@ from game.workers.pool import Work
 from learning.matches.series import wall_seed
 from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
 from learning.worlds.scores import scores_of
-from policies.compute import Compute
 from policies.deals.deal import Deals, DealSampler, true_deals
 from policies.deals.likelihood import Evidence, HandLikelihood
 from policies.deals.named import load_sampler
@@ -120,19 +119,17 @@ class WorldsSetup(msgspec.Struct, frozen=True):
     Attributes:
         plan: what is measured.
         files: the policy's checkpoints; None to load them by name.
-        compute: how networks compute.
     """
 
     plan: WorldsPlan
     files: Files | None
-    compute: Compute
 
 
 def judge_of_games(setup: WorldsSetup) -> Work[int, GameWorlds]:
     """Load everything; return the function that plays a game and its decisions out."""
     warm_up()
     plan = setup.plan
-    policy = load_named(plan.policy, files=setup.files, compute=setup.compute).policy
+    policy = load_named(plan.policy, files=setup.files, compute=plan.compute).policy
     samplers = [load_sampler(text, policy) for text in plan.samplers]
 
     def judge(number: int) -> Iterator[GameWorlds]:

@@ -12,12 +12,11 @@ from typer.testing import CliRunner
 from bot.cli import app
 from game.errors import ConfigError
 from learning.matches.store import RESULTS_FILE
-from learning.worlds.command import WorldsReport, make_plan, measure, print_report
+from learning.worlds.command import WorldsReport, make_plan, measure, measured, print_report
 from learning.worlds.figures import figures_of
 from learning.worlds.plan import WorldsPlan
 from learning.worlds.playing import WorldsSetup, close_decisions, differences_of, judge_of_games
 from learning.worlds.scores import scores_of
-from policies.compute import IN_PLAY
 from policies.deals import UniformDeals
 from tests.policies.fakes import Undecided
 
@@ -39,7 +38,7 @@ def a_plan(policy: str, **changes: object) -> WorldsPlan:
 
 
 def test_a_game_is_judged_alike_each_time(undecided: str) -> None:
-    setup = WorldsSetup(a_plan(undecided), None, IN_PLAY)
+    setup = WorldsSetup(a_plan(undecided), None)
     one, other = (next(iter(judge_of_games(setup)(0))) for _ in range(2))
     assert len(one.decisions) == 2
     for row, again in zip(one.decisions, other.decisions, strict=True):
@@ -78,7 +77,7 @@ def test_real_hands_have_no_error_and_others_do() -> None:
 
 def test_hands_can_be_compared_without_playing(undecided: str, capsys: pytest.CaptureFixture[str]) -> None:
     plan = a_plan(undecided, play=False)
-    row = next(iter(judge_of_games(WorldsSetup(plan, None, IN_PLAY))(0)))
+    row = next(iter(judge_of_games(WorldsSetup(plan, None))(0)))
     assert {each.differences for found in row.decisions for each in found.samplers} == {()}
     report = WorldsReport(plan, figures_of(plan, [row]))
     assert report.figures.samplers[0].correlation.value is None
@@ -96,6 +95,7 @@ def test_a_run_goes_on_where_it_stopped(undecided: str, tmp_path: Path) -> None:
     report = measure(a_plan(undecided), tmp_path, workers=1, quiet=True)
     assert (tmp_path / RESULTS_FILE).read_bytes() == whole
     assert report.figures.decisions == 2
+    assert measured(tmp_path) == report
     with pytest.raises(ConfigError, match=r"--close 0\.05, not 0\.1"):
         measure(a_plan(undecided, close=0.1), tmp_path, workers=1, quiet=True)
 

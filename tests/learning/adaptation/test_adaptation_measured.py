@@ -1,0 +1,77 @@
+"""`suzaku eval adaptation`: its figures, and a run that is resumed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from typer.testing import CliRunner
+
+from bot import cli
+from game.errors import ConfigError
+from learning.adaptation.figures import figures_of
+from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
+from policies.adaptation import AdaptationSettings
+
+
+def a_plan(**changes: object) -> AdaptationPlan:
+    plan = AdaptationPlan(
+        policy="network",
+        identity="",
+        sampler="uniform",
+        hands=4,
+        playouts=(10, 20),
+        tests=8,
+        moment="start",
+        reward="points",
+        settings=AdaptationSettings(),
+        seed=0,
+    )
+    return msgspec.structs.replace(plan, **changes)
+
+
+def a_row(number: int, gain: float, round_index: int = 0, changed: float = 0.5) -> HandRow:
+    test = AdaptedTo(gain, 10.0, changed, 0.01, 1.0)
+    return HandRow(number, round_index, 1, 0.0, (test, msgspec.structs.replace(test, gain=2.0 * gain)))
+
+
+def test_hands_are_counted_and_their_gains_averaged() -> None:
+    rows = [
+        a_row(0, 10.0),
+        a_row(1, -4.0),
+        a_row(2, 30.0, round_index=7),
+        a_row(3, 0.0, changed=0.0),
+        HandRow(4, 0, 0, 0.0, ()),
+    ]
+    found = figures_of(a_plan(), rows)
+    first, second = found.playouts
+    assert found.hands == 4
+    assert first.improved.value == pytest.approx(2 / 3)
+    assert first.changed == 0.75
+    assert first.gain.value == pytest.approx(9.0)
+    assert second.gain.value == pytest.approx(18.0)
+    assert first.gains["East"].value == pytest.approx(2.0)
+    assert first.gains["South 3 on"].value == pytest.approx(30.0)
+    assert "South 1 and 2" not in first.gains
+
+
+@pytest.mark.parametrize("wrong", [{"playouts": ()}, {"playouts": (20, 10)}, {"moment": "end"}])
+def test_impossible_settings_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match="--"):
+        a_plan(**wrong)
+
+
+def test_hands_are_kept_and_a_longer_run_goes_on(tmp_path: Path) -> None:
+    def report(hands: int) -> dict[str, object]:
+        flags = ["--playouts", "4", "--tests", "4", "--workers", "1", "--json", "--moment", "middle"]
+        done = CliRunner().invoke(
+            cli.app, ["eval", "adaptation", "--out", str(tmp_path), "--hands", str(hands), *flags]
+        )
+        assert done.exit_code == 0, done.output
+        return msgspec.json.decode(done.stdout)["figures"]  # type: ignore[no-any-return]
+
+    assert report(1)["hands"] == 1
+    kept = (tmp_path / "results.jsonl").read_bytes().splitlines()[1]
+    assert report(2)["hands"] == 2
+    assert (tmp_path / "results.jsonl").read_bytes().splitlines()[1] == kept
