@@ -15,7 +15,7 @@ NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 
 # Duration of `make fuzz`, and of the fuzz test within `make test`.
 SECONDS := 600
-FUZZ_SECONDS := 60
+FUZZ_SECONDS := 30
 # The floor of coverage applies to a run of all tests only: ARGS may select a few.
 MEASURE := $(if $(strip $(ARGS)),,--cov --cov-report=)
 
