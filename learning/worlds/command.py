@@ -53,13 +53,13 @@ def make_plan(
         ConfigError: a sampler or the policy does not exist.
         CheckpointError: the policy's checkpoints cannot be used.
     """
-    for text in samplers:
-        settings_of(text)
+    settings = tuple(settings_of(text) for text in samplers)
     identity = load_named(policy).identity
     return WorldsPlan(
         policy=policy,
         identity=identity,
         samplers=tuple(samplers),
+        settings=settings,
         games=games,
         per_game=per_game,
         close=close,

@@ -9,6 +9,7 @@ import msgspec
 from game.settlement import GameLength
 from learning.worlds.scores import HandScores
 from policies.compute import IN_PLAY, Compute
+from policies.deals.weighted import WeightSettings
 
 FORMAT: Final = "suzaku-worlds/1"
 
@@ -20,6 +21,7 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         policy: who plays, and plays on, as `policies.named.load_named` takes it.
         identity: changes when the policy behind the name changes.
         samplers: as `policies.deals.named.load_sampler` takes them.
+        settings: how each of them weighs deals, None if it does not.
         games: number of self-play games.
         per_game: most decisions of a game.
         close: least probability of the second choice.
@@ -35,6 +37,7 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     policy: str
     identity: str
     samplers: tuple[str, ...]
+    settings: tuple[WeightSettings | None, ...]
     games: int
     per_game: int
     close: float
@@ -52,6 +55,7 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         return {
             "--policy": self.policy,
             "--sampler": " ".join(self.samplers),
+            "the settings of the samplers": " ".join(map(str, self.settings)),
             "--games": str(self.games),
             "--per-game": str(self.per_game),
             "--close": f"{self.close:g}",

@@ -31,7 +31,7 @@ def undecided(tmp_path: Path) -> str:
 
 def a_plan(policy: str, **changes: object) -> WorldsPlan:
     plan = make_plan(
-        policy=policy, samplers=("uniform", "weighted:candidates=8,kept=4"), games=1, per_game=2,
+        policy=policy, samplers=("uniform", "weighted:drawn=16,candidates=8,kept=4"), games=1, per_game=2,
         close=0.05, worlds=4, guesses=4, seed=3,
     )  # fmt: skip
     return msgspec.structs.replace(plan, **changes)
