@@ -143,6 +143,11 @@ def _lines(report: WorldsReport) -> list[str]:
         lines.append(f"{each.name:<34}{scores}{cost}")
     lines += ["", "log likelihood of the true hands over uniform ones, nats an opponent, by go-around:"]
     lines += [f"  {name:<8}{_text(each, '.2f')}" for name, each in found.likelihoods.items()]
+    lines.append("by what they did:")
+    lines += [
+        f"  {name:<8}{_text(each, '.3f'):<24}{rows:>6.1f} rows a guess"
+        for name, (each, rows) in found.kinds.items()
+    ]
     return lines
 
 

@@ -72,6 +72,19 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         return other.games <= self.games and msgspec.structs.replace(other, games=self.games) == self
 
 
+class Gain(msgspec.Struct, frozen=True):
+    """How much more likely the true hands make what the opponents did than uniform hands do.
+
+    Attributes:
+        nats: log likelihood of what an opponent did with the true hand, minus the log of the mean over the
+            true hand and the uniform guesses; the mean over the opponents.
+        rows: rows given to networks for one guess at each hand.
+    """
+
+    nats: float
+    rows: float
+
+
 class SampledWorlds(msgspec.Struct, frozen=True):
     """What one sampler's worlds gave for one decision.
 
@@ -100,8 +113,7 @@ class DecisionWorlds(msgspec.Struct, frozen=True):
         chances: the policy's probabilities of the two discards.
         true: differences with the true hands, over redrawn walls.
         samplers: what each sampler gave, in the order of the plan.
-        gains: log likelihood of what each opponent did with the true hand, minus the log of the mean over the
-            true hand and the uniform guesses.
+        gains: what each kind of decision, and all that count by default, tell of the hands.
     """
 
     event: int
@@ -110,7 +122,7 @@ class DecisionWorlds(msgspec.Struct, frozen=True):
     chances: tuple[float, float]
     true: tuple[int, ...]
     samplers: tuple[SampledWorlds, ...]
-    gains: tuple[float, ...]
+    gains: dict[str, Gain]
 
 
 class GameWorlds(msgspec.Struct, frozen=True):

@@ -17,7 +17,7 @@ from learning.worlds.figures import figures_of
 from learning.worlds.plan import WorldsPlan
 from learning.worlds.playing import WorldsSetup, close_decisions, differences_of, judge_of_games
 from learning.worlds.scores import scores_of
-from policies.deals import UniformDeals
+from policies.deals import Evidence, UniformDeals
 from tests.policies.fakes import Undecided
 
 
@@ -46,7 +46,10 @@ def test_a_game_is_judged_alike_each_time(undecided: str) -> None:
         assert len(row.true) == 8
         assert [each.differences for each in row.samplers] == [each.differences for each in again.samplers]
         assert row.gains == again.gains
-        assert all(gain <= np.log(5) + 1e-6 for gain in row.gains)
+        assert all(gain.nats <= np.log(5) + 1e-4 for gain in row.gains.values())
+        assert row.gains["all"].rows == pytest.approx(
+            sum(row.gains[doing].rows for doing in Evidence().doings), abs=0.1
+        )
         assert row.chances[0] >= row.chances[1] >= 0.05
 
 
