@@ -51,13 +51,13 @@ def make_plan(
         ConfigError: a sampler or the policy does not exist.
         CheckpointError: the policy's checkpoints cannot be used.
     """
-    for text in samplers:
-        settings_of(text)
+    settings = tuple(settings_of(text) for text in samplers)
     identity = load_named(policy).identity
     return WorldsPlan(
         policy=policy,
         identity=identity,
         samplers=tuple(samplers),
+        settings=settings,
         games=games,
         per_game=per_game,
         close=close,
@@ -138,6 +138,11 @@ def _lines(report: WorldsReport) -> list[str]:
         lines.append(f"{each.name:<34}{scores}{cost}")
     lines += ["", "log likelihood of the true hands over uniform ones, nats an opponent, by go-around:"]
     lines += [f"  {name:<8}{_text(each, '.2f')}" for name, each in found.likelihoods.items()]
+    lines.append("by what they did:")
+    lines += [
+        f"  {name:<8}{_text(each, '.3f'):<24}{rows:>6.1f} rows a guess"
+        for name, (each, rows) in found.kinds.items()
+    ]
     return lines
 
 

@@ -69,6 +69,8 @@ class WorldsFigures(msgspec.Struct, frozen=True):
         samplers: figures of each.
         likelihoods: gain in log likelihood of the true hands over uniform ones, nats an opponent, by
             go-around.
+        kinds: the same by what the opponents did, with the rows that networks are given for a guess
+            at each hand.
         seconds: CPU time a decision.
     """
 
@@ -81,6 +83,7 @@ class WorldsFigures(msgspec.Struct, frozen=True):
     bound: dict[str, Estimate]
     samplers: tuple[SamplerFigures, ...]
     likelihoods: dict[str, Estimate]
+    kinds: dict[str, tuple[Estimate, float]]
     seconds: float
 
 
@@ -114,6 +117,13 @@ def figures_of(plan: WorldsPlan, games: Sequence[GameWorlds], seed: int = 0) -> 
             for place, name in enumerate(plan.samplers)
         ),
         likelihoods=_likelihoods([row for _, row in rows], owners, len(games), seed),
+        kinds={
+            kind: (
+                resamples.mean(np.array([row.gains[kind].nats for _, row in rows])),
+                float(np.mean([row.gains[kind].rows for _, row in rows])),
+            )
+            for kind in rows[0][1].gains
+        },
         seconds=float(sum(game.seconds for game in games) / len(rows)),
     )
 
@@ -226,7 +236,7 @@ def _likelihoods(
 ) -> dict[str, Estimate]:
     found = {}
     gone = np.array([row.go_around for row in rows])
-    gains = np.array([np.mean(row.gains) for row in rows])
+    gains = np.array([row.gains["all"].nats for row in rows])
     for first in range(0, _LAST_GO_AROUND + 1, _WIDTH):
         last = first + _WIDTH - 1 if first + _WIDTH <= _LAST_GO_AROUND else int(max(gone.max(), first))
         some = (gone >= first) & (gone <= last)

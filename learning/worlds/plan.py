@@ -9,6 +9,7 @@ import msgspec
 from game.settlement import GameLength
 from learning.worlds.scores import HandScores
 from policies.compute import IN_PLAY, Compute
+from policies.deals.weighted import WeightSettings
 
 FORMAT: Final = "suzaku-worlds/1"
 
@@ -20,6 +21,7 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         policy: who plays, and plays on, as `policies.named.load_named` takes it.
         identity: changes when the policy behind the name changes.
         samplers: as `policies.deals.named.load_sampler` takes them.
+        settings: how each of them weighs deals, None if it does not.
         games: number of self-play games.
         per_game: most decisions of a game.
         close: least probability of the second choice.
@@ -35,6 +37,7 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     policy: str
     identity: str
     samplers: tuple[str, ...]
+    settings: tuple[WeightSettings | None, ...]
     games: int
     per_game: int
     close: float
@@ -52,6 +55,7 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         return {
             "--policy": self.policy,
             "--sampler": " ".join(self.samplers),
+            "the settings of the samplers": " ".join(map(str, self.settings)),
             "--games": str(self.games),
             "--per-game": str(self.per_game),
             "--close": f"{self.close:g}",
@@ -66,6 +70,19 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     def continues(self, other: WorldsPlan) -> bool:
         """Whether the games of another plan are the first games of this one."""
         return other.games <= self.games and msgspec.structs.replace(other, games=self.games) == self
+
+
+class Gain(msgspec.Struct, frozen=True):
+    """How much more likely the true hands make what the opponents did than uniform hands do.
+
+    Attributes:
+        nats: log likelihood of what an opponent did with the true hand, minus the log of the mean over the
+            true hand and the uniform guesses; the mean over the opponents.
+        rows: rows given to networks for one guess at each hand.
+    """
+
+    nats: float
+    rows: float
 
 
 class SampledWorlds(msgspec.Struct, frozen=True):
@@ -96,8 +113,7 @@ class DecisionWorlds(msgspec.Struct, frozen=True):
         chances: the policy's probabilities of the two discards.
         true: differences with the true hands, over redrawn walls.
         samplers: what each sampler gave, in the order of the plan.
-        gains: log likelihood of what each opponent did with the true hand, minus the log of the mean over the
-            true hand and the uniform guesses.
+        gains: what each kind of decision, and all that count by default, tell of the hands.
     """
 
     event: int
@@ -106,7 +122,7 @@ class DecisionWorlds(msgspec.Struct, frozen=True):
     chances: tuple[float, float]
     true: tuple[int, ...]
     samplers: tuple[SampledWorlds, ...]
-    gains: tuple[float, ...]
+    gains: dict[str, Gain]
 
 
 class GameWorlds(msgspec.Struct, frozen=True):

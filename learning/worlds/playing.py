@@ -15,14 +15,13 @@ from game.errors import TrainingError
 from game.events import Draw, GameEvent, StartRound
 from game.restore import concealed_hands
 from game.state import clone
-from game.table import Table
 from game.warmup import warm_up
 from game.workers.pool import Work
 from learning.matches.series import wall_seed
-from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
+from learning.worlds.plan import DecisionWorlds, Gain, GameWorlds, SampledWorlds, WorldsPlan
 from learning.worlds.scores import scores_of
 from policies.deals.deal import Deals, DealSampler, true_deals
-from policies.deals.likelihood import Evidence, HandLikelihood
+from policies.deals.likelihood import ALL, Evidence, HandLikelihood
 from policies.deals.named import load_sampler
 from policies.deals.past import Past
 from policies.deals.uniform import uniform_tiles
@@ -30,10 +29,12 @@ from policies.deals.view import RoundView, Unseen
 from policies.deals.weighted import WeightedDeals
 from policies.draws import drawn_bits, drawn_share
 from policies.named import Files, load_named
+from policies.playouts import Playouts, points_worth
 from policies.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
 from policies.sampling import distribution_of
 from policies.slots import Policy
 
+_BY_DEFAULT: Final = "all"
 _EVERYBODY: Final = (0, 0, 0, 0)
 _TABLES: Final = 128
 """Tables side by side while decisions are played out."""
@@ -171,7 +172,6 @@ def _play_out(
     differences = [np.zeros(0, np.int64)] * len(deals)
     if plan.play:
         differences = differences_of(policy, decision, deals)
-    likely = true_hand_gains(policy, decision, plan.guesses, drawn_bits(seed, _GUESSES) >> 1)
     player = decision.view.player
     return DecisionWorlds(
         event=len(decision.events),
@@ -189,7 +189,7 @@ def _play_out(
             )
             for found, each, (ms, evaluations) in zip(differences[1:], deals[1:], spent, strict=True)
         ),
-        gains=tuple(np.round(likely, 3).tolist()),
+        gains=true_hand_gains(policy, decision, plan.guesses, drawn_bits(seed, _GUESSES) >> 1),
     )
 
 
@@ -210,54 +210,53 @@ def differences_of(
     Returns:
         For each set ``[n]``: points of the first choice minus those of the second.
     """
-    player = decision.view.player
-    worlds = [(each, number) for each in deals for number in range(len(each))]
-    points = np.zeros((len(worlds), 2), np.int64)
-
-    def tables() -> Iterator[tuple[Seating, Table]]:
-        for world, (each, number) in enumerate(worlds):
-            for place, option in enumerate(decision.options):
-                table = each.table(number, seed=0)
-                table.step({player: option})
-                yield Seating(2 * world + place, 0, _EVERYBODY), table
-
-    rollout = Rollout([PolicyChooser(policy)], tables=_TABLES, length=decision.view.length)
-    for seating, table in rollout.finish_rounds(tables()):
-        points[seating.number // 2, seating.number % 2] = table.scores[player]
-    ends = np.cumsum([len(each) for each in deals])[:-1]
-    return np.split(points[:, 0] - points[:, 1], ends)
+    found = []
+    for each in deals:
+        playouts = Playouts(PolicyChooser(policy), each, points_worth, _TABLES)
+        first, second = playouts.values(decision.options, range(len(each))).T
+        found.append((first - second).astype(np.int64))
+    return found
 
 
-def true_hand_gains(policy: Policy, decision: CloseDecision, guesses: int, seed: int) -> NDArray[np.float64]:
-    """How much more likely the true hands make what the opponents did than uniform hands do.
+def true_hand_gains(policy: Policy, decision: CloseDecision, guesses: int, seed: int) -> dict[str, Gain]:
+    """What the opponents' decisions tell of their hands.
 
     Args:
         policy: how the opponents are thought to decide.
         decision: where the hands are asked about.
-        guesses: uniform guesses to compare with.
+        guesses: uniform guesses to compare the true hands with.
         seed: determines them.
 
     Returns:
-        ``[3]``: log likelihood with the true hand of each opponent, minus the log of the mean likelihood over
-        it and the guesses; at most the log of their number.
+        For each kind of decision, and as ``all`` for those that count by default.
     """
     unseen, view = Unseen.of(decision.view), decision.view
     tiles = uniform_tiles(unseen, guesses, seed)
-    hands = concealed_hands(decision.record)
+    true = concealed_hands(decision.record)
     begun = max(place for place, event in enumerate(decision.events) if isinstance(event, StartRound))
-    found = np.zeros(3)
+    drawn = [event for event in decision.events[begun:] if isinstance(event, Draw)]
+    nats, rows = dict.fromkeys((*ALL, _BY_DEFAULT), 0.0), dict.fromkeys((*ALL, _BY_DEFAULT), 0.0)
     for place, opponent in enumerate(view.opponents):
         past = Past(view, opponent)
-        drawn = [
-            event.tile
-            for event in decision.events[begun:]
-            if isinstance(event, Draw) and event.player == opponent
-        ]
         guessed = tiles[:, unseen.ends[place] : unseen.ends[place + 1]]
+        hands = np.concatenate([np.array([true[opponent]], np.int16), guessed])
+        really = np.array([event.tile for event in drawn if event.player == opponent], np.int16)
         orders = past.orders(guessed, np.random.default_rng([seed, place]))
-        logs = HandLikelihood(policy, past, Evidence(), view.length).logs(
-            np.concatenate([np.array([hands[opponent]], np.int16), guessed]),
-            np.concatenate([np.array([drawn], np.int16).reshape(1, -1), orders]),
-        )
-        found[place] = logs[0] - logs.max() - np.log(np.exp(logs - logs.max()).mean())
-    return found
+        orders = np.concatenate([really[None], orders])
+        together = np.zeros(len(hands))
+        for doing in ALL:
+            likelihood = HandLikelihood(policy, past, Evidence((doing,)), view.length)
+            logs = likelihood.logs(hands, orders)
+            spent = likelihood.evaluations / len(hands)
+            nats[doing] += _over_the_mean(logs) / 3
+            rows[doing] += spent
+            if doing in Evidence().doings:
+                together += logs
+                rows[_BY_DEFAULT] += spent
+        nats[_BY_DEFAULT] += _over_the_mean(together) / 3
+    return {name: Gain(round(nats[name], 4), round(rows[name], 2)) for name in nats}
+
+
+def _over_the_mean(logs: NDArray[np.float64]) -> float:
+    """The first of some log likelihoods minus the log of their mean."""
+    return float(logs[0] - logs.max() - np.log(np.exp(logs - logs.max()).mean()))

@@ -14,13 +14,14 @@ from policies.deals.weighted import USUAL, WeightedDeals, WeightSettings
 from policies.slots import Policy
 
 _FORM: Final = (
-    "uniform, or weighted:KEY=VALUE,... with candidates, kept, power, moves, last, floor, doings=a+b"
+    "uniform, or weighted:KEY=VALUE,... with drawn, candidates, kept, power, moves, last, floor, doings=a+b"
 )
 
 
 class _Flags(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The settings of a weighted sampler as they are written."""
 
+    drawn: int = USUAL.drawn
     candidates: int = USUAL.candidates
     kept: int = USUAL.kept
     power: float = USUAL.power
@@ -65,6 +66,7 @@ def settings_of(text: str) -> WeightSettings | None:
         if (
             set(found.doings.split("+")) - set(ALL)
             or found.candidates < 0
+            or found.drawn < 0
             or found.moves < 0
             or found.kept < 1
         ):
@@ -74,4 +76,4 @@ def settings_of(text: str) -> WeightSettings | None:
     except (ConfigError, msgspec.ValidationError) as exc:
         raise ConfigError(f"--sampler {text}: {exc}; give {_FORM}") from None
     evidence = Evidence(doings, found.last, found.floor)
-    return WeightSettings(found.candidates, found.kept, found.power, found.moves, evidence)
+    return WeightSettings(found.drawn, found.candidates, found.kept, found.power, found.moves, evidence)

@@ -25,7 +25,7 @@ from policies.hands.sampler import SampledHands
 GIBBS_ROUNDS: Final = 4
 """How often each of several hands in riichi is drawn again, given the others."""
 DRAWS: Final = 200_000
-"""Draws for one tenpai hand; some 2,000 are usual."""
+"""Draws for one tenpai hand; some thousand are usual."""
 _TRIES: Final = 100
 """How often the hands in riichi are drawn from the beginning, before none are expected to be left."""
 

@@ -99,6 +99,12 @@ class Unseen(msgspec.Struct, frozen=True):
             record["meld_count"][opponents].astype(np.int64),
         )
 
+    def alone(self, place: int) -> Unseen:
+        """The same for one opponent, as if the others held nothing."""
+        sizes, needs = np.zeros(3, np.int64), np.full(3, ANY_HAND)
+        sizes[0], needs[0] = self.sizes[place], self.needs[place]
+        return Unseen(self.tiles, sizes, needs, np.full(3, self.melds[place]))
+
     @property
     def ends(self) -> NDArray[np.int64]:
         """``[4]``: where each hand begins in a deal, and where the wall does."""

@@ -7,7 +7,7 @@ import pytest
 
 from learning.worlds.command import WorldsReport, print_report
 from learning.worlds.figures import WorldsFigures, figures_of
-from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
+from learning.worlds.plan import DecisionWorlds, Gain, GameWorlds, SampledWorlds, WorldsPlan
 from learning.worlds.scores import HandScores
 
 WORLDS = 70
@@ -16,8 +16,8 @@ NOISE = 900.0
 
 def a_plan(samplers: tuple[str, ...]) -> WorldsPlan:
     return WorldsPlan(
-        policy="network", identity="x", samplers=samplers, games=1, per_game=2, close=0.15, worlds=WORLDS,
-        guesses=64, seed=0,
+        policy="network", identity="x", samplers=samplers, settings=(), games=1, per_game=2, close=0.15,
+        worlds=WORLDS, guesses=64, seed=0,
     )  # fmt: skip
 
 
@@ -40,7 +40,7 @@ def drawn(correlations: tuple[float, ...], games: int, noise: float = NOISE) -> 
             )
             for each in correlations
         )
-        gains = (0.1 * number, 0.1 * number, 0.1 * number)
+        gains = {"pass": Gain(0.01, 1.0), "all": Gain(0.1 * number, 5.0)}
         return DecisionWorlds(9, 0, number, (0.5, 0.4), worlds(true, 2 * WORLDS), sampled, gains)
 
     return [GameWorlds(n, 60, (decision(n % 15), decision(n % 15)), 8.0) for n in range(games)]
@@ -78,6 +78,8 @@ def test_gains_are_those_of_choosing_by_the_sampled_worlds(found: WorldsFigures)
 
 def test_likelihoods_are_by_go_around(found: WorldsFigures) -> None:
     assert list(found.likelihoods) == ["0-2", "3-5", "6-8", "9-11", "12-14"]
+    assert found.kinds["pass"][0].value == pytest.approx(0.01)
+    assert found.kinds["all"][1] == 5.0
     assert found.likelihoods["6-8"].value == pytest.approx(0.7, abs=0.02)
 
 

@@ -17,7 +17,7 @@ from learning.worlds.figures import figures_of
 from learning.worlds.plan import WorldsPlan
 from learning.worlds.playing import WorldsSetup, close_decisions, differences_of, judge_of_games
 from learning.worlds.scores import scores_of
-from policies.deals import UniformDeals
+from policies.deals import Evidence, UniformDeals
 from tests.policies.fakes import Undecided
 
 
@@ -31,7 +31,7 @@ def undecided(tmp_path: Path) -> str:
 
 def a_plan(policy: str, **changes: object) -> WorldsPlan:
     plan = make_plan(
-        policy=policy, samplers=("uniform", "weighted:candidates=8,kept=4"), games=1, per_game=2,
+        policy=policy, samplers=("uniform", "weighted:drawn=16,candidates=8,kept=4"), games=1, per_game=2,
         close=0.05, worlds=4, guesses=4, seed=3,
     )  # fmt: skip
     return msgspec.structs.replace(plan, **changes)
@@ -46,7 +46,10 @@ def test_a_game_is_judged_alike_each_time(undecided: str) -> None:
         assert len(row.true) == 8
         assert [each.differences for each in row.samplers] == [each.differences for each in again.samplers]
         assert row.gains == again.gains
-        assert all(gain <= np.log(5) + 1e-6 for gain in row.gains)
+        assert all(gain.nats <= np.log(5) + 1e-4 for gain in row.gains.values())
+        assert row.gains["all"].rows == pytest.approx(
+            sum(row.gains[doing].rows for doing in Evidence().doings), abs=0.1
+        )
         assert row.chances[0] >= row.chances[1] >= 0.05
 
 

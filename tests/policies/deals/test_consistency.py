@@ -33,7 +33,7 @@ from tests.policies.deals.positions import (
 from tests.policies.fakes import Undecided
 from tests.scene import same
 
-SMALL = WeightSettings(candidates=16, kept=4, moves=1)
+SMALL = WeightSettings(drawn=32, candidates=8, kept=4, moves=1)
 
 
 def samplers() -> dict[str, DealSampler]:

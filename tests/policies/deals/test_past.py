@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from game.actions import ActionKind
-from game.events import Draw, GameEvent, StartRound
+from game.events import Draw, GameEvent, PlayerLeft, PlayerReturned, StartRound
 from game.layout import AT_HAND
 from game.state import apply, new_round
 from game.tiles import tile_text
@@ -126,3 +126,27 @@ def test_calls_and_passes_are_decisions_too() -> None:
     assert doings[1].count("pass") == 6
     called = [each for each in Past(view, 1).decisions if each.claimed]
     assert len(called) == 1
+
+
+def test_what_the_server_did_for_a_player_who_left_is_no_decision() -> None:
+    scene = Scene("123456789m1122z")
+    scene.own("9s", "9s").turn("1p").turn("9p").turn("9p").own("8s", "8s")
+    for event in (PlayerLeft(1), Draw(1)):
+        scene.apply(event)
+    scene.discard("2p", tsumogiri=True).apply(PlayerReturned(1))
+    scene.turn("9p").turn("3z").own("7s", "7s").turn("3p").turn("3z").turn("3z").draw("6s")
+    past = Past(RoundView.of(scene.observe(), scene.events), 1)
+    discarded = [tile_text(each.taken.tile) for each in past.decisions if each.doing == "discard"]
+    assert discarded == ["1p", "3p"]
+    hand = UniformDeals().deals(RoundView.of(scene.observe(), scene.events), 1, 0).tiles[:, :13]
+    drawn = past.orders(hand, np.random.default_rng(0))[0]
+    assert tile_text(drawn[1]) == "2p"
+
+
+def test_a_view_takes_the_events_of_the_current_round() -> None:
+    scene = two_turns()
+    earlier = two_turns().events
+    view = RoundView.of(scene.observe(), [*earlier, *scene.events])
+    assert view.events == RoundView.of(scene.observe(), scene.events).events
+    assert isinstance(view.events[0], StartRound)
+    assert {event.tile for event in view.events if isinstance(event, Draw) and event.player} == {-1}

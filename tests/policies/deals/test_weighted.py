@@ -11,10 +11,14 @@ import numpy as np
 import pytest
 
 from game.errors import ConfigError
+from game.layout import AT_UNSEEN
+from game.tiles import parse_hand
 from policies.deals import Evidence, RoundView, UniformDeals, WeightedDeals, WeightSettings
 from policies.deals.combining import combined, thinned
 from policies.deals.deal import effective_size, shares
 from policies.deals.named import load_sampler, settings_of
+from policies.deals.past import Past
+from policies.deals.steps_back import steps_back
 from policies.slots import Question, Slot, Source
 from tests.policies.fakes import Undecided
 from tests.scene import Scene
@@ -56,14 +60,14 @@ def share_with_red(deals_tiles: np.ndarray) -> float:
     return float((deals_tiles[:, :13] >> 2 == RED).any(axis=1).mean())
 
 
-@pytest.mark.parametrize("moves", [0, 2])
-def test_the_hand_that_explains_a_discard_has_the_probability_of_bayes(moves: int) -> None:
+@pytest.mark.parametrize(("drawn", "moves"), [(0, 0), (0, 2), (4_096, 0)])
+def test_the_hand_that_explains_a_discard_has_the_probability_of_bayes(drawn: int, moves: int) -> None:
     view = after_1p()
-    unseen = int((view.record["where"] == 0).sum())
+    unseen = int((view.record["where"] == AT_UNSEEN).sum())
     none = comb(unseen - 4, 13) / comb(unseen, 13)
     expected = 0.8 * (1 - none) / (0.8 * (1 - none) + 0.1 * none)
     settings = WeightSettings(
-        candidates=1_024, kept=256, power=1.0, moves=moves, evidence=Evidence(("discard",))
+        drawn=drawn, candidates=1_024, kept=256, power=1.0, moves=moves, evidence=Evidence(("discard",))
     )
     deals = WeightedDeals(Telling(), settings).deals(view, 600, 3)
     assert 1 - none < 0.6
@@ -177,3 +181,15 @@ def test_samplers_have_names() -> None:
 def test_other_names_are_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="give uniform, or weighted"):
         load_sampler(text, Undecided())
+
+
+@pytest.mark.parametrize(("hand", "steps"), [("23456789p11122s", 1), ("234567p111222s5z", 0)])
+def test_a_step_back_is_a_discard_that_raises_the_shanten(hand: str, steps: int) -> None:
+    scene = Scene("123456789m1122z")
+    scene.own("9s", "9s").turn("1p").turn("3z").turn("3z").draw("7s")
+    view = RoundView.of(scene.observe(), scene.events)
+    past = Past(view, 1)
+    held = np.array([sorted(parse_hand(hand))], np.int16)
+    order = held[:, :1]
+    assert (view.record["where"][held] == AT_UNSEEN).all()
+    assert steps_back(past, held, order, past.decisions).tolist() == [steps]
