@@ -15,9 +15,10 @@ import msgspec
 import numpy as np
 
 from game.errors import ConfigError
+from game.reports import write_report
 from learning.cfr.benchmark import deal_series, measure, summed_up
 from learning.cfr.deal_tree import new_deal_tree
-from learning.cfr.node_table import CurvePoint, NodeFolder, visited
+from learning.cfr.node_table import NODES_FILE, CurvePoint, NodeFolder, visited
 from learning.cfr.regrets import UPDATES
 from learning.cfr.sampling import NodeSums, learn_deals, new_sums
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages
@@ -174,6 +175,30 @@ class CfrRun:
     def restore(self, state: dict[str, Any]) -> None:
         """Go on with a saved table."""
         self.sums, self.curve = state["sums"], state["curve"]
+
+
+class CfrReport(msgspec.Struct, frozen=True):
+    """What a run did: its settings, where its table is, and its evaluations."""
+
+    plan: CfrPlan
+    table: str
+    curve: list[CurvePoint]
+
+
+def print_run(plan: CfrPlan, curve: list[CurvePoint], out: Path, *, as_json: bool) -> int:
+    """Print the report of a run; return the exit code."""
+    write_report(CfrReport(plan, str(out / NODES_FILE), curve), _text, as_json=as_json)
+    return 0
+
+
+def _text(report: CfrReport) -> str:
+    lines = ["iterations   nodes  seconds  exploitability  one game  best policy"]
+    lines += [
+        f"{point.iterations:>10,} {point.nodes:>7,} {point.seconds:>8.1f} {point.exploitability:>15.4f} "
+        f"{point.sampled:>9.4f} {point.fixed:>12.4f}"
+        for point in report.curve
+    ]
+    return "\n".join([*lines, report.table])
 
 
 def regret_bound(sums: NodeSums, iterations: int) -> float:
