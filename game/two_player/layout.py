@@ -1,6 +1,6 @@
 """The position of a two-player game as one NumPy record, and the numbers of the actions.
 
-A record is 139 bytes and refers to nothing, so copying it is the cheap undo of a search: a recursion needs
+A record is 120 bytes and refers to nothing, so copying it is the cheap undo of a search: a recursion needs
 one record for each level.
 """
 

@@ -2,9 +2,10 @@
 
 Chance draws one of the deals, each as likely; from there on the players choose policies at the decisions of
 the abstraction. A player knows the key of the hand, and what it knew and chose before: with that memory
-(perfect recall) a best response can be computed exactly. It is exact for these deals. With few of them a
-responder recognises deals by their keys; measured on other deals than those it was fitted to, it is worth
-less, and the truth for all deals lies between.
+(perfect recall) a best response can be computed exactly. It is exact for these deals. A responder recognises
+some of them by their keys, so its value is higher than the best response's over all deals. The value of any
+one responder on other deals is lower, sampling error aside; for that we fit one that departs from the table
+only where it has seen enough deals.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from learning.cfr.response import best_response, value_of
 from learning.cfr.tree import CHANCE, ROOT, TERMINAL, Floats, GameTree
 from policies.two_player.abstraction import KEYS, POLICIES, policies_of
 from policies.two_player.playing import match_regrets
+
+LEAST_DEALS: Final = 25.0
+"""Deals, by their reach, from which a careful responder departs from the table."""
 
 _DEALS_AT_ONCE: Final = 500
 
@@ -49,12 +53,12 @@ class AbstractGame(NamedTuple):
 
 
 class ResponseValue(NamedTuple):
-    """What the best response of one player is worth to it.
+    """What best responses of one player are worth to it.
 
     Attributes:
-        fitted: on the deals that it was fitted to: no responder with this memory gets more there.
-        held_out: on as many other deals; where it meets something new, it follows the table itself. A
-            responder could get at least that, sampling error aside.
+        fitted: of the best response, on the deals that it was fitted to: the maximum there.
+        held_out: of the best response among those that follow the table wherever fewer than `LEAST_DEALS` of
+            these deals come, on as many other deals.
     """
 
     fitted: float
@@ -129,10 +133,13 @@ def response_values(
         fitting, rest = game.tree.chance.copy(), game.tree.chance.copy()
         fitting[tops], rest[tops] = 1.0 / deals, 1.0 / deals
         fitting[tops[deals:]] = rest[tops[:deals]] = 0.0
-        response = best_response(game.tree._replace(chance=fitting), strategy, player)
+        fitted = best_response(game.tree._replace(chance=fitting), strategy, player)
+        careful = best_response(
+            game.tree._replace(chance=fitting), strategy, player, least_reach=LEAST_DEALS / deals
+        )
         sign = 1.0 if player == 0 else -1.0
-        held_out = sign * value_of(game.tree._replace(chance=rest), response.strategy)
-        found.append(ResponseValue(response.value, held_out))
+        held_out = sign * value_of(game.tree._replace(chance=rest), careful.strategy)
+        found.append(ResponseValue(fitted.value, held_out))
     return found[0], found[1]
 
 

@@ -97,7 +97,7 @@ def play_duels(plan: DuelPlan, *, workers: int | None = None) -> DuelReport:
     begun = time.monotonic()
     first_result, later = 0.0, 0
     tasks = range(0, plan.deals, _DEALS_AT_ONCE)
-    for first, result in spread(_prepare, plan, tasks, workers=workers):
+    for first, result in spread(_prepare, plan, tasks, workers=workers, here=True):
         if isinstance(result, Done):
             continue
         points[first : first + len(result)] = result

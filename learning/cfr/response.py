@@ -15,6 +15,8 @@ from game.jit import kernel
 from learning.cfr.tree import CHANCE, Floats, GameTree
 
 NOBODY: Final = -1
+FOLLOWS: Final = -1
+"""In place of an action: the responder follows the given strategy."""
 
 
 class Response(NamedTuple):
@@ -22,8 +24,9 @@ class Response(NamedTuple):
 
     Attributes:
         value: what the responder gets, for the responder.
-        strategy: ``[I, A]`` float64: the given strategy, with the responder's best actions in place of the
-            responder's rows. Information sets that are never reached keep the given row.
+        strategy: ``[I, A]`` float64: the given strategy, with the responder's best actions in place of its
+            rows. Where the responder follows the given strategy, and where it never comes, the
+            rows stay.
     """
 
     value: float
@@ -65,7 +68,7 @@ def value_of(tree: GameTree, strategy: Floats) -> float:
     return float(tree.utility @ reach_without(tree, strategy, NOBODY))
 
 
-def best_response(tree: GameTree, strategy: Floats, player: int) -> Response:
+def best_response(tree: GameTree, strategy: Floats, player: int, *, least_reach: float = 0.0) -> Response:
     """The exact best response of a player to the other's strategy.
 
     The responder's information sets are decided from the last to the first: when one is decided, everything
@@ -74,28 +77,32 @@ def best_response(tree: GameTree, strategy: Floats, player: int) -> Response:
     Args:
         tree: the game. The responder must have perfect recall: all nodes of an information set have the same
             earlier information sets and actions of the responder.
-        strategy: ``[I, A]`` float64; the responder's own rows do not matter.
+        strategy: ``[I, A]`` float64; the responder's own rows count only where it follows them.
         player: the responder.
+        least_reach: in information sets that chance and the other player reach with a smaller probability,
+            the responder follows ``strategy``; the response is then the best of those that do.
     """
     reach = reach_without(tree, strategy, player)
     payoff = tree.utility * reach * (1.0 if player == 0 else -1.0)
     depth = depths(tree, player)
-    chosen = np.zeros(len(tree.actions), np.int32)
     own = tree.player == player
+    reached = np.bincount(tree.infoset[own], reach[own], len(tree.actions))
+    free = (reached > 0.0) & (reached >= least_reach)
+    chosen = np.full(len(tree.actions), FOLLOWS, np.int32)
     for level in range(int(depth[own].max(initial=-1)), -1, -1):
-        values = responded_values(tree, payoff, player, chosen)
+        values = responded_values(tree, strategy, payoff, player, chosen)
         decided = own & (depth == level)
         below = np.flatnonzero(decided[tree.parent] & (tree.parent >= 0))
         worth = np.zeros(strategy.shape)
         np.add.at(worth, (tree.infoset[tree.parent[below]], tree.choice[below]), values[below])
         worth[np.arange(strategy.shape[1]) >= tree.actions[:, None]] = -np.inf
         infosets = np.unique(tree.infoset[decided])
+        infosets = infosets[free[infosets]]
         chosen[infosets] = worth[infosets].argmax(axis=1)
-    reached = np.unique(tree.infoset[own & (reach > 0.0)])
     found = strategy.copy()
-    found[reached] = 0.0
-    found[reached, chosen[reached]] = 1.0
-    return Response(float(responded_values(tree, payoff, player, chosen)[0]), found)
+    found[free] = 0.0
+    found[free, chosen[free]] = 1.0
+    return Response(float(responded_values(tree, strategy, payoff, player, chosen)[0]), found)
 
 
 @kernel
@@ -134,15 +141,20 @@ def depths(tree: Any, player: int) -> NDArray[np.int32]:
 
 @kernel
 def responded_values(
-    tree: Any, payoff: NDArray[np.float64], player: int, chosen: NDArray[np.int32]
+    tree: Any,
+    strategy: NDArray[np.float64],
+    payoff: NDArray[np.float64],
+    player: int,
+    chosen: NDArray[np.int32],
 ) -> NDArray[np.float64]:
     """Value of each node, times the probability of reaching it, if a player takes the chosen actions.
 
     Args:
         tree: a `GameTree`.
+        strategy: ``[I, A]``.
         payoff: ``[N]``, of the player at each outcome, times the probability of reaching it.
         player: the responder.
-        chosen: ``[I]`` int32, the responder's action in each information set.
+        chosen: ``[I]`` int32, the responder's action in each information set, or `FOLLOWS`.
 
     Returns:
         ``[N]`` float64.
@@ -150,6 +162,12 @@ def responded_values(
     values = payoff.copy()
     for node in range(len(values) - 1, 0, -1):
         parent = tree.parent[node]
-        if tree.player[parent] != player or chosen[tree.infoset[parent]] == tree.choice[node]:
-            values[parent] += values[node]
+        share = 1.0
+        if tree.player[parent] == player:
+            infoset = tree.infoset[parent]
+            if chosen[infoset] == FOLLOWS:
+                share = strategy[infoset, tree.choice[node]]
+            elif chosen[infoset] != tree.choice[node]:
+                share = 0.0
+        values[parent] += share * values[node]
     return values

@@ -14,11 +14,13 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
+from game.distribution import require
 from game.errors import ConfigError
 from game.reports import write_report
 from learning.cfr.benchmark import deal_series, measure, summed_up
 from learning.cfr.deal_tree import new_deal_tree
 from learning.cfr.node_table import NODES_FILE, CurvePoint, NodeFolder, visited
+from learning.cfr.plot import PLOT_FILE, draw_curve
 from learning.cfr.regrets import UPDATES
 from learning.cfr.sampling import NodeSums, learn_deals, new_sums
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages
@@ -56,14 +58,16 @@ class CfrPlan(msgspec.Struct, frozen=True):
             raise ConfigError(f"--update: found {self.update}, expected {', '.join(UPDATES)}")
 
     def next_evaluation(self, done: int) -> int:
-        """Iterations at the next evaluation.
+        """Iterations at the first evaluation after some iterations.
 
         >>> plan = CfrPlan(epoch=500)
-        >>> [plan.next_evaluation(done) for done in (0, 500, 750, 10_000, 100_000)]
-        [500, 1000, 1000, 12000, 120000]
+        >>> [plan.next_evaluation(done) for done in (0, 500, 750, 10_000, 11_500, 100_000)]
+        [500, 1000, 1000, 12000, 12000, 115000]
         """
-        epochs = done // self.epoch
-        return self.epoch * (epochs + max(1, epochs // _GROWTH if epochs >= _REGULAR_EPOCHS else 1))
+        epochs = 0
+        while epochs * self.epoch <= done:
+            epochs += epochs // _GROWTH if epochs >= _REGULAR_EPOCHS else 1
+        return epochs * self.epoch
 
 
 def learn(plan: CfrPlan, iterations: int, out: Path, *, quiet: bool = False) -> list[CurvePoint]:
@@ -79,11 +83,12 @@ def learn(plan: CfrPlan, iterations: int, out: Path, *, quiet: bool = False) -> 
         The evaluations of the run.
 
     Raises:
-        ConfigError: ``out`` holds a run of another plan.
+        ConfigError: ``out`` holds a run of another plan, or a package that draws curves is missing.
         TrainingError: the table cannot be saved or read.
         KeyboardInterrupt: a signal asked to stop; the table is saved.
     """
     check_packages()
+    require("matplotlib", "`suzaku train cfr`")
     run = CfrRun(plan, iterations, out)
     carry_out(run, quiet=quiet)
     return run.curve
@@ -186,7 +191,8 @@ class CfrReport(msgspec.Struct, frozen=True):
 
 
 def print_run(plan: CfrPlan, curve: list[CurvePoint], out: Path, *, as_json: bool) -> int:
-    """Print the report of a run; return the exit code."""
+    """Print the report of a run, and draw its curve beside the table; return the exit code."""
+    draw_curve(curve, out / PLOT_FILE)
     write_report(CfrReport(plan, str(out / NODES_FILE), curve), _text, as_json=as_json)
     return 0
 

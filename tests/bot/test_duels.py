@@ -37,6 +37,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert result.exit_code == 0, result.stderr
     assert [point["iterations"] for point in json.loads(result.stdout)["curve"]] == [100, 200]
+    assert "opponent" in (folder / "curve.svg").read_text()
     return folder
 
 

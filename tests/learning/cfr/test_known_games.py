@@ -115,3 +115,20 @@ def test_external_samples_give_the_exact_regrets_on_average() -> None:
         sampled.run(1)
         sums += sampled.regrets
     assert np.abs(sums / samples - exact.regrets).max() < 0.02
+
+
+def test_a_restricted_response_follows_where_it_comes_rarely() -> None:
+    """The higher the reach it takes to depart from the strategy, the less the responder gets."""
+    tree = kuhn()
+    strategy = np.random.default_rng(1).dirichlet(np.ones(2), len(tree.actions))
+    for player, sign in ((0, 1.0), (1, -1.0)):
+        responses = [
+            best_response(tree, strategy, player, least_reach=least) for least in (0.0, 0.1, 0.25, 2.0)
+        ]
+        for response in responses:
+            assert sign * value_of(tree, response.strategy) == pytest.approx(response.value, abs=1e-12)
+        values = [response.value for response in responses]
+        assert values == sorted(values, reverse=True)
+        assert values[0] > values[3] == pytest.approx(sign * value_of(tree, strategy))
+        assert np.array_equal(responses[3].strategy, strategy)
+        assert len({round(value, 9) for value in values}) == (2 if player == 0 else 4)
