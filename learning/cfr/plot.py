@@ -10,7 +10,7 @@ from learning.cfr.node_table import CurvePoint
 from learning.studies import plots
 
 PLOT_FILE: Final = "curve.svg"
-_LOGARITHMIC_FROM: Final = 20
+_LOGARITHMIC_FROM: Final = 100
 """Iterations grown by this factor are spread out logarithmically."""
 
 
@@ -31,9 +31,11 @@ def draw_curve(curve: Sequence[CurvePoint], path: Path) -> None:
     left.plot(iterations, [point.fixed for point in curve], color="#6b7280", label="best single policy")
     if iterations[-1] > _LOGARITHMIC_FROM * iterations[0]:
         left.set_xscale("log")
-    left.set_ylim(bottom=0.0)
+    lowest = min(0.0, *(point.fixed for point in curve))
+    left.set_ylim(lowest - 0.05, 1.3 * max(point.sampled for point in curve))  # room for the legend
+    left.axhline(0.0, color="#000000", linewidth=0.8)
     left.set_xlabel("iterations")
     left.set_ylabel("opponent's points a game")
     left.grid(alpha=0.3)
-    left.legend()
+    left.legend(loc="upper right")
     plots.save(drawing, path)

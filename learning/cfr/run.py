@@ -21,7 +21,7 @@ from learning.cfr.benchmark import deal_series, measure, summed_up
 from learning.cfr.deal_tree import new_deal_tree
 from learning.cfr.node_table import NODES_FILE, CurvePoint, NodeFolder, visited
 from learning.cfr.plot import PLOT_FILE, draw_curve
-from learning.cfr.regrets import UPDATES
+from learning.cfr.regrets import update_of
 from learning.cfr.sampling import NodeSums, learn_deals, new_sums
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages
 from learning.runs.state import RunFolder
@@ -38,7 +38,7 @@ class CfrPlan(msgspec.Struct, frozen=True):
 
     Attributes:
         sampling: "chance" or "external".
-        update: variant of CFR, of `learning.cfr.regrets.UPDATES`.
+        update: variant of CFR, known to `learning.cfr.regrets.update_of`.
         epoch: iterations between evaluations. After 20 epochs, evaluations come whenever the iterations
             have grown by a fifth.
         deals: of the benchmark.
@@ -54,8 +54,7 @@ class CfrPlan(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         if self.sampling not in SAMPLINGS:
             raise ConfigError(f"--sampling: found {self.sampling}, expected {' or '.join(SAMPLINGS)}")
-        if self.update not in UPDATES:
-            raise ConfigError(f"--update: found {self.update}, expected {', '.join(UPDATES)}")
+        update_of(self.update)
 
     def next_evaluation(self, done: int) -> int:
         """Iterations at the first evaluation after some iterations.
@@ -131,7 +130,7 @@ class CfrRun:
             learn_deals(
                 self.sums,
                 self._tree,
-                UPDATES[plan.update],
+                update_of(plan.update),
                 plan.sampling == "external",
                 deal_series(plan.seed, training=True),
                 self.done + 1,

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from game.jit import kernel
 from game.tiles import KINDS
 from game.two_player.layout import DECK, DRAWS, MELD_CHI
@@ -155,17 +152,3 @@ def has_chi(position: Any, player: int) -> bool:
         if position.melds[player, place] // KINDS == MELD_CHI:
             return True
     return False
-
-
-def legal_policies(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """`policies_of` for many keys.
-
-    Args:
-        keys: ``[N]`` int64.
-
-    Returns:
-        ``[N]`` int64.
-    """
-    held = (keys >> _CHARACTERS_AT & 15) + (keys >> _HONOURS_AT)
-    found: NDArray[np.int64] = np.where(held >= UNLIMITED, 3, 2)
-    return found
