@@ -116,6 +116,24 @@ def accepted(hand34: NDArray[np.int8], meld_count: int) -> tuple[int, int]:
 
 
 @kernel
+def shanten_one_suit(hand34: NDArray[np.int8], meld_count: int) -> int:
+    """`shanten_normal` in a game whose only tiles are characters and honours."""
+    m, z = _rows(_entry(hand34, 0)), _rows(_entry(hand34, 27))
+    return _least(m, z, _sets(meld_count)) - 1
+
+
+@kernel
+def accepted_one_suit(hand34: NDArray[np.int8], meld_count: int) -> tuple[int, int]:
+    """`accepted` towards four sets and a pair, in a game whose only tiles are characters and honours."""
+    m, z = _rows(_entry(hand34, 0)), _rows(_entry(hand34, 27))
+    sets = _sets(meld_count)
+    missing = _least(m, z, sets)
+    mask = _accepted_of_suit(hand34, 0, _turned(z, sets), missing)
+    mask |= _accepted_of_suit(hand34, 27, _turned(m, sets), missing)
+    return missing - 1, _uint64(mask)
+
+
+@kernel
 def ukeire(hand34: NDArray[np.int8], meld_count: int, unseen34: NDArray[np.int8]) -> tuple[int, int, int]:
     """The tiles that improve a 3n+1 hand.
 
@@ -363,6 +381,8 @@ def _warm_up() -> None:
     shanten_batch(hand34[None], np.full(1, 3, np.int8), np.zeros(1, np.int8))
     waits(hand34, 3)
     accepted(hand34, 3)
+    shanten_one_suit(hand34, 3)
+    accepted_one_suit(hand34, 3)
     ukeire(hand34, 3, hand34)
     missing_by_suit(hand34, np.zeros((4, 2, 5), np.int64))
     discard_table(hand34, 3, hand34, np.zeros(34, np.int8), np.zeros(34, np.uint64), np.zeros(34, np.int16))

@@ -11,6 +11,7 @@ import typer
 from bot.cli.arena import arena
 from bot.cli.bench import bench
 from bot.cli.corpus import corpus
+from bot.cli.duels import duel, evaluate_cfr, evaluate_exploitability, train_cfr
 from bot.cli.engine import engine
 from bot.cli.evaluation import evaluation
 from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, reported
@@ -31,10 +32,25 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # they print local variables, and one of those is a secret
     rich_markup_mode=None,
 )
-for _command in (play, lobby, dashboard, engine, check, games, convert, review, arena, selfplay):
+for _command in (
+    play,
+    lobby,
+    dashboard,
+    engine,
+    check,
+    games,
+    convert,
+    review,
+    arena,
+    selfplay,
+    duel,
+):
     app.command()(_command)
 training.command("rl")(train_rl)
 training.command("rl-check")(check_rl)
+training.command("cfr")(train_cfr)
+evaluation.command("exploitability")(evaluate_exploitability)
+evaluation.command("cfr")(evaluate_cfr)
 for _name, _group in (
     ("traffic", traffic),
     ("corpus", corpus),

@@ -134,7 +134,8 @@ def review(
     """Review games.
 
     Compares every decision of a player with the policy's choice, and writes a web page and the same data as
-    JSON (docs/review.md). For a folder or several records it reviews every game and adds an index.
+    JSON (docs/review.md). For a folder or several records it reviews every game and adds an index. For the
+    log of a duel (`suzaku duel --log`) it writes a page with both hands, the wall and all decisions.
     """
     config = load_settings(config_file, {"decision.device": device})
     from bot.review.command import review as review_sources

@@ -14,6 +14,7 @@ from bot.logs.redaction import clean_text
 from bot.tenhou.links import fetched, full_link, parse_link, viewed_player
 from game.errors import ReplayError, ReplayTooLarge
 from game.jit import cache_folder
+from game.two_player.log import BEGINNING as DUEL
 from replays.formats import MAX_FILE, SUFFIXES, Format, format_of, id_in_name, parse, read_file, read_game
 from replays.index import INDEX_FILE
 from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX, decisions_beside, record_file
@@ -138,6 +139,10 @@ def _of_file(path: Path) -> LoadedRecord:
     data = read_file(path)
     if data.startswith(_OWN_RESULT):
         raise ReplayError("a review, not a record; use the record it was made from")
+    if data.startswith(DUEL):
+        raise ReplayError(
+            "a duel of two-player mahjong, not a record; review it alone, with `suzaku review FILE`"
+        )
     record = _with_decisions(parse(data, id_in_name(path.name)), path)
     named = _PLAYER_IN_NAME.search(path.name)
     return LoadedRecord(record, path.name, format_of(data), int(named[1]) if named else _only_player(record))

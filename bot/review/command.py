@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bot.records.sources import STDIN, full_source, is_folder, load, shown
+from bot.review.duel import check_options, duel_log, review_duel
 from bot.review.many import items_of, review_many
 from bot.review.one import chosen_player, file_name, reason_of, reviewed, write_review
 from bot.review.source import Wanted
@@ -71,6 +72,9 @@ def review(
     if full.count(STDIN) > 1:
         raise ConfigError("- is stdin, which can be read only once; give it once")
     alone = len(full) == 1 and not is_folder(full[0])
+    if alone and (log := duel_log(full[0])) is not None:
+        check_options(seat=seat, player=player, compare=compare)
+        return review_duel(log, Path(full[0]).name.split(".")[0], folder, to_json=to_json)
     items = [] if alone else items_of(full)
     reviewer = make_reviewer(policy, "" if wanted.beside is not None else compare, averaging, compute)
     if not alone:

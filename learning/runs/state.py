@@ -54,12 +54,23 @@ class RunFolder:
             identity = state.pop("identity")
         except Exception as exc:  # torch, zipfile and the unpickler each raise their own
             raise TrainingError(f"{path}: cannot be read ({exc}); remove it to start again") from exc
+        self.check(identity)
+        return state
+
+    def check(self, identity: str) -> None:
+        """Refuse the state of another run.
+
+        Args:
+            identity: that a saved state carries.
+
+        Raises:
+            ConfigError: it is not this run's.
+        """
         if different := _differences(identity, self.identity, self._added):
             raise ConfigError(
                 f"{self.folder} holds another run, which differs in {different}; "
                 "choose another --out, or remove that folder to start again"
             )
-        return state
 
     def save(self, state: Mapping[str, Any]) -> None:
         """Replace the saved state.

@@ -24,6 +24,7 @@ def spread(
     workers: int | None = None,
     ray: str | None = None,
     stop: threading.Event | None = None,
+    here: bool = False,
 ) -> Generator[tuple[T, R | Done], None, None]:
     """Do tasks in processes; yield each result and its task, and `pool.DONE` at the end of a task.
 
@@ -40,11 +41,22 @@ def spread(
         ray: None for processes of our own; for a Ray cluster ``local``, ``auto`` or ``HOST:PORT``, see
             `learning.workers.cluster.results`.
         stop: set by another thread to end the work within seconds.
+        here: do the work of a single process in this one, for tasks of seconds that one thread does.
 
     Raises:
         ConfigError: there is no such cluster, or Ray is not installed.
         WorkerFailed: a task raised, or the workers of one task were lost repeatedly.
     """
+    if here and ray is None and workers == 1:
+        return _done_here(prepare(setup), tasks)
     if ray is None:
         return pool.results(prepare, setup, tasks, workers or default_workers(), stop)
     return cluster.results(prepare, setup, tasks, workers, ray, stop)
+
+
+def _done_here(work: Work[T, R], tasks: Iterable[T | Later]) -> Generator[tuple[T, R | Done], None, None]:
+    for task in tasks:
+        assert not isinstance(task, Later), "nobody else makes tasks"
+        for result in work(task):
+            yield task, result
+        yield task, pool.DONE

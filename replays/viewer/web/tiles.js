@@ -55,6 +55,15 @@ export function tileText(tile) {
 }
 
 /**
+ * The inverse of `tileText`, for tiles that are no red fives.
+ * @param {string} text
+ * @returns {string}
+ */
+export function tileOf(text) {
+  return text.endsWith("z") ? HONOURS[Number(text[0]) - 1] ?? "?" : text;
+}
+
+/**
  * The element of a tile.
  * @param {string} tile
  * @param {{turned?: boolean, shaded?: boolean, gone?: boolean, fresh?: boolean, back?: boolean,

@@ -1,0 +1,120 @@
+"""The position of a two-player game as one NumPy record, and the numbers of the actions.
+
+A record is 120 bytes and refers to nothing, so copying it is the cheap undo of a search: a recursion needs
+one record for each level.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from game.tiles import KINDS, kind_text
+
+PLAYERS: Final = 2
+TILES: Final = 64
+DEALT: Final = 13
+"""Tiles dealt to each player."""
+DRAWS: Final = TILES - PLAYERS * DEALT
+"""Tiles in the wall after the deal: the paper's 38 rounds."""
+DECK: Final = (*range(9), *range(27, 34))
+"""The 16 kinds, four tiles of each: characters and honours."""
+
+# The phases of a turn; the paper's 0, 1 and 2.
+CLAIM: Final = 0
+"""The other player has discarded: pass, chi, pon, kan or win."""
+DRAWN: Final = 1
+"""The player has drawn: win, kan or pass."""
+DISCARD: Final = 2
+"""The player must discard."""
+OVER: Final = 3
+
+NOBODY: Final = -1
+NO_TILE: Final = -1
+
+# The actions.
+PASS: Final = 0
+WIN: Final = 1
+PON: Final = 2
+DAIMINKAN: Final = 3
+CHI: Final = 4
+"""A chi; plus the lowest kind of the sequence (0-6)."""
+ANKAN: Final = 11
+"""A closed kan; plus the kind."""
+KAKAN: Final = ANKAN + KINDS
+"""An added kan; plus the kind."""
+DISCARD_OF: Final = KAKAN + KINDS
+"""A discard; plus the kind."""
+ACTIONS: Final = DISCARD_OF + KINDS
+
+# The kinds of melds: a meld is stored as 34 times one of these, plus its (lowest) kind.
+MELD_CHI: Final = 0
+MELD_PON: Final = 1
+MELD_ANKAN: Final = 2
+MELD_DAIMINKAN: Final = 3
+MELD_KAKAN: Final = 4
+MELD_NAMES: Final = ("chi", "pon", "ankan", "daiminkan", "kakan")
+NO_MELD: Final = 255
+
+POINTS_NORMAL: Final = 1
+POINTS_SPECIAL: Final = 2
+"""Of all triplets and of seven pairs."""
+
+POSITION: Final = np.dtype(
+    [
+        ("phase", "i1"),
+        ("player", "i1"),  # to act
+        ("offered", "i1"),  # kind of the discard that may be claimed, -1 if none
+        ("drawn", "i1"),  # kind just drawn, -1 if none
+        ("front", "i1"),  # index of the next tile to draw
+        ("back", "i1"),  # index past the last tile; a kan draws from there
+        ("winner", "i1"),  # -1 if none
+        ("points", "i1"),  # of the win
+        ("hands", "i1", (PLAYERS, KINDS)),  # concealed tiles by kind
+        ("meld_count", "i1", (PLAYERS,)),
+        ("melds", "u1", (PLAYERS, 4)),  # in order of call, 255 past the end
+        ("public", "i1", (KINDS,)),  # tiles in rivers and melds by kind
+    ]
+)
+
+
+def action_text(action: int) -> str:
+    """An action as text; a chi names the lowest tile of its sequence.
+
+    >>> [action_text(action) for action in (PASS, CHI + 2, ANKAN + 27, DISCARD_OF + 8)]
+    ['pass', 'chi 3m', 'ankan 1z', 'discard 9m']
+    """
+    return _TEXTS[action]
+
+
+def action_of(text: str) -> int | None:
+    """The action that a text names, None if there is none.
+
+    >>> action_of("kakan 7z") == KAKAN + 33, action_of("ron")
+    (True, None)
+    """
+    return _ACTIONS.get(text)
+
+
+def meld_tiles(meld: int) -> list[int]:
+    """Kinds of the tiles of a meld, as it is stored.
+
+    >>> meld_tiles(34 * MELD_CHI + 2), meld_tiles(34 * MELD_KAKAN + 27)
+    ([2, 3, 4], [27, 27, 27, 27])
+    """
+    form, kind = divmod(meld, KINDS)
+    if form == MELD_CHI:
+        return [kind, kind + 1, kind + 2]
+    return [kind] * (3 if form == MELD_PON else 4)
+
+
+_TEXTS: Final = (
+    "pass",
+    "win",
+    "pon",
+    "daiminkan",
+    *(f"chi {kind_text(low)}" for low in range(ANKAN - CHI)),
+    *(f"{name} {kind_text(kind)}" for name in ("ankan", "kakan", "discard") for kind in range(KINDS)),
+)
+_ACTIONS: Final = {text: action for action, text in enumerate(_TEXTS)}

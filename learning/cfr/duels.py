@@ -1,0 +1,213 @@
+"""`suzaku duel`: two players over the same deals in both seats, in any number of processes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+from msgspec import structs
+from numpy.typing import NDArray
+
+from game.jit import kernel
+from game.reports import write_report
+from game.two_player.draws import shuffle
+from game.two_player.layout import PLAYERS, POSITION, TILES
+from game.two_player.log import DuelLog
+from game.workers.ordered import default_workers
+from game.workers.pool import Done, Work
+from learning.cfr.benchmark import deal_series
+from learning.cfr.players import DuelPlayer, duel_player
+from learning.matches.statistics import Estimate, estimate, ratio, resample
+from learning.workers.spread import spread
+from policies.two_player.playing import COMMITMENT, play_duel
+from policies.two_player.watched import watched_duel
+
+_DEALS_AT_ONCE: Final = 2_000
+_MOST_SETS: Final = 2_000
+"""The intervals resample this many groups of deals at most."""
+
+
+class DuelPlan(msgspec.Struct, frozen=True):
+    """What is played.
+
+    Attributes:
+        players: two, by name.
+        deals: each is played twice, with seats exchanged.
+        seed: of the deals and draws.
+    """
+
+    players: tuple[str, str]
+    deals: int
+    seed: int
+
+
+class DuelReport(msgspec.Struct, frozen=True):
+    """The results for the first player.
+
+    Attributes:
+        players: their names.
+        deals: each played twice.
+        games: played.
+        seed: of the deals and draws.
+        points: a game, with a 95 % interval from resampling deals.
+        wins: share of games won.
+        losses: share of games lost.
+        exhausted: share of games in which the wall ran out.
+        double_wins: share of the wins that paid 2 points.
+        double_losses: the same of the losses.
+        as_first: points a game when drawing first.
+        as_second: points a game when drawing second.
+        workers: processes.
+        seconds: for the games, starting the processes included.
+        games_per_s: from the first result to the last, so without starting; None for very few games.
+    """
+
+    players: tuple[str, str]
+    deals: int
+    games: int
+    seed: int
+    points: Estimate
+    wins: float
+    losses: float
+    exhausted: float
+    double_wins: float
+    double_losses: float
+    as_first: float
+    as_second: float
+    workers: int
+    seconds: float
+    games_per_s: float | None
+
+
+def play_duels(plan: DuelPlan, *, workers: int | None = None) -> DuelReport:
+    """Play the games of a plan; the results do not depend on the number of processes.
+
+    Raises:
+        ConfigError: there is no such player.
+        CheckpointError: a table cannot be used.
+        WorkerFailed: a process could not continue.
+    """
+    for name in plan.players:
+        duel_player(name)
+    workers = min(workers or default_workers(), -(-plan.deals // _DEALS_AT_ONCE))
+    points = np.zeros((plan.deals, PLAYERS), np.int8)
+    begun = time.monotonic()
+    first_result, later = 0.0, 0
+    tasks = range(0, plan.deals, _DEALS_AT_ONCE)
+    for first, result in spread(_prepare, plan, tasks, workers=workers, here=True):
+        if isinstance(result, Done):
+            continue
+        points[first : first + len(result)] = result
+        if first_result:
+            later += result.size
+        first_result = first_result or time.monotonic()
+    ended = time.monotonic()
+    speed = later / (ended - first_result) if later else None
+    return _report(plan, points, workers, ended - begun, speed)
+
+
+def _prepare(plan: DuelPlan) -> Work[int, NDArray[np.int8]]:
+    one, other = (duel_player(name) for name in plan.players)
+
+    def play(first: int) -> Iterator[NDArray[np.int8]]:
+        yield series(one, other, plan.seed, first, min(_DEALS_AT_ONCE, plan.deals - first))
+
+    return play
+
+
+def series(one: DuelPlayer, other: DuelPlayer, seed: int, first: int, count: int) -> NDArray[np.int8]:
+    """Play some deals in both seats.
+
+    Returns:
+        ``[count, 2]`` int8, points of ``one`` drawing first, and drawing second.
+    """
+    points = np.zeros((count, PLAYERS), np.int8)
+    ways, weights = (one.way, other.way), (one.weights, other.weights)
+    _play_series(ways, weights, deal_series(seed, training=False), first, points)
+    return points
+
+
+def watch(plan: DuelPlan, deal: int) -> DuelLog:
+    """One game of a plan, with everything said: the one of a deal in which the first player draws first.
+
+    Args:
+        plan: players and seed.
+        deal: number of the deal, from 0.
+
+    Raises:
+        ConfigError: there is no such player.
+        CheckpointError: a table cannot be used.
+    """
+    one, other = (duel_player(name) for name in plan.players)
+    ways, weights = (one.way, other.way), (one.weights, other.weights)
+    log = watched_duel(plan.players, ways, weights, deal_series(plan.seed, training=False), deal, 2 * deal)
+    return structs.replace(log, header=structs.replace(log.header, seed=plan.seed))
+
+
+@kernel
+def _play_series(
+    ways: tuple[int, int], weights: Any, seed: int, first: int, points: NDArray[np.int8]
+) -> None:
+    position, commitment = np.zeros(1, POSITION), np.zeros(1, COMMITMENT)
+    wall = np.zeros(TILES, np.int8)
+    for row in range(len(points)):
+        number = first + row
+        shuffle(seed, number, wall)
+        points[row, 0] = play_duel(position[0], wall, commitment[0], ways, weights, seed, 2 * number)
+        exchanged = (weights[1], weights[0])
+        points[row, 1] = -play_duel(
+            position[0], wall, commitment[0], (ways[1], ways[0]), exchanged, seed, 2 * number + 1
+        )
+
+
+def _report(
+    plan: DuelPlan, points: NDArray[np.int8], workers: int, seconds: float, speed: float | None
+) -> DuelReport:
+    sets = min(len(points), _MOST_SETS)
+    of_set = np.arange(len(points)) * sets // len(points)
+    sums = np.zeros((sets, 2))
+    np.add.at(sums, of_set, np.stack([points.sum(axis=1), np.full(len(points), PLAYERS)], axis=1))
+    wins, losses = (points > 0).sum(), (points < 0).sum()
+    return DuelReport(
+        plan.players,
+        plan.deals,
+        points.size,
+        plan.seed,
+        estimate(sums, resample(sums, seed=plan.seed), ratio(0, 1)),
+        float(wins / points.size),
+        float(losses / points.size),
+        float((points == 0).mean()),
+        float((points == 2).sum() / max(1, wins)),
+        float((points == -2).sum() / max(1, losses)),
+        float(points[:, 0].mean()),
+        float(points[:, 1].mean()),
+        workers,
+        seconds,
+        speed,
+    )
+
+
+def print_duels(report: DuelReport, *, as_json: bool) -> int:
+    """Print the report; return the exit code."""
+    write_report(report, _text, as_json=as_json)
+    return 0
+
+
+def _text(report: DuelReport) -> str:
+    one, other = report.players
+    points = report.points
+    speed = f", {report.games_per_s:,.0f} games/s" if report.games_per_s else ""
+    return "\n".join(
+        [
+            f"{one} against {other}: {report.deals:,} deals in both seats, seed {report.seed}",
+            f"points a game  {points.value:+.4f}  (95 %: {points.low:+.4f} to {points.high:+.4f})",
+            f"drawing first  {report.as_first:+.4f}, second {report.as_second:+.4f}",
+            f"won            {report.wins:6.2%}, of these for 2 points {report.double_wins:6.2%}",
+            f"lost           {report.losses:6.2%}, of these for 2 points {report.double_losses:6.2%}",
+            f"wall ran out   {report.exhausted:6.2%}",
+            f"{report.games:,} games in {report.seconds:.1f} s on {report.workers} processes{speed}",
+        ]
+    )

@@ -1,0 +1,218 @@
+"""`suzaku train cfr`: Monte-Carlo CFR on two-player mahjong, in the loop of all runs.
+
+The run's state is its result: the node table, `learning.cfr.node_table`. A run that is killed resumes at its
+last save, and a finished one goes on if it is given more iterations.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from game.distribution import require
+from game.errors import ConfigError
+from game.reports import write_report
+from learning.cfr.benchmark import deal_series, measure, summed_up
+from learning.cfr.deal_tree import new_deal_tree
+from learning.cfr.node_table import NODES_FILE, CurvePoint, NodeFolder, visited
+from learning.cfr.plot import PLOT_FILE, draw_curve
+from learning.cfr.regrets import update_of
+from learning.cfr.sampling import NodeSums, learn_deals, new_sums
+from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages
+from learning.runs.state import RunFolder
+
+SAMPLINGS: Final = ("chance", "external")
+_STEP: Final = 500
+"""Most iterations between two looks at whether to stop: about a second."""
+_REGULAR_EPOCHS: Final = 20
+_GROWTH: Final = 5
+
+
+class CfrPlan(msgspec.Struct, frozen=True):
+    """What determines the numbers of a run.
+
+    Attributes:
+        sampling: "chance" or "external".
+        update: variant of CFR, known to `learning.cfr.regrets.update_of`.
+        epoch: iterations between evaluations. After 20 epochs, evaluations come whenever the iterations
+            have grown by a fifth.
+        deals: of the benchmark.
+        seed: of deals and samples.
+    """
+
+    sampling: str = "chance"
+    update: str = "cfr"
+    epoch: int = 500
+    deals: int = 3_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.sampling not in SAMPLINGS:
+            raise ConfigError(f"--sampling: found {self.sampling}, expected {' or '.join(SAMPLINGS)}")
+        update_of(self.update)
+
+    def next_evaluation(self, done: int) -> int:
+        """Iterations at the first evaluation after some iterations.
+
+        >>> plan = CfrPlan(epoch=500)
+        >>> [plan.next_evaluation(done) for done in (0, 500, 750, 10_000, 11_500, 100_000)]
+        [500, 1000, 1000, 12000, 12000, 115000]
+        """
+        epochs = 0
+        while epochs * self.epoch <= done:
+            epochs += epochs // _GROWTH if epochs >= _REGULAR_EPOCHS else 1
+        return epochs * self.epoch
+
+
+def learn(plan: CfrPlan, iterations: int, out: Path, *, quiet: bool = False) -> list[CurvePoint]:
+    """Learn, or go on with an earlier run.
+
+    Args:
+        plan: the settings.
+        iterations: in all.
+        out: folder of the node table.
+        quiet: show no progress.
+
+    Returns:
+        The evaluations of the run.
+
+    Raises:
+        ConfigError: ``out`` holds a run of another plan, or a package that draws curves is missing.
+        TrainingError: the table cannot be saved or read.
+        KeyboardInterrupt: a signal asked to stop; the table is saved.
+    """
+    check_packages()
+    require("matplotlib", "`suzaku train cfr`")
+    run = CfrRun(plan, iterations, out)
+    carry_out(run, quiet=quiet)
+    return run.curve
+
+
+class CfrRun:
+    """One run, as the loop of all runs sees it: a step takes up to 500 iterations.
+
+    Args:
+        plan: the settings.
+        iterations: in all.
+        out: folder of the node table.
+    """
+
+    title = "CFR"
+    unit = "iterations"
+    patience = 0
+
+    def __init__(self, plan: CfrPlan, iterations: int, out: Path) -> None:
+        self.plan = plan
+        self.total = iterations
+        self.folder: RunFolder = NodeFolder(out, {"plan": msgspec.to_builtins(plan)})
+        self.status = RunStatus()
+        self.sums = new_sums()
+        self.curve: list[CurvePoint] = []
+        self._tree = new_deal_tree()
+
+    @property
+    def done(self) -> int:
+        """Iterations done."""
+        return self.status.samples
+
+    def steps(self) -> Generator[StepResult]:
+        """The iterations that remain."""
+        plan, status = self.plan, self.status
+        while self.done < self.total:
+            due = min(plan.next_evaluation(self.done), self.total)
+            count = min(due - self.done, _STEP)
+            begun = time.monotonic()
+            learn_deals(
+                self.sums,
+                self._tree,
+                update_of(plan.update),
+                plan.sampling == "external",
+                deal_series(plan.seed, training=True),
+                self.done + 1,
+                count,
+            )
+            status.step += 1
+            status.samples += count
+            nodes = len(visited(self.sums))
+            yield StepResult(
+                count,
+                regret_bound(self.sums, self.done),
+                0.0,
+                self.done == due,
+                {"cfr/nodes": nodes, "cfr/iterations_per_s": count / (time.monotonic() - begun)},
+                {"nodes": f"{nodes:,}"},
+            )
+
+    def evaluate(self) -> EvaluationResult:
+        """Play the benchmark with the average strategy."""
+        plan = self.plan
+        result = summed_up(measure(self.sums.strategies, plan.deals, deal_series(plan.seed, training=False)))
+        point = CurvePoint(
+            self.done,
+            len(visited(self.sums)),
+            self.status.seconds,
+            result.exploitability,
+            result.sampled,
+            result.fixed,
+            *result.policies,
+        )
+        self.curve.append(point)
+        values = {f"cfr/{name}": value for name, value in msgspec.structs.asdict(point).items()}
+        best = self.status.best
+        improved = best is None or result.exploitability < best
+        return EvaluationResult(
+            result.exploitability, improved, f"exploitability {result.exploitability:.4f}", values, {}
+        )
+
+    def keep(self, metrics: dict[str, float]) -> None:
+        """Keep nothing aside: the average strategy improves with time, so the last one is the result."""
+
+    def state(self) -> dict[str, Any]:
+        """The node table and the curve."""
+        return {"sums": self.sums, "curve": self.curve}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on with a saved table."""
+        self.sums, self.curve = state["sums"], state["curve"]
+
+
+class CfrReport(msgspec.Struct, frozen=True):
+    """What a run did: its settings, where its table is, and its evaluations."""
+
+    plan: CfrPlan
+    table: str
+    curve: list[CurvePoint]
+
+
+def print_run(plan: CfrPlan, curve: list[CurvePoint], out: Path, *, as_json: bool) -> int:
+    """Print the report of a run, and draw its curve beside the table; return the exit code."""
+    draw_curve(curve, out / PLOT_FILE)
+    write_report(CfrReport(plan, str(out / NODES_FILE), curve), _text, as_json=as_json)
+    return 0
+
+
+def _text(report: CfrReport) -> str:
+    lines = ["iterations   nodes  seconds  exploitability  one game  best policy"]
+    lines += [
+        f"{point.iterations:>10,} {point.nodes:>7,} {point.seconds:>8.1f} {point.exploitability:>15.4f} "
+        f"{point.sampled:>9.4f} {point.fixed:>12.4f}"
+        for point in report.curve
+    ]
+    return "\n".join([*lines, report.table])
+
+
+def regret_bound(sums: NodeSums, iterations: int) -> float:
+    """The largest positive regret of each node, added up and divided by the iterations.
+
+    With perfect recall and no sampling, twice this bounds the exploitability; here it only shows whether the
+    regrets grow more slowly than the iterations.
+
+    Source: Zinkevich et al. 2007, theorems 2 and 3.
+    """
+    keys = visited(sums)
+    return float(np.maximum(sums.regrets[keys].max(axis=1), 0.0).sum()) / max(1, iterations)

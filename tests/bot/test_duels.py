@@ -1,0 +1,158 @@
+"""The commands for two-player mahjong and CFR, and `suzaku review` of a duel."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from bot import cli
+from learning.cfr.node_table import NODES_FILE, read_table
+from tests.bot.test_cli import start
+
+pytestmark = pytest.mark.usefixtures("restore_logs")
+
+
+def run(*arguments: str | Path) -> Result:
+    result = CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result
+
+
+def report(*arguments: str | Path) -> dict[str, object]:
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    found: dict[str, object] = json.loads(result.stdout)
+    return found
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("table")
+    result = run(
+        "train", "cfr", "--out", folder, "--iterations", "200", "--epoch", "100", "--deals", "20", "--json"
+    )
+    assert result.exit_code == 0, result.stderr
+    assert [point["iterations"] for point in json.loads(result.stdout)["curve"]] == [100, 200]
+    assert "opponent" in (folder / "curve.svg").read_text()
+    return folder
+
+
+def test_a_player_against_itself_is_even(table: Path) -> None:
+    found = report("duel", table, table, "--deals", "300", "--workers", "1")
+    points = found["points"]
+    assert isinstance(points, dict)
+    assert points["low"] < 0.0 < points["high"]
+    assert found["games"] == 600
+
+
+def test_games_do_not_depend_on_the_number_of_processes(table: Path) -> None:
+    arguments = ("duel", "normal", table / NODES_FILE, "--deals", "2500", "--seed", "3")
+    one, two = (report(*arguments, "--workers", str(workers)) for workers in (1, 2))
+    for name in ("points", "wins", "losses", "double_wins", "as_first", "as_second"):
+        assert one[name] == two[name]
+    assert (one["workers"], two["workers"]) == (1, 2)
+    text = run(*arguments, "--workers", "1").stdout
+    assert text.startswith("normal against ")
+    assert "points a game  +0." in text
+
+
+def test_normal_beats_random_play(table: Path) -> None:
+    found = report("duel", "normal", "random", "--deals", "200", "--workers", "1")
+    assert found["wins"] > 0.98  # type: ignore[operator]
+
+
+def test_exploitability_of_tables_and_policies(table: Path) -> None:
+    trained = report(
+        "eval", "exploitability", table, "--deals", "40", "--exact-deals", "40", "--workers", "1"
+    )
+    assert trained["best_policy"] <= trained["exploitability"] <= trained["sampled"]  # type: ignore[operator]
+    assert trained["held_out"] < trained["exact"]  # type: ignore[operator]
+    pairs = report(
+        "eval", "exploitability", "pairs", "--deals", "200", "--exact-deals", "0", "--workers", "1"
+    )
+    assert pairs["exact"] is None
+    assert pairs["best_policy"] == max(pairs["policies"].values()) > 0.2  # type: ignore[attr-defined]
+    current = run("eval", "exploitability", f"current:{table}", "--deals", "20", "--exact-deals", "20")
+    assert "exact best response" in current.stdout
+
+
+def test_known_games() -> None:
+    text = run("eval", "cfr", "--game", "kuhn", "--update", "plus", "--iterations", "500").stdout
+    assert text.startswith("kuhn: 55 nodes, 12 information sets; plus, 500 iterations")
+    assert "known value -0.055556" in text
+    found = report("eval", "cfr", "--iterations", "5")
+    assert len(found["points"]) == 5  # type: ignore[arg-type]
+
+
+def test_a_watched_duel_is_logged_and_reviewed(tmp_path: Path, table: Path) -> None:
+    log = tmp_path / "duel.jsonl"
+    watched = run("duel", table, "pairs", "--watch", "2", "--seed", "5", "--log", log)
+    assert watched.exit_code == 0
+    assert "chooses pairs for the beginning" in watched.stdout
+    reviewed = run("review", log, "--out", tmp_path / "pages")
+    assert reviewed.exit_code == 0, reviewed.stderr
+    page = tmp_path / "pages" / "duel.html"
+    assert reviewed.stdout.endswith(f"{page}\n")
+    assert '"format":"suzaku-duel/1"' in page.read_text()
+    assert json.loads(run("review", log, "--json").stdout)["header"]["deal"] == 2
+
+
+def test_bad_logs_and_options_are_refused(tmp_path: Path, table: Path) -> None:
+    log = tmp_path / "duel.jsonl"
+    run("duel", "normal", "pairs", "--watch", "0", "--log", log)
+    seat = run("review", log, "--seat", "1")
+    assert (seat.exit_code, "--seat does not apply to a duel" in seat.stderr) == (2, True)
+    lines = log.read_bytes().splitlines()
+    log.write_bytes(b"\n".join(lines[:-1]))
+    cut = run("review", log)
+    assert cut.exit_code == 1
+    assert f"duel.jsonl: line {len(lines)}: missing; the log is cut short" in cut.stderr
+    for arguments, message in (
+        (
+            ("duel", "normal", "nobody"),
+            "nobody: no such player; use normal, triplets, pairs, uniform, random, or a",
+        ),
+        (("eval", "exploitability", tmp_path), "nodes.sqlite: file: not found; train one with"),
+        (("eval", "cfr", "--game", "poker"), "--game: found poker, expected kuhn or leduc"),
+        (
+            ("train", "cfr", "--out", tmp_path / "x", "--update", "minus"),
+            "--update: found minus, expected cfr, plus",
+        ),
+        (("train", "cfr", "--out", table, "--seed", "1"), "holds another run, which differs in plan"),
+    ):
+        result = run(*arguments)
+        assert result.exit_code in (1, 2)
+        assert message in result.stderr
+
+
+def test_a_killed_run_resumes(tmp_path: Path) -> None:
+    """The program as a process: SIGTERM saves the table, and the same command takes it to the same end."""
+    arguments = (
+        "train",
+        "cfr",
+        "--out",
+        str(tmp_path / "run"),
+        "--epoch",
+        "600",
+        "--deals",
+        "10",
+        "--iterations",
+    )
+    with start(*arguments, "1000000") as process:
+        path = tmp_path / "run" / NODES_FILE
+        assert process.stderr
+        while "train.progress" not in process.stderr.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 130
+    iterations = json.loads(read_table(path)[0]["standing"])["samples"]
+    assert iterations >= 500
+    total = 600 * (iterations // 600 + 2)
+    ended = run(*arguments, str(total), "--json")
+    whole = run("train", "cfr", "--out", tmp_path / "whole", *arguments[4:], str(total), "--json")
+    one, other = (json.loads(each.stdout)["curve"] for each in (ended, whole))
+    assert [point["exploitability"] for point in one] == [point["exploitability"] for point in other]

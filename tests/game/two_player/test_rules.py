@@ -1,0 +1,219 @@
+"""The rules of two-player mahjong: properties, hands a player recognises, and an independent referee."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from game.errors import IllegalActionError
+from game.tiles import KINDS, kind_text, parse_hand
+from game.two_player.draws import drawn_bits
+from game.two_player.game import TwoPlayerGame, seeded_wall
+from game.two_player.layout import (
+    CLAIM,
+    DECK,
+    DISCARD,
+    DRAWN,
+    DRAWS,
+    MELD_CHI,
+    MELD_NAMES,
+    MELD_PON,
+    OVER,
+    TILES,
+    WIN,
+    action_of,
+    action_text,
+    meld_tiles,
+)
+from game.two_player.rules import points_of
+from policies import draws
+from policies.two_player.heuristics import act
+from tests.game.two_player.referee import Referee
+
+PHASE_ACTIONS = {
+    CLAIM: {"pass", "chi", "pon", "daiminkan", "win"},
+    DRAWN: {"pass", "win", "ankan", "kakan"},
+    DISCARD: {"discard"},
+}
+"""The paper's table 2, its Kong being our three kans."""
+
+
+def play(game: TwoPlayerGame, text: str) -> None:
+    """Play an action named by its text."""
+    action = action_of(text)
+    assert action is not None
+    game.play(action)
+
+
+def chosen(game: TwoPlayerGame, rng: random.Random, manner: int) -> int:
+    """A legal action: any in every fourth game; else mostly what a policy does, so that games end in wins."""
+    legal = game.legal()
+    if manner == 3 or rng.random() < 0.05:
+        return rng.choice(legal)
+    return WIN if WIN in legal else act(game.position, manner)
+
+
+def tiles_in_play(game: TwoPlayerGame) -> Counter[int]:
+    """All tiles, wherever they are."""
+    position = game.position
+    found = Counter(int(kind) for kind in game.wall[position["front"] : position["back"]])
+    for player in (0, 1):
+        found.update(game.hand(player))
+        for meld in position["melds"][player][: position["meld_count"][player]]:
+            found.update(meld_tiles(int(meld)))
+        found.update(game.rivers()[player])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("hand", "melds", "points"),
+    [
+        ("123456789m11222z", 0, 1),
+        ("111222333m44455z", 0, 2),  # three sequences too, but triplets pay more
+        ("112233445566m77z", 0, 2),  # seven pairs and four sequences
+        ("1111m224455667z7z", 0, 2),  # four equal tiles are two pairs
+        ("123456789m1122z1m", 0, 0),
+        ("11m", 4, 1),
+        ("23m", 4, 0),
+        ("11122233344455m", 0, 2),
+        ("1112345678999m5m", 0, 1),
+    ],
+)
+def test_points_of_hands(hand: str, melds: int, points: int) -> None:
+    hand34 = np.bincount([tile >> 2 for tile in parse_hand(hand)], minlength=KINDS).astype(np.int8)
+    chis = np.full(4, KINDS * MELD_CHI, np.uint8)
+    assert points_of(hand34, melds, chis) == points
+    pons = np.full(4, KINDS * MELD_PON + 27, np.uint8)
+    if melds:
+        assert points_of(hand34, melds, pons) == 2 * points
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 2**31 - 1), st.integers(0, 3))
+def test_a_game_keeps_the_rules(seed: int, manner: int) -> None:
+    rng = random.Random(seed)
+    game = TwoPlayerGame(seeded_wall(seed, 0))
+    deck = Counter([*DECK] * 4)
+    while not game.over:
+        before, phase, player = game.position, int(game.position["phase"]), game.player
+        legal = game.legal()
+        assert legal
+        assert {action_text(action).split()[0] for action in legal} <= PHASE_ACTIONS[phase]
+        for tried in legal if rng.random() < 0.2 else (rng.choice(legal),):
+            game.play(tried)  # every legal action leads to a legal position, and undo leads back
+            assert tiles_in_play(game) == deck
+            assert bool(game.legal()) != game.over
+            assert game.undo() == tried
+            assert game.position.tobytes() == before.tobytes()
+            assert game.legal() == legal
+        action = chosen(game, rng, manner)
+        name = action_text(action).split()[0]
+        game.play(action)
+        after = game.position
+        if name == "discard":
+            assert (after["phase"], after["player"]) == (CLAIM, 1 - player)
+        elif name in ("chi", "pon") or (name == "pass" and phase == DRAWN):
+            assert (after["phase"], after["player"]) == (DISCARD, player)
+        elif name != "win" and after["phase"] != OVER:  # a kan, or a pass of a discard: the player draws
+            assert (after["phase"], after["player"]) == (DRAWN, player)
+            assert after["hands"][player][after["drawn"]] > 0
+        concealed = sum(len(game.hand(one)) for one in (0, 1))
+        drawn = after["phase"] in (DRAWN, DISCARD) or after["winner"] >= 0
+        assert concealed + 3 * int(after["meld_count"].sum()) == 26 + drawn
+        assert 1 <= game.round <= DRAWS
+    assert (game.position["winner"] >= 0) == (action == WIN)
+    assert game.legal() == ()
+
+
+def compare_with_referee(number: int) -> tuple[int, bool]:
+    """Play a game with both; return its points and whether there was a kan."""
+    rng = random.Random(number)
+    wall = seeded_wall(5, number)
+    game, referee = TwoPlayerGame(wall), Referee([kind_text(kind) for kind in wall])
+    kan = False
+    while not game.over:
+        position = game.position
+        assert (position["phase"], game.player, game.round) == (referee.phase, referee.player, referee.drawn)
+        assert {action_text(action) for action in game.legal()} == referee.legal()
+        action = action_text(chosen(game, rng, number % 4))
+        kan |= "kan" in action
+        play(game, action)
+        referee.play(action)
+    position = game.position
+    assert referee.over
+    assert referee.legal() == set()
+    assert (position["winner"], position["points"]) == (referee.winner, referee.points)
+    for player in (0, 1):
+        assert [kind_text(kind) for kind in game.hand(player)] == sorted(
+            referee.hands[player], key=lambda tile: (tile[1], tile[0])
+        )
+        assert [kind_text(kind) for kind in game.rivers()[player]] == referee.rivers[player]
+        melds = position["melds"][player][: position["meld_count"][player]]
+        assert [(MELD_NAMES[meld // KINDS], kind_text(meld % KINDS)) for meld in melds] == referee.melds[
+            player
+        ]
+    return int(position["points"]), kan
+
+
+def test_games_are_those_of_the_referee() -> None:
+    found = [compare_with_referee(number) for number in range(150)]
+    points = Counter(points for points, _ in found)
+    assert min(points[0], points[1], points[2]) >= 10
+    assert sum(kan for _, kan in found) >= 20
+
+
+@pytest.mark.slow
+def test_ten_thousand_games_are_those_of_the_referee() -> None:
+    for number in range(10_000):
+        compare_with_referee(number)
+
+
+def test_kans_draw_from_the_end_and_a_discard_can_be_called() -> None:
+    hand0 = parse_hand("1111m2m4567m11z56z")
+    hand1 = parse_hand("222m3456m1z222z37z")
+    assert len(hand0) == len(hand1) == 13
+    dealt = [tile >> 2 for tile in (*hand0, *hand1)]
+    rest = list((Counter([*DECK] * 4) - Counter(dealt)).elements())
+    game = TwoPlayerGame([*dealt, *rest])
+    played = ["ankan 1m", "pass", "discard 2m", "daiminkan", "pass", "discard 1z"]
+    for text in played:
+        play(game, text)
+    assert [MELD_NAMES[game.position["melds"][player][0] // KINDS] for player in (0, 1)] == [
+        "ankan",
+        "daiminkan",
+    ]
+    assert game.position["back"] == TILES - 2  # both drew from the end
+    assert "pon" in {action_text(action) for action in game.legal()}
+
+
+def test_illegal_actions_and_walls_are_refused() -> None:
+    game = TwoPlayerGame(seeded_wall(0, 0))
+    with pytest.raises(IllegalActionError, match=r"discard 1m is illegal for player 0; legal: pass"):
+        play(game, "discard 1m")
+    with pytest.raises(IllegalActionError, match="action 999 is illegal"):
+        game.play(999)
+    with pytest.raises(ValueError, match="four tiles of each of the 16 kinds"):
+        TwoPlayerGame(list(range(64)))
+    with pytest.raises(IndexError):
+        game.undo()
+
+
+def test_deals_belong_to_their_seed_and_number() -> None:
+    walls = {tuple(seeded_wall(seed, number)) for seed in range(10) for number in range(20)}
+    assert len(walls) == 200
+    assert seeded_wall(3, 4) == seeded_wall(3, 4)
+    for numbers in ((0, 0, 0), (7, 123, 4), (2**31, 10**9, -63)):
+        assert int(drawn_bits(*numbers)) == draws.drawn_bits(*numbers)
+
+
+def test_deals_are_uniform() -> None:
+    """Each kind is first in the wall as often as any other: chi-squared, 15 degrees of freedom."""
+    first = Counter(seeded_wall(1, number)[0] for number in range(3_200))
+    last = Counter(seeded_wall(1, number)[63] for number in range(3_200))
+    for counts in (first, last):
+        assert sum((counts[kind] - 200) ** 2 / 200 for kind in DECK) < 37.7  # 99.9 %

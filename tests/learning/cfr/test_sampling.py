@@ -1,0 +1,155 @@
+"""Sampled CFR over the abstract policies, against the textbook's CFR on the same deals laid out as a tree."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from game.two_player.draws import shuffle
+from learning.cfr.abstract_game import abstract_game, response_values
+from learning.cfr.benchmark import deal_series, measure, summed_up
+from learning.cfr.deal_tree import ALL, DRAWN, LIKELY, expand, new_deal_tree
+from learning.cfr.node_table import visited
+from learning.cfr.regrets import UPDATES
+from learning.cfr.response import best_response, value_of
+from learning.cfr.sampling import NodeSums, learn_deal, learn_deals, new_sums
+from learning.cfr.solver import BOTH, TreeSolver
+from learning.cfr.tree import TERMINAL
+from policies.two_player.abstraction import KEYS, POLICIES, decode
+
+UNIFORM = np.zeros((KEYS, POLICIES))
+
+
+def learned(iterations: int, update: str = "cfr", *, external: bool = False, seed: int = 1) -> NodeSums:
+    sums = new_sums()
+    learn_deals(sums, new_deal_tree(), UPDATES[update], external, seed, 1, iterations)
+    return sums
+
+
+def equal(one: NodeSums, other: NodeSums) -> bool:
+    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("update", list(UPDATES))
+def test_learning_from_one_deal_is_cfr_on_its_tree(update: str) -> None:
+    """The same deal again and again: the sums are those of CFR on the whole tree, iteration by iteration."""
+    game = abstract_game(UNIFORM, 3, 1, recall=False)
+    solver = TreeSolver(game.tree, UPDATES[update])
+    solver.run(25)
+    sums, tree, wall = new_sums(), new_deal_tree(), np.zeros(64, np.int8)
+    shuffle(3, 0, wall)
+    for number in range(1, 26):
+        for learner in (0, 1) if UPDATES[update].alternate else (BOTH,):
+            learn_deal(sums, tree, UPDATES[update], False, learner, 3, number, wall)
+    assert np.allclose(sums.regrets[game.keys], solver.regrets, atol=1e-9)
+    assert np.allclose(sums.strategies[game.keys], solver.strategies, atol=1e-9)
+    assert set(visited(sums)) == set(game.keys.tolist())
+
+
+def test_external_samples_of_a_deal_give_its_exact_regrets_on_average() -> None:
+    wall, tree = np.zeros(64, np.int8), new_deal_tree()
+    shuffle(3, 0, wall)
+    exact, total = new_sums(), np.zeros((KEYS, POLICIES))
+    learn_deal(exact, tree, UPDATES["cfr"], False, BOTH, 0, 1, wall)
+    keys = visited(exact)
+    found = new_sums()
+    samples = 4_000
+    for sample in range(samples):
+        for learner in (0, 1):
+            learn_deal(found, tree, UPDATES["cfr"], True, learner, sample, 1, wall)
+            total[keys] += found.regrets[keys]
+            found.regrets[keys] = 0.0
+    assert len(keys) > 20
+    assert np.abs(total[keys] / samples - exact.regrets[keys]).max() < 0.06
+
+
+def test_learning_is_reproducible_and_can_be_interrupted() -> None:
+    for update, external in product(UPDATES, (False, True)):
+        whole = learned(30, update, external=external)
+        sums, tree = new_sums(), new_deal_tree()
+        for first, count in ((1, 7), (8, 20), (28, 3)):
+            learn_deals(sums, tree, UPDATES[update], external, 1, first, count)
+        assert equal(whole, sums)
+        assert not equal(whole, learned(30, update, external=external, seed=2))
+        if update == "plus":
+            assert whole.regrets.min() == 0.0
+
+
+def test_every_node_is_a_key_with_its_stage_s_round() -> None:
+    sums = learned(100)
+    keys = visited(sums)
+    assert len(keys) > 500
+    for key in keys.tolist():
+        assert decode(key).round >= 1
+        assert sums.strategies[key].sum() >= 0.0
+    assert sums.visits.sum() > len(keys)
+
+
+def test_a_deal_s_tree_has_what_is_tried() -> None:
+    tree, wall = new_deal_tree(), np.zeros(64, np.int8)
+    shuffle(0, 0, wall)
+    sums = learned(400)
+    sizes = {}
+    for name, tried in {
+        "all": (ALL, ALL),
+        "likely": (LIKELY, LIKELY),
+        "drawn": (DRAWN, DRAWN),
+        "given": (0, 0),
+    }.items():
+        expand(tree, wall, UNIFORM if name == "all" else sums.strategies, tried, 0, 0)
+        size = int(tree.size[0])
+        sizes[name] = size
+        assert (tree.parent[1:size] < np.arange(1, size)).all()
+        below = tree.parent[1:size]
+        assert (tree.player[below] != TERMINAL).all()
+        if name == "all":
+            assert np.abs(np.bincount(below, tree.share[1:size])[np.unique(below)] - 1.0).max() < 1e-12
+            assert tree.value[0] == pytest.approx(
+                (tree.value[:size] * tree.reach[:size].prod(axis=1))[tree.player[:size] == TERMINAL].sum()
+            )
+    assert sizes["given"] == 1 < sizes["drawn"] < sizes["likely"] <= sizes["all"]
+
+
+def test_the_benchmark_is_the_mean_of_many_games() -> None:
+    """Expectations over the strategy's draws agree with games that draw, within their error."""
+    scores = measure(learned(300).strategies, 1_500, 4)
+    difference = scores.expected - scores.sampled
+    error = difference.std() / np.sqrt(difference.size)
+    assert abs(difference.mean()) < 4 * error
+    result = summed_up(scores)
+    assert result.fixed <= result.exploitability < result.sampled
+    assert np.mean(result.seats) == pytest.approx(result.exploitability)
+
+
+def test_a_best_response_beats_every_single_policy_and_learning_lowers_it() -> None:
+    deals = 300
+    plain = response_values(UNIFORM, 6, deals)
+    fixed = summed_up(measure(UNIFORM, deals, 6)).fixed
+    fitted = np.mean([one.fitted for one in plain])
+    assert fitted >= fixed
+    assert np.mean([one.held_out for one in plain]) < fitted
+    trained = response_values(learned(3_000).strategies, 6, deals)
+    assert np.mean([one.fitted for one in trained]) < fitted
+
+
+def test_the_best_response_is_what_cfr_against_a_fixed_opponent_finds() -> None:
+    """Regret minimisation of player 0 alone, against the uniform strategy, on the same deals and memory."""
+    game = abstract_game(UNIFORM, 8, 12)
+    uniform = game.strategy(UNIFORM)
+    response = best_response(game.tree, uniform, 0)
+    solver = TreeSolver(game.tree, UPDATES["plus"])
+    for number in range(1, 60):
+        solver.iterations = number
+        solver._pass(0)
+    own = game.tree.infoset[game.tree.player == 0]
+    strategy = uniform.copy()
+    strategy[own] = solver.average()[own]
+    assert value_of(game.tree, strategy) <= response.value + 1e-9
+    assert value_of(game.tree, strategy) > response.value - 0.02
+
+
+def test_deals_for_learning_are_not_those_for_measuring() -> None:
+    seeds = [deal_series(seed, training=training) for seed in range(50) for training in (False, True)]
+    assert len(set(seeds)) == 100
