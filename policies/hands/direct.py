@@ -72,9 +72,9 @@ class DirectModel:
 
         Args:
             records: ``[N]`` of `ROUND_STATE`; only what each player has seen is used.
-            players: ``[N]``, whose view it is, absolute.
+            players: ``[N]``, whose view it is, absolute, or one for all.
         """
-        whose = np.asarray(players, np.int64)
+        whose = np.broadcast_to(np.asarray(players, np.int64), len(records))
         parts = [
             self._read(records[first : first + _ROWS], whose[first : first + _ROWS])
             for first in range(0, max(1, len(records)), _ROWS)
