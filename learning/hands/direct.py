@@ -102,6 +102,14 @@ class DirectRun(SamplesRun[HandsPlan, DirectBatch]):
     def _loss(self, scores: Tensor, batch: DirectBatch) -> Tensor:
         return direct_loss(scores, batch, self.plan.weights)
 
+    def settings(self) -> dict[str, bool | int | float | str]:
+        """The other settings that determine the numbers of a run, for the card."""
+        weights = self.plan.weights
+        return {
+            **super().settings(),
+            **{f"weight_of_{name}": getattr(weights, name) for name in DirectLosses._fields},
+        }
+
     def prepared(self, batch: Batch, draw: tuple[int, ...]) -> DirectBatch:
         """The planes and what is true of the hands."""
         hands = batch.hands

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from game.tiles import KINDS
 from learning.hands.foresight import HandDecisions
 from policies.heuristic.danger import against_each
 
-_OTHERS = 3
+_OTHERS: Final = 3
 
 
 def danger_by_rule(decisions: HandDecisions) -> NDArray[np.float64]:

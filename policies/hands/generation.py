@@ -15,7 +15,7 @@ from game.errors import DecisionError
 from policies.checkpoint import HandModel, load, network_of
 from policies.features.encode import encode
 from policies.hand_networks import DenoiserNetwork
-from policies.hands.ready import AS_SAMPLED, IMPOSSIBLE, REPLACED, is_ready, make_ready
+from policies.hands.ready import AS_SAMPLED, BLOCKS, IMPOSSIBLE, REPLACED, is_ready, make_ready
 from policies.hands.rounding import place_reds
 from policies.hands.sampler import SampledHands
 from policies.hands.views import View, generator_for, view_of
@@ -25,8 +25,8 @@ from policies.towers.suits import Columns
 HAND_MODELS_FOLDER: Final = Path(__file__).parents[1] / "checkpoints" / "hands"
 """The included models of hands."""
 
-_BLOCKS: Final = 55
-_ONE_ROW: Final = 1
+_DRAWS: Final = (4, BLOCKS)
+"""Random numbers that making hands ready takes."""
 
 
 class Drawn(NamedTuple):
@@ -97,7 +97,7 @@ class Generator(ABC):
             view = view_of(record, int(player))
             dice = generator_for(planes[row], seed)
             # alone, so that no bit of the answer depends on other states
-            seen = self.network.look(as_input(torch.from_numpy(planes[row : row + _ONE_ROW])))
+            seen = self.network.look(as_input(torch.from_numpy(planes[row : row + 1])))
             self._generate(view, seen, dice, copies[row], reds[row])
         return SampledHands(copies, reds)
 
@@ -145,7 +145,7 @@ class Generator(ABC):
                 view.sizes,
                 view.melds,
                 view.riichi,
-                dice.random((4, _BLOCKS)),
+                dice.random(_DRAWS),
             )
             if how == IMPOSSIBLE:
                 raise DecisionError("the tiles left make no ready hand for a player in riichi")

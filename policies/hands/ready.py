@@ -13,7 +13,8 @@ from policies.hands.rounding import fill_at_random
 
 _HANDS: Final = 3
 _TRIPLETS: Final = KINDS
-_BLOCKS: Final = KINDS + 21
+BLOCKS: Final = KINDS + 21
+"""Triplets and runs, of which ready hands are made."""
 _MOST_CHANGES: Final = 14
 _NOT_READY: Final = 99
 _ORPHANS: Final = np.array(TERMINALS_AND_HONOURS)
@@ -172,7 +173,7 @@ def _sets_and_pair(limit: Any, sets: int, order: Any, out: Any) -> bool:
                 _put(whole, order[chosen[depth]], -1)
                 chosen[depth] += 1
             continue
-        if chosen[depth] == _BLOCKS:
+        if chosen[depth] == BLOCKS:
             depth -= 1
             if depth >= 0:
                 _put(whole, order[chosen[depth]], -1)
@@ -269,5 +270,5 @@ def _warm_up() -> None:
     hands, unseen = np.zeros((3, KINDS), np.int8), np.full(KINDS, 4, np.int8)
     hands[:, :13] = 1
     three = np.full(3, 13)
-    draws = np.zeros((4, _BLOCKS))
+    draws = np.zeros((4, BLOCKS))
     make_ready(hands, np.zeros((3, KINDS)), unseen, three, np.zeros(3, np.int64), np.ones(3, np.bool_), draws)
