@@ -260,7 +260,11 @@ function ukeireTitle(option) {
 function dangerCell(value, learned, seat) {
   if (value === null) return make("td", { class: "num", "data-value": "danger" });
   const level = value >= 0.1 ? "high" : value >= 0.04 ? "some" : "low";
-  return make("td", { class: `num danger danger-${level}`, "data-value": "danger", vars: { share: Math.min(1, 5 * value) }, title: learnedTitle(learned) }, percent(value), learned ? make("small", { "data-value": "learned" }, ` ${percent(learned.deal_in[seat])}`) : null);
+  return make(
+    "td", { class: `num danger danger-${level}`, vars: { share: Math.min(1, 5 * value) }, title: learnedTitle(learned) },
+    make("span", { "data-value": "danger" }, percent(value)),
+    learned ? make("small", { class: "learned", "data-value": "learned" }, percent(learned.deal_in[seat])) : null,
+  );
 }
 
 /** @param {{deal_in: number[], cost: number} | null | undefined} learned @returns {string} */
