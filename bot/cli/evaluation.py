@@ -156,6 +156,10 @@ def evaluate_hands(
         bool,
         typer.Option("--one-tile", help="Autoregressive: ask the network for every tile, not for three."),
     ] = False,
+    match_ready: Annotated[
+        bool,
+        typer.Option("--match-ready", help="Make as many generated hands ready as the direct model expects."),
+    ] = False,
     plots: Annotated[
         Path | None,
         typer.Option(help="Folder for plots of shanten and waits.", metavar="FOLDER", parser=output_folder),
@@ -174,7 +178,7 @@ def evaluate_hands(
     from learning.hands.text import print_report, save_plots
     from policies.hands.autoregressive import AutoregressiveSettings
     from policies.hands.diffusion import DiffusionSettings
-    from policies.hands.generation import HAND_MODELS_FOLDER
+    from policies.hands.direct import HAND_MODELS_FOLDER
 
     set_up_logs()
     use_threads()
@@ -189,11 +193,15 @@ def evaluate_hands(
         samples=hands,
         diffusion=tuple(
             DiffusionSettings(
-                steps=each, noise=noise, guidance=guidance, rounding="greedy" if greedy else "together"
+                steps=each,
+                noise=noise,
+                guidance=guidance,
+                rounding="greedy" if greedy else "together",
+                match_ready=match_ready,
             )
             for each in steps or (12,)
         ),
-        autoregressive=(AutoregressiveSettings(together=not one_tile),),
+        autoregressive=(AutoregressiveSettings(together=not one_tile, match_ready=match_ready),),
         seed=seed,
     )
     report = evaluate_hands(data, plan, quiet=as_json)

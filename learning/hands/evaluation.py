@@ -26,8 +26,8 @@ from learning.supervised.plan import Selection
 from policies.checkpoint import HAND_MODELS, models_in
 from policies.hands.autoregressive import AutoregressiveSettings, load_autoregressive
 from policies.hands.diffusion import DiffusionSettings, load_diffusion
-from policies.hands.direct import DirectModel
-from policies.hands.generation import HAND_MODELS_FOLDER, Generator
+from policies.hands.direct import HAND_MODELS_FOLDER, DirectModel
+from policies.hands.generation import Generator
 
 _DIRECT: Final = "direct"
 
@@ -148,6 +148,7 @@ def _models(plan: HandsEvaluation) -> tuple[Mapping[str, Callable[[], Generator]
     if "autoregressive" in wanted:
         for tiles in plan.autoregressive:
             name = "autoregressive" if tiles.together else "autoregressive, one tile at a time"
+            name += ", ready matched" if tiles.match_ready else ""
             samplers[name] = lambda how=tiles: load_autoregressive(plan.folder, how)  # type: ignore[misc]
     return samplers, DirectModel.load(plan.folder) if _DIRECT in wanted else None
 
@@ -165,6 +166,8 @@ def _named(how: DiffusionSettings) -> str:
         said.append(f"guidance {how.guidance:g}")
     if how.rounding == "greedy":
         said.append("greedy")
+    if how.match_ready:
+        said.append("ready matched")
     return ", ".join(said)
 
 

@@ -60,6 +60,7 @@ class ModelFigures(msgspec.Struct, frozen=True):
         unready: share of hands in riichi that were not ready when first drawn.
         corrected: share of samples with tiles exchanged for riichi.
         replaced: share of samples that needed a random ready hand.
+        raised: share of hands made ready because the direct model expects more.
         hands_per_s: hands per second of one core's time; for the direct heads, hands described.
     """
 
@@ -81,6 +82,7 @@ class ModelFigures(msgspec.Struct, frozen=True):
     unready: float | None
     corrected: float | None
     replaced: float | None
+    raised: float | None
     hands_per_s: float
 
 
@@ -167,6 +169,7 @@ def model_figures(model: str, found: Foresight, decisions: HandDecisions) -> Mod
         unready=counts.unready / max(1, counts.riichi) if counts else None,
         corrected=3 * counts.corrected / hands if counts else None,
         replaced=3 * counts.replaced / hands if counts else None,
+        raised=counts.raised / hands if counts else None,
         hands_per_s=truth.size * max(1, found.samples) / max(_LEAST, found.seconds),
     )
 

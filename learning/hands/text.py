@@ -39,8 +39,9 @@ def report_text(report: HandsReport) -> str:
         "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
         *(row for each in report.models for row in _wait_rows(each)),
         "",
-        "| model | hands/s | random tiles | four of a kind | unready in riichi | corrected | replaced |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| model | hands/s | random tiles | four of a kind | unready in riichi | corrected | replaced "
+        "| made ready |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
         *map(_cost_row, report.models),
         "",
         f"| ready hands at turn | {' | '.join(map(str, _TURNS_SHOWN))} |",
@@ -129,7 +130,7 @@ def _wait_rows(each: ModelFigures) -> list[str]:
 
 
 def _cost_row(each: ModelFigures) -> str:
-    shares = (each.filled, each.four, each.unready, each.corrected, each.replaced)
+    shares = (each.filled, each.four, each.unready, each.corrected, each.replaced, each.raised)
     cells = (
         each.model,
         f"{each.hands_per_s:,.0f}",

@@ -23,7 +23,8 @@ from game.tiles import KINDS
 from policies.features.table import COPIES
 from policies.hand_networks import DenoiserNetwork, sizes_of_hands
 from policies.hands.diffusion import FIVES
-from policies.hands.generation import HAND_MODELS_FOLDER, Drawn, Generator, load_denoiser, spread_over
+from policies.hands.direct import HAND_MODELS_FOLDER, DirectModel
+from policies.hands.generation import Drawn, Generator, load_denoiser, spread_over
 from policies.hands.views import View
 from policies.towers.suits import Columns
 
@@ -36,10 +37,12 @@ class AutoregressiveSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_u
     Attributes:
         together: place a tile in each hand whenever the network is asked; if not, one in all.
         tries: how often hands in riichi that are not ready are generated again before they are corrected.
+        match_ready: make as many other hands ready as the direct model expects.
     """
 
     together: bool = True
     tries: int = 8
+    match_ready: bool = True
 
     def __post_init__(self) -> None:
         if self.tries < 0:
@@ -53,13 +56,18 @@ class AutoregressiveSampler(Generator):
         network: of the model `autoregressive`.
         features: feature set it sees.
         settings: how.
+        direct: the direct model, for `match_ready`; without it ready hands are left to the network.
     """
 
     def __init__(
-        self, network: DenoiserNetwork, features: str, settings: AutoregressiveSettings | None = None
+        self,
+        network: DenoiserNetwork,
+        features: str,
+        settings: AutoregressiveSettings | None = None,
+        direct: DirectModel | None = None,
     ) -> None:
         self.settings = settings or AutoregressiveSettings()
-        super().__init__(network, features, self.settings.tries)
+        super().__init__(network, features, self.settings.tries, direct)
 
     def draw(self, view: View, seen: Columns, count: int, dice: np.random.Generator) -> Drawn:
         """Draw hands of one state."""
@@ -103,7 +111,9 @@ def load_autoregressive(
     Raises:
         CheckpointError: its model cannot be used.
     """
-    return AutoregressiveSampler(*load_denoiser(folder, "autoregressive"), settings)
+    how = settings or AutoregressiveSettings()
+    network, features, direct = load_denoiser(folder, "autoregressive", match_ready=how.match_ready)
+    return AutoregressiveSampler(network, features, how, direct)
 
 
 def partial_inputs(placed: Tensor, left: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:

@@ -24,7 +24,8 @@ from torch import Tensor
 from game.tiles import KINDS
 from policies.features.table import COPIES
 from policies.hand_networks import PLAYERS, DenoiserNetwork, sizes_of_hands
-from policies.hands.generation import HAND_MODELS_FOLDER, Drawn, Generator, load_denoiser, spread_over
+from policies.hands.direct import HAND_MODELS_FOLDER, DirectModel
+from policies.hands.generation import Drawn, Generator, load_denoiser, spread_over
 from policies.hands.rounding import round_greedily, round_together
 from policies.hands.views import View
 from policies.towers.suits import Columns
@@ -46,6 +47,7 @@ class DiffusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         guidance: by how much the prediction without the state is subtracted; 0 asks the network once a step.
         rounding: all hands together, or greedily as in the paper.
         tries: how often hands in riichi that are not ready are generated again before they are corrected.
+        match_ready: make as many other hands ready as the direct model expects.
     """
 
     steps: int = 12
@@ -53,6 +55,7 @@ class DiffusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     guidance: float = 0.0
     rounding: Rounding = "together"
     tries: int = 2
+    match_ready: bool = True
 
     def __post_init__(self) -> None:
         if self.steps < 1 or self.tries < 0 or not 0.0 <= self.noise <= 1.0:
@@ -66,13 +69,18 @@ class DiffusionSampler(Generator):
         network: of the model `diffusion`.
         features: feature set it sees.
         settings: how.
+        direct: the direct model, for `match_ready`; without it ready hands are left to the network.
     """
 
     def __init__(
-        self, network: DenoiserNetwork, features: str, settings: DiffusionSettings | None = None
+        self,
+        network: DenoiserNetwork,
+        features: str,
+        settings: DiffusionSettings | None = None,
+        direct: DirectModel | None = None,
     ) -> None:
         self.settings = settings or DiffusionSettings()
-        super().__init__(network, features, self.settings.tries)
+        super().__init__(network, features, self.settings.tries, direct)
 
     def draw(self, view: View, seen: Columns, count: int, dice: np.random.Generator) -> Drawn:
         """Draw hands of one state."""
@@ -134,7 +142,9 @@ def load_diffusion(
     Raises:
         CheckpointError: its model cannot be used.
     """
-    return DiffusionSampler(*load_denoiser(folder, "diffusion"), settings)
+    how = settings or DiffusionSettings()
+    network, features, direct = load_denoiser(folder, "diffusion", match_ready=how.match_ready)
+    return DiffusionSampler(network, features, how, direct)
 
 
 def signal_at(time: float) -> float:

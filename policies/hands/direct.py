@@ -14,11 +14,12 @@ from torch import Tensor, nn
 from policies.checkpoint import Card, load, network_of
 from policies.features.encode import encode
 from policies.features.kinds import kinds_of
-from policies.hands.generation import HAND_MODELS_FOLDER
 from policies.hands.views import OPPONENTS
 from policies.networks import as_input
 from policies.towers.hands import hand_scores
 
+HAND_MODELS_FOLDER: Final = Path(__file__).parents[1] / "checkpoints" / "hands"
+"""The included models of hands."""
 _ROWS: Final = 256
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -15,6 +15,7 @@ from game.errors import DecisionError
 from policies.checkpoint import HandModel, load, network_of
 from policies.features.encode import encode
 from policies.hand_networks import DenoiserNetwork
+from policies.hands.direct import DirectModel
 from policies.hands.ready import AS_SAMPLED, BLOCKS, IMPOSSIBLE, REPLACED, is_ready, make_ready
 from policies.hands.rounding import place_reds
 from policies.hands.sampler import SampledHands
@@ -22,9 +23,7 @@ from policies.hands.views import View, generator_for, view_of
 from policies.networks import as_input
 from policies.towers.suits import Columns
 
-HAND_MODELS_FOLDER: Final = Path(__file__).parents[1] / "checkpoints" / "hands"
-"""The included models of hands."""
-
+_LEAST: Final = 1e-6
 _DRAWS: Final = (4, BLOCKS)
 """Random numbers that making hands ready takes."""
 
@@ -56,6 +55,7 @@ class GenerationCounts(msgspec.Struct):
         unready: of these, those that were not ready when they were first drawn.
         corrected: samples in which tiles were exchanged to make a hand ready.
         replaced: samples in which a random ready hand was needed.
+        raised: hands not in riichi that were made ready because the direct model expects more ready hands.
     """
 
     hands: int = 0
@@ -65,6 +65,7 @@ class GenerationCounts(msgspec.Struct):
     unready: int = 0
     corrected: int = 0
     replaced: int = 0
+    raised: int = 0
 
 
 class Generator(ABC):
@@ -75,14 +76,17 @@ class Generator(ABC):
         features: feature set of the planes.
         tries: how often a sample is drawn again whose player in riichi is not ready, before its tiles are
             exchanged.
+        direct: how often hands that are not in riichi are ready; None to leave that to the network.
 
     Attributes:
         counts: what happened to the hands generated so far.
     """
 
-    def __init__(self, network: DenoiserNetwork, features: str, tries: int) -> None:
+    def __init__(
+        self, network: DenoiserNetwork, features: str, tries: int, direct: DirectModel | None = None
+    ) -> None:
         self.network = network.eval()
-        self.features, self.tries = features, tries
+        self.features, self.tries, self._direct = features, tries, direct
         self.counts = GenerationCounts()
 
     @torch.inference_mode()
@@ -98,7 +102,13 @@ class Generator(ABC):
             dice = generator_for(planes[row], seed)
             # alone, so that no bit of the answer depends on other states
             seen = self.network.look(as_input(torch.from_numpy(planes[row : row + 1])))
-            self._generate(view, seen, dice, copies[row], reds[row])
+            drawn = self._consistent(view, seen, dice, count)
+            if self._direct is not None:
+                tenpai = self._direct.read(records[row : row + 1], player).tenpai[0]
+                self._raise_ready(view, tenpai, dice, drawn)
+            copies[row] = drawn.copies
+            for sample in range(count):
+                place_reds(copies[row, sample], view.unseen, view.reds, drawn.reds[sample], reds[row, sample])
         return SampledHands(copies, reds)
 
     @abstractmethod
@@ -112,17 +122,13 @@ class Generator(ABC):
             dice: all that is random.
         """
 
-    def _generate(self, view: View, seen: Columns, dice: np.random.Generator, copies: Any, reds: Any) -> None:
-        count = len(copies)
+    def _consistent(self, view: View, seen: Columns, dice: np.random.Generator, count: int) -> Drawn:
+        """Hands of one state, ready in riichi."""
         drawn = self.draw(view, seen, count, dice)
         self.counts.hands += 3 * count
         self.counts.tiles += count * int(view.sizes.sum())
         self.counts.filled += drawn.filled
-        if view.riichi.any():
-            drawn = self._ready(view, seen, dice, drawn)
-        copies[:] = drawn.copies
-        for sample in range(count):
-            place_reds(copies[sample], view.unseen, view.reds, drawn.reds[sample], reds[sample])
+        return self._ready(view, seen, dice, drawn) if view.riichi.any() else drawn
 
     def _ready(self, view: View, seen: Columns, dice: np.random.Generator, drawn: Drawn) -> Drawn:
         """The samples with ready hands in riichi: drawn again, then corrected."""
@@ -153,6 +159,36 @@ class Generator(ABC):
             self.counts.replaced += how == REPLACED
         return drawn
 
+    def _raise_ready(
+        self, view: View, tenpai: NDArray[np.float32], dice: np.random.Generator, drawn: Drawn
+    ) -> None:
+        """Make hands that are not in riichi ready, until their share is the one that is expected.
+
+        Args:
+            view: what the player knows.
+            tenpai: ``[3]``, the expected shares.
+            dice: all that is random.
+            drawn: changed.
+        """
+        ready = np.array(
+            [
+                [is_ready(hand, melds) for hand, melds in zip(sample, view.melds, strict=True)]
+                for sample in drawn.copies
+            ]
+        )
+        share = ready.mean(0)
+        missing = np.clip((tenpai - share) / np.maximum(1.0 - share, _LEAST), 0.0, 1.0)
+        chosen = ~ready & (dice.random(ready.shape) < missing)
+        for sample in np.flatnonzero(chosen.any(1)):
+            copies = drawn.copies[sample].copy()
+            wanted = ready[sample] | chosen[sample]
+            how = make_ready(
+                copies, drawn.scores[sample], view.unseen, view.sizes, view.melds, wanted, dice.random(_DRAWS)
+            )
+            if how != IMPOSSIBLE:
+                drawn.copies[sample] = copies
+                self.counts.raised += int(chosen[sample].sum())
+
     def _unready(self, view: View, copies: NDArray[np.int8]) -> NDArray[np.bool_]:
         """``[n, riichi]``: hands of players in riichi that are not ready."""
         hands = np.flatnonzero(view.riichi)
@@ -161,8 +197,10 @@ class Generator(ABC):
         ).reshape(len(copies), len(hands))
 
 
-def load_denoiser(folder: Path, model: HandModel) -> tuple[DenoiserNetwork, str]:
-    """The network of a generator, and the feature set it sees.
+def load_denoiser(
+    folder: Path, model: HandModel, *, match_ready: bool
+) -> tuple[DenoiserNetwork, str, DirectModel | None]:
+    """The network of a generator, the feature set it sees, and the direct model if that is needed.
 
     Raises:
         CheckpointError: it cannot be used.
@@ -170,7 +208,7 @@ def load_denoiser(folder: Path, model: HandModel) -> tuple[DenoiserNetwork, str]
     checkpoint = load(folder, model)
     network = network_of(checkpoint)
     assert isinstance(network, DenoiserNetwork)
-    return network, checkpoint.card.features
+    return network, checkpoint.card.features, DirectModel.load(folder) if match_ready else None
 
 
 def spread_over(seen: Columns, count: int) -> Columns:

@@ -7,8 +7,7 @@ import pytest
 
 from game.errors import CheckpointCorrupt
 from policies.checkpoint import HAND_MODELS, load, models_in
-from policies.hands.direct import DirectModel
-from policies.hands.generation import HAND_MODELS_FOLDER
+from policies.hands.direct import HAND_MODELS_FOLDER, DirectModel
 from tests.policies.hands.models import real_moments
 
 LARGEST_BYTES = 3_000_000

@@ -9,6 +9,7 @@ from game.tiles import RED_FIVES
 from policies.features.table import LITE
 from policies.hands.autoregressive import AutoregressiveSampler, AutoregressiveSettings
 from policies.hands.diffusion import DiffusionSampler, DiffusionSettings
+from policies.hands.direct import DirectModel
 from policies.hands.generation import Generator
 from policies.hands.ready import is_ready
 from policies.hands.sampler import SampledHands
@@ -18,7 +19,8 @@ from tests.policies.hands.models import denoiser, real_moments
 
 def diffusion(**settings: object) -> DiffusionSampler:
     how = DiffusionSettings(**{"steps": 3, **settings})  # type: ignore[arg-type]
-    return DiffusionSampler(denoiser("diffusion"), LITE, how)
+    direct = DirectModel.load() if how.match_ready else None
+    return DiffusionSampler(denoiser("diffusion"), LITE, how, direct)
 
 
 def autoregressive(**settings: object) -> AutoregressiveSampler:
@@ -28,7 +30,7 @@ def autoregressive(**settings: object) -> AutoregressiveSampler:
 
 SAMPLERS = [
     diffusion,
-    lambda: diffusion(rounding="greedy", guidance=0.5, noise=0.0),
+    lambda: diffusion(rounding="greedy", guidance=0.5, noise=0.0, match_ready=True),
     autoregressive,
     lambda: autoregressive(together=False, tries=1),
 ]
@@ -101,6 +103,26 @@ def test_the_true_hands_are_not_read(make: type[Generator]) -> None:
     again = make().sample(states, players, 2, seed=0)  # type: ignore[call-arg]
     assert (again.counts == found.counts).all()
     assert (again.reds == found.reds).all()
+
+
+def test_as_many_hands_are_ready_as_the_direct_model_expects() -> None:
+    states, players = (each[60:90] for each in real_moments(12, 61))
+    expected = DirectModel.load().read(states, players).tenpai.mean()
+    shares = []
+    for match_ready in (False, True):
+        sampler = diffusion(match_ready=match_ready)
+        found = sampler.sample(states, players, 10, seed=0).counts
+        melds = [view_of(state, int(player)).melds for state, player in zip(states, players, strict=True)]
+        ready = [
+            is_ready(hand, count)
+            for samples, counts in zip(found, melds, strict=True)
+            for sample in samples
+            for hand, count in zip(sample, counts, strict=True)
+        ]
+        shares.append(np.mean(ready))
+        assert (sampler.counts.raised > 0) == match_ready
+    assert shares[0] < shares[1]
+    assert shares[1] == pytest.approx(expected, abs=0.04)
 
 
 def test_red_fives_are_where_a_player_may_think_they_are() -> None:
