@@ -158,8 +158,8 @@ def evaluate_hands(
     ] = False,
     match_ready: Annotated[
         bool,
-        typer.Option("--match-ready", help="Make as many generated hands ready as the direct model expects."),
-    ] = False,
+        typer.Option(help="Make as many generated hands ready as the direct model expects."),
+    ] = True,
     plots: Annotated[
         Path | None,
         typer.Option(help="Folder for plots of shanten and waits.", metavar="FOLDER", parser=output_folder),

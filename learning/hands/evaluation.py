@@ -148,7 +148,7 @@ def _models(plan: HandsEvaluation) -> tuple[Mapping[str, Callable[[], Generator]
     if "autoregressive" in wanted:
         for tiles in plan.autoregressive:
             name = "autoregressive" if tiles.together else "autoregressive, one tile at a time"
-            name += ", ready matched" if tiles.match_ready else ""
+            name += "" if tiles.match_ready else ", ready not matched"
             samplers[name] = lambda how=tiles: load_autoregressive(plan.folder, how)  # type: ignore[misc]
     return samplers, DirectModel.load(plan.folder) if _DIRECT in wanted else None
 
@@ -166,8 +166,8 @@ def _named(how: DiffusionSettings) -> str:
         said.append(f"guidance {how.guidance:g}")
     if how.rounding == "greedy":
         said.append("greedy")
-    if how.match_ready:
-        said.append("ready matched")
+    if not how.match_ready:
+        said.append("ready not matched")
     return ", ".join(said)
 
 
