@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from game.layout import AT_HAND, AT_UNSEEN
 from game.tiles import RED_FIVES
 from policies.features.table import LITE
-from policies.hands.autoregressive import AutoregressiveSampler, AutoregressiveSettings
-from policies.hands.diffusion import DiffusionSampler, DiffusionSettings
+from policies.hands.autoregressive import AutoregressiveSampler, AutoregressiveSettings, load_autoregressive
+from policies.hands.diffusion import DiffusionSampler, DiffusionSettings, load_diffusion
 from policies.hands.direct import DirectModel
 from policies.hands.generation import Generator
 from policies.hands.ready import is_ready
@@ -123,6 +123,13 @@ def test_as_many_hands_are_ready_as_the_direct_model_expects() -> None:
         assert (sampler.counts.raised > 0) == match_ready
     assert shares[0] < shares[1]
     assert shares[1] == pytest.approx(expected, abs=0.04)
+
+
+def test_the_included_generators_give_possible_hands() -> None:
+    states, players = (each[::8] for each in real_moments(12, 61))
+    for sampler in (load_diffusion(), load_autoregressive()):
+        found = sampler.sample(states, players, 2, seed=0)
+        assert faults(states, players, found) == []
 
 
 def test_red_fives_are_where_a_player_may_think_they_are() -> None:
