@@ -23,10 +23,11 @@ from torch.nn import functional
 from game.errors import ConfigError
 from policies.features.table import ONE, SETS, Axis
 from policies.towers import hosei, residual, suits
+from policies.towers.hands import HAND_SCORES, HandsHead
 from policies.towers.pooled import PooledBlock
 from policies.towers.residual import YES_NO
 
-Outputs: TypeAlias = Literal[2, 4, 34]
+Outputs: TypeAlias = Literal[2, 4, 34, 735]
 TowerName: TypeAlias = Literal["residual", "pooled", "suits", "hosei", "hosei-base"]
 TOWERS: Final[tuple[TowerName, ...]] = get_args(TowerName)
 HOSEI_TOWERS: Final[tuple[TowerName, ...]] = ("hosei", "hosei-base")
@@ -44,7 +45,7 @@ class Architecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=
 
     Attributes:
         planes: number of input planes.
-        outputs: 34 for discards, 2 for yes and no; 4 in Hosei's chi model.
+        outputs: 34 for discards, 2 for yes and no; 4 in Hosei's chi model; 735 about the opponents' hands.
         width: channels of the tower.
         depth: residual blocks.
     """
@@ -99,6 +100,8 @@ def _residual_head(shape: Architecture) -> nn.Module:
 
 
 def _suits_head(shape: Architecture) -> nn.Module:
+    if shape.outputs == HAND_SCORES:
+        return HandsHead(shape.width)
     return (suits.SuitsDiscardHead if shape.outputs == DISCARDS else suits.SuitsYesNoHead)(shape.width)
 
 
@@ -169,6 +172,8 @@ def outputs_of(model: str, tower: TowerName) -> Outputs:
     """
     if model == "discard":
         return DISCARDS
+    if model == "direct":
+        return HAND_SCORES
     return HOSEI_CHI if model == "chi" and tower in HOSEI_TOWERS else YES_NO
 
 
@@ -217,6 +222,8 @@ class Network(nn.Module):
         super().__init__()
         if min(architecture.planes, architecture.width, architecture.depth) < 1:
             raise ValueError(f"planes, width and depth must be at least 1: {architecture}")
+        if architecture.outputs == HAND_SCORES and not isinstance(architecture, SuitsArchitecture):
+            raise ValueError(f"only the tower suits has the direct heads, not {tower_of(architecture)}")
         self.architecture = architecture
         layers = _LAYERS[type(architecture)]
         self.stem = layers.stem(architecture)
@@ -234,7 +241,7 @@ class Network(nn.Module):
             x: ``[B, planes, 34]`` floats from 0 to 1, as `as_input` returns them.
 
         Returns:
-            ``[B, 34]`` or ``[B, 2]`` logits. Masking illegal actions is left to the caller.
+            ``[B, outputs]`` logits. Masking illegal actions is left to the caller.
         """
         scores: Tensor = self.head(self.tower(self._relu(self.stem_norm(self.stem(x)))))
         return scores
@@ -267,6 +274,7 @@ def parameters_of(network: nn.Module) -> int:
 
 __all__ = [
     "DISCARDS",
+    "HAND_SCORES",
     "HOSEI_CHI",
     "HOSEI_TOWERS",
     "TOWERS",

@@ -20,7 +20,7 @@ from bot.cli.options import (
     reported,
     seed_of,
 )
-from bot.cli.paths import existing_folder, existing_path
+from bot.cli.paths import existing_folder, existing_path, output_folder
 from bot.cli.selection import Data, GameSample, LeastRank, OfficialAi, PlayerName, Rooms, Split
 
 evaluation = typer.Typer(help="Measure how good the networks are.", no_args_is_help=True)
@@ -111,6 +111,111 @@ def evaluate_danger(
 
     set_up_logs()
     report = measure_danger(data, split=split, rooms=tuple(room or ()), games=games, seed=seed, quiet=as_json)
+    return print_report(report, as_json=as_json)
+
+
+@evaluation.command("hands")
+@reported
+def evaluate_hands(
+    data: Data,
+    checkpoints: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder with models of hands; default: the included ones.",
+            metavar="FOLDER",
+            parser=existing_folder,
+        ),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only this model: direct, diffusion or autoregressive; may be repeated.", metavar="NAME"
+        ),
+    ] = None,
+    split: Split = "",
+    room: Rooms = None,
+    games: GameSample = 0,
+    decisions: Annotated[
+        int, typer.Option(help="Decisions at which hands are generated.", metavar="NUMBER", min=2)
+    ] = 1000,
+    discards: Annotated[
+        int, typer.Option(help="Discards whose danger is foreseen.", metavar="NUMBER", min=2)
+    ] = 50_000,
+    hands: Annotated[
+        int,
+        typer.Option(help="Hands to generate for each opponent at each decision.", metavar="NUMBER", min=1),
+    ] = 100,
+    steps: Annotated[
+        list[int] | None,
+        typer.Option(help="Steps of the diffusion; default: 12; may be repeated.", metavar="NUMBER", min=1),
+    ] = None,
+    noise: Annotated[
+        float,
+        typer.Option(
+            help="Share of the noise of DDPM at each step; 0 is DDIM.", metavar="NUMBER", min=0.0, max=1.0
+        ),
+    ] = 1.0,
+    guidance: Annotated[
+        float, typer.Option(help="Strength of the diffusion's guidance.", metavar="NUMBER", min=0.0)
+    ] = 0.0,
+    greedy: Annotated[
+        bool, typer.Option("--greedy", help="Round greedily as in the paper, not all hands together.")
+    ] = False,
+    one_tile: Annotated[
+        bool,
+        typer.Option("--one-tile", help="Autoregressive: ask the network for every tile, not for three."),
+    ] = False,
+    match_ready: Annotated[
+        bool,
+        typer.Option(help="Make as many generated hands ready as the direct model expects."),
+    ] = True,
+    plots: Annotated[
+        Path | None,
+        typer.Option(help="Folder for plots of shanten and waits.", metavar="FOLDER", parser=output_folder),
+    ] = None,
+    seed: Annotated[int, seed_of("the samples and the hands")] = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Compare what the models of hands foresee with the hands of real games (docs/hands.md).
+
+    Reports the errors of shanten, the calibration of waits, the cost of generated hands, and how well
+    deal-ins are foreseen, by rule and by the direct model.
+    """
+    from bot.logs.setup import set_up_logs
+    from bot.startup.models import use_threads
+    from learning.hands.evaluation import HandsEvaluation, evaluate_hands
+    from learning.hands.text import print_report, save_plots
+    from policies.hands.autoregressive import AutoregressiveSettings
+    from policies.hands.diffusion import DiffusionSettings
+    from policies.hands.direct import HAND_MODELS_FOLDER
+
+    set_up_logs()
+    use_threads()
+    plan = HandsEvaluation(
+        folder=checkpoints or HAND_MODELS_FOLDER,
+        models=tuple(model or ()),
+        split=split,
+        rooms=tuple(room or ()),
+        games=games,
+        decisions=decisions,
+        discards=discards,
+        samples=hands,
+        diffusion=tuple(
+            DiffusionSettings(
+                steps=each,
+                noise=noise,
+                guidance=guidance,
+                rounding="greedy" if greedy else "together",
+                match_ready=match_ready,
+            )
+            for each in steps or (12,)
+        ),
+        autoregressive=(AutoregressiveSettings(together=not one_tile, match_ready=match_ready),),
+        seed=seed,
+    )
+    report = evaluate_hands(data, plan, quiet=as_json)
+    if plots is not None:
+        save_plots(report, plots)
     return print_report(report, as_json=as_json)
 
 

@@ -133,6 +133,88 @@ for _model in ("discard", "riichi", "chi", "pon", "kan"):
     add_training_command(_model)
 
 
+HandModel: TypeAlias = Annotated[
+    str, typer.Argument(help="Model of hands: direct, diffusion or autoregressive.", metavar="MODEL")
+]
+
+
+@training.command("hands")
+@reported
+def train_hands(
+    model: HandModel,
+    folder: CorpusFolder,
+    out: CheckpointFolder,
+    preset: Preset = "small",
+    width: Width = None,
+    depth: Depth = None,
+    features: FeatureSet = "",
+    without: Blanked = None,
+    room: Rooms = None,
+    least_rank: LeastRank = -1,
+    player: PlayerName = "",
+    ai: OfficialAi = None,
+    share: GamesShare = 1.0,
+    passes: Passes = 1.0,
+    samples: MaximumSamples = 0,
+    batch_size: BatchSize = 512,
+    learning_rate: Annotated[float | None, peak_learning_rate("; default: the model's")] = None,
+    averaging: Averaging = 0.999,
+    augment: Augment = True,
+    precision: Precision = "auto",
+    validate_every: ValidateEvery = 500_000,
+    validation_rows: ValidationRows = 50_000,
+    patience: Annotated[int, patience_in("validations")] = 0,
+    continue_from: ContinueFrom = None,
+    tower_from: TowerFrom = None,
+    seed: TrainingSeed = 0,
+    as_json: AsJson = False,
+) -> int:
+    """Train a model of the opponents' hands on real games (docs/hands.md).
+
+    `direct` predicts shanten, waits, deal-ins and copies; `diffusion` and `autoregressive` generate hands,
+    from what the direct model in --tower-from sees. To resume a stopped run, give the same command again.
+    """
+    from bot.logs.setup import set_up_logs
+    from learning.corpus.reader import Corpus
+    from learning.hands.plan import make_hands_plan
+    from learning.hands.training import parent_of, train_hands
+    from learning.runs.commit import current_commit
+    from policies.checkpoint import describe
+    from policies.checkpoint.card import encode_card
+
+    set_up_logs()
+    plan = make_hands_plan(
+        model,
+        preset=preset,
+        precision=precision,
+        selection={
+            "rooms": tuple(room or ()),
+            "least_rank": least_rank,
+            "player": player,
+            "ai": ai,
+            "share": share,
+        },
+        width=width,
+        depth=depth,
+        learning_rate=learning_rate,
+        features=features or None,
+        without=tuple(without or ()),
+        passes=passes,
+        samples=samples,
+        batch_size=batch_size,
+        averaging=averaging,
+        augment=augment,
+        validate_every=validate_every,
+        validation_rows=validation_rows,
+        patience=patience,
+        seed=seed,
+    )
+    parent = parent_of(plan, continue_from, tower_from)
+    card = train_hands(plan, Corpus(folder), out, parent=parent, commit=current_commit(), quiet=as_json)
+    typer.echo(encode_card(card).decode() if as_json else f"{out}: {describe(card)}")
+    return 0
+
+
 PlaceRewards: TypeAlias = Annotated[
     tuple[float, float, float, float],
     typer.Option(help="Rewards for first to fourth place.", metavar="FIRST SECOND THIRD FOURTH"),

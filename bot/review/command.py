@@ -99,19 +99,20 @@ def _review_one(
 
 
 def make_reviewer(policy: str, compare: str, averaging: Averaging, compute: Compute = IN_PLAY) -> Reviewer:
-    """Load the policies and the reward predictor.
+    """Load the policies, the reward predictor and the direct model of hands.
 
     Raises:
         ConfigError: a policy does not exist.
         CheckpointError: its checkpoints cannot be used.
     """
     use_threads()
-    from policies.inference import SHIPPED  # noqa: PLC0415 - torch comes with it
+    from policies.hands.direct import DirectModel  # noqa: PLC0415 - torch comes with it
+    from policies.inference import SHIPPED  # noqa: PLC0415 - likewise
     from replays.review.prospects import load_predictor  # noqa: PLC0415 - likewise
 
     named = load_named(policy, averaging, compute=compute)
     other: Named | None = load_named(compare, averaging, compute=compute) if compare else None
-    return Reviewer(program_name(), named, load_predictor(SHIPPED, compute), other)
+    return Reviewer(program_name(), named, load_predictor(SHIPPED, compute), other, DirectModel.load())
 
 
 def _wanted(seat: int | None, player: str, compare: str, *, anonymous: bool) -> Wanted:

@@ -17,7 +17,7 @@ from learning.corpus.layout import CARD_FILE, ROOMS, SPLITS
 from learning.corpus.reader import Corpus, Numbers
 from learning.samples.choice import SelectedDecisions, choose
 from learning.supervised.plan import Selection
-from learning.supervised.run import described
+from learning.supervised.samples_run import described
 
 PARTS: Final = (*SPLITS, "all")
 _TRAIN: Final = SPLITS.index("train")

@@ -23,7 +23,7 @@ from learning.corpus.reader import Corpus
 from learning.runs.progress import Progress
 from learning.samples.positions import count
 from learning.supervised.plan import Selection
-from learning.supervised.run import device_name
+from learning.supervised.samples_run import device_name
 from policies.checkpoint import Card, describe, load, models_in, network_of
 from policies.compute import IN_PLAY, Compute
 from policies.features.table import looks_deep

@@ -18,7 +18,7 @@ from game.fold import bit
 from game.jit import kernel
 from learning.samples.positions import Positions
 from policies.heuristic.danger import expected_points, open_melds, open_suji, rates_against, tenpai_chance
-from policies.heuristic.hand_value import SIDE_SIZE, dora_in, win_value
+from policies.heuristic.hand_value import SIDE_SIZE
 from policies.heuristic.open_hands import (
     CLOSED,
     READINGS,
@@ -29,7 +29,8 @@ from policies.heuristic.open_hands import (
     tile_class,
 )
 from policies.heuristic.outlook import fill_side
-from policies.heuristic.stakes import HAN_MAX, RON_POINTS
+from policies.heuristic.ron import is_furiten, won_han
+from policies.heuristic.stakes import RON_POINTS
 
 WAYS: Final = 2
 """Danger from suji and passed tiles alone, and adapted to what open hands show."""
@@ -116,8 +117,7 @@ def _against(
     reading, suit = read_melds(rec, other) if rec.riichi[other] == 0 else (CLOSED, -1)
     melds = max(1, min(3, open_melds(rec, other)))
     tenpai = rec.waits[other] != np.uint64(0)
-    furiten = rec.missed_turn[other] > 0 or rec.missed_riichi[other] > 0
-    furiten = furiten or (rec.waits[other] & rec.river34[other]) != np.uint64(0)
+    furiten = is_furiten(rec, other)
     chance = (tenpai_chance(rec, other, False), tenpai_chance(rec, other, True))
     rates = np.empty((WAYS, 34))
     rates_against(rec, other, visible, dora34, False, rates[0])
@@ -137,7 +137,7 @@ def _against(
             continue
         han = 0
         if tenpai and not furiten and (rec.waits[other] & bit(kind)) != np.uint64(0):
-            han = _won_han(rec, other, kind, side, dora34)
+            han = won_han(rec, other, kind, side, dora34)
         kind_class = tile_class(rec, other, kind, suit)
         rate = (rates[0, kind], rates[1, kind])
         _count_tile(counts, HELD, reading, kind_class, chance, rate, tenpai, han > 0)
@@ -150,19 +150,6 @@ def _against(
             cell[1] += han > 0
         if han > 0:
             _count_points(counts.points[reading], rec, other, dora34, han)
-
-
-@kernel
-def _won_han(rec: Any, other: int, kind: int, side: Any, dora34: Any) -> int:
-    """Han of a ron on this kind, including dora but not ura dora; 0 without a yaku."""
-    value = np.empty(2, dtype=np.int64)
-    hand34 = rec.hand34[other].copy()
-    hand34[kind] += 1
-    win_value(hand34, side, kind, False, value)
-    han = value[0] + (rec.riichi[other] > 0)
-    if han > 0:
-        han += dora_in(hand34, dora34, side)
-    return min(HAN_MAX - 1, int(han))
 
 
 @kernel

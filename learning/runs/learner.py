@@ -10,7 +10,7 @@ import copy
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -18,8 +18,11 @@ from torch import Tensor, nn
 from learning.runs.descent import Descent, backward
 from policies.compute import FloatPrecision
 from policies.features.table import SETS
+from policies.hand_networks import DenoiserNetwork
 from policies.networks import Network, as_input, plane_weights
 from policies.towers.dropout import reseed
+
+Trained: TypeAlias = Network | DenoiserNetwork
 
 _LONGEST_GRADIENT: Final = 1.0
 _ROWS_SCORED: Final = 256
@@ -66,6 +69,12 @@ class Samples(Protocol):
 SamplesT = TypeVar("SamplesT", bound=Samples)
 
 
+def scores_of_planes(network: nn.Module, planes: Tensor, batch: Any) -> Tensor:
+    """What a network answers that is asked about planes alone."""
+    scores: Tensor = network(planes)
+    return scores
+
+
 class Learner(Generic[SamplesT]):
     """A network in training, on the fastest device available.
 
@@ -75,6 +84,7 @@ class Learner(Generic[SamplesT]):
         threads: number of threads that share a batch on a CPU; it influences the resulting numbers.
         loss: the mean loss of a batch, from the network's scores of it; called by several threads at once,
             each with a part of the batch.
+        ask: the network's scores of a batch, whose planes are given as floats; by default of these alone.
         frozen: normalise with the averages that the network has, as it does in play, and keep them.
         rows: samples whose layers are in memory at once in a thread; a larger batch is divided, which only a
             frozen network can be given. 0 for no limit.
@@ -87,16 +97,17 @@ class Learner(Generic[SamplesT]):
 
     def __init__(
         self,
-        network: Network,
+        network: Trained,
         plan: LearnerPlan,
         threads: int = 1,
         *,
         loss: Callable[[Tensor, SamplesT], Tensor],
+        ask: Callable[[nn.Module, Tensor, SamplesT], Tensor] = scores_of_planes,
         frozen: bool = False,
         rows: int = 0,
     ) -> None:
         self.plan = plan
-        self._loss = loss
+        self._loss, self._ask = loss, ask
         self._rows = rows
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.threads = threads if self.device.type == "cpu" else 1
@@ -150,7 +161,7 @@ class Learner(Generic[SamplesT]):
         self._gather(len(parts))
         return sum(losses)
 
-    def _learn(self, network: Network, part: SamplesT, share: float) -> float:
+    def _learn(self, network: Trained, part: SamplesT, share: float) -> float:
         """Leave the gradients of part of a batch in a network; return its share of the loss."""
         network.zero_grad(set_to_none=True)
         size, loss = len(part.planes), 0.0
@@ -219,8 +230,7 @@ class Learner(Generic[SamplesT]):
         if self.plan.without:
             x = x.mul_(self._kept.to(dtype))
         with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
-            scores: Tensor = network(x)
-        return scores
+            return self._ask(network, x, batch)
 
     @torch.no_grad()
     def _average_weights(self, steps: int) -> None:
@@ -232,7 +242,7 @@ class Learner(Generic[SamplesT]):
         torch._foreach_lerp_(list(ours), list(theirs), share)
 
 
-def _sharing(network: Network) -> Network:
+def _sharing(network: Trained) -> Trained:
     """A copy that shares the weights in memory, with its own gradients and normalisation."""
     twin = copy.deepcopy(network)
     for ours, theirs in zip(twin.parameters(), network.parameters(), strict=True):
@@ -240,7 +250,7 @@ def _sharing(network: Network) -> Network:
     return twin
 
 
-def _same(network: Network) -> Network:
+def _same(network: Trained) -> Trained:
     """A copy that shares weights and normalisation in memory."""
     twin = _sharing(network)
     for ours, theirs in zip(twin.buffers(), network.buffers(), strict=True):

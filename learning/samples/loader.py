@@ -22,6 +22,7 @@ from game.settlement import LAST_ROUND
 from learning.corpus.reader import Corpus, Numbers
 from learning.samples.choice import SelectedDecisions
 from learning.samples.decisions import by_decision
+from learning.samples.hidden import HiddenHands, hidden_hands, no_hands
 from learning.samples.positions import Positions, positions_of
 from policies.chi_places import mirrored_places
 from policies.features.encode import Planes, encode
@@ -77,6 +78,7 @@ class Batch(NamedTuple):
         decision: ``[B]`` int64, a number for each decision, unique within the epoch. The rows of a decision
             are adjacent; the end of a batch may separate them.
         facts: attributes as arrays if requested, else None.
+        hands: all hands as arrays if requested, else None; their tiles are permuted as those of the planes.
     """
 
     planes: torch.Tensor
@@ -84,6 +86,7 @@ class Batch(NamedTuple):
     legal: torch.Tensor | None
     decision: torch.Tensor
     facts: Facts | None
+    hands: HiddenHands | None = None
 
 
 class Costs(msgspec.Struct):
@@ -128,6 +131,7 @@ class _Arrays(NamedTuple):
     legal: NDArray[np.bool_] | None
     decision: NDArray[np.int64]
     facts: Facts | None
+    hands: HiddenHands | None
     costs: Costs
 
 
@@ -144,6 +148,7 @@ class Loader:
         seed: Seed of the order and of the permutations.
         augment: Rename the tiles of each sample: suits exchanged, 1 and 9 mirrored, or neither.
         facts: Also deliver the attributes that accuracy is broken down by.
+        hands: Also deliver everybody's hands.
         workers: Threads.
         pool_games: Games whose decisions are shuffled together; the default depends on the slot. Discards
             take about 0.7 MB per game, with up to three pools in memory. The games themselves are shuffled
@@ -168,6 +173,7 @@ class Loader:
         seed: int = 0,
         augment: bool = True,
         facts: bool = False,
+        hands: bool = False,
         workers: int = 2,
         pool_games: int | None = None,
     ) -> None:
@@ -187,6 +193,7 @@ class Loader:
         self.seed = seed
         self.augment = augment
         self.facts = facts
+        self.hands = hands
         self.workers = workers
         self.pool_games = pool_games or _POOL_GAMES[slot]
         self.costs = Costs()
@@ -226,6 +233,7 @@ class Loader:
             None if arrays.legal is None else torch.from_numpy(arrays.legal),
             torch.from_numpy(arrays.decision),
             arrays.facts,
+            arrays.hands,
         )
         self.costs.add(arrays.costs)
         self.costs.deliver += time.thread_time() - start
@@ -303,6 +311,7 @@ class Loader:
             )
             if self.facts
             else None,
+            hands=no_hands(size) if self.hands else None,
             costs=Costs(),
         )
 
@@ -317,6 +326,10 @@ class Loader:
         out.decision[part] = piece.first + owners
         if out.facts is not None:
             self._fill_facts(states, players, games, out.facts, part)
+        if out.hands is not None:
+            found_hands = hidden_hands(states, players, numbers)
+            for each, rows in zip(out.hands, found_hands, strict=True):
+                each[part] = rows
         gathered = time.thread_time()
         encode(
             states,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Protocol
 
 import torch
 
 from game.errors import CheckpointMismatch
-from learning.supervised.plan import TrainingPlan
 from policies.checkpoint import Checkpoint, network_of
 from policies.features.table import SETS
 from policies.networks import Architecture, Network, plane_weights, tower_of
@@ -15,7 +15,23 @@ from policies.networks import Architecture, Network, plane_weights, tower_of
 _ADVICE = "choose the --tower, --preset and --features it was made with"
 
 
-def first_network(plan: TrainingPlan, parent: Checkpoint | None = None) -> Network:
+class NetworkPlan(Protocol):
+    """What must be known of a run's plan."""
+
+    @property
+    def model(self) -> str:
+        """The model in training."""
+
+    @property
+    def features(self) -> str:
+        """Feature set of the planes."""
+
+    @property
+    def architecture(self) -> Architecture:
+        """What the network is built from."""
+
+
+def first_network(plan: NetworkPlan, parent: Checkpoint | None = None) -> Network:
     """The network before its first step.
 
     A parent of the same model provides all its weights. A parent of another model provides its tower, and its

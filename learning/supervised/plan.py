@@ -75,18 +75,14 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     decisions: int = 0
 
 
-class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Everything that determines what a run learns; two runs of a plan on one machine give the same numbers.
+class SamplesPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What determines a run over decisions of real games, whatever it learns from them.
 
     Attributes:
-        model: one of the five models.
         features: feature set of the planes.
         without: groups of it that are blanked.
-        tower: the network's tower.
         width: channels of the tower.
         depth: blocks of the tower.
-        squeeze: channels to which the tower `suits` reduces the planes first; 0 to leave them.
-        normalised: whether batch normalisation follows the convolutions of the tower `suits`.
         selection: the decisions to learn from.
         passes: passes over all of them.
         samples: maximum number of samples, 0 for no limit; the schedule ends there.
@@ -103,14 +99,10 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         patience: validations without improvement after which a run stops; 0 for never.
     """
 
-    model: Slot
     features: str
     without: tuple[str, ...] = ()
-    tower: TowerName = "residual"
     width: int
     depth: int
-    squeeze: int = 0
-    normalised: bool = True
     selection: Selection = Selection()
     passes: float = 1.0
     samples: int = 0
@@ -126,8 +118,39 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     validation_rows: int = 50_000
     patience: int = 0
 
+    @property
+    def slot(self) -> Slot:
+        """The decisions that are samples."""
+        return Slot.DISCARD
+
+    @property
+    def deep(self) -> bool:
+        """Whether LA1 and LA2 must be computed by search: the set has them, and they are not both blanked."""
+        return looks_deep(self.features, self.without)
+
+
+class TrainingPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that determines what a run learns; two runs of a plan on one machine give the same numbers.
+
+    Attributes:
+        model: one of the five models.
+        tower: the network's tower.
+        squeeze: channels to which the tower `suits` reduces the planes first; 0 to leave them.
+        normalised: whether batch normalisation follows the convolutions of the tower `suits`.
+    """
+
+    model: Slot
+    tower: TowerName = "residual"
+    squeeze: int = 0
+    normalised: bool = True
+
     def __post_init__(self) -> None:
         _check(self)
+
+    @property
+    def slot(self) -> Slot:
+        """The decisions that are samples."""
+        return self.model
 
     @property
     def architecture(self) -> Architecture:
@@ -137,11 +160,6 @@ class TrainingPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         if isinstance(shape, SuitsArchitecture):
             return replace(shape, squeeze=self.squeeze, normalised=self.normalised)
         return shape
-
-    @property
-    def deep(self) -> bool:
-        """Whether LA1 and LA2 must be computed by search: the set has them, and they are not both blanked."""
-        return looks_deep(self.features, self.without)
 
 
 def features_of(model: Slot, tower: str = "suits") -> str:
@@ -189,7 +207,7 @@ def make_plan(
     )
 
 
-def learning_rate_at(plan: TrainingPlan, step: int, steps: int) -> float:
+def learning_rate_at(plan: SamplesPlan, step: int, steps: int) -> float:
     """Learning rate of a step: a linear rise, then a cosine down to 0.
 
     >>> plan = make_plan("discard", learning_rate=1.0, warm_up=10)
@@ -208,16 +226,31 @@ def _check(plan: TrainingPlan) -> None:
     Raises:
         ConfigError: one line per fault.
     """
+    faults = faults_in(plan, calls=plan.model in CALL_SLOTS, purpose=plan.model)
+    if plan.features in SETS and (plan.features == HOSEI) != (plan.tower in HOSEI_TOWERS):
+        towers = " and ".join(HOSEI_TOWERS)
+        faults.append(f"tower: {plan.tower} does not go with {plan.features}; {towers} go with {HOSEI}")
+    if not faults:
+        faults += _impossible_sizes(plan)
+    if faults:
+        raise ConfigError("\n".join(faults))
+
+
+def faults_in(plan: SamplesPlan, *, calls: bool, purpose: str) -> list[str]:
+    """What is wrong with a plan, whatever it learns.
+
+    Args:
+        plan: the plan.
+        calls: whether its samples are calls.
+        purpose: what the feature set is needed for, in words.
+    """
     faults = []
     chosen = SETS.get(plan.features)
     if chosen is None:
         faults.append(f"features: no set {plan.features!r}; there are {', '.join(SETS)}")
     else:
-        if not chosen.fits(calls=plan.model in CALL_SLOTS):
-            faults.append(f"features: {plan.features} is for {chosen.purpose}, not for {plan.model}")
-        if (chosen.name == HOSEI) != (plan.tower in HOSEI_TOWERS):
-            towers = " and ".join(HOSEI_TOWERS)
-            faults.append(f"tower: {plan.tower} does not go with {plan.features}; {towers} go with {HOSEI}")
+        if not chosen.fits(calls=calls):
+            faults.append(f"features: {plan.features} is for {chosen.purpose}, not for {purpose}")
         known = [group.id for group in chosen.groups]
         faults += [
             f"without: {plan.features} has no group {name!r}; there are {', '.join(known)}"
@@ -238,10 +271,7 @@ def _check(plan: TrainingPlan) -> None:
         for room in plan.selection.rooms
         if room not in ROOMS
     ]
-    if not faults:
-        faults += _impossible_sizes(plan)
-    if faults:
-        raise ConfigError("\n".join(faults))
+    return faults
 
 
 def _impossible_sizes(plan: TrainingPlan) -> list[str]:

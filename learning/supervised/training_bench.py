@@ -22,7 +22,7 @@ from learning.samples.loader import Batch, Loader
 from learning.supervised.first_weights import first_network
 from learning.supervised.imitation import imitation_loss
 from learning.supervised.plan import TrainingPlan
-from learning.supervised.run import choice_of, device_name
+from learning.supervised.samples_run import choice_of, device_name
 
 ROUNDS: Final = 5
 """Slices of each of the three, measured in turn, so that a disturbance affects all of them."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from learning.matches.statistics import Estimate
 from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
-from learning.worlds.scores import HandScores
+from learning.worlds.scores import HandErrors
 
 CHOSEN_BY: Final = (16, 35, 70)
 """Numbers of worlds to choose by."""
@@ -37,7 +37,7 @@ class SamplerFigures(msgspec.Struct, frozen=True):
         name: the sampler.
         deviation: standard deviation of the true differences between the two choices in its worlds.
         correlation: of these with the true differences with the true hands; None where it is not defined.
-        scores: mean errors of its hands, as in `learning.worlds.scores.HandScores`.
+        scores: mean errors of its hands, as in `learning.worlds.scores.HandErrors`.
         gains: points gained a decision by taking the better choice after so many worlds, judged with the true
             hands, over always taking the policy's first.
         effective: median of the effective number of different hands of an opponent.
@@ -150,7 +150,7 @@ def _sampler(
         correlation=correlation,
         scores={
             trait: resamples.mean(np.array([getattr(each.scores, trait) for each in found]))
-            for trait in HandScores.__struct_fields__
+            for trait in HandErrors.__struct_fields__
         },
         gains=gains,
         effective=float(np.median([each.effective for each in found])),

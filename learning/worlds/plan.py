@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from game.settlement import GameLength
-from learning.worlds.scores import HandScores
+from learning.worlds.scores import HandErrors
 from policies.compute import IN_PLAY, Compute
 from policies.deals.weighted import WeightSettings
 
@@ -97,7 +97,7 @@ class SampledWorlds(msgspec.Struct, frozen=True):
     """
 
     differences: tuple[int, ...]
-    scores: HandScores
+    scores: HandErrors
     effective: tuple[float, ...]
     ms: float
     evaluations: int

@@ -14,7 +14,7 @@ from policies.deals.deal import Deals
 _BITS: Final = np.arange(34, dtype=np.uint64)
 
 
-class HandScores(msgspec.Struct, frozen=True):
+class HandErrors(msgspec.Struct, frozen=True):
     """Squared errors of what the deals say on average, a mean over the opponents; 0 is perfect.
 
     The variance that comes from the number of deals is subtracted, as if there were any number of them; the
@@ -33,7 +33,7 @@ class HandScores(msgspec.Struct, frozen=True):
     held: float
 
 
-def scores_of(deals: Deals, record: np.void) -> HandScores:
+def scores_of(deals: Deals, record: np.void) -> HandErrors:
     """Compare deals of equal weight with the real hands.
 
     Args:
@@ -51,7 +51,7 @@ def scores_of(deals: Deals, record: np.void) -> HandScores:
             noise = values.var(axis=0, ddof=1) / len(values)
             errors[place, trait] = (np.square(values.mean(axis=0) - true[trait]) - noise).sum()
     means = errors.mean(axis=0).tolist()
-    return HandScores(*(round(each, 5) for each in means))
+    return HandErrors(*(round(each, 5) for each in means))
 
 
 def _traits(counts: NDArray[np.int8], melds: int) -> tuple[NDArray[np.float64], ...]:

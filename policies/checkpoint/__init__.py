@@ -10,15 +10,27 @@ memory is allocated, and nothing in the files is executed.
 """
 
 from policies.checkpoint.architectures import AnyArchitecture
-from policies.checkpoint.card import MODELS, Card, Data, Model, Training, WeightsFile, describe
+from policies.checkpoint.card import (
+    HAND_MODELS,
+    MODELS,
+    Card,
+    Data,
+    HandModel,
+    Model,
+    Training,
+    WeightsFile,
+    describe,
+)
 from policies.checkpoint.store import Checkpoint, files_of, load, models_in, network_of, save
 
 __all__ = [
+    "HAND_MODELS",
     "MODELS",
     "AnyArchitecture",
     "Card",
     "Checkpoint",
     "Data",
+    "HandModel",
     "Model",
     "Training",
     "WeightsFile",

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from policies.hand_networks import DenoiserArchitecture, DenoiserNetwork
 from policies.networks import (
     Architecture,
     HoseiArchitecture,
@@ -27,6 +28,7 @@ AnyArchitecture: TypeAlias = (
     | HoseiBaseArchitecture
     | RewardArchitecture
     | FinishArchitecture
+    | DenoiserArchitecture
 )
 """The union of all of them."""
 
@@ -38,6 +40,7 @@ NETWORKS: Final[Mapping[type, Callable[[Any], nn.Module]]] = {
     HoseiBaseArchitecture: Network,
     RewardArchitecture: RewardNetwork,
     FinishArchitecture: FinishNetwork,
+    DenoiserArchitecture: DenoiserNetwork,
 }
 """The constructor of each."""
 

@@ -14,6 +14,7 @@ from msgspec.structs import asdict, replace
 from game.errors import CheckpointCorrupt, CheckpointMismatch
 from policies.checkpoint.architectures import AnyArchitecture
 from policies.features.table import HOSEI, LITE, LITE_CALL, SETS, SUPHX, SUPHX_CALL
+from policies.hand_networks import DenoiserArchitecture
 from policies.networks import (
     HOSEI_TOWERS,
     Architecture,
@@ -27,9 +28,13 @@ from policies.networks import (
 FORMAT: Final = "suzaku-checkpoint/1"
 """Name of the format of card and weights; other fields or files need another name."""
 
-Model: TypeAlias = Literal["discard", "riichi", "chi", "pon", "kan", "reward"]
-MODELS: Final[tuple[Model, ...]] = get_args(Model)
-"""The five slots and the reward predictor."""
+PlayModel: TypeAlias = Literal["discard", "riichi", "chi", "pon", "kan", "reward"]
+HandModel: TypeAlias = Literal["direct", "diffusion", "autoregressive"]
+Model: TypeAlias = Literal[PlayModel, HandModel]
+MODELS: Final[tuple[PlayModel, ...]] = get_args(PlayModel)
+"""The five slots and the reward predictor: the models of a folder that can play."""
+HAND_MODELS: Final[tuple[HandModel, ...]] = get_args(HandModel)
+"""The models of the opponents' hands."""
 
 LARGEST_CARD: Final = 1 << 16
 """Largest size of a card in bytes."""
@@ -116,7 +121,7 @@ class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     Attributes:
         format: version of the format of card and weights together.
-        model: one of the six.
+        model: one of the six that play, or one of the three of the opponents' hands.
         architecture: what the network is built from.
         features: name and version of its feature set; empty for the reward predictor.
         without: groups of that set left blank in training, and so in play.
@@ -210,6 +215,8 @@ def check_card(card: Card, model: Model, path: Path) -> None:
             raise CheckpointMismatch(path, f"architecture.{name}", f"{size} is not {least} to {LARGEST_SIZE}")
     if isinstance(card.architecture, Architecture):
         _check_planes(card, card.architecture, path)
+    elif isinstance(card.architecture, DenoiserArchitecture):
+        _check_denoiser(card, card.architecture, path)
     elif model != "reward":
         raise CheckpointMismatch(path, "architecture", f"that of a reward predictor, not of {model!r}")
 
@@ -222,6 +229,8 @@ def describe(card: Card) -> str:
     said.append(f"{card.training.samples:,} samples")
     if "accuracy" in card.metrics:
         said.append(f"accuracy {card.metrics['accuracy']:.2%}")
+    elif card.model in HAND_MODELS and "loss" in card.metrics:
+        said.append(f"loss {card.metrics['loss']:.4g}")
     elif "error" in card.metrics:
         said.append(f"error {card.metrics['error']:.6g}")
     said.append(f"commit {card.training.commit[:12] or 'unknown'}")
@@ -234,31 +243,48 @@ def excerpt(text: str) -> str:
     return repr(text[:_EXCERPT])
 
 
+def _check_denoiser(card: Card, architecture: DenoiserArchitecture, path: Path) -> None:
+    """Check what a network that generates hands sees and answers."""
+    if card.model != architecture.generates:
+        problem = f"that of the model {architecture.generates!r}, not of {card.model!r}"
+        raise CheckpointMismatch(path, "architecture", problem)
+    _check_features(card, _OWN_TURN, architecture.planes, architecture.by_suit, path)
+
+
 def _check_planes(card: Card, architecture: Architecture, path: Path) -> None:
     """Check the input and output sizes of a network on planes."""
-    if card.model == "reward":
-        raise CheckpointMismatch(
-            path, "architecture", "that of a model of the decision flow, not of 'reward'"
-        )
+    if card.model in ("reward", "diffusion", "autoregressive"):
+        problem = f"that of a model of the decision flow, not of {card.model!r}"
+        raise CheckpointMismatch(path, "architecture", problem)
     tower = tower_of(architecture)
     outputs = outputs_of(card.model, tower)
     if architecture.outputs != outputs:
         problem = f"{architecture.outputs}, but {card.model!r} has {outputs} with the tower {tower!r}"
         raise CheckpointMismatch(path, "architecture.outputs", problem)
-    known = _sets_of(card.model, tower)
+    by_suit = architecture.by_suit if isinstance(architecture, SuitsArchitecture) else None
+    _check_features(card, _sets_of(card.model, tower), architecture.planes, by_suit, path, tower)
+
+
+def _check_features(
+    card: Card,
+    known: tuple[str, ...],
+    has_planes: int,
+    by_suit: tuple[int, ...] | None,
+    path: Path,
+    tower: TowerName = "suits",
+) -> None:
+    """Check that a network has the planes of its feature set."""
     if card.features not in known:
         problem = (
             f"{excerpt(card.features)}, but {card.model!r} uses {' or '.join(known)} with the tower {tower!r}"
         )
         raise CheckpointMismatch(path, "features", problem)
     planes = SETS[card.features].planes
-    if architecture.planes != planes:
-        problem = f"{architecture.planes}, but {card.features} has {planes}"
+    if has_planes != planes:
+        problem = f"{has_planes}, but {card.features} has {planes}"
         raise CheckpointMismatch(path, "architecture.planes", problem)
-    if isinstance(architecture, SuitsArchitecture) and architecture.by_suit != suit_planes(card.features):
-        problem = (
-            f"{excerpt(str(architecture.by_suit))}, but {card.features} has {suit_planes(card.features)}"
-        )
+    if by_suit is not None and by_suit != suit_planes(card.features):
+        problem = f"{excerpt(str(by_suit))}, but {card.features} has {suit_planes(card.features)}"
         raise CheckpointMismatch(path, "architecture.by_suit", problem)
     for group in card.without:
         if not SETS[card.features].has(group):
@@ -270,7 +296,7 @@ def _sets_of(model: Model, tower: TowerName) -> tuple[str, ...]:
     """The feature sets a model can have."""
     if tower in HOSEI_TOWERS:
         return (HOSEI,)
-    return _OWN_TURN if model in ("discard", "riichi") else _CALLS
+    return _OWN_TURN if model in ("discard", "riichi", "direct") else _CALLS
 
 
 def _size(architecture: AnyArchitecture) -> str:
@@ -281,6 +307,9 @@ def _size(architecture: AnyArchitecture) -> str:
             size += f" squeezed to {architecture.squeeze}" if architecture.squeeze else ""
             size += "" if architecture.normalised else " not normalised"
         return size if tower == "residual" else f"{tower} {size}"
+    if isinstance(architecture, DenoiserArchitecture):
+        trunk = f"{architecture.trunk_width}×{architecture.trunk_depth}"
+        return f"{architecture.width}×{architecture.depth} beside {trunk}"
     return "×".join(str(size) for size in asdict(architecture).values() if isinstance(size, int))
 
 

@@ -17,6 +17,7 @@ from game.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, 
 from game.files import TEMPORARY, remove_leftovers, replace_file
 from policies.checkpoint.architectures import Shapes, empty_network, shapes_of
 from policies.checkpoint.card import (
+    HAND_MODELS,
     LARGEST_CARD,
     MODELS,
     Card,
@@ -138,7 +139,7 @@ def with_weights(network: N, tensors: Mapping[str, Tensor]) -> N:
 
 def models_in(folder: Path) -> tuple[Model, ...]:
     """Models for which a folder has a card, valid or not."""
-    return tuple(model for model in MODELS if _card_path(folder, model).exists())
+    return tuple(model for model in (*MODELS, *HAND_MODELS) if _card_path(folder, model).exists())
 
 
 # --- loading ----------------------------------------------------------------------------------------------
@@ -182,15 +183,16 @@ def _advice(folder: Path, model: Model, largest: int | None, read: Reader) -> st
     try:
         _load(folder, model, previous, largest, read)
     except CheckpointError:
-        return f"copy it here again or run `suzaku train {model}`"
+        command = f"hands {model}" if model in HAND_MODELS else model
+        return f"copy it here again or run `suzaku train {command}`"
     return f"the previous checkpoint is intact; to use it, rename {previous.name} to {current.name}"
 
 
 def _known(model: str) -> Model:
-    for name in MODELS:
+    for name in (*MODELS, *HAND_MODELS):
         if name == model:
             return name
-    raise ValueError(f"no model {model!r}; choose one of {', '.join(MODELS)}")
+    raise ValueError(f"no model {model!r}; choose one of {', '.join((*MODELS, *HAND_MODELS))}")
 
 
 # --- saving -----------------------------------------------------------------------------------------------

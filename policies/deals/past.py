@@ -61,7 +61,7 @@ class PastDecision(msgspec.Struct, frozen=True):
     claimed: bool = False
 
 
-class _Drawn(msgspec.Struct, frozen=True):
+class _DrawnTile(msgspec.Struct, frozen=True):
     """A draw.
 
     Attributes:
@@ -177,7 +177,7 @@ def _leaving(event: GameEvent) -> tuple[int, ...]:
     return ()
 
 
-def _draws(changes: list[tuple[int, GameEvent]]) -> list[_Drawn]:
+def _draws(changes: list[tuple[int, GameEvent]]) -> list[_DrawnTile]:
     found = []
     in_riichi = False
     for place, (number, event) in enumerate(changes):
@@ -186,11 +186,11 @@ def _draws(changes: list[tuple[int, GameEvent]]) -> list[_Drawn]:
             continue
         then = next((after for _, after in changes[place + 1 :] if not isinstance(after, Riichi)), None)
         if isinstance(then, Discard) and then.tsumogiri:
-            found.append(_Drawn(number, then.tile))
+            found.append(_DrawnTile(number, then.tile))
         elif isinstance(then, Ankan) and in_riichi:
-            found.append(_Drawn(number, only=then.consumed))
+            found.append(_DrawnTile(number, only=then.consumed))
         else:
-            found.append(_Drawn(number, last=then is None))
+            found.append(_DrawnTile(number, last=then is None))
     return found
 
 

@@ -153,32 +153,48 @@ class SuitsBlock(nn.Module):
         return relu(Columns(x.suits + change.suits, x.honours + change.honours))
 
 
-class SuitsDiscardHead(nn.Module):
+class SuitsScores(nn.Module):
+    """Several scores for each tile kind."""
+
+    def __init__(self, width: int, scores: int) -> None:
+        super().__init__()
+        self.suits, self.honours = nn.Conv2d(width, scores, 1), nn.Conv2d(width, scores, 1)
+
+    def forward(self, x: Columns) -> Tensor:
+        """Columns of ``width`` channels to ``[B, scores, 34]``."""
+        return torch.cat([self.suits(x.suits).flatten(2), self.honours(x.honours).flatten(2)], 2)
+
+
+class SuitsDiscardHead(SuitsScores):
     """One score for each tile kind."""
 
     def __init__(self, width: int) -> None:
-        super().__init__()
-        self.suits, self.honours = nn.Conv2d(width, 1, 1), nn.Conv2d(width, 1, 1)
+        super().__init__(width, 1)
 
     def forward(self, x: Columns) -> Tensor:
         """Columns of ``width`` channels to ``[B, 34]``."""
-        return torch.cat([self.suits(x.suits).flatten(1), self.honours(x.honours).flatten(1)], 1)
+        return super().forward(x).squeeze(1)
 
 
 class SuitsYesNoHead(nn.Module):
-    """Scores of "no" and "yes" to one question; the suits' shares of the hidden layer are added up."""
+    """Scores of "no" and "yes" to one question; the suits' shares of the hidden layer are added up.
 
-    def __init__(self, width: int) -> None:
+    Args:
+        width: channels of the tower.
+        outputs: number of scores.
+    """
+
+    def __init__(self, width: int, outputs: int = YES_NO) -> None:
         super().__init__()
         self.narrow = nn.ModuleDict(
             {"suits": nn.Conv2d(width, NARROW, 1), "honours": nn.Conv2d(width, NARROW, 1)}
         )
         self.suits = nn.Linear(NARROW * RANKS, HIDDEN * width)
         self.honours = nn.Linear(NARROW * HONOURS, HIDDEN * width, bias=False)
-        self.answer = nn.Linear(HIDDEN * width, YES_NO)
+        self.answer = nn.Linear(HIDDEN * width, outputs)
 
     def forward(self, x: Columns) -> Tensor:
-        """Columns of ``width`` channels to ``[B, 2]``."""
+        """Columns of ``width`` channels to ``[B, outputs]``."""
         suits = functional.relu(self.narrow["suits"](x.suits))
         honours = functional.relu(self.narrow["honours"](x.honours))
         each: Tensor = self.suits(suits.transpose(1, 2).flatten(2))

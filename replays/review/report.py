@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -21,6 +21,7 @@ from replays.record import DecisionRecord, GameRecord, started
 from replays.review import grading, schema
 from replays.review.after import After, Shape
 from replays.review.caveats import caveats_of, check_rules
+from replays.review.hand_readings import HandReading, hand_readings, learned_danger, shanten_chances
 from replays.review.judging import STEPS, Opinion, opinions, ranked
 from replays.review.live import LiveDecisions
 from replays.review.losses import Loss, losses
@@ -31,6 +32,9 @@ from replays.review.rounds import rounds_of
 from replays.review.texts import action_text
 from replays.review.worth import Pricer, Worth, worths
 from replays.tally import tally
+
+if TYPE_CHECKING:
+    from policies.hands.direct import DirectModel
 
 Source: TypeAlias = Literal["mjlog", "tenhou6", "link", "mjai"]
 
@@ -46,6 +50,7 @@ class Reviewer:
         policy: the policy to ask.
         predictor: predicts rewards; without it no decision has a loss.
         other: a policy to compare with.
+        hands: describes the opponents' hands; without it danger is by rule alone.
     """
 
     def __init__(
@@ -54,12 +59,14 @@ class Reviewer:
         policy: Named,
         predictor: Predictor | None,
         other: Named | None = None,
+        hands: DirectModel | None = None,
     ) -> None:
         self.policy = _policy_name(policy)
         self.program = program
         self._policy = policy
         self._predictor = predictor
         self._other = other
+        self._hands = hands
 
     def review(
         self,
@@ -128,12 +135,13 @@ class Reviewer:
         views = [look(moment.record, player, length, reads_melds=True) for moment in moments]
         dangers = [danger_of(m.record, player, view) for m, view in zip(moments, views, strict=True)]
         values = values_of(moments, player, views, dangers, prospects)
+        readings = hand_readings(moments, player, self._hands)
         notes = Notes(player, length)
         played = LiveDecisions(live, player)
         return tuple(
-            decision_of(player, moment, opinion, danger, worth, other, notes, played)
-            for moment, opinion, danger, worth, other in zip(
-                moments, thought, dangers, values, others, strict=True
+            decision_of(player, moment, opinion, danger, worth, other, notes, played, reading)
+            for moment, opinion, danger, worth, other, reading in zip(
+                moments, thought, dangers, values, others, readings, strict=True
             )
         )
 
@@ -242,11 +250,12 @@ def decision_of(
     other: Opinion | None,
     notes: Notes,
     live: LiveDecisions,
+    reading: HandReading | None = None,
 ) -> schema.ReviewDecision:
     """Combine the findings about one decision."""
     done = moment.done
     lost = losses(worth, opinion.preferred)
-    options = _options(player, moment, opinion, danger, lost, other)
+    options = _options(player, moment, opinion, danger, lost, other, reading)
     agrees = opinion.agrees(done)
     judged, ratio = opinion.parted(done)
     text = action_text(done, moment.record)
@@ -261,7 +270,7 @@ def decision_of(
         judged=judged,
         source="rule" if opinion.source == "rule" else "model",
         hand=_hand(moment, player, options),
-        opponents=_opponents(player, danger),
+        opponents=_opponents(player, danger, reading),
         done=text,
         preferred=action_text(opinion.preferred, moment.record),
         options=options,
@@ -285,6 +294,7 @@ def _options(
     danger: Danger,
     lost: Mapping[Action, Loss],
     other: Opinion | None,
+    reading: HandReading | None,
 ) -> tuple[schema.ReviewOption, ...]:
     record = moment.record
     deal_in = danger.deal_in
@@ -307,6 +317,7 @@ def _options(
                 ukeire=_ukeire(shape) if shape else None,
                 discard=shape.discard or None if shape else None,
                 danger=(first, second, third) if is_discard else None,
+                learned=learned_danger(reading, kind, danger.points) if is_discard else None,
                 loss=_value(loss),
                 loss_error=_error(loss),
                 other=round(other.probabilities[action], 6) if other else None,
@@ -345,12 +356,15 @@ def _hand(moment: Moment, player: int, options: Sequence[schema.ReviewOption]) -
     )
 
 
-def _opponents(player: int, danger: Danger) -> tuple[schema.Opponent, schema.Opponent, schema.Opponent]:
+def _opponents(
+    player: int, danger: Danger, reading: HandReading | None
+) -> tuple[schema.Opponent, schema.Opponent, schema.Opponent]:
     first, second, third = (
         schema.Opponent(
             player=(player + step) % 4,
             tenpai=round(float(danger.tenpai[step - 1]), 4),
             points=round(float(danger.points[step - 1])),
+            shanten=shanten_chances(reading, step - 1),
         )
         for step in (1, 2, 3)
     )

@@ -55,6 +55,7 @@ CaveatKey: TypeAlias = Literal["cut", "part", "rules_unsaid", "lobby", "start_sc
 Probability: TypeAlias = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 PlayerNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=3)]
 Three: TypeAlias = tuple[float, float, float]
+ShantenChances: TypeAlias = tuple[float, float, float, float, float, float, float]
 Rewards: TypeAlias = tuple[float, float, float, float]
 Message: TypeAlias = dict[str, Any]
 ShownHand: TypeAlias = tuple[str, ...] | None
@@ -89,6 +90,18 @@ class Ukeire(_ReviewPart, frozen=True, kw_only=True):
     which: tuple[str, ...]
 
 
+class LearnedDanger(_ReviewPart, frozen=True, kw_only=True):
+    """The danger of a discard by the direct model of hands (`docs/hands.md`).
+
+    Attributes:
+        deal_in: by seat, the probability that this discard deals in.
+        cost: expected points dealt in: each probability times the points of the opponent's hand by rule.
+    """
+
+    deal_in: Three
+    cost: float
+
+
 class ReviewOption(_ReviewPart, frozen=True, kw_only=True):
     """One legal action.
 
@@ -104,6 +117,7 @@ class ReviewOption(_ReviewPart, frozen=True, kw_only=True):
         ukeire: ukeire of the same hand.
         discard: that best discard: nearest to tenpai, then most ukeire; null if no discard follows.
         danger: by seat, the probability that this discard deals in, by rule.
+        learned: the same by the direct model of hands; null without it, and for other actions.
         loss: estimated reward that it costs compared with the preferred action, see `docs/review.md`;
             negative if the estimate is higher than for that action; null without an estimate.
         loss_error: standard error of ``loss``; 0 for the preferred action; null if ``loss`` is null.
@@ -118,6 +132,7 @@ class ReviewOption(_ReviewPart, frozen=True, kw_only=True):
     ukeire: Ukeire | None = None
     discard: str | None = None
     danger: Three | None = None
+    learned: LearnedDanger | None = None
     loss: float | None = None
     loss_error: float | None = None
     other: Probability | None = None
@@ -144,11 +159,19 @@ class ReviewHand(_ReviewPart, frozen=True, kw_only=True):
 
 
 class Opponent(_ReviewPart, frozen=True, kw_only=True):
-    """Another player, by rule: the probability of tenpai, and the points that the hand then costs."""
+    """Another player.
+
+    Attributes:
+        player: absolute.
+        tenpai: probability of tenpai, by rule.
+        points: points that the hand then costs, by rule.
+        shanten: probabilities of shanten 0 to 5 and of 6 or more, by the direct model of hands; null without.
+    """
 
     player: PlayerNumber
     tenpai: Probability
     points: int
+    shanten: ShantenChances | None = None
 
 
 class Note(_ReviewPart, frozen=True, kw_only=True):

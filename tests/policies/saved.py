@@ -15,7 +15,8 @@ from policies.checkpoint import Card, Data, Model, Training, WeightsFile, save
 from policies.checkpoint.architectures import NETWORKS
 from policies.checkpoint.card import encode_card, sealed, tensors_file
 from policies.features.table import LITE, LITE_CALL, SETS
-from policies.networks import DISCARDS, YES_NO, Architecture
+from policies.hand_networks import DenoiserArchitecture
+from policies.networks import DISCARDS, HAND_SCORES, YES_NO, Architecture, SuitsArchitecture, suit_planes
 from policies.reward import FinishArchitecture
 
 
@@ -35,6 +36,23 @@ def _network(model: Model) -> dict[str, Any]:
     """The architecture and features of a model."""
     if model == "reward":
         return {"architecture": FinishArchitecture(hidden=3, dense=2)}
+    if model in ("diffusion", "autoregressive"):
+        denoiser = DenoiserArchitecture(
+            generates=model,
+            planes=SETS[LITE].planes,
+            by_suit=suit_planes(LITE),
+            trunk_width=2,
+            trunk_depth=1,
+            width=2,
+            depth=1,
+        )
+        return {"architecture": denoiser, "features": LITE}
+    if model == "direct":
+        planes = SETS[LITE].planes
+        return {
+            "architecture": SuitsArchitecture(planes, HAND_SCORES, 2, 1, suit_planes(LITE)),
+            "features": LITE,
+        }
     features = LITE if model in ("discard", "riichi") else LITE_CALL
     outputs = DISCARDS if model == "discard" else YES_NO
     architecture = Architecture(SETS[features].planes, outputs, width=2, depth=1)

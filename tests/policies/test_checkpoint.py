@@ -17,6 +17,7 @@ from torch.overrides import TorchFunctionMode
 
 from game.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, CheckpointMissing
 from policies.checkpoint import (
+    HAND_MODELS,
     MODELS,
     Card,
     Model,
@@ -36,7 +37,7 @@ from policies.slots import Slot
 from tests.policies.saved import forge, forge_card, saved, small_card, weights
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", (*MODELS, *HAND_MODELS))
 def test_a_saved_checkpoint_is_loaded(tmp_path: Path, model: Model) -> None:
     card = small_card(model)
     state = weights(card)
@@ -180,11 +181,12 @@ def test_the_same_weights_and_card_give_the_same_files(tmp_path: Path) -> None:
 
 
 def test_models_share_a_folder_and_keep_their_files(tmp_path: Path) -> None:
-    cards = {model: saved(tmp_path, model) for model in MODELS}
+    every = (*MODELS, *HAND_MODELS)
+    cards = {model: saved(tmp_path, model) for model in every}
     for _ in range(2):
         saved(tmp_path, "riichi", seed=1)
-    assert models_in(tmp_path) == MODELS
-    assert all(load(tmp_path, model).card == cards[model] for model in MODELS if model != "riichi")
+    assert models_in(tmp_path) == every
+    assert all(load(tmp_path, model).card == cards[model] for model in every if model != "riichi")
 
 
 def test_there_is_nothing_in_a_folder_that_is_not_there(tmp_path: Path) -> None:
@@ -272,7 +274,7 @@ def test_a_card_in_other_words_is_the_same_card(tmp_path: Path) -> None:
     assert load(tmp_path, "discard").card == card
 
 
-def test_only_the_six_models_have_checkpoints(tmp_path: Path) -> None:
+def test_only_the_known_models_have_checkpoints(tmp_path: Path) -> None:
     for name in ("", "../discard", "discard.previous", "oracle"):
         with pytest.raises(ValueError, match="no model"):
             load(tmp_path, name)  # type: ignore[arg-type]
@@ -282,6 +284,30 @@ def test_a_missing_model_is_named_with_the_command_that_makes_it(tmp_path: Path)
     for model in MODELS:
         with pytest.raises(CheckpointMissing, match=f"{model}.json: file: not found.*suzaku train {model}"):
             load(tmp_path, model)
+    for model in HAND_MODELS:
+        with pytest.raises(CheckpointMissing, match=f"not found.*suzaku train hands {model}"):
+            load(tmp_path, model)
+
+
+@pytest.mark.parametrize(
+    ("model", "like", "problem"),
+    [
+        ("direct", "discard", "outputs: 34, but 'direct' has 735"),
+        ("discard", "direct", "outputs: 735, but 'discard' has 34"),
+        ("diffusion", "direct", "that of a model of the decision flow, not of 'diffusion'"),
+        ("diffusion", "autoregressive", "that of the model 'autoregressive', not of 'diffusion'"),
+        ("riichi", "diffusion", "that of the model 'diffusion', not of 'riichi'"),
+        ("autoregressive", "reward", "that of a reward predictor, not of 'autoregressive'"),
+    ],
+)
+def test_a_model_of_hands_is_not_taken_for_another(
+    tmp_path: Path, model: Model, like: Model, problem: str
+) -> None:
+    card = saved(tmp_path, model)
+    other = small_card(like)
+    forge_card(tmp_path, replace(card, architecture=other.architecture))
+    with pytest.raises(CheckpointMismatch, match=problem):
+        load(tmp_path, model)
 
 
 def test_a_card_is_described_in_one_line(tmp_path: Path) -> None:

@@ -8,9 +8,13 @@ from torch import Tensor
 
 from policies.features.permute import KIND_MAPS, SUIT_PERMUTATIONS, permute_planes
 from policies.features.table import LITE, LITE_CALL, SETS
-from policies.networks import Network, Outputs, architecture_of, as_input
+from policies.networks import HAND_SCORES, Network, Outputs, architecture_of, as_input
+from policies.towers.hands import OPPONENTS, SHANTEN_CLASSES
 from policies.towers.pooled import PooledBlock
 from tests.policies.models import a_network
+
+OF_HANDS = OPPONENTS * SHANTEN_CLASSES
+"""Scores of the direct heads that belong to no kind."""
 
 
 def planes_of(features: str, count: int = 8) -> Tensor:
@@ -33,8 +37,12 @@ def test_exchanging_suits_in_the_planes_exchanges_the_scores(features: str, outp
             exchanged = torch.from_numpy(permute_planes(planes.numpy(), features, number))
             assert not torch.equal(exchanged, planes)
             scores = network(as_input(exchanged))
+            kinds = torch.from_numpy(KIND_MAPS[number]).long()
             if outputs == 34:
-                scores = scores[:, torch.from_numpy(KIND_MAPS[number]).long()]
+                scores = scores[:, kinds]
+            elif outputs == HAND_SCORES:
+                by_kind = scores[:, OF_HANDS:].unflatten(1, (-1, 34))[:, :, kinds]
+                scores = torch.cat([scores[:, :OF_HANDS], by_kind.flatten(1)], 1)
             torch.testing.assert_close(scores, wanted, rtol=1e-5, atol=1e-5)
 
 

@@ -239,7 +239,7 @@ function optionRow(decision, option, place, shown) {
     ...shown.past.map((column) => cell(percent(column.values[place]), "past")),
     shown.deep ? cell(option.shanten === null || option.shanten === undefined ? "" : String(option.shanten), "shanten") : null,
     shown.deep ? make("td", { class: "num", "data-value": "ukeire", title: ukeireTitle(option) }, option.ukeire ? make("span", {}, String(option.ukeire.tiles), make("small", {}, ` /${option.ukeire.kinds}`)) : null) : null,
-    ...(shown.danger ? danger.map((value) => dangerCell(value)) : []),
+    ...(shown.danger ? danger.map((value, seat) => dangerCell(value, option.learned, seat)) : []),
     shown.loss ? make("td", { class: "num", "data-value": "loss" }, ...lossParts(option, shown.clear)) : null,
   );
 }
@@ -252,11 +252,24 @@ function ukeireTitle(option) {
   return option.discard ? count + comma + text.afterDiscard(tileText(option.discard)) : count;
 }
 
-/** @param {number | null} value */
-function dangerCell(value) {
+/**
+ * @param {number | null} value by rule
+ * @param {{deal_in: number[], cost: number} | null | undefined} learned by the model of hands
+ * @param {number} seat
+ */
+function dangerCell(value, learned, seat) {
   if (value === null) return make("td", { class: "num", "data-value": "danger" });
   const level = value >= 0.1 ? "high" : value >= 0.04 ? "some" : "low";
-  return make("td", { class: `num danger danger-${level}`, "data-value": "danger", vars: { share: Math.min(1, 5 * value) } }, percent(value));
+  return make(
+    "td", { class: `num danger danger-${level}`, vars: { share: Math.min(1, 5 * value) }, title: learnedTitle(learned) },
+    make("span", { "data-value": "danger" }, percent(value)),
+    learned ? make("small", { class: "learned", "data-value": "learned" }, percent(learned.deal_in[seat])) : null,
+  );
+}
+
+/** @param {{deal_in: number[], cost: number} | null | undefined} learned @returns {string} */
+function learnedTitle(learned) {
+  return learned ? words().decision.learnedDanger(Math.round(learned.cost)) : "";
 }
 
 /** @param {string} sign @returns {HTMLElement} signs with their meaning */

@@ -161,6 +161,7 @@ export const english = {
     ukeireCell: (/** @type {number} */ tiles, /** @type {number} */ kinds) => `${tiles} in ${counted(kinds, "kind")}`,
     danger: "Danger",
     dangerOf: (/** @type {string} */ seat) => `Danger to ${seat}`,
+    learnedDanger: (/** @type {number} */ points) => `By rule, then by the model of hands, which expects ${points} points lost to all three`,
     unreached: "not reached by the policy",
     hand: "Hand",
     won: "complete",

@@ -157,6 +157,7 @@ export const japanese = {
     ukeireCell: (tiles, kinds) => `${kinds}種${tiles}枚`,
     danger: "危険度",
     dangerOf: (seat) => `${seat}への危険度`,
+    learnedDanger: (points) => `左はルールによる推定、右は手牌モデルによる推定（三人合計の期待失点${points}点）`,
     unreached: "AIはこの段階に至らない",
     hand: "手牌",
     won: "和了形",

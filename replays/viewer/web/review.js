@@ -9,7 +9,8 @@
  * @typedef {{kind: string, tile?: string, consumed?: string[], tsumogiri?: boolean}} Action
  * @typedef {{kinds: number, tiles: number, which?: string[]}} Ukeire
  * @typedef {{action: Action, probability: number, step: string, reached?: boolean, shanten: number | null,
- *   ukeire: Ukeire | null, danger: number[] | null, loss: number | null, loss_error?: number | null,
+ *   ukeire: Ukeire | null, danger: number[] | null,
+ *   learned?: {deal_in: number[], cost: number} | null, loss: number | null, loss_error?: number | null,
  *   other?: number | null, discard?: string | null}} Option
  * @typedef {{time_ms: number, budget_ms: number, source?: string, fallback: string, late: boolean,
  *   played?: Action | null, probabilities?: (number | null)[] | null, base?: number[] | null,

@@ -8,7 +8,7 @@ import pytest
 from learning.worlds.command import WorldsReport, print_report
 from learning.worlds.figures import WorldsFigures, figures_of
 from learning.worlds.plan import DecisionWorlds, Gain, GameWorlds, SampledWorlds, WorldsPlan
-from learning.worlds.scores import HandScores
+from learning.worlds.scores import HandErrors
 
 WORLDS = 70
 NOISE = 900.0
@@ -33,7 +33,7 @@ def drawn(correlations: tuple[float, ...], games: int, noise: float = NOISE) -> 
         sampled = tuple(
             SampledWorlds(
                 worlds(each * true + (1 - each**2) ** 0.5 * rng.normal(0.0, 300.0), WORLDS),
-                HandScores(each, 0.2, 0.3, 6.0),
+                HandErrors(each, 0.2, 0.3, 6.0),
                 (1.0, 2.0, 3.0),
                 5.0,
                 7,

@@ -161,6 +161,7 @@ def decision(index: int, place: int, folded: Sequence[Folded], seat: int) -> dic
             "probability": round(weight / sum(weights), 4),
             "reached": True, "shanten": 1 + weight % 3, "loss": weight - 6.0, "loss_error": 1.5,
             "danger": [0.01 * weight, 0.0, 0.125],
+            "learned": {"deal_in": [0.005 * weight, 0.0, 0.25], "cost": 1234.5},
             "ukeire": {"kinds": 2, "tiles": 3 + weight, "which": ["5mr", "E"]},
         }
         for face, weight in zip(faces, weights, strict=True)

@@ -82,6 +82,7 @@ READ_DECISIONS = """() => globalThis.suzakuViewer.review.decisions.map((decision
       signs: row.querySelector(".sign").textContent,
       tile: row.querySelector(".tile")?.dataset.tile ?? "", probability: cells(row, "probability")[0],
       shanten: cells(row, "shanten")[0], ukeire: cells(row, "ukeire")[0], danger: cells(row, "danger"),
+      learned: cells(row, "learned"),
       loss: cells(row, "loss")[0], past: cells(row, "past"),
     })),
   };
@@ -260,6 +261,7 @@ def test_every_number_of_every_decision_is_that_of_the_data(
             assert row["shanten"] == str(option["shanten"])
             assert row["ukeire"] == f"{option['ukeire']['tiles']} /{option['ukeire']['kinds']}"
             assert row["danger"] == [_percent(share) for share in option["danger"]]
+            assert row["learned"] == [_percent(share) for share in option["learned"]["deal_in"]]
             assert row["loss"] == _lost(option, review)
             assert row["past"] == ["50.0%", "25.0%"]
     opened.check()
@@ -292,6 +294,7 @@ def test_a_review_of_a_real_game_shows_its_own_numbers(open_page: Any, tmp_path:
             if risky:
                 chances = option["danger"]
                 assert row["danger"] == (["", "", ""] if chances is None else list(map(_percent, chances)))
+                assert row["learned"] == []
     kinds = {option["action"]["kind"] for decision in made["decisions"] for option in decision["options"]}
     assert {"discard", "pass"} < kinds
     opened.tab.get_by_role("tab", name="Game").click()

@@ -1,0 +1,178 @@
+"""`suzaku eval hands`: compares what models foresee of hidden hands with the hands of real games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from game.errors import ConfigError
+from learning.accuracy.data import opened, players_of
+from learning.hands.figures import (
+    DangerFigures,
+    ModelFigures,
+    danger_figures,
+    model_figures,
+    shares_by_turn,
+    true_shares,
+)
+from learning.hands.foresight import HandDecisions, decisions_of, foreseen_by_samples, foreseen_directly
+from learning.hands.rule_danger import danger_by_rule
+from learning.samples.choice import ALL_PLAYERS, SelectedDecisions
+from learning.supervised.plan import Selection
+from policies.checkpoint import HAND_MODELS, models_in
+from policies.hands.autoregressive import AutoregressiveSettings, load_autoregressive
+from policies.hands.diffusion import DiffusionSettings, load_diffusion
+from policies.hands.direct import HAND_MODELS_FOLDER, DirectModel
+from policies.hands.generation import Generator
+
+_DIRECT: Final = "direct"
+
+
+class HandsEvaluation(msgspec.Struct, frozen=True, kw_only=True):
+    """What is measured, and how.
+
+    Attributes:
+        folder: the models.
+        models: the ones to measure; all in the folder if empty.
+        split: part of the corpus; that of the source if empty.
+        rooms: rooms of the games; all if empty.
+        games: number of games to draw; 0 for all.
+        decisions: decisions at which hands are generated.
+        discards: discards whose danger is foreseen.
+        samples: hands for each opponent and decision.
+        diffusion: how the diffusion model generates; several to compare them.
+        autoregressive: how the autoregressive model does.
+        seed: seed of the samples.
+    """
+
+    folder: Path = HAND_MODELS_FOLDER
+    models: tuple[str, ...] = ()
+    split: str = ""
+    rooms: tuple[str, ...] = ()
+    games: int = 0
+    decisions: int = 1000
+    discards: int = 50_000
+    samples: int = 100
+    diffusion: tuple[DiffusionSettings, ...] = (DiffusionSettings(),)
+    autoregressive: tuple[AutoregressiveSettings, ...] = (AutoregressiveSettings(),)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        unknown = [name for name in self.models if name not in HAND_MODELS]
+        if unknown:
+            raise ConfigError(f"model: no model {unknown[0]!r}; there are {', '.join(HAND_MODELS)}")
+
+
+class HandsReport(msgspec.Struct, frozen=True):
+    """What was found.
+
+    Attributes:
+        split: part of the corpus.
+        corpus: its content hash.
+        games: number of games.
+        decisions: decisions at which hands were generated.
+        by_turn: ``[18, 7]`` true shares of the shanten, by turn.
+        ready: true share of ready hands.
+        four: true share of hands with four of a kind.
+        models: figures of each model.
+        danger: foreseen deal-ins, by rule and by the direct heads.
+    """
+
+    split: str
+    corpus: str
+    games: int
+    decisions: int
+    by_turn: list[list[float]]
+    ready: float
+    four: float
+    models: tuple[ModelFigures, ...]
+    danger: tuple[DangerFigures, ...]
+
+
+def evaluate_hands(data: Sequence[Path], plan: HandsEvaluation, *, quiet: bool = False) -> HandsReport:
+    """Measure models of hands.
+
+    Args:
+        data: a corpus, or records.
+        plan: what is measured.
+        quiet: show no progress.
+
+    Raises:
+        CheckpointError: a model cannot be used.
+        ConfigError: the folder has none of the models, or no game matches.
+        ReplayError: there is no corpus, or it cannot be read.
+    """
+    samplers, direct = _models(plan)
+    with opened(data) as source:
+        players = players_of(source, plan.split, Selection(rooms=plan.rooms), plan.games, plan.seed)  # type: ignore[arg-type]
+        games = players.games
+        choice = SelectedDecisions(games, np.full(len(games), ALL_PLAYERS, np.uint8))
+        decisions = decisions_of(source.corpus, choice, plan.decisions, plan.seed)
+        figures: list[ModelFigures] = []
+        danger: tuple[DangerFigures, ...] = ()
+        if direct is not None:
+            figures.append(model_figures(_DIRECT, foreseen_directly(direct, decisions), decisions))
+            many = decisions_of(source.corpus, choice, plan.discards, plan.seed)
+            figures.append(model_figures(f"{_DIRECT}, more", foreseen_directly(direct, many), many))
+            danger = _danger(direct, many)
+        for name, load in samplers.items():
+            found = foreseen_by_samples(load(), decisions, plan.samples, plan.seed, title=name, quiet=quiet)
+            figures.append(model_figures(name, found, decisions))
+        return HandsReport(
+            split=plan.split or source.split,
+            corpus=source.corpus.card["content_sha256"],
+            games=len(games),
+            decisions=len(decisions.players),
+            by_turn=shares_by_turn(true_shares(decisions), decisions).tolist(),
+            ready=float((decisions.hands.shanten == 0).mean()),
+            four=float((decisions.hands.copies[:, 1:] == 4).any(2).mean()),
+            models=tuple(figures),
+            danger=danger,
+        )
+
+
+def _models(plan: HandsEvaluation) -> tuple[Mapping[str, Callable[[], Generator]], DirectModel | None]:
+    """What loads each sampler, by the name it has in the report, and the direct model."""
+    there = models_in(plan.folder)
+    wanted = [name for name in HAND_MODELS if name in (plan.models or there)]
+    if not wanted:
+        raise ConfigError(f"{plan.folder}: no model of hands; run `suzaku train hands`")
+    samplers: dict[str, Callable[[], Generator]] = {}
+    if "diffusion" in wanted:
+        for diffusion in plan.diffusion:
+            samplers[_named(diffusion)] = lambda how=diffusion: load_diffusion(plan.folder, how)  # type: ignore[misc]
+    if "autoregressive" in wanted:
+        for tiles in plan.autoregressive:
+            name = "autoregressive" if tiles.together else "autoregressive, one tile at a time"
+            name += "" if tiles.match_ready else ", ready not matched"
+            samplers[name] = lambda how=tiles: load_autoregressive(plan.folder, how)  # type: ignore[misc]
+    return samplers, DirectModel.load(plan.folder) if _DIRECT in wanted else None
+
+
+def _named(how: DiffusionSettings) -> str:
+    """A diffusion sampler in words.
+
+    >>> _named(DiffusionSettings(steps=4, noise=0.0, guidance=0.5, rounding="greedy"))
+    'diffusion, 4 steps, noise 0, guidance 0.5, greedy'
+    """
+    said = [f"diffusion, {how.steps} steps"]
+    if how.noise != 1.0:
+        said.append(f"noise {how.noise:g}")
+    if how.guidance:
+        said.append(f"guidance {how.guidance:g}")
+    if how.rounding == "greedy":
+        said.append("greedy")
+    if not how.match_ready:
+        said.append("ready not matched")
+    return ", ".join(said)
+
+
+def _danger(direct: DirectModel, decisions: HandDecisions) -> tuple[DangerFigures, ...]:
+    rows = np.arange(len(decisions.players))[:, None]
+    found = direct.read(decisions.states, decisions.players)
+    heads = found.deal_ins[rows, np.arange(3), decisions.discards[:, None]].astype(np.float64)
+    return danger_figures(danger_by_rule(decisions), heads, decisions)

@@ -1,0 +1,113 @@
+"""The plan of a run that learns about opponents' hands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+import msgspec
+
+from game.errors import ConfigError
+from learning.supervised.plan import PRESET_SIZES, SamplesPlan, Selection, faults_in
+from policies.checkpoint import HAND_MODELS, HandModel
+from policies.compute import TRAINING_PRECISIONS, FloatPrecision
+from policies.device import fast_precision
+from policies.features.table import HOSEI, LITE
+from policies.networks import Architecture, architecture_of, outputs_of
+
+
+class Weights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How much each answer of the direct heads counts in the loss, which is summed over kinds.
+
+    Attributes:
+        shanten: for each opponent.
+        waits: for each opponent and kind.
+        deal_ins: the same.
+        copies: the same.
+    """
+
+    shanten: float = 1.0
+    waits: float = 1.0
+    deal_ins: float = 1.0
+    copies: float = 0.05
+
+
+class HandsPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that determines what a run learns about hands.
+
+    Attributes:
+        model: one of `HAND_MODELS`.
+        weights: direct: how much each answer counts.
+        draws: generators: noisy or partial hands that each state is shown with.
+        hidden: diffusion: share of the rows that are shown without the state, for guidance.
+        scale: diffusion: what a hand's level of four copies is multiplied by; 1 in the paper.
+    """
+
+    model: HandModel
+    weights: Weights = Weights()
+    draws: int = 4
+    hidden: float = 0.1
+    scale: float = 4.0
+
+    def __post_init__(self) -> None:
+        faults = faults_in(self, calls=False, purpose=self.model)
+        if self.features == HOSEI:
+            faults.append(f"features: {HOSEI} does not go with the tower suits")
+        if self.draws < 1:
+            faults.append(f"draws: {self.draws} must be above 0")
+        if not 0.0 <= self.hidden < 1.0:
+            faults.append(f"hidden: {self.hidden} must be 0 to 1")
+        if not self.scale > 0:
+            faults.append(f"scale: {self.scale} must be above 0")
+        if faults:
+            raise ConfigError("\n".join(faults))
+
+    @property
+    def architecture(self) -> Architecture:
+        """What the direct model is built from."""
+        return architecture_of("suits", self.features, outputs_of("direct", "suits"), self.width, self.depth)
+
+
+_GENERATOR_SIZES: Final = (48, 4)
+"""Width and depth of the small network of a generator, whatever the preset."""
+_LEARNING_RATES: Final = {"direct": 4e-3, "diffusion": 3e-3, "autoregressive": 3e-3}
+
+
+def make_hands_plan(
+    model: str,
+    *,
+    preset: str = "small",
+    precision: str = "auto",
+    width: int | None = None,
+    depth: int | None = None,
+    learning_rate: float | None = None,
+    features: str | None = None,
+    selection: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> HandsPlan:
+    """Make a plan from the user's choices; the rest comes from the preset, the model and the machine.
+
+    Raises:
+        ConfigError: a setting is not valid.
+    """
+    for name in HAND_MODELS:
+        if name == model:
+            break
+    else:
+        raise ConfigError(f"no model {model!r}; there are {', '.join(HAND_MODELS)}")
+    if preset not in PRESET_SIZES:
+        raise ConfigError(f"preset: no preset {preset!r}; there are {', '.join(PRESET_SIZES)}")
+    if precision not in TRAINING_PRECISIONS:
+        raise ConfigError(f"precision: {precision!r} is not one of {', '.join(TRAINING_PRECISIONS)}")
+    of_preset = PRESET_SIZES[preset]
+    usual = (of_preset.width, of_preset.depth) if name == "direct" else _GENERATOR_SIZES
+    return HandsPlan(
+        model=name,
+        features=features or LITE,
+        width=width if width is not None else usual[0],
+        depth=depth if depth is not None else usual[1],
+        learning_rate=learning_rate if learning_rate is not None else _LEARNING_RATES[name],
+        precision=fast_precision() if precision == "auto" else cast("FloatPrecision", precision),
+        selection=Selection(**(selection or {})),
+        **settings,
+    )

@@ -1,0 +1,142 @@
+"""The opponents' hands at decisions of real games: what a model of hidden hands learns to foresee."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from game.dora import dora_of
+from game.jit import kernel, warms_up
+from game.layout import AT_HAND, AT_UNSEEN, ROUND_STATE
+from game.shanten import shanten
+from game.tiles import KINDS, RED_FIVES
+from policies.features.permute import KIND_MAPS, permute_columns
+from policies.heuristic.hand_value import SIDE_SIZE
+from policies.heuristic.outlook import fill_side
+from policies.heuristic.ron import is_furiten, won_han
+
+OPPONENTS: Final = 3
+SUITS: Final = 3
+_REDS: Final = np.array(RED_FIVES)
+
+
+class HiddenHands(NamedTuple):
+    """Hands at N decisions: the player's own, then the opponents' in turn order.
+
+    Attributes:
+        copies: ``[N, 4, 34]`` int8, concealed copies of each kind.
+        reds: ``[N, 4, 3]`` bool, whether the red five of each suit is among them.
+        shanten: ``[N, 3]`` int8, of the opponents.
+        waits: ``[N, 3, 34]`` bool, the kinds each opponent waits on.
+        deal_ins: ``[N, 3, 34]`` bool, the kinds that would deal in now: waits with a yaku, without furiten.
+        unseen: ``[N, 34]`` int8, copies that the player cannot see.
+        reds_unseen: ``[N, 3]`` bool, whether the red five of each suit is among them.
+        riichi: ``[N, 3]`` bool, whether each opponent has declared.
+    """
+
+    copies: NDArray[np.int8]
+    reds: NDArray[np.bool_]
+    shanten: NDArray[np.int8]
+    waits: NDArray[np.bool_]
+    deal_ins: NDArray[np.bool_]
+    unseen: NDArray[np.int8]
+    reds_unseen: NDArray[np.bool_]
+    riichi: NDArray[np.bool_]
+
+
+def no_hands(count: int) -> HiddenHands:
+    """Room for the hands at some decisions."""
+    return HiddenHands(
+        np.zeros((count, 4, KINDS), np.int8),
+        np.zeros((count, 4, SUITS), np.bool_),
+        np.zeros((count, OPPONENTS), np.int8),
+        np.zeros((count, OPPONENTS, KINDS), np.bool_),
+        np.zeros((count, OPPONENTS, KINDS), np.bool_),
+        np.zeros((count, KINDS), np.int8),
+        np.zeros((count, SUITS), np.bool_),
+        np.zeros((count, OPPONENTS), np.bool_),
+    )
+
+
+def hidden_hands(
+    states: NDArray[np.void], players: NDArray[np.int8], numbers: NDArray[np.int64] | None = None
+) -> HiddenHands:
+    """The hands at some decisions.
+
+    Args:
+        states: ``[N]`` of `ROUND_STATE`, with all hands known.
+        players: ``[N]``, who decides.
+        numbers: ``[N]``, how the tiles of each are permuted (`policies.features.permute`); None for not.
+    """
+    found = no_hands(len(states))
+    _fill(np.require(states, requirements=["C", "W"]), players.astype(np.int64), found)
+    return found if numbers is None else _permuted(found, numbers)
+
+
+def _permuted(found: HiddenHands, numbers: NDArray[np.int64]) -> HiddenHands:
+    def by_kind(values: NDArray[Any]) -> NDArray[Any]:
+        hands = values.shape[1]
+        rows = permute_columns(values.reshape(-1, KINDS), np.repeat(numbers, hands))
+        return rows.reshape(values.shape)
+
+    suits = KIND_MAPS[numbers][:, 0:27:9].astype(np.intp) // 9
+    reds, reds_unseen = np.empty_like(found.reds), np.empty_like(found.reds_unseen)
+    np.put_along_axis(reds, np.broadcast_to(suits[:, None], reds.shape), found.reds, axis=2)
+    np.put_along_axis(reds_unseen, suits, found.reds_unseen, axis=1)
+    return found._replace(
+        copies=by_kind(found.copies),
+        reds=reds,
+        waits=by_kind(found.waits),
+        deal_ins=by_kind(found.deal_ins),
+        unseen=permute_columns(found.unseen, numbers),
+        reds_unseen=reds_unseen,
+    )
+
+
+@kernel
+def _fill(states: Any, players: Any, found: Any) -> None:
+    dora34 = np.empty(KINDS, dtype=np.int8)
+    side = np.empty(SIDE_SIZE, dtype=np.int64)
+    for row in range(len(states)):
+        rec, me = states[row], players[row]
+        dora34[:] = 0
+        for i in range(rec.indicator_count):
+            dora34[dora_of(int(rec.indicators[i]) >> 2)] += 1
+        for step in range(4):
+            player = (me + step) % 4
+            found.copies[row, step] = rec.hand34[player]
+            for suit in range(SUITS):
+                found.reds[row, step, suit] = rec.where[_REDS[suit]] == AT_HAND + player
+        for suit in range(SUITS):
+            place = rec.where[_REDS[suit]]
+            in_hand = AT_HAND <= place < AT_HAND + 4
+            found.reds_unseen[row, suit] = place == AT_UNSEEN or (in_hand and place != AT_HAND + me)
+        for kind in range(KINDS):
+            found.unseen[row, kind] = 4 - rec.seen34[kind] - rec.hand34[me, kind]
+        for step in range(OPPONENTS):
+            other = (me + step + 1) % 4
+            found.riichi[row, step] = rec.riichi[other] > 0
+            found.shanten[row, step] = shanten(rec.hand34[other], int(rec.meld_count[other]))
+            _fill_waits(rec, other, dora34, side, found.waits[row, step], found.deal_ins[row, step])
+
+
+@kernel
+def _fill_waits(rec: Any, other: int, dora34: Any, side: Any, waits: Any, deal_ins: Any) -> None:
+    mask = rec.waits[other]
+    if mask == np.uint64(0):
+        return
+    furiten = is_furiten(rec, other)
+    if not furiten:
+        fill_side(rec, other, dora34, side)
+    for kind in range(KINDS):
+        if (mask >> np.uint64(kind)) & np.uint64(1) == np.uint64(0):
+            continue
+        waits[kind] = True
+        deal_ins[kind] = not furiten and won_han(rec, other, kind, side, dora34) > 0
+
+
+@warms_up
+def _warm_up() -> None:
+    hidden_hands(np.zeros(1, ROUND_STATE), np.zeros(1, np.int8))

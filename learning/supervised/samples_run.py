@@ -1,0 +1,272 @@
+"""What every run over decisions of real games shares: its data, its steps, its state and its card."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+import torch
+
+from game.errors import ConfigError
+from learning.corpus.layout import SPLIT_RULE, Split
+from learning.corpus.reader import Corpus
+from learning.runs.learner import Learner, Samples
+from learning.runs.loop import EvaluationResult, RunStatus, StepResult, run_folder
+from learning.samples.choice import SelectedDecisions, choose
+from learning.samples.loader import Batch, Loader
+from learning.samples.positions import count, first_games
+from learning.supervised.plan import SamplesPlan, Selection, learning_rate_at
+from policies.checkpoint import Card, Data, Model, Training, save
+from policies.features.table import HOSEI
+
+_VALIDATION_BATCH: Final = 2048
+
+PlanT = TypeVar("PlanT", bound=SamplesPlan)
+SamplesT = TypeVar("SamplesT", bound=Samples)
+
+
+class SamplesRun(ABC, Generic[PlanT, SamplesT]):
+    """One run over decisions of real games. A subclass sets `learner`, and says how it is judged.
+
+    Args:
+        plan: the training settings.
+        corpus: the games.
+        out: folder of the checkpoint.
+        commit: commit of the code, for the card.
+        model: name of the model.
+        parents: hashes of the weights it begins from.
+        added: as in `run_folder`.
+        hands: whether the batches have everybody's hands.
+
+    Attributes:
+        learner: the network and its optimiser.
+        threads: threads of the loader and the learner.
+
+    Raises:
+        ConfigError: no decision matches the selection.
+    """
+
+    unit = "samples"
+    learner: Learner[SamplesT]
+
+    def __init__(
+        self,
+        plan: PlanT,
+        corpus: Corpus,
+        out: Path,
+        commit: str,
+        *,
+        model: Model,
+        parents: tuple[str, ...] = (),
+        added: Mapping[str, Any] | None = None,
+        hands: bool = False,
+    ) -> None:
+        self.parents, self.model, self._hands = parents, model, hands
+        self.folder = run_folder(
+            out,
+            model,
+            {
+                "plan": msgspec.to_builtins(plan),
+                "corpus": corpus.card["content_sha256"],
+                "parents": self.parents,
+            },
+            added=added,
+        )
+        self.plan, self.corpus, self.out, self.commit = plan, corpus, out, commit
+        self.title, self.patience = str(model), plan.patience
+        self.choice = choice_of(plan, corpus, "train")
+        counted = count(corpus, self.choice, plan.slot)
+        self.rows = counted.decisions if plan.features == HOSEI else counted.rows
+        if not self.rows:
+            raise ConfigError(f"none of the chosen games holds a decision for the {model} model")
+        self.last_step = steps_of(plan, self.rows)
+        self.total = self.last_step * plan.batch_size
+        self.threads = torch.get_num_threads()
+        self.loader = self._loader(self.choice, plan.batch_size, augment=plan.augment, seed=plan.seed)
+        self.validation = self._loader(
+            choice_of(plan, corpus, "validation"), _VALIDATION_BATCH, augment=False, seed=0
+        )
+        self.status = RunStatus()
+
+    def _loader(self, choice: SelectedDecisions, batch_size: int, *, augment: bool, seed: int) -> Loader:
+        plan = self.plan
+        return Loader(
+            self.corpus,
+            choice,
+            plan.slot,
+            features=plan.features,
+            deep=plan.deep,
+            batch_size=batch_size,
+            seed=seed,
+            augment=augment,
+            hands=self._hands,
+            workers=self.threads,
+        )
+
+    @abstractmethod
+    def prepared(self, batch: Batch, draw: tuple[int, ...]) -> SamplesT:
+        """A batch as the learner takes it.
+
+        Args:
+            batch: from the loader.
+            draw: seed of what is drawn for it.
+        """
+
+    @abstractmethod
+    def evaluate(self) -> EvaluationResult:
+        """Measure the averaged weights on the validation split."""
+
+    @property
+    def done(self) -> int:
+        """Samples learned from."""
+        return self.status.samples
+
+    def steps(self) -> Generator[StepResult]:
+        """Learn from the batches that remain."""
+        status = self.status
+        while status.step < self.last_step:
+            for batch in self.loader.epoch(status.epoch, start=status.batch):
+                yield self._step(batch)
+                if status.step >= self.last_step:
+                    return
+            status.epoch, status.batch = status.epoch + 1, 0
+
+    def validation_batches(self) -> Iterator[SamplesT]:
+        """The batches to validate with, always the same."""
+        rows = 0
+        batches = self.validation.epoch(0)
+        for number, batch in enumerate(batches):
+            yield self.prepared(batch, (0, 1, number))
+            rows += len(batch.labels)
+            if rows >= self.plan.validation_rows:
+                break
+        batches.close()
+
+    def _step(self, batch: Batch) -> StepResult:
+        status, rows, every = self.status, len(batch.labels), self.plan.validate_every
+        rate = learning_rate_at(self.plan, status.step, self.last_step)
+        loss = self.learner.step(self.prepared(batch, (self.plan.seed, 0, status.step)), status.step, rate)
+        status.step += 1
+        status.batch += 1
+        status.samples += rows
+        due = status.samples // every != (status.samples - rows) // every
+        return StepResult(rows, loss, rate, evaluate=due or status.step == self.last_step)
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to resume except the status."""
+        return self.learner.state()
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore what `state` returned."""
+        self.learner.restore(state)
+
+    def keep(self, metrics: dict[str, float]) -> None:
+        """Save the averaged weights as the checkpoint."""
+        save(self.out, self._card(metrics), self.learner.weights())
+
+    def _card(self, metrics: dict[str, float]) -> Card:
+        plan, status = self.plan, self.status
+        return Card(
+            model=self.model,
+            architecture=self.learner.network.architecture,
+            features=plan.features,
+            without=plan.without,
+            data=Data(
+                corpus=self.corpus.card["content_sha256"],
+                split=f"train ({SPLIT_RULE})",
+                players=described(plan.selection),
+                games=len(self.choice.games),
+                samples=self.rows,
+            ),
+            training=Training(
+                samples=status.samples,
+                steps=status.step,
+                epochs=status.epoch + status.batch / math.ceil(self.rows / plan.batch_size),
+                batch_size=plan.batch_size,
+                learning_rate=plan.learning_rate,
+                seconds=round(status.seconds, 1),
+                seed=plan.seed,
+                commit=self.commit,
+                precision=plan.precision,
+                device=device_name(self.learner.device, self.threads),
+                torch=str(torch.__version__),
+                settings=self.settings(),
+            ),
+            metrics=metrics,
+            parents=self.parents,
+        )
+
+    def settings(self) -> dict[str, bool | int | float | str]:
+        """The other settings that determine the numbers of a run, for the card."""
+        return {
+            name: getattr(self.plan, name)
+            for name in ("weight_decay", "warm_up", "averaging", "augment", "passes", "validate_every")
+        }
+
+
+def choice_of(plan: SamplesPlan, corpus: Corpus, split: Split) -> SelectedDecisions:
+    """The decisions of a split that a plan selects; its share and number apply to the training games alone.
+
+    Raises:
+        ConfigError: there are none.
+    """
+    chosen = plan.selection
+    games = corpus.select(split=split, rooms=chosen.rooms) if chosen.rooms else corpus.select(split=split)
+    choice = choose(
+        corpus,
+        games,
+        least_rank=chosen.least_rank if chosen.least_rank >= 0 else None,
+        player=chosen.player or None,
+        ai=chosen.ai,
+        share=chosen.share if split == "train" else 1.0,
+    )
+    if not len(choice.games):
+        raise ConfigError(f"no game of the {split} split matches {msgspec.json.encode(chosen).decode()}")
+    if split == "train" and chosen.decisions:
+        return first_games(corpus, choice, plan.slot, chosen.decisions)
+    return choice
+
+
+def steps_of(plan: SamplesPlan, rows: int) -> int:
+    """Number of steps a plan takes over ``rows`` rows.
+
+    >>> from learning.supervised.plan import make_plan
+    >>> plan = make_plan("discard", passes=1.5)
+    >>> steps_of(plan, 1024), steps_of(plan, 1025)
+    (3, 5)
+    """
+    steps = math.ceil(plan.passes * math.ceil(rows / plan.batch_size))
+    return min(steps, math.ceil(plan.samples / plan.batch_size)) if plan.samples else steps
+
+
+def described(selection: Selection) -> str:
+    """A selection in words.
+
+    >>> described(Selection()), described(Selection(rooms=("houou",), least_rank=16, share=0.1))
+    ('all players', 'rooms houou, rank 16 or more, 10 % of the games')
+    """
+    parts = []
+    if selection.rooms:
+        parts.append(f"rooms {', '.join(selection.rooms)}")
+    if selection.least_rank >= 0:
+        parts.append(f"rank {selection.least_rank} or more")
+    if selection.player:
+        parts.append(f"the player {selection.player}")
+    if selection.ai is not None:
+        parts.append("official AI accounts" if selection.ai else "people")
+    if selection.decisions:
+        parts.append(f"games of {selection.decisions:,} decisions")
+    if selection.share < 1.0:
+        parts.append(f"{100 * selection.share:g} % of the games")
+    return ", ".join(parts) or "all players"
+
+
+def device_name(device: torch.device, threads: int) -> str:
+    """The device of a run, for its card."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"CPU, {threads} threads"

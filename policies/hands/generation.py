@@ -1,0 +1,216 @@
+"""What both generators of hands share: the trunk once for a state, consistency, ready hands, red fives."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from game.errors import DecisionError
+from policies.checkpoint import HandModel, load, network_of
+from policies.features.encode import encode
+from policies.hand_networks import DenoiserNetwork
+from policies.hands.direct import DirectModel
+from policies.hands.ready import AS_SAMPLED, BLOCKS, IMPOSSIBLE, REPLACED, is_ready, make_ready
+from policies.hands.rounding import place_reds
+from policies.hands.sampler import SampledHands
+from policies.hands.views import View, generator_for, view_of
+from policies.networks import as_input
+from policies.towers.suits import Columns
+
+_LEAST: Final = 1e-6
+_DRAWS: Final = (4, BLOCKS)
+"""Random numbers that making hands ready takes."""
+
+
+class DrawnHands(NamedTuple):
+    """Hands of one state as a generator draws them.
+
+    Attributes:
+        copies: ``[n, 3, 34]`` int8, consistent but for riichi.
+        scores: ``[n, 3, 34]`` float, copies before rounding.
+        reds: ``[n, 3, 3]`` float, by hand and suit; the red five is in the hand with the highest above ½.
+        filled: tiles that had to be drawn at random.
+    """
+
+    copies: NDArray[np.int8]
+    scores: NDArray[np.float64]
+    reds: NDArray[np.float64]
+    filled: int = 0
+
+
+class GenerationCounts(msgspec.Struct):
+    """What happened to hands on their way to be consistent.
+
+    Attributes:
+        hands: hands generated, three a sample.
+        tiles: their tiles.
+        filled: tiles drawn at random because rounding left them open.
+        riichi: hands of players in riichi.
+        unready: of these, those that were not ready when they were first drawn.
+        corrected: samples in which tiles were exchanged to make a hand ready.
+        replaced: samples in which a random ready hand was needed.
+        raised: hands not in riichi that were made ready because the direct model expects more ready hands.
+    """
+
+    hands: int = 0
+    tiles: int = 0
+    filled: int = 0
+    riichi: int = 0
+    unready: int = 0
+    corrected: int = 0
+    replaced: int = 0
+    raised: int = 0
+
+
+class Generator(ABC):
+    """Generates consistent hands, one state at a time.
+
+    Args:
+        network: the trunk and the small network.
+        features: feature set of the planes.
+        tries: how often a sample is drawn again whose player in riichi is not ready, before its tiles are
+            exchanged.
+        direct: how often hands that are not in riichi are ready; None to leave that to the network.
+
+    Attributes:
+        counts: what happened to the hands generated so far.
+    """
+
+    def __init__(
+        self, network: DenoiserNetwork, features: str, tries: int, direct: DirectModel | None = None
+    ) -> None:
+        self.network = network.eval()
+        self.features, self.tries, self._direct = features, tries, direct
+        self.counts = GenerationCounts()
+
+    @torch.inference_mode()
+    def sample(
+        self, records: NDArray[np.void], players: NDArray[np.intp], count: int, seed: int
+    ) -> SampledHands:
+        """Sample hands, as `policies.hands.sampler.HandSampler` describes."""
+        planes = encode(records, players, self.features)
+        copies = np.empty((len(records), count, 3, 34), np.int8)
+        reds = np.empty((len(records), count, 3, 3), np.bool_)
+        for row, (record, player) in enumerate(zip(records, players, strict=True)):
+            view = view_of(record, int(player))
+            dice = generator_for(planes[row], seed)
+            # alone, so that no bit of the answer depends on other states
+            seen = self.network.look(as_input(torch.from_numpy(planes[row : row + 1])))
+            drawn = self._consistent(view, seen, dice, count)
+            if self._direct is not None:
+                tenpai = self._direct.read(records[row : row + 1], player).tenpai[0]
+                self._raise_ready(view, tenpai, dice, drawn)
+            copies[row] = drawn.copies
+            for sample in range(count):
+                place_reds(copies[row, sample], view.unseen, view.reds, drawn.reds[sample], reds[row, sample])
+        return SampledHands(copies, reds)
+
+    @abstractmethod
+    def draw(self, view: View, seen: Columns, count: int, dice: np.random.Generator) -> DrawnHands:
+        """Draw hands of one state, consistent but for riichi.
+
+        Args:
+            view: what the player knows.
+            seen: what the trunk sees, one row.
+            count: how many.
+            dice: all that is random.
+        """
+
+    def _consistent(self, view: View, seen: Columns, dice: np.random.Generator, count: int) -> DrawnHands:
+        """Hands of one state, ready in riichi."""
+        drawn = self.draw(view, seen, count, dice)
+        self.counts.hands += 3 * count
+        self.counts.tiles += count * int(view.sizes.sum())
+        self.counts.filled += drawn.filled
+        return self._ready(view, seen, dice, drawn) if view.riichi.any() else drawn
+
+    def _ready(self, view: View, seen: Columns, dice: np.random.Generator, drawn: DrawnHands) -> DrawnHands:
+        """The samples with ready hands in riichi: drawn again, then corrected."""
+        unready = self._unready(view, drawn.copies)
+        self.counts.riichi += unready.size
+        self.counts.unready += int(unready.sum())
+        again = np.flatnonzero(unready.any(1))
+        for _ in range(self.tries):
+            if not again.size:
+                return drawn
+            other = self.draw(view, seen, len(again), dice)
+            for ours, theirs in zip(drawn[:3], other[:3], strict=True):
+                ours[again] = theirs  # type: ignore[index]
+            again = again[self._unready(view, other.copies).any(1)]
+        for sample in again:
+            how = make_ready(
+                drawn.copies[sample],
+                drawn.scores[sample],
+                view.unseen,
+                view.sizes,
+                view.melds,
+                view.riichi,
+                dice.random(_DRAWS),
+            )
+            if how == IMPOSSIBLE:
+                raise DecisionError("the tiles left make no ready hand for a player in riichi")
+            self.counts.corrected += how != AS_SAMPLED
+            self.counts.replaced += how == REPLACED
+        return drawn
+
+    def _raise_ready(
+        self, view: View, tenpai: NDArray[np.float32], dice: np.random.Generator, drawn: DrawnHands
+    ) -> None:
+        """Make hands that are not in riichi ready, until their share is the one that is expected.
+
+        Args:
+            view: what the player knows.
+            tenpai: ``[3]``, the expected shares.
+            dice: all that is random.
+            drawn: changed.
+        """
+        ready = np.array(
+            [
+                [is_ready(hand, melds) for hand, melds in zip(sample, view.melds, strict=True)]
+                for sample in drawn.copies
+            ]
+        )
+        share = ready.mean(0)
+        missing = np.clip((tenpai - share) / np.maximum(1.0 - share, _LEAST), 0.0, 1.0)
+        chosen = ~ready & (dice.random(ready.shape) < missing)
+        for sample in np.flatnonzero(chosen.any(1)):
+            copies = drawn.copies[sample].copy()
+            wanted = ready[sample] | chosen[sample]
+            how = make_ready(
+                copies, drawn.scores[sample], view.unseen, view.sizes, view.melds, wanted, dice.random(_DRAWS)
+            )
+            if how != IMPOSSIBLE:
+                drawn.copies[sample] = copies
+                self.counts.raised += int(chosen[sample].sum())
+
+    def _unready(self, view: View, copies: NDArray[np.int8]) -> NDArray[np.bool_]:
+        """``[n, riichi]``: hands of players in riichi that are not ready."""
+        hands = np.flatnonzero(view.riichi)
+        return np.array(
+            [[not is_ready(sample[hand], view.melds[hand]) for hand in hands] for sample in copies]
+        ).reshape(len(copies), len(hands))
+
+
+def load_denoiser(
+    folder: Path, model: HandModel, *, match_ready: bool
+) -> tuple[DenoiserNetwork, str, DirectModel | None]:
+    """The network of a generator, the feature set it sees, and the direct model if that is needed.
+
+    Raises:
+        CheckpointError: it cannot be used.
+    """
+    checkpoint = load(folder, model)
+    network = network_of(checkpoint)
+    assert isinstance(network, DenoiserNetwork)
+    return network, checkpoint.card.features, DirectModel.load(folder) if match_ready else None
+
+
+def spread_over(seen: Columns, count: int) -> Columns:
+    """What the trunk saw of one state, for each of its samples."""
+    return Columns(seen.suits.expand(count, -1, -1, -1), seen.honours.expand(count, -1, -1, -1))

@@ -1,0 +1,72 @@
+"""What one player knows about the hands of the others: their sizes, and the tiles that may be in them."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from game.layout import AT_HAND, AT_UNSEEN
+from game.tiles import KINDS, RED_FIVES
+from policies.draws import drawn_bits
+
+OPPONENTS: Final = 3
+_DIGEST: Final = 8
+
+
+class View(NamedTuple):
+    """What a player knows of the opponents' hands, in turn order from the player on.
+
+    Attributes:
+        unseen: ``[34]`` int8, copies of each kind that the player cannot see.
+        reds: ``[3]`` bool, whether the red five of each suit is among them.
+        sizes: ``[3]`` int64, concealed tiles of each opponent.
+        melds: ``[3]`` int64, melds of each opponent.
+        riichi: ``[3]`` bool, whether each has declared.
+        own: ``[34]`` int8, the player's concealed tiles.
+        own_reds: ``[3]`` bool, the red fives among them.
+    """
+
+    unseen: NDArray[np.int8]
+    reds: NDArray[np.bool_]
+    sizes: NDArray[np.int64]
+    melds: NDArray[np.int64]
+    riichi: NDArray[np.bool_]
+    own: NDArray[np.int8]
+    own_reds: NDArray[np.bool_]
+
+
+def view_of(record: np.void, player: int) -> View:
+    """What a player knows.
+
+    Args:
+        record: one of `ROUND_STATE`; hands of the others are not read, even if they are known.
+        player: whose view it is.
+    """
+    others = (player + 1 + np.arange(OPPONENTS)) % 4
+    own = record["hand34"][player]
+    where = record["where"][list(RED_FIVES)].astype(np.int64)
+    mine = where == AT_HAND + player
+    elsewhere = (where == AT_UNSEEN) | ((where >= AT_HAND) & (where < AT_HAND + 4))
+    return View(
+        unseen=np.full(KINDS, 4, np.int8) - record["seen34"] - own,
+        reds=elsewhere & ~mine,
+        sizes=record["hand_size"][others].astype(np.int64),
+        melds=record["meld_count"][others].astype(np.int64),
+        riichi=record["riichi"][others] > 0,
+        own=own.copy(),
+        own_reds=mine,
+    )
+
+
+def generator_for(planes: NDArray[np.uint8], seed: int) -> np.random.Generator:
+    """Random numbers that belong to what a player sees, and to a seed.
+
+    Args:
+        planes: ``[C, 34]`` uint8, what the player sees.
+        seed: any number.
+    """
+    digest = hashlib.blake2b(np.ascontiguousarray(planes).tobytes(), digest_size=_DIGEST).digest()
+    return np.random.default_rng(drawn_bits(seed, int.from_bytes(digest, "little")))

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from game.errors import CheckpointMismatch, ConfigError
+from learning.corpus.build import build
+from learning.corpus.reader import Corpus
+from learning.hands.generators import partial_hands
+from learning.hands.plan import HandsPlan, make_hands_plan
+from learning.hands.training import parent_of, train_hands
+from learning.runs.learner import Learner
+from learning.supervised.run import Parent
+from policies.checkpoint import HAND_MODELS, HandModel, load
+from tests.learning.corpus.games import MODERN, texts, write_shard
+
+pytestmark = pytest.mark.usefixtures("restore_logs")
+GAMES = 40
+"""Number of games of which the split gives at least one to each part."""
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    place = tmp_path_factory.mktemp("hands")
+    build([write_shard(place / "a.jsonl.zst", texts(MODERN, GAMES))], place / "corpus", workers=1)
+    return Corpus(place / "corpus")
+
+
+def plan(model: str = "direct", **settings: Any) -> HandsPlan:
+    defaults: dict[str, Any] = {
+        "width": 8,
+        "depth": 1,
+        "precision": "fp32",
+        "batch_size": 32,
+        "samples": 320,
+        "warm_up": 2,
+        "validate_every": 160,
+        "validation_rows": 64,
+    }
+    return make_hands_plan(model, **{**defaults, **settings})
+
+
+@pytest.fixture(scope="module")
+def direct(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a direct model, hardly trained."""
+    folder = tmp_path_factory.mktemp("direct")
+    train_hands(plan(samples=64), corpus, folder, quiet=True)
+    return folder
+
+
+def parent(model: str, direct: Path) -> Parent | None:
+    return None if model == "direct" else Parent(direct, "direct")
+
+
+@pytest.mark.parametrize("model", HAND_MODELS)
+def test_every_model_gets_better_and_its_card_names_its_data(
+    corpus: Corpus, direct: Path, tmp_path: Path, model: HandModel
+) -> None:
+    short = train_hands(
+        plan(model, samples=32), corpus, tmp_path / "short", parent=parent(model, direct), quiet=True
+    )
+    card = train_hands(
+        plan(model, samples=1600, learning_rate=0.01),
+        corpus,
+        tmp_path,
+        parent=parent(model, direct),
+        commit="abc",
+        quiet=True,
+    )
+    assert card == load(tmp_path, model).card
+    assert card.metrics["loss"] < short.metrics["loss"] - 0.02
+    assert (card.model, card.training.commit) == (model, "abc")
+    assert card.data.corpus == corpus.card["content_sha256"]
+    if model != "direct":
+        assert card.parents == (load(direct, "direct").card.tensors.sha256,)
+
+
+@pytest.mark.parametrize("model", HAND_MODELS)
+def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(
+    corpus: Corpus, direct: Path, tmp_path: Path, model: HandModel
+) -> None:
+    begin = parent(model, direct)
+    train_hands(plan(model), corpus, tmp_path / "whole", parent=begin, quiet=True)
+    left, real = [4], Learner.step
+
+    def step(learner: Learner[Any], *args: Any) -> float:
+        left[0] -= 1
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return real(learner, *args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("learning.runs.learner.Learner.step", step)
+        with pytest.raises(KeyboardInterrupt, match=r"^stopped: 128 of 320 samples"):
+            train_hands(plan(model), corpus, tmp_path / "parts", parent=begin, quiet=True)
+    train_hands(plan(model), corpus, tmp_path / "parts", parent=begin, quiet=True)
+    ours, theirs = load(tmp_path / "whole", model).tensors, load(tmp_path / "parts", model).tensors
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+
+
+def test_the_trunk_of_a_generator_stays_that_of_its_parent(
+    corpus: Corpus, direct: Path, tmp_path: Path
+) -> None:
+    train_hands(plan("diffusion"), corpus, tmp_path, parent=Parent(direct, "direct"), quiet=True)
+    theirs, ours = load(direct, "direct").tensors, load(tmp_path, "diffusion").tensors
+    for name, tensor in theirs.items():
+        if not name.startswith("head."):
+            assert torch.equal(ours[f"trunk.{name}"], tensor)
+    wider = plan("diffusion", width=12)
+    with pytest.raises(CheckpointMismatch, match="8×1, but the plan wants 12×1"):
+        train_hands(wider, corpus, tmp_path / "wider", parent=Parent(tmp_path, "diffusion"), quiet=True)
+
+
+def test_what_cannot_be_trained_is_refused() -> None:
+    with pytest.raises(ConfigError, match="no model 'oracle'"):
+        make_hands_plan("oracle")
+    with pytest.raises(ConfigError, match=r"scale: 0.*must be above 0"):
+        plan("diffusion", scale=0.0)
+    with pytest.raises(ConfigError, match="lite-287/1 is for"):
+        plan(features="lite-287/1")
+    with pytest.raises(ConfigError, match="--tower-from: give the folder of a direct model"):
+        parent_of(plan("diffusion"), None, None)
+    with pytest.raises(ConfigError, match="give only one"):
+        parent_of(plan(), Path("a"), Path("b"))
+
+
+def test_any_part_of_the_hands_is_shown_but_not_all() -> None:
+    dice = np.random.default_rng(0)
+    copies = np.zeros((400, 3, 34), np.int8)
+    copies[:, 0, :13] = 1
+    copies[:, 1, 20], copies[:, 1, 5] = 4, 3
+    copies[:, 2, 33] = 1
+    placed = partial_hands(copies, dice)
+    assert ((placed >= 0) & (placed <= copies)).all()
+    shown = placed.sum((1, 2))
+    assert shown.min() == 0
+    assert shown.max() == 20  # of 21 tiles
+    counts = np.bincount(shown, minlength=21)
+    assert counts.min() > 5
+    # a tile of a hand of 13 is shown as often as one of four equal tiles
+    assert abs(placed[:, 0].sum() / 13 - placed[:, 1, 20].sum() / 4) < 40

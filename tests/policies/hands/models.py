@@ -1,0 +1,56 @@
+"""Untrained models of hands, and real decisions to ask them about."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_TURN, ROUND_STATE
+from game.state import apply, new_round
+from policies.features.table import LITE, SETS
+from policies.hand_networks import DenoiserArchitecture, DenoiserNetwork, Generates
+from policies.networks import suit_planes
+from tests.learning.corpus.games import MODERN, records
+
+
+def denoiser(generates: Generates, seed: int = 0) -> DenoiserNetwork:
+    """The smallest generator, with random weights that answer all kinds of things."""
+    torch.manual_seed(seed)
+    network = DenoiserNetwork(
+        DenoiserArchitecture(
+            generates=generates,
+            planes=SETS[LITE].planes,
+            by_suit=suit_planes(LITE),
+            trunk_width=4,
+            trunk_depth=1,
+            width=6,
+            depth=1,
+            scale=4.0,
+        )
+    )
+    with torch.no_grad():
+        for layer in (network.answer.suits, network.answer.honours):
+            layer.weight.mul_(4.0)
+    return network.eval()
+
+
+@functools.cache
+def real_moments(games: int, every: int) -> tuple[NDArray[np.void], NDArray[np.int64]]:
+    """States of real games, one of ``every`` events, each as somebody at the table sees it.
+
+    Returns:
+        ``[N]`` of `ROUND_STATE` with all hands known, and ``[N]`` players.
+    """
+    states, players = [], []
+    for number, record in enumerate(records(MODERN, games)):
+        state = new_round()
+        for event_number, event in enumerate(record.events):
+            apply(state, event)
+            playing = int(state["phase"]) in (PHASE_TURN, PHASE_CALLED, PHASE_CLAIM)
+            if playing and (event_number + number) % every == 0:
+                states.append(state.copy())
+                players.append(event_number // every % 4)
+    return np.array(states, ROUND_STATE), np.array(players)

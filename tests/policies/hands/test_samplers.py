@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from game.layout import AT_HAND, AT_UNSEEN
+from game.tiles import RED_FIVES
+from policies.features.table import LITE
+from policies.hands.autoregressive import AutoregressiveSampler, AutoregressiveSettings, load_autoregressive
+from policies.hands.diffusion import DiffusionSampler, DiffusionSettings, load_diffusion
+from policies.hands.direct import DirectModel
+from policies.hands.generation import Generator
+from policies.hands.ready import is_ready
+from policies.hands.sampler import SampledHands
+from policies.hands.views import view_of
+from tests.policies.hands.models import denoiser, real_moments
+
+
+def diffusion(**settings: object) -> DiffusionSampler:
+    how = DiffusionSettings(**{"steps": 3, **settings})  # type: ignore[arg-type]
+    direct = DirectModel.load() if how.match_ready else None
+    return DiffusionSampler(denoiser("diffusion"), LITE, how, direct)
+
+
+def autoregressive(**settings: object) -> AutoregressiveSampler:
+    how = AutoregressiveSettings(**settings)  # type: ignore[arg-type]
+    return AutoregressiveSampler(denoiser("autoregressive"), LITE, how)
+
+
+SAMPLERS = [
+    diffusion,
+    lambda: diffusion(rounding="greedy", guidance=0.5, noise=0.0, match_ready=True),
+    autoregressive,
+    lambda: autoregressive(together=False, tries=1),
+]
+all_samplers = pytest.mark.parametrize("make", SAMPLERS, ids=["diffusion", "paper", "tiles", "one tile"])
+
+
+def faults(
+    states: NDArray[np.void], players: NDArray[np.int64], found: SampledHands
+) -> list[tuple[int, str]]:
+    """What is impossible about sampled hands, with the number of the state."""
+    wrong = []
+    for row, (state, player) in enumerate(zip(states, players, strict=True)):
+        view, hands, reds = view_of(state, int(player)), found.counts[row], found.reds[row]
+        fives = hands[:, :, [4, 13, 22]]
+        in_wall = view.unseen[[4, 13, 22]] - fives.sum(1)
+        checks = {
+            "sizes": (hands.sum(2) == view.sizes).all() and (hands >= 0).all(),
+            "copies": (hands.sum(1) <= view.unseen).all(),
+            "a red five in two hands, or in sight": (reds.sum(1) <= view.reds).all(),
+            "a red five without a five": (fives >= reds).all(),
+            "a red five nowhere": (reds.any(1) | ~view.reds | (in_wall > 0)).all(),
+            "not ready in riichi": all(
+                is_ready(sample[seat], view.melds[seat])
+                for sample in hands
+                for seat in np.flatnonzero(view.riichi)
+            ),
+        }
+        wrong += [(row, what) for what, fine in checks.items() if not fine]
+    return wrong
+
+
+@all_samplers
+def test_hands_are_always_possible(make: type[Generator]) -> None:
+    states, players = real_moments(12, 61)
+    assert len(states) > 100
+    assert (states["riichi"] > 0).any(axis=1).sum() > 10
+    sampler = make()  # type: ignore[call-arg]
+    found = sampler.sample(states, players, 3, seed=1)
+    assert found.counts.shape == (len(states), 3, 3, 34)
+    assert faults(states, players, found) == []
+    assert sampler.counts.hands == 9 * len(states)
+    assert sampler.counts.riichi > 0
+
+
+@all_samplers
+def test_samples_depend_on_the_seed_and_not_on_the_others_asked(make: type[Generator]) -> None:
+    states, players = (each[:9] for each in real_moments(12, 61))
+    sampler = make()  # type: ignore[call-arg]
+    found = sampler.sample(states, players, 4, seed=7)
+    for rows in ([3], [8, 3, 0]):
+        again = make().sample(states[rows], players[rows], 4, seed=7)  # type: ignore[call-arg]
+        assert (again.counts == found.counts[rows]).all()
+        assert (again.reds == found.reds[rows]).all()
+    other = make().sample(states, players, 4, seed=8)  # type: ignore[call-arg]
+    assert (other.counts != found.counts).any()
+
+
+@all_samplers
+def test_the_true_hands_are_not_read(make: type[Generator]) -> None:
+    states, players = (each[:12].copy() for each in real_moments(12, 61))
+    found = make().sample(states, players, 2, seed=0)  # type: ignore[call-arg]
+    for state, player in zip(states, players, strict=True):
+        others = [other for other in range(4) if other != player]
+        state["hand34"][others] = 0
+        state["waits"][others] = 0
+        state["hand_known"][others] = 0
+        state["drawn"] = state["drawn"] if state["turn"] == player else -1
+        for other in others:
+            state["where"][state["where"] == AT_HAND + other] = AT_UNSEEN
+    again = make().sample(states, players, 2, seed=0)  # type: ignore[call-arg]
+    assert (again.counts == found.counts).all()
+    assert (again.reds == found.reds).all()
+
+
+def test_as_many_hands_are_ready_as_the_direct_model_expects() -> None:
+    states, players = (each[60:90] for each in real_moments(12, 61))
+    expected = DirectModel.load().read(states, players).tenpai.mean()
+    shares = []
+    for match_ready in (False, True):
+        sampler = diffusion(match_ready=match_ready)
+        found = sampler.sample(states, players, 10, seed=0).counts
+        melds = [view_of(state, int(player)).melds for state, player in zip(states, players, strict=True)]
+        ready = [
+            is_ready(hand, count)
+            for samples, counts in zip(found, melds, strict=True)
+            for sample in samples
+            for hand, count in zip(sample, counts, strict=True)
+        ]
+        shares.append(np.mean(ready))
+        assert (sampler.counts.raised > 0) == match_ready
+    assert shares[0] < shares[1]
+    assert shares[1] == pytest.approx(expected, abs=0.04)
+
+
+def test_the_included_generators_give_possible_hands() -> None:
+    states, players = (each[::8] for each in real_moments(12, 61))
+    for sampler in (load_diffusion(), load_autoregressive()):
+        found = sampler.sample(states, players, 2, seed=0)
+        assert faults(states, players, found) == []
+
+
+def test_red_fives_are_where_a_player_may_think_they_are() -> None:
+    states, players = real_moments(12, 61)
+    for state, player in zip(states[:60], players, strict=False):
+        view = view_of(state, int(player))
+        for suit, tile in enumerate(RED_FIVES):
+            place = int(state["where"][tile])
+            assert view.own_reds[suit] == (place == AT_HAND + player)
+            hidden = place == AT_UNSEEN or AT_HAND <= place < AT_HAND + 4
+            assert view.reds[suit] == (hidden and place != AT_HAND + player)
+
+
+def test_impossible_settings_are_refused() -> None:
+    for settings in ({"steps": 0}, {"noise": 1.5}, {"tries": -1}):
+        with pytest.raises(ValueError, match="must"):
+            DiffusionSettings(**settings)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="must"):
+        AutoregressiveSettings(tries=-1)
