@@ -269,5 +269,5 @@ def _warm_up() -> None:
     shuffle(0, 0, wall)
     position = np.zeros(1, POSITION)[0]
     deal(position, wall)
-    position.phase = DISCARD
+    position["phase"] = DISCARD
     act(position, PAIRS)

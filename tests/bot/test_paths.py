@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("restore_logs")
 
 PATHS = ("FILE", "FOLDER", "DIR", "PATH", "FILES...", "PATH...")
 """Metavars of options and arguments that take a path; those that also take links are not included."""
-WRITTEN = {"--out", "--capture", "--html"}
+WRITTEN = {"--out", "--capture", "--html", "--plots", "--log"}
 """Those that are written to and need not exist."""
 
 

@@ -28,7 +28,7 @@ HEALTHY = 30
 
 
 class MadeUpGpu:
-    """In place of `DeviceNetwork` and `FusedNetwork`: computes on the CPU, whatever its device is."""
+    """In place of `DeviceNetwork` and fused networks: computes on the CPU, whatever its device is."""
 
     fault: ClassVar[Callable[[str], None]]
     answers = 0
@@ -52,7 +52,7 @@ def gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUZAKU_DECISION__PERMUTATIONS", "1")
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
     monkeypatch.setattr("policies.inference.DeviceNetwork", MadeUpGpu)
-    monkeypatch.setattr("policies.inference.FusedNetwork", MadeUpGpu)
+    monkeypatch.setattr("policies.inference.fused", MadeUpGpu)
     monkeypatch.setattr(MadeUpGpu, "answers", 0)
     monkeypatch.setattr(MadeUpGpu, "fault", staticmethod(lambda _: None), raising=False)
 
@@ -163,7 +163,7 @@ def test_fault_13_a_review_goes_on_when_the_gpu_is_lost(
     monkeypatch.setattr(MadeUpGpu, "fault", staticmethod(lost))
     monkeypatch.setattr(MadeUpGpu, "answers", HEALTHY)
     monkeypatch.setattr(torch.Tensor, "to", to)
-    monkeypatch.setattr(torch.nn.Module, "to", lambda module, _: module)
+    monkeypatch.setattr(torch.nn.Module, "to", lambda module, *_, **__: module)
     monkeypatch.setattr(FinishNetwork, "forward", once_lost)
     found = CliRunner().invoke(cli.app, [*args, "--device", "cuda"])
     assert found.exit_code == 0

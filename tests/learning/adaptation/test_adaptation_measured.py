@@ -62,16 +62,17 @@ def test_impossible_settings_are_refused(wrong: dict[str, object]) -> None:
         a_plan(**wrong)
 
 
-def test_hands_are_kept_and_a_longer_run_goes_on(tmp_path: Path) -> None:
-    def report(hands: int) -> dict[str, object]:
-        flags = ["--playouts", "4", "--tests", "4", "--workers", "1", "--json", "--moment", "middle"]
+def test_hands_are_measured_once_and_kept(tmp_path: Path) -> None:
+    def report() -> dict[str, object]:
+        flags = ["--hands", "1", "--playouts", "4", "--tests", "4", "--moment", "middle"]
         done = CliRunner().invoke(
-            cli.app, ["eval", "adaptation", "--out", str(tmp_path), "--hands", str(hands), *flags]
+            cli.app, ["eval", "adaptation", "--out", str(tmp_path), *flags, "--workers", "1", "--json"]
         )
         assert done.exit_code == 0, done.output
         return msgspec.json.decode(done.stdout)["figures"]  # type: ignore[no-any-return]
 
-    assert report(1)["hands"] == 1
-    kept = (tmp_path / "results.jsonl").read_bytes().splitlines()[1]
-    assert report(2)["hands"] == 2
-    assert (tmp_path / "results.jsonl").read_bytes().splitlines()[1] == kept
+    first = report()
+    assert first["hands"] == 1
+    kept = (tmp_path / "results.jsonl").read_bytes()
+    assert report() == first
+    assert (tmp_path / "results.jsonl").read_bytes() == kept

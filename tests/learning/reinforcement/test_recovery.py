@@ -52,6 +52,7 @@ def test_the_report_says_what_share_was_won_back() -> None:
     assert "75% won back" in report.text
 
 
+@pytest.mark.slow
 def test_the_command_weakens_learns_and_compares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     torch.set_num_threads(1)
     # one comparison is played, and all have its result: each takes seconds to start
