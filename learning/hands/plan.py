@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 
 from game.errors import ConfigError
-from learning.supervised.plan import PRESET_SIZES, SamplesPlan, Selection, faults_in
+from learning.supervised.plan import PRESET_SIZES, SamplesPlan, Selection, faults_in, training_precision
 from policies.checkpoint import HAND_MODELS, HandModel
-from policies.compute import TRAINING_PRECISIONS, FloatPrecision
-from policies.device import fast_precision
 from policies.features.table import HOSEI, LITE
 from policies.networks import Architecture, architecture_of, outputs_of
 
@@ -97,8 +95,7 @@ def make_hands_plan(
         raise ConfigError(f"no model {model!r}; there are {', '.join(HAND_MODELS)}")
     if preset not in PRESET_SIZES:
         raise ConfigError(f"preset: no preset {preset!r}; there are {', '.join(PRESET_SIZES)}")
-    if precision not in TRAINING_PRECISIONS:
-        raise ConfigError(f"precision: {precision!r} is not one of {', '.join(TRAINING_PRECISIONS)}")
+    chosen = training_precision(precision)
     of_preset = PRESET_SIZES[preset]
     usual = (of_preset.width, of_preset.depth) if name == "direct" else _GENERATOR_SIZES
     return HandsPlan(
@@ -107,7 +104,7 @@ def make_hands_plan(
         width=width if width is not None else usual[0],
         depth=depth if depth is not None else usual[1],
         learning_rate=learning_rate if learning_rate is not None else _LEARNING_RATES[name],
-        precision=fast_precision() if precision == "auto" else cast("FloatPrecision", precision),
+        precision=chosen,
         selection=Selection(**(selection or {})),
         **settings,
     )

@@ -169,6 +169,17 @@ def features_of(model: Slot, tower: str = "suits") -> str:
     return LITE_CALL if model in CALL_SLOTS else LITE
 
 
+def training_precision(name: str) -> FloatPrecision:
+    """The precision that a name stands for on this machine.
+
+    Raises:
+        ConfigError: there is no such precision.
+    """
+    if name not in TRAINING_PRECISIONS:
+        raise ConfigError(f"precision: {name!r} is not one of {', '.join(TRAINING_PRECISIONS)}")
+    return fast_precision() if name == "auto" else cast("FloatPrecision", name)
+
+
 def make_plan(
     model: str,
     *,
@@ -191,8 +202,7 @@ def make_plan(
         raise ConfigError(f"no model {model!r}; there are {', '.join(Slot)}")
     if preset not in PRESETS:
         raise ConfigError(f"preset: no preset {preset!r}; there are {', '.join(PRESETS)}")
-    if precision not in TRAINING_PRECISIONS:
-        raise ConfigError(f"precision: {precision!r} is not one of {', '.join(TRAINING_PRECISIONS)}")
+    chosen = training_precision(precision)
     size = HOSEI_SIZES[tower] if tower in HOSEI_SIZES else PRESET_SIZES[preset]
     return TrainingPlan(
         model=Slot(model),
@@ -201,7 +211,7 @@ def make_plan(
         width=width if width is not None else size.width,
         depth=depth if depth is not None else size.depth,
         learning_rate=learning_rate if learning_rate is not None else size.learning_rate,
-        precision=fast_precision() if precision == "auto" else cast("FloatPrecision", precision),
+        precision=chosen,
         selection=Selection(**(selection or {})),
         **settings,
     )
