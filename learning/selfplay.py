@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -25,7 +24,7 @@ from learning.matches.figures import (
     side_of,
     speed_line,
 )
-from learning.matches.players import Contender, contender, tables_for
+from learning.matches.players import Contender, contender, names_in, tables_for
 from learning.matches.records import RECORDS_FOLDER, RecordForm
 from learning.matches.runner import OnProgress, SeriesRunner
 from learning.matches.series import Series, wall_seed
@@ -41,7 +40,6 @@ Players: TypeAlias = tuple[Contender, Contender, Contender, Contender]
 OnStanding: TypeAlias = Callable[[SeriesStanding], None]
 """Called with the state of the run at the start and after every game."""
 
-_ENGINE: Final = re.compile(r"([^,=:/]+=)?engine[a-z-]*:")
 _GROUPS: Final = 1_000
 """Maximum number of groups for resampling: as independent as single games, and faster to draw."""
 
@@ -133,9 +131,7 @@ def players_of(texts: Sequence[str], answer_s: float = ANSWER_S) -> Players:
         ConfigError: the number of players is neither one nor four, or a name is not a player.
         CheckpointError: a folder's checkpoints cannot be used.
     """
-    names: list[str] = []
-    for text in texts:
-        names += [text] if _ENGINE.match(text) else [name.strip() for name in text.split(",")]
+    names = names_in(texts)
     if len(names) not in {1, 4}:
         raise ConfigError(f"--players: {len(names)} ({', '.join(names)}); give one for all seats, or four")
     found = {name: contender(name, answer_s) for name in dict.fromkeys(names)}

@@ -1,4 +1,4 @@
-"""The command line: `suzaku play | lobby | dashboard | engine | check | games | review | train | …`.
+"""The command line: `suzaku play | table | lobby | dashboard | engine | check | games | review | train | …`.
 
 Results go to stdout, logs to stderr. Exit codes: 0 done, 1 failed while running, 2 usage or configuration,
 130 interrupted. Each command imports the heavy modules that it needs, so that ``--help`` is quick.
@@ -20,6 +20,7 @@ from bot.cli.playing import check, dashboard, lobby, play
 from bot.cli.records import convert, games, review, traffic
 from bot.cli.reinforcement import check_rl, train_rl
 from bot.cli.selfplay import selfplay
+from bot.cli.table import table
 from bot.cli.training import training
 from bot.cli.version import Version
 
@@ -34,6 +35,7 @@ app = typer.Typer(
 )
 for _command in (
     play,
+    table,
     lobby,
     dashboard,
     engine,

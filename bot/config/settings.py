@@ -242,6 +242,14 @@ class Dashboard(Section):
     token_env: EnvName = ""
 
 
+class TablePage(Section):
+    """The web page of `suzaku table`."""
+
+    host: OwnHost = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8766
+    token_env: EnvName = ""
+
+
 class Config(Section):
     """All settings."""
 
@@ -252,6 +260,7 @@ class Config(Section):
     connection: Connection = Connection()
     records: Records = Records()
     dashboard: Dashboard = Dashboard()
+    table: TablePage = TablePage()
     logs: Logs = Logs()
 
     @property

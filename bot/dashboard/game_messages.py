@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 import structlog
 
+from bot.dashboard.feed import Began
 from bot.logs.redaction import REDACTOR
 from game.errors import BotError
 from game.events import DrawnRound, EndGame, Four, GameEvent, StartGame, StartRound, Win
@@ -20,7 +22,7 @@ from game.rules import legal_actions
 from game.settlement import GameLength, placements
 from game.state import apply, clone, new_round
 from replays.mjai import render
-from replays.record import DecisionRecord, Names
+from replays.record import JAPAN, DecisionRecord, Names, shown_time
 from replays.review.moments import Dealt, Moment
 from replays.review.notes import Notes
 from replays.review.played import played_decision
@@ -67,6 +69,32 @@ class GameHeader(msgspec.Struct, frozen=True):
     known: tuple[bool, bool, bool, bool]
     ranks: Four | None = None
     rates: tuple[float, float, float, float] | None = None
+
+
+def header_of(began: Began, *, policy: str, program: str) -> GameHeader:
+    """The header of a game that we play: only our own hand is known.
+
+    Args:
+        began: its start.
+        policy: name of the policy that plays, "" for none.
+        program: name and version of the program that shows it.
+    """
+    game = began.game
+    own = [player == game.player for player in range(4)]
+    return GameHeader(
+        game_id=began.game_id,
+        date=shown_time(datetime.now(JAPAN)),
+        game_type=game.game_type,
+        length=game.length,
+        names=game.names,
+        player=game.player,
+        policy=policy,
+        program=program,
+        source="live",
+        known=(own[0], own[1], own[2], own[3]),
+        ranks=game.ranks if any(game.ranks) else None,
+        rates=game.rates if any(game.ranks) else None,
+    )
 
 
 class GameMessages:

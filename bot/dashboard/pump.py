@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
@@ -20,10 +19,9 @@ from bot.dashboard.feed import (
     Missed,
     Restated,
 )
-from bot.dashboard.game_messages import GameHeader, GameMessages
+from bot.dashboard.game_messages import GameMessages, header_of
 from bot.dashboard.session import SessionFacts
 from bot.dashboard.show import Show
-from replays.record import JAPAN, shown_time
 
 log = structlog.get_logger(__name__)
 
@@ -97,7 +95,8 @@ class Pump:
             case Began():
                 self._facts.line = "playing"
                 self._facts.began(item)
-                self._messages = GameMessages(self._head(item), self._show.send)
+                header = header_of(item, policy=self._about.policy, program=self._about.program)
+                self._messages = GameMessages(header, self._show.send)
             case Happened(event):
                 if messages is not None:
                     messages.replay((event,), ())
@@ -118,21 +117,3 @@ class Pump:
                 self._messages = None
             case LineStateChanged(state):
                 self._facts.line = "playing" if state == "open" and messages is not None else state
-
-    def _head(self, began: Began) -> GameHeader:
-        game = began.game
-        own = [player == game.player for player in range(4)]
-        return GameHeader(
-            game_id=began.game_id,
-            date=shown_time(datetime.now(JAPAN)),
-            game_type=game.game_type,
-            length=game.length,
-            names=game.names,
-            player=game.player,
-            policy=self._about.policy,
-            program=self._about.program,
-            source="live",
-            known=(own[0], own[1], own[2], own[3]),
-            ranks=game.ranks if any(game.ranks) else None,
-            rates=game.rates if any(game.ranks) else None,
-        )

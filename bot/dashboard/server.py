@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
-import os
-import socket
 import sys
 import threading
 from collections.abc import Mapping
@@ -15,37 +12,24 @@ from types import TracebackType
 from typing import Final, Self
 
 import structlog
-import uvicorn
-from anyio.to_thread import current_default_thread_limiter
 
 from bot.config.settings import Config
 from bot.config.settings import Dashboard as Settings
-from bot.dashboard.access import TOKEN, Access, is_loopback, new_token
-from bot.dashboard.app import BrowserSockets, make_app
-from bot.dashboard.connections import Connections, Limits, SeldomLogged
+from bot.dashboard.app import make_app
+from bot.dashboard.connections import Limits
 from bot.dashboard.feed import Feed
 from bot.dashboard.learning import LearningPump
-from bot.dashboard.protocols import CLOSE_S, HttpConnection, WebSocketConnection
 from bot.dashboard.pump import About, Pump
 from bot.dashboard.series import SeriesPump
+from bot.dashboard.serving import PagePort, serving, token_of
 from bot.dashboard.show import Show
-from bot.logs.redaction import REDACTOR
-from game.errors import ConfigError
+from bot.dashboard.sockets import BrowserSockets
 
-LEAST_TOKEN: Final = 16
 FAREWELL_S: Final = 1.5
 """Time at the end of a run for browsers to receive the last messages."""
 STOP_S: Final = 5.0
 PACE_S: Final = 0.03
 """Items within this time are sent together."""
-SEND_BUFFER: Final = 256 * 1024
-"""Send buffer per browser, in bytes; the system's default would be megabytes."""
-BACKLOG: Final = 32
-"""Connections that the system queues until they are accepted; a page opens six at a time."""
-ANSWERING: Final = 4
-"""Requests answered at a time; each reads files, and takes time from the game."""
-
-_UVICORN_LOGS: Final = SeldomLogged()
 
 log = structlog.get_logger(__name__)
 
@@ -78,11 +62,9 @@ class DashboardServer:
         self._folder = folder
         self._about = about
         self._feed = feed
-        self._token = token
         self._limits = limits or Limits()
-        self._host = settings.host
-        self._socket = _listen(settings)
-        self.port: int = self._socket.getsockname()[1]
+        self._page_port = PagePort("dashboard", settings, token)
+        self.port = self._page_port.port
         self._thread = threading.Thread(target=self._run, name="dashboard", daemon=True)
         self._stop: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -91,13 +73,12 @@ class DashboardServer:
     @property
     def url(self) -> str:
         """The address of the page, without the token."""
-        host = "localhost" if self._host in ("0.0.0.0", "::") else self._host  # noqa: S104 - compared
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
+        return self._page_port.url
 
     @property
     def link(self) -> str:
         """The address of the page, with the token if there is one; it is then a secret."""
-        return self.url + (f"?{TOKEN}={self._token}" if self._token else "")
+        return self._page_port.link
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -111,7 +92,7 @@ class DashboardServer:
             with contextlib.suppress(RuntimeError):  # the loop has already ended
                 self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(STOP_S)
-        self._socket.close()
+        self._page_port.close()
 
     def wait(self) -> None:
         """Wait until the server has ended; by itself it ends only after a fault."""
@@ -132,29 +113,17 @@ class DashboardServer:
         self._stop, self._loop = asyncio.Event(), asyncio.get_running_loop()
         show = Show(self._about.program)
         watching = BrowserSockets(show, self._limits) if self._feed else None
-        access = Access(self._host, self.port, self._token)
-        config = _server_config(make_app(access, self._folder, self._about, watching), self._limits)
-        server, connections = uvicorn.Server(config), Connections(self._limits)
-        current_default_thread_limiter().total_tokens = ANSWERING
-        serving = asyncio.create_task(server.serve(sockets=[]))  # we pass accepted connections to it
-        accepting = asyncio.create_task(
-            connections.serve(self._socket, lambda: HttpConnection(connections, config, server.server_state))
-        )
-        following = asyncio.create_task(self._follow(self._feed, show)) if self._feed else None
-        self._ready.set()
-        stopping = asyncio.create_task(self._stop.wait())
-        await asyncio.wait({serving, accepting, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        if following is not None and watching is not None:
-            await following
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(FAREWELL_S):
-                    await watching.all_have_seen()
-        accepting.cancel()
-        server.should_exit = True
-        self._loop.call_later(CLOSE_S / 2, connections.abort)
-        await serving
-        with contextlib.suppress(asyncio.CancelledError):
-            await accepting
+        app = make_app(self._page_port.access, self._folder, self._about, watching)
+        async with serving(self._page_port, app, self._limits) as ending:
+            following = asyncio.create_task(self._follow(self._feed, show)) if self._feed else None
+            self._ready.set()
+            stopping = asyncio.create_task(self._stop.wait())
+            await asyncio.wait({*ending, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if following is not None and watching is not None:
+                await following
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(FAREWELL_S):
+                        await watching.all_have_seen()
 
     async def _follow(self, feed: Feed, show: Show) -> None:
         """Show items of the game until the end."""
@@ -198,78 +167,8 @@ def open_dashboard(
         ConfigError: it cannot listen on the address, or the token is invalid.
     """
     settings = config.dashboard
-    token = _token(settings, environment)
+    token = token_of("dashboard", settings, environment)
     dashboard = DashboardServer(settings, config.records.folder, about, feed, token=token)
     shown = dashboard.url if settings.token_env else dashboard.link
     sys.stderr.write(f"dashboard: {shown}\n")
     return dashboard
-
-
-def _token(settings: Settings, environment: Mapping[str, str]) -> str:
-    if settings.token_env:
-        token = environment.get(settings.token_env, "")
-        if len(token) < LEAST_TOKEN or not token.isascii() or not token.isalnum():
-            raise ConfigError(
-                f"dashboard.token_env: the environment variable {settings.token_env} must hold at least "
-                f"{LEAST_TOKEN} letters and digits (its value is not shown here)"
-            )
-    elif is_loopback(settings.host):
-        return ""
-    else:
-        token = new_token()
-    REDACTOR.register(token)
-    return token
-
-
-def _listen(settings: Settings) -> socket.socket:
-    """A socket that listens on the configured address.
-
-    Raises:
-        ConfigError: it cannot listen there.
-    """
-    try:
-        family, kind, _, _, address = socket.getaddrinfo(
-            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-    except OSError as exc:
-        raise ConfigError(
-            f"dashboard.host: {settings.host!r} is not an address of this machine: {exc}"
-        ) from exc
-    listening = socket.socket(family, kind)
-    try:
-        if os.name == "posix":  # on other systems it would let two servers share a port
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)  # for accepted connections too
-        listening.bind(address)
-        listening.listen(BACKLOG)
-    except OSError as exc:
-        listening.close()
-        raise ConfigError(
-            f"dashboard.port: cannot listen on {settings.host} port {settings.port} ({exc.strerror}); "
-            "set another dashboard.port, or 0 for a free one"
-        ) from exc
-    listening.setblocking(False)
-    return listening
-
-
-def _server_config(app: object, limits: Limits) -> uvicorn.Config:
-    logging.getLogger("uvicorn.error").addFilter(_UVICORN_LOGS)
-    config = uvicorn.Config(
-        app,  # type: ignore[arg-type] # an ASGI application, as Starlette types them
-        loop="asyncio",
-        http="h11",
-        ws=WebSocketConnection,
-        ws_max_size=4096,
-        ws_ping_interval=limits.ping_s,
-        ws_ping_timeout=limits.ping_s,
-        ws_per_message_deflate=False,
-        lifespan="off",
-        log_config=None,
-        log_level="warning",
-        access_log=False,  # addresses may contain a token
-        proxy_headers=False,
-        server_header=False,
-        timeout_graceful_shutdown=2,
-    )
-    config.load()
-    return config

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +18,8 @@ from policies.rollout import TABLES, Chooser, PolicyChooser
 
 ENGINE_TABLES: Final = 4
 """Tables per process with an external engine, which needs a process for each of its seats."""
+
+_ENGINE: Final = re.compile(r"([^,=:/]+=)?engine[a-z-]*:")
 
 
 class Contender(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -67,6 +70,21 @@ def contender(text: str, answer_s: float = ANSWER_S) -> Contender:
         check_engine(engine)
         return Contender(text, hashlib.sha256(text.encode()).hexdigest(), answer_s, name)
     return Contender(text, load_named(text).identity, given_name=name)
+
+
+def names_in(texts: Sequence[str]) -> list[str]:
+    """The players named on the command line.
+
+    Args:
+        texts: players separated by commas; an engine, whose command may contain commas, is a text of its own.
+
+    >>> names_in(["network, heuristic", "engine:node e.js a,b"])
+    ['network', 'heuristic', 'engine:node e.js a,b']
+    """
+    names: list[str] = []
+    for text in texts:
+        names += [text] if _ENGINE.match(text) else [name.strip() for name in text.split(",")]
+    return names
 
 
 def _named(text: str) -> tuple[str, str]:

@@ -14,10 +14,14 @@ export class Line {
   /**
    * @param {(messages: any[]) => void} take called with incoming messages
    * @param {(wire: Wire) => void} say called with the state of the connection
+   * @param {string} [query] what the address says beside the position, as "&name=value"
    */
-  constructor(take, say) {
+  constructor(take, say, query = "") {
     this.take = take;
     this.say = say;
+    this.query = query;
+    /** @type {WebSocket | null} */
+    this.socket = null;
     this.run = "";
     this.number = 0;
     this.waitMs = FIRST_MS;
@@ -33,8 +37,8 @@ export class Line {
   open() {
     this.timer = 0;
     if (!this.over) this.say({ state: "opening", seconds: 0 });
-    const address = `ws://${location.host}/live?run=${this.run}&seq=${this.number}`;
-    const socket = new WebSocket(address);
+    const address = `ws://${location.host}/live?run=${this.run}&seq=${this.number}${this.query}`;
+    const socket = (this.socket = new WebSocket(address));
     socket.onmessage = (event) => this.heard(JSON.parse(event.data));
     socket.onclose = (event) => this.closed(event.code);
   }
@@ -62,6 +66,14 @@ export class Line {
     this.waitMs = Math.min(2 * this.waitMs, LONGEST_MS);
     this.say({ state, seconds: Math.ceil(wait / 1000) });
     this.timer = window.setTimeout(() => this.open(), wait);
+  }
+
+  /**
+   * Sends a message; one that cannot be sent now is lost.
+   * @param {object} message
+   */
+  send(message) {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 
   /** Tries again at once instead of waiting. */

@@ -7,22 +7,15 @@ import { roundBar } from "/web/controls.js";
 import { make } from "/web/dom.js";
 import { gamePanel } from "/web/game.js";
 import { Line } from "/web/line.js";
+import { grow, nothing } from "/web/running.js";
 import { sessionPanel } from "/web/session.js";
 import { showWire } from "/web/status.js";
 import { texts } from "/web/texts.js";
 import { Viewer } from "/web/viewer.js";
 import { number } from "/web/words.js";
 
-/** @typedef {import("/web/review.js").Review} Review */
-
-/** @returns {Review} an empty game */
-function nothing() {
-  return /** @type {Review} */ (/** @type {unknown} */ ({
-    format: "suzaku-review/1", program: "", seat: 0, policy: { name: "", identity: "" }, thresholds: {},
-    game: { id: "", date: null, type: 0, length: "", names: ["", "", "", ""], ranks: null, rates: null, scores: null, places: null, source: "live" },
-    rounds: [], decisions: [], summary: null,
-  }));
-}
+/** Messages after which the list of rounds looks different. */
+const GROWTH = ["round", "patch", "over"];
 
 class LiveViewer extends Viewer {
   /** @param {HTMLElement} root */
@@ -47,7 +40,12 @@ class LiveViewer extends Viewer {
 
   /** @param {any[]} messages */
   hear(messages) {
-    for (const message of messages) HANDLERS[message.type]?.(this, message);
+    for (const message of messages) {
+      if (message.type === "session") this.session = message;
+      else this.latest = grow(this.latest, message);
+      this.grew ||= GROWTH.includes(message.type);
+      this.ended ||= message.type === "over";
+    }
     this.due ||= requestAnimationFrame(() => this.catchUp());
   }
 
@@ -159,42 +157,6 @@ class LiveViewer extends Viewer {
     if (this.session) this.sessionPane?.replaceChildren(sessionPanel(this.session));
   }
 }
-
-/** @type {Record<string, (viewer: LiveViewer, message: any) => void>} */
-const HANDLERS = {
-  reset(viewer) {
-    viewer.latest = nothing();
-  },
-  session(viewer, message) {
-    viewer.session = message;
-  },
-  game(viewer, message) {
-    viewer.latest = message.game;
-  },
-  round(viewer, message) {
-    viewer.latest.rounds.push(message.round);
-    viewer.grew = true;
-  },
-  events(viewer, message) {
-    viewer.latest.rounds[message.round]?.events.push(...message.events);
-  },
-  patch(viewer, message) {
-    Object.assign(viewer.latest.rounds[message.round] ?? {}, message.fields);
-    viewer.grew = true;
-  },
-  decision(viewer, message) {
-    const { decisions } = viewer.latest;
-    const { decision } = message;
-    const last = decisions.at(-1);
-    // asked again after a lost connection: only the last answer counts
-    if (last && last.round === decision.round && last.event === decision.event) decisions.pop();
-    decisions.push(decision);
-  },
-  over(viewer, message) {
-    Object.assign(viewer.latest.game, { scores: message.scores, results: message.results, places: message.places });
-    viewer.ended = viewer.grew = true;
-  },
-};
 
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 Object.assign(globalThis, { suzakuViewer: new LiveViewer(root) });

@@ -34,7 +34,7 @@ class LobbyConnection:
 
     def __init__(self, socket: ServerConnection, number: int) -> None:
         self.member: Member | None = None
-        self.table: LobbyTable | None = None
+        self.table: LobbyTable[Member] | None = None
         self.number = number
         self._socket = socket
         self._garbage = 0

@@ -62,7 +62,7 @@ class LobbyGames:
         on_end: Callable[[], None],
     ) -> None:
         self.count = 0
-        self.tables: set[LobbyTable] = set()
+        self.tables: set[LobbyTable[Member]] = set()
         self.finishing = False
         self._settings = settings
         self._seed = seed
@@ -156,7 +156,7 @@ class LobbyGames:
 
         return decide_for
 
-    def _finished(self, table: LobbyTable) -> None:
+    def _finished(self, table: LobbyTable[Member]) -> None:
         self.tables.discard(table)
         if self.finishing and not self.tables:
             self._idle.set()

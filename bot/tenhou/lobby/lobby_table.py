@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import structlog
 
-from bot.tenhou.lobby.member import Member
 from bot.tenhou.lobby.tabletop import Envelope, TablePrompt, Tabletop
-from bot.tenhou.messages import ClientMessage
+from bot.tenhou.messages import ClientMessage, ServerMessage
 from game.actions import PASS, Action
 
 Decider: TypeAlias = "Callable[[np.void, int, Sequence[Action]], asyncio.Future[Action]]"
@@ -20,16 +20,38 @@ Decider: TypeAlias = "Callable[[np.void, int, Sequence[Action]], asyncio.Future[
 _log = structlog.get_logger(__name__, side="lobby")
 
 
-class LobbyTable:
+class FrameSink(Protocol):
+    """Takes the frames for one client."""
+
+    def push(self, message: ServerMessage) -> None:
+        """Take a frame, to be sent soon; must not call the table."""
+
+
+class TableClient(Protocol):
+    """A client at the table."""
+
+    @property
+    def player(self) -> int:
+        """Its absolute number."""
+
+    @property
+    def connection(self) -> FrameSink | None:
+        """Where its frames go, None while it is disconnected."""
+
+
+C = TypeVar("C", bound=TableClient)
+
+
+class LobbyTable(Generic[C]):
     """A tabletop with its connections, its timer and its players."""
 
     def __init__(
         self,
         tabletop: Tabletop,
-        members: Sequence[Member],
+        members: Sequence[C],
         decide: Decider,
         delay_s: float,
-        on_done: Callable[[LobbyTable], None],
+        on_done: Callable[[LobbyTable[C]], None],
     ) -> None:
         """Create a table; `open` starts the game.
 
@@ -59,7 +81,7 @@ class LobbyTable:
         """Start the game."""
         self._go_on(self.tabletop.open(self._loop.time()))
 
-    def receive(self, member: Member, message: ClientMessage) -> None:
+    def receive(self, member: C, message: ClientMessage) -> None:
         """Handle a frame from one of the players.
 
         Raises:
@@ -67,11 +89,11 @@ class LobbyTable:
         """
         self._go_on(self.tabletop.receive(member.player, message, self._loop.time()))
 
-    def drop(self, member: Member, *, for_good: bool = False) -> None:
+    def drop(self, member: C, *, for_good: bool = False) -> None:
         """A player has disconnected."""
         self._go_on(self.tabletop.leave(member.player, self._loop.time(), for_good=for_good))
 
-    def resume(self, member: Member) -> None:
+    def resume(self, member: C) -> None:
         """A player has reconnected."""
         self._go_on(self.tabletop.log_in(member.player, self._loop.time()))
 
@@ -96,7 +118,7 @@ class LobbyTable:
             self._thinking.add(task)
             task.add_done_callback(self._thinking.discard)
         deadline = self.tabletop.deadline
-        if deadline is not None:
+        if deadline is not None and math.isfinite(deadline):
             self._timer = self._loop.call_at(deadline, self._tick)
 
     def _tick(self) -> None:

@@ -41,7 +41,7 @@ class Member:
         self.is_guest = is_guest
         self.sex = "M"
         self.connection: LobbyConnection | None = None
-        self.table: LobbyTable | None = None
+        self.table: LobbyTable[Member] | None = None
         self.player = -1
         self.resume_code = ""
         self.ticket: tuple[int, int] | None = None
@@ -57,7 +57,7 @@ class Member:
         """Whether the member can return to a game, or at least to its end."""
         return self.in_game or self.unheard
 
-    def sit_down(self, table: LobbyTable, player: int) -> None:
+    def sit_down(self, table: LobbyTable[Member], player: int) -> None:
         """Join a game."""
         self.table, self.player, self.ticket, self.unheard = table, player, None, False
 

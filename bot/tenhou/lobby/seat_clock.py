@@ -16,7 +16,7 @@ _QUICK_S: Final = 1.0
 
 
 class ClockSettings(msgspec.Struct, frozen=True):
-    """Time limits.
+    """Time limits; `math.inf` for none.
 
     Attributes:
         base_s: for each decision.
@@ -39,6 +39,13 @@ def clock_of(game_type: GameType) -> ClockSettings:
     return ClockSettings(base_s=base_s, bank_s=bank_s)
 
 
+class TimeLeft(msgspec.Struct, frozen=True):
+    """The time left for a decision: first the seconds of every decision, then those of the bank."""
+
+    base_s: float
+    bank_s: float
+
+
 class SeatClock:
     """The time left in one seat's bank."""
 
@@ -49,6 +56,12 @@ class SeatClock:
     def refill(self) -> None:
         """Refill the bank at the start of a round."""
         self.bank_s = self._settings.bank_s
+
+    def left(self, asked_at: float, now: float) -> TimeLeft:
+        """The time left for a decision requested at ``asked_at``."""
+        over = max(0.0, now - asked_at - self._settings.base_s)
+        base_s = max(0.0, self._settings.base_s - (now - asked_at))
+        return TimeLeft(base_s, max(0.0, self.bank_s - over))
 
     def deadline(self, asked_at: float) -> float:
         """The deadline of a decision requested at ``asked_at``."""

@@ -18,7 +18,7 @@ import structlog
 
 from bot.tenhou.game_types import GameType
 from bot.tenhou.lobby.replies import action_of, default_action
-from bot.tenhou.lobby.seat_clock import ClockSettings
+from bot.tenhou.lobby.seat_clock import ClockSettings, TimeLeft
 from bot.tenhou.lobby.seatview import (
     deal_for,
     frame_of,
@@ -134,6 +134,15 @@ class Tabletop:
         if self.phase in ("seating", "popup"):
             return self._popup_until
         return min((seat.deadline for seat in self._seats if seat.deadline is not None), default=None)
+
+    def time_left(self, player: int, now: float) -> TimeLeft | None:
+        """The time a client has left for its open prompt, or to be ready; None if it is asked nothing."""
+        seat = self._seats[player]
+        if self.phase in ("seating", "popup") and not seat.ready:
+            return TimeLeft(max(0.0, self._popup_until - now), 0.0)
+        if seat.prompt is None or seat.answer is not None:
+            return None
+        return seat.clock.left(seat.prompt.asked_at, now)
 
     def open(self, now: float) -> list[Envelope]:
         """Tell all clients the seating."""

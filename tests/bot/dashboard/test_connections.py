@@ -100,7 +100,7 @@ def test_a_request_that_is_being_answered_is_not_closed_for_another(monkeypatch:
         go_on.wait(PATIENCE_S)
         return ""
 
-    monkeypatch.setattr("bot.dashboard.app.styles", answer_slowly)
+    monkeypatch.setattr("bot.dashboard.files.styles", answer_slowly)
     with server(None, library(), limits=FEW) as served:
         line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE_S)
         line.request("GET", "/web/style.css")

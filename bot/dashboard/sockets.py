@@ -1,0 +1,134 @@
+"""The browsers connected to one list of messages, over WebSockets."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from bot.dashboard.connections import Limits, Seldom
+from bot.dashboard.show import BrowserPosition, Show
+
+_TRY_LATER: Final = 1013
+_GOING_AWAY: Final = 1001
+
+log = structlog.get_logger(__name__)
+
+
+def _ignore(_: object) -> None:
+    """What a browser sends where nothing can be changed."""
+
+
+class BrowserSockets:
+    """The WebSocket endpoint: serves all watching browsers.
+
+    Args:
+        show: the messages to send.
+        limits: number of browsers, and the time they may take.
+        on_text: called with each text that a browser sends; it must not raise.
+        on_count: called with the number of browsers whenever it changes; it must not raise.
+        most: maximum number of browsers, if not that of the limits.
+        newest_first: a further browser replaces the one connected longest, instead of being refused.
+    """
+
+    def __init__(
+        self,
+        show: Show,
+        limits: Limits,
+        *,
+        on_text: Callable[[str], None] = _ignore,
+        on_count: Callable[[int], None] = _ignore,
+        most: int | None = None,
+        newest_first: bool = False,
+    ) -> None:
+        self._show = show
+        self._limits = limits
+        self._on_text = on_text
+        self._on_count = on_count
+        self._most = limits.watching if most is None else most
+        self._newest_first = newest_first
+        self._slow = Seldom()
+        self._watching: dict[WebSocket, BrowserPosition] = {}
+        self._leaving: dict[WebSocket, asyncio.Event] = {}
+        self._moved = asyncio.Event()
+
+    async def watch(self, socket: WebSocket) -> None:
+        """Serve one browser until it leaves, is too slow, or there is nothing more to send."""
+        await socket.accept()
+        if len(self._watching) >= self._most:
+            if not self._newest_first:
+                await socket.close(_TRY_LATER)
+                return
+            self._dismiss(next(iter(self._watching)))
+        asked = socket.query_params
+        self._watching[socket] = self._show.place(asked.get("run", ""), asked.get("seq", ""))
+        leaving = self._leaving[socket] = asyncio.Event()
+        self._on_count(len(self._watching))
+        tasks = {
+            asyncio.ensure_future(self._tell(socket)),
+            asyncio.ensure_future(self._hear(socket)),
+            asyncio.ensure_future(leaving.wait()),
+        }
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._forget(socket)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        if leaving.is_set():
+            with contextlib.suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
+                async with asyncio.timeout(self._limits.message_s):
+                    await socket.close(_TRY_LATER)
+
+    async def all_have_seen(self) -> None:
+        """Wait until every browser has received everything."""
+        while any(not self._show.is_past(place) for place in self._watching.values()):
+            self._moved.clear()
+            await self._moved.wait()
+
+    def _dismiss(self, socket: WebSocket) -> None:
+        self._leaving[socket].set()
+        self._forget(socket)
+
+    def _forget(self, socket: WebSocket) -> None:
+        self._leaving.pop(socket, None)
+        if self._watching.pop(socket, None) is not None:
+            self._moved.set()
+            self._on_count(len(self._watching))
+
+    async def _tell(self, socket: WebSocket) -> None:
+        try:
+            await self._send(socket, self._show.greeting())
+            while socket in self._watching:
+                bell, over = self._show.bell, self._show.over
+                text, place = self._show.since(self._watching[socket])
+                if text:
+                    await self._send(socket, text)
+                    if socket in self._watching:
+                        self._watching[socket] = place
+                    self._moved.set()
+                elif over:
+                    await socket.close(_GOING_AWAY)
+                    return
+                else:
+                    await bell.wait()
+        except TimeoutError:
+            if dropped := self._slow.due():
+                log.info("dashboard.dropped", browsers=dropped, why="too slow")
+        except WebSocketDisconnect:
+            pass
+
+    async def _hear(self, socket: WebSocket) -> None:
+        """Pass on what the browser sends, until it is gone."""
+        while (message := await socket.receive())["type"] != "websocket.disconnect":
+            if socket in self._watching and (text := message.get("text")) is not None:
+                self._on_text(text)
+
+    async def _send(self, socket: WebSocket, text: str) -> None:
+        async with asyncio.timeout(self._limits.message_s):
+            await socket.send_text(text)

@@ -1,0 +1,1 @@
+"""A table for people in the browser, with bots in the other seats."""

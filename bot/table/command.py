@@ -1,0 +1,156 @@
+"""`suzaku table`: a table on a web page."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+import webbrowser
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final
+
+import structlog
+
+from bot.config.settings import Config
+from bot.dashboard.connections import Limits
+from bot.dashboard.serving import PagePort, serving, token_of
+from bot.play.stopping import signals_call
+from bot.records.keeping import RecordKeeper, closing_text
+from bot.review.command import make_reviewer
+from bot.startup.models import compute_of, load
+from bot.startup.warm import warm_up_visibly
+from bot.table.advice import Advisor
+from bot.table.app import SEAT, make_table_app
+from bot.table.host import TableHost
+from bot.table.plan import TableBot, TablePlan
+from bot.table.reviews import TableReviews
+from bot.table.seat import PersonSeat
+from bot.terminal.result import EXIT_DONE, EXIT_FAILED
+from game.distribution import program_name
+from replays.review.report import Reviewer
+
+FAREWELL_S: Final = 1.5
+"""Time at the end for the pages to receive the last messages."""
+REVIEW_S: Final = 60.0
+"""Time at the end for the record and the reviews of a game that has just finished."""
+
+log = structlog.get_logger(__name__)
+
+
+def run_table(
+    config: Config,
+    environment: Mapping[str, str],
+    plan: TablePlan,
+    people: Sequence[str],
+    load_bots: Callable[[], Sequence[TableBot]],
+    *,
+    browser: bool,
+) -> int:
+    """Serve a table until Ctrl-C; return the exit code.
+
+    Args:
+        config: the configuration.
+        environment: holds the token, if one is configured.
+        plan: what is played.
+        people: names of the persons, that of this machine's user first.
+        load_bots: loads the players of the other seats.
+        browser: open the first person's page in a browser.
+
+    Raises:
+        ConfigError: the server cannot listen on the configured address, or a player cannot be loaded.
+    """
+    records = RecordKeeper(config.records.folder)
+    records.check()
+    port = PagePort("table", config.table, token_of("table", config.table, environment))
+    try:
+        policy = load(config.decision)
+        warm_up_visibly(policy=policy)
+        advisor = Advisor(policy)
+        host_of = _host_maker(config, plan, people, load_bots(), records, advisor)
+        asyncio.run(_serve(config, port, host_of, browser=browser))
+    finally:
+        port.close()
+        unwritten = closing_text(records.close(), config.records.folder)
+        if unwritten:
+            print(unwritten, file=sys.stderr)
+    return EXIT_FAILED if unwritten else EXIT_DONE
+
+
+def _host_maker(
+    config: Config,
+    plan: TablePlan,
+    people: Sequence[str],
+    bots: Sequence[TableBot],
+    records: RecordKeeper,
+    advisor: Advisor,
+) -> Callable[[Limits], tuple[TableHost, TableReviews]]:
+    def make(limits: Limits) -> tuple[TableHost, TableReviews]:
+        reviews = TableReviews(lambda: _reviewer(config))
+        host = TableHost(
+            plan,
+            people,
+            bots,
+            program=program_name(),
+            keep=records.keep,
+            reviews=reviews,
+            advisor=advisor,
+            limits=limits,
+        )
+        return host, reviews
+
+    return make
+
+
+def _reviewer(config: Config) -> Reviewer:
+    decision = config.decision
+    network = decision.policy == "network"
+    policy = decision.checkpoints if network and decision.checkpoints else decision.policy
+    return make_reviewer(policy, "", decision.permutations, compute_of(decision))
+
+
+async def _serve(
+    config: Config,
+    port: PagePort,
+    host_of: Callable[[Limits], tuple[TableHost, TableReviews]],
+    *,
+    browser: bool,
+) -> None:
+    limits, stopping = Limits(), asyncio.Event()
+    host, reviews = host_of(limits)
+
+    def finish() -> None:
+        if host.playing:
+            log.warning("program.stopping", hint="a game is running; press Ctrl-C again to abandon it")
+        else:
+            stopping.set()
+
+    app = make_table_app(port.access, host, reviews)
+    async with serving(port, app, limits) as ending:
+        try:
+            _announce(config, port, host.people)
+            if browser:
+                await asyncio.to_thread(webbrowser.open, _link(port.link, host.people[0]))
+            with signals_call(finish, stopping.set):
+                asked = asyncio.create_task(stopping.wait())
+                await asyncio.wait({*ending, asked}, return_when=asyncio.FIRST_COMPLETED)
+            if not host.playing:
+                await _in_time(host.ended(), REVIEW_S)
+        finally:
+            host.close()
+            await _in_time(host.all_have_seen(), FAREWELL_S)
+
+
+async def _in_time(work: Awaitable[None], limit_s: float) -> None:
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(work, limit_s)
+
+
+def _announce(config: Config, port: PagePort, people: Sequence[PersonSeat]) -> None:
+    """Print the link of every person; with a token of the user's own, the links do not show it."""
+    base = port.url if config.table.token_env else port.link
+    for seat in people:
+        print(f"{seat.name}: {_link(base, seat)}", flush=True)
+
+
+def _link(base: str, seat: PersonSeat) -> str:
+    return f"{base}{'&' if '?' in base else '?'}{SEAT}={seat.key}"

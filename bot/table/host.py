@@ -1,0 +1,244 @@
+"""The table: its seats, and one game after another, each begun when every person is ready."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import secrets
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import structlog
+
+from bot.dashboard.connections import Limits
+from bot.player.worker import WorkerThread
+from bot.table.advice import Advisor
+from bot.table.plan import TableBot, TablePlan
+from bot.table.reviews import TableReviews
+from bot.table.seat import PersonSeat
+from bot.tenhou.lobby.lobby_table import LobbyTable
+from bot.tenhou.lobby.table_seat import SeatInfo
+from bot.tenhou.lobby.tabletop import Tabletop
+from game.actions import Action
+from game.table import Table
+from policies.rollout import Chooser, Request
+from replays.record import GameRecord, game_id
+
+SEATS: Final = 4
+
+log = structlog.get_logger(__name__)
+
+
+class TableHost:
+    """Seats people and bots, and plays games on the running event loop.
+
+    Args:
+        plan: what is played.
+        people: names of the persons.
+        bots: the players of the other seats; four seats in all.
+        program: name and version of the program.
+        keep: saves the record of a finished game, on a separate thread.
+        reviews: makes the reviews.
+        advisor: gives advice; nobody gets any with two persons at the table.
+        limits: for the browsers.
+
+    Attributes:
+        people: the persons' seats.
+        games: number of games begun.
+        table: the running or last game.
+    """
+
+    def __init__(
+        self,
+        plan: TablePlan,
+        people: Sequence[str],
+        bots: Sequence[TableBot],
+        *,
+        program: str,
+        keep: Callable[[GameRecord], Path | None],
+        reviews: TableReviews,
+        advisor: Advisor | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        assert len(people) + len(bots) == SEATS
+        self.games = 0
+        self.table: LobbyTable[PersonSeat] | None = None
+        self._plan = plan
+        self._bots = bots
+        self._keep = keep
+        self._reviews = reviews
+        self._advisor = advisor if len(people) == 1 else None
+        self._seed = secrets.randbits(62) if plan.seed is None else plan.seed
+        self._order: tuple[PersonSeat | TableBot, ...] = ()
+        self._workers: dict[int, WorkerThread] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+        self.people = [
+            PersonSeat(
+                name,
+                program,
+                plan.delay_s,
+                limits or Limits(),
+                facts=self._facts,
+                on_ready=self._begin_if_ready,
+                on_presence=self._tell_all,
+                advisor=self._advisor,
+            )
+            for name in people
+        ]
+        self._tell_all()
+
+    @property
+    def playing(self) -> bool:
+        """Whether a game is running."""
+        return self.table is not None and not self.table.done
+
+    def seat_of(self, key: str) -> PersonSeat | None:
+        """The seat whose address has this key."""
+        given = key.encode()
+        return next((seat for seat in self.people if secrets.compare_digest(seat.key.encode(), given)), None)
+
+    async def ended(self) -> None:
+        """Wait until the records and reviews of all finished games are made."""
+        while self._ending:
+            await asyncio.wait(self._ending)
+
+    async def all_have_seen(self) -> None:
+        """Wait until every page has received everything."""
+        for seat in self.people:
+            await seat.sockets.all_have_seen()
+
+    def close(self) -> None:
+        """Stop a running game, and end all threads; does not wait for them."""
+        if self.table is not None:
+            self.table.close()
+        for seat in self.people:
+            seat.close()
+        for bot in self._bots:
+            worker = self._workers.get(id(bot.chooser))
+            if worker is not None:
+                worker.submit(functools.partial(bot.chooser.close, defaultdict(float)))
+        for worker in self._workers.values():
+            worker.close()
+        if self._advisor is not None:
+            self._advisor.close()
+        self._reviews.close()
+
+    # --- a game --------------------------------------------------------------------------------------------
+
+    def _begin_if_ready(self) -> None:
+        if not self.playing and all(seat.ready for seat in self.people):
+            self._begin()
+        self._tell_all()
+
+    def _begin(self) -> None:
+        self.games += 1
+        rng = np.random.default_rng([self._seed, self.games])
+        players = (*self.people, *self._bots)
+        self._order = tuple(players[place] for place in rng.permutation(SEATS))
+        seed, dice_seed = (int(number) for number in rng.integers(1 << 62, size=2))
+        seats = [
+            SeatInfo(each.name, is_client=True)
+            if isinstance(each, PersonSeat)
+            else SeatInfo(each.name, sex="C")
+            for each in self._order
+        ]
+        kind = self._plan.game_type
+        names = (seats[0].name, seats[1].name, seats[2].name, seats[3].name)
+        tabletop = Tabletop(
+            Table(seed=seed, length=kind.length, names=names),
+            kind,
+            seats,
+            self._plan.clock_settings,
+            game_id=game_id(datetime.now(UTC), kind.number, 0, secrets.randbits(32)),
+            dice_seed=dice_seed,
+        )
+        table = self.table = LobbyTable(
+            tabletop, self.people, self._decider(tabletop), self._plan.delay_s, self._finished
+        )
+        for player, each in enumerate(self._order):
+            if isinstance(each, PersonSeat):
+                each.sit_down(table, player)
+        log.info("game.started", game_id=tabletop.game_id, game=self.games, names=names, kind=str(kind))
+        table.open()
+        for seat in self.people:
+            if not seat.here:
+                seat.leave_table()
+
+    def _decider(self, tabletop: Tabletop) -> Callable[..., asyncio.Future[Action]]:
+        order, number = self._order, self.games
+
+        def decide(view: np.void, player: int, legal: Sequence[Action]) -> asyncio.Future[Action]:
+            bot = order[player]
+            assert isinstance(bot, TableBot)
+            request = Request(
+                record=view,
+                player=player,
+                legal=tuple(legal),
+                length=tabletop.table.length,
+                number=number,
+                table=tabletop.table,
+            )
+            return self._worker(bot.chooser).submit(lambda: _chosen(bot.chooser, request))
+
+        return decide
+
+    def _worker(self, chooser: Chooser) -> WorkerThread:
+        """The thread of a player; one that has several seats decides for them one after another."""
+        worker = self._workers.get(id(chooser))
+        if worker is None or not worker.alive:
+            worker = self._workers[id(chooser)] = WorkerThread("table player")
+        return worker
+
+    def _finished(self, table: LobbyTable[PersonSeat]) -> None:
+        record = table.tabletop.record()
+        log.info("game.ended", game_id=record.game_id, scores=record.ending and record.ending.scores)
+        task = asyncio.create_task(self._end(record))
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+    async def _end(self, record: GameRecord) -> None:
+        try:
+            await asyncio.to_thread(self._keep, record)
+        except Exception:  # task root: the table stays open if a record cannot be saved
+            log.exception("record.unsaved", game_id=record.game_id)
+        self._tell_all()
+        for seat in self.people:
+            await self._reviews.make(record, seat.player, seat.key)
+            self._tell_all()
+
+    # --- state ---------------------------------------------------------------------------------------------
+
+    def _tell_all(self) -> None:
+        for seat in self.people:
+            seat.tell()
+
+    def _facts(self, viewer: PersonSeat) -> dict[str, Any]:
+        """What everybody at the table may know, and the review of the viewer's last game."""
+        last = self.table.tabletop.game_id if self.table is not None else ""
+        return {
+            "stage": "playing" if self.playing else "over" if self.games else "seating",
+            "length": self._plan.length,
+            "clock_name": self._plan.clock,
+            "ready": viewer.ready,
+            "seats": [_seat_facts(each, viewer) for each in self._order or (*self.people, *self._bots)],
+            "review": self._reviews.state(last, viewer.key),
+        }
+
+
+def _seat_facts(each: PersonSeat | TableBot, viewer: PersonSeat) -> dict[str, Any]:
+    person = isinstance(each, PersonSeat)
+    return {
+        "name": each.name,
+        "own": each is viewer,
+        "person": person,
+        "here": not isinstance(each, PersonSeat) or each.here,
+        "ready": not isinstance(each, PersonSeat) or each.ready,
+    }
+
+
+def _chosen(chooser: Chooser, request: Request) -> Action:
+    return chooser.choose([request], defaultdict(float))[0].action

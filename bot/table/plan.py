@@ -1,0 +1,60 @@
+"""What is played at a table: its game, its clock and its players."""
+
+from __future__ import annotations
+
+import math
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from bot.tenhou.game_types import AGAINST_PEOPLE, FAST, HANCHAN, GameType
+from bot.tenhou.lobby.seat_clock import ClockSettings, clock_of
+from game.settlement import GameLength
+from policies.rollout import Chooser
+
+ClockName: TypeAlias = Literal["5+10", "3+5", "none"]
+"""Seconds for each decision and the time bank of a round, as on Tenhou."""
+
+RESULT_S: Final = 30.0
+"""Time to look at the result of a round."""
+
+
+class TablePlan(msgspec.Struct, frozen=True):
+    """The games of a table.
+
+    Attributes:
+        length: hanchan or tonpuu.
+        clock: the clock of every person.
+        delay_s: pause before each move that nobody has to think about.
+        seed: seed of all seats and walls; None for unpredictable games.
+    """
+
+    length: GameLength = "hanchan"
+    clock: ClockName = "5+10"
+    delay_s: float = 0.6
+    seed: int | None = None
+
+    @property
+    def game_type(self) -> GameType:
+        """The type of the games, as in their records."""
+        long = HANCHAN if self.length == "hanchan" else 0
+        return GameType(AGAINST_PEOPLE | long | (FAST if self.clock == "3+5" else 0))
+
+    @property
+    def clock_settings(self) -> ClockSettings:
+        """The time limits."""
+        if self.clock == "none":
+            return ClockSettings(base_s=math.inf, bank_s=0.0, popup_s=math.inf)
+        return msgspec.structs.replace(clock_of(self.game_type), popup_s=RESULT_S)
+
+
+class TableBot(msgspec.Struct, frozen=True):
+    """A seat that a program plays.
+
+    Attributes:
+        name: its name in the record.
+        chooser: decides; the same for all seats of one player.
+    """
+
+    name: str
+    chooser: Chooser

@@ -1,0 +1,102 @@
+"""What a page may say, and the answers given without asking a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from game.actions import PASS, Action, ActionKind
+
+SwitchName: TypeAlias = Literal["no_calls", "auto_win", "auto_discard", "advice"]
+
+_CALLS: Final = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN)
+_WINS: Final = (ActionKind.TSUMO, ActionKind.RON)
+
+
+class PageRequest(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
+    """Anything a page may say."""
+
+
+class SitDown(PageRequest, frozen=True, tag="sit"):
+    """The person is ready for a game."""
+
+
+class ChooseAction(PageRequest, frozen=True, tag="choose"):
+    """An answer: the number of the prompt, and the index of one of its actions."""
+
+    prompt: int
+    choice: int
+
+
+class GoOn(PageRequest, frozen=True, tag="go_on"):
+    """The person has seen the result with this number."""
+
+    result: int
+
+
+class SetSwitch(PageRequest, frozen=True, tag="switch"):
+    """Turn a switch on or off."""
+
+    name: SwitchName
+    on: bool
+
+
+AnyRequest: TypeAlias = SitDown | ChooseAction | GoOn | SetSwitch
+
+_DECODER: Final[msgspec.json.Decoder[AnyRequest]] = msgspec.json.Decoder(AnyRequest)
+
+
+class Switches(msgspec.Struct, frozen=True):
+    """The switches of a seat.
+
+    Attributes:
+        no_calls: pass on every chi, pon and kan.
+        auto_win: win whenever possible.
+        auto_discard: discard what is drawn.
+        advice: show what the policy would do.
+    """
+
+    no_calls: bool = False
+    auto_win: bool = False
+    auto_discard: bool = False
+    advice: bool = False
+
+
+def parse_request(text: str) -> AnyRequest | None:
+    """The request in a text from a page; None if it is none.
+
+    >>> parse_request('{"type": "choose", "prompt": 3, "choice": 0}')
+    ChooseAction(prompt=3, choice=0)
+    >>> parse_request('{"type": "choose", "prompt": 3}') is None
+    True
+    """
+    try:
+        return _DECODER.decode(text)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+
+
+def automatic(legal: Sequence[Action], switches: Switches, drawn: int) -> Action | None:
+    """The answer to a prompt that is given without asking; None if the person must decide.
+
+    A win is declined by no switch: who passes on one would be furiten.
+
+    Args:
+        legal: the legal actions.
+        switches: the switches of the seat.
+        drawn: the tile just drawn, -1 for none.
+
+    >>> automatic([Action(ActionKind.PON, 5, (4, 6)), PASS], Switches(no_calls=True), -1).kind.name
+    'PASS'
+    """
+    if len(legal) == 1:
+        return legal[0]
+    win = next((action for action in legal if action.kind in _WINS), None)
+    if win is not None:
+        return win if switches.auto_win else None
+    if switches.no_calls and PASS in legal and all(a.kind in (*_CALLS, ActionKind.PASS) for a in legal):
+        return PASS
+    tsumogiri = Action(ActionKind.DISCARD, drawn)
+    return tsumogiri if switches.auto_discard and tsumogiri in legal else None

@@ -1,0 +1,83 @@
+"""The reviews of a table's games, made as soon as a game is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import msgspec
+import structlog
+
+from bot.logs.redaction import clean_text
+from bot.player.worker import WorkerThread
+from game.errors import BotError
+from replays.record import GameRecord
+from replays.review.report import Reviewer, as_json
+
+log = structlog.get_logger(__name__)
+
+
+class ReviewState(msgspec.Struct, frozen=True):
+    """How far a review is.
+
+    Attributes:
+        state: being made, ready, or not possible.
+        game_id: id of the game.
+        reason: why it is not possible.
+    """
+
+    state: Literal["making", "ready", "failed"]
+    game_id: str
+    reason: str = ""
+
+
+class TableReviews:
+    """Reviews games one after another, on a thread of its own.
+
+    Args:
+        load: loads what reviews games; called once, before the first review.
+    """
+
+    def __init__(self, load: Callable[[], Reviewer]) -> None:
+        self._load = load
+        self._reviewer: Reviewer | None = None
+        self._worker = WorkerThread("reviews")
+        self._states: dict[tuple[str, str], ReviewState] = {}
+        self._made: dict[tuple[str, str], bytes] = {}
+
+    async def make(self, record: GameRecord, player: int, owner: str) -> None:
+        """Review a game for one player.
+
+        Args:
+            record: the game.
+            player: absolute.
+            owner: who may see the review.
+        """
+        key = record.game_id, owner
+        self._states[key] = ReviewState("making", record.game_id)
+        try:
+            self._made[key] = await self._worker.submit(lambda: self._review(record, player))
+        except Exception as exc:  # task root: the table stays open without this review
+            log.exception("review.failed", game_id=record.game_id)
+            reason = clean_text(str(exc)) if isinstance(exc, BotError) else type(exc).__name__
+            self._states[key] = ReviewState("failed", record.game_id, reason)
+        else:
+            self._states[key] = ReviewState("ready", record.game_id)
+
+    def state(self, game_id: str, owner: str) -> dict[str, Any] | None:
+        """How far a review is; None if it was not begun."""
+        found = self._states.get((game_id, owner))
+        return None if found is None else msgspec.to_builtins(found)
+
+    def made(self, game_id: str, owner: str) -> bytes | None:
+        """A review as JSON; None if it is not ready."""
+        return self._made.get((game_id, owner))
+
+    def close(self) -> None:
+        """Let the thread end."""
+        self._worker.close()
+
+    def _review(self, record: GameRecord, player: int) -> bytes:
+        if self._reviewer is None:
+            self._reviewer = self._load()
+        return as_json(self._reviewer.review(record, player))

@@ -1,0 +1,360 @@
+"""A person's seat: the session that plays it, what the pages are shown, and what they may do.
+
+The session is the one of our own client: it receives the frames that the table sends to this seat, and
+nothing else, so a page cannot show what the seat does not see. A page that is loaded again, or loses its
+connection, continues where it was. Only after a while without any page has the person left; then the clock
+plays, and on their return the session resumes the game.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import secrets
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, Final
+
+import msgspec
+import structlog
+
+from bot.dashboard.connections import Limits
+from bot.dashboard.show import Show
+from bot.dashboard.sockets import BrowserSockets
+from bot.table.advice import Advisor
+from bot.table.requests import ChooseAction, GoOn, SetSwitch, SitDown, Switches, automatic, parse_request
+from bot.table.view import SeatView
+from bot.tenhou.lobby.lobby_table import FrameSink, LobbyTable
+from bot.tenhou.messages import Hello, Ready, ServerMessage, render_json
+from bot.tenhou.session import Session, SessionSettings
+from bot.tenhou.session.events import PromptClosed, PromptOpened, SessionEvent, TableEvent
+from bot.tenhou.session.prompts import riichi_discards
+from game.actions import Action, ActionKind
+from game.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
+from game.events import DrawnRound, StartRound, Win
+from game.observation import Observation
+from game.state import clone, is_furiten
+from game.tiles import face_of
+from replays.record import DecisionRecord
+from replays.review.texts import action_text
+
+AWAY_S: Final = 8.0
+"""Without a page for this long, the person has left; loading a page again takes less."""
+BROWSERS: Final = 8
+"""Pages of one seat that may be open at a time."""
+KEY_BYTES: Final = 16
+
+log = structlog.get_logger(__name__)
+
+
+class OpenPrompt(msgspec.Struct, frozen=True):
+    """A prompt that the page shows.
+
+    Attributes:
+        number: as the page knows it; unlike the session's, no two games share one.
+        prompt_id: as the session knows it.
+        legal: the actions.
+    """
+
+    number: int
+    prompt_id: int
+    legal: tuple[Action, ...]
+
+
+class PersonSeat:
+    """A person's seat, over any number of games.
+
+    Args:
+        name: the person's name.
+        program: name and version of the program.
+        delay_s: pause before each move that the person does not have to think about.
+        limits: for the browsers.
+        facts: the state of the whole table, as the page of this seat is told it.
+        on_ready: called when the person is ready for a game.
+        on_presence: called when the person has left or returned.
+        advisor: None if there is no advice.
+
+    Attributes:
+        key: secret part of the address of the seat's page.
+        player: absolute number in the running or last game.
+        here: whether a page of the seat is open.
+        ready: whether the person is ready for the next game.
+        sockets: the pages.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        program: str,
+        delay_s: float,
+        limits: Limits,
+        *,
+        facts: Callable[[PersonSeat], dict[str, Any]],
+        on_ready: Callable[[], None],
+        on_presence: Callable[[], None],
+        advisor: Advisor | None,
+    ) -> None:
+        self.name = name
+        self.key = secrets.token_urlsafe(KEY_BYTES)
+        self.player = -1
+        self.here = False
+        self.ready = False
+        self._delay_s = delay_s
+        self._facts = facts
+        self._on_ready = on_ready
+        self._on_presence = on_presence
+        self._advisor = advisor
+        self._show = Show(program)
+        self.sockets = BrowserSockets(
+            self._show, limits, on_text=self.hear, on_count=self._count, most=BROWSERS, newest_first=True
+        )
+        self._view = SeatView(self._show, program)
+        self._switches = Switches()
+        self._numbers = count(1)
+        self._session = Session(SessionSettings(auto_queue=False))
+        self._table: LobbyTable[PersonSeat] | None = None
+        self._listens = False
+        self._prompt: OpenPrompt | None = None
+        self._at_result = False
+        self._results = 0
+        self._result = 0  # the number of the result that awaits the person, 0 for none
+        self._leaving: asyncio.TimerHandle | None = None
+        self._flush_due = False
+
+    # --- interface for the table -------------------------------------------------------------------------
+
+    @property
+    def connection(self) -> FrameSink | None:
+        """Where the frames for this seat go; None while the person is away."""
+        return self if self._listens else None
+
+    @property
+    def show(self) -> Show:
+        """The messages for the pages."""
+        return self._show
+
+    def sit_down(self, table: LobbyTable[PersonSeat], player: int) -> None:
+        """Join a game that is about to begin."""
+        self._table, self.player, self.ready = table, player, False
+        self._prompt, self._at_result, self._result = None, False, 0
+        self._switches = Switches(advice=self._switches.advice)
+        self._session = Session(SessionSettings(auto_queue=False))
+        self._session.start()
+        self._session.take(Hello(self.name))
+        self._session.outbox()
+        self._listens = True
+
+    def push(self, message: ServerMessage) -> None:
+        """Take a frame from the table; answers follow later, as over a connection."""
+        assert self._table is not None
+        try:
+            events = self._session.receive(render_json(message))
+        except ProtocolError as exc:
+            log.exception("state.mismatch", seat=self.player, reason=str(exc))
+            self._listens = False
+            asyncio.get_running_loop().call_soon(self._resume)
+            return
+        for event in events:
+            self._take(event)
+        self._flush_soon()
+
+    def tell(self) -> None:
+        """Show the pages the current state."""
+        self._show.session(self._state())
+
+    def close(self) -> None:
+        """Let the pages go."""
+        if self._leaving is not None:
+            self._leaving.cancel()
+        self._show.end()
+
+    # --- events of the session ---------------------------------------------------------------------------
+
+    def _take(self, event: SessionEvent) -> None:
+        assert self._table is not None
+        self._view.take(event, self._session, self._table.tabletop.game_id)
+        match event:
+            case TableEvent(StartRound()):
+                self._at_result, self._result = False, 0
+            case TableEvent(Win() | DrawnRound()):
+                self._at_result = True
+            case PromptOpened():
+                self._open(event)
+            case PromptClosed():
+                self._prompt = None
+
+    def _open(self, event: PromptOpened) -> None:
+        prompt = self._prompt = OpenPrompt(next(self._numbers), event.prompt_id, event.legal)
+        action = automatic(event.legal, self._switches, int(self._session.state["drawn"]))
+        if action is not None:
+            self._prompt = None
+            chosen = action
+            asyncio.get_running_loop().call_later(self._delay_s, lambda: self._answer(prompt, chosen))
+        elif self._switches.advice:
+            self._ask_advisor()
+
+    def _answer(self, prompt: OpenPrompt, action: Action) -> None:
+        try:
+            self._session.answer(prompt.prompt_id, action)
+        except LocalProtocolError as exc:
+            log.debug("decision.late", seat=self.player, why=str(exc))
+        self._flush_soon()
+
+    def _flush_soon(self) -> None:
+        """Answer the table after it has sent all frames of its step."""
+        if not self._flush_due:
+            self._flush_due = True
+            asyncio.get_running_loop().call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self._flush_due = False
+        for message in self._session.outbox():
+            if isinstance(message, Ready) and self._at_result:
+                self._results += 1
+                self._result = self._results
+                continue
+            assert self._table is not None
+            try:
+                self._table.receive(self, message)
+            except RemoteProtocolError as exc:  # the clock was faster
+                log.debug("decision.late", seat=self.player, why=exc.reason)
+        self.tell()
+
+    def _ask_advisor(self) -> None:
+        prompt = self._prompt
+        if prompt is None or self._advisor is None:
+            return
+        seen = Observation(clone(self._session.state), self.player, prompt.legal, self._session.length)
+
+        def show(made: DecisionRecord) -> None:
+            if self._prompt is prompt and self._switches.advice:
+                self._view.advise(made)
+
+        self._advisor.ask(seen, show)
+
+    # --- requests of the pages ---------------------------------------------------------------------------
+
+    def hear(self, text: str) -> None:
+        """Do what a page asks for; what is not possible now changes nothing."""
+        match parse_request(text):
+            case ChooseAction(number, choice):
+                prompt = self._prompt
+                if prompt is not None and prompt.number == number and 0 <= choice < len(prompt.legal):
+                    self._prompt = None
+                    self._answer(prompt, prompt.legal[choice])
+            case GoOn(result):
+                if result == self._result > 0 and self._table is not None:
+                    self._result = 0
+                    self._table.receive(self, Ready())
+                    self.tell()
+            case SetSwitch(name, on):
+                self._set(Switches(**(msgspec.structs.asdict(self._switches) | {name: on})))
+            case SitDown():
+                if not self.ready and not self._in_game:
+                    self.ready = True
+                    self._on_ready()
+
+    def _set(self, switches: Switches) -> None:
+        if switches.advice and self._advisor is None:
+            return
+        asked = switches.advice and not self._switches.advice
+        self._switches = switches
+        prompt = self._prompt
+        if prompt is not None:
+            action = automatic(prompt.legal, switches, int(self._session.state["drawn"]))
+            if action is not None:
+                self._prompt = None
+                self._answer(prompt, action)
+            elif asked:
+                self._ask_advisor()
+        self.tell()
+
+    # --- presence ----------------------------------------------------------------------------------------
+
+    @property
+    def _in_game(self) -> bool:
+        return self._table is not None and not self._table.done
+
+    def _count(self, pages: int) -> None:
+        """Note the number of open pages."""
+        if self._leaving is not None:
+            self._leaving.cancel()
+            self._leaving = None
+        if pages == 0:
+            self._leaving = asyncio.get_running_loop().call_later(AWAY_S, self._leave)
+        elif not self.here:
+            self.here = True
+            if self._in_game and not self._listens:
+                self._resume()
+            self._on_presence()
+        else:
+            self.tell()  # a new page needs the time that is left
+
+    def _leave(self) -> None:
+        self._leaving = None
+        self.here = self.ready = False
+        self.leave_table()
+        self._on_presence()
+
+    def leave_table(self) -> None:
+        """Leave a running game until the person returns."""
+        if self._in_game and self._listens:
+            assert self._table is not None
+            self._listens = False
+            self._prompt = None
+            self._result = 0
+            self._table.drop(self)
+
+    def _resume(self) -> None:
+        """Take the seat back, as a client does on a new connection."""
+        assert self._table is not None
+        self._listens = True
+        self._prompt = None
+        self._session.reconnect()
+        self._session.outbox()
+        self._table.resume(self)
+
+    # --- state -------------------------------------------------------------------------------------------
+
+    def _state(self) -> dict[str, Any]:
+        """Everything the page shows besides the events; it must hold no more than this seat sees."""
+        record = self._session.state
+        playing = self._in_game and self.player >= 0
+        return self._facts(self) | {
+            "player": self.player,
+            "prompt": self._shown_prompt(),
+            "clock": self._clock(),
+            "result": self._result,
+            "away": self._in_game and not self._listens,
+            "switches": msgspec.to_builtins(self._switches),
+            "advisable": self._advisor is not None,
+            "furiten": bool(playing and record["waits"][self.player] and is_furiten(record, self.player)),
+        }
+
+    def _shown_prompt(self) -> dict[str, Any] | None:
+        prompt = self._prompt
+        if prompt is None:
+            return None
+        record = self._session.state
+        actions = [msgspec.to_builtins(action_text(action, record)) for action in prompt.legal]
+        return {"number": prompt.number, "actions": actions, "riichi": self._riichi(prompt.legal)}
+
+    def _riichi(self, legal: Sequence[Action]) -> list[int]:
+        """The discards, as indices, that are possible after a riichi."""
+        if not any(action.kind is ActionKind.RIICHI for action in legal):
+            return []
+        allowed = {face_of(action.tile) for action in riichi_discards(self._session.state, self.player)}
+        return [
+            place
+            for place, action in enumerate(legal)
+            if action.kind is ActionKind.DISCARD and face_of(action.tile) in allowed
+        ]
+
+    def _clock(self) -> dict[str, float] | None:
+        """The seconds left for the prompt or the result; None without a clock."""
+        if self._table is None or not (self._prompt or self._result):
+            return None
+        left = self._table.tabletop.time_left(self.player, asyncio.get_running_loop().time())
+        if left is None or not math.isfinite(left.base_s):
+            return None
+        return {"base": round(left.base_s, 2), "bank": round(left.bank_s, 2)}

@@ -1,0 +1,114 @@
+/**
+ * What stands beside and over the table: the players, the switches, the keys, and the card before and after a game.
+ * @module
+ */
+
+import { isolated, make } from "/web/dom.js";
+import { number, signed, words } from "/web/words.js";
+import { wording } from "/web/wording.js";
+
+/** @typedef {{name: string, own: boolean, person: boolean, here: boolean, ready: boolean}} SeatFacts */
+/**
+ * @typedef {{
+ *   stage: "seating" | "playing" | "over", length: string, clock_name: string, ready: boolean, seats: SeatFacts[],
+ *   review: {state: string, game_id: string, reason: string} | null, player: number,
+ *   prompt: import("/web/actions.js").Prompt | null, clock: import("/web/clock.js").TimeLeft | null,
+ *   result: number, away: boolean, switches: Record<string, boolean>, advisable: boolean, furiten: boolean,
+ * }} State
+ */
+
+/** @param {State} state @returns {HTMLElement} */
+export function playerList(state) {
+  const text = wording();
+  const items = state.seats.map((seat) => {
+    const kind = seat.own ? text.you : seat.person ? text.person : text.program;
+    const waits = state.stage !== "playing" && seat.person && seat.ready;
+    const mark = !seat.here ? text.away : waits ? text.ready : "";
+    return make(
+      "li", { class: "player", "data-here": String(seat.here) }, isolated(seat.name, "player-name"),
+      make("span", { class: "quiet" }, kind), mark ? make("span", { class: "player-mark" }, mark) : null,
+    );
+  });
+  return make("section", { class: "box" }, make("h2", {}, text.players), make("ul", { class: "players" }, ...items));
+}
+
+/**
+ * @param {Record<string, boolean>} switches by name
+ * @param {boolean} advisable whether there is advice
+ * @param {(name: string, on: boolean) => void} set
+ * @returns {HTMLElement}
+ */
+export function switchBox(switches, advisable, set) {
+  const text = wording();
+  const names = Object.keys(text.switches).filter((name) => name !== "advice" || advisable);
+  const boxes = names.map((name) =>
+    make(
+      "label", { class: "toggle" },
+      make("input", { type: "checkbox", role: "switch", "data-switch": name, checked: switches[name], onchange: (/** @type {Event} */ event) => set(name, /** @type {HTMLInputElement} */ (event.target).checked) }),
+      make("span", {}, text.switches[/** @type {"advice"} */ (name)]),
+    ),
+  );
+  return make("section", { class: "box" }, make("h2", {}, text.settings), make("div", { class: "toggles" }, ...boxes));
+}
+
+/** @returns {HTMLElement} */
+export function keyBox() {
+  const text = wording();
+  const rows = text.keyList.flatMap(([keys, meaning]) => [make("dt", {}, ...keys.split(" ").map((key) => make("kbd", {}, key))), make("dd", {}, meaning)]);
+  return make("details", { class: "box key-box" }, make("summary", {}, text.keys), make("dl", { class: "keys" }, ...rows));
+}
+
+/** @param {State} state @param {() => void} sit @returns {HTMLElement} the card before the first game */
+export function seatingCard(state, sit) {
+  const text = wording();
+  return make(
+    "div", { class: "card", role: "group", "aria-label": text.seating }, make("h2", {}, text.seating),
+    make("p", {}, [text.lengths[/** @type {"hanchan"} */ (state.length)], text.clocks[/** @type {"none"} */ (state.clock_name)]].join(" · ")),
+    playerList(state), sitButton(state, text.sit, sit),
+  );
+}
+
+/**
+ * @param {State} state
+ * @param {import("/web/review.js").Review} review the game
+ * @param {() => void} sit
+ * @param {string} seatQuery the part of an address that names the seat
+ * @returns {HTMLElement} the card after a game
+ */
+export function overCard(state, review, sit, seatQuery) {
+  const text = wording();
+  const { names, places, scores } = review.game;
+  const { results } = /** @type {{results?: number[]}} */ (review.game);
+  const order = [0, 1, 2, 3].sort((one, other) => (places?.[one] ?? 0) - (places?.[other] ?? 0));
+  const rows = order.map((player) =>
+    make(
+      "tr", { class: player === review.seat ? "own" : "" }, make("td", {}, words().place(places?.[player] ?? 0)),
+      make("th", { scope: "row" }, isolated(names[player])), make("td", { class: "num" }, number(scores?.[player])),
+      make("td", { class: "num" }, signed(results?.[player], 1)),
+    ),
+  );
+  const heads = [text.place, text.name].map((head) => make("th", { scope: "col" }, head));
+  const figures = [text.points, text.result].map((head) => make("th", { scope: "col", class: "num" }, head));
+  return make(
+    "div", { class: "card", role: "group", "aria-label": text.over }, make("h2", {}, text.over),
+    make("table", { class: "standings" }, make("thead", {}, make("tr", {}, ...heads, ...figures)), make("tbody", {}, ...rows)),
+    reviewLine(state, seatQuery), sitButton(state, text.again, sit),
+  );
+}
+
+/** @param {State} state @param {string} seatQuery */
+function reviewLine(state, seatQuery) {
+  const text = wording();
+  const { review } = state;
+  if (!review || review.state === "making") return make("p", { class: "quiet", role: "status" }, text.review.making);
+  if (review.state === "failed") return make("p", { role: "status" }, text.saved, " ", text.review.failed(review.reason));
+  const address = `/review/${encodeURIComponent(review.game_id)}?${seatQuery}`;
+  return make("p", {}, text.saved, " ", make("a", { class: "review-link", href: address }, text.review.ready));
+}
+
+/** @param {State} state @param {string} label @param {() => void} sit */
+function sitButton(state, label, sit) {
+  const missing = state.seats.filter((seat) => seat.person && !seat.ready).map((seat) => seat.name);
+  if (state.ready) return make("p", { role: "status" }, wording().waitingFor(missing.join(words().comma)));
+  return make("button", { type: "button", class: "act act-win", "data-action": "sit", onclick: sit }, label);
+}

@@ -1,0 +1,311 @@
+/**
+ * The table at which a person plays: the viewer's table, with the actions that the program offers.
+ *
+ * The page knows what the seat sees. It answers with the number of a prompt and the index of one of its actions;
+ * what is legal, and what time it is, the program decides.
+ * @module
+ */
+
+import { actionButtons, offered, pressKey } from "/web/actions.js";
+import { caption, drawBoard } from "/web/board.js";
+import { Clock } from "/web/clock.js";
+import { switches as pageSwitches } from "/web/controls.js";
+import { handBars, handChips } from "/web/decision.js";
+import { make } from "/web/dom.js";
+import { focusedPlace, makePlayable, moveFocus, restoreFocus } from "/web/hand.js";
+import { Line } from "/web/line.js";
+import { keyBox, overCard, playerList, seatingCard, switchBox } from "/web/panel.js";
+import { resultCard } from "/web/result.js";
+import { grow, nothing } from "/web/running.js";
+import { choose, restore } from "/web/settings.js";
+import { chime } from "/web/sound.js";
+import { showWire } from "/web/status.js";
+import { layOpen, tableAt } from "/web/table.js";
+import { words } from "/web/words.js";
+import { wording } from "/web/wording.js";
+
+/** @typedef {import("/web/actions.js").Offered} Offered */
+/** @typedef {import("/web/panel.js").State} State */
+
+const SPOKEN = 6;
+
+class TablePage {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    this.chosen = restore();
+    this.seatQuery = `seat=${encodeURIComponent(new URLSearchParams(location.search).get("seat") ?? "")}`;
+    this.game = nothing();
+    /** @type {State | null} */
+    this.state = null;
+    /** @type {import("/web/line.js").Wire} */
+    this.wire = { state: "opening", seconds: 0 };
+    this.clock = new Clock();
+    this.sound = false;
+    this.due = 0;
+    this.answered = 0;
+    this.heardPrompt = 0;
+    this.told = "";
+    this.standings = false; // whether the person has gone on from the last result
+    /** @type {import("/web/review.js").Action | null | undefined} the discard of a riichi; undefined: none is declared */
+    this.riichi = undefined;
+    this.build();
+    document.addEventListener("keydown", (event) => this.onKey(event));
+    this.line = new Line((messages) => this.hear(messages), (wire) => this.onWire(wire), `&${this.seatQuery}`);
+  }
+
+  // --- messages -----------------------------------------------------------------------------------------
+
+  /** @param {any[]} messages */
+  hear(messages) {
+    for (const message of messages) {
+      if (message.type === "session") this.take(message);
+      else this.game = grow(this.game, message);
+    }
+    this.due ||= requestAnimationFrame(() => this.draw());
+  }
+
+  /** @param {State} state */
+  take(state) {
+    this.state = state;
+    this.clock.set(state.clock);
+    const { prompt } = state;
+    if (prompt && prompt.number !== this.heardPrompt) {
+      this.heardPrompt = prompt.number;
+      if (this.sound) chime();
+      const discard = this.riichi && offered(prompt, (kind) => kind === "discard").find((one) => one.action.tile === this.riichi?.tile && one.action.tsumogiri === this.riichi?.tsumogiri);
+      this.riichi = undefined;
+      if (discard) this.answer(discard);
+    }
+  }
+
+  /** @param {import("/web/line.js").Wire} wire */
+  onWire(wire) {
+    this.wire = wire;
+    if (wire.state === "open") this.answered = 0; // an answer may have been lost with the connection
+    this.showStatus();
+  }
+
+  // --- answers ------------------------------------------------------------------------------------------
+
+  get prompt() {
+    const prompt = this.state?.prompt ?? null;
+    return prompt && prompt.number !== this.answered ? prompt : null;
+  }
+
+  /** @param {Offered} one */
+  answer(one) {
+    const number = this.state?.prompt?.number;
+    if (number === undefined || number === this.answered) return;
+    this.answered = number;
+    this.line?.send({ type: "choose", prompt: number, choice: one.choice });
+    this.draw();
+  }
+
+  /** @param {Offered} one a button was pressed */
+  press(one) {
+    if (one.action.kind !== "riichi") this.answer(one);
+    else {
+      this.riichi = this.riichi === null ? undefined : null;
+      this.draw();
+    }
+  }
+
+  /** @param {Offered} one a tile was chosen */
+  discard(one) {
+    if (this.riichi !== null) {
+      this.answer(one);
+      return;
+    }
+    const riichi = offered(this.prompt, (kind) => kind === "riichi")[0];
+    this.riichi = one.action; // to be discarded as soon as the riichi is declared
+    if (riichi) this.answer(riichi);
+  }
+
+  goOn() {
+    if (this.state?.result) this.line?.send({ type: "go_on", result: this.state.result });
+    else if (this.state?.stage === "over") {
+      this.standings = true;
+      this.draw();
+    }
+  }
+
+  sit() {
+    this.standings = false;
+    this.line?.send({ type: "sit" });
+  }
+
+  /** @param {string} name @param {boolean} on */
+  set(name, on) {
+    if (name === "sound") this.sound = on;
+    else this.line?.send({ type: "switch", name, on });
+    if (name === "sound" && on) chime();
+  }
+
+  /** @param {KeyboardEvent} event */
+  onKey(event) {
+    const target = /** @type {Element} */ (event.target);
+    if (event.ctrlKey || event.altKey || event.metaKey || target.matches("input, select, summary, a")) return;
+    if (this.pressed(event.key, target)) event.preventDefault();
+  }
+
+  /** @param {string} key @param {Element} target @returns {boolean} whether the key did something */
+  pressed(key, target) {
+    const tile = /** @type {HTMLElement | null} */ (target.closest(".held-open"));
+    if (key === "ArrowLeft" || key === "ArrowRight") moveFocus(this.board, key === "ArrowRight" ? 1 : -1);
+    else if ((key === "Enter" || key === " ") && tile) tile.click();
+    else if ((key === "Enter" || key === " ") && target.matches("button")) return false;
+    else if (key === "Escape" && this.riichi === null) this.press({ choice: -1, action: { kind: "riichi" } });
+    else if (key.toLowerCase() === "d") /** @type {HTMLElement | null} */ (this.board.querySelector(".held-open.drawn"))?.click();
+    else if (key === " ") this.goOn();
+    else return pressKey(this.bar, key);
+    return true;
+  }
+
+  // --- drawing ------------------------------------------------------------------------------------------
+
+  /** Builds the page: at the start, and after a change of language. */
+  build() {
+    this.board = make("div", { class: "board", role: "region", tabindex: -1, "aria-label": words().board });
+    this.overlay = make("div", { class: "overlay" });
+    this.bar = make("div", { class: "act-bar", role: "group", "aria-label": wording().actions });
+    this.facts = make("div", { class: "play-facts" });
+    this.spoken = make("p", { class: "caption play-caption", "aria-live": "polite" });
+    this.side = make("aside", { class: "play-side" });
+    this.status = make("div", { class: "live-status", role: "status" });
+    const change = (/** @type {"theme" | "language"} */ name, /** @type {string} */ value) => this.change(name, value);
+    this.root.classList.add("play-page");
+    this.root.replaceChildren(
+      make("header", { class: "top" }, make("div", { class: "top-title" }, make("h1", {}, wording().title)), this.status, pageSwitches(this.chosen, change, null)),
+      make(
+        "main", { class: "play" },
+        make("div", { class: "play-main" }, make("div", { class: "board-place" }, this.board, this.overlay), make("div", { class: "play-line" }, this.facts, this.clock.element), this.bar, this.spoken),
+        this.side,
+      ),
+    );
+    document.title = wording().title;
+    this.drawnSide = "";
+    this.drawnCard = "";
+    this.showStatus();
+    this.draw();
+  }
+
+  /** @param {"theme" | "language"} name @param {string} value */
+  change(name, value) {
+    this.chosen[name] = value === "system" ? "" : value;
+    choose(name, this.chosen[name]);
+    if (name === "language") this.build();
+    /** @type {HTMLElement | null} */ (this.root.querySelector(`[data-switch="${name}"]`))?.focus();
+  }
+
+  showStatus() {
+    if (this.status) showWire(this.status, this.wire, "", []);
+  }
+
+  draw() {
+    this.due = 0;
+    const { state } = this;
+    if (!state) return;
+    const place = focusedPlace();
+    const round = this.game.rounds.at(-1);
+    if (round) this.drawTable(state, round);
+    else this.board.replaceChildren();
+    restoreFocus(this.board, place);
+    this.drawBar(state, Boolean(round?.result));
+    this.drawSide(state);
+  }
+
+  /** @param {State} state @param {import("/web/review.js").Round} round */
+  drawTable(state, round) {
+    const table = tableAt(round.events, round.events.length - 1);
+    layOpen(table, round.result);
+    const look = this.look(state, round);
+    drawBoard(this.board, table, look);
+    const declaring = this.riichi === null;
+    const { prompt } = this;
+    const allowed = (/** @type {Offered} */ one) => !declaring || prompt?.riichi.includes(one.choice);
+    const discards = offered(prompt, (kind) => kind === "discard").filter(allowed);
+    makePlayable(this.board, discards, declaring, (one) => this.discard(one));
+    this.drawCard(state, resultCard(table, round.result, look));
+    this.speak(round, look, declaring);
+    this.facts.replaceChildren(
+      make("span", { class: "fact", title: wording().leftHint }, wording().left(table.wallLeft)),
+      state.furiten ? make("strong", { class: "fact furiten", title: wording().furitenHint }, wording().furiten) : "",
+      declaring ? make("strong", { class: "fact" }, wording().choose) : "",
+    );
+  }
+
+  /** @param {State} state @param {import("/web/review.js").Round} round @returns {import("/web/board.js").Look} */
+  look(state, round) {
+    const seat = this.game.seat;
+    const made = this.game.decisions.at(-1);
+    const here = made && made.round === this.game.rounds.length - 1 && made.event === round.events.length - 1;
+    const advice = here && state.switches.advice && this.prompt ? made : null;
+    return {
+      names: this.game.game.names, view: seat, own: seat, dealer: round.dealer, hideOthers: true,
+      roundIndex: round.round_index, bars: advice ? handBars(advice) : null, chips: advice ? handChips(advice) : [], clear: 0,
+    };
+  }
+
+  /** Shows the card of a result over the table. @param {State} state @param {HTMLElement | null} result */
+  drawCard(state, result) {
+    const over = state.stage === "over" && this.game.game.places && (this.standings || !result);
+    this.overlay.replaceChildren(...(over ? [overCard(state, this.game, () => this.sit(), this.seatQuery)] : result ? [result] : []));
+  }
+
+  /** @param {State} state @param {boolean} ended whether the round has a result */
+  drawBar(state, ended) {
+    const text = wording();
+    const focused = document.activeElement?.getAttribute("data-choice");
+    const buttons = actionButtons(this.prompt, this.riichi === null, (one) => this.press(one));
+    const onward = state.result ? text.goOn : state.stage === "over" && ended && !this.standings ? text.standings : "";
+    if (onward) buttons.push(make("button", { type: "button", class: "act act-win", "data-action": "go_on", "aria-keyshortcuts": "Space", onclick: () => this.goOn() }, onward));
+    else if (ended && state.stage === "playing") buttons.push(make("span", { class: "quiet" }, text.others));
+    this.bar.replaceChildren(...buttons);
+    if (focused) /** @type {HTMLElement | null} */ (this.bar.querySelector(`[data-choice="${focused}"]`))?.focus();
+    if (state.stage === "seating") {
+      this.facts.replaceChildren();
+      this.overlay.replaceChildren(seatingCard(state, () => this.sit()));
+    }
+  }
+
+  /** Rebuilds the side only if something in it has changed, so that it keeps the focus. @param {State} state */
+  drawSide(state) {
+    const { seats, switches, advisable, stage } = state;
+    const now = JSON.stringify([seats, switches, advisable, stage, this.sound]);
+    if (now === this.drawnSide) return;
+    this.drawnSide = now;
+    const focused = document.activeElement?.getAttribute("data-switch");
+    const open = this.side.querySelector("details")?.open ?? false;
+    const keys = /** @type {HTMLDetailsElement} */ (keyBox());
+    keys.open = open;
+    this.side.replaceChildren(
+      switchBox({ ...switches, sound: this.sound }, advisable, (name, on) => this.set(name, on)),
+      ...(stage === "playing" ? [playerList(state)] : []), keys,
+    );
+    if (focused) /** @type {HTMLElement | null} */ (this.side.querySelector(`[data-switch="${focused}"]`))?.focus();
+  }
+
+  /**
+   * Says what has happened since the person was last asked.
+   * @param {import("/web/review.js").Round} round
+   * @param {import("/web/board.js").Look} look
+   * @param {boolean} declaring
+   */
+  speak(round, look, declaring) {
+    const own = (/** @type {any} */ event) => event.actor === look.own;
+    const last = round.events.findLastIndex((event, place) => own(event) && event.type === "dahai" && place < round.events.length - 1);
+    const news = round.events.slice(Math.max(last + 1, round.events.length - SPOKEN)).filter((event) => event.type !== "tsumo" || own(event));
+    const texts = news.map((event) => caption(event, look, false)).filter(Boolean);
+    const { prompt } = this;
+    if (declaring) texts.push(wording().choose);
+    else if (prompt) texts.push(prompt.actions.some((one) => one.kind === "pass") ? wording().yourCall : wording().yourTurn);
+    const told = texts.join(". ");
+    if (told === this.told) return;
+    this.told = told;
+    this.spoken.replaceChildren(make("span", {}, told));
+  }
+}
+
+const root = /** @type {HTMLElement} */ (document.getElementById("app"));
+Object.assign(globalThis, { suzakuTable: new TablePage(root) });

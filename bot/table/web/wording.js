@@ -1,0 +1,118 @@
+/**
+ * Texts of the table, in addition to those of the viewer.
+ * @module
+ */
+
+import { words } from "/web/words.js";
+
+const english = {
+  title: "Suzaku table",
+  sit: "Sit down",
+  seating: "Take a seat",
+  waitingFor: (/** @type {string} */ names) => `Waiting for ${names}.`,
+  again: "Play again",
+  you: "you",
+  person: "person",
+  program: "program",
+  away: "away",
+  ready: "ready",
+  lengths: { hanchan: "Hanchan", tonpuu: "Tonpuusen" },
+  clocks: { "5+10": "5 seconds a move, 10 more a round", "3+5": "3 seconds a move, 5 more a round", none: "no clock" },
+  yourHand: "Your hand: choose a tile to discard",
+  discard: (/** @type {string} */ tile) => `Discard ${tile}`,
+  notNow: (/** @type {string} */ tile) => `${tile}, cannot be discarded`,
+  yourTurn: "Your turn",
+  yourCall: "Your call",
+  choose: "Choose a discard for riichi",
+  cancel: "Cancel",
+  others: "Waiting for the others",
+  goOn: "Next round",
+  standings: "Final standings",
+  furiten: "Furiten",
+  furitenHint: "You cannot win on a discard now.",
+  time: (/** @type {number} */ base, /** @type {number} */ bank) => `${base} seconds, then ${bank} more`,
+  left: (/** @type {number} */ count) => `${count} left`,
+  leftHint: "Tiles left in the wall",
+  actions: "Actions",
+  switches: {
+    no_calls: "No calls",
+    auto_win: "Win automatically",
+    auto_discard: "Discard what is drawn",
+    advice: "What would it do?",
+    sound: "Sound",
+  },
+  settings: "Switches",
+  keys: "Keys",
+  keyList: [
+    ["← →", "choose a tile"], ["Enter", "discard it"], ["D", "discard the tile just drawn"], ["R", "riichi"], ["W", "win"],
+    ["C P K", "chi, pon, kan"], ["X", "pass, cancel"], ["1–9", "a button by its place"], ["Space", "next round"],
+  ],
+  players: "Players",
+  result: "Result",
+  place: "Place",
+  points: "Points",
+  name: "Player",
+  over: "The game is over",
+  review: { making: "The review is being made …", ready: "Review my game", failed: (/** @type {string} */ reason) => `There is no review: ${reason}` },
+  saved: "The record is in your library.",
+  leftTable: "You were away. The clock played for you.",
+};
+
+/** @type {typeof english} */
+const japanese = {
+  title: "Suzaku の卓",
+  sit: "着席する",
+  seating: "着席してください",
+  waitingFor: (names) => `${names} を待っています。`,
+  again: "もう一局",
+  you: "あなた",
+  person: "人",
+  program: "プログラム",
+  away: "離席中",
+  ready: "準備完了",
+  lengths: { hanchan: "東南戦", tonpuu: "東風戦" },
+  clocks: { "5+10": "1手5秒＋1局10秒", "3+5": "1手3秒＋1局5秒", none: "時間無制限" },
+  yourHand: "手牌：捨てる牌を選んでください",
+  discard: (tile) => `${tile} を捨てる`,
+  notNow: (tile) => `${tile}、今は捨てられません`,
+  yourTurn: "あなたの番です",
+  yourCall: "鳴けます",
+  choose: "リーチ宣言牌を選んでください",
+  cancel: "取消",
+  others: "ほかの人を待っています",
+  goOn: "次の局へ",
+  standings: "最終成績",
+  furiten: "フリテン",
+  furitenHint: "今はロンできません。",
+  time: (base, bank) => `残り ${base} 秒、その後 ${bank} 秒`,
+  left: (count) => `残り ${count}`,
+  leftHint: "山の残り枚数",
+  actions: "操作",
+  switches: {
+    no_calls: "鳴きなし",
+    auto_win: "自動和了",
+    auto_discard: "ツモ切り",
+    advice: "AIならどう打つ？",
+    sound: "音",
+  },
+  settings: "設定",
+  keys: "キー操作",
+  keyList: [
+    ["← →", "牌を選ぶ"], ["Enter", "捨てる"], ["D", "ツモ切り"], ["R", "リーチ"], ["W", "和了"],
+    ["C P K", "チー・ポン・カン"], ["X", "パス・取消"], ["1–9", "左から何番目のボタン"], ["Space", "次の局へ"],
+  ],
+  players: "対局者",
+  result: "成績",
+  place: "順位",
+  points: "持ち点",
+  name: "名前",
+  over: "終局",
+  review: { making: "検討を作成中…", ready: "自分の対局を検討する", failed: (reason) => `検討を作れませんでした：${reason}` },
+  saved: "牌譜を保存しました。",
+  leftTable: "離席中は自動で打たれています。",
+};
+
+/** @returns {typeof english} the texts in the current language */
+export function wording() {
+  return words().code === "ja" ? japanese : english;
+}

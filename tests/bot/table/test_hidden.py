@@ -1,0 +1,85 @@
+"""Nothing hidden is ever sent: every message to a page, against the full record of the game."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+import msgspec
+import pytest
+
+from game.events import Draw, StartRound
+from game.table import masked
+from tests.bot.table.leaks import Leak, check_only_seen, check_sent, messages_in
+from tests.bot.table.scenes import QUICK, Hosted, Page, play_through
+
+
+async def _play(seed: int, people: tuple[str, ...], *, advised: bool) -> tuple[Hosted, list[Page]]:
+    hosted = Hosted(msgspec.structs.replace(QUICK, seed=seed), people, advised=advised)
+    pages = [Page(seat, random.Random(seed + n)) for n, seat in enumerate(hosted.host.people)]
+    for page in pages:
+        page.open()
+        if advised:
+            page.say(type="switch", name="advice", on=True)
+    await play_through(pages, hosted.host, 0.003 if advised and len(people) == 1 else 0.0)
+    hosted.host.close()
+    return hosted, pages
+
+
+async def _check(seed: int, people: tuple[str, ...], *, advised: bool = False) -> int:
+    hosted, pages = await _play(seed, people, advised=advised)
+    (record,) = hosted.records
+    assert record.is_complete
+    assert record.ending is not None
+    return sum(check_sent(page.texts, record, page.seat.player) for page in pages)
+
+
+@pytest.mark.parametrize(
+    ("seed", "people"), [(1, ("Anna",)), (2, ("Anna", "Ben")), (3, ("A", "B", "C", "D"))]
+)
+async def test_pages_are_sent_what_their_seats_see_and_nothing_else(
+    seed: int, people: tuple[str, ...]
+) -> None:
+    assert await _check(seed, people) > 100 * len(people)
+
+
+async def test_advice_shows_nothing_hidden() -> None:
+    hosted, (page,) = await _play(4, ("Anna",), advised=True)
+    check_sent(page.texts, hosted.records[0], page.seat.player)
+    advice = [message for message in messages_in(page.texts) if message["type"] == "decision"]
+    assert len(advice) > 10
+
+
+async def test_two_at_a_table_get_no_advice() -> None:
+    _, pages = await _play(5, ("Anna", "Ben"), advised=True)
+    for page in pages:
+        assert not any(message["type"] == "decision" for message in messages_in(page.texts))
+        assert not page.state["switches"]["advice"]
+
+
+async def test_a_leak_would_be_found() -> None:
+    hosted, (page,) = await _play(6, ("Anna",), advised=False)
+    player, (record,) = page.seat.player, hosted.records
+    drawn = next(event for event in record.events if isinstance(event, Draw) and event.player != player)
+    dealt = next(event for event in record.events if isinstance(event, StartRound))
+    for hidden in (drawn, dealt):
+        assert masked(hidden, player) != hidden
+    with pytest.raises(Leak):
+        check_sent(page.texts, record, (player + 1) % 4)
+    with pytest.raises(Leak):
+        check_only_seen(['[{"type":"events","events":[{"type":"tsumo","actor":9,"pai":"5m"}]}]'], player)
+    with pytest.raises(Leak):
+        check_only_seen(['[{"type":"session","waits":[]}]'], player)
+    with pytest.raises(Leak):
+        check_only_seen(['[{"type":"session","prompt":{"actions":[{"tile":"5m"}]}}]'], player)
+
+
+@pytest.mark.slow
+def test_nothing_hidden_is_sent_in_two_hundred_games() -> None:
+    async def play_all() -> int:
+        counts = [
+            await _check(seed, ("A", "B", "C", "D")[: 1 + seed % 4], advised=True) for seed in range(200)
+        ]
+        return sum(counts)
+
+    assert asyncio.run(play_all()) > 200_000
