@@ -56,6 +56,10 @@ class BrowserSockets:
         self._leaving: dict[WebSocket, asyncio.Event] = {}
         self._moved = asyncio.Event()
 
+    def __len__(self) -> int:
+        """The number of watching browsers."""
+        return len(self._watching)
+
     async def watch(self, socket: WebSocket) -> None:
         """Serve one browser until it leaves, is too slow, or there is nothing more to send."""
         await socket.accept()

@@ -57,10 +57,13 @@ class TableReviews:
         self._states[key] = ReviewState("making", record.game_id)
         try:
             self._made[key] = await self._worker.submit(lambda: self._review(record, player))
+        except BotError as exc:
+            reason = clean_text(str(exc))
+            log.warning("review.failed", game_id=record.game_id, reason=reason)
+            self._states[key] = ReviewState("failed", record.game_id, reason)
         except Exception as exc:  # task root: the table stays open without this review
             log.exception("review.failed", game_id=record.game_id)
-            reason = clean_text(str(exc)) if isinstance(exc, BotError) else type(exc).__name__
-            self._states[key] = ReviewState("failed", record.game_id, reason)
+            self._states[key] = ReviewState("failed", record.game_id, type(exc).__name__)
         else:
             self._states[key] = ReviewState("ready", record.game_id)
 

@@ -43,6 +43,8 @@ AWAY_S: Final = 8.0
 BROWSERS: Final = 8
 """Pages of one seat that may be open at a time."""
 KEY_BYTES: Final = 16
+RIICHI_DECLARED: Final = 1
+"""`game.layout`: the discard of the riichi follows."""
 
 log = structlog.get_logger(__name__)
 
@@ -189,7 +191,9 @@ class PersonSeat:
         if action is not None:
             self._prompt = None
             chosen = action
-            asyncio.get_running_loop().call_later(self._delay_s, lambda: self._answer(prompt, chosen))
+            declared = int(self._session.state["riichi"][self.player]) == RIICHI_DECLARED
+            delay_s = 0.0 if declared else self._delay_s  # the person chose the discard with the riichi
+            asyncio.get_running_loop().call_later(delay_s, lambda: self._answer(prompt, chosen))
         elif self._switches.advice:
             self._ask_advisor()
 
@@ -284,8 +288,8 @@ class PersonSeat:
             self._leaving = asyncio.get_running_loop().call_later(AWAY_S, self._leave)
         elif not self.here:
             self.here = True
-            if self._in_game and not self._listens:
-                self._resume()
+            if self._table is not None and not self._listens:
+                self._resume()  # also of a game that is over by now
             self._on_presence()
         else:
             self.tell()  # a new page needs the time that is left
@@ -325,7 +329,6 @@ class PersonSeat:
             "prompt": self._shown_prompt(),
             "clock": self._clock(),
             "result": self._result,
-            "away": self._in_game and not self._listens,
             "switches": msgspec.to_builtins(self._switches),
             "advisable": self._advisor is not None,
             "furiten": bool(playing and record["waits"][self.player] and is_furiten(record, self.player)),

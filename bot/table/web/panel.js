@@ -13,7 +13,7 @@ import { wording } from "/web/wording.js";
  *   stage: "seating" | "playing" | "over", length: string, clock_name: string, ready: boolean, seats: SeatFacts[],
  *   review: {state: string, game_id: string, reason: string} | null, player: number,
  *   prompt: import("/web/actions.js").Prompt | null, clock: import("/web/clock.js").TimeLeft | null,
- *   result: number, away: boolean, switches: Record<string, boolean>, advisable: boolean, furiten: boolean,
+ *   result: number, switches: Record<string, boolean>, advisable: boolean, furiten: boolean,
  * }} State
  */
 
@@ -25,11 +25,11 @@ export function playerList(state) {
     const waits = state.stage !== "playing" && seat.person && seat.ready;
     const mark = !seat.here ? text.away : waits ? text.ready : "";
     return make(
-      "li", { class: "player", "data-here": String(seat.here) }, isolated(seat.name, "player-name"),
-      make("span", { class: "quiet" }, kind), mark ? make("span", { class: "player-mark" }, mark) : null,
+      "li", { class: "sitter", "data-here": String(seat.here) }, isolated(seat.name, "sitter-name"),
+      make("span", { class: "quiet" }, kind), mark ? make("span", { class: "sitter-mark" }, mark) : null,
     );
   });
-  return make("section", { class: "box" }, make("h2", {}, text.players), make("ul", { class: "players" }, ...items));
+  return make("section", { class: "side-box" }, make("h2", {}, text.players), make("ul", { class: "sitters" }, ...items));
 }
 
 /**
@@ -48,21 +48,21 @@ export function switchBox(switches, advisable, set) {
       make("span", {}, text.switches[/** @type {"advice"} */ (name)]),
     ),
   );
-  return make("section", { class: "box" }, make("h2", {}, text.settings), make("div", { class: "toggles" }, ...boxes));
+  return make("section", { class: "side-box" }, make("h2", {}, text.settings), make("div", { class: "toggles" }, ...boxes));
 }
 
 /** @returns {HTMLElement} */
 export function keyBox() {
   const text = wording();
   const rows = text.keyList.flatMap(([keys, meaning]) => [make("dt", {}, ...keys.split(" ").map((key) => make("kbd", {}, key))), make("dd", {}, meaning)]);
-  return make("details", { class: "box key-box" }, make("summary", {}, text.keys), make("dl", { class: "keys" }, ...rows));
+  return make("details", { class: "side-box key-box" }, make("summary", {}, text.keys), make("dl", { class: "keys" }, ...rows));
 }
 
 /** @param {State} state @param {() => void} sit @returns {HTMLElement} the card before the first game */
 export function seatingCard(state, sit) {
   const text = wording();
   return make(
-    "div", { class: "card", role: "group", "aria-label": text.seating }, make("h2", {}, text.seating),
+    "div", { class: "sheet", role: "group", "aria-label": text.seating }, make("h2", {}, text.seating),
     make("p", {}, [text.lengths[/** @type {"hanchan"} */ (state.length)], text.clocks[/** @type {"none"} */ (state.clock_name)]].join(" · ")),
     playerList(state), sitButton(state, text.sit, sit),
   );
@@ -90,7 +90,7 @@ export function overCard(state, review, sit, seatQuery) {
   const heads = [text.place, text.name].map((head) => make("th", { scope: "col" }, head));
   const figures = [text.points, text.result].map((head) => make("th", { scope: "col", class: "num" }, head));
   return make(
-    "div", { class: "card", role: "group", "aria-label": text.over }, make("h2", {}, text.over),
+    "div", { class: "sheet", role: "group", "aria-label": text.over }, make("h2", {}, text.over),
     make("table", { class: "standings" }, make("thead", {}, make("tr", {}, ...heads, ...figures)), make("tbody", {}, ...rows)),
     reviewLine(state, seatQuery), sitButton(state, text.again, sit),
   );

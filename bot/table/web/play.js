@@ -179,7 +179,7 @@ class TablePage {
       make("header", { class: "top" }, make("div", { class: "top-title" }, make("h1", {}, wording().title)), this.status, pageSwitches(this.chosen, change, null)),
       make(
         "main", { class: "play" },
-        make("div", { class: "play-main" }, make("div", { class: "board-place" }, this.board, this.overlay), make("div", { class: "play-line" }, this.facts, this.clock.element), this.bar, this.spoken),
+        make("div", { class: "play-main" }, make("div", { class: "board-place" }, this.board, this.overlay), make("div", { class: "play-under" }, make("div", { class: "play-line" }, this.facts, this.clock.element), this.bar), this.spoken),
         this.side,
       ),
     );

@@ -55,7 +55,6 @@ const english = {
   over: "The game is over",
   review: { making: "The review is being made …", ready: "Review my game", failed: (/** @type {string} */ reason) => `There is no review: ${reason}` },
   saved: "The record is in your library.",
-  leftTable: "You were away. The clock played for you.",
 };
 
 /** @type {typeof english} */
@@ -109,7 +108,6 @@ const japanese = {
   over: "終局",
   review: { making: "検討を作成中…", ready: "自分の対局を検討する", failed: (reason) => `検討を作れませんでした：${reason}` },
   saved: "牌譜を保存しました。",
-  leftTable: "離席中は自動で打たれています。",
 };
 
 /** @returns {typeof english} the texts in the current language */

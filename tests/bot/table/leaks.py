@@ -16,7 +16,6 @@ FACES = frozenset(mjai_text(tile) for tile in range(TILES))
 STATE = frozenset(
     {
         "advisable",
-        "away",
         "clock",
         "clock.bank",
         "clock.base",

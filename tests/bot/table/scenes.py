@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import random
+import threading
+import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from bot.config.settings import TablePage
+from bot.dashboard.connections import Limits
+from bot.dashboard.serving import PagePort, serving
 from bot.table.advice import Advisor
+from bot.table.app import make_table_app
 from bot.table.host import TableHost
 from bot.table.plan import TableBot, TablePlan
 from bot.table.reviews import TableReviews
 from bot.table.seat import PersonSeat
+from bot.tenhou.lobby.seat_clock import ClockSettings
 from game.errors import ConfigError
+from game.observation import Observation
+from game.state import clone
+from policies.decision import decide
 from policies.heuristic.player import HeuristicPolicy
 from policies.rollout import PolicyChooser
 from replays.record import GameRecord
 from replays.review.report import Reviewer
 
 QUICK = TablePlan(length="tonpuu", clock="none", delay_s=0.0, seed=7)
-Says = Callable[[str], None]
+PATIENCE_S = 60.0
+T = TypeVar("T")
 
 
 def bots(count: int) -> list[TableBot]:
@@ -48,13 +61,14 @@ class Hosted:
         reviewer: Callable[[], Reviewer] = no_reviewer,
     ) -> None:
         self.records: list[GameRecord] = []
+        self.reviews = TableReviews(reviewer)
         self.host = TableHost(
             plan,
             people,
             bots(4 - len(people)),
             program="suzaku 0.0",
             keep=self._keep,
-            reviews=TableReviews(reviewer),
+            reviews=self.reviews,
             advisor=Advisor(HeuristicPolicy()) if advised else None,
         )
 
@@ -64,11 +78,11 @@ class Hosted:
 
 
 class Page:
-    """A page without a browser: reads every message to a seat, and answers with any legal action.
+    """A page without a browser: reads every message to a seat, and answers its prompts.
 
     Args:
         seat: the seat.
-        rng: chooses actions.
+        rng: chooses actions; every other game by the rules, so that there are riichi and wins too.
     """
 
     def __init__(self, seat: PersonSeat, rng: random.Random) -> None:
@@ -77,12 +91,17 @@ class Page:
         self.state: dict[str, Any] = {}
         self.answered = -1
         self._rng = rng
+        self._wise = rng.random() < 0.5
         self._place = seat.show.place("", "")
 
     def open(self) -> None:
         """Open the page."""
         self.texts.append(self.seat.show.greeting())
         self.seat._count(1)
+
+    def shut(self) -> None:
+        """Close the page."""
+        self.seat._count(0)
 
     def read(self) -> list[dict[str, Any]]:
         """All new messages."""
@@ -109,6 +128,10 @@ class Page:
             self.say(type="go_on", result=self.state["result"])
 
     def _choice(self, actions: Sequence[dict[str, Any]]) -> int:
+        session, prompt = self.seat._session, self.seat._prompt
+        if self._wise and prompt is not None:
+            seen = Observation(clone(session.state), session.player, prompt.legal, session.length)
+            return prompt.legal.index(decide(seen, HeuristicPolicy()).action)
         places: dict[str, list[int]] = defaultdict(list)
         for place, action in enumerate(actions):
             places[action["kind"]].append(place)
@@ -143,3 +166,79 @@ async def play_through(pages: Sequence[Page], host: TableHost, pause_s: float = 
     await host.ended()
     for page in pages:
         page.read()
+
+
+class HurriedPlan(TablePlan, frozen=True):
+    """A table at which the clock runs out at once."""
+
+    @property
+    def clock_settings(self) -> ClockSettings:
+        """A quarter of a second for everything."""
+        return ClockSettings(base_s=0.25, bank_s=0.0, grace_s=0.0, popup_s=0.25, start_s=0.25)
+
+
+class ServedTable:
+    """A table served to browsers, on a thread of its own.
+
+    Attributes:
+        hosted: the table; use `call` to touch it.
+        links: the address of every person's page.
+        port: where it listens.
+    """
+
+    def __init__(self, hosted: Hosted, port: PagePort, loop: asyncio.AbstractEventLoop) -> None:
+        self.hosted = hosted
+        self.port = port.port
+        self.links = [
+            f"{port.link}{'&' if '?' in port.link else '?'}seat={s.key}" for s in hosted.host.people
+        ]
+        self._loop = loop
+
+    def call(self, work: Callable[[], T]) -> T:
+        """Call a function on the table's thread."""
+
+        async def run() -> T:
+            return work()
+
+        return asyncio.run_coroutine_threadsafe(run(), self._loop).result(PATIENCE_S)
+
+    def until(self, true: Callable[[], bool]) -> None:
+        """Wait for a condition of the table."""
+        end = time.monotonic() + PATIENCE_S
+        while not self.call(true):
+            assert time.monotonic() < end
+            time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def served_table(
+    plan: TablePlan = QUICK,
+    people: Sequence[str] = ("Anna",),
+    *,
+    host: str = "127.0.0.1",
+    token: str = "",
+    **options: Any,
+) -> Iterator[ServedTable]:
+    """Serve a table."""
+    port = PagePort("table", TablePage(host=host, port=0), token)
+    ready: Future[ServedTable] = Future()
+    loop = asyncio.new_event_loop()
+    stopping = asyncio.Event()
+
+    async def serve() -> None:
+        hosted = Hosted(plan, people, **options)
+        app = make_table_app(port.access, hosted.host, hosted.reviews)
+        async with serving(port, app, Limits()):
+            ready.set_result(ServedTable(hosted, port, loop))
+            await stopping.wait()
+            hosted.host.close()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), name="table", daemon=True)
+    thread.start()
+    try:
+        yield ready.result(PATIENCE_S)
+    finally:
+        loop.call_soon_threadsafe(stopping.set)
+        thread.join(PATIENCE_S)
+        port.close()
+        loop.close()

@@ -1,0 +1,325 @@
+"""The table in a real browser: Playwright drives the system's Chromium, and clicks like a person."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from bot.table import seat as seat_module
+from game.events import PlayerLeft, PlayerReturned
+from replays.formats import read_game
+from replays.index import games
+from tests.bot.table.scenes import PATIENCE_S, QUICK, HurriedPlan, served_table
+
+sync_api = pytest.importorskip(
+    "playwright.sync_api", reason="NO BROWSER TESTS: Playwright for Python is missing; pip install playwright"
+)
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="NO BROWSER TESTS: Chromium is missing; apt-get install chromium"
+)
+SEEN = """() => {
+  const page = globalThis.suzakuTable;
+  if (!page?.state || page.due) return null;  // not before it is drawn
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const buttons = all("[data-action]").map((one) => one.dataset.action);
+  const hand = all(".row[data-place='0'] .hand .tile").map((one) => one.dataset.tile);
+  const open = all(".held-open").length;
+  const best = all(".hand-playable .held").findIndex((one) => one.querySelector(".bar-preferred"));
+  return { ...page.state, asked: page.prompt?.number ?? 0, buttons, hand, open, best, wire: page.wire.state,
+    rounds: page.game.rounds.length, events: page.game.rounds.at(-1)?.events.length ?? 0,
+    places: page.game.game.places, card: document.querySelectorAll(".result").length, riichi: page.riichi };
+}"""
+"""What a person sees, and the state behind it."""
+
+
+class Player:
+    """A page, a person in front of it, and what must not happen on it."""
+
+    def __init__(self, tab: Any, link: str) -> None:
+        self.tab = tab
+        self.faults: list[str] = []
+        self.requests: list[str] = []
+        self.answered: set[int] = set()
+        self.pressed: set[str] = set()
+        tab.on("console", lambda message: self.faults.append(message.text))
+        tab.on("pageerror", lambda error: self.faults.append(str(error)))
+        tab.on("request", lambda request: self.requests.append(request.url))
+        tab.on("websocket", lambda line: self.requests.append(line.url.replace("ws:", "http:")))
+        self.origin = link.split("?", maxsplit=1)[0]
+        tab.goto(link)
+
+    def until(self, true: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+        """Wait in Python: the page's security policy lets no test inject a condition."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            seen: dict[str, Any] | None = self.tab.evaluate(SEEN)
+            if seen is not None and true(seen):
+                return seen
+            assert time.monotonic() < end, seen
+            self.tab.wait_for_timeout(10)
+
+    def press(self, selector: str) -> None:
+        """Click; what a faster clock has taken away is not clicked."""
+        with contextlib.suppress(sync_api.TimeoutError):
+            self.tab.click(selector, timeout=2000)
+
+    def sit(self) -> None:
+        """Sit down."""
+        self.until(lambda seen: "sit" in seen["buttons"])
+        self.tab.click("[data-action=sit]")
+
+    def act(self, seen: dict[str, Any]) -> None:
+        """Do the next thing that a person would."""
+        for kind in ("go_on", "ron", "tsumo"):
+            if kind in seen["buttons"]:
+                self.pressed.add(kind)
+                self.press(f"[data-action={kind}]")
+                return
+        if not seen["asked"] or seen["asked"] in self.answered:
+            return
+        if "riichi" in seen["buttons"]:
+            self.pressed.add("riichi")
+            self.tab.click("[data-action=riichi]")
+            self.answered.add(seen["asked"])
+            self.press(".hand-lit .held-open")
+        elif "pass" in seen["buttons"]:
+            calls = [kind for kind in seen["buttons"] if kind in ("pon", "chi", "daiminkan")]
+            kind = calls[0] if calls and calls[0] not in self.pressed else "pass"
+            self.pressed.add(kind)
+            self.answered.add(seen["asked"])
+            self.press(f"[data-action={kind}] >> nth=0")
+        elif seen["open"]:
+            self.answered.add(seen["asked"])
+            best = f".held[data-place='{seen['best']}']" if seen["best"] >= 0 else ".held-open >> nth=-1"
+            self.press(f".hand-playable {best}" if seen["best"] >= 0 else best)
+
+    def play_until(self, true: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+        """Play on until the page shows something."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            seen: dict[str, Any] | None = self.tab.evaluate(SEEN)
+            if seen is not None and true(seen):
+                return seen
+            assert time.monotonic() < end, seen
+            if seen is not None:
+                self.act(seen)
+            self.tab.wait_for_timeout(5)
+
+    def check(self) -> None:
+        """Check that the console is empty, that no request left the machine, and that nothing is too wide."""
+        assert self.faults == []
+        assert [url for url in self.requests if not url.startswith((self.origin, "data:"))] == []
+        width = self.tab.viewport_size["width"]
+        assert self.tab.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Callable[..., Player]]:
+    contexts = []
+
+    def open_it(link: str, width: int = 1440, **options: Any) -> Player:
+        height = 740 if width < 500 else 900
+        options = {"locale": "en-GB", "reduced_motion": "reduce"} | options
+        context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        contexts.append(context)
+        return Player(context.new_page(), link)
+
+    yield open_it
+    for context in contexts:
+        context.close()
+
+
+@contextlib.contextmanager
+def suzaku_table(folder: Path, *flags: str) -> Iterator[str]:
+    """`suzaku table` in a process of its own; yields the link of its first person."""
+    flags = ("--opponents", "heuristic", "--policy", "heuristic", "--tonpuu", "--delay", "0", *flags)
+    program = subprocess.Popen(
+        [sys.executable, "-m", "bot.cli", "table", *flags, "--port", "0", "--out", str(folder)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"XDG_STATE_HOME": str(folder / "state")},
+    )
+    with program:
+        try:
+            assert program.stdout is not None
+            yield program.stdout.readline().split(": ", 1)[1].strip()
+        finally:
+            program.terminate()
+            assert program.wait(PATIENCE_S) == 0
+
+
+def test_a_tonpuu_from_the_first_page_to_the_review(open_page: Callable[..., Player], tmp_path: Path) -> None:
+    with suzaku_table(tmp_path, "--seed", "3", "--name", "Anna") as link:
+        player = open_page(link)
+        assert "Hanchan" not in player.tab.text_content(".sheet")
+        player.sit()
+        player.until(lambda seen: seen["stage"] == "playing")
+        player.tab.check("[data-switch=advice]")
+        seen = player.play_until(lambda seen: seen["places"] and "sit" in seen["buttons"])
+        assert {"go_on", "pass"} < player.pressed
+        rows = player.tab.locator(".standings tbody tr").all_text_contents()
+        assert len(rows) == 4
+        assert sum("Anna" in row for row in rows) == 1
+        player.until(lambda seen: (seen["review"] or {}).get("state") == "ready")
+        player.check()
+        player.tab.click(".review-link")
+        player.tab.wait_for_selector(".rounds .round")
+        assert player.tab.locator(".rounds .round").count() == seen["rounds"]
+        assert player.tab.text_content("h1") == "Anna"
+        player.tab.keyboard.press("Shift+ArrowRight")
+        player.tab.wait_for_selector(".decision .verdict")
+        player.check()
+    ((entry,), problems) = games(tmp_path)
+    assert not problems
+    assert entry.names.count("Anna") == 1
+    assert read_game(tmp_path / f"{entry.game_id}.mjlog.xml").is_complete
+
+
+def test_a_reload_resumes_in_a_turn_in_a_claim_and_at_a_result(open_page: Callable[..., Player]) -> None:
+    with served_table(msgspec.structs.replace(QUICK, clock="5+10", seed=12)) as served:
+        player = open_page(served.links[0], 360, locale="ja-JP", color_scheme="dark", has_touch=True)
+        player.sit()
+        for wanted in (
+            lambda seen: seen["open"] and seen["events"] > 6,
+            lambda seen: seen["asked"] and "pass" in seen["buttons"],
+            lambda seen: seen["card"] and "go_on" in seen["buttons"],
+        ):
+            before = player.play_until(wanted)
+            player.tab.reload()
+            after = player.until(lambda seen: seen["wire"] == "open" and seen["rounds"])
+            for same in ("asked", "buttons", "hand", "open", "events", "rounds", "result", "card"):
+                assert after[same] == before[same], same
+            clock = [seen["clock"]["base"] + seen["clock"]["bank"] for seen in (before, after)]
+            assert clock[1] <= clock[0]
+        player.play_until(lambda seen: seen["rounds"] > before["rounds"])
+        player.check()
+        assert not any(isinstance(e, PlayerLeft) for e in served.call(lambda: events_of(served)))
+
+
+def events_of(served: Any) -> list[Any]:
+    return list(served.hosted.host.table.tabletop.events)
+
+
+def test_two_persons_at_one_table(open_page: Callable[..., Player]) -> None:
+    with served_table(msgspec.structs.replace(QUICK, seed=4), ("Anna", "Ben")) as served:
+        anna, ben = open_page(served.links[0]), open_page(served.links[1], 360)
+        anna.sit()
+        anna.until(lambda seen: seen["ready"])
+        assert anna.tab.text_content(".sheet [role=status]") == "Waiting for Ben."
+        assert ben.until(lambda seen: True)["stage"] == "seating"
+        ben.sit()
+        for player in (anna, ben):
+            player.until(lambda seen: seen["stage"] == "playing")
+            assert player.tab.locator("[data-switch=advice]").count() == 0
+        end = time.monotonic() + PATIENCE_S
+        ends: list[dict[str, Any]] = []
+        while len(ends) < 2:
+            assert time.monotonic() < end
+            ends = []
+            for player in (anna, ben):
+                seen = player.until(lambda _: True)
+                player.act(seen)
+                if seen["rounds"] > 1:
+                    ends.append(seen)
+        first, second = ends
+        assert first["player"] != second["player"]
+        assert first["hand"] != second["hand"]
+        anna.check()
+        ben.check()
+
+
+def test_who_goes_away_is_played_for_and_returns(
+    open_page: Callable[..., Player], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seat_module, "AWAY_S", 0.1)
+    with served_table(HurriedPlan(length="tonpuu", delay_s=0.02, seed=9)) as served:
+        player = open_page(served.links[0])
+        player.sit()
+        before = player.until(lambda seen: seen["asked"])
+        player.tab.goto("about:blank")
+        served.until(lambda: any(isinstance(e, PlayerLeft) for e in events_of(served)))
+        turns = len(served.call(lambda: events_of(served)))
+        served.until(lambda: len(events_of(served)) > turns + 40)
+        player.tab.goto(served.links[0])
+        player.until(lambda seen: seen["asked"] > before["asked"] and seen["stage"] == "playing")
+        served.until(lambda: any(isinstance(e, PlayerReturned) for e in events_of(served)))
+        assert player.faults == []
+
+
+def test_the_keyboard_is_enough(open_page: Callable[..., Player]) -> None:
+    with served_table(msgspec.structs.replace(QUICK, seed=7)) as served:
+        player = open_page(served.links[0])
+        player.until(lambda seen: "sit" in seen["buttons"])
+        while player.tab.evaluate("document.activeElement.dataset.action") != "sit":
+            player.tab.keyboard.press("Tab")
+        player.tab.keyboard.press("Enter")
+        for key in ("d", "Enter", "d", "Enter", "d"):
+            seen = player.until(lambda seen: seen["asked"])
+            while "pass" in seen["buttons"]:
+                player.tab.keyboard.press("x")
+                asked = seen["asked"]
+                seen = player.until(lambda seen, asked=asked: seen["asked"] > asked)
+            if key == "Enter":
+                player.tab.keyboard.press("ArrowLeft")
+                player.tab.keyboard.press("ArrowLeft")
+                label = player.tab.evaluate("document.activeElement.getAttribute('aria-label')")
+                assert re.fullmatch(r"Discard [\w ]+", label)
+                chosen = player.tab.evaluate("document.activeElement.querySelector('.tile').dataset.tile")
+            else:
+                chosen = seen["hand"][-1]
+            player.tab.keyboard.press(key)
+            player.until(lambda now, seen=seen: now["asked"] > seen["asked"] or now["card"])
+            river = player.tab.locator(".seat[data-place='0'] .river .tile")
+            thrown = river.evaluate_all("all => all.map((one) => one.dataset.tile)")
+            assert thrown[-1] == chosen
+        player.check()
+
+
+@pytest.mark.parametrize(("width", "locale"), [(360, "ja-JP"), (1440, "en-GB")])
+def test_everything_needed_is_in_sight_and_has_a_name(
+    open_page: Callable[..., Player], width: int, locale: str
+) -> None:
+    with served_table(msgspec.structs.replace(QUICK, seed=12)) as served:
+        player = open_page(served.links[0], width, locale=locale)
+        player.sit()
+        for wanted in (
+            lambda seen: seen["open"],
+            lambda seen: seen["asked"] and "pass" in seen["buttons"],
+            lambda seen: "go_on" in seen["buttons"],
+        ):
+            player.play_until(wanted)
+            for selector in (".hand-playable .held", ".act-bar button", ".clock:not([hidden])", ".result"):
+                for box in player.tab.locator(selector).all():
+                    place = box.bounding_box()
+                    assert place["x"] >= 0
+                    assert place["x"] + place["width"] <= width
+                    assert place["y"] + place["height"] <= player.tab.viewport_size["height"]
+            names = player.tab.locator("button, [role=button], input, select").evaluate_all(
+                "all => all.map((one) => one.getAttribute('aria-label') || one.textContent.trim() "
+                "|| one.closest('label')?.textContent.trim() || '')"
+            )
+            assert all(names)
+            touch = [box.bounding_box() for box in player.tab.locator(".act-bar button").all()]
+            assert all(box["height"] >= 44 and box["width"] >= 44 for box in touch)
+        assert player.tab.evaluate("document.documentElement.lang") == locale[:2]
+        player.check()

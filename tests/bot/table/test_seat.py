@@ -1,0 +1,270 @@
+"""A person's seat without a browser: what pages may say, the clock, leaving and returning."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Callable
+from itertools import pairwise
+
+import msgspec
+import pytest
+
+from bot.table import seat as seat_module
+from bot.table.requests import Switches, automatic
+from game.actions import PASS, Action, ActionKind
+from game.events import Discard, PlayerLeft, PlayerReturned, Riichi
+from game.tiles import mjai_text
+from replays.review.moments import follow
+from tests.bot.table.leaks import check_only_seen, messages_in
+from tests.bot.table.scenes import PATIENCE_S, QUICK, Hosted, HurriedPlan, Page, play_through
+
+GARBAGE = (
+    "",
+    "{}",
+    "[]",
+    "null",
+    "\x00",
+    '{"type":"choose"}',
+    '{"type":"choose","prompt":"1","choice":0}',
+    '{"type":"choose","prompt":1,"choice":0,"more":1}',
+    '{"type":"choose","prompt":1.5,"choice":0}',
+    '{"type":"discard","tile":"5m"}',
+    '{"type":"switch","name":"cheat","on":true}',
+    '{"type":"switch","name":"no_calls","on":1}',
+    '{"type":"go_on","result":0}',
+    '{"type":"go_on","result":99}',
+    '{"type":"sit","seat":2}',
+    "[" * 3000,
+    '{"type":"choose","prompt":' + "9" * 3000 + ',"choice":0}',
+)
+
+
+async def _sat(hosted: Hosted, seed: int = 1) -> list[Page]:
+    pages = [Page(seat, random.Random(seed + n)) for n, seat in enumerate(hosted.host.people)]
+    for page in pages:
+        page.open()
+    for page in pages:
+        page.say(type="sit")
+    return pages
+
+
+async def _until(true: Callable[[], bool], pages: list[Page]) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not true():
+            await asyncio.sleep(0.001)
+            for page in pages:
+                page.read()
+
+
+async def test_illegal_late_repeated_and_forged_messages_change_nothing() -> None:
+    hosted = Hosted()
+    (page,) = await _sat(hosted)
+    await _until(lambda: bool(page.state.get("prompt")), [page])
+    prompt = page.state["prompt"]
+    table = hosted.host.table
+    assert table is not None
+    before, shown = list(table.tabletop.table.events), len(page.texts)
+    for text in GARBAGE:
+        page.seat.hear(text)
+    for number, choice in (
+        (prompt["number"], len(prompt["actions"])),
+        (prompt["number"], -1),
+        (prompt["number"] + 1, 0),
+        (prompt["number"] - 1, 0),
+        (0, 0),
+    ):
+        page.say(type="choose", prompt=number, choice=choice)
+    await asyncio.sleep(0.02)
+    page.read()
+    assert table.tabletop.table.events == before
+    assert len(page.texts) == shown
+    page.say(type="choose", prompt=prompt["number"], choice=0)
+    page.say(type="choose", prompt=prompt["number"], choice=1)  # the second answer is too late
+    await _until(lambda: (page.state.get("prompt") or prompt)["number"] > prompt["number"], [page])
+    page.say(type="choose", prompt=prompt["number"], choice=0)
+    hosted.host.close()
+
+
+async def test_garbage_between_all_answers_harms_no_game() -> None:
+    clean, noisy = Hosted(), Hosted()
+    for hosted in (clean, noisy):
+        (page,) = await _sat(hosted)
+        act = page.act
+
+        def act_noisily(page: Page = page, act: Callable[[], None] = act) -> None:
+            for text in GARBAGE:
+                page.seat.hear(text)
+            act()
+
+        if hosted is noisy:
+            page.act = act_noisily  # type: ignore[method-assign]
+        await play_through([page], hosted.host)
+        hosted.host.close()
+    assert clean.records[0].events == noisy.records[0].events
+
+
+async def test_a_new_page_finds_the_same_prompt() -> None:
+    hosted = Hosted(advised=True)
+    (page,) = await _sat(hosted)
+    await _until(lambda: bool(page.state.get("prompt")), [page])
+    again = Page(page.seat, random.Random(1))
+    page.seat._count(2)
+    again.read()
+    assert again.state == page.state
+    assert json.loads(again.texts[0])[0] == {"type": "reset"}
+    page.seat._count(1)
+    hosted.host.close()
+
+
+async def test_the_clock_plays_for_who_is_away_until_they_return(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seat_module, "AWAY_S", 0.02)
+    hosted = Hosted(HurriedPlan(length="tonpuu", delay_s=0.0, seed=7))
+    (page,) = await _sat(hosted)
+    await _until(lambda: bool(page.state.get("prompt")), [page])
+    first = page.state["prompt"]["number"]
+    page.shut()
+    table = hosted.host.table
+    assert table is not None
+    turns = len(table.tabletop.events)
+    await _until(lambda: PlayerLeft(page.seat.player) in table.tabletop.events, [])
+    await _until(lambda: len(table.tabletop.events) > turns + 20, [])
+    page.open()
+    await _until(lambda: (page.state.get("prompt") or {"number": 0})["number"] > first, [page])
+    assert PlayerReturned(page.seat.player) in table.tabletop.events
+    await play_through([page], hosted.host)
+    (record,) = hosted.records
+    found = follow(record.events, page.seat.player, "tonpuu")
+    left = record.events.index(PlayerLeft(page.seat.player))
+    back = record.events.index(PlayerReturned(page.seat.player))
+    assert back - left > 20
+    assert found.moments  # the review leaves out what the clock did
+    check_only_seen(page.texts, page.seat.player)
+    hosted.host.close()
+
+
+async def test_who_returns_after_the_game_sees_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seat_module, "AWAY_S", 0.02)
+    hosted = Hosted(HurriedPlan(length="tonpuu", delay_s=0.0, seed=7))
+    (page,) = await _sat(hosted)
+    await _until(lambda: bool(page.state.get("prompt")), [page])
+    page.shut()
+    await _until(lambda: not hosted.host.playing, [])
+    await hosted.host.ended()
+    page.open()
+    await _until(lambda: any(m["type"] == "over" for m in messages_in(page.texts)), [page])
+    assert page.state["stage"] == "over"
+    check_only_seen(page.texts, page.seat.player)
+    page.say(type="sit")
+    assert hosted.host.games == 2
+    hosted.host.close()
+
+
+async def test_the_clock_answers_for_who_stays_but_does_nothing() -> None:
+    hosted = Hosted(HurriedPlan(length="tonpuu", delay_s=0.0, seed=8))
+    (page,) = await _sat(hosted)
+    await _until(lambda: bool(page.state.get("prompt")), [page])
+    assert page.state["clock"]["base"] <= 0.25
+    number = page.state["prompt"]["number"]
+    await _until(lambda: (page.state.get("prompt") or {"number": 0})["number"] > number + 1, [page])
+    hosted.host.close()
+
+
+async def test_two_games_follow_each_other_with_other_seats_and_walls() -> None:
+    hosted = Hosted()
+    (page,) = await _sat(hosted)
+    for _ in range(2):
+        await play_through([page], hosted.host)
+    first, second = hosted.records
+    assert first.game_id != second.game_id
+    assert first.events[1] != second.events[1]
+    assert hosted.host.games == 2
+    hosted.host.close()
+
+
+async def test_a_seed_repeats_seats_and_walls() -> None:
+    records = []
+    for _ in range(2):
+        hosted = Hosted(msgspec.structs.replace(QUICK, seed=5))
+        await play_through(await _sat(hosted), hosted.host)
+        records += hosted.records
+        hosted.host.close()
+    assert records[0].events == records[1].events
+
+
+def _claim(*kinds: ActionKind) -> list[Action]:
+    return [*(Action(kind, 5, (4, 6)) for kind in kinds), PASS]
+
+
+@pytest.mark.parametrize(
+    ("legal", "switches", "answer"),
+    [
+        (_claim(ActionKind.PON), {}, None),
+        (_claim(ActionKind.PON, ActionKind.CHI), {"no_calls": True}, ActionKind.PASS),
+        (_claim(ActionKind.RON, ActionKind.PON), {"no_calls": True}, None),
+        (_claim(ActionKind.RON, ActionKind.PON), {"auto_win": True}, ActionKind.RON),
+        ([Action(ActionKind.TSUMO, 7), Action(ActionKind.DISCARD, 7)], {"auto_discard": True}, None),
+        (
+            [Action(ActionKind.DISCARD, 3), Action(ActionKind.DISCARD, 7)],
+            {"auto_discard": True},
+            ActionKind.DISCARD,
+        ),
+        ([Action(ActionKind.DISCARD, 3), Action(ActionKind.DISCARD, 5)], {"auto_discard": True}, None),
+        ([Action(ActionKind.DISCARD, 3)], {}, ActionKind.DISCARD),
+    ],
+)
+def test_switches_answer_what_they_say(
+    legal: list[Action], switches: dict[str, bool], answer: ActionKind | None
+) -> None:
+    found = automatic(legal, Switches(**switches), 7)
+    assert (found and found.kind) == answer
+
+
+async def test_with_all_switches_on_a_game_plays_itself() -> None:
+    hosted = Hosted()
+    (page,) = await _sat(hosted)
+    await _until(lambda: bool(page.state.get("prompt")), [page])
+    for name in ("no_calls", "auto_win", "auto_discard"):
+        page.say(type="switch", name=name, on=True)
+    asked = set()
+    while hosted.host.playing:
+        await asyncio.sleep(0.001)
+        page.read()
+        if prompt := page.state.get("prompt"):
+            asked.add(prompt["number"])
+            page.say(type="choose", prompt=prompt["number"], choice=0)
+        elif page.state.get("result"):
+            page.say(type="go_on", result=page.state["result"])
+    await hosted.host.ended()
+    (record,) = hosted.records
+    own = [e for e in record.events if isinstance(e, Discard) and e.player == page.seat.player]
+    assert len(asked) < 10
+    assert sum(event.tsumogiri for event in own) > 0.8 * len(own)
+    hosted.host.close()
+
+
+async def test_the_discards_of_a_riichi_are_told_before_it_is_declared() -> None:
+    hosted = Hosted(msgspec.structs.replace(QUICK, seed=3))
+    (page,) = await _sat(hosted, seed=4)
+    assert page._wise
+    told: list[set[str]] = []
+    while hosted.host.playing:
+        await asyncio.sleep(0)
+        page.read()
+        prompt = page.state.get("prompt")
+        if prompt and prompt["number"] != page.answered and prompt["riichi"]:
+            told.append({prompt["actions"][place]["tile"] for place in prompt["riichi"]})
+            page.answered = prompt["number"]
+            riichi = next(n for n, action in enumerate(prompt["actions"]) if action["kind"] == "riichi")
+            page.say(type="choose", prompt=prompt["number"], choice=riichi)
+        page.act()
+    await hosted.host.ended()
+    declared = 0
+    for event, after in pairwise(hosted.records[0].events):
+        if isinstance(event, Riichi) and event.player == page.seat.player:
+            assert isinstance(after, Discard)
+            assert mjai_text(after.tile) in told[declared]
+            declared += 1
+    assert declared == len(told) > 0
+    hosted.host.close()
