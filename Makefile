@@ -1,7 +1,7 @@
 # `make play` and `make test` need no other set-up: each creates .venv if it is missing or out of date.
 
 .DELETE_ON_ERROR:
-.PHONY: help play test test-slow fuzz coverage check format clean
+.PHONY: help play table test test-slow fuzz coverage check format clean
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
@@ -26,6 +26,7 @@ endif
 
 help:
 	@echo 'make play        play one hanchan against the built-in lobby (ARGS="--games 2" adds flags)'
+	@echo 'make table       play against it in the browser'
 	@echo 'make test        all checks, then the tests'
 	@echo 'make test-slow   tests that take minutes'
 	@echo 'make fuzz        search for frames that break the Tenhou session (SECONDS=3600 for an hour)'
@@ -36,6 +37,9 @@ help:
 
 play: $(VENV)/.ready-to-play
 	@$(RUN) bot.cli play $(ARGS)
+
+table: $(VENV)/.ready-to-play
+	@$(RUN) bot.cli table $(ARGS)
 
 test: check
 	@$(RUN) bot.startup.warm

@@ -176,7 +176,7 @@ class TablePage {
     const change = (/** @type {"theme" | "language"} */ name, /** @type {string} */ value) => this.change(name, value);
     this.root.classList.add("play-page");
     this.root.replaceChildren(
-      make("header", { class: "top" }, make("div", { class: "top-title" }, make("h1", {}, wording().title)), this.status, pageSwitches(this.chosen, change, null)),
+      make("header", { class: "top" }, make("div", { class: "top-title" }, make("h1", {}, wording().heading)), this.status, pageSwitches(this.chosen, change, null)),
       make(
         "main", { class: "play" },
         make("div", { class: "play-main" }, make("div", { class: "board-place" }, this.board, this.overlay), make("div", { class: "play-under" }, make("div", { class: "play-line" }, this.facts, this.clock.element), this.bar), this.spoken),

@@ -7,6 +7,7 @@ import { words } from "/web/words.js";
 
 const english = {
   title: "Suzaku table",
+  heading: "Suzaku",
   sit: "Sit down",
   seating: "Take a seat",
   waitingFor: (/** @type {string} */ names) => `Waiting for ${names}.`,
@@ -60,6 +61,7 @@ const english = {
 /** @type {typeof english} */
 const japanese = {
   title: "Suzaku の卓",
+  heading: "Suzaku",
   sit: "着席する",
   seating: "着席してください",
   waitingFor: (names) => `${names} を待っています。`,
