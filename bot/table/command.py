@@ -63,10 +63,10 @@ def run_table(
     records.check()
     port = PagePort("table", config.table, token_of("table", config.table, environment))
     try:
+        bots = load_bots()
         policy = load(config.decision)
         warm_up_visibly(policy=policy)
-        advisor = Advisor(policy)
-        host_of = _host_maker(config, plan, people, load_bots(), records, advisor)
+        host_of = _host_maker(config, plan, people, bots, records, Advisor(policy))
         asyncio.run(_serve(config, port, host_of, browser=browser))
     finally:
         port.close()

@@ -24,6 +24,7 @@ from bot.dashboard.sockets import BrowserSockets
 from bot.table.advice import Advisor
 from bot.table.requests import ChooseAction, GoOn, SetSwitch, SitDown, Switches, automatic, parse_request
 from bot.table.view import SeatView
+from bot.tenhou.client.journal import Journal
 from bot.tenhou.lobby.lobby_table import FrameSink, LobbyTable
 from bot.tenhou.messages import Hello, Ready, ServerMessage, render_json
 from bot.tenhou.session import Session, SessionSettings
@@ -114,6 +115,7 @@ class PersonSeat:
         self._switches = Switches()
         self._numbers = count(1)
         self._session = Session(SessionSettings(auto_queue=False))
+        self._journal = Journal()
         self._table: LobbyTable[PersonSeat] | None = None
         self._listens = False
         self._prompt: OpenPrompt | None = None
@@ -140,6 +142,7 @@ class PersonSeat:
         self._table, self.player, self.ready = table, player, False
         self._prompt, self._at_result, self._result = None, False, 0
         self._switches = Switches(advice=self._switches.advice)
+        self._journal = Journal()
         self._session = Session(SessionSettings(auto_queue=False))
         self._session.start()
         self._session.take(Hello(self.name))
@@ -174,6 +177,7 @@ class PersonSeat:
 
     def _take(self, event: SessionEvent) -> None:
         assert self._table is not None
+        self._journal.write(event)
         self._view.take(event, self._session, self._table.tabletop.game_id)
         match event:
             case TableEvent(StartRound()):

@@ -225,6 +225,10 @@ def test_help_waits_for_nothing_heavy() -> None:
         ["play", "--server", "tenhou"],
         ["play", "--log-level", "loud"],
         ["lobby", "--port", "70000"],
+        ["table", "--opponents", "heuristic,person"],
+        ["table", "--opponents", "nobody", "--no-browser"],
+        ["table", "--opponents", "person", "--name", "a name that is much too long"],
+        ["table", "--host", "0.0.0.0", "--token-env", "UNSET_TOKEN"],
         ["check", "--config", "."],
     ],
 )

@@ -8,10 +8,11 @@ import random
 import msgspec
 import pytest
 
-from game.events import Draw, StartRound
+from game.events import Draw, PlayerLeft, PlayerReturned, StartRound
 from game.table import masked
+from replays.review.moments import follow
 from tests.bot.table.leaks import Leak, check_only_seen, check_sent, messages_in
-from tests.bot.table.scenes import QUICK, Hosted, Page, play_through
+from tests.bot.table.scenes import QUICK, Hosted, HurriedPlan, Page, play_through
 
 
 async def _play(seed: int, people: tuple[str, ...], *, advised: bool) -> tuple[Hosted, list[Page]]:
@@ -83,3 +84,47 @@ def test_nothing_hidden_is_sent_in_two_hundred_games() -> None:
         return sum(counts)
 
     assert asyncio.run(play_all()) > 200_000
+
+
+async def _restless(seed: int) -> tuple[int, int]:
+    """A game of two persons who leave and return all the time; returns absences and messages."""
+    hosted = Hosted(HurriedPlan(length="tonpuu", delay_s=0.0, seed=seed), ("Anna", "Ben"))
+    rng = random.Random(seed)
+    pages = [Page(seat, random.Random(seed + n)) for n, seat in enumerate(hosted.host.people)]
+    for page in pages:
+        page.open()
+        page.say(type="sit")
+    while hosted.host.playing:
+        for page in pages:
+            page.read()
+            if page.seat.here and rng.random() < 0.03:
+                page.shut()
+                page.seat._leave()  # at once
+            elif not page.seat.here and rng.random() < 0.1:
+                page.open()
+            elif page.seat.here:
+                page.act()
+        await asyncio.sleep(0.001)
+    await hosted.host.ended()
+    for page in pages:
+        page.open()
+        await asyncio.sleep(0.01)
+        page.read()
+    (record,) = hosted.records
+    assert record.ending is not None
+    absences = sum(isinstance(event, PlayerLeft) for event in record.events)
+    returns = sum(isinstance(event, PlayerReturned) for event in record.events)
+    assert absences - len(pages) <= returns <= absences  # some are away at the end
+    for page in pages:
+        check_only_seen(page.texts, page.seat.player)
+        over = [message for message in messages_in(page.texts) if message["type"] == "over"]
+        assert over[-1]["scores"] == list(record.ending.scores)
+        assert follow(record.events, page.seat.player, "tonpuu").rounds
+    hosted.host.close()
+    return absences, sum(len(page.texts) for page in pages)
+
+
+async def test_persons_who_leave_and_return_all_the_time_see_nothing_hidden_either() -> None:
+    absences, messages = await _restless(11)
+    assert absences > 2
+    assert messages > 100
