@@ -119,6 +119,7 @@ class PersonSeat:
         self._table: LobbyTable[PersonSeat] | None = None
         self._listens = False
         self._prompt: OpenPrompt | None = None
+        self._advised = 0  # the prompt on which advice was last asked for
         self._at_result = False
         self._results = 0
         self._result = 0  # the number of the result that awaits the person, 0 for none
@@ -229,13 +230,15 @@ class PersonSeat:
         self.tell()
 
     def _ask_advisor(self) -> None:
+        """Ask for advice on the open prompt, once."""
         prompt = self._prompt
-        if prompt is None or self._advisor is None:
+        if prompt is None or prompt.number == self._advised or self._advisor is None:
             return
+        self._advised = prompt.number
         seen = Observation(clone(self._session.state), self.player, prompt.legal, self._session.length)
 
         def show(made: DecisionRecord) -> None:
-            if self._prompt is prompt and self._switches.advice:
+            if self._prompt is prompt:
                 self._view.advise(made)
 
         self._advisor.ask(seen, show)

@@ -209,7 +209,10 @@ class TablePage {
     const place = focusedPlace();
     const round = this.game.rounds.at(-1);
     if (round) this.drawTable(state, round);
-    else this.board.replaceChildren();
+    else {
+      this.board.replaceChildren();
+      this.drawCard(state, null);
+    }
     restoreFocus(this.board, place);
     this.drawBar(state, Boolean(round?.result));
     this.drawSide(state);
@@ -247,10 +250,26 @@ class TablePage {
     };
   }
 
-  /** Shows the card of a result over the table. @param {State} state @param {HTMLElement | null} result */
+  /**
+   * Shows the card over the table: before a game, after a round, after the game. One that has not changed stays, with
+   * its focus and its scrolling.
+   * @param {State} state
+   * @param {HTMLElement | null} result the card of a round
+   */
   drawCard(state, result) {
-    const over = state.stage === "over" && this.game.game.places && (this.standings || !result);
-    this.overlay.replaceChildren(...(over ? [overCard(state, this.game, () => this.sit(), this.seatQuery)] : result ? [result] : []));
+    const { stage, seats, ready, review } = state;
+    const { places } = this.game.game;
+    const over = stage === "over" && places && (this.standings || !result);
+    const shown = stage === "seating" ? "seating" : over ? "over" : result ? "result" : "";
+    const facts = shown === "result" ? this.game.rounds.at(-1)?.result : [seats, ready, review];
+    const now = shown && JSON.stringify([words().code, shown, this.game.rounds.length, facts]);
+    if (now === this.drawnCard) return;
+    this.drawnCard = now;
+    const sit = () => this.sit();
+    const card = { "": null, seating: () => seatingCard(state, sit), over: () => overCard(state, this.game, sit, this.seatQuery), result: () => result }[shown]?.();
+    const focused = this.overlay.contains(document.activeElement);
+    this.overlay.replaceChildren(...(card ? [card] : []));
+    if (focused) /** @type {HTMLElement | null} */ (this.overlay.querySelector("button, a"))?.focus();
   }
 
   /** @param {State} state @param {boolean} ended whether the round has a result */
@@ -263,10 +282,6 @@ class TablePage {
     else if (ended && state.stage === "playing") buttons.push(make("span", { class: "quiet" }, text.others));
     this.bar.replaceChildren(...buttons);
     if (focused) /** @type {HTMLElement | null} */ (this.bar.querySelector(`[data-choice="${focused}"]`))?.focus();
-    if (state.stage === "seating") {
-      this.facts.replaceChildren();
-      this.overlay.replaceChildren(seatingCard(state, () => this.sit()));
-    }
   }
 
   /** Rebuilds the side only if something in it has changed, so that it keeps the focus. @param {State} state */
