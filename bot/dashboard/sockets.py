@@ -56,7 +56,8 @@ class BrowserSockets:
         self._leaving: dict[WebSocket, asyncio.Event] = {}
         self._moved = asyncio.Event()
 
-    def __len__(self) -> int:
+    @property
+    def browsers(self) -> int:
         """The number of watching browsers."""
         return len(self._watching)
 

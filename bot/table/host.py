@@ -6,7 +6,7 @@ import asyncio
 import functools
 import secrets
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -196,18 +196,19 @@ class TableHost:
     def _finished(self, table: LobbyTable[PersonSeat]) -> None:
         record = table.tabletop.record()
         log.info("game.ended", game_id=record.game_id, scores=record.ending and record.ending.scores)
-        task = asyncio.create_task(self._end(record))
+        players = {seat.key: seat.player for seat in self.people}  # the next game has others
+        task = asyncio.create_task(self._end(record, players))
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
 
-    async def _end(self, record: GameRecord) -> None:
+    async def _end(self, record: GameRecord, players: Mapping[str, int]) -> None:
         try:
             await asyncio.to_thread(self._keep, record)
         except Exception:  # task root: the table stays open if a record cannot be saved
             log.exception("record.unsaved", game_id=record.game_id)
         self._tell_all()
-        for seat in self.people:
-            await self._reviews.make(record, seat.player, seat.key)
+        for key, player in players.items():
+            await self._reviews.make(record, player, key)
             self._tell_all()
 
     # --- state ---------------------------------------------------------------------------------------------

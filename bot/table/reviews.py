@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 import structlog
@@ -13,6 +13,9 @@ from bot.player.worker import WorkerThread
 from game.errors import BotError
 from replays.record import GameRecord
 from replays.review.report import Reviewer, as_json
+
+KEPT: Final = 16
+"""Reviews kept; each has one or two megabytes."""
 
 log = structlog.get_logger(__name__)
 
@@ -55,6 +58,10 @@ class TableReviews:
         """
         key = record.game_id, owner
         self._states[key] = ReviewState("making", record.game_id)
+        while len(self._states) > KEPT:
+            oldest = next(iter(self._states))
+            del self._states[oldest]
+            self._made.pop(oldest, None)
         try:
             self._made[key] = await self._worker.submit(lambda: self._review(record, player))
         except BotError as exc:

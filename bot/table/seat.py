@@ -114,6 +114,7 @@ class PersonSeat:
         self._view = SeatView(self._show, program)
         self._switches = Switches()
         self._numbers = count(1)
+        self._newest = 0  # the prompt opened last, in any game
         self._session = Session(SessionSettings(auto_queue=False))
         self._journal = Journal()
         self._table: LobbyTable[PersonSeat] | None = None
@@ -191,18 +192,21 @@ class PersonSeat:
                 self._prompt = None
 
     def _open(self, event: PromptOpened) -> None:
-        prompt = self._prompt = OpenPrompt(next(self._numbers), event.prompt_id, event.legal)
+        self._newest = next(self._numbers)
+        prompt = self._prompt = OpenPrompt(self._newest, event.prompt_id, event.legal)
         action = automatic(event.legal, self._switches, int(self._session.state["drawn"]))
         if action is not None:
             self._prompt = None
-            chosen = action
             declared = int(self._session.state["riichi"][self.player]) == RIICHI_DECLARED
             delay_s = 0.0 if declared else self._delay_s  # the person chose the discard with the riichi
-            asyncio.get_running_loop().call_later(delay_s, lambda: self._answer(prompt, chosen))
+            loop = asyncio.get_running_loop()
+            loop.call_later(delay_s, self._answer, prompt, action)
         elif self._switches.advice:
             self._ask_advisor()
 
     def _answer(self, prompt: OpenPrompt, action: Action) -> None:
+        if prompt.number != self._newest:
+            return  # the game has gone on
         try:
             self._session.answer(prompt.prompt_id, action)
         except LocalProtocolError as exc:

@@ -111,7 +111,7 @@ def test_two_hundred_sockets_leave_room_for_the_newest_page() -> None:
                 lines[0].recv(PATIENCE_S)
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1013  # the page tries again later
-        assert len(served.hosted.host.people[0].sockets) == BROWSERS
+        assert served.hosted.host.people[0].sockets.browsers == BROWSERS
         lines[0].close()
 
 
@@ -128,7 +128,7 @@ def test_a_flood_of_messages_harms_no_game() -> None:
         other.send(b"\x00" * 1000)
         with contextlib.suppress(ConnectionClosed):
             other.send("x" * 10_000)  # more than a page ever sends
-        served.until(lambda: len(served.hosted.host.people[0].sockets) == 1)
+        served.until(lambda: served.hosted.host.people[0].sockets.browsers == 1)
         assert served.hosted.host.playing
         state: dict[str, Any] = {}
         while not state.get("prompt"):
