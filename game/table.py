@@ -169,6 +169,9 @@ class Table:
         twin._round = self._round.clone(twin.events)
         return twin
 
+    def __deepcopy__(self, _: dict[int, object]) -> Table:
+        return self.clone()
+
     @classmethod
     def restore(
         cls,

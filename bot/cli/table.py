@@ -70,6 +70,13 @@ AdvisingPolicy: TypeAlias = Annotated[
         metavar="POLICY",
     ),
 ]
+Practice: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--practice",
+        help="Allow taking moves back, without other persons and engines; marks the records as practice.",
+    ),
+]
 TableSeed: TypeAlias = Annotated[int | None, seed_of("all seats and walls")]
 TableHostName: TypeAlias = Annotated[
     str | None,
@@ -104,6 +111,7 @@ def table(
     tonpuu: Tonpuu = False,
     clock: ClockOption = "5+10",
     delay: MoveDelay = 0.6,
+    practice: Practice = False,
     seed: TableSeed = None,
     policy: AdvisingPolicy = None,
     answer_timeout: AnswerTimeout = 10.0,
@@ -147,11 +155,15 @@ def table(
         )
     others = (others * OTHERS)[:OTHERS]
     people = [person for text in others if (person := _person(text)) is not None]
+    if practice:
+        _check_practice(others)
     names = [_checked(each) for each in _numbered([name, *people])]
     return run_table(
         config,
         os.environ,
-        TablePlan(length="tonpuu" if tonpuu else "hanchan", clock=clock, delay_s=delay, seed=seed),
+        TablePlan(
+            length="tonpuu" if tonpuu else "hanchan", clock=clock, delay_s=delay, seed=seed, practice=practice
+        ),
         names,
         _loader([text for text in others if _person(text) is None], names, answer_timeout, config),
         browser=sys.stdout.isatty() if browser is None else browser,
@@ -168,6 +180,19 @@ def _person(text: str) -> str | None:
     if kind != PERSON:
         return None
     return given if equals else "Guest"
+
+
+def _check_practice(opponents: Sequence[str]) -> None:
+    """Refuse opponents that cannot forget a move.
+
+    Raises:
+        ConfigError: there is one.
+    """
+    from learning.matches.engines import engine_of
+
+    for text in opponents:
+        if _person(text) is not None or engine_of(text.partition("=")[2]) or engine_of(text):
+            raise ConfigError(f"--practice: {text!r} cannot take moves back; use --practice without it")
 
 
 def _checked(name: str) -> str:

@@ -37,7 +37,7 @@ class TableHost:
     """Seats people and bots, and plays games on the running event loop.
 
     Args:
-        plan: what is played.
+        plan: what is played; for practice there is one person only.
         people: names of the persons.
         bots: the players of the other seats; four seats in all.
         program: name and version of the program.
@@ -85,6 +85,7 @@ class TableHost:
                 facts=self._facts,
                 on_ready=self._begin_if_ready,
                 on_presence=self._tell_all,
+                on_take_back=self._go_on_from if plan.practice else None,
                 advisor=self._advisor,
             )
             for name in people
@@ -156,9 +157,7 @@ class TableHost:
             game_id=game_id(datetime.now(UTC), kind.number, 0, secrets.randbits(32)),
             dice_seed=dice_seed,
         )
-        table = self.table = LobbyTable(
-            tabletop, self.people, self._decider(tabletop), self._plan.delay_s, self._finished
-        )
+        table = self._seat_at(tabletop)
         for player, each in enumerate(self._order):
             if isinstance(each, PersonSeat):
                 each.sit_down(table, player)
@@ -167,6 +166,17 @@ class TableHost:
         for seat in self.people:
             if not seat.here:
                 seat.leave_table()
+
+    def _seat_at(self, tabletop: Tabletop) -> LobbyTable[PersonSeat]:
+        decide, delay_s = self._decider(tabletop), self._plan.delay_s
+        self.table = LobbyTable(tabletop, self.people, decide, delay_s, self._finished)
+        return self.table
+
+    def _go_on_from(self, tabletop: Tabletop) -> LobbyTable[PersonSeat]:
+        """Continue the running game from an earlier state."""
+        assert self.table is not None
+        self.table.close()
+        return self._seat_at(tabletop)
 
     def _decider(self, tabletop: Tabletop) -> Callable[..., asyncio.Future[Action]]:
         order, number = self._order, self.games

@@ -27,18 +27,21 @@ class TablePlan(msgspec.Struct, frozen=True):
         clock: the clock of every person.
         delay_s: pause before each move that nobody has to think about.
         seed: seed of all seats and walls; None for unpredictable games.
+        practice: moves can be taken back; the records are marked as practice games.
     """
 
     length: GameLength = "hanchan"
     clock: ClockName = "5+10"
     delay_s: float = 0.6
     seed: int | None = None
+    practice: bool = False
 
     @property
     def game_type(self) -> GameType:
         """The type of the games, as in their records."""
         long = HANCHAN if self.length == "hanchan" else 0
-        return GameType(AGAINST_PEOPLE | long | (FAST if self.clock == "3+5" else 0))
+        people = 0 if self.practice else AGAINST_PEOPLE
+        return GameType(people | long | (FAST if self.clock == "3+5" else 0))
 
     @property
     def clock_settings(self) -> ClockSettings:

@@ -36,6 +36,12 @@ class GoOn(PageRequest, frozen=True, tag="go_on"):
     result: int
 
 
+class TakeBack(PageRequest, frozen=True, tag="take_back"):
+    """Return to the decision before the prompt with this number, or to the last one if it was answered."""
+
+    prompt: int
+
+
 class SetSwitch(PageRequest, frozen=True, tag="switch"):
     """Turn a switch on or off."""
 
@@ -43,7 +49,7 @@ class SetSwitch(PageRequest, frozen=True, tag="switch"):
     on: bool
 
 
-AnyRequest: TypeAlias = SitDown | ChooseAction | GoOn | SetSwitch
+AnyRequest: TypeAlias = SitDown | ChooseAction | GoOn | SetSwitch | TakeBack
 
 _DECODER: Final[msgspec.json.Decoder[AnyRequest]] = msgspec.json.Decoder(AnyRequest)
 

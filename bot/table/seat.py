@@ -9,6 +9,7 @@ plays, and on their return the session resumes the game.
 from __future__ import annotations
 
 import asyncio
+import copy
 import math
 import secrets
 from collections.abc import Callable, Sequence
@@ -22,10 +23,20 @@ from bot.dashboard.connections import Limits
 from bot.dashboard.show import Show
 from bot.dashboard.sockets import BrowserSockets
 from bot.table.advice import Advisor
-from bot.table.requests import ChooseAction, GoOn, SetSwitch, SitDown, Switches, automatic, parse_request
+from bot.table.requests import (
+    ChooseAction,
+    GoOn,
+    SetSwitch,
+    SitDown,
+    Switches,
+    TakeBack,
+    automatic,
+    parse_request,
+)
 from bot.table.view import SeatView
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.lobby.lobby_table import FrameSink, LobbyTable
+from bot.tenhou.lobby.tabletop import Tabletop
 from bot.tenhou.messages import Hello, Ready, ServerMessage, render_json
 from bot.tenhou.session import Session, SessionSettings
 from bot.tenhou.session.events import PromptClosed, PromptOpened, SessionEvent, TableEvent
@@ -44,6 +55,8 @@ AWAY_S: Final = 8.0
 BROWSERS: Final = 8
 """Pages of one seat that may be open at a time."""
 KEY_BYTES: Final = 16
+MOST_EARLIER: Final = 200
+"""Decisions that can be taken back; each takes some ten kilobytes of memory."""
 RIICHI_DECLARED: Final = 1
 """`game.layout`: the discard of the riichi follows."""
 
@@ -64,6 +77,18 @@ class OpenPrompt(msgspec.Struct, frozen=True):
     legal: tuple[Action, ...]
 
 
+class Earlier(msgspec.Struct, frozen=True):
+    """A game as it was when a prompt opened.
+
+    Attributes:
+        tabletop: a copy of the table.
+        session: a copy of the seat's session.
+    """
+
+    tabletop: Tabletop
+    session: Session
+
+
 class PersonSeat:
     """A person's seat, over any number of games.
 
@@ -75,6 +100,8 @@ class PersonSeat:
         facts: the state of the whole table, as the page of this seat is told it.
         on_ready: called when the person is ready for a game.
         on_presence: called when the person has left or returned.
+        on_take_back: continues the game from a copy of its tabletop, and returns the new table; None if no
+            moves may be taken back.
         advisor: None if there is no advice.
 
     Attributes:
@@ -95,6 +122,7 @@ class PersonSeat:
         facts: Callable[[PersonSeat], dict[str, Any]],
         on_ready: Callable[[], None],
         on_presence: Callable[[], None],
+        on_take_back: Callable[[Tabletop], LobbyTable[PersonSeat]] | None,
         advisor: Advisor | None,
     ) -> None:
         self.name = name
@@ -106,7 +134,9 @@ class PersonSeat:
         self._facts = facts
         self._on_ready = on_ready
         self._on_presence = on_presence
+        self._on_take_back = on_take_back
         self._advisor = advisor
+        self._earlier: list[Earlier] = []
         self._show = Show(program)
         self.sockets = BrowserSockets(
             self._show, limits, on_text=self.hear, on_count=self._count, most=BROWSERS, newest_first=True
@@ -143,6 +173,7 @@ class PersonSeat:
         """Join a game that is about to begin."""
         self._table, self.player, self.ready = table, player, False
         self._prompt, self._at_result, self._result = None, False, 0
+        self._earlier = []
         self._switches = Switches(advice=self._switches.advice)
         self._journal = Journal()
         self._session = Session(SessionSettings(auto_queue=False))
@@ -201,7 +232,12 @@ class PersonSeat:
             delay_s = 0.0 if declared else self._delay_s  # the person chose the discard with the riichi
             loop = asyncio.get_running_loop()
             loop.call_later(delay_s, self._answer, prompt, action)
-        elif self._switches.advice:
+            return
+        if self._on_take_back is not None:
+            assert self._table is not None
+            now = Earlier(copy.deepcopy(self._table.tabletop), copy.deepcopy(self._session))
+            self._earlier = [*self._earlier[1 - MOST_EARLIER :], now]
+        if self._switches.advice:
             self._ask_advisor()
 
     def _answer(self, prompt: OpenPrompt, action: Action) -> None:
@@ -262,6 +298,9 @@ class PersonSeat:
                     self._result = 0
                     self._table.receive(self, Ready())
                     self.tell()
+            case TakeBack(number):
+                if number == self._newest:
+                    self._take_back()
             case SetSwitch(name, on):
                 self._set(Switches(**(msgspec.structs.asdict(self._switches) | {name: on})))
             case SitDown():
@@ -282,6 +321,21 @@ class PersonSeat:
                 self._answer(prompt, action)
             elif asked:
                 self._ask_advisor()
+        self.tell()
+
+    def _take_back(self) -> None:
+        """Return to the last decision before the open prompt."""
+        earlier = self._earlier[:-1] if self._prompt is not None else self._earlier
+        if self._on_take_back is None or not self._can_take_back or not self._listens:
+            return
+        *self._earlier, to = earlier
+        self._session, self._at_result, self._result = to.session, False, 0
+        self._table = self._on_take_back(to.tabletop)
+        self._view.restate(self._session)
+        prompt = self._session.prompt
+        assert prompt is not None
+        self._open(PromptOpened(prompt.prompt_id, prompt.legal))
+        self._table.go_on_from()
         self.tell()
 
     # --- presence ----------------------------------------------------------------------------------------
@@ -342,8 +396,15 @@ class PersonSeat:
             "result": self._result,
             "switches": msgspec.to_builtins(self._switches),
             "advisable": self._advisor is not None,
+            "practice": self._on_take_back is not None,
+            "back": self._newest if self._can_take_back else 0,
             "furiten": bool(playing and record["waits"][self.player] and is_furiten(record, self.player)),
         }
+
+    @property
+    def _can_take_back(self) -> bool:
+        kept = len(self._earlier) - (self._prompt is not None)
+        return self._on_take_back is not None and self._in_game and kept > 0
 
     def _shown_prompt(self) -> dict[str, Any] | None:
         prompt = self._prompt

@@ -27,6 +27,19 @@ class SeatView:
     def take(self, event: SessionEvent, session: Session, game_id: str) -> None:
         """Show an event of the session."""
         self._feed.hear(event, session.log, game_id, session.player)
+        self._work()
+
+    def restate(self, session: Session) -> None:
+        """Show a session that was put back to an earlier state."""
+        self._feed.follow(session.log)
+        self._work()
+
+    def advise(self, made: DecisionRecord) -> None:
+        """Show what the policy would do now; a decision for another position is left out."""
+        if self._messages is not None:
+            self._messages.decided(made)
+
+    def _work(self) -> None:
         for item in self._feed.take():
             match item:
                 case Began():
@@ -36,8 +49,3 @@ class SeatView:
                     self._messages.happened(happened)
                 case Restated(events) if self._messages is not None:
                     self._messages.restated(events)
-
-    def advise(self, made: DecisionRecord) -> None:
-        """Show what the policy would do now; a decision for another position is left out."""
-        if self._messages is not None:
-            self._messages.decided(made)

@@ -226,6 +226,8 @@ def test_help_waits_for_nothing_heavy() -> None:
         ["play", "--log-level", "loud"],
         ["lobby", "--port", "70000"],
         ["table", "--opponents", "heuristic,person"],
+        ["table", "--opponents", "heuristic,heuristic,person", "--practice"],
+        ["table", "--opponents", "mine=engine:cat", "--practice"],
         ["table", "--opponents", "nobody", "--no-browser"],
         ["table", "--opponents", "person", "--name", "a name that is much too long"],
         ["table", "--host", "0.0.0.0", "--token-env", "UNSET_TOKEN"],

@@ -13,7 +13,7 @@ import { wording } from "/web/wording.js";
  *   stage: "seating" | "playing" | "over", length: string, clock_name: string, ready: boolean, seats: SeatFacts[],
  *   review: {state: string, game_id: string, reason: string} | null, player: number,
  *   prompt: import("/web/actions.js").Prompt | null, clock: import("/web/clock.js").TimeLeft | null,
- *   result: number, switches: Record<string, boolean>, advisable: boolean, furiten: boolean,
+ *   result: number, practice: boolean, back: number, switches: Record<string, boolean>, advisable: boolean, furiten: boolean,
  * }} State
  */
 

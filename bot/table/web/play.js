@@ -130,6 +130,10 @@ class TablePage {
     }
   }
 
+  takeBack() {
+    if (this.state?.back) this.line?.send({ type: "take_back", prompt: this.state.back });
+  }
+
   sit() {
     this.standings = false;
     this.line?.send({ type: "sit" });
@@ -157,6 +161,7 @@ class TablePage {
     else if ((key === "Enter" || key === " ") && target.matches("button")) return false;
     else if (key === "Escape" && this.riichi === null) this.press({ choice: -1, action: { kind: "riichi" } });
     else if (key.toLowerCase() === "d") /** @type {HTMLElement | null} */ (this.board.querySelector(".held-open.drawn"))?.click();
+    else if (key.toLowerCase() === "u") this.takeBack();
     else if (key === " ") this.goOn();
     else return pressKey(this.bar, key);
     return true;
@@ -170,6 +175,7 @@ class TablePage {
     this.overlay = make("div", { class: "overlay" });
     this.bar = make("div", { class: "act-bar", role: "group", "aria-label": wording().actions });
     this.facts = make("div", { class: "play-facts" });
+    this.undo = make("button", { type: "button", class: "plain", "data-command": "take_back", "aria-keyshortcuts": "U", hidden: true, onclick: () => this.takeBack() }, wording().takeBack);
     this.spoken = make("p", { class: "caption play-caption", "aria-live": "polite" });
     this.side = make("aside", { class: "play-side" });
     this.status = make("div", { class: "live-status", role: "status" });
@@ -179,7 +185,7 @@ class TablePage {
       make("header", { class: "top" }, make("div", { class: "top-title" }, make("h1", {}, wording().heading)), this.status, pageSwitches(this.chosen, change, null)),
       make(
         "main", { class: "play" },
-        make("div", { class: "play-main" }, make("div", { class: "board-place" }, this.board, this.overlay), make("div", { class: "play-under" }, make("div", { class: "play-line" }, this.facts, this.clock.element), this.bar), this.spoken),
+        make("div", { class: "play-main" }, make("div", { class: "board-place" }, this.board, this.overlay), make("div", { class: "play-under" }, make("div", { class: "play-line" }, this.facts, this.clock.element, this.undo), this.bar), this.spoken),
         this.side,
       ),
     );
@@ -281,6 +287,8 @@ class TablePage {
     if (onward) buttons.push(make("button", { type: "button", class: "act act-win", "data-action": "go_on", "aria-keyshortcuts": "Space", onclick: () => this.goOn() }, onward));
     else if (ended && state.stage === "playing") buttons.push(make("span", { class: "quiet" }, text.others));
     this.bar.replaceChildren(...buttons);
+    this.undo.hidden = !state.practice;
+    this.undo.toggleAttribute("disabled", !state.back);
     if (focused) /** @type {HTMLElement | null} */ (this.bar.querySelector(`[data-choice="${focused}"]`))?.focus();
   }
 

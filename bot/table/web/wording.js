@@ -26,6 +26,7 @@ const english = {
   yourCall: "Your call",
   choose: "Choose a discard for riichi",
   cancel: "Cancel",
+  takeBack: "Take back",
   others: "Waiting for the others",
   goOn: "Next round",
   standings: "Final standings",
@@ -46,7 +47,7 @@ const english = {
   keys: "Keys",
   keyList: [
     ["← →", "choose a tile"], ["Enter", "discard it"], ["D", "discard the tile just drawn"], ["R", "riichi"], ["W", "win"],
-    ["C P K", "chi, pon, kan"], ["X", "pass, cancel"], ["1–9", "a button by its place"], ["Space", "next round"],
+    ["C P K", "chi, pon, kan"], ["X", "pass, cancel"], ["1–9", "a button by its place"], ["Space", "next round"], ["U", "take back, in practice"],
   ],
   players: "Players",
   result: "Result",
@@ -80,6 +81,7 @@ const japanese = {
   yourCall: "鳴けます",
   choose: "リーチ宣言牌を選んでください",
   cancel: "取消",
+  takeBack: "待った",
   others: "ほかの人を待っています",
   goOn: "次の局へ",
   standings: "最終成績",
@@ -100,7 +102,7 @@ const japanese = {
   keys: "キー操作",
   keyList: [
     ["← →", "牌を選ぶ"], ["Enter", "捨てる"], ["D", "ツモ切り"], ["R", "リーチ"], ["W", "和了"],
-    ["C P K", "チー・ポン・カン"], ["X", "パス・取消"], ["1–9", "左から何番目のボタン"], ["Space", "次の局へ"],
+    ["C P K", "チー・ポン・カン"], ["X", "パス・取消"], ["1–9", "左から何番目のボタン"], ["Space", "次の局へ"], ["U", "待った（練習時）"],
   ],
   players: "対局者",
   result: "成績",

@@ -81,6 +81,11 @@ class LobbyTable(Generic[C]):
         """Start the game."""
         self._go_on(self.tabletop.open(self._loop.time()))
 
+    def go_on_from(self) -> None:
+        """Continue a game from a copy of its tabletop, without telling the clients anything."""
+        self.tabletop.go_on_from(self._loop.time())
+        self._go_on([])
+
     def receive(self, member: C, message: ClientMessage) -> None:
         """Handle a frame from one of the players.
 

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal, TypeAlias
 
+import msgspec
 import numpy as np
 import structlog
 
@@ -217,6 +218,12 @@ class Tabletop:
             messages = (*self._introduction(player), scores_for(self._state, player))
             self._out += [(player, message) for message in messages]
         return self._flush(now)
+
+    def go_on_from(self, now: float) -> None:
+        """Continue a copy that was made earlier: every open prompt is asked now."""
+        for seat in self._seats:
+            if seat.prompt is not None:
+                seat.prompt = msgspec.structs.replace(seat.prompt, asked_at=now)
 
     def take_questions(self) -> list[tuple[TablePrompt, np.void]]:
         """New prompts for the built-in players, each with that player's view."""

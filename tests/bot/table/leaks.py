@@ -16,6 +16,7 @@ FACES = frozenset(mjai_text(tile) for tile in range(TILES))
 STATE = frozenset(
     {
         "advisable",
+        "back",
         "clock",
         "clock.bank",
         "clock.base",
@@ -23,6 +24,7 @@ STATE = frozenset(
         "furiten",
         "length",
         "player",
+        "practice",
         "prompt",
         "prompt.actions",
         "prompt.actions.consumed",
@@ -75,7 +77,7 @@ def check_sent(texts: Sequence[str], record: GameRecord, player: int) -> int:
         player: the seat, absolute.
     """
     messages = messages_in(texts)
-    told = [event for message in messages for event in _events(message)]
+    told = [event for message in messages for event in events_in(message)]
     seen = [
         message
         for event in record.events
@@ -95,7 +97,7 @@ def check_only_seen(texts: Sequence[str], player: int) -> None:
             raise Leak(message)
         if message["type"] == "round":
             visible = set()
-        for event in _events(message):
+        for event in events_in(message):
             _check_event(event, player)
             visible |= set(_faces(event))
         if message["type"] == "session":
@@ -138,7 +140,8 @@ def _check_faces(found: Iterator[str], visible: set[str], message: dict[str, Any
         raise Leak((hidden, message))
 
 
-def _events(message: dict[str, Any]) -> list[dict[str, Any]]:
+def events_in(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """The events in a message."""
     if message["type"] == "round":
         return list(message["round"]["events"])
     return list(message["events"]) if message["type"] == "events" else []

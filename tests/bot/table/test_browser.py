@@ -267,7 +267,7 @@ def test_who_goes_away_is_played_for_and_returns(
 
 
 def test_the_keyboard_is_enough(open_page: Callable[..., Player]) -> None:
-    with served_table(msgspec.structs.replace(QUICK, seed=7)) as served:
+    with served_table(msgspec.structs.replace(QUICK, seed=7, practice=True)) as served:
         player = open_page(served.links[0])
         player.until(lambda seen: "sit" in seen["buttons"])
         while player.tab.evaluate("document.activeElement.dataset.action") != "sit":
@@ -292,6 +292,10 @@ def test_the_keyboard_is_enough(open_page: Callable[..., Player]) -> None:
             river = player.tab.locator(".seat[data-place='0'] .river .tile")
             thrown = river.evaluate_all("all => all.map((one) => one.dataset.tile)")
             assert thrown[-1] == chosen
+        later = player.until(lambda seen: seen["asked"] and seen["back"])
+        player.tab.keyboard.press("u")
+        again = player.until(lambda seen: seen["asked"] > later["asked"])
+        assert again["events"] < later["events"] or again["rounds"] < later["rounds"]
         player.check()
 
 

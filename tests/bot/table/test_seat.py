@@ -13,9 +13,12 @@ import pytest
 
 from bot.table import seat as seat_module
 from bot.table.requests import Switches, automatic
+from bot.tenhou.game_types import GameType
 from game.actions import PASS, Action, ActionKind
-from game.events import Discard, PlayerLeft, PlayerReturned, Riichi
+from game.events import Discard, EndGame, EndRound, PlayerLeft, PlayerReturned, Riichi, StartGame
+from game.state import apply, new_round
 from game.tiles import mjai_text
+from replays.mjai_seat import seen_by
 from replays.review.moments import follow
 from tests.bot.table.leaks import check_only_seen, messages_in
 from tests.bot.table.scenes import PATIENCE_S, QUICK, Hosted, HurriedPlan, Page, play_through
@@ -267,4 +270,73 @@ async def test_the_discards_of_a_riichi_are_told_before_it_is_declared() -> None
             assert mjai_text(after.tile) in told[declared]
             declared += 1
     assert declared == len(told) > 0
+    hosted.host.close()
+
+
+async def test_in_practice_moves_are_taken_back_and_the_record_says_so() -> None:
+    hosted = Hosted(msgspec.structs.replace(QUICK, practice=True))
+    (page,) = await _sat(hosted, seed=4)
+    rng = random.Random(1)
+    backs = 0
+    while hosted.host.playing:
+        await asyncio.sleep(0)
+        page.read()
+        state = page.state
+        if state.get("back") and backs < 40 and rng.random() < 0.2:
+            backs += 1
+            page.say(type="take_back", prompt=state["back"] - 1)  # a late one changes nothing
+            page.say(type="take_back", prompt=state["back"])
+            page.read()
+            assert page.state["prompt"]["number"] > state["back"]
+        else:
+            page.act()
+    await hosted.host.ended()
+    page.read()
+    (record,) = hosted.records
+    assert backs == 40
+    assert GameType(record.game_type).is_practice
+    last = max(n for n, text in enumerate(page.texts) if '"type":"game"' in text)
+    messages = messages_in(page.texts[last:])
+    told = [
+        e for m in messages for e in (m["round"]["events"] if m["type"] == "round" else m.get("events", ()))
+    ]
+    seen = [seen_by(event, page.seat.player) for event in record.events]
+    assert told == [
+        message for message in seen if message and message["type"] not in ("start_game", "end_game")
+    ]
+    check_only_seen(page.texts, page.seat.player)
+    folded = new_round()
+    for event in record.events:
+        if not isinstance(event, StartGame | EndRound | EndGame):
+            apply(folded, event)
+    hosted.host.close()
+
+
+async def test_a_move_taken_back_returns_to_the_same_choice() -> None:
+    hosted = Hosted(msgspec.structs.replace(QUICK, practice=True))
+    (page,) = await _sat(hosted)
+    await _until(lambda: bool(page.state.get("prompt")), [page])
+    assert not page.state["back"]
+    first = page.state["prompt"]
+    page.say(type="choose", prompt=first["number"], choice=0)
+    await _until(lambda: (page.state.get("prompt") or first)["number"] > first["number"], [page])
+    page.say(type="take_back", prompt=page.state["back"])
+    page.read()
+    assert page.state["prompt"]["actions"] == first["actions"]
+    assert not page.state["back"]
+    hosted.host.close()
+
+
+async def test_otherwise_no_move_is_taken_back() -> None:
+    hosted = Hosted()
+    (page,) = await _sat(hosted)
+    await _until(lambda: bool(page.state.get("prompt")), [page])
+    first = page.state["prompt"]["number"]
+    page.say(type="choose", prompt=first, choice=0)
+    await _until(lambda: (page.state.get("prompt") or {"number": 0})["number"] > first, [page])
+    shown = page.state["prompt"]
+    page.say(type="take_back", prompt=shown["number"])
+    page.read()
+    assert page.state["prompt"] == shown
+    assert not page.state["practice"]
     hosted.host.close()
