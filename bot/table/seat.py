@@ -9,10 +9,9 @@ plays, and on their return the session resumes the game.
 from __future__ import annotations
 
 import asyncio
-import copy
 import math
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import count
 from typing import Any, Final
 
@@ -23,6 +22,8 @@ from bot.dashboard.connections import Limits
 from bot.dashboard.show import Show
 from bot.dashboard.sockets import BrowserSockets
 from bot.table.advice import Advisor
+from bot.table.history import DecisionHistory
+from bot.table.prompts import OpenPrompt
 from bot.table.requests import (
     ChooseAction,
     GoOn,
@@ -40,53 +41,22 @@ from bot.tenhou.lobby.tabletop import Tabletop
 from bot.tenhou.messages import Hello, Ready, ServerMessage, render_json
 from bot.tenhou.session import Session, SessionSettings
 from bot.tenhou.session.events import PromptClosed, PromptOpened, SessionEvent, TableEvent
-from bot.tenhou.session.prompts import riichi_discards
-from game.actions import Action, ActionKind
+from game.actions import Action
 from game.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from game.events import DrawnRound, StartRound, Win
 from game.observation import Observation
 from game.state import clone, is_furiten
-from game.tiles import face_of
 from replays.record import DecisionRecord
-from replays.review.texts import action_text
 
 AWAY_S: Final = 8.0
 """Without a page for this long, the person has left; loading a page again takes less."""
 BROWSERS: Final = 8
 """Pages of one seat that may be open at a time."""
 KEY_BYTES: Final = 16
-MOST_EARLIER: Final = 200
-"""Decisions that can be taken back; each takes some ten kilobytes of memory."""
 RIICHI_DECLARED: Final = 1
 """`game.layout`: the discard of the riichi follows."""
 
 log = structlog.get_logger(__name__)
-
-
-class OpenPrompt(msgspec.Struct, frozen=True):
-    """A prompt that the page shows.
-
-    Attributes:
-        number: as the page knows it; unlike the session's, no two games share one.
-        prompt_id: as the session knows it.
-        legal: the actions.
-    """
-
-    number: int
-    prompt_id: int
-    legal: tuple[Action, ...]
-
-
-class Earlier(msgspec.Struct, frozen=True):
-    """A game as it was when a prompt opened.
-
-    Attributes:
-        tabletop: a copy of the table.
-        session: a copy of the seat's session.
-    """
-
-    tabletop: Tabletop
-    session: Session
 
 
 class PersonSeat:
@@ -136,7 +106,7 @@ class PersonSeat:
         self._on_presence = on_presence
         self._on_take_back = on_take_back
         self._advisor = advisor
-        self._earlier: list[Earlier] = []
+        self._history = DecisionHistory()
         self._show = Show(program)
         self.sockets = BrowserSockets(
             self._show, limits, on_text=self.hear, on_count=self._count, most=BROWSERS, newest_first=True
@@ -173,7 +143,7 @@ class PersonSeat:
         """Join a game that is about to begin."""
         self._table, self.player, self.ready = table, player, False
         self._prompt, self._at_result, self._result = None, False, 0
-        self._earlier = []
+        self._history = DecisionHistory()
         self._switches = Switches(advice=self._switches.advice)
         self._journal = Journal()
         self._session = Session(SessionSettings(auto_queue=False))
@@ -235,8 +205,7 @@ class PersonSeat:
             return
         if self._on_take_back is not None:
             assert self._table is not None
-            now = Earlier(copy.deepcopy(self._table.tabletop), copy.deepcopy(self._session))
-            self._earlier = [*self._earlier[1 - MOST_EARLIER :], now]
+            self._history.keep(self._table.tabletop, self._session)
         if self._switches.advice:
             self._ask_advisor()
 
@@ -323,14 +292,19 @@ class PersonSeat:
                 self._ask_advisor()
         self.tell()
 
+    @property
+    def _can_take_back(self) -> bool:
+        possible = self._on_take_back is not None and self._in_game and self._listens
+        return possible and self._history.reaches(is_open=self._prompt is not None)
+
     def _take_back(self) -> None:
         """Return to the last decision before the open prompt."""
-        earlier = self._earlier[:-1] if self._prompt is not None else self._earlier
-        if self._on_take_back is None or not self._can_take_back or not self._listens:
+        if not self._can_take_back:
             return
-        *self._earlier, to = earlier
-        self._session, self._at_result, self._result = to.session, False, 0
-        self._table = self._on_take_back(to.tabletop)
+        assert self._on_take_back is not None
+        earlier = self._history.take(is_open=self._prompt is not None)
+        self._session, self._at_result, self._result = earlier.session, False, 0
+        self._table = self._on_take_back(earlier.tabletop)
         self._view.restate(self._session)
         prompt = self._session.prompt
         assert prompt is not None
@@ -391,7 +365,7 @@ class PersonSeat:
         playing = self._in_game and self.player >= 0
         return self._facts(self) | {
             "player": self.player,
-            "prompt": self._shown_prompt(),
+            "prompt": self._prompt and self._prompt.shown(record, self.player),
             "clock": self._clock(),
             "result": self._result,
             "switches": msgspec.to_builtins(self._switches),
@@ -400,30 +374,6 @@ class PersonSeat:
             "back": self._newest if self._can_take_back else 0,
             "furiten": bool(playing and record["waits"][self.player] and is_furiten(record, self.player)),
         }
-
-    @property
-    def _can_take_back(self) -> bool:
-        kept = len(self._earlier) - (self._prompt is not None)
-        return self._on_take_back is not None and self._in_game and kept > 0
-
-    def _shown_prompt(self) -> dict[str, Any] | None:
-        prompt = self._prompt
-        if prompt is None:
-            return None
-        record = self._session.state
-        actions = [msgspec.to_builtins(action_text(action, record)) for action in prompt.legal]
-        return {"number": prompt.number, "actions": actions, "riichi": self._riichi(prompt.legal)}
-
-    def _riichi(self, legal: Sequence[Action]) -> list[int]:
-        """The discards, as indices, that are possible after a riichi."""
-        if not any(action.kind is ActionKind.RIICHI for action in legal):
-            return []
-        allowed = {face_of(action.tile) for action in riichi_discards(self._session.state, self.player)}
-        return [
-            place
-            for place, action in enumerate(legal)
-            if action.kind is ActionKind.DISCARD and face_of(action.tile) in allowed
-        ]
 
     def _clock(self) -> dict[str, float] | None:
         """The seconds left for the prompt or the result; None without a clock."""
