@@ -287,7 +287,7 @@ class TablePage {
     if (onward) buttons.push(make("button", { type: "button", class: "act act-win", "data-action": "go_on", "aria-keyshortcuts": "Space", onclick: () => this.goOn() }, onward));
     else if (ended && state.stage === "playing") buttons.push(make("span", { class: "quiet" }, text.others));
     this.bar.replaceChildren(...buttons);
-    this.undo.hidden = !state.practice;
+    this.undo.hidden = !state.practice || state.stage !== "playing";
     this.undo.toggleAttribute("disabled", !state.back);
     if (focused) /** @type {HTMLElement | null} */ (this.bar.querySelector(`[data-choice="${focused}"]`))?.focus();
   }

@@ -137,8 +137,7 @@ def browser() -> Iterator[Any]:
 def open_page(browser: Any) -> Iterator[Callable[..., Player]]:
     contexts = []
 
-    def open_it(link: str, width: int = 1440, **options: Any) -> Player:
-        height = 740 if width < 500 else 900
+    def open_it(link: str, width: int = 1440, height: int = 900, **options: Any) -> Player:
         options = {"locale": "en-GB", "reduced_motion": "reduce"} | options
         context = browser.new_context(viewport={"width": width, "height": height}, **options)
         contexts.append(context)
@@ -197,7 +196,7 @@ def test_a_tonpuu_from_the_first_page_to_the_review(open_page: Callable[..., Pla
 
 def test_a_reload_resumes_in_a_turn_in_a_claim_and_at_a_result(open_page: Callable[..., Player]) -> None:
     with served_table(msgspec.structs.replace(QUICK, clock="5+10", seed=12)) as served:
-        player = open_page(served.links[0], 360, locale="ja-JP", color_scheme="dark", has_touch=True)
+        player = open_page(served.links[0], 360, 740, locale="ja-JP", color_scheme="dark", has_touch=True)
         player.sit()
         for wanted in (
             lambda seen: seen["open"] and seen["events"] > 6,
@@ -222,7 +221,7 @@ def events_of(served: Any) -> list[Any]:
 
 def test_two_persons_at_one_table(open_page: Callable[..., Player]) -> None:
     with served_table(msgspec.structs.replace(QUICK, seed=4), ("Anna", "Ben")) as served:
-        anna, ben = open_page(served.links[0]), open_page(served.links[1], 360)
+        anna, ben = open_page(served.links[0]), open_page(served.links[1], 360, 740)
         anna.sit()
         anna.until(lambda seen: seen["ready"])
         assert anna.tab.text_content(".sheet [role=status]") == "Waiting for Ben."
@@ -299,12 +298,14 @@ def test_the_keyboard_is_enough(open_page: Callable[..., Player]) -> None:
         player.check()
 
 
-@pytest.mark.parametrize(("width", "locale"), [(360, "ja-JP"), (1440, "en-GB")])
+@pytest.mark.parametrize(
+    ("width", "height", "locale"), [(360, 740, "ja-JP"), (740, 360, "ja-JP"), (1440, 900, "en-GB")]
+)
 def test_everything_needed_is_in_sight_and_has_a_name(
-    open_page: Callable[..., Player], width: int, locale: str
+    open_page: Callable[..., Player], width: int, height: int, locale: str
 ) -> None:
     with served_table(msgspec.structs.replace(QUICK, seed=12)) as served:
-        player = open_page(served.links[0], width, locale=locale)
+        player = open_page(served.links[0], width, height, locale=locale)
         player.sit()
         for wanted in (
             lambda seen: seen["open"],
@@ -317,7 +318,7 @@ def test_everything_needed_is_in_sight_and_has_a_name(
                     place = box.bounding_box()
                     assert place["x"] >= 0
                     assert place["x"] + place["width"] <= width
-                    assert place["y"] + place["height"] <= player.tab.viewport_size["height"]
+                    assert place["y"] + place["height"] <= height
             names = player.tab.locator("button, [role=button], input, select").evaluate_all(
                 "all => all.map((one) => one.getAttribute('aria-label') || one.textContent.trim() "
                 "|| one.closest('label')?.textContent.trim() || '')"
