@@ -18,11 +18,10 @@ import numpy as np
 from game.actions import Action, ActionKind
 from game.errors import IllegalActionError
 from game.events import GameEvent
-from game.layout import AT_HAND
 from game.refusals import refusal
 from game.table import masked
-from game.tiles import TILES, face_of, mjai_text
-from replays.copies import copies_of, free_copy
+from game.tiles import TILES, mjai_text
+from game.twins import twins_of_drawn
 from replays.mjai import Message, render
 
 NONE: Final[Message] = {"type": "none"}
@@ -47,9 +46,6 @@ _FACES: Final = frozenset(mjai_text(tile) for tile in range(TILES))
 
 _SHOWN: Final = 120
 """Characters of a wrong answer shown in its error."""
-
-_IN_RIICHI: Final = 2
-"""`game.layout`: the riichi is accepted."""
 
 
 def seen_by(event: GameEvent, player: int) -> Message | None:
@@ -209,11 +205,7 @@ def _same_tiles(answered: object, written: list[str]) -> bool:
 
 def _twins(legal: Sequence[Action], record: np.void, player: int) -> list[Action]:
     """Discards from the hand of the face just drawn, which legal actions list as tsumogiri only."""
-    drawn = int(record["drawn"])
-    if Action(ActionKind.DISCARD, drawn) not in legal or record["riichi"][player] == _IN_RIICHI:
-        return []
-    twin = free_copy(record, copies_of(face_of(drawn)), AT_HAND + player, (drawn,))
-    return [] if twin is None else [Action(ActionKind.DISCARD, twin)]
+    return [Action(ActionKind.DISCARD, twin) for twin in twins_of_drawn(record, player, legal)[:1]]
 
 
 def _tedashi(twin: Action, player: int) -> Message:

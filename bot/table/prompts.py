@@ -20,12 +20,19 @@ class OpenPrompt(msgspec.Struct, frozen=True):
     Attributes:
         number: as the page knows it; unlike the session's, no two games share one.
         prompt_id: as the session knows it.
-        legal: the actions.
+        legal: the legal actions; equal faces count once.
+        twin: the discard from the hand of the face just drawn, if there is one.
     """
 
     number: int
     prompt_id: int
     legal: tuple[Action, ...]
+    twin: tuple[Action, ...] = ()
+
+    @property
+    def choices(self) -> tuple[Action, ...]:
+        """Everything the person may choose."""
+        return (*self.legal, *self.twin)
 
     def shown(self, record: np.void, player: int) -> dict[str, Any]:
         """The prompt as the page is told it.
@@ -34,11 +41,11 @@ class OpenPrompt(msgspec.Struct, frozen=True):
             record: the round as the seat sees it.
             player: who sits there, absolute.
         """
-        actions = [msgspec.to_builtins(action_text(action, record)) for action in self.legal]
+        actions = [msgspec.to_builtins(action_text(action, record)) for action in self.choices]
         return {
             "number": self.number,
             "actions": actions,
-            "riichi": _after_riichi(self.legal, record, player),
+            "riichi": _after_riichi(self.choices, record, player),
         }
 
 

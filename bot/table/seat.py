@@ -41,11 +41,12 @@ from bot.tenhou.lobby.tabletop import Tabletop
 from bot.tenhou.messages import Hello, Ready, ServerMessage, render_json
 from bot.tenhou.session import Session, SessionSettings
 from bot.tenhou.session.events import PromptClosed, PromptOpened, SessionEvent, TableEvent
-from game.actions import Action
+from game.actions import Action, ActionKind
 from game.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from game.events import DrawnRound, StartRound, Win
 from game.observation import Observation
 from game.state import clone, is_furiten
+from game.twins import twins_of_drawn
 from replays.record import DecisionRecord
 
 AWAY_S: Final = 8.0
@@ -194,11 +195,14 @@ class PersonSeat:
 
     def _open(self, event: PromptOpened) -> None:
         self._newest = next(self._numbers)
-        prompt = self._prompt = OpenPrompt(self._newest, event.prompt_id, event.legal)
-        action = automatic(event.legal, self._switches, int(self._session.state["drawn"]))
+        state = self._session.state
+        twins = twins_of_drawn(state, self.player, event.legal)[:1]
+        twin = tuple(Action(ActionKind.DISCARD, tile) for tile in twins)
+        prompt = self._prompt = OpenPrompt(self._newest, event.prompt_id, event.legal, twin)
+        action = automatic(event.legal, self._switches, int(state["drawn"]))
         if action is not None:
             self._prompt = None
-            declared = int(self._session.state["riichi"][self.player]) == RIICHI_DECLARED
+            declared = int(state["riichi"][self.player]) == RIICHI_DECLARED
             delay_s = 0.0 if declared else self._delay_s  # the person chose the discard with the riichi
             loop = asyncio.get_running_loop()
             loop.call_later(delay_s, self._answer, prompt, action)
@@ -259,9 +263,9 @@ class PersonSeat:
         match parse_request(text):
             case ChooseAction(number, choice):
                 prompt = self._prompt
-                if prompt is not None and prompt.number == number and 0 <= choice < len(prompt.legal):
+                if prompt is not None and prompt.number == number and 0 <= choice < len(prompt.choices):
                     self._prompt = None
-                    self._answer(prompt, prompt.legal[choice])
+                    self._answer(prompt, prompt.choices[choice])
             case GoOn(result):
                 if result == self._result > 0 and self._table is not None:
                     self._result = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from bot.tenhou.messages import ClientMessage, DeclareRiichi, DiscardTile, Respond, ResponseType
@@ -19,16 +19,23 @@ _BY_KIND: Final = {
 _CALLS: Final = {ResponseType.PON: ActionKind.PON, ResponseType.CHI: ActionKind.CHI}
 
 
-def action_of(message: ClientMessage, legal: Sequence[Action]) -> Action:
+def action_of(message: ClientMessage, legal: Sequence[Action], twins: Collection[int] = ()) -> Action:
     """The legal action that a frame requests.
 
     Another copy of the same face counts as the tile listed: the legal set has every face once.
+
+    Args:
+        message: the frame.
+        legal: the seat's legal actions.
+        twins: other copies of the drawn tile that may be discarded instead of it.
 
     Raises:
         RemoteProtocolError: the requested action is not legal now.
     """
     match message:
         case DiscardTile(tile=tile):
+            if tile in twins:
+                return Action(ActionKind.DISCARD, tile)
             found = _find(legal, lambda a: a.kind is ActionKind.DISCARD and a.tile == tile) or _find(
                 legal, lambda a: a.kind is ActionKind.DISCARD and face_of(a.tile) == face_of(tile)
             )

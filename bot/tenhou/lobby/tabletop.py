@@ -60,6 +60,7 @@ from game.events import (
 )
 from game.state import apply, clone, is_furiten, new_round
 from game.table import Table, masked
+from game.twins import twins_of_drawn
 from replays.record import GameRecord
 
 Phase: TypeAlias = Literal["seating", "playing", "popup", "over"]
@@ -171,7 +172,8 @@ class Tabletop:
                     raise RemoteProtocolError(
                         f"{type(message).__name__}: this seat has nothing to decide now"
                     )
-                action = action_of(message, seat.prompt.legal)
+                legal = seat.prompt.legal
+                action = action_of(message, legal, twins_of_drawn(self._state, player, legal))
                 seat.clock.spend(now - seat.prompt.asked_at)
                 seat.answer = action
         return self._flush(now)

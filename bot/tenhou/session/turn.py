@@ -16,7 +16,7 @@ Any other table frame closes it, except a new dora indicator and the payment of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from bot.tenhou.messages import client_messages as c
 from bot.tenhou.messages import server_messages as m
@@ -28,6 +28,7 @@ from bot.tenhou.session.prompts import Prompt, agree, difference, reply
 from game.actions import Action, ActionKind
 from game.errors import LocalProtocolError
 from game.rules import legal_actions
+from game.tiles import face_of
 
 
 class Turn:
@@ -121,7 +122,7 @@ class Turn:
         prompt = self.prompt
         if prompt is None or prompt.prompt_id != prompt_id:
             raise LocalProtocolError(f"prompt {prompt_id} is over")
-        if action not in prompt.legal:
+        if action not in prompt.legal and not _is_twin(action, prompt.legal):
             raise LocalProtocolError(f"{action} is not legal at prompt {prompt_id}")
         self._mark_answered(is_riichi=action.kind is ActionKind.RIICHI)
         self._send(reply(action))
@@ -133,6 +134,13 @@ class Turn:
     def _mark_answered(self, *, is_riichi: bool) -> None:
         self.prompt = None
         self.riichi.note_answer(is_riichi=is_riichi)
+
+
+def _is_twin(action: Action, legal: Sequence[Action]) -> bool:
+    """Whether this discards another copy of a face that may be discarded; legal actions list faces once."""
+    return action.kind is ActionKind.DISCARD and any(
+        listed.kind is ActionKind.DISCARD and face_of(listed.tile) == face_of(action.tile) for listed in legal
+    )
 
 
 def _with_ron(ours: list[Action], offered: int, known: KnownRound, player: int) -> list[Action]:

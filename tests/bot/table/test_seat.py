@@ -340,3 +340,38 @@ async def test_otherwise_no_move_is_taken_back() -> None:
     assert page.state["prompt"] == shown
     assert not page.state["practice"]
     hosted.host.close()
+
+
+async def test_a_person_chooses_between_the_drawn_tile_and_its_twin() -> None:
+    chosen: dict[bool, set[bool]] = {True: set(), False: set()}
+    for seed, drawn in enumerate((True, False, True, False)):
+        hosted = Hosted(msgspec.structs.replace(QUICK, seed=seed))
+        (page,) = await _sat(hosted)
+        while hosted.host.playing:
+            await asyncio.sleep(0)
+            page.read()
+            prompt = page.state.get("prompt")
+            if not prompt or prompt["number"] == page.answered:
+                page.act()
+                continue
+            discards = [each for each in prompt["actions"] if each["kind"] == "discard"]
+            tiles = [each["tile"] for each in discards]
+            twins = [each for each in discards if tiles.count(each["tile"]) > 1]
+            if not twins:
+                page.act()
+                continue
+            assert len(twins) == 2
+            wanted = next(each for each in twins if bool(each.get("tsumogiri")) == drawn)
+            page.answered = prompt["number"]
+            page.say(type="choose", prompt=prompt["number"], choice=prompt["actions"].index(wanted))
+            assert hosted.host.table is not None
+            events = hosted.host.table.tabletop.events
+            count = len(events)
+            await _until(lambda events=events, count=count: len(events) > count, [page])
+            event = events[count]
+            assert isinstance(event, Discard)
+            assert event.player == page.seat.player
+            assert mjai_text(event.tile) == wanted["tile"]
+            chosen[drawn].add(event.tsumogiri)
+        hosted.host.close()
+    assert chosen == {True: {True}, False: {False}}

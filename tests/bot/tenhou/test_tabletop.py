@@ -19,6 +19,7 @@ from bot.tenhou.messages import ResponseType as C
 from game.actions import ActionKind as K
 from game.errors import RemoteProtocolError
 from game.events import Discard, EndGame
+from game.state import hand_tiles
 from game.tiles import tile_text
 from replays.mjlog import read_record, write
 from tests.bot.tenhou.at_table import GAME_ID, AtTable
@@ -365,6 +366,16 @@ def test_another_copy_of_the_same_face_will_do() -> None:
     listed = at.find(0, K.DISCARD, "1m").tile
     at.say(0, DiscardTile(listed ^ 1))
     assert Discard(0, listed, tsumogiri=False) in at.top.events
+
+
+def test_a_twin_of_the_drawn_tile_is_discarded_from_the_hand() -> None:
+    at = AtTable(stacked_wall(("11m147p258s12345z", *PLAIN[1:]), draws="1m"))
+    drawn = at.find(0, K.DISCARD, "1m").tile
+    (twin, _) = sorted(
+        tile for tile in range(4) if tile not in (drawn,) and tile in hand_tiles(at.top.table.state, 0)
+    )
+    at.say(0, DiscardTile(twin))
+    assert Discard(0, twin, tsumogiri=False) in at.top.events
 
 
 # --- whole games --------------------------------------------------------------------------------------
