@@ -107,7 +107,7 @@ OpenBrowser: TypeAlias = Annotated[
 @reported
 def table(
     opponents: Opponents = None,
-    name: OwnName = "You",
+    name: OwnName = "Player",
     tonpuu: Tonpuu = False,
     clock: ClockOption = "5+10",
     delay: MoveDelay = 0.6,

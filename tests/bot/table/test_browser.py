@@ -47,8 +47,9 @@ SEEN = """() => {
 class Player:
     """A page, a person in front of it, and what must not happen on it."""
 
-    def __init__(self, tab: Any, link: str) -> None:
+    def __init__(self, tab: Any, link: str, *, touches: bool = False) -> None:
         self.tab = tab
+        self.touch = tab.tap if touches else tab.click
         self.faults: list[str] = []
         self.requests: list[str] = []
         self.answered: set[int] = set()
@@ -71,14 +72,14 @@ class Player:
             self.tab.wait_for_timeout(10)
 
     def press(self, selector: str) -> None:
-        """Click; what a faster clock has taken away is not clicked."""
+        """Click or tap; what a faster clock has taken away is not clicked."""
         with contextlib.suppress(sync_api.TimeoutError):
-            self.tab.click(selector, timeout=2000)
+            self.touch(selector, timeout=2000)
 
     def sit(self) -> None:
         """Sit down."""
         self.until(lambda seen: "sit" in seen["buttons"])
-        self.tab.click("[data-action=sit]")
+        self.touch("[data-action=sit]")
 
     def act(self, seen: dict[str, Any]) -> None:
         """Do the next thing that a person would."""
@@ -91,7 +92,7 @@ class Player:
             return
         if "riichi" in seen["buttons"]:
             self.pressed.add("riichi")
-            self.tab.click("[data-action=riichi]")
+            self.touch("[data-action=riichi]")
             self.answered.add(seen["asked"])
             self.press(".hand-lit .held-open")
         elif "pass" in seen["buttons"]:
@@ -141,7 +142,7 @@ def open_page(browser: Any) -> Iterator[Callable[..., Player]]:
         options = {"locale": "en-GB", "reduced_motion": "reduce"} | options
         context = browser.new_context(viewport={"width": width, "height": height}, **options)
         contexts.append(context)
-        return Player(context.new_page(), link)
+        return Player(context.new_page(), link, touches=options.get("has_touch", False))
 
     yield open_it
     for context in contexts:

@@ -344,7 +344,7 @@ async def test_otherwise_no_move_is_taken_back() -> None:
 
 async def test_a_person_chooses_between_the_drawn_tile_and_its_twin() -> None:
     chosen: dict[bool, set[bool]] = {True: set(), False: set()}
-    for seed, drawn in enumerate((True, False, True, False)):
+    for seed, drawn in enumerate((True, False)):
         hosted = Hosted(msgspec.structs.replace(QUICK, seed=seed))
         (page,) = await _sat(hosted)
         while hosted.host.playing:
