@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from game.actions import Action
 from policies.deals.deal import Deals, effective_size
+from policies.improvement import OptionValue
 
 Values: TypeAlias = Callable[[Sequence[Action], Sequence[int]], NDArray[np.float64]]
 """``[numbers, options]``: what options are worth over some deals, by number."""
@@ -49,28 +50,6 @@ class SearchSettings(msgspec.Struct, frozen=True, kw_only=True):
     deviation: float = 300.0
     order: float = 30.0
     doubt: float = 2.0
-
-
-class OptionValue(msgspec.Struct, frozen=True):
-    """What a search found out about an option.
-
-    Attributes:
-        action: the option.
-        probability: the policy's.
-        ahead: how much more it is worth than the policy's first choice, as the play-outs have it.
-        error: standard error of that.
-        expected: the same with the prior.
-        doubt: standard deviation of that.
-        deals: over which it was played out.
-    """
-
-    action: Action
-    probability: float
-    ahead: float
-    error: float
-    expected: float
-    doubt: float
-    deals: int
 
 
 class SearchResult(msgspec.Struct, frozen=True):

@@ -15,7 +15,6 @@ from bot.review.many import items_of, review_many
 from bot.review.one import chosen_player, file_name, reason_of, reviewed, write_review
 from bot.review.source import Wanted
 from bot.review.text import review_text
-from bot.startup.models import use_threads
 from game.distribution import program_name
 from game.errors import ConfigError, ReplayError
 from policies.compute import IN_PLAY, Compute
@@ -105,7 +104,9 @@ def make_reviewer(policy: str, compare: str, averaging: Averaging, compute: Comp
         ConfigError: a policy does not exist.
         CheckpointError: its checkpoints cannot be used.
     """
-    use_threads()
+    from policies.device import use_one_thread  # noqa: PLC0415 - imports torch
+
+    use_one_thread()
     from policies.hands.direct import DirectModel  # noqa: PLC0415 - torch comes with it
     from policies.inference import SHIPPED  # noqa: PLC0415 - likewise
     from replays.review.prospects import load_predictor  # noqa: PLC0415 - likewise
