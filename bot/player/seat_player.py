@@ -184,7 +184,7 @@ class SeatPlayer:
             fallback=bool(decision.fallback_reason),
             late=self._maker.was_late,
         )
-        self.tally.add(latency_ms, fallback=made.fallback)
+        self.tally.add(latency_ms, decision, fallback=made.fallback)
         if self.decisions and _same_choice(self.decisions[-1], made):
             self.decisions.pop()  # asked again after a lost connection: only the last answer counts
         self.decisions.append(made)

@@ -190,6 +190,15 @@ export const english = {
     then: "Live",
     base: "Base",
     adapted: "Adapted",
+    searched: "Search",
+    searchedMeans: {
+      points: "Points expected beyond the policy's own choice, from play-outs",
+      global: "Final reward expected beyond the policy's own choice, from play-outs",
+    },
+    dealsPlayed: (/** @type {number} */ deals) => `played out over ${counted(deals, "deal")}`,
+    thought: { adapted: "Adapted policy", search: "Search", both: "Adapted policy and search" },
+    playouts: (/** @type {string} */ count) => `${count} rounds played out`,
+    alone: "Policy alone",
     barsHelp: "Bars above the hand: probability of each discard",
   },
 

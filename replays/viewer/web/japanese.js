@@ -186,6 +186,15 @@ export const japanese = {
     then: "当時",
     base: "適応前",
     adapted: "適応後",
+    searched: "探索",
+    searchedMeans: {
+      points: "方策の選択と比べた、この局の点数の期待差（シミュレーション）",
+      global: "方策の選択と比べた、最終報酬の期待差（シミュレーション）",
+    },
+    dealsPlayed: (deals) => `${deals}通りの配牌でシミュレーション`,
+    thought: { adapted: "適応した方策", search: "探索", both: "適応した方策と探索" },
+    playouts: (count) => `${count}局をシミュレーション`,
+    alone: "方策のみ",
     barsHelp: "手牌の上の棒：各打牌の確率",
   },
 

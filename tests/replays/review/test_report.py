@@ -8,11 +8,13 @@ from collections import Counter
 import msgspec
 import pytest
 
+from game.actions import ActionKind
 from game.errors import ReplayError
 from game.events import Win
 from game.settlement import placements
-from policies.decision import decide
+from policies.decision import Option, decide
 from policies.heuristic.player import HeuristicPolicy
+from policies.improvement import Improvement, OptionValue
 from policies.random_play import RandomPolicy
 from replays.formats import read_game
 from replays.record import DecisionRecord
@@ -20,6 +22,7 @@ from replays.review.index import index_of, made_entry
 from replays.review.moments import follow
 from replays.review.report import as_json
 from replays.review.schema import Review
+from replays.review.texts import action_text
 from replays.tally import tally
 from tests.policies.fakes import Scripted
 from tests.replays.games import seen_from
@@ -201,6 +204,52 @@ def test_what_happened_in_play_stands_beside_the_decisions() -> None:
     assert {option.action.kind for option, _ in later if not option.reached} >= {"discard"}
     assert all((then is None) == (not option.reached) for option, then in later)
     assert all(each.live is None for each in of_whole(seat).decisions)
+
+
+def test_what_adaptation_and_search_had_to_say_stands_beside_the_options() -> None:
+    seat = 0
+    moments = follow(whole().events, seat, "tonpuu").moments
+    moment = next(each for each in moments if sum(a.kind is ActionKind.DISCARD for a in each.legal) > 3)
+    decision = decide(moment, HeuristicPolicy())
+    discards = [option for option in decision.options if option.action.kind is ActionKind.DISCARD]
+    first, base = discards[0], discards[1]
+    thought = Improvement(
+        "both",
+        base.action,
+        tuple(Option(option.action, 1.0 / len(discards)) for option in discards),
+        playouts=164,
+        divergence=0.01,
+        values=(
+            OptionValue(first.action, first.probability, 400.0, 250.0, 216.4, 192.1, 32),
+            OptionValue(base.action, base.probability, 0.0, 0.0, 0.0, 0.0, 32),
+        ),
+    )
+    made = DecisionRecord(
+        time=0.0,
+        round_index=int(moment.record["round_index"]),
+        honba=int(moment.record["honba"]),
+        turn=int(moment.record["discard_count"]),
+        player=seat,
+        decision=msgspec.structs.replace(decision, improvement=thought),
+    )
+    found = reviewed(msgspec.structs.replace(whole(), decisions=(made,)), seat)
+    (shown,) = (each for each in found.decisions if each.live is not None)
+    live = shown.live
+    assert live is not None
+    assert live.thought is not None
+    assert (live.thought.way, live.thought.playouts, live.thought.worth) == ("both", 164, "points")
+    assert live.thought.base == action_text(base.action, moment.record)
+    assert live.thought.searched is not None
+    texts = [option.action for option in shown.options]
+    searched = dict(zip(texts, live.thought.searched, strict=True))
+    ahead = searched[action_text(first.action, moment.record)]
+    assert ahead is not None
+    assert (ahead.ahead, ahead.doubt, ahead.deals) == (216.4, 192.1, 32)
+    assert sum(each is not None for each in live.thought.searched) == 2
+    assert live.base is not None
+    assert live.adapted is not None
+    for text, before, after in zip(texts, live.base, live.adapted, strict=True):
+        assert (before is None) == (after is None) == (text.kind != "discard")
 
 
 def test_an_index_adds_up() -> None:

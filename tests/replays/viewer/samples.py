@@ -183,6 +183,13 @@ def decision(index: int, place: int, folded: Sequence[Folded], seat: int) -> dic
             "time_ms": 12.5, "budget_ms": 3000.0, "source": "fallback", "late": True,
             "fallback": "model <b>stopped</b>",
             "base": [0.5] * len(options), "adapted": [0.25] * len(options),
+            "thought": {
+                "way": "both", "base": options[-1]["action"], "playouts": 1_096, "worth": "points",
+                "searched": [
+                    {"ahead": 341.2, "doubt": 180.4, "deals": 64} if option is options[0] else None
+                    for option in options
+                ],
+            },
         },
     }  # fmt: skip
 
