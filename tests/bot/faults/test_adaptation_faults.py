@@ -36,7 +36,7 @@ from policies.thinking import ThinkingSettings
 from tests.bot.dashboard.scenes import config_of
 from tests.policies.models import save_models
 
-SEARCHES = 30
+SEARCHES = 12
 """Answered before the process dies."""
 
 
