@@ -109,6 +109,24 @@ def search(
     return figures.result()
 
 
+def shrunk(ahead: float, error: float, ratio: float, settings: SearchSettings) -> tuple[float, float]:
+    """Mean and standard deviation of what an option is worth more than the first, with the prior.
+
+    Args:
+        ahead: how much more it was worth in play-outs.
+        error: standard error of that, above 0.
+        ratio: its probability over that of the first.
+        settings: how to search.
+
+    >>> shrunk(400.0, 300.0, 1.0, SearchSettings(deviation=300.0))[0]
+    200.0
+    """
+    trust = 0.0 if math.isinf(error) else 1.0 / error**2
+    certainty = trust + 1.0 / settings.deviation**2
+    prior = settings.order * math.log(ratio)
+    return (trust * ahead + prior / settings.deviation**2) / certainty, 1.0 / math.sqrt(certainty)
+
+
 class _Figures:
     """The values of options so far, and which of them are still in question.
 
@@ -171,12 +189,8 @@ class _Figures:
         if place == 0:
             return OptionValue(action, probability, 0.0, 0.0, 0.0, 0.0, self._deals_of(place))
         ahead, error = self._difference(place, 0)
-        settings = self._settings
-        prior = settings.order * math.log(max(probability, _SMALLEST) / max(first, _SMALLEST))
-        trust = 0.0 if math.isinf(error) else 1.0 / error**2
-        certainty = trust + 1.0 / settings.deviation**2
-        expected = (trust * ahead + prior / settings.deviation**2) / certainty
-        doubt = 1.0 / math.sqrt(certainty)
+        ratio = max(probability, _SMALLEST) / max(first, _SMALLEST)
+        expected, doubt = shrunk(ahead, error, ratio, self._settings)
         return OptionValue(action, probability, ahead, error, expected, doubt, self._deals_of(place))
 
     def _deals_of(self, place: int) -> int:

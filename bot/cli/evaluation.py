@@ -315,7 +315,8 @@ def evaluate_deals(
     sampler: Annotated[
         list[str] | None,
         typer.Option(
-            help="Sampler of deals: uniform, or weighted:KEY=VALUE,... (docs/hands.md); may be repeated.",
+            help="Sampler of deals: uniform, autoregressive, diffusion, or weighted:KEY=VALUE,... "
+            "(docs/hands.md); may be repeated.",
             metavar="NAME",
         ),
     ] = None,

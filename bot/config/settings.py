@@ -38,6 +38,7 @@ LISTED_ENV: Final = frozenset(
 )
 """Variables with our prefix that are not configuration keys."""
 
+_SAMPLERS: Final = ("uniform", "weighted", "autoregressive", "diffusion")
 _USER_ID: Final = re.compile(r"ID[0-9A-F]{8}-[0-9a-zA-Z]{8}")
 _LOBBY: Final = re.compile(r"0|L?[1-9][0-9]{3}|C[0-9]{8}")
 
@@ -101,7 +102,7 @@ def _off(value: object) -> object:
 
 
 def _sampler(value: object) -> str:
-    if not isinstance(value, str) or value.partition(":")[0] not in ("uniform", "weighted"):
+    if not isinstance(value, str) or value.partition(":")[0] not in _SAMPLERS:
         raise ValueError
     return value
 
@@ -167,7 +168,9 @@ AdaptationMode = Annotated[Literal["off", "adapt", "search", "both"], BeforeVali
 Sampler = Annotated[
     str,
     BeforeValidator(_sampler),
-    ExpectedValues("uniform, or weighted with settings, as `suzaku eval deals --sampler` takes it"),
+    ExpectedValues(
+        f"one of {', '.join(_SAMPLERS)}, with settings as `suzaku eval deals --sampler` takes them"
+    ),
 ]
 Folder = Annotated[Path, BeforeValidator(_folder), ExpectedValues("a path")]
 
