@@ -52,6 +52,9 @@ NoteKey: TypeAlias = Literal[
 CaveatKey: TypeAlias = Literal["cut", "part", "rules_unsaid", "lobby", "start_scores", "results"]
 """Keys of the caveats that `replays.review.caveats` finds; the page has their sentences."""
 
+HandModel: TypeAlias = Literal["diffusion", "autoregressive"]
+"""Models that make up opponents' hands."""
+
 Probability: TypeAlias = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 PlayerNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=3)]
 Three: TypeAlias = tuple[float, float, float]
@@ -243,6 +246,30 @@ class Live(_ReviewPart, frozen=True, kw_only=True):
     thought: Thought | None = None
 
 
+class CandidateHand(_ReviewPart, frozen=True, kw_only=True):
+    """A concealed hand that an opponent may hold.
+
+    Attributes:
+        tiles: in mjai's notation, separated by spaces.
+        shanten: its distance from ready, counting open melds.
+    """
+
+    tiles: str
+    shanten: int
+
+
+class CandidateHands(_ReviewPart, frozen=True, kw_only=True):
+    """Hands that fit everything the player has seen, made up by a model of hands.
+
+    Attributes:
+        model: which one.
+        hands: of each opponent from shimocha on, ready ones first; which of them go together is not said.
+    """
+
+    model: HandModel
+    hands: tuple[tuple[CandidateHand, ...], tuple[CandidateHand, ...], tuple[CandidateHand, ...]]
+
+
 class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
     """One decision of the reviewed player.
 
@@ -269,6 +296,7 @@ class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
         other_agrees: whether the player's action is the same as that.
         other_ratio: the ratio by the other policy.
         live: the decision as made in play, in games that Suzaku played.
+        candidates: hands that the opponents may hold, if they were asked for.
     """
 
     round: int
@@ -292,6 +320,7 @@ class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
     other_agrees: bool | None = None
     other_ratio: Probability | None = None
     live: Live | None = None
+    candidates: tuple[CandidateHands, ...] = ()
 
 
 class Yaku(_ReviewPart, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@
  */
 
 import { seatName, windOf } from "./board.js";
+import { candidatesPanel } from "./candidates.js";
 import { harmless, isolated, make } from "./dom.js";
 import { lossParts } from "./loss.js";
 import { SIGNS, sameAction } from "./review.js";
@@ -115,6 +116,7 @@ export function decisionPanel(decision, index, all, look) {
     optionTable(decision, look),
     acceptance(decision),
     opponents(decision, look),
+    candidatesPanel(decision.candidates ?? [], [1, 2, 3].map((place) => seatName(look, (look.own + place) % 4))),
     live(decision),
   );
 }

@@ -24,7 +24,8 @@
  *   options: Option[], agrees: boolean, ratio: number | null, loss: number | null,
  *   loss_error?: number | null, category: string,
  *   notes: {key: string, params: any}[], other?: Action | null, other_agrees?: boolean | null,
- *   live?: Live | null}} Decision
+ *   live?: Live | null, candidates?: Candidates[]}} Decision
+ * @typedef {{model: "diffusion" | "autoregressive", hands: {tiles: string, shanten: number}[][]}} Candidates
  * @typedef {{id: number, name: string, han: number}} Yaku
  * @typedef {{player: number, from_player: number, tile: string, hand: string[], han: number, fu: number,
  *   limit: number, points: number, yaku: Yaku[]}} Winner

@@ -6,18 +6,24 @@ import json
 from collections import Counter
 
 import msgspec
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from game.actions import ActionKind
 from game.errors import ReplayError
 from game.events import Win
+from game.restore import seen_by
 from game.settlement import placements
+from policies.deals import RoundView, UniformDeals
 from policies.decision import Option, decide
+from policies.hands.sampler import SampledHands
 from policies.heuristic.player import HeuristicPolicy
 from policies.improvement import Improvement, OptionValue
 from policies.random_play import RandomPolicy
 from replays.formats import read_game
 from replays.record import DecisionRecord
+from replays.review.candidate_hands import candidate_hands
 from replays.review.index import index_of, made_entry
 from replays.review.moments import follow
 from replays.review.report import as_json
@@ -286,3 +292,37 @@ def test_an_index_separates_ranks() -> None:
 def test_real_games_are_reviewed(shard: str) -> None:
     for number, (_, text) in enumerate(shard_texts(shard, 3)):
         check(reviewed(read_game(text), number % 4))
+
+
+def test_candidate_hands_stand_beside_every_decision() -> None:
+    """Made-up hands: as many of each model, for each opponent, with as many tiles as the opponent holds."""
+    made = reviewed(whole(), 0)
+    moments = follow(whole().events, 0, "tonpuu").moments
+    found = candidate_hands(moments, 0, {"diffusion": UniformHands(), "autoregressive": UniformHands()}, 3)
+    assert len(found) == len(moments) == len(made.decisions)
+    for moment, models in zip(moments, found, strict=True):
+        assert [each.model for each in models] == ["diffusion", "autoregressive"]
+        for seat, hands in enumerate(models[0].hands):
+            opponent = (1 + seat) % 4
+            assert len(hands) == 3
+            assert [hand.shanten for hand in hands] == sorted(hand.shanten for hand in hands)
+            for hand in hands:
+                assert len(hand.tiles.split()) == moment.record["hand_size"][opponent]
+    assert {tile for models in found for hand in models[0].hands[0] for tile in hand.tiles.split()} >= {
+        "5mr",
+        "E",
+    }
+
+
+class UniformHands:
+    """Hands drawn uniformly."""
+
+    def sample(
+        self, records: NDArray[np.void], players: NDArray[np.intp], count: int, seed: int
+    ) -> SampledHands:
+        (player,) = {int(each) for each in players}
+        views = [RoundView(seen_by(record, player), player) for record in records]
+        found = [UniformDeals().deals(view, count, seed).sampled_hands() for view in views]
+        return SampledHands(
+            np.concatenate([each.counts for each in found]), np.concatenate([each.reds for each in found])
+        )

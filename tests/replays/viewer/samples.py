@@ -191,6 +191,13 @@ def decision(index: int, place: int, folded: Sequence[Folded], seat: int) -> dic
                 ],
             },
         },
+        "candidates": [
+            {"model": model, "hands": [[
+                {"tiles": "1m 2m 3m 4p 5pr 6p 7s 8s 9s E E S S", "shanten": 0},
+                {"tiles": "1m 4m 7m 1p 4p 7p 1s 4s 7s E S W N", "shanten": 6},
+            ]] * 3}
+            for model in ("diffusion", "autoregressive")
+        ],
     }  # fmt: skip
 
 
