@@ -115,6 +115,15 @@ ReviewFolder: TypeAlias = Annotated[
 ReviewAsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print the review as JSON; write files only if --out is given.")
 ]
+Candidates: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        help="Show so many hands that each opponent may hold, at each decision and by each model of hands.",
+        metavar="NUMBER",
+        min=0,
+        max=100,
+    ),
+]
 Anonymous: TypeAlias = Annotated[bool, typer.Option("--anonymous", help="Omit names, ranks, ids and dates.")]
 
 
@@ -128,6 +137,7 @@ def review(
     out: ReviewFolder = None,
     as_json: ReviewAsJson = False,
     anonymous: Anonymous = False,
+    candidates: Candidates = 0,
     device: Device = None,
     config_file: ConfigFile = None,
 ) -> int:
@@ -152,6 +162,7 @@ def review(
         out=out,
         to_json=as_json,
         anonymous=anonymous,
+        candidates=candidates,
     )
 
 

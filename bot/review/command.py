@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +16,6 @@ from bot.review.many import items_of, review_many
 from bot.review.one import chosen_player, file_name, reason_of, reviewed, write_review
 from bot.review.source import Wanted
 from bot.review.text import review_text
-from bot.startup.models import use_threads
 from game.distribution import program_name
 from game.errors import ConfigError, ReplayError
 from policies.compute import IN_PLAY, Compute
@@ -24,6 +24,7 @@ from replays.review.report import Reviewer, as_json
 
 if TYPE_CHECKING:
     from policies.inference import Averaging
+    from replays.review.candidate_hands import FindCandidates, HandSamplers
 
 OUT: Final = Path("reviews")
 
@@ -42,6 +43,7 @@ def review(
     out: Path | None,
     to_json: bool,
     anonymous: bool,
+    candidates: int = 0,
 ) -> int:
     """Review the given records.
 
@@ -56,6 +58,7 @@ def review(
         out: folder for the results.
         to_json: print the JSON; files are then written only if ``out`` is given.
         anonymous: omit names, ids and dates.
+        candidates: hands of each opponent to make up at each decision, by each model.
 
     Returns:
         The exit code.
@@ -76,7 +79,8 @@ def review(
         check_options(seat=seat, player=player, compare=compare)
         return review_duel(log, Path(full[0]).name.split(".")[0], folder, to_json=to_json)
     items = [] if alone else items_of(full)
-    reviewer = make_reviewer(policy, "" if wanted.beside is not None else compare, averaging, compute)
+    other = "" if wanted.beside is not None else compare
+    reviewer = make_reviewer(policy, other, averaging, compute, candidates)
     if not alone:
         return review_many(items, reviewer, wanted, folder, to_json=to_json)
     return _review_one(full[0], reviewer, wanted, folder, to_json=to_json)
@@ -98,21 +102,45 @@ def _review_one(
     return 0
 
 
-def make_reviewer(policy: str, compare: str, averaging: Averaging, compute: Compute = IN_PLAY) -> Reviewer:
-    """Load the policies, the reward predictor and the direct model of hands.
+def make_reviewer(
+    policy: str, compare: str, averaging: Averaging, compute: Compute = IN_PLAY, candidates: int = 0
+) -> Reviewer:
+    """Load the policies, the reward predictor and the models of hands.
+
+    Args:
+        policy: whose choices to compare with.
+        compare: a second policy, "" for none.
+        averaging: number of suit permutations.
+        compute: how networks compute.
+        candidates: hands of each opponent to make up at each decision, by each model.
 
     Raises:
         ConfigError: a policy does not exist.
         CheckpointError: its checkpoints cannot be used.
     """
-    use_threads()
+    from policies.device import use_one_thread  # noqa: PLC0415 - imports torch
+
+    use_one_thread()
     from policies.hands.direct import DirectModel  # noqa: PLC0415 - torch comes with it
     from policies.inference import SHIPPED  # noqa: PLC0415 - likewise
     from replays.review.prospects import load_predictor  # noqa: PLC0415 - likewise
 
     named = load_named(policy, averaging, compute=compute)
     other: Named | None = load_named(compare, averaging, compute=compute) if compare else None
-    return Reviewer(program_name(), named, load_predictor(SHIPPED, compute), other, DirectModel.load())
+    predictor, direct = load_predictor(SHIPPED, compute), DirectModel.load()
+    return Reviewer(
+        program_name(), named, predictor, other, direct, _finder(candidates) if candidates else None
+    )
+
+
+def _finder(count: int) -> FindCandidates:
+    """Load the models that make up hands."""
+    from policies.hands.autoregressive import load_autoregressive  # noqa: PLC0415 - torch comes with it
+    from policies.hands.diffusion import load_diffusion  # noqa: PLC0415
+    from replays.review.candidate_hands import candidate_hands  # noqa: PLC0415
+
+    samplers: HandSamplers = {"diffusion": load_diffusion(), "autoregressive": load_autoregressive()}
+    return partial(candidate_hands, samplers=samplers, count=count)
 
 
 def _wanted(seat: int | None, player: str, compare: str, *, anonymous: bool) -> Wanted:
