@@ -17,7 +17,7 @@ from bot.dashboard.serving import PagePort, serving, token_of
 from bot.play.stopping import signals_call
 from bot.records.keeping import RecordKeeper, closing_text
 from bot.review.command import make_reviewer
-from bot.startup.models import compute_of, load
+from bot.startup.models import compute_of, folder_of, load
 from bot.startup.warm import warm_up_visibly
 from bot.table.advice import Advisor
 from bot.table.app import SEAT, make_table_app
@@ -103,9 +103,8 @@ def _host_maker(
 
 def _reviewer(config: Config) -> Reviewer:
     decision = config.decision
-    network = decision.policy == "network"
-    policy = decision.checkpoints if network and decision.checkpoints else decision.policy
-    return make_reviewer(policy, "", decision.permutations, compute_of(decision))
+    folder = folder_of(decision) if decision.policy == "network" else None
+    return make_reviewer(str(folder or decision.policy), "", decision.permutations, compute_of(decision))
 
 
 async def _serve(
