@@ -18,11 +18,14 @@ class Advisor:
 
     Args:
         policy: the policy.
+
+    Attributes:
+        worker: the thread.
     """
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self._worker = WorkerThread("advice")
+        self.worker = WorkerThread("advice")
 
     def ask(self, observation: Observation, then: Callable[[DecisionRecord], None]) -> None:
         """Ask about a position, which must not change any more.
@@ -31,7 +34,7 @@ class Advisor:
             observation: what the person sees, and may do.
             then: called with the decision, on the running loop.
         """
-        future = self._worker.submit(lambda: _decided(observation, self._policy))
+        future = self.worker.submit(lambda: _decided(observation, self._policy))
 
         def done(asked: asyncio.Future[DecisionRecord]) -> None:
             if not asked.cancelled() and asked.exception() is None:
@@ -41,7 +44,7 @@ class Advisor:
 
     def close(self) -> None:
         """Let the thread end."""
-        self._worker.close()
+        self.worker.close()
 
 
 def _decided(observation: Observation, policy: Policy) -> DecisionRecord:

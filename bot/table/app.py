@@ -20,7 +20,6 @@ from bot.dashboard.access import POLICY_VIOLATION, Access, RequestGuard
 from bot.dashboard.app import OWN as DASHBOARD
 from bot.dashboard.files import page_of, served_file
 from bot.table.host import TableHost
-from bot.table.reviews import TableReviews
 from bot.table.seat import PersonSeat
 
 SEAT: Final = "seat"
@@ -37,13 +36,12 @@ MODULES: Final = (
 SHARED: Final = ("line.js", "running.js", "status.js", "texts.js")
 
 
-def make_table_app(access: Access, host: TableHost, reviews: TableReviews) -> ASGIApp:
+def make_table_app(access: Access, host: TableHost) -> ASGIApp:
     """The application.
 
     Args:
         access: the access rules.
         host: the table.
-        reviews: the reviews of its games.
     """
 
     def home(request: Request) -> Response:
@@ -51,7 +49,7 @@ def make_table_app(access: Access, host: TableHost, reviews: TableReviews) -> AS
 
     def review(request: Request) -> Response:
         seat = _seat(host, request)
-        made = reviews.made(request.path_params["game_id"], seat.key) if seat else None
+        made = host.reviews.made(request.path_params["game_id"], seat.key) if seat else None
         return page_of("review", "main.js", made) if made else _unknown()
 
     async def live(socket: WebSocket) -> None:

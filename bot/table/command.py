@@ -25,12 +25,14 @@ from bot.table.host import TableHost
 from bot.table.plan import TableBot, TablePlan
 from bot.table.reviews import TableReviews
 from bot.table.seat import PersonSeat
-from bot.terminal.result import EXIT_DONE, EXIT_FAILED
+from bot.terminal.result import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 from game.distribution import program_name
 from replays.review.report import Reviewer
 
 FAREWELL_S: Final = 1.5
 """Time at the end for the pages to receive the last messages."""
+JOIN_S: Final = 5.0
+"""Longer than any answer of a network takes."""
 REVIEW_S: Final = 60.0
 """Time at the end for the record and the reviews of a game that has just finished."""
 
@@ -66,39 +68,25 @@ def run_table(
         bots = load_bots()
         policy = load(config.decision)
         warm_up_visibly(policy=policy)
-        host_of = _host_maker(config, plan, people, bots, records, Advisor(policy))
-        asyncio.run(_serve(config, port, host_of, browser=browser))
+
+        def make_host() -> TableHost:
+            return TableHost(
+                plan,
+                people,
+                bots,
+                program=program_name(),
+                keep=records.keep,
+                reviews=TableReviews(lambda: _reviewer(config)),
+                advisor=Advisor(policy),
+            )
+
+        code = asyncio.run(_serve(config, port, make_host, browser=browser))
     finally:
         port.close()
         unwritten = closing_text(records.close(), config.records.folder)
         if unwritten:
             print(unwritten, file=sys.stderr)
-    return EXIT_FAILED if unwritten else EXIT_DONE
-
-
-def _host_maker(
-    config: Config,
-    plan: TablePlan,
-    people: Sequence[str],
-    bots: Sequence[TableBot],
-    records: RecordKeeper,
-    advisor: Advisor,
-) -> Callable[[Limits], tuple[TableHost, TableReviews]]:
-    def make(limits: Limits) -> tuple[TableHost, TableReviews]:
-        reviews = TableReviews(lambda: _reviewer(config))
-        host = TableHost(
-            plan,
-            people,
-            bots,
-            program=program_name(),
-            keep=records.keep,
-            reviews=reviews,
-            advisor=advisor,
-            limits=limits,
-        )
-        return host, reviews
-
-    return make
+    return EXIT_FAILED if unwritten else code
 
 
 def _reviewer(config: Config) -> Reviewer:
@@ -107,15 +95,9 @@ def _reviewer(config: Config) -> Reviewer:
     return make_reviewer(str(folder or decision.policy), "", decision.permutations, compute_of(decision))
 
 
-async def _serve(
-    config: Config,
-    port: PagePort,
-    host_of: Callable[[Limits], tuple[TableHost, TableReviews]],
-    *,
-    browser: bool,
-) -> None:
-    limits, stopping = Limits(), asyncio.Event()
-    host, reviews = host_of(limits)
+async def _serve(config: Config, port: PagePort, make_host: Callable[[], TableHost], *, browser: bool) -> int:
+    """Serve until told to stop; return the exit code."""
+    host, stopping = make_host(), asyncio.Event()
 
     def finish() -> None:
         if host.playing:
@@ -123,20 +105,23 @@ async def _serve(
         else:
             stopping.set()
 
-    app = make_table_app(port.access, host, reviews)
-    async with serving(port, app, limits) as ending:
+    app = make_table_app(port.access, host)
+    async with serving(port, app, Limits()) as ending:
         try:
-            _announce(config, port, host.people)
-            if browser:
-                await asyncio.to_thread(webbrowser.open, _link(port.link, host.people[0]))
             with signals_call(finish, stopping.set):
+                _announce(config, port, host.people)
+                if browser:
+                    await asyncio.to_thread(webbrowser.open, _link(port.link, host.people[0]))
                 asked = asyncio.create_task(stopping.wait())
                 await asyncio.wait({*ending, asked}, return_when=asyncio.FIRST_COMPLETED)
-            if not host.playing:
+            abandoned = host.playing
+            if not abandoned:
                 await _in_time(host.ended(), REVIEW_S)
         finally:
             host.close()
             await _in_time(host.all_have_seen(), FAREWELL_S)
+    host.join(JOIN_S)
+    return EXIT_INTERRUPTED if abandoned else EXIT_DONE
 
 
 async def _in_time(work: Awaitable[None], limit_s: float) -> None:

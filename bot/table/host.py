@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import secrets
+import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -48,6 +49,7 @@ class TableHost:
 
     Attributes:
         people: the persons' seats.
+        reviews: the reviews of their games.
         games: number of games begun.
         table: the running or last game.
     """
@@ -70,7 +72,7 @@ class TableHost:
         self._plan = plan
         self._bots = bots
         self._keep = keep
-        self._reviews = reviews
+        self.reviews = reviews
         self._advisor = advisor if len(people) == 1 else None
         self._seed = secrets.randbits(62) if plan.seed is None else plan.seed
         self._order: tuple[PersonSeat | TableBot, ...] = ()
@@ -118,15 +120,24 @@ class TableHost:
             self.table.close()
         for seat in self.people:
             seat.close()
-        for bot in self._bots:
-            worker = self._workers.get(id(bot.chooser))
-            if worker is not None:
-                worker.submit(functools.partial(bot.chooser.close, defaultdict(float)))
-        for worker in self._workers.values():
+        choosers = {id(bot.chooser): bot.chooser for bot in self._bots}
+        for key, worker in self._workers.items():
+            worker.submit(functools.partial(choosers[key].close, defaultdict(float)))
             worker.close()
         if self._advisor is not None:
             self._advisor.close()
-        self._reviews.close()
+        self.reviews.close()
+
+    def join(self, timeout_s: float) -> bool:
+        """Wait for the threads to end, after `close`; return whether all have.
+
+        The program must not exit while a network runs on one of them: that would abort the process.
+        """
+        until = time.monotonic() + timeout_s
+        threads = [*self._workers.values(), self.reviews.worker]
+        if self._advisor is not None:
+            threads.append(self._advisor.worker)
+        return all(thread.join(max(0.0, until - time.monotonic())) for thread in threads)
 
     # --- a game --------------------------------------------------------------------------------------------
 
@@ -218,7 +229,7 @@ class TableHost:
             log.exception("record.unsaved", game_id=record.game_id)
         self._tell_all()
         for key, player in players.items():
-            await self._reviews.make(record, player, key)
+            await self.reviews.make(record, player, key)
             self._tell_all()
 
     # --- state ---------------------------------------------------------------------------------------------
@@ -236,7 +247,7 @@ class TableHost:
             "clock_name": self._plan.clock,
             "ready": viewer.ready,
             "seats": [_seat_facts(each, viewer) for each in self._order or (*self.people, *self._bots)],
-            "review": self._reviews.state(last, viewer.key),
+            "review": self.reviews.state(last, viewer.key),
         }
 
 

@@ -39,12 +39,15 @@ class TableReviews:
 
     Args:
         load: loads what reviews games; called once, before the first review.
+
+    Attributes:
+        worker: the thread.
     """
 
     def __init__(self, load: Callable[[], Reviewer]) -> None:
         self._load = load
         self._reviewer: Reviewer | None = None
-        self._worker = WorkerThread("reviews")
+        self.worker = WorkerThread("reviews")
         self._states: dict[tuple[str, str], ReviewState] = {}
         self._made: dict[tuple[str, str], bytes] = {}
 
@@ -63,7 +66,7 @@ class TableReviews:
             del self._states[oldest]
             self._made.pop(oldest, None)
         try:
-            self._made[key] = await self._worker.submit(lambda: self._review(record, player))
+            self._made[key] = await self.worker.submit(lambda: self._review(record, player))
         except BotError as exc:
             reason = clean_text(str(exc))
             log.warning("review.failed", game_id=record.game_id, reason=reason)
@@ -85,7 +88,7 @@ class TableReviews:
 
     def close(self) -> None:
         """Let the thread end."""
-        self._worker.close()
+        self.worker.close()
 
     def _review(self, record: GameRecord, player: int) -> bytes:
         if self._reviewer is None:

@@ -73,7 +73,9 @@ class TablePage {
     if (prompt && prompt.number !== this.heardPrompt) {
       this.heardPrompt = prompt.number;
       if (this.sound) chime();
-      const discard = this.riichi && offered(prompt, (kind) => kind === "discard").find((one) => one.action.tile === this.riichi?.tile && one.action.tsumogiri === this.riichi?.tsumogiri);
+      // unless the clock was faster than the declaration
+      const declared = this.game.rounds.at(-1)?.events.at(-1)?.type === "reach";
+      const discard = declared && this.riichi && offered(prompt, (kind) => kind === "discard").find((one) => one.action.tile === this.riichi?.tile && one.action.tsumogiri === this.riichi?.tsumogiri);
       this.riichi = undefined;
       if (discard) this.answer(discard);
     }

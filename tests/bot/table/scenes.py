@@ -61,14 +61,13 @@ class Hosted:
         reviewer: Callable[[], Reviewer] = no_reviewer,
     ) -> None:
         self.records: list[GameRecord] = []
-        self.reviews = TableReviews(reviewer)
         self.host = TableHost(
             plan,
             people,
             bots(4 - len(people)),
             program="suzaku 0.0",
             keep=self._keep,
-            reviews=self.reviews,
+            reviews=TableReviews(reviewer),
             advisor=Advisor(HeuristicPolicy()) if advised else None,
         )
 
@@ -227,7 +226,7 @@ def served_table(
 
     async def serve() -> None:
         hosted = Hosted(plan, people, **options)
-        app = make_table_app(port.access, hosted.host, hosted.reviews)
+        app = make_table_app(port.access, hosted.host)
         async with serving(port, app, Limits()):
             ready.set_result(ServedTable(hosted, port, loop))
             await stopping.wait()
