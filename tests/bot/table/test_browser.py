@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ import msgspec
 import pytest
 
 from bot.table import seat as seat_module
-from game.events import PlayerLeft, PlayerReturned
+from game.events import Discard, PlayerLeft, PlayerReturned, Riichi
+from game.tiles import mjai_text
 from replays.formats import read_game
 from replays.index import games
 from tests.bot.table.scenes import PATIENCE_S, QUICK, HurriedPlan, served_table
@@ -29,6 +31,8 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="NO BROWSER TESTS: Chromium is missing; apt-get install chromium"
 )
+PATIENCE = 40
+"""Looks at the page before a person plays without advice."""
 SEEN = """() => {
   const page = globalThis.suzakuTable;
   if (!page?.state || page.due) return null;  // not before it is drawn
@@ -54,6 +58,8 @@ class Player:
         self.requests: list[str] = []
         self.answered: set[int] = set()
         self.pressed: set[str] = set()
+        self.declared: list[str] = []
+        self.patience = PATIENCE
         tab.on("console", lambda message: self.faults.append(message.text))
         tab.on("pageerror", lambda error: self.faults.append(str(error)))
         tab.on("request", lambda request: self.requests.append(request.url))
@@ -94,14 +100,19 @@ class Player:
             self.pressed.add("riichi")
             self.touch("[data-action=riichi]")
             self.answered.add(seen["asked"])
-            self.press(".hand-lit .held-open")
+            lit = self.tab.locator(".hand-lit .held-open >> nth=0")
+            self.declared.append(lit.locator(".tile").get_attribute("data-tile"))
+            self.touch(".hand-lit .held-open >> nth=0")
         elif "pass" in seen["buttons"]:
             calls = [kind for kind in seen["buttons"] if kind in ("pon", "chi", "daiminkan")]
             kind = calls[0] if calls and calls[0] not in self.pressed else "pass"
             self.pressed.add(kind)
             self.answered.add(seen["asked"])
             self.press(f"[data-action={kind}] >> nth=0")
+        elif seen["open"] and seen["switches"]["advice"] and seen["best"] < 0 and self.patience:
+            self.patience -= 1  # the advice is on its way
         elif seen["open"]:
+            self.patience = PATIENCE
             self.answered.add(seen["asked"])
             best = f".held[data-place='{seen['best']}']" if seen["best"] >= 0 else ".held-open >> nth=-1"
             self.press(f".hand-playable {best}" if seen["best"] >= 0 else best)
@@ -192,7 +203,12 @@ def test_a_tonpuu_from_the_first_page_to_the_review(open_page: Callable[..., Pla
     ((entry,), problems) = games(tmp_path)
     assert not problems
     assert entry.names.count("Anna") == 1
-    assert read_game(tmp_path / f"{entry.game_id}.mjlog.xml").is_complete
+    record = read_game(tmp_path / f"{entry.game_id}.mjlog.xml")
+    assert record.is_complete
+    own = entry.names.index("Anna")
+    after = [then for event, then in pairwise(record.events) if event == Riichi(own)]
+    assert [mjai_text(event.tile) for event in after if isinstance(event, Discard)] == player.declared
+    assert player.declared
 
 
 def test_a_reload_resumes_in_a_turn_in_a_claim_and_at_a_result(open_page: Callable[..., Player]) -> None:
