@@ -9,6 +9,7 @@ from __future__ import annotations
 import typer
 
 from bot.cli.arena import arena
+from bot.cli.ask import ask
 from bot.cli.bench import bench
 from bot.cli.corpus import corpus
 from bot.cli.duels import duel, evaluate_cfr, evaluate_exploitability, train_cfr
@@ -41,6 +42,7 @@ for _command in (
     games,
     convert,
     review,
+    ask,
     arena,
     selfplay,
     duel,

@@ -9,7 +9,7 @@ import msgspec
 
 from game.actions import Action, ActionKind
 from game.errors import ReplayError
-from game.events import Four, StartRound
+from game.events import Four, GameEvent, StartRound
 from game.settlement import GameLength, placements
 from game.shanten import shanten
 from game.state import is_furiten, unseen34
@@ -96,8 +96,8 @@ class Reviewer:
             _check(record, beside)
         length = length_of(record.game_type)
         found = follow(record.events, player, length)
-        prospects = self._prospects(record, length)
-        decisions = self._decisions(found, player, length, prospects, record.decisions)
+        prospects = self.prospects(record.events, length)
+        decisions = self.decisions(found.moments, player, length, prospects, record.decisions)
         rounds = rounds_of(
             found.rounds, record.ending, length, prospects, [moment.round for moment in found.moments]
         )
@@ -114,20 +114,40 @@ class Reviewer:
             summary=self._summary(record, player, found, decisions, rounds, beside, anonymous=anonymous),
         )
 
-    def _prospects(self, record: GameRecord, length: GameLength) -> Prospects | None:
+    def prospects(self, events: Sequence[GameEvent], length: GameLength) -> Prospects | None:
+        """Predicts the rewards in the game of these events; None without a predictor."""
         if self._predictor is None:
             return None
-        return Prospects(self._predictor, round_starts(record.events), length)
+        return Prospects(self._predictor, round_starts(events), length)
 
-    def _decisions(
+    def preferred(self, moment: Moment) -> Action:
+        """The policy's choice.
+
+        Raises:
+            ModelError: the policy gives no usable answer.
+        """
+        return opinions([moment], self._policy.policy)[0].preferred
+
+    def decisions(
         self,
-        found: Found,
+        moments: Sequence[Moment],
         player: int,
         length: GameLength,
         prospects: Prospects | None,
         live: Sequence[DecisionRecord] = (),
     ) -> tuple[schema.ReviewDecision, ...]:
-        moments = found.moments
+        """Judge decisions.
+
+        Args:
+            moments: the decisions of one player in one game, in order.
+            player: the player, absolute.
+            length: length of the game.
+            prospects: predicts the rewards in this game; without it no decision has a loss.
+            live: what happened in play.
+
+        Raises:
+            ModelError: the policy gives no usable answer.
+        """
         thought = opinions(moments, self._policy.policy)
         others: Sequence[Opinion | None] = [None] * len(moments)
         if self._other is not None:
@@ -162,8 +182,8 @@ class Reviewer:
             comparison = self._with_policy(_shown(self._other.name), decisions)
         elif beside is not None:
             length = length_of(record.game_type)
-            prospects = self._prospects(record, length)
-            others = self._decisions(follow(record.events, beside, length), beside, length, prospects)
+            prospects = self.prospects(record.events, length)
+            others = self.decisions(follow(record.events, beside, length).moments, beside, length, prospects)
             theirs = grading.figures(others)
             comparison = schema.Comparison(
                 name="" if anonymous else _shown(record.names[beside]),
@@ -269,7 +289,7 @@ def decision_of(
         step=opinion.step,
         judged=judged,
         source="rule" if opinion.source == "rule" else "model",
-        hand=_hand(moment, player, options),
+        hand=hand_of(moment, player, options),
         opponents=_opponents(player, danger, reading),
         done=text,
         preferred=action_text(opinion.preferred, moment.record),
@@ -314,7 +334,7 @@ def _options(
                 step=step,
                 reached=step in opinion.reached,
                 shanten=shape.shanten if shape else None,
-                ukeire=_ukeire(shape) if shape else None,
+                ukeire=ukeire_of(shape) if shape else None,
                 discard=shape.discard or None if shape else None,
                 danger=(first, second, third) if is_discard else None,
                 learned=learned_danger(reading, kind, danger.points) if is_discard else None,
@@ -326,7 +346,8 @@ def _options(
     return tuple(rows)
 
 
-def _ukeire(shape: Shape) -> schema.Ukeire:
+def ukeire_of(shape: Shape) -> schema.Ukeire:
+    """The tiles that a hand accepts."""
     return schema.Ukeire(kinds=shape.mask.bit_count(), tiles=shape.copies, which=tuple(kinds_of(shape.mask)))
 
 
@@ -338,7 +359,8 @@ def _error(loss: Loss | None) -> float | None:
     return None if loss is None else round(loss.error, 3)
 
 
-def _hand(moment: Moment, player: int, options: Sequence[schema.ReviewOption]) -> schema.ReviewHand:
+def hand_of(moment: Moment, player: int, options: Sequence[schema.ReviewOption]) -> schema.ReviewHand:
+    """The hand at a moment: as it is, or after the best of the discards."""
     record = moment.record
     discards = [option.shanten for option in options if option.action.kind == "discard"]
     distances = [distance for distance in discards if distance is not None]
