@@ -15,6 +15,7 @@ from bot.cli.corpus import corpus
 from bot.cli.duels import duel, evaluate_cfr, evaluate_exploitability, train_cfr
 from bot.cli.engine import engine
 from bot.cli.evaluation import evaluation
+from bot.cli.installation import completion, config
 from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, reported
 from bot.cli.output import checked_output
 from bot.cli.playing import check, dashboard, lobby, play
@@ -46,6 +47,8 @@ for _command in (
     arena,
     selfplay,
     duel,
+    config,
+    completion,
 ):
     app.command()(_command)
 training.command("rl")(train_rl)
