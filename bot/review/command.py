@@ -20,6 +20,7 @@ from game.distribution import program_name
 from game.errors import ConfigError, ReplayError
 from policies.compute import IN_PLAY, Compute
 from policies.named import Named, load_named
+from replays.review.judging import Adviser
 from replays.review.report import Reviewer, as_json
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ def review(
     *,
     seat: int | None,
     player: str,
-    policy: str,
-    compare: str,
+    policy: str | Adviser,
+    compare: str | Adviser,
     averaging: Averaging,
     compute: Compute,
     out: Path | None,
@@ -49,8 +50,8 @@ def review(
         sources: files, folders, links, ids of games on Tenhou, "-" for stdin.
         seat: absolute number of the player to review, as for ``--seat``.
         player: the same by name, or by the start of it.
-        policy: a built-in policy, or a folder of checkpoints.
-        compare: a second policy, or ``seat:N``; "" for none.
+        policy: a built-in policy, a folder of checkpoints, or an adviser.
+        compare: a second one, or ``seat:N``; "" for none.
         averaging: tile permutations that networks average over, unless their names specify a number.
         compute: how networks compute.
         out: folder for the results.
@@ -73,7 +74,7 @@ def review(
         raise ConfigError("- is stdin, which can be read only once; give it once")
     alone = len(full) == 1 and not is_folder(full[0])
     if alone and (log := duel_log(full[0])) is not None:
-        check_options(seat=seat, player=player, compare=compare)
+        check_options(seat=seat, player=player, compares=bool(compare))
         return review_duel(log, Path(full[0]).name.split(".")[0], folder, to_json=to_json)
     items = [] if alone else items_of(full)
     reviewer = make_reviewer(policy, "" if wanted.beside is not None else compare, averaging, compute)
@@ -98,7 +99,9 @@ def _review_one(
     return 0
 
 
-def make_reviewer(policy: str, compare: str, averaging: Averaging, compute: Compute = IN_PLAY) -> Reviewer:
+def make_reviewer(
+    policy: str | Adviser, compare: str | Adviser, averaging: Averaging, compute: Compute = IN_PLAY
+) -> Reviewer:
     """Load the policies, the reward predictor and the direct model of hands.
 
     Raises:
@@ -110,14 +113,20 @@ def make_reviewer(policy: str, compare: str, averaging: Averaging, compute: Comp
     from policies.inference import SHIPPED  # noqa: PLC0415 - likewise
     from replays.review.prospects import load_predictor  # noqa: PLC0415 - likewise
 
-    named = load_named(policy, averaging, compute=compute)
-    other: Named | None = load_named(compare, averaging, compute=compute) if compare else None
-    return Reviewer(program_name(), named, load_predictor(SHIPPED, compute), other, DirectModel.load())
+    def asked(who: str | Adviser) -> Named | Adviser:
+        return load_named(who, averaging, compute=compute) if isinstance(who, str) else who
+
+    other = asked(compare) if compare else None
+    return Reviewer(
+        program_name(), asked(policy), load_predictor(SHIPPED, compute), other, DirectModel.load()
+    )
 
 
-def _wanted(seat: int | None, player: str, compare: str, *, anonymous: bool) -> Wanted:
+def _wanted(seat: int | None, player: str, compare: str | Adviser, *, anonymous: bool) -> Wanted:
     if seat is not None and player:
         raise ConfigError("--seat and --player both select the player to review; give only one of them")
+    if not isinstance(compare, str):
+        return Wanted(seat, player, None, anonymous)
     beside = _SEAT.fullmatch(compare)
     if beside is None and compare.startswith("seat:"):
         raise ConfigError(f"--compare {compare}: no such seat; use seat:0 to seat:3")

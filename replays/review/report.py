@@ -22,7 +22,7 @@ from replays.review import grading, schema
 from replays.review.after import After, Shape
 from replays.review.caveats import caveats_of, check_rules
 from replays.review.hand_readings import HandReading, hand_readings, learned_danger, shanten_chances
-from replays.review.judging import STEPS, Opinion, opinions, ranked
+from replays.review.judging import STEPS, Adviser, Opinion, opinions, ranked
 from replays.review.live import LiveDecisions
 from replays.review.losses import Loss, losses
 from replays.review.moments import Found, Moment, follow
@@ -47,18 +47,18 @@ class Reviewer:
 
     Args:
         program: its name and version.
-        policy: the policy to ask.
+        policy: the policy or adviser to ask.
         predictor: predicts rewards; without it no decision has a loss.
-        other: a policy to compare with.
+        other: another one to compare with.
         hands: describes the opponents' hands; without it danger is by rule alone.
     """
 
     def __init__(
         self,
         program: str,
-        policy: Named,
+        policy: Named | Adviser,
         predictor: Predictor | None,
-        other: Named | None = None,
+        other: Named | Adviser | None = None,
         hands: DirectModel | None = None,
     ) -> None:
         self.policy = _policy_name(policy)
@@ -97,7 +97,9 @@ class Reviewer:
         length = length_of(record.game_type)
         found = follow(record.events, player, length)
         prospects = self.prospects(record.events, length)
-        decisions = self.decisions(found.moments, player, length, prospects, record.decisions)
+        decisions = self.decisions(
+            found.moments, player, length, prospects, events=record.events, live=record.decisions
+        )
         rounds = rounds_of(
             found.rounds, record.ending, length, prospects, [moment.round for moment in found.moments]
         )
@@ -126,7 +128,7 @@ class Reviewer:
         Raises:
             ModelError: the policy gives no usable answer.
         """
-        return opinions([moment], self._policy.policy)[0].preferred
+        return _asked(self._policy, [moment], (), moment.player, moment.length)[0].preferred
 
     def decisions(
         self,
@@ -134,6 +136,8 @@ class Reviewer:
         player: int,
         length: GameLength,
         prospects: Prospects | None,
+        *,
+        events: Sequence[GameEvent] = (),
         live: Sequence[DecisionRecord] = (),
     ) -> tuple[schema.ReviewDecision, ...]:
         """Judge decisions.
@@ -143,15 +147,16 @@ class Reviewer:
             player: the player, absolute.
             length: length of the game.
             prospects: predicts the rewards in this game; without it no decision has a loss.
+            events: of the whole game, for an adviser.
             live: what happened in play.
 
         Raises:
             ModelError: the policy gives no usable answer.
         """
-        thought = opinions(moments, self._policy.policy)
+        thought = _asked(self._policy, moments, events, player, length)
         others: Sequence[Opinion | None] = [None] * len(moments)
         if self._other is not None:
-            others = opinions(moments, self._other.policy)
+            others = _asked(self._other, moments, events, player, length)
         views = [look(moment.record, player, length, reads_melds=True) for moment in moments]
         dangers = [danger_of(m.record, player, view) for m, view in zip(moments, views, strict=True)]
         values = values_of(moments, player, views, dangers, prospects)
@@ -183,7 +188,8 @@ class Reviewer:
         elif beside is not None:
             length = length_of(record.game_type)
             prospects = self.prospects(record.events, length)
-            others = self.decisions(follow(record.events, beside, length).moments, beside, length, prospects)
+            moments = follow(record.events, beside, length).moments
+            others = self.decisions(moments, beside, length, prospects, events=record.events)
             theirs = grading.figures(others)
             comparison = schema.Comparison(
                 name="" if anonymous else _shown(record.names[beside]),
@@ -215,6 +221,18 @@ class Reviewer:
             of_policies=round(both / count, 4) if count else None,
             rating=round(100 * sum(ratios) / count, 2) if count else None,
         )
+
+
+def _asked(
+    asked: Named | Adviser,
+    moments: Sequence[Moment],
+    events: Sequence[GameEvent],
+    player: int,
+    length: GameLength,
+) -> list[Opinion]:
+    if isinstance(asked, Named):
+        return opinions(moments, asked.policy)
+    return asked.opinions(moments, events, player, length)
 
 
 def length_of(game_type: int) -> GameLength:
@@ -441,7 +459,7 @@ def _game(record: GameRecord, length: GameLength, source: Source, *, anonymous: 
     )
 
 
-def _policy_name(policy: Named) -> schema.PolicyName:
+def _policy_name(policy: Named | Adviser) -> schema.PolicyName:
     return schema.PolicyName(name=_shown(policy.name), identity=policy.identity)
 
 
