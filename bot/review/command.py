@@ -116,10 +116,9 @@ def make_reviewer(
     def asked(who: str | Adviser) -> Named | Adviser:
         return load_named(who, averaging, compute=compute) if isinstance(who, str) else who
 
-    other = asked(compare) if compare else None
-    return Reviewer(
-        program_name(), asked(policy), load_predictor(SHIPPED, compute), other, DirectModel.load()
-    )
+    first = asked(policy)
+    second = asked(compare) if compare else None
+    return Reviewer(program_name(), first, load_predictor(SHIPPED, compute), second, DirectModel.load())
 
 
 def _wanted(seat: int | None, player: str, compare: str | Adviser, *, anonymous: bool) -> Wanted:
