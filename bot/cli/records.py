@@ -118,6 +118,9 @@ ReviewFolder: TypeAlias = Annotated[
 ReviewAsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print the review as JSON; write files only if --out is given.")
 ]
+AllSeats: TypeAlias = Annotated[
+    bool, typer.Option("--all-seats", help="Review all four players on one page, with a switch.")
+]
 Anonymous: TypeAlias = Annotated[bool, typer.Option("--anonymous", help="Omit names, ranks, ids and dates.")]
 
 
@@ -131,6 +134,7 @@ def review(
     out: ReviewFolder = None,
     as_json: ReviewAsJson = False,
     anonymous: Anonymous = False,
+    all_seats: AllSeats = False,
     device: Device = None,
     config_file: ConfigFile = None,
 ) -> int:
@@ -155,6 +159,7 @@ def review(
         out=out,
         to_json=as_json,
         anonymous=anonymous,
+        all_seats=all_seats,
     )
 
 

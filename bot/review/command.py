@@ -43,6 +43,7 @@ def review(
     out: Path | None,
     to_json: bool,
     anonymous: bool,
+    all_seats: bool = False,
 ) -> int:
     """Review the given records.
 
@@ -57,6 +58,7 @@ def review(
         out: folder for the results.
         to_json: print the JSON; files are then written only if ``out`` is given.
         anonymous: omit names, ids and dates.
+        all_seats: review the other players as well, on the same page.
 
     Returns:
         The exit code.
@@ -65,7 +67,7 @@ def review(
         ConfigError: an argument is invalid, or arguments contradict each other.
         ReplayError: a record cannot be read or reviewed.
     """
-    wanted = _wanted(seat, player, compare, anonymous=anonymous)
+    wanted = _wanted(seat, player, compare, anonymous=anonymous)._replace(all_seats=all_seats)
     folder = out or (None if to_json else OUT)
     if folder is not None:
         _check_folder(folder)
@@ -74,7 +76,7 @@ def review(
         raise ConfigError("- is stdin, which can be read only once; give it once")
     alone = len(full) == 1 and not is_folder(full[0])
     if alone and (log := duel_log(full[0])) is not None:
-        check_options(seat=seat, player=player, compares=bool(compare))
+        check_options(seat=seat, player=player, compares=bool(compare), all_seats=all_seats)
         return review_duel(log, Path(full[0]).name.split(".")[0], folder, to_json=to_json)
     items = [] if alone else items_of(full)
     reviewer = make_reviewer(policy, "" if wanted.beside is not None else compare, averaging, compute)

@@ -76,6 +76,7 @@ class Reviewer:
         source: Source = "mjlog",
         beside: int | None = None,
         anonymous: bool = False,
+        all_seats: bool = False,
     ) -> schema.Review:
         """Review a game.
 
@@ -85,6 +86,7 @@ class Reviewer:
             source: the format the record was in.
             beside: another player whose figures are shown for comparison.
             anonymous: leave out names, id and date.
+            all_seats: review the other players as well, as far as the record shows their hands.
 
         Raises:
             ReplayFormatError: the events do not form a game.
@@ -95,14 +97,9 @@ class Reviewer:
         if beside is not None:
             _check(record, beside)
         length = length_of(record.game_type)
-        found = follow(record.events, player, length)
-        prospects = self.prospects(record.events, length)
-        decisions = self.decisions(
-            found.moments, player, length, prospects, events=record.events, live=record.decisions
-        )
-        rounds = rounds_of(
-            found.rounds, record.ending, length, prospects, [moment.round for moment in found.moments]
-        )
+        known = known_hands(record)
+        others = [seat for seat in range(4) if all_seats and seat != player and known[seat]]
+        rounds, decisions, summary = self._of_seat(record, player, beside, anonymous=anonymous)
         other = self._other
         return schema.Review(
             program=self.program,
@@ -113,8 +110,29 @@ class Reviewer:
             thresholds=grading.THRESHOLDS,
             rounds=rounds,
             decisions=decisions,
-            summary=self._summary(record, player, found, decisions, rounds, beside, anonymous=anonymous),
+            summary=summary,
+            seats=tuple(self._seat_review(record, seat, anonymous=anonymous) for seat in others),
         )
+
+    def _seat_review(self, record: GameRecord, player: int, *, anonymous: bool) -> schema.SeatReview:
+        _, decisions, summary = self._of_seat(record, player, None, anonymous=anonymous)
+        return schema.SeatReview(player=player, decisions=decisions, summary=summary)
+
+    def _of_seat(
+        self, record: GameRecord, player: int, beside: int | None, *, anonymous: bool
+    ) -> tuple[tuple[schema.ReviewRound, ...], tuple[schema.ReviewDecision, ...], schema.ReviewSummary]:
+        """The rounds, with the places of the player's decisions, these decisions, and their figures."""
+        length = length_of(record.game_type)
+        found = follow(record.events, player, length)
+        prospects = self.prospects(record.events, length)
+        decisions = self.decisions(
+            found.moments, player, length, prospects, events=record.events, live=record.decisions
+        )
+        rounds = rounds_of(
+            found.rounds, record.ending, length, prospects, [moment.round for moment in found.moments]
+        )
+        summary = self._summary(record, player, found, decisions, rounds, beside, anonymous=anonymous)
+        return rounds, decisions, summary
 
     def prospects(self, events: Sequence[GameEvent], length: GameLength) -> Prospects | None:
         """Predicts the rewards in the game of these events; None without a predictor."""

@@ -85,6 +85,14 @@ def test_a_page_and_its_json_are_written(file: Path, tmp_path: Path) -> None:
     assert GAME_ID in page
 
 
+def test_all_seats_are_on_one_page(file: Path, tmp_path: Path) -> None:
+    result = run(file, "--all-seats", "--seat", 2, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    (path,) = (tmp_path / "out").glob("*.json")
+    made = msgspec.json.decode(path.read_bytes(), type=Review)
+    assert (made.player, [each.player for each in made.seats]) == (2, [0, 1, 3])
+
+
 def test_an_engine_reviews_beside_the_policy(file: Path, tmp_path: Path) -> None:
     engine = engine_text(tmp_path / "engine")
     made = msgspec.json.decode(run(file, "--json", "--compare", engine).stdout, type=Review)
