@@ -39,9 +39,8 @@ BOXES = """() => [...document.querySelectorAll('.decisions tbody tr'), document.
 def review() -> dict[str, Any]:
     made = reviewer(RandomPolicy()).review(whole(), SEAT, all_seats=True)
     document: dict[str, Any] = json.loads(as_json(made))
-    for at, one in enumerate(
-        document["decisions"]
-    ):  # losses of every kind: none, noise, gains, small and large
+    # losses of every kind: none, noise, gains, small and large
+    for at, one in enumerate(document["decisions"]):
         one["loss"], one["loss_error"] = (None, None) if at % 5 == 0 else (at % 17 - 3.0, 1.5)
     return document
 
