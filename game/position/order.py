@@ -77,7 +77,9 @@ def order_of_play(given: Stated) -> list[PlayStep]:
         steps = _found(given, turn - 1)
         if steps is not None:
             return steps
-    raise PositionError(f"turn {wanted} cannot be reached with these melds; give a later turn, or none")
+    if wanted is not None:
+        raise PositionError(f"turn {wanted} cannot be reached with these melds; give a later turn, or none")
+    raise PositionError("no order of play leads to these melds; check from whom each tile was called")
 
 
 def _found(given: Stated, turns: int | None) -> list[PlayStep] | None:

@@ -83,4 +83,4 @@ def _decision(reviewer: Reviewer, moment: Moment, placed: PlacedPosition) -> Rev
     chosen = msgspec.structs.replace(moment, done=reviewer.preferred(moment))
     prospects = reviewer.prospects([placed.start], moment.length)
     (decision,) = reviewer.decisions([chosen], moment.player, moment.length, prospects)
-    return decision
+    return msgspec.structs.replace(decision, turn=placed.turn)

@@ -39,6 +39,22 @@ def test_a_decision_of_a_game_gets_the_same_answer_when_it_is_written_by_hand(pl
         ]
 
 
+def test_without_rivers_the_turn_is_the_one_stated() -> None:
+    position = WrittenPosition(hand="147m258p369s12345z", turn=9)
+    told = answer(reviewer(), position, place(position))
+    assert told.decision is not None
+    assert (told.turn, told.decision.turn) == (9, 9)
+
+
+def test_in_riichi_the_drawn_tile_is_the_only_option() -> None:
+    rivers = ("5z9m!", "8m9p", "8m9p", "1m2p")
+    position = WrittenPosition(hand="123m456p789s11z22z9p", rivers=rivers, dora="4z")
+    told = answer(reviewer(), position, place(position))
+    assert told.decision is not None
+    assert [option.action.tile for option in told.decision.options] == ["9p"]
+    assert (told.decision.step, told.hand.riichi) == ("forced", True)
+
+
 def is_plain(moment: Moment) -> bool:
     """Nothing in the round that text leaves open: the time of kans, and a riichi before its discard."""
     record = moment.record
