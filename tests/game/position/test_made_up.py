@@ -16,18 +16,20 @@ NOISE = "0123456789mpsz _!~+x\u202e"
 
 
 def tiles(rng: random.Random, count: int, marks: str = "") -> str:
-    return " ".join(
-        rng.choice(FACES) + (rng.choice(marks) if marks and rng.random() < 0.1 else "") for _ in range(count)
-    )
+    def mark() -> str:
+        return rng.choice(marks) if marks and rng.random() < 0.02 else ""
+
+    return " ".join(rng.choice(FACES) + mark() for _ in range(count))
 
 
 def made_up(rng: random.Random) -> dict[str, Any]:
     """A position whose parts fit together more often than not."""
-    melds = [" ".join(rng.sample(MELDS, rng.choice((0, 0, 0, 1, 2)))) for _ in range(4)]
+    length = rng.choice((0, 0, 1, 3, 8))
+    most = (0, 0, 0, 1, 2) if length == 0 or rng.random() < 0.3 else (0,)
+    melds = [" ".join(rng.sample(MELDS, rng.choice(most))) for _ in range(4)]
     own, kans = len(melds[0].split()), sum(meld in KANS for text in melds for meld in text.split())
     waits = rng.random() < 0.4
     size = max(0, 14 - waits - 3 * own + (rng.random() < 0.03))
-    length = rng.choice((0, 0, 1, 3, 8))
     rivers = [tiles(rng, length, "_!~") for _ in range(4)]
     if rng.random() < 0.05:
         rivers[rng.randrange(4)] = "".join(rng.choices(NOISE, k=8))
@@ -37,7 +39,7 @@ def made_up(rng: random.Random) -> dict[str, Any]:
         "rivers": tuple(rivers),
         "dora": tiles(rng, 1 + kans) if kans or rng.random() < 0.5 else "",
         "round_index": rng.randrange(12),
-        "seat_wind": rng.randrange(4),
+        "seat_wind": 0 if length else rng.randrange(4),
         "turn": None if length else rng.choice((None, 1, 6, 18, 24)),
         "offered": tiles(rng, 1) if waits and rng.random() < 0.7 else "",
         "offered_by": rng.randrange(1, 4),
@@ -47,7 +49,7 @@ def made_up(rng: random.Random) -> dict[str, Any]:
 
 def test_every_position_is_placed_or_refused_with_a_reason() -> None:
     met: Counter[str] = Counter()
-    for seed in range(1500):
+    for seed in range(900):
         stated = made_up(random.Random(seed))
         try:
             placed = place(WrittenPosition(**stated))
