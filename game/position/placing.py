@@ -23,6 +23,7 @@ from game.events import (
     RiichiAccepted,
     StartRound,
 )
+from game.fold import kuikae_mask
 from game.forbidden import broken_rule
 from game.layout import AT_UNSEEN, RIVER_MAX
 from game.melds import MeldKind
@@ -88,12 +89,27 @@ def _filled(given: Stated, steps: Sequence[PlayStep]) -> tuple[list[PlayStep], l
     """The steps with a tile for each unknown discard, and these tiles."""
     free = list(given.free)
     filled = []
+    barred = 0
     for step in steps:
         discard = step.discard
-        if step.kind == "discard" and discard.tile < 0:
-            discard = discard._replace(tile=free.pop())
+        if step.kind == "call":
+            barred = _barred(given.melds[step.meld])
+        if step.kind == "discard":
+            if discard.tile < 0:
+                tile = next(tile for tile in reversed(free) if not barred >> (tile >> 2) & 1)
+                free.remove(tile)
+                discard = discard._replace(tile=tile)
+            barred = 0
         filled.append(step._replace(discard=discard))
     return filled, list(set(given.free) - set(free))
+
+
+def _barred(meld: StatedMeld) -> int:
+    """The kinds that may not be discarded after a call, one bit each."""
+    if meld.kind is MeldKind.DAIMINKAN:
+        return 0
+    first, second = meld.own
+    return int(kuikae_mask(meld.called >> 2, first >> 2, second >> 2))
 
 
 class _Playing:

@@ -116,6 +116,14 @@ def test_a_later_turn_without_rivers_has_a_shorter_wall_and_shows_no_discard() -
     assert not record["unbroken"]
 
 
+@pytest.mark.parametrize("kind", ["7z", "1z", "9s", "1m"])
+def test_unknown_discards_are_never_those_that_a_call_forbids(kind: str) -> None:
+    meld = f"{kind[0]}~{kind[0]}{kind[0]}{kind[1]}"
+    for melds in ((meld, "", "", ""), ("", meld, "", ""), ("", "", meld, "")):
+        hand = "2468p2468m22s" + ("" if melds[0] else "333s") + "5p"
+        assert place(WrittenPosition(hand=hand, melds=melds)).observation.legal
+
+
 def test_thirteen_tiles_wait_or_answer_a_discard() -> None:
     assert place(WrittenPosition(hand=HAND)).observation.legal == ()
     assert kinds(hand=HAND, offered="1z", offered_by=2) == {ActionKind.PON, ActionKind.PASS}
