@@ -26,6 +26,7 @@ def answer_text(answer: PositionAnswer) -> str:
         f"scores {scores} (you, {', '.join(SEATS[1:])})",
         f"dora indicator{'s' if len(answer.indicators) > 1 else ''} {_tiles(answer.indicators)}"
         f"{'' if position.dora else ' (assumed; state it with --dora)'}",
+        *([] if any(position.rivers) else ["rivers unknown: made-up discards take their places, unseen"]),
         _hand(answer.hand),
     ]
     if answer.ukeire is not None:

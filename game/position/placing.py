@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -25,20 +26,26 @@ from game.events import (
 )
 from game.fold import kuikae_mask
 from game.forbidden import broken_rule
-from game.layout import AT_UNSEEN, RIVER_MAX
+from game.layout import AT_UNSEEN
 from game.melds import MeldKind
 from game.observation import Observation
 from game.position.notation import RIICHI, TSUMOGIRI
 from game.position.order import PlayStep, order_of_play
 from game.position.position import WrittenPosition
-from game.position.stated import Stated, StatedMeld, seat_name, stakes, stated
+from game.position.stated import Stated, StatedMeld, StatedTile, seat_name, stakes, stated
 from game.rules import legal_actions
 from game.settlement import RIICHI_STICK, START_SCORE
 from game.state import apply, new_round
-from game.tiles import tile_text
+from game.tiles import EAST, KINDS, tile_text
 
 _DEALT: Final = 13
 _HIDDEN: Final = (-1,) * _DEALT
+_SEED: Final = 1
+_SPREAD: Final = 2.5
+_USUAL_TURN: Final = tuple(
+    0.0 if kind >= EAST else float(min(kind % 9, 8 - kind % 9) + 1) for kind in range(KINDS)
+)
+"""When players discard a kind: honours first, then from the ends of the suits to the middle."""
 
 
 class PlacedPosition(NamedTuple):
@@ -48,7 +55,7 @@ class PlacedPosition(NamedTuple):
         observation: the decision; without legal actions if the player only waits.
         start: the deal of the round.
         turn: the player's discards so far, plus one.
-        knows_rivers: whether the discards are stated; if not, rivers hold only tiles that were called.
+        knows_rivers: whether the discards are stated; if not, they are made up, except for called tiles.
     """
 
     observation: Observation
@@ -60,8 +67,8 @@ class PlacedPosition(NamedTuple):
 def place(position: WrittenPosition) -> PlacedPosition:
     """Put a position on the table.
 
-    The discards of an unknown river are played with any tiles and taken back: they count as turns, and nobody
-    has seen them.
+    Made-up tiles take the places of unknown discards, honours and terminals first, as players discard them.
+    They count as turns, but nobody has seen them: they make no tile rarer, none safe, and no hand furiten.
 
     Raises:
         PositionError: it is impossible; the message says what to change.
@@ -76,7 +83,7 @@ def place(position: WrittenPosition) -> PlacedPosition:
     record = playing.record
     turn = 1 + int(record["river_size"][given.player])
     if not given.knows_rivers:
-        _take_back(record, unknown, given.player)
+        _forget(record, unknown)
     legal = () if given.ending == "waiting" else tuple(legal_actions(record, given.player))
     if not legal and given.ending == "offered":
         tile = tile_text(int(record["last_tile"]))
@@ -87,8 +94,9 @@ def place(position: WrittenPosition) -> PlacedPosition:
 
 def _filled(given: Stated, steps: Sequence[PlayStep]) -> tuple[list[PlayStep], list[int]]:
     """The steps with a tile for each unknown discard, and these tiles."""
-    free = list(given.free)
-    filled = []
+    rng = random.Random(_SEED)  # noqa: S311 - always the same discards
+    free = sorted(given.free, key=lambda tile: _USUAL_TURN[tile >> 2] + rng.uniform(0.0, _SPREAD))
+    filled: list[PlayStep] = []
     barred = 0
     for step in steps:
         discard = step.discard
@@ -96,9 +104,9 @@ def _filled(given: Stated, steps: Sequence[PlayStep]) -> tuple[list[PlayStep], l
             barred = _barred(given.melds[step.meld])
         if step.kind == "discard":
             if discard.tile < 0:
-                tile = next(tile for tile in reversed(free) if not barred >> (tile >> 2) & 1)
+                tile = next(tile for tile in free if not barred >> (tile >> 2) & 1)
                 free.remove(tile)
-                discard = discard._replace(tile=tile)
+                discard = StatedTile(tile)
             barred = 0
         filled.append(step._replace(discard=discard))
     return filled, list(set(given.free) - set(free))
@@ -279,24 +287,14 @@ def _used(step: PlayStep, melds: Sequence[StatedMeld]) -> Iterator[int]:
         yield from melds[step.meld].own
 
 
-def _take_back(record: np.void, unknown: Sequence[int], player: int) -> None:
-    """Remove unknown discards from the rivers: nobody has seen them, but their turns are over."""
-    if record["river_size"][player] > 0:
-        record["unbroken"] = 0
-    for tile in unknown:
+def _forget(record: np.void, made_up: Sequence[int]) -> None:
+    """Make nobody have seen the made-up discards: they only take up their places in the rivers."""
+    for tile in made_up:
         record["where"][tile] = AT_UNSEEN
         record["seen34"][tile >> 2] -= 1
     for owner in range(4):
-        kept = [
-            at
-            for at in range(int(record["river_size"][owner]))
-            if int(record["river"][owner, at]) not in unknown
-        ]
-        for name, empty in (("river", -1), ("river_marks", 0), ("river_order", -1)):
-            values = record[name][owner, kept].tolist()
-            record[name][owner] = values + [empty] * (RIVER_MAX - len(values))
-        record["river_size"][owner] = len(kept)
-        seen = sum({1 << (int(tile) >> 2) for tile in record["river"][owner, : len(kept)]})
+        river = record["river"][owner, : int(record["river_size"][owner])].tolist()
+        seen = sum({1 << (tile >> 2) for tile in river if tile not in made_up})
         record["river34"][owner] = record["safe34"][owner] = seen
         record["turn_safe34"][owner] = 0
         record["missed_turn"][owner] = 0

@@ -21,7 +21,7 @@ class WrittenPosition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     Attributes:
         hand: the concealed tiles (``"123m406p11z"``, ``0`` a red five); a tile just drawn last.
         rivers: the discards in order. A mark follows its tile: ``_`` tsumogiri, ``!`` riichi, ``~`` called.
-            If all are empty they are unknown: the rest of the wall is then what ``turn`` implies.
+            If all are empty they are unknown, and ``turn`` tells how many there are.
         melds: separated by spaces. ``~`` follows the called tile, whose place shows from whom it is, as on a
             table: first kamicha, middle toimen, last shimocha; a chi is always from kamicha. ``5~55+5z`` is
             an added kan, ``5555z`` a closed one.

@@ -105,13 +105,17 @@ def test_a_hand_alone_is_the_first_turn_of_the_round() -> None:
     assert kinds(hand=HAND + "3z") == {ActionKind.DISCARD, ActionKind.RIICHI}
 
 
-def test_a_later_turn_without_rivers_has_a_shorter_wall_and_shows_no_discard() -> None:
+def test_a_later_turn_without_rivers_has_discards_that_nobody_has_seen() -> None:
     placed = place(WrittenPosition(hand=HAND + "3z", seat_wind=2, turn=7, melds=("", "", "55~5z", "")))
     record = placed.observation.record
     assert placed.turn == 7
     assert int(record["wall_left"]) < 46
-    assert record["river_size"].sum() == 1  # what toimen called
-    assert record["seen34"].sum() == 1 + 3
+    assert record["river_size"][placed.observation.player] == 6
+    assert record["river_size"].min() >= 5
+    assert int(record["discard_count"]) == record["river_size"].sum()
+    assert record["seen34"].sum() == 1 + 3  # the indicator and the pon
+    assert sorted(mask.bit_count() for mask in record["river34"].tolist()) == [0, 0, 0, 1]  # what was called
+    assert not record["missed_turn"].any()
     assert not record["double_riichi"].any()
     assert not record["unbroken"]
 
