@@ -10,6 +10,7 @@ from bot.review.text import action_text, fixed, percent
 from bot.terminal.table import WINDS, round_name
 from game.position.position import SEATS
 from game.tiles import text_of_mjai
+from game.walls import LIVE_TILES
 from replays.review.asking import PositionAnswer
 from replays.review.schema import ReviewDecision, ReviewHand, ReviewOption, Ukeire
 
@@ -26,7 +27,7 @@ def answer_text(answer: PositionAnswer) -> str:
         f"scores {scores} (you, {', '.join(SEATS[1:])})",
         f"dora indicator{'s' if len(answer.indicators) > 1 else ''} {_tiles(answer.indicators)}"
         f"{'' if position.dora else ' (assumed; state it with --dora)'}",
-        *([] if any(position.rivers) else ["rivers unknown: made-up discards take their places, unseen"]),
+        *([] if _shows_discards(answer) else ["rivers unknown: made-up discards take their places, unseen"]),
         _hand(answer.hand),
     ]
     if answer.ukeire is not None:
@@ -36,6 +37,11 @@ def answer_text(answer: PositionAnswer) -> str:
     else:
         lines += _decision(answer.decision, clean_text(answer.policy.name))
     return "\n".join(lines) + "\n"
+
+
+def _shows_discards(answer: PositionAnswer) -> bool:
+    """Whether all discards so far are stated; at the first draw there are none."""
+    return any(answer.position.rivers) or answer.tiles_left >= LIVE_TILES - 1
 
 
 def _hand(hand: ReviewHand) -> str:
