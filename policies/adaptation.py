@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -28,11 +28,12 @@ from torch import Tensor
 
 from game.errors import ModelError
 from game.settlement import GameLength
+from game.table import Table
 from policies.compute import Compute
 from policies.deals.deal import Deals
 from policies.features.kinds import kinds_of
 from policies.gradient import PolicyBatch, PolicyObjective, log_policy, policy_loss
-from policies.inference import NetworkPolicy
+from policies.inference import Model, NetworkPolicy
 from policies.networks import Network, as_input
 from policies.playouts import EndWorth
 from policies.rollout import TABLES, PolicyChooser, Rollout, Seating
@@ -48,6 +49,10 @@ _TRIES: Final = 4
 _CLOSE_ENOUGH: Final = 0.2
 """Share by which the divergence may miss what is allowed."""
 _SHORTEST: Final = 1e-12
+
+
+def _nothing() -> None:
+    """Done between two steps by default."""
 
 
 class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,8 +126,12 @@ class PolicyAdaptation:
         self._game: GameLength = "hanchan"
         self.figures = AdaptationProgress(0, 0, 0.0, 0.0, 0.0)
 
-    def play(self, deals: Deals) -> None:
+    def play(self, deals: Deals, between: Callable[[], None] = _nothing) -> None:
         """Play the round out over deals, by the policy as it is now, and add what happened to the pool.
+
+        Args:
+            deals: what the player may be facing.
+            between: called after each step of the play-outs; what it raises ends them, and nothing is added.
 
         Raises:
             ModelError: a table crashed.
@@ -137,14 +146,16 @@ class PolicyAdaptation:
             (Seating(first + number, number, seats), deals.table(number, seed=self._seed))  # type: ignore[arg-type]
             for number in range(len(deals))
         )
-        rewards, decided = np.zeros(len(deals)), [np.empty(0, DECISION)] * len(deals)
+        ended: list[Table | None] = [None] * len(deals)
+        decided = [np.empty(0, DECISION)] * len(deals)
         try:
             for seating, table in rollout.finish_rounds(tables):
-                number = seating.number - first
-                rewards[number] = self._worth([table], player)[0]
-                decided[number] = recorder.take_decisions(seating.number)
+                ended[seating.number - first] = table
+                decided[seating.number - first] = recorder.take_decisions(seating.number)
+                between()
         except RuntimeError as error:
             raise ModelError(f"a play-out crashed: {error}") from error
+        rewards = self._worth([table for table in ended if table is not None], player)
         owners = np.repeat(np.arange(first, first + len(deals)), [len(rows) for rows in decided])
         self._decisions = np.concatenate([self._decisions, *decided])
         self._rewards = np.append(self._rewards, rewards)
@@ -152,8 +163,11 @@ class PolicyAdaptation:
         self._owners = np.append(self._owners, owners)
         self._figure()
 
-    def learn(self) -> None:
+    def learn(self, between: Callable[[], None] = _nothing) -> None:
         """Take the gradient steps, from the policy of the start, over all play-outs so far.
+
+        Args:
+            between: called every few hundred decisions; what it raises leaves the policy as it was learned.
 
         Raises:
             ModelError: the gradient is not finite.
@@ -166,17 +180,20 @@ class PolicyAdaptation:
         start = log_policy(_scores(self._network, shown), shown.legal)
         for number in range(settings.steps):
             allowed = settings.divergence * (number + 1) / settings.steps
-            self._step(self._batch(self._some(settings.rows)), shown, start, allowed)
+            self._step(self._batch(self._some(settings.rows)), shown, start, allowed, between)
         self._figure(self._divergence(shown, start))
 
-    def policy(self, compute: Compute | None = None) -> NetworkPolicy:
-        """The policy as adapted so far.
+    def policy(self) -> NetworkPolicy:
+        """The policy as adapted so far."""
+        return self._policy.replaced({Slot.DISCARD: self.model()})
+
+    def model(self, compute: Compute | None = None) -> Model:
+        """The discard model as adapted so far.
 
         Args:
-            compute: how the discard model computes; by default as the policy's does.
+            compute: how it computes; by default as the policy's does.
         """
-        network = copy.deepcopy(self._network)
-        return self._policy.replaced({Slot.DISCARD: self._model.with_network(network, compute)})
+        return self._model.with_network(copy.deepcopy(self._network), compute)
 
     def _some(self, most: int) -> NDArray[np.int64]:
         """Rows of the pool."""
@@ -198,9 +215,16 @@ class PolicyAdaptation:
             weights=torch.from_numpy((decisions["weight"] * self._weights[owners]).astype(np.float32)),
         )
 
-    def _step(self, batch: PolicyBatch, shown: PolicyBatch, start: Tensor, allowed: float) -> None:
+    def _step(
+        self,
+        batch: PolicyBatch,
+        shown: PolicyBatch,
+        start: Tensor,
+        allowed: float,
+        between: Callable[[], None],
+    ) -> None:
         """Go along the gradient until the divergence is what is allowed."""
-        gradient = self._gradient(batch)
+        gradient = self._gradient(batch, between)
         size = math.sqrt(sum(float((part**2).sum()) for part in gradient))
         if not math.isfinite(size):
             raise ModelError("the gradient of an adaptation is not finite")
@@ -224,12 +248,13 @@ class PolicyAdaptation:
             return
         self._length = length
 
-    def _gradient(self, batch: PolicyBatch) -> list[Tensor]:
+    def _gradient(self, batch: PolicyBatch, between: Callable[[], None]) -> list[Tensor]:
         objective = PolicyObjective(clip=self._settings.clip, reject=self._settings.reject)
         for tensor in self._learning:
             tensor.grad = None
         count = len(batch.planes)
         for rows in _pieces(count):
+            between()
             piece = PolicyBatch(*(None if part is None else part[rows] for part in batch))  # type: ignore[arg-type]
             loss, _ = policy_loss(self._network(as_input(piece.planes)), piece, objective, 0.0)
             (loss * (len(piece.planes) / count)).backward()  # type: ignore[no-untyped-call]

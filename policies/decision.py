@@ -14,19 +14,13 @@ from game.observation import Observation
 from game.shanten import shanten
 from policies.flow import Step, Verdict, flow, reason_of, run_flows
 from policies.heuristic.player import HeuristicPolicy
+from policies.improvement import Improvement, Option
 from policies.slots import Policy, Source
 
 __all__ = ["Decision", "Option", "PolicyGuard", "decide", "fall_back", "last_resort"]
 
 _WINS: Final = (ActionKind.TSUMO, ActionKind.RON)
 _log = structlog.get_logger(__name__)
-
-
-class Option(msgspec.Struct, frozen=True):
-    """One legal action and the probability its slot gave it; 0 if an earlier step decided."""
-
-    action: Action
-    probability: float
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -42,6 +36,7 @@ class Decision(msgspec.Struct, frozen=True):
         latency_ms: time the decision took.
         budget_ms: time allowed, 0 for no limit; filled in by the player that keeps to it.
         fallback_reason: what went wrong, "" if nothing did.
+        improvement: what an adapted policy or a search had to say, None if neither decided.
     """
 
     action: Action
@@ -52,6 +47,7 @@ class Decision(msgspec.Struct, frozen=True):
     latency_ms: float
     budget_ms: float = 0.0
     fallback_reason: str = ""
+    improvement: Improvement | None = None
 
     @property
     def probability(self) -> float:

@@ -18,6 +18,11 @@ _MANY: Final[dict[Precision, int]] = {"fp32": 32, "bf16": 64, "int8": 64}
 _ON_GPU: Final = 2048
 
 
+def use_one_thread() -> None:
+    """Limit torch to one thread: one position is too little to split, and other tasks need cores."""
+    torch.set_num_threads(1)
+
+
 def choose_device(name: DeviceName) -> torch.device:
     """The device a name stands for on this machine.
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from game.actions import Action
 from policies.deals.deal import Deals, effective_size
+from policies.improvement import OptionValue
 
 Values: TypeAlias = Callable[[Sequence[Action], Sequence[int]], NDArray[np.float64]]
 """``[numbers, options]``: what options are worth over some deals, by number."""
@@ -49,28 +50,6 @@ class SearchSettings(msgspec.Struct, frozen=True, kw_only=True):
     deviation: float = 300.0
     order: float = 30.0
     doubt: float = 2.0
-
-
-class OptionValue(msgspec.Struct, frozen=True):
-    """What a search found out about an option.
-
-    Attributes:
-        action: the option.
-        probability: the policy's.
-        ahead: how much more it is worth than the policy's first choice, as the play-outs have it.
-        error: standard error of that.
-        expected: the same with the prior.
-        doubt: standard deviation of that.
-        deals: over which it was played out.
-    """
-
-    action: Action
-    probability: float
-    ahead: float
-    error: float
-    expected: float
-    doubt: float
-    deals: int
 
 
 class SearchResult(msgspec.Struct, frozen=True):
@@ -128,6 +107,24 @@ def search(
         numbers = range(start, min(start + settings.batch, len(deals)))
         figures.add(numbers, values([candidates[place][0] for place in figures.left], numbers))
     return figures.result()
+
+
+def shrunk(ahead: float, error: float, ratio: float, settings: SearchSettings) -> tuple[float, float]:
+    """Mean and standard deviation of what an option is worth more than the first, with the prior.
+
+    Args:
+        ahead: how much more it was worth in play-outs.
+        error: standard error of that, above 0.
+        ratio: its probability over that of the first.
+        settings: how to search.
+
+    >>> shrunk(400.0, 300.0, 1.0, SearchSettings(deviation=300.0))[0]
+    200.0
+    """
+    trust = 0.0 if math.isinf(error) else 1.0 / error**2
+    certainty = trust + 1.0 / settings.deviation**2
+    prior = settings.order * math.log(ratio)
+    return (trust * ahead + prior / settings.deviation**2) / certainty, 1.0 / math.sqrt(certainty)
 
 
 class _Figures:
@@ -192,12 +189,8 @@ class _Figures:
         if place == 0:
             return OptionValue(action, probability, 0.0, 0.0, 0.0, 0.0, self._deals_of(place))
         ahead, error = self._difference(place, 0)
-        settings = self._settings
-        prior = settings.order * math.log(max(probability, _SMALLEST) / max(first, _SMALLEST))
-        trust = 0.0 if math.isinf(error) else 1.0 / error**2
-        certainty = trust + 1.0 / settings.deviation**2
-        expected = (trust * ahead + prior / settings.deviation**2) / certainty
-        doubt = 1.0 / math.sqrt(certainty)
+        ratio = max(probability, _SMALLEST) / max(first, _SMALLEST)
+        expected, doubt = shrunk(ahead, error, ratio, self._settings)
         return OptionValue(action, probability, ahead, error, expected, doubt, self._deals_of(place))
 
     def _deals_of(self, place: int) -> int:

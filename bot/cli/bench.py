@@ -90,15 +90,16 @@ def measure_decision(
     """
     config = load_settings(config_file, {"decision.permutations": permutations, "decision.device": device})
     from bot.measurements import print_decisions
-    from bot.startup.models import compute_of, load, policy_text, use_threads
+    from bot.startup.models import compute_of, load, policy_text
     from policies.decision_bench import bench_decisions, untrained_policy
+    from policies.device import use_one_thread
     from policies.networks import tower_named
 
     if width is None and depth is None and features is None and tower is None:
         policy, name = load(config.decision), policy_text(config.decision)
     else:
         size = (width or 64, depth or 6, features or "lite-239/1")
-        use_threads()
+        use_one_thread()
         where = compute_of(config.decision)
         name = tower_named(tower or "suits")
         policy = untrained_policy(*size, config.decision.permutations, tower=name, compute=where)

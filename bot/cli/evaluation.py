@@ -182,15 +182,15 @@ def evaluate_hands(
     deal-ins are foreseen, by rule and by the direct model.
     """
     from bot.logs.setup import set_up_logs
-    from bot.startup.models import use_threads
     from learning.hands.evaluation import HandsEvaluation, evaluate_hands
     from learning.hands.text import print_report, save_plots
+    from policies.device import use_one_thread
     from policies.hands.autoregressive import AutoregressiveSettings
     from policies.hands.diffusion import DiffusionSettings
     from policies.hands.direct import HAND_MODELS_FOLDER
 
     set_up_logs()
-    use_threads()
+    use_one_thread()
     plan = HandsEvaluation(
         folder=checkpoints or HAND_MODELS_FOLDER,
         models=tuple(model or ()),
@@ -260,12 +260,12 @@ def evaluate_loss(
     actual hands.
     """
     from bot.logs.setup import set_up_logs
-    from bot.startup.models import use_threads
     from learning.losses.study import LossPlan, study
     from learning.losses.text import print_report
+    from policies.device import use_one_thread
 
     set_up_logs()
-    use_threads()
+    use_one_thread()
     plan = LossPlan(games, split, worlds, policy, seed)
     return print_report(study(data, plan, quiet=as_json), as_json=as_json)
 
@@ -315,7 +315,8 @@ def evaluate_deals(
     sampler: Annotated[
         list[str] | None,
         typer.Option(
-            help="Sampler of deals: uniform, or weighted:KEY=VALUE,... (docs/hands.md); may be repeated.",
+            help="Sampler of deals: uniform, autoregressive, diffusion, or weighted:KEY=VALUE,... "
+            "(docs/hands.md); may be repeated.",
             metavar="NAME",
         ),
     ] = None,

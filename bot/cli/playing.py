@@ -57,6 +57,13 @@ NumberOfGames: TypeAlias = Annotated[
 PaceName: TypeAlias = Annotated[
     str | None, typer.Option(help="Speed of answers: auto, instant or human.", metavar="PACE")
 ]
+Adaptation: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Use of a round's time: off, adapt (the policy, to the hand), search (close options) or both.",
+        metavar="MODE",
+    ),
+]
 CaptureFile: TypeAlias = Annotated[
     Path | None,
     typer.Option(
@@ -81,6 +88,7 @@ def play(
     games: NumberOfGames = None,
     pace: PaceName = None,
     device: Device = None,
+    adaptation: Adaptation = None,
     seed: Seed = None,
     policy: Policy = None,
     as_json: AsJson = False,
@@ -107,6 +115,7 @@ def play(
             "play.games": games,
             "play.pace": pace,
             "decision.device": device,
+            "adaptation.mode": adaptation,
             "play.seed": seed,
             "decision.policy": policy,
             "records.capture": capture,

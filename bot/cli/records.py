@@ -121,6 +121,15 @@ ReviewAsJson: TypeAlias = Annotated[
 AllSeats: TypeAlias = Annotated[
     bool, typer.Option("--all-seats", help="Review all four players on one page, with a switch.")
 ]
+Candidates: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        help="Show so many hands that each opponent may hold, at each decision and by each model of hands.",
+        metavar="NUMBER",
+        min=0,
+        max=100,
+    ),
+]
 Anonymous: TypeAlias = Annotated[bool, typer.Option("--anonymous", help="Omit names, ranks, ids and dates.")]
 
 
@@ -135,6 +144,7 @@ def review(
     as_json: ReviewAsJson = False,
     anonymous: Anonymous = False,
     all_seats: AllSeats = False,
+    candidates: Candidates = 0,
     device: Device = None,
     config_file: ConfigFile = None,
 ) -> int:
@@ -160,6 +170,7 @@ def review(
         to_json=as_json,
         anonymous=anonymous,
         all_seats=all_seats,
+        candidates=candidates,
     )
 
 

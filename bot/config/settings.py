@@ -39,6 +39,7 @@ LISTED_ENV: Final = frozenset(
 )
 """Variables with our prefix that are not configuration keys."""
 
+_SAMPLERS: Final = ("uniform", "weighted", "autoregressive", "diffusion")
 _USER_ID: Final = re.compile(r"ID[0-9A-F]{8}-[0-9a-zA-Z]{8}")
 _LOBBY: Final = re.compile(r"0|L?[1-9][0-9]{3}|C[0-9]{8}")
 
@@ -92,6 +93,17 @@ def _is_host_name(text: str) -> bool:
 
 def _policy(value: object) -> str:
     if not isinstance(value, str) or not (value in BUILT_IN_POLICIES or value.startswith("python:")):
+        raise ValueError
+    return value
+
+
+def _off(value: object) -> object:
+    """YAML reads the bare word ``off`` as false."""
+    return "off" if value is False else value
+
+
+def _sampler(value: object) -> str:
+    if not isinstance(value, str) or value.partition(":")[0] not in _SAMPLERS:
         raise ValueError
     return value
 
@@ -153,6 +165,14 @@ Policy = Annotated[
     BeforeValidator(_policy),
     ExpectedValues("one of " + ", ".join(BUILT_IN_POLICIES) + ", or python:FILE.py for your own"),
 ]
+AdaptationMode = Annotated[Literal["off", "adapt", "search", "both"], BeforeValidator(_off)]
+Sampler = Annotated[
+    str,
+    BeforeValidator(_sampler),
+    ExpectedValues(
+        f"one of {', '.join(_SAMPLERS)}, with settings as `suzaku eval deals --sampler` takes them"
+    ),
+]
 Folder = Annotated[Path, BeforeValidator(_folder), ExpectedValues("a path")]
 
 
@@ -211,6 +231,21 @@ class DecisionSection(Section):
     failures_before_rules: Annotated[int, Field(ge=1, le=1000)] = 3
 
 
+class AdaptationSection(Section):
+    """What to do with the time of a round."""
+
+    mode: AdaptationMode = "off"
+    when: Literal["always", "last_rounds", "stake"] = "always"
+    reward: Literal["points", "global"] = "global"
+    sampler: Sampler = "weighted:drawn=4096,candidates=256,kept=32"
+    worlds: Annotated[int, Field(ge=16, le=10_000)] = 64
+    search_s: Annotated[float, Field(gt=0.0, le=30.0)] = 1.5
+    playouts: Annotated[int, Field(ge=16, le=1_000_000)] = 1000
+    seconds: Annotated[float, Field(gt=0.0, le=600.0)] = 30.0
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 3000
+
+
 class Connection(Section):
     """The connection to the server."""
 
@@ -250,6 +285,7 @@ class Config(Section):
     local: Local = Local()
     tenhou: Tenhou = Tenhou()
     decision: DecisionSection = DecisionSection()
+    adaptation: AdaptationSection = AdaptationSection()
     connection: Connection = Connection()
     records: Records = Records()
     dashboard: Dashboard = Dashboard()
@@ -333,6 +369,7 @@ def impossible(config: Config, environment: Mapping[str, str]) -> list[Problem]:
                 f"exceeds the {clock_ms} ms of the clock of {config.game_type}; lower one of them",
             )
         )
+    problems += _impossible_thoughts(config)
     if play.seed is not None and (play.server == "tenhou" or config.local.url):
         problems.append(
             Problem(
@@ -345,6 +382,22 @@ def impossible(config: Config, environment: Mapping[str, str]) -> list[Problem]:
     terms = config.gate.terms
     problems += _impossible_at_home(config.local) if terms is None else _impossible_on_tenhou(config, terms)
     return problems
+
+
+def _impossible_thoughts(config: Config) -> Iterator[Problem]:
+    adaptation, decision = config.adaptation, config.decision
+    if adaptation.mode == "off":
+        return
+    if decision.policy != "network":
+        yield Problem(
+            ("adaptation.mode", "decision.policy"),
+            f"{adaptation.mode} needs models; set decision.policy to network, or adaptation.mode to off",
+        )
+    if adaptation.mode != "adapt" and adaptation.search_s * 1000 > decision.budget_ms:
+        yield Problem(
+            ("adaptation.search_s", "decision.budget_ms"),
+            f"{adaptation.search_s:g} s exceeds decision.budget_ms ({decision.budget_ms} ms); lower it",
+        )
 
 
 def login_name(config: Config, environment: Mapping[str, str]) -> str:

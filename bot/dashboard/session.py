@@ -53,7 +53,7 @@ class SessionFacts:
 
     def decided(self, item: DecisionSent) -> None:
         """Count a decision."""
-        self._tally.add(item.latency_ms, fallback=item.made.fallback)
+        self._tally.add(item.latency_ms, item.made.decision, fallback=item.made.fallback)
         self._tally.late = item.late
 
     def finished(self, item: Finished) -> None:

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 import platformdirs
@@ -24,10 +24,10 @@ from bot.play.lock import id_lock
 from bot.play.plan import plan_text
 from bot.play.resume_store import ResumeStore, resume_store
 from bot.play.stopping import signals_call
-from bot.player.clock import MonotonicClock
+from bot.player.clock import Clock, MonotonicClock
 from bot.player.seat_player import PlayerSettings, SeatPlayer
 from bot.records.keeping import RecordKeeper, closing_text
-from bot.startup.models import PolicyLoader
+from bot.startup.models import PolicyLoader, thoughts_of
 from bot.startup.warm import warm_up_visibly
 from bot.tenhou.client import ClientSettings, Direction, Hooks, TenhouClient
 from bot.tenhou.client.journal import Journal
@@ -53,8 +53,13 @@ from policies.slots import Policy
 from replays.library import Closing
 from replays.record import DecisionRecord
 
+if TYPE_CHECKING:
+    from bot.adaptation.thoughts import Thoughts
+
 AT_HOME: Final = Waits(first_s=0.5, growth=2.0, longest_s=4.0, tries=0)
 """Waits for a local lobby: retries disturb no other users, and a lobby starts in seconds or not at all."""
+WARM_S: Final = 60.0
+"""Patience with the thinking process; from the kernels' cache it takes some ten seconds to load."""
 
 log = structlog.get_logger(__name__)
 
@@ -92,9 +97,14 @@ def play_games(
         store = stack.enter_context(_resume_store(config)) if has_code else None
         feed = stack.enter_context(_dashboard(config, environment))
         models = PolicyLoader(config.decision)
-        run = PlayRun(config, login, capture, models, started, store, feed)
+        clock = MonotonicClock()
+        thoughts = thoughts_of(config, models.policy, clock)
+        run = PlayRun(config, login, capture, models, started, clock, store, feed, thoughts)
         stack.callback(run.close)
         warm_up_visibly(policy=models.policy)
+        if thoughts is not None:
+            stack.callback(thoughts.close)
+            _start_thinking(thoughts)
         asyncio.run(run.play())
     result = run.result()
     write_report(result, result_text, as_json=as_json)
@@ -111,8 +121,10 @@ class PlayRun:
         capture: Capture | None,
         models: Callable[[], Policy],
         started: float,
+        clock: Clock,
         store: ResumeStore | None = None,
         feed: Feed | None = None,
+        thoughts: Thoughts | None = None,
     ) -> None:
         self._started = started
         self._feed = feed
@@ -123,7 +135,7 @@ class PlayRun:
         self._records = RecordKeeper(config.records.folder)
         self._records.check()
         self._journal = Journal(keep=self._records.keep)
-        self._clock = MonotonicClock()
+        self._clock = clock
         self._names: tuple[str, str, str, str] = ("", "", "", "")
         self._games: list[tuple[tuple[str, str, str, str], float | None]] = []
         self._decision: Decision | None = None
@@ -152,6 +164,7 @@ class PlayRun:
             self._clock,
             self._random(),
             on_decision=self._on_decision,
+            thoughts=thoughts,
         )
 
     async def play(self) -> None:
@@ -301,6 +314,13 @@ class PlayRun:
             return
         with hidden(event="decision.made"), LiveTable(sys.stderr) as self._table:
             yield
+
+
+def _start_thinking(thoughts: Thoughts) -> None:
+    """Start the thinking process after the kernels are compiled, and give it time to warm up."""
+    thoughts.start()
+    if not thoughts.wait_until_ready(WARM_S):
+        log.warning("adaptation.not_ready", after_s=WARM_S, hint="the game begins without it")
 
 
 def _open_capture(config: Config) -> contextlib.AbstractContextManager[Capture | None]:

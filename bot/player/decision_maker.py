@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 import structlog
@@ -18,6 +18,7 @@ from bot.player.clock import Clock
 from bot.player.tally import DecisionTally
 from bot.player.worker import WorkerThread
 from game.errors import DeadlineExceeded, DecisionError, IllegalActionError, ModelError
+from game.events import GameEvent
 from game.observation import Observation
 from policies.decision import Decision, Option, PolicyGuard, fall_back, last_resort
 from policies.slots import Policy
@@ -36,10 +37,20 @@ class SeatPrompt(Observation, frozen=True, kw_only=True):
     Attributes:
         prompt_id: the session's number for it; answers to older numbers are dropped.
         opened_at: when its frame arrived, by our clock.
+        events: of the game so far, as our seat saw them.
     """
 
     prompt_id: int
     opened_at: float
+    events: tuple[GameEvent, ...] = ()
+
+
+Adapt: TypeAlias = Callable[[SeatPrompt, Decision], Decision]
+"""What an adapted policy makes of a decision of the policy of the start."""
+
+
+def _as_it_is(_: SeatPrompt, decision: Decision) -> Decision:
+    return decision
 
 
 class _RunningDecision(NamedTuple):
@@ -59,6 +70,7 @@ class DecisionMaker:
         failures: number of failed decisions after which the rules play the rest of the game.
         clock: measures the budget.
         tally: counts late decisions.
+        adapt: asked after the policy, on its worker.
 
     Attributes:
         was_late: whether the last decision took longer than its budget.
@@ -71,8 +83,10 @@ class DecisionMaker:
         failures: int,
         clock: Clock,
         tally: DecisionTally,
+        adapt: Adapt = _as_it_is,
     ) -> None:
         self.was_late = False
+        self._adapt = adapt
         self._load_policy = load_policy
         self._guard: PolicyGuard | None = None
         self._budget_ms = budget_ms
@@ -151,7 +165,7 @@ class DecisionMaker:
         def work() -> Decision:
             if self._guard is None:
                 self._guard = PolicyGuard(self._load_policy(), self._failures)
-            decision = self._guard.decide(prompt)
+            decision = self._adapt(prompt, self._guard.decide(prompt))
             if self._guard.tripped and not decision.fallback_reason:
                 reason = "the policy failed too often in this game"
                 return msgspec.structs.replace(decision, source="fallback", fallback_reason=reason)

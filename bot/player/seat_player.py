@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import msgspec
 import structlog
@@ -14,8 +14,10 @@ from bot.player.clock import Clock
 from bot.player.decision_maker import JOIN_S, DecisionMaker, SeatPrompt
 from bot.player.pace import Pace, Uniform, action_delay_s
 from bot.player.tally import DecisionTally
-from game.actions import Action
+from game.actions import Action, ActionKind
 from game.errors import LocalProtocolError
+from game.events import GameEvent
+from game.observation import Observation
 from policies.decision import Decision
 from policies.slots import Policy
 from replays.record import DecisionRecord
@@ -42,6 +44,27 @@ class PlayerSettings(msgspec.Struct, frozen=True):
     pace: Pace = "instant"
 
 
+class SecondThoughts(Protocol):
+    """What may improve on the policy's decisions while a round is played, such as `bot.adaptation`."""
+
+    def begin_game(self, game_id: str) -> None:
+        """A new game begins."""
+
+    def see(self, observation: Observation, events: tuple[GameEvent, ...]) -> None:
+        """The round as our seat sees it now, with the events of the game so far; returns at once."""
+
+    def round_over(self) -> None:
+        """The round has ended; returns at once."""
+
+    def adapted(self, prompt: SeatPrompt, decision: Decision) -> Decision:
+        """The decision, or another by an adapted policy; called on the decision's worker."""
+        ...
+
+    async def searched(self, prompt: SeatPrompt, decision: Decision, until: float) -> Decision:
+        """The decision, or another that a search found by ``until``, by the clock; never raises."""
+        ...
+
+
 class SeatPlayer:
     """Answers one seat's prompts, one at a time; runs on the event loop and never blocks it.
 
@@ -51,6 +74,7 @@ class SeatPlayer:
         clock: measures the budget.
         rng: seeded, for the human pace.
         on_decision: called with every decision after its answer was sent.
+        thoughts: improves on decisions; None if nothing does.
         date: Unix time, for the records only.
     """
 
@@ -62,6 +86,7 @@ class SeatPlayer:
         rng: Uniform,
         *,
         on_decision: Callable[[DecisionRecord], None] | None = None,
+        thoughts: SecondThoughts | None = None,
         date: Callable[[], float] = time.time,
     ) -> None:
         self.tally = DecisionTally()
@@ -70,7 +95,11 @@ class SeatPlayer:
         self._clock = clock
         self._rng = rng
         self._on_decision = on_decision
-        self._maker = DecisionMaker(load_policy, settings.budget_ms, settings.failures, clock, self.tally)
+        self._thoughts = thoughts
+        adapt = {"adapt": thoughts.adapted} if thoughts is not None else {}
+        self._maker = DecisionMaker(
+            load_policy, settings.budget_ms, settings.failures, clock, self.tally, **adapt
+        )
         self._prompt: SeatPrompt | None = None
         self._task: asyncio.Task[None] | None = None
         self._date = date
@@ -84,14 +113,28 @@ class SeatPlayer:
     def begin_game(self, game_id: str) -> None:
         """Start a new game: clear the decisions of the last one, and reload the policy if it failed there."""
         self._maker.begin_game(game_id)
+        if self._thoughts is not None:
+            self._thoughts.begin_game(game_id)
         self.decisions = []
         self._log = log.bind(game_id=game_id)
 
     def ask(self, prompt: SeatPrompt, reply: Reply) -> None:
         """Start deciding on a prompt; an older open prompt is dropped, for only the newest matters."""
         self.withdraw()
+        if any(action.kind is ActionKind.DISCARD for action in prompt.legal):
+            self.see(prompt, prompt.events)
         self._prompt = prompt
         self._task = asyncio.create_task(self._answer(prompt, reply), name="decision")
+
+    def see(self, observation: Observation, events: tuple[GameEvent, ...]) -> None:
+        """Think about the round as it stands, beside the game."""
+        if self._thoughts is not None:
+            self._thoughts.see(observation, events)
+
+    def round_over(self) -> None:
+        """Think no more about the round."""
+        if self._thoughts is not None:
+            self._thoughts.round_over()
 
     def withdraw(self, prompt_id: int | None = None) -> None:
         """Cancel the prompt with this number, or whichever is open; a later result of it is dropped."""
@@ -116,7 +159,11 @@ class SeatPlayer:
 
     async def _answer(self, prompt: SeatPrompt, reply: Reply) -> None:
         decision = await self._maker.decide(prompt)
-        waited_ms = await self._wait_politely(prompt, decision.action)
+        thought_from = self._clock.now()
+        if self._thoughts is not None:
+            decision = await self._thoughts.searched(prompt, decision, self._maker.deadline(prompt))
+        thought_ms = (self._clock.now() - thought_from) * 1000
+        waited_ms = thought_ms + await self._wait_politely(prompt, decision.action)
         self._prompt = None  # from here on there is nothing to cancel
         try:
             reply(prompt.prompt_id, decision.action)
@@ -137,7 +184,7 @@ class SeatPlayer:
             fallback=bool(decision.fallback_reason),
             late=self._maker.was_late,
         )
-        self.tally.add(latency_ms, fallback=made.fallback)
+        self.tally.add(latency_ms, decision, fallback=made.fallback)
         if self.decisions and _same_choice(self.decisions[-1], made):
             self.decisions.pop()  # asked again after a lost connection: only the last answer counts
         self.decisions.append(made)
@@ -151,6 +198,7 @@ class SeatPlayer:
             probability=round(decision.probability, 4),
             top=[f"{option.action} {option.probability:.2f}" for option in decision.options[:TOP_OPTIONS]],
             shanten=decision.shanten,
+            **_improved(decision),
             latency_ms=round(latency_ms, 2),
             budget_ms=self._settings.budget_ms,
         )
@@ -164,6 +212,12 @@ class SeatPlayer:
         if (left := min(prompt.opened_at + delay_s, self._maker.deadline(prompt)) - began) > 0:
             await self._clock.sleep(left)
         return (self._clock.now() - began) * 1000
+
+
+def _improved(decision: Decision) -> dict[str, object]:
+    """What a log line says of an adapted policy or a search."""
+    found = decision.improvement
+    return {} if found is None else {"by": found.way, "base": str(found.base), "playouts": found.playouts}
 
 
 def _same_choice(first: DecisionRecord, second: DecisionRecord) -> bool:

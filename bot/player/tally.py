@@ -6,6 +6,8 @@ from array import array
 
 import numpy as np
 
+from policies.decision import Decision
+
 
 class DecisionTally:
     """Counts over all games of a run.
@@ -14,18 +16,25 @@ class DecisionTally:
         decisions: prompts answered.
         fallbacks: those answered by the rules instead of the policy.
         late: answers that exceeded their budget, or whose prompt was over before they were sent.
+        improved: those that an adapted policy or a search had a say in.
+        changed: those of them in which the policy alone would have done something else.
     """
 
     def __init__(self) -> None:
         self.decisions = 0
         self.fallbacks = 0
         self.late = 0
+        self.improved = 0
+        self.changed = 0
         self._latencies_ms = array("d")
 
-    def add(self, latency_ms: float, *, fallback: bool) -> None:
+    def add(self, latency_ms: float, decision: Decision, *, fallback: bool) -> None:
         """Count an answered prompt; ``latency_ms`` is from frame received to reply sent, without delays."""
         self.decisions += 1
         self.fallbacks += fallback
+        if decision.improvement is not None:
+            self.improved += 1
+            self.changed += decision.action != decision.improvement.base
         self._latencies_ms.append(latency_ms)
 
     @property

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +16,6 @@ from bot.review.many import items_of, review_many
 from bot.review.one import chosen_player, file_name, reason_of, reviewed, write_review
 from bot.review.source import Wanted
 from bot.review.text import review_text
-from bot.startup.models import use_threads
 from game.distribution import program_name
 from game.errors import ConfigError, ReplayError
 from policies.compute import IN_PLAY, Compute
@@ -25,6 +25,7 @@ from replays.review.report import Reviewer, as_json
 
 if TYPE_CHECKING:
     from policies.inference import Averaging
+    from replays.review.candidate_hands import FindCandidates, HandSamplers
 
 OUT: Final = Path("reviews")
 
@@ -44,6 +45,7 @@ def review(
     to_json: bool,
     anonymous: bool,
     all_seats: bool = False,
+    candidates: int = 0,
 ) -> int:
     """Review the given records.
 
@@ -59,6 +61,7 @@ def review(
         to_json: print the JSON; files are then written only if ``out`` is given.
         anonymous: omit names, ids and dates.
         all_seats: review the other players as well, on the same page.
+        candidates: hands of each opponent to make up at each decision, by each model.
 
     Returns:
         The exit code.
@@ -79,7 +82,8 @@ def review(
         check_options(seat=seat, player=player, compares=bool(compare), all_seats=all_seats)
         return review_duel(log, Path(full[0]).name.split(".")[0], folder, to_json=to_json)
     items = [] if alone else items_of(full)
-    reviewer = make_reviewer(policy, "" if wanted.beside is not None else compare, averaging, compute)
+    other = "" if wanted.beside is not None else compare
+    reviewer = make_reviewer(policy, other, averaging, compute, candidates)
     if not alone:
         return review_many(items, reviewer, wanted, folder, to_json=to_json)
     return _review_one(full[0], reviewer, wanted, folder, to_json=to_json)
@@ -102,15 +106,28 @@ def _review_one(
 
 
 def make_reviewer(
-    policy: str | Adviser, compare: str | Adviser, averaging: Averaging, compute: Compute = IN_PLAY
+    policy: str | Adviser,
+    compare: str | Adviser,
+    averaging: Averaging,
+    compute: Compute = IN_PLAY,
+    candidates: int = 0,
 ) -> Reviewer:
-    """Load the policies, the reward predictor and the direct model of hands.
+    """Load the policies, the reward predictor and the models of hands.
+
+    Args:
+        policy: whose choices to compare with.
+        compare: a second one, "" for none.
+        averaging: number of suit permutations.
+        compute: how networks compute.
+        candidates: hands of each opponent to make up at each decision, by each model.
 
     Raises:
         ConfigError: a policy does not exist.
         CheckpointError: its checkpoints cannot be used.
     """
-    use_threads()
+    from policies.device import use_one_thread  # noqa: PLC0415 - imports torch
+
+    use_one_thread()
     from policies.hands.direct import DirectModel  # noqa: PLC0415 - torch comes with it
     from policies.inference import SHIPPED  # noqa: PLC0415 - likewise
     from replays.review.prospects import load_predictor  # noqa: PLC0415 - likewise
@@ -120,7 +137,20 @@ def make_reviewer(
 
     first = asked(policy)
     second = asked(compare) if compare else None
-    return Reviewer(program_name(), first, load_predictor(SHIPPED, compute), second, DirectModel.load())
+    predictor, direct = load_predictor(SHIPPED, compute), DirectModel.load()
+    return Reviewer(
+        program_name(), first, predictor, second, direct, _finder(candidates) if candidates else None
+    )
+
+
+def _finder(count: int) -> FindCandidates:
+    """Load the models that make up hands."""
+    from policies.hands.autoregressive import load_autoregressive  # noqa: PLC0415 - torch comes with it
+    from policies.hands.diffusion import load_diffusion  # noqa: PLC0415
+    from replays.review.candidate_hands import candidate_hands  # noqa: PLC0415
+
+    samplers: HandSamplers = {"diffusion": load_diffusion(), "autoregressive": load_autoregressive()}
+    return partial(candidate_hands, samplers=samplers, count=count)
 
 
 def _wanted(seat: int | None, player: str, compare: str | Adviser, *, anonymous: bool) -> Wanted:

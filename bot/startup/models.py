@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from bot.config.settings import DecisionSection
+from bot.config.settings import Config, DecisionSection
+from bot.player.clock import Clock
 from game.errors import CheckpointError, ConfigError, ModelError
 from policies.heuristic.player import HeuristicPolicy
 from policies.known_hand import try_policy
@@ -14,10 +15,8 @@ from policies.python_file import PREFIX, PythonPolicy
 from policies.slots import Policy
 
 if TYPE_CHECKING:
+    from bot.adaptation.thoughts import Thoughts
     from policies.compute import Compute
-
-THREADS: Final = 1
-"""Threads torch may use for a decision: one position is too little to split, and other tasks need cores."""
 
 
 class PolicyLoader:
@@ -62,16 +61,65 @@ def load(section: DecisionSection) -> Policy:
         except ConfigError as exc:
             raise ConfigError(f"decision.policy: {exc}") from exc
     # this imports torch, which takes a second or more and is needed for networks only
+    from policies.device import use_one_thread  # noqa: PLC0415
     from policies.inference import SHIPPED, load_policy  # noqa: PLC0415
 
-    use_threads()
-    folder = Path(section.checkpoints) if section.checkpoints else SHIPPED
+    use_one_thread()
+    folder = folder_of(section) or SHIPPED
     try:
         return load_policy(folder, averaging=section.permutations, compute=compute_of(section))
     except CheckpointError as exc:
         raise ConfigError(
             f"decision.checkpoints: {exc}; to play without models, set `decision.policy: heuristic`"
         ) from exc
+
+
+def folder_of(section: DecisionSection) -> Path | None:
+    """The folder of the models, None for the included ones."""
+    return Path(section.checkpoints) if section.checkpoints else None
+
+
+def thoughts_of(config: Config, policy: Policy, clock: Clock) -> Thoughts | None:
+    """What adapts and searches beside the policy, not yet started; None if it is off.
+
+    Args:
+        config: the configuration.
+        policy: the policy of the start.
+        clock: of the prompts.
+
+    Raises:
+        ConfigError: a GPU is requested and there is none, or the sampler's settings are not possible.
+    """
+    section = config.adaptation
+    if section.mode == "off":
+        return None
+    from bot.adaptation.messages import WorkerSetup  # noqa: PLC0415 - as above
+    from bot.adaptation.thoughts import Thoughts  # noqa: PLC0415
+    from policies.deals.named import settings_of  # noqa: PLC0415
+    from policies.device import choose_device  # noqa: PLC0415
+    from policies.inference import SHIPPED, NetworkPolicy  # noqa: PLC0415
+    from policies.thinking import ThinkingSettings  # noqa: PLC0415
+
+    try:
+        choose_device(section.device)
+        settings_of(section.sampler)
+    except (ModelError, ConfigError) as exc:
+        raise ConfigError(f"adaptation: {exc}") from exc
+    assert isinstance(policy, NetworkPolicy)
+    thinking = ThinkingSettings(
+        worlds=section.worlds if section.mode != "adapt" else 0,
+        playouts=section.playouts if section.mode != "search" else 0,
+        sampler=section.sampler,
+        reward=section.reward,
+    )
+    setup = WorkerSetup(
+        folder=folder_of(config.decision) or SHIPPED,
+        thinking=thinking,
+        device=section.device,
+        seconds=section.seconds,
+        memory_mb=section.memory_mb,
+    )
+    return Thoughts(setup, policy, section.search_s if thinking.worlds else 0.0, section.when, clock)
 
 
 def compute_of(section: DecisionSection) -> Compute:
@@ -86,13 +134,6 @@ def compute_of(section: DecisionSection) -> Compute:
         return choose_compute(section.device, many=False)
     except ModelError as exc:
         raise ConfigError(f"decision.device: {exc}; use `--device auto`, or `decision.device: auto`") from exc
-
-
-def use_threads() -> None:
-    """Limit torch to `THREADS` threads."""
-    import torch  # noqa: PLC0415 - as above
-
-    torch.set_num_threads(THREADS)
 
 
 def policy_text(section: DecisionSection) -> str:

@@ -53,13 +53,25 @@ class PlayedGame(msgspec.Struct, frozen=True):
 
 
 class DecisionFigures(msgspec.Struct, frozen=True):
-    """All decisions of a run; latency is from frame received to reply sent, without deliberate delays."""
+    """All decisions of a run; latency is from frame received to reply sent, without deliberate delays.
+
+    Attributes:
+        count: prompts answered.
+        p50_ms: median latency.
+        p99_ms: 99th percentile of it.
+        fallbacks: those answered by the rules instead of the policy.
+        late: those late.
+        improved: those that an adapted policy or a search had a say in.
+        changed: those of them in which the policy alone would have done something else.
+    """
 
     count: int
     p50_ms: float
     p99_ms: float
     fallbacks: int
     late: int
+    improved: int = 0
+    changed: int = 0
 
 
 class RunResult(msgspec.Struct, frozen=True):
@@ -129,6 +141,8 @@ def decisions_of(tally: DecisionTally) -> DecisionFigures:
         p99_ms=round(tally.percentile_ms(99), 3),
         fallbacks=tally.fallbacks,
         late=tally.late,
+        improved=tally.improved,
+        changed=tally.changed,
     )
 
 
@@ -161,6 +175,7 @@ def result_text(result: RunResult) -> str:
         f"{len(result.games)} game{'s' if len(result.games) != 1 else ''}, {made.count} decisions: "
         f"p50 {made.p50_ms:.1f} ms, p99 {made.p99_ms:.1f} ms, "
         f"{made.fallbacks} fallbacks, {made.late} late"
+        + (f"; {made.improved} with adaptation or search, {made.changed} changed" if made.improved else "")
         + (f"; average place {result.average_placement:.2f}" if len(result.games) > 1 else "")
         + ("; interrupted" if result.interrupted else "")
     )

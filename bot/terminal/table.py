@@ -18,6 +18,7 @@ from game.melds import Meld, MeldKind
 from game.state import hand_tiles, is_furiten, melds_of
 from game.tiles import RED_FIVES, tile_text
 from policies.decision import Decision
+from policies.improvement import Way
 
 WINDS: Final = ("East", "South", "West", "North")
 TOP_OPTIONS: Final = 3
@@ -129,6 +130,9 @@ def _hand(record: np.void, player: int) -> Text:
     return text
 
 
+_WAYS: Final[dict[Way, str]] = {"adapted": "adapted", "search": "search", "both": "adapted, search"}
+
+
 def _decision(decision: Decision | None) -> Text:
     if decision is None:
         return Text("no decision yet", style="dim")
@@ -137,6 +141,9 @@ def _decision(decision: Decision | None) -> Text:
     text.append(f"  ({decision.step}, {decision.source}, {decision.latency_ms:.1f} ms)", style="dim")
     if decision.fallback_reason:
         text.append(f"  {clean_text(redact(decision.fallback_reason))}", style="red")
+    if (found := decision.improvement) is not None:
+        text.append(f"\n  {_WAYS[found.way]}, {found.playouts:,} rounds played out; alone ", style="dim")
+        text.append(str(found.base))
     text.append("\n  top ", style="dim")
     top = decision.options[:TOP_OPTIONS]
     text.append("   ".join(f"{option.action} {option.probability:.0%}" for option in top))

@@ -181,8 +181,6 @@ class _Experiment:
         seats = (first, second, third, fourth)
         choosers = [PolicyChooser(policy), PolicyChooser(self._policy)]
         tables = ((Seating(n, n, seats), deals.table(n, seed=0)) for n in range(len(deals)))
-        found = np.zeros(len(deals))
         rollout = Rollout(choosers, tables=_TABLES, length=deals.view.length)
-        for seating, table in rollout.finish_rounds(tables):
-            found[seating.number] = worth([table], player)[0]
-        return found
+        ended = {seating.number: table for seating, table in rollout.finish_rounds(tables)}
+        return worth([ended[number] for number in range(len(deals))], player)

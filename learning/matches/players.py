@@ -11,6 +11,7 @@ import msgspec
 
 from game.errors import ConfigError
 from learning.matches.engines import ANSWER_S, MAX_NAME, EngineChooser, check_engine, engine_of
+from learning.matches.thinkers import thinking_player
 from policies.compute import IN_PLAY, Compute
 from policies.named import Files, files_of_named, load_named, name_of
 from policies.rollout import TABLES, Chooser, PolicyChooser
@@ -23,8 +24,8 @@ class Contender(msgspec.Struct, frozen=True, omit_defaults=True):
     """One of the players compared.
 
     Attributes:
-        text: what `policies.named.load_named` takes, or an external engine, in the form that
-            `learning.matches.engines.engine_of` parses.
+        text: what `policies.named.load_named` takes, also with settings of `learning.matches.thinkers`, or
+            an external engine, in the form that `learning.matches.engines.engine_of` parses.
         identity: changes when the player behind the name changes.
         answer_s: seconds for each answer of an external engine, None for others.
         given_name: the name given on the command line, "" for none.
@@ -39,7 +40,9 @@ class Contender(msgspec.Struct, frozen=True, omit_defaults=True):
     def name(self) -> str:
         """Its name in reports and records."""
         engine = engine_of(self.text)
-        return self.given_name or (engine.name if engine else name_of(self.text))
+        if self.given_name or engine or thinking_player(self.text):
+            return self.given_name or (engine.name if engine else self.text)
+        return name_of(self.text)
 
     @property
     def flag(self) -> str:
@@ -66,6 +69,8 @@ def contender(text: str, answer_s: float = ANSWER_S) -> Contender:
     if engine := engine_of(text):
         check_engine(engine)
         return Contender(text, hashlib.sha256(text.encode()).hexdigest(), answer_s, name)
+    if thinker := thinking_player(text):
+        return Contender(text, thinker.identity, given_name=name)
     return Contender(text, load_named(text).identity, given_name=name)
 
 
@@ -79,7 +84,7 @@ def _named(text: str) -> tuple[str, str]:
         ConfigError: the name is not valid.
     """
     name, equals, player = text.partition("=")
-    if not equals or re.search("[:/]", name) or Path(text).exists():
+    if not equals or re.search("[:/+]", name) or Path(text).exists():
         return "", text
     if not name.strip() or not name.isprintable() or len(name) > MAX_NAME:
         raise ConfigError(
@@ -100,8 +105,13 @@ def packed(*contenders: Contender) -> dict[str, Files]:
         ConfigError: the Python file of a contender cannot be read.
         CheckpointError: a contender's checkpoints cannot be used.
     """
-    wanted = [who.text for who in contenders if not engine_of(who.text)]
-    return {text: files for text in wanted if (files := files_of_named(text)) is not None}
+    found = {}
+    for text in [who.text for who in contenders if not engine_of(who.text)]:
+        thinker = thinking_player(text)
+        files = thinker.files() if thinker else files_of_named(text)
+        if files is not None:
+            found[text] = files
+    return found
 
 
 def seat_down(who: Contender, files: Files | None = None, compute: Compute = IN_PLAY) -> Chooser:
@@ -119,7 +129,15 @@ def seat_down(who: Contender, files: Files | None = None, compute: Compute = IN_
     if engine := engine_of(who.text):
         check_engine(engine)
         return EngineChooser(engine, ANSWER_S if who.answer_s is None else who.answer_s, who.name)
+    if thinker := thinking_player(who.text):
+        if files is None and thinker.identity != who.identity:
+            raise _changed(who)
+        return thinker.chooser(files, compute)
     found = load_named(who.text, files=files, compute=compute)
     if found.identity != who.identity:
-        raise ConfigError(f"{who.text}: its files have changed since the games began")
+        raise _changed(who)
     return PolicyChooser(found.policy)
+
+
+def _changed(who: Contender) -> ConfigError:
+    return ConfigError(f"{who.text}: its files have changed since the games began")

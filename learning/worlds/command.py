@@ -16,7 +16,7 @@ from learning.worlds.figures import CHOSEN_BY, WorldsFigures, figures_of
 from learning.worlds.plan import GameWorlds, WorldsPlan
 from learning.worlds.playing import WorldsSetup, judge_of_games
 from policies.compute import IN_PLAY, Compute
-from policies.deals.named import settings_of
+from policies.deals.named import models_of, settings_of
 from policies.named import files_of_named, load_named
 
 
@@ -58,6 +58,7 @@ def make_plan(
         identity=identity,
         samplers=tuple(samplers),
         settings=settings,
+        models=models_of(settings),
         games=games,
         per_game=per_game,
         close=close,
@@ -163,6 +164,8 @@ def _played(plan: WorldsPlan, found: WorldsFigures) -> list[str]:
         gains = "".join(f"{_points(each.gains[number]):<20}" for number in numbers)
         correlation = _text(each.correlation, ".2f")
         lines.append(f"{each.name:<34}{correlation:<22}{_points(each.deviation):<20}{gains}")
+        searched = "".join(f"{_points(each.searched[number]):<20}" for number in numbers)
+        lines.append(f"{'  with the prior of a search':<34}{'':<42}{searched}")
     return [line.rstrip() for line in lines]
 
 

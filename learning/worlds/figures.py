@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learning.matches.statistics import Estimate
-from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
+from learning.worlds.plan import DecisionWorlds, GameWorlds, WorldsPlan
 from learning.worlds.scores import HandErrors
+from policies.search import SearchSettings, shrunk
 
 CHOSEN_BY: Final = (16, 35, 70)
 """Numbers of worlds to choose by."""
+_SEARCH: Final = SearchSettings()
 _RESAMPLES: Final = 2_000
 _LEVEL: Final = (2.5, 97.5)
 _LAST_GO_AROUND: Final = 12
@@ -40,6 +42,7 @@ class SamplerFigures(msgspec.Struct, frozen=True):
         scores: mean errors of its hands, as in `learning.worlds.scores.HandErrors`.
         gains: points gained a decision by taking the better choice after so many worlds, judged with the true
             hands, over always taking the policy's first.
+        searched: the same if the policy's probabilities count as a prior, as in `policies.search`.
         effective: median of the effective number of different hands of an opponent.
         ms: CPU milliseconds a decision for sampling.
         evaluations: rows given to networks a decision.
@@ -50,6 +53,7 @@ class SamplerFigures(msgspec.Struct, frozen=True):
     correlation: Estimate
     scores: dict[str, Estimate]
     gains: dict[str, Estimate]
+    searched: dict[str, Estimate]
     effective: float
     ms: float
     evaluations: float
@@ -113,7 +117,7 @@ def figures_of(plan: WorldsPlan, games: Sequence[GameWorlds], seed: int = 0) -> 
             if 2 * number <= true.shape[1]
         },
         samplers=tuple(
-            _sampler(name, [row.samplers[place] for _, row in rows], true, resamples)
+            _sampler(name, place, [row for _, row in rows], true, resamples)
             for place, name in enumerate(plan.samplers)
         ),
         likelihoods=_likelihoods([row for _, row in rows], owners, len(games), seed),
@@ -129,11 +133,12 @@ def figures_of(plan: WorldsPlan, games: Sequence[GameWorlds], seed: int = 0) -> 
 
 
 def _sampler(
-    name: str, found: Sequence[SampledWorlds], true: Floats, resamples: _Resamples
+    name: str, place: int, rows: Sequence[DecisionWorlds], true: Floats, resamples: _Resamples
 ) -> SamplerFigures:
+    found = [row.samplers[place] for row in rows]
     sampled = np.array([each.differences for each in found], np.float64)
     deviation = correlation = Estimate(None, None, None)
-    gains = {}
+    gains, searched = {}, {}
     if sampled.shape[1]:
         one, other = _moments(sampled), _moments(true)
         both = np.column_stack([one, other, sampled.mean(axis=1) * true.mean(axis=1)])
@@ -144,6 +149,8 @@ def _sampler(
             for number in CHOSEN_BY
             if number <= sampled.shape[1]
         }
+        ratios = np.array([row.chances[1] / row.chances[0] for row in rows])
+        searched = {number: resamples.mean(_gain(sampled, true, int(number), ratios)) for number in gains}
     return SamplerFigures(
         name=name,
         deviation=deviation,
@@ -153,6 +160,7 @@ def _sampler(
             for trait in HandErrors.__struct_fields__
         },
         gains=gains,
+        searched=searched,
         effective=float(np.median([each.effective for each in found])),
         ms=float(np.mean([each.ms for each in found])),
         evaluations=float(np.mean([each.evaluations for each in found])),
@@ -184,12 +192,26 @@ def _correlation(means: Floats) -> Floats:
     return found
 
 
-def _gain(sampled: Floats, true: Floats, number: int) -> Floats:
-    """``[n]``: mean gain of choosing by ``number`` sampled worlds, over all disjoint groups of them."""
+def _gain(sampled: Floats, true: Floats, number: int, ratios: Floats | None = None) -> Floats:
+    """``[n]``: mean gain of choosing by ``number`` sampled worlds, over all disjoint groups of them.
+
+    Args:
+        sampled: ``[n, worlds]``, points of the first choice minus points of the second.
+        true: ``[n, worlds]``, the same with the true hands.
+        number: worlds to choose by.
+        ratios: ``[n]``, the second choice's probability over the first's, for the prior; None for no prior.
+    """
     groups = sampled.shape[1] // number
-    means = sampled[:, : groups * number].reshape(len(sampled), groups, number).mean(axis=2)
-    second: Floats = (means < 0.0).mean(axis=1)
-    found: Floats = -true.mean(axis=1) * second
+    worlds = sampled[:, : groups * number].reshape(len(sampled), groups, number)
+    ahead = -worlds.mean(axis=2)
+    if ratios is not None:
+        errors = np.maximum(worlds.std(axis=2, ddof=1), 1.0) / np.sqrt(number)
+        each = zip(ahead.flat, errors.flat, np.repeat(ratios, groups), strict=True)
+        found_with = [
+            shrunk(float(mean), float(error), float(ratio), _SEARCH)[0] for mean, error, ratio in each
+        ]
+        ahead = np.array(found_with).reshape(ahead.shape)
+    found: Floats = -true.mean(axis=1) * (ahead > 0.0).mean(axis=1)
     return found
 
 

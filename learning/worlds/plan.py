@@ -9,7 +9,7 @@ import msgspec
 from game.settlement import GameLength
 from learning.worlds.scores import HandErrors
 from policies.compute import IN_PLAY, Compute
-from policies.deals.weighted import WeightSettings
+from policies.deals.named import SamplerSettings
 
 FORMAT: Final = "suzaku-worlds/1"
 
@@ -21,7 +21,8 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         policy: who plays, and plays on, as `policies.named.load_named` takes it.
         identity: changes when the policy behind the name changes.
         samplers: as `policies.deals.named.load_sampler` takes them.
-        settings: how each of them weighs deals, None if it does not.
+        settings: what these texts stand for.
+        models: changes when the models of hands change that the samplers use; "" if they use none.
         games: number of self-play games.
         per_game: most decisions of a game.
         close: least probability of the second choice.
@@ -37,7 +38,8 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     policy: str
     identity: str
     samplers: tuple[str, ...]
-    settings: tuple[WeightSettings | None, ...]
+    settings: tuple[SamplerSettings, ...]
+    models: str
     games: int
     per_game: int
     close: float

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -13,16 +15,42 @@ from policies.deals.uniform import UniformDeals
 from policies.deals.weighted import USUAL, WeightedDeals, WeightSettings
 from policies.slots import Policy
 
+if TYPE_CHECKING:
+    from policies.checkpoint.card import Model
+
+HandsName: TypeAlias = Literal["uniform", "autoregressive", "diffusion"]
+
+_HANDS: Final = get_args(HandsName)
 _FORM: Final = (
-    "uniform, or weighted:KEY=VALUE,... with drawn, candidates, kept, power, moves, last, floor, doings=a+b"
+    "uniform, autoregressive, diffusion:steps=NUMBER, or weighted:KEY=VALUE,... with hands=uniform, "
+    "autoregressive or diffusion, steps, drawn, candidates, kept, power, moves, last, floor, doings=a+b"
 )
+_STEPS: Final = 12
+_LEARNED_CANDIDATES: Final = 192
+"""Guesses at each hand where a model makes them, which takes far longer than to draw uniformly."""
+
+
+class SamplerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a text that names a sampler says.
+
+    Attributes:
+        hands: who proposes hands: uniform draws, or one of the models of `policies.hands`.
+        steps: of diffusion.
+        weights: how deals are weighted; None if they are not.
+    """
+
+    hands: HandsName = "uniform"
+    steps: int = _STEPS
+    weights: WeightSettings | None = None
 
 
 class _Flags(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The settings of a weighted sampler as they are written."""
 
+    hands: HandsName = "uniform"
+    steps: int = _STEPS
     drawn: int = USUAL.drawn
-    candidates: int = USUAL.candidates
+    candidates: int | None = None
     kept: int = USUAL.kept
     power: float = USUAL.power
     moves: int = USUAL.moves
@@ -35,45 +63,99 @@ def load_sampler(text: str, policy: Policy) -> DealSampler:
     """The sampler that a text names.
 
     Args:
-        text: ``uniform`` or ``weighted``, with settings after a colon: ``weighted:power=0.5,candidates=128``.
+        text: ``uniform``, ``autoregressive``, ``diffusion`` or ``weighted``, with settings after a colon:
+            ``diffusion:steps=4``, ``weighted:power=0.5,candidates=128``, ``weighted:hands=autoregressive``.
         policy: how opponents are thought to decide.
 
     Raises:
         ConfigError: the text names no sampler.
+        CheckpointError: the model of hands cannot be used.
     """
     settings = settings_of(text)
-    return UniformDeals() if settings is None else WeightedDeals(policy, settings)
+    proposals = _proposals(settings)
+    if settings.weights is None:
+        return proposals or UniformDeals()
+    return WeightedDeals(policy, settings.weights, proposals)
 
 
-def settings_of(text: str) -> WeightSettings | None:
-    """How a sampler weighs deals; None if it does not.
+def _proposals(settings: SamplerSettings) -> DealSampler | None:
+    """Deals whose hands a model makes; None for uniform ones."""
+    if settings.hands == "uniform":
+        return None
+    from policies.deals.learned import DealsOfHands  # noqa: PLC0415 - torch is for those who need it
+
+    if settings.hands == "autoregressive":
+        from policies.hands.autoregressive import load_autoregressive  # noqa: PLC0415
+
+        return DealsOfHands(load_autoregressive())
+    from policies.hands.diffusion import DiffusionSettings, load_diffusion  # noqa: PLC0415
+
+    return DealsOfHands(load_diffusion(settings=DiffusionSettings(steps=settings.steps)))
+
+
+def models_of(settings: Sequence[SamplerSettings]) -> str:
+    """Changes when the included models of hands change that these samplers use; "" if they use none.
+
+    Raises:
+        CheckpointError: one cannot be used.
+    """
+    names: set[Model] = {each.hands for each in settings if each.hands != "uniform"}
+    if not names:
+        return ""
+    from policies.checkpoint import files_of  # noqa: PLC0415 - torch is for those who need it
+    from policies.hands.direct import HAND_MODELS_FOLDER  # noqa: PLC0415
+
+    digest = hashlib.sha256()
+    for name, content in sorted(files_of(HAND_MODELS_FOLDER, ["direct", *sorted(names)]).items()):
+        digest.update(name.encode() + b"\0" + content)
+    return digest.hexdigest()
+
+
+def settings_of(text: str) -> SamplerSettings:
+    """What a text says of a sampler.
 
     Raises:
         ConfigError: the text names no sampler.
 
-    >>> settings_of("weighted:power=0.5,last=4").power
+    >>> settings_of("weighted:power=0.5,last=4").weights.power
     0.5
+    >>> settings_of("diffusion:steps=4").steps
+    4
     """
     name, _, rest = text.partition(":")
-    if text == "uniform":
-        return None
-    pairs = [pair.partition("=") for pair in rest.split(",") if pair]
+    pairs = {key: value for key, _, value in (pair.partition("=") for pair in rest.split(",") if pair)}
     try:
-        if name != "weighted":
+        if name == "weighted":
+            return _weighted(msgspec.convert(pairs, _Flags, strict=False))
+        if name not in _HANDS or set(pairs) - ({"steps"} if name == "diffusion" else set()):
             raise ConfigError("there is no such sampler")
-        found = msgspec.convert({key: value for key, _, value in pairs}, _Flags, strict=False)
-        doings = tuple(doing for doing in ALL if doing in found.doings.split("+"))
-        if (
-            set(found.doings.split("+")) - set(ALL)
-            or found.candidates < 0
-            or found.drawn < 0
-            or found.moves < 0
-            or found.kept < 1
-        ):
-            raise ConfigError("a value is not possible")
-        if not (0.0 < found.floor < 1.0 and found.power > 0.0 and found.last >= 0):
+        found = msgspec.convert({"hands": name, **pairs}, _Flags, strict=False)
+        if found.steps < 1:
             raise ConfigError("a value is not possible")
     except (ConfigError, msgspec.ValidationError) as exc:
         raise ConfigError(f"--sampler {text}: {exc}; give {_FORM}") from None
-    evidence = Evidence(doings, found.last, found.floor)
-    return WeightSettings(found.drawn, found.candidates, found.kept, found.power, found.moves, evidence)
+    return SamplerSettings(hands=found.hands, steps=found.steps)
+
+
+def _weighted(found: _Flags) -> SamplerSettings:
+    doings = tuple(doing for doing in ALL if doing in found.doings.split("+"))
+    usual = USUAL.candidates if found.hands == "uniform" else _LEARNED_CANDIDATES
+    candidates = usual if found.candidates is None else found.candidates
+    if (
+        set(found.doings.split("+")) - set(ALL)
+        or min(candidates, found.drawn, found.moves, found.last) < 0
+        or min(found.kept, found.steps) < 1
+        or not 0.0 < found.floor < 1.0
+        or not found.power > 0.0
+        or (found.moves > 0 and found.hands != "uniform")
+    ):
+        raise ConfigError("a value is not possible")
+    weights = WeightSettings(
+        found.drawn,
+        candidates,
+        found.kept,
+        found.power,
+        found.moves,
+        Evidence(doings, found.last, found.floor),
+    )
+    return SamplerSettings(hands=found.hands, steps=found.steps, weights=weights)

@@ -6,10 +6,13 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+
 from game.actions import Action, ActionKind
 from game.tiles import face_of
 from policies.decision import Decision
 from policies.flow import Step
+from policies.improvement import Improvement
 from replays.record import DecisionRecord
 from replays.review import schema
 from replays.review.judging import ORDER, STEPS
@@ -70,20 +73,51 @@ def _face(action: Action) -> tuple[int, int, tuple[int, ...]]:
 
 
 def _live(found: DecisionRecord, moment: Moment, options: Sequence[schema.ReviewOption]) -> schema.Live:
-    decision = found.decision
+    decision, improvement = found.decision, found.decision.improvement
     reached = steps_reached(decision)
     then = {
         action_text(each.action, moment.record): each.probability
         for each in decision.options
         if STEPS[each.action.kind] in reached
     }
+    texts = [option.action for option in options]
     played = action_text(decision.action, moment.record)
-    return schema.Live(
+    live = schema.Live(
         time_ms=round(decision.latency_ms, 1),
         budget_ms=decision.budget_ms,
         source=decision.source,
         fallback=decision.fallback_reason,
         late=found.late,
-        played=played if any(option.action == played for option in options) else None,
-        probabilities=tuple(then.get(option.action) for option in options),
+        played=played if played in texts else None,
+        probabilities=tuple(then.get(text) for text in texts),
+    )
+    if improvement is None:
+        return live
+    before = {action_text(each.action, moment.record): each.probability for each in improvement.base_options}
+    if before:
+        live = msgspec.structs.replace(
+            live,
+            base=tuple(before.get(text) for text in texts),
+            adapted=tuple(then.get(text) if text in before else None for text in texts),
+        )
+    return msgspec.structs.replace(live, thought=_thought(improvement, moment, texts))
+
+
+def _thought(
+    improvement: Improvement, moment: Moment, texts: Sequence[schema.ReviewAction]
+) -> schema.Thought:
+    base = action_text(improvement.base, moment.record)
+    values = {action_text(each.action, moment.record): each for each in improvement.values}
+    searched = [
+        schema.SearchedOption(ahead=round(value.expected, 3), doubt=round(value.doubt, 3), deals=value.deals)
+        if (value := values.get(text)) is not None
+        else None
+        for text in texts
+    ]
+    return schema.Thought(
+        way=improvement.way,
+        base=base if base in texts else None,
+        playouts=improvement.playouts,
+        worth=improvement.worth,
+        searched=tuple(searched) if values else None,
     )

@@ -20,6 +20,7 @@ from policies.reward import Predictor, round_starts
 from replays.record import DecisionRecord, GameRecord, started
 from replays.review import grading, schema
 from replays.review.after import After, Shape
+from replays.review.candidate_hands import FindCandidates
 from replays.review.caveats import caveats_of, check_rules
 from replays.review.hand_readings import HandReading, hand_readings, learned_danger, shanten_chances
 from replays.review.judging import STEPS, Adviser, Opinion, opinions, ranked
@@ -60,6 +61,7 @@ class Reviewer:
         predictor: Predictor | None,
         other: Named | Adviser | None = None,
         hands: DirectModel | None = None,
+        candidates: FindCandidates | None = None,
     ) -> None:
         self.policy = _policy_name(policy)
         self.program = program
@@ -67,6 +69,7 @@ class Reviewer:
         self._predictor = predictor
         self._other = other
         self._hands = hands
+        self._candidates = candidates
 
     def review(
         self,
@@ -181,11 +184,17 @@ class Reviewer:
         readings = hand_readings(moments, player, self._hands)
         notes = Notes(player, length)
         played = LiveDecisions(live, player)
-        return tuple(
+        made = tuple(
             decision_of(player, moment, opinion, danger, worth, other, notes, played, reading)
             for moment, opinion, danger, worth, other, reading in zip(
                 moments, thought, dangers, values, others, readings, strict=True
             )
+        )
+        if self._candidates is None:
+            return made
+        hands = self._candidates(moments, player)
+        return tuple(
+            msgspec.structs.replace(one, candidates=each) for one, each in zip(made, hands, strict=True)
         )
 
     def _summary(

@@ -52,6 +52,9 @@ NoteKey: TypeAlias = Literal[
 CaveatKey: TypeAlias = Literal["cut", "part", "rules_unsaid", "lobby", "start_scores", "results"]
 """Keys of the caveats that `replays.review.caveats` finds; the page has their sentences."""
 
+HandModel: TypeAlias = Literal["diffusion", "autoregressive"]
+"""Models that make up opponents' hands."""
+
 Probability: TypeAlias = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 PlayerNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=3)]
 Three: TypeAlias = tuple[float, float, float]
@@ -181,6 +184,38 @@ class Note(_ReviewPart, frozen=True, kw_only=True):
     params: dict[str, str | bool | int | float | list[str]] = {}
 
 
+class SearchedOption(_ReviewPart, frozen=True, kw_only=True):
+    """What a search found out about an option.
+
+    Attributes:
+        ahead: how much more it is expected to be worth than what the policy alone would have done.
+        doubt: standard deviation of that; 0 for that option itself.
+        deals: over which it was played out.
+    """
+
+    ahead: float
+    doubt: float
+    deals: int
+
+
+class Thought(_ReviewPart, frozen=True, kw_only=True):
+    """How the time of the round was used for a decision in play.
+
+    Attributes:
+        way: an adapted policy decided, a search, or a search among the options of an adapted policy.
+        base: what the policy alone would have done, null if it cannot be matched to an option.
+        playouts: rounds played out for it.
+        worth: the unit of searched options: points, or global for the expected final reward.
+        searched: by option; null for options that were not close, or without a search.
+    """
+
+    way: Literal["adapted", "search", "both"]
+    base: ReviewAction | None
+    playouts: int
+    worth: Literal["points", "global"]
+    searched: tuple[SearchedOption | None, ...] | None = None
+
+
 class Live(_ReviewPart, frozen=True, kw_only=True):
     """The decision as it was made in play.
 
@@ -193,8 +228,10 @@ class Live(_ReviewPart, frozen=True, kw_only=True):
         played: the action decided in play, null if it cannot be matched to an option.
         probabilities: by option, as computed in play; null if the option was not evaluated or its step was
             not reached.
-        base: by option, from the policy before it adapted to the round; null without adaptation.
-        adapted: by option, from the adapted policy.
+        base: by option, from the policy before it adapted to the round; null without adaptation, and for
+            options that an adapted policy is not asked about.
+        adapted: by option, from the adapted policy; likewise.
+        thought: what an adapted policy or a search had to say; null if neither decided.
     """
 
     time_ms: float
@@ -204,8 +241,33 @@ class Live(_ReviewPart, frozen=True, kw_only=True):
     late: bool = False
     played: ReviewAction | None = None
     probabilities: tuple[float | None, ...] | None = None
-    base: tuple[float, ...] | None = None
-    adapted: tuple[float, ...] | None = None
+    base: tuple[float | None, ...] | None = None
+    adapted: tuple[float | None, ...] | None = None
+    thought: Thought | None = None
+
+
+class CandidateHand(_ReviewPart, frozen=True, kw_only=True):
+    """A concealed hand that an opponent may hold.
+
+    Attributes:
+        tiles: in mjai's notation, separated by spaces.
+        shanten: its distance from ready, counting open melds.
+    """
+
+    tiles: str
+    shanten: int
+
+
+class CandidateHands(_ReviewPart, frozen=True, kw_only=True):
+    """Hands that fit everything the player has seen, made up by a model of hands.
+
+    Attributes:
+        model: which one.
+        hands: of each opponent from shimocha on, ready ones first; which of them go together is not said.
+    """
+
+    model: HandModel
+    hands: tuple[tuple[CandidateHand, ...], tuple[CandidateHand, ...], tuple[CandidateHand, ...]]
 
 
 class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
@@ -234,6 +296,7 @@ class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
         other_agrees: whether the player's action is the same as that.
         other_ratio: the ratio by the other policy.
         live: the decision as made in play, in games that Suzaku played.
+        candidates: hands that the opponents may hold, if they were asked for.
     """
 
     round: int
@@ -257,6 +320,7 @@ class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
     other_agrees: bool | None = None
     other_ratio: Probability | None = None
     live: Live | None = None
+    candidates: tuple[CandidateHands, ...] = ()
 
 
 class Yaku(_ReviewPart, frozen=True, kw_only=True):

@@ -40,6 +40,7 @@ from bot.tenhou.session.events import (
     Replaced,
     Resumed,
     SessionEvent,
+    TableEvent,
 )
 from game.actions import Action, ActionKind
 from game.errors import (
@@ -50,6 +51,8 @@ from game.errors import (
     SessionReplaced,
     StateMismatchError,
 )
+from game.events import Draw, EndRound
+from game.observation import Observation
 from game.state import clone
 
 __all__ = ["ClientSettings", "Direction", "Hooks", "TenhouClient"]
@@ -253,6 +256,10 @@ class TenhouClient:
                 self._player.begin_game(self._journal.game_id)
             case Resumed():
                 self._logged_in = True
+            case TableEvent(event=Draw()) if self._session.state["discard_count"] == 0:
+                self._player.see(self._round(), tuple(self._session.log))
+            case TableEvent(event=EndRound()):
+                self._player.round_over()
             case PromptOpened():
                 self._progress = True
                 self._open_prompt(event, arrived_at)
@@ -265,6 +272,11 @@ class TenhouClient:
                 if self._is_done():  # else we are in the lobby already, and queued for the next
                     self._leave()
 
+    def _round(self) -> Observation:
+        """The round as our seat sees it, between two decisions."""
+        session = self._session
+        return Observation(clone(session.state), session.player, (), session.length)
+
     def _open_prompt(self, event: PromptOpened, arrived_at: float) -> None:
         session = self._session
         prompt = SeatPrompt(
@@ -274,6 +286,7 @@ class TenhouClient:
             legal=event.legal,
             length=session.length,
             opened_at=arrived_at,
+            events=tuple(session.log),
         )
         self._player.ask(prompt, self._answer)
 

@@ -4,6 +4,7 @@
  */
 
 import { seatName, windOf } from "./board.js";
+import { candidatesPanel } from "./candidates.js";
 import { harmless, isolated, make } from "./dom.js";
 import { lossParts } from "./loss.js";
 import { SIGNS, sameAction } from "./review.js";
@@ -115,6 +116,7 @@ export function decisionPanel(decision, index, all, look) {
     optionTable(decision, look),
     acceptance(decision),
     opponents(decision, look),
+    candidatesPanel(decision.candidates ?? [], [1, 2, 3].map((place) => seatName(look, (look.own + place) % 4))),
     live(decision),
   );
 }
@@ -190,15 +192,17 @@ function optionTable(decision, look) {
   const danger = decision.options.some((option) => option.danger);
   const loss = decision.options.some((option) => option.loss !== null && option.loss !== undefined);
   const past = beside(decision);
+  const searched = decision.live?.thought?.searched ?? null;
   const head = make(
     "tr", {}, make("th", { scope: "col" }, text.option), make("th", { scope: "col", class: "wide" }, ...both(text.probability, text.probabilityShort)),
     ...past.map((column) => make("th", { scope: "col", class: "num" }, column.name)),
+    searched ? make("th", { scope: "col", class: "num", title: text.searchedMeans[decision.live?.thought?.worth ?? "points"] }, text.searched) : null,
     deep ? make("th", { scope: "col", class: "num" }, ...both(text.shanten, text.shantenShort)) : null,
     deep ? make("th", { scope: "col", class: "num" }, ...both(text.ukeire, text.ukeireShort)) : null,
     ...(danger ? [1, 2, 3].map((place) => dangerHead((look.own + place) % 4, look)) : []),
     loss ? make("th", { scope: "col", class: "num", title: text.lossMeans }, text.loss) : null,
   );
-  const rows = decision.options.map((option, place) => optionRow(decision, option, place, { deep, danger, loss, past, clear: look.clear }));
+  const rows = decision.options.map((option, place) => optionRow(decision, option, place, { deep, danger, loss, past, searched, clear: look.clear }));
   return make("div", { class: "scroll" }, make("table", { class: "options", "aria-label": text.options }, make("thead", {}, head), make("tbody", {}, ...rows)));
 }
 
@@ -219,7 +223,8 @@ export function both(long, short) {
  * @param {Decision} decision
  * @param {Option} option
  * @param {number} place
- * @param {{deep: boolean, danger: boolean, loss: boolean, past: {name: string, values: (number | null)[]}[], clear: number}} shown
+ * @param {{deep: boolean, danger: boolean, loss: boolean, past: {name: string, values: (number | null)[]}[],
+ *   searched: (Searched | null)[] | null, clear: number}} shown
  */
 function optionRow(decision, option, place, shown) {
   const { decision: text } = words();
@@ -237,11 +242,21 @@ function optionRow(decision, option, place, shown) {
       make("span", { class: "meter-label", "data-value": "probability" }, percent(option.probability)),
     ),
     ...shown.past.map((column) => cell(percent(column.values[place]), "past")),
+    shown.searched ? searchedCell(shown.searched[place]) : null,
     shown.deep ? cell(option.shanten === null || option.shanten === undefined ? "" : String(option.shanten), "shanten") : null,
     shown.deep ? make("td", { class: "num", "data-value": "ukeire", title: ukeireTitle(option) }, option.ukeire ? make("span", {}, String(option.ukeire.tiles), make("small", {}, ` /${option.ukeire.kinds}`)) : null) : null,
     ...(shown.danger ? danger.map((value, seat) => dangerCell(value, option.learned, seat)) : []),
     shown.loss ? make("td", { class: "num", "data-value": "loss" }, ...lossParts(option, shown.clear)) : null,
   );
+}
+
+/** @param {Searched | null} found what a search in play found out about an option */
+function searchedCell(found) {
+  if (!found) return make("td", { class: "num", "data-value": "searched" });
+  const digits = Math.abs(found.ahead) < 100 && found.doubt < 100 ? 1 : 0;
+  const sign = found.ahead > 0 ? "+" : "";
+  const doubt = found.doubt ? make("small", {}, ` ±${found.doubt.toFixed(digits)}`) : null;
+  return make("td", { class: "num", "data-value": "searched", title: words().decision.dealsPlayed(found.deals) }, make("span", {}, sign + found.ahead.toFixed(digits)), doubt);
 }
 
 /** @param {Option} option @returns {string} */
@@ -289,7 +304,7 @@ function beside(decision) {
   const { decision: text } = words();
   const columns = [
     { name: text.other, values: decision.other ? decision.options.map((option) => option.other ?? null) : null },
-    { name: text.then, values: decision.live?.probabilities },
+    { name: text.then, values: decision.live?.adapted ? null : decision.live?.probabilities },
     { name: text.base, values: decision.live?.base },
     { name: text.adapted, values: decision.live?.adapted },
   ];
@@ -339,6 +354,8 @@ function live(decision) {
     make(
       "dl", {}, ...line(text.time, make("span", {}, time, facts.late ? make("b", { class: "warn" }, ` ${text.late}`) : "")),
       ...(facts.played ? line(text.playedLive, actionElement(facts.played)) : []),
+      ...(facts.thought ? line(text.thought[facts.thought.way], text.playouts(number(facts.thought.playouts))) : []),
+      ...(facts.thought?.base ? line(text.alone, actionElement(facts.thought.base)) : []),
       ...(facts.fallback ? line(text.fallback, isolated(facts.fallback)) : []),
       ...(facts.source ? line(text.preferred, sources[/** @type {"model"} */ (facts.source)] ?? "") : []),
     ),

@@ -13,15 +13,19 @@
  *   learned?: {deal_in: number[], cost: number} | null, loss: number | null, loss_error?: number | null,
  *   other?: number | null, discard?: string | null}} Option
  * @typedef {{time_ms: number, budget_ms: number, source?: string, fallback: string, late: boolean,
- *   played?: Action | null, probabilities?: (number | null)[] | null, base?: number[] | null,
- *   adapted?: number[] | null}} Live
+ *   played?: Action | null, probabilities?: (number | null)[] | null, base?: (number | null)[] | null,
+ *   adapted?: (number | null)[] | null, thought?: Thought | null}} Live
+ * @typedef {{ahead: number, doubt: number, deals: number}} Searched
+ * @typedef {{way: "adapted" | "search" | "both", base: Action | null, playouts: number, worth: "points" | "global",
+ *   searched: (Searched | null)[] | null}} Thought
  * @typedef {{round: number, event: number, turn: number, step: string, judged?: string, source: string,
  *   hand: {shanten: number, waits: string[], waits_gone?: string[], furiten: boolean, riichi: boolean, is_open: boolean} | null,
  *   opponents?: {player: number, tenpai: number, points: number}[], done: Action | null, preferred: Action,
  *   options: Option[], agrees: boolean, ratio: number | null, loss: number | null,
  *   loss_error?: number | null, category: string,
  *   notes: {key: string, params: any}[], other?: Action | null, other_agrees?: boolean | null,
- *   live?: Live | null}} Decision
+ *   live?: Live | null, candidates?: Candidates[]}} Decision
+ * @typedef {{model: "diffusion" | "autoregressive", hands: {tiles: string, shanten: number}[][]}} Candidates
  * @typedef {{id: number, name: string, han: number}} Yaku
  * @typedef {{player: number, from_player: number, tile: string, hand: string[], han: number, fu: number,
  *   limit: number, points: number, yaku: Yaku[]}} Winner

@@ -386,3 +386,15 @@ def test_a_guest_may_have_a_name_at_home_and_an_id_brings_its_own() -> None:
 
 def test_local_play_needs_no_id() -> None:
     assert load(environment={}).play.server == "local"
+
+
+def test_adaptation_is_off_by_the_bare_word_and_needs_models(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("adaptation: {mode: off}\n")
+    assert load_config(path, {}).adaptation.mode == "off"
+    path.write_text("adaptation: {mode: both}\ndecision: {policy: heuristic}\n")
+    with pytest.raises(ConfigError, match=r"both needs models; set decision\.policy to network"):
+        load_config(path, {})
+    path.write_text("adaptation: {mode: search, search_s: 4}\n")
+    with pytest.raises(ConfigError, match=r"4 s exceeds decision\.budget_ms \(3000 ms\)"):
+        load_config(path, {})

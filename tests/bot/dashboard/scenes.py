@@ -21,6 +21,7 @@ from bot.dashboard.past import gathered
 from bot.dashboard.pump import About
 from bot.dashboard.server import DashboardServer as Server
 from bot.play.run import PlayRun
+from bot.player.clock import MonotonicClock
 from policies.heuristic.player import HeuristicPolicy
 from replays.index import games
 from replays.standing import LearningStanding
@@ -50,7 +51,9 @@ def played() -> tuple[Item, ...]:
 def play(folder: Path) -> tuple[Item, ...]:
     """Play a game, save its record, and return what it left in the feed."""
     feed = Feed()
-    run = PlayRun(config_of(folder), GUEST, None, HeuristicPolicy, time.monotonic(), None, feed)
+    run = PlayRun(
+        config_of(folder), GUEST, None, HeuristicPolicy, time.monotonic(), MonotonicClock(), None, feed
+    )
     asyncio.run(run.play())
     run.close()
     assert run.result().exit_code == 0

@@ -12,6 +12,7 @@ from game.events import Discard, Draw, Pon, Riichi, RiichiAccepted, StartRound
 from game.state import apply_all, new_round
 from game.tiles import parse_hand
 from policies.decision import Decision, Option
+from policies.improvement import Improvement
 
 NAMES = ("Suzaku", "alice", "bob", "carol")
 HIDDEN = (-1,) * 13
@@ -137,6 +138,14 @@ def test_the_decision_comes_with_its_top_three_options_and_any_fallback() -> Non
     assert "discard 1m  (discard, fallback, 1.3 ms)  no answer [31m after 3000 ms" in text
     assert "discard 1m 50%   discard 2m 30%   discard 3m 15%" in text
     assert "discard 4m" not in text
+
+
+def test_what_stands_behind_a_decision_is_shown_beside_what_the_policy_alone_would_do() -> None:
+    first, base = (Option(Action(ActionKind.DISCARD, tile), 0.5) for tile in (0, 16))
+    thought = Improvement("both", base.action, playouts=1_096)
+    decision = Decision(first.action, "model", "discard", (first, base), 1, 1.26, improvement=thought)
+    text = shown(a_round(), decision=decision)
+    assert "adapted, search, 1,096 rounds played out; alone discard 0m" in text
 
 
 def test_hostile_names_steer_neither_terminal_nor_layout() -> None:

@@ -9,6 +9,7 @@ from game.errors import CheckpointCorrupt, CheckpointError, ConfigError
 from learning.matches.players import Contender, contender, packed, seat_down
 from policies.named import NETWORK
 from policies.rollout import PolicyChooser
+from policies.thinking import ThinkingChooser
 from tests.policies.models import save_models
 
 
@@ -73,3 +74,38 @@ def test_packed_checkpoints_are_checked_where_they_arrive(tmp_path: Path) -> Non
 
 def test_the_shipped_networks_travel_too() -> None:
     assert len(packed(contender(NETWORK))[NETWORK]) == 10
+
+
+def test_a_player_that_thinks_is_another_with_every_setting(tmp_path: Path) -> None:
+    folder = save_models(tmp_path / "one", tower="suits")
+    plain = contender(str(folder))
+    found = contender(f"{folder}+search=32+reward=points")
+    assert found.name == f"{folder}+search=32+reward=points"
+    assert isinstance(seat_down(found), ThinkingChooser)
+    texts = (
+        f"{folder}+search=32+reward=points",
+        f"{folder}+search=64+reward=points",
+        f"{folder}+search=32+adapt=9+reward=points",
+        f"{folder}+search=32+reward=points+sampler=uniform",
+    )
+    assert len({plain.identity, *(contender(text).identity for text in texts)}) == 5
+    assert contender(f"mine={texts[0]}").name == "mine"
+    save_models(folder, seed=1, tower="suits")
+    with pytest.raises(ConfigError, match="have changed"):
+        seat_down(found)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "+search=0",
+        "+search=many",
+        "+search=32+depth=3",
+        "+adapt=9+sampler=tarot",
+        "+search=32+adapt",
+        "+search=-3",
+    ],
+)
+def test_settings_of_thinking_that_are_not_possible_are_refused(settings: str) -> None:
+    with pytest.raises(ConfigError, match=r"network.*give|--sampler"):
+        contender(f"network{settings}")

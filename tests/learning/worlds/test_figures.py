@@ -16,8 +16,8 @@ NOISE = 900.0
 
 def a_plan(samplers: tuple[str, ...]) -> WorldsPlan:
     return WorldsPlan(
-        policy="network", identity="x", samplers=samplers, settings=(), games=1, per_game=2, close=0.15,
-        worlds=WORLDS, guesses=64, seed=0,
+        policy="network", identity="x", samplers=samplers, settings=(), models="", games=1, per_game=2,
+        close=0.15, worlds=WORLDS, guesses=64, seed=0,
     )  # fmt: skip
 
 

@@ -172,14 +172,25 @@ def test_samplers_have_names() -> None:
     assert isinstance(load_sampler("uniform", Undecided()), UniformDeals)
     assert isinstance(load_sampler("weighted", Undecided()), WeightedDeals)
     found = settings_of("weighted:power=0.5,moves=2,doings=discard+pass,last=3")
-    assert found == WeightSettings(power=0.5, moves=2, evidence=Evidence(("discard", "pass"), last=3))
+    assert found.weights == WeightSettings(power=0.5, moves=2, evidence=Evidence(("discard", "pass"), last=3))
 
 
 @pytest.mark.parametrize(
-    "text", ["diffuse", "weighted:power=x", "weighted:powr=1", "weighted:doings=dance", "weighted:power=0"]
+    "text",
+    [
+        "diffuse",
+        "diffusion:steps=0",
+        "autoregressive:steps=3",
+        "uniform:drawn=3",
+        "weighted:power=x",
+        "weighted:powr=1",
+        "weighted:doings=dance",
+        "weighted:power=0",
+        "weighted:hands=diffusion,moves=1",
+    ],
 )
 def test_other_names_are_refused(text: str) -> None:
-    with pytest.raises(ConfigError, match="give uniform, or weighted"):
+    with pytest.raises(ConfigError, match="give uniform, autoregressive"):
         load_sampler(text, Undecided())
 
 

@@ -6,20 +6,29 @@ import json
 from collections import Counter
 
 import msgspec
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from game.actions import ActionKind
 from game.errors import ReplayError
 from game.events import Win
+from game.restore import seen_by
 from game.settlement import placements
-from policies.decision import decide
+from policies.deals import RoundView, UniformDeals
+from policies.decision import Option, decide
+from policies.hands.sampler import SampledHands
 from policies.heuristic.player import HeuristicPolicy
+from policies.improvement import Improvement, OptionValue
 from policies.random_play import RandomPolicy
 from replays.formats import read_game
 from replays.record import DecisionRecord
+from replays.review.candidate_hands import candidate_hands
 from replays.review.index import index_of, made_entry
 from replays.review.moments import follow
 from replays.review.report import as_json
 from replays.review.schema import Review
+from replays.review.texts import action_text
 from replays.tally import tally
 from tests.policies.fakes import Scripted
 from tests.replays.games import seen_from
@@ -203,6 +212,52 @@ def test_what_happened_in_play_stands_beside_the_decisions() -> None:
     assert all(each.live is None for each in of_whole(seat).decisions)
 
 
+def test_what_adaptation_and_search_had_to_say_stands_beside_the_options() -> None:
+    seat = 0
+    moments = follow(whole().events, seat, "tonpuu").moments
+    moment = next(each for each in moments if sum(a.kind is ActionKind.DISCARD for a in each.legal) > 3)
+    decision = decide(moment, HeuristicPolicy())
+    discards = [option for option in decision.options if option.action.kind is ActionKind.DISCARD]
+    first, base = discards[0], discards[1]
+    thought = Improvement(
+        "both",
+        base.action,
+        tuple(Option(option.action, 1.0 / len(discards)) for option in discards),
+        playouts=164,
+        divergence=0.01,
+        values=(
+            OptionValue(first.action, first.probability, 400.0, 250.0, 216.4, 192.1, 32),
+            OptionValue(base.action, base.probability, 0.0, 0.0, 0.0, 0.0, 32),
+        ),
+    )
+    made = DecisionRecord(
+        time=0.0,
+        round_index=int(moment.record["round_index"]),
+        honba=int(moment.record["honba"]),
+        turn=int(moment.record["discard_count"]),
+        player=seat,
+        decision=msgspec.structs.replace(decision, improvement=thought),
+    )
+    found = reviewed(msgspec.structs.replace(whole(), decisions=(made,)), seat)
+    (shown,) = (each for each in found.decisions if each.live is not None)
+    live = shown.live
+    assert live is not None
+    assert live.thought is not None
+    assert (live.thought.way, live.thought.playouts, live.thought.worth) == ("both", 164, "points")
+    assert live.thought.base == action_text(base.action, moment.record)
+    assert live.thought.searched is not None
+    texts = [option.action for option in shown.options]
+    searched = dict(zip(texts, live.thought.searched, strict=True))
+    ahead = searched[action_text(first.action, moment.record)]
+    assert ahead is not None
+    assert (ahead.ahead, ahead.doubt, ahead.deals) == (216.4, 192.1, 32)
+    assert sum(each is not None for each in live.thought.searched) == 2
+    assert live.base is not None
+    assert live.adapted is not None
+    for text, before, after in zip(texts, live.base, live.adapted, strict=True):
+        assert (before is None) == (after is None) == (text.kind != "discard")
+
+
 def test_an_index_adds_up() -> None:
     reviews = [of_whole(seat) for seat in (0, 1)]
     tallies = [tally(whole().events)[0][seat] for seat in (0, 1)]
@@ -252,3 +307,37 @@ def test_all_seats_are_reviewed_as_each_alone() -> None:
 
 def test_only_seats_whose_hands_are_known_are_reviewed() -> None:
     assert reviewer().review(seen_from(whole(), 2), 2, all_seats=True).seats == ()
+
+
+def test_candidate_hands_stand_beside_every_decision() -> None:
+    """Made-up hands: as many of each model, for each opponent, with as many tiles as the opponent holds."""
+    made = reviewed(whole(), 0)
+    moments = follow(whole().events, 0, "tonpuu").moments
+    found = candidate_hands(moments, 0, {"diffusion": UniformHands(), "autoregressive": UniformHands()}, 3)
+    assert len(found) == len(moments) == len(made.decisions)
+    for moment, models in zip(moments, found, strict=True):
+        assert [each.model for each in models] == ["diffusion", "autoregressive"]
+        for seat, hands in enumerate(models[0].hands):
+            opponent = (1 + seat) % 4
+            assert len(hands) == 3
+            assert [hand.shanten for hand in hands] == sorted(hand.shanten for hand in hands)
+            for hand in hands:
+                assert len(hand.tiles.split()) == moment.record["hand_size"][opponent]
+    assert {tile for models in found for hand in models[0].hands[0] for tile in hand.tiles.split()} >= {
+        "5mr",
+        "E",
+    }
+
+
+class UniformHands:
+    """Hands drawn uniformly."""
+
+    def sample(
+        self, records: NDArray[np.void], players: NDArray[np.intp], count: int, seed: int
+    ) -> SampledHands:
+        (player,) = {int(each) for each in players}
+        views = [RoundView(seen_by(record, player), player) for record in records]
+        found = [UniformDeals().deals(view, count, seed).sampled_hands() for view in views]
+        return SampledHands(
+            np.concatenate([each.counts for each in found]), np.concatenate([each.reds for each in found])
+        )

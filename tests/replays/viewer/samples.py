@@ -183,7 +183,21 @@ def decision(index: int, place: int, folded: Sequence[Folded], seat: int) -> dic
             "time_ms": 12.5, "budget_ms": 3000.0, "source": "fallback", "late": True,
             "fallback": "model <b>stopped</b>",
             "base": [0.5] * len(options), "adapted": [0.25] * len(options),
+            "thought": {
+                "way": "both", "base": options[-1]["action"], "playouts": 1_096, "worth": "points",
+                "searched": [
+                    {"ahead": 341.2, "doubt": 180.4, "deals": 64} if option is options[0] else None
+                    for option in options
+                ],
+            },
         },
+        "candidates": [
+            {"model": model, "hands": [[
+                {"tiles": "1m 2m 3m 4p 5pr 6p 7s 8s 9s E E S S", "shanten": 0},
+                {"tiles": "1m 4m 7m 1p 4p 7p 1s 4s 7s E S W N", "shanten": 6},
+            ]] * 3}
+            for model in ("diffusion", "autoregressive")
+        ],
     }  # fmt: skip
 
 

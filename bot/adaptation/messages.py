@@ -1,0 +1,125 @@
+"""What the program tells its thinking process, and what it hears."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from game.actions import Action
+from game.events import GameEvent
+from game.observation import Observation
+from policies.adaptation import AdaptationProgress
+from policies.compute import DeviceName
+from policies.improvement import Improvement
+from policies.thinking import ThinkingSettings
+
+RoundKey: TypeAlias = tuple[str, int, int]
+"""A round: its game, its index and its honba."""
+
+
+class WorkerSetup(msgspec.Struct, frozen=True, kw_only=True):
+    """Setup of the process.
+
+    Attributes:
+        folder: of the checkpoints.
+        thinking: what to do.
+        device: where its networks compute.
+        seconds: most CPU time for adapting in one round.
+        memory_mb: it gives up if it takes more.
+        seed: determines deals and draws.
+    """
+
+    folder: Path
+    thinking: ThinkingSettings
+    device: DeviceName
+    seconds: float
+    memory_mb: int
+    seed: int = 0
+
+
+class RoundAsItStands(msgspec.Struct, frozen=True):
+    """To the process: adapt to this.
+
+    Attributes:
+        key: the round.
+        observation: as our seat sees it.
+        events: of the game so far, as our seat saw them.
+    """
+
+    key: RoundKey
+    observation: Observation
+    events: tuple[GameEvent, ...]
+
+
+class SearchRequest(msgspec.Struct, frozen=True):
+    """To the process: compare the options of a decision.
+
+    Attributes:
+        number: of the request; answers to older ones are dropped.
+        now: the decision.
+        base: what is done without a search.
+        until: when the answer is due, by `time.monotonic`, which all processes share.
+    """
+
+    number: int
+    now: RoundAsItStands
+    base: Action
+    until: float
+
+
+class RoundIsOver(msgspec.Struct, frozen=True):
+    """To the process: stop thinking about the round."""
+
+
+class WorkerReady(msgspec.Struct, frozen=True):
+    """From the process: everything is loaded and tried."""
+
+
+class WorkerIdle(msgspec.Struct, frozen=True):
+    """From the process: there is nothing to do at present."""
+
+
+class WorkerBusy(msgspec.Struct, frozen=True):
+    """From the process, every second or so: it still works."""
+
+
+class AdaptedWeights(msgspec.Struct, frozen=True):
+    """From the process: the discard model, adapted to a round.
+
+    Attributes:
+        key: the round.
+        turn: discards of all players when the latest play-outs began.
+        progress: how it went.
+        weights: parameters of the network, by name.
+    """
+
+    key: RoundKey
+    turn: int
+    progress: AdaptationProgress
+    weights: dict[str, NDArray[np.float32]]
+
+
+class SearchAnswer(msgspec.Struct, frozen=True):
+    """From the process: the answer to a request.
+
+    Attributes:
+        number: of the request.
+        improvement: what was found; None if no options are close, or time was short.
+    """
+
+    number: int
+    improvement: Improvement | None
+
+
+class WorkerGaveUp(msgspec.Struct, frozen=True):
+    """From the process, before it ends: what went wrong."""
+
+    reason: str
+
+
+ToWorker: TypeAlias = RoundAsItStands | SearchRequest | RoundIsOver
+FromWorker: TypeAlias = WorkerReady | WorkerIdle | WorkerBusy | AdaptedWeights | SearchAnswer | WorkerGaveUp

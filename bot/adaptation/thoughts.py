@@ -1,0 +1,329 @@
+"""What the thinking process found, and whether it may be used: adapted policies, and the values of options.
+
+The process may be late, dead, hung, out of memory or wrong, and may speak of an earlier round. Then the
+policy of the start decides, which is never changed, and the log says so once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import itertools
+import time
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+import msgspec
+import numpy as np
+import structlog
+import torch
+
+from bot.adaptation.messages import (
+    AdaptedWeights,
+    FromWorker,
+    RoundAsItStands,
+    RoundIsOver,
+    RoundKey,
+    SearchAnswer,
+    SearchRequest,
+    WorkerGaveUp,
+    WorkerReady,
+    WorkerSetup,
+)
+from bot.adaptation.process import Serve, ThinkingProcess
+from bot.player.clock import Clock
+from bot.player.decision_maker import SeatPrompt
+from bot.player.pace import PASS_DELAY_S
+from game.actions import PASS, ActionKind
+from game.errors import DecisionError, ModelError
+from game.events import GameEvent
+from game.observation import Observation
+from game.settlement import LAST_ROUND
+from policies.decision import Decision
+from policies.improvement import Improvement, Option
+from policies.inference import NetworkPolicy
+from policies.slots import Slot
+from policies.thinking import adapted_choice
+
+When: TypeAlias = Literal["always", "last_rounds", "stake"]
+
+STARTS: Final = 2
+"""A process that died or hung is replaced once."""
+LARGEST_MEAN_DIVERGENCE: Final = 0.2
+"""KL in nats over the decisions of a round; adaptation aims at a tenth of it."""
+_IN_REACH: Final = 16_000
+"""Points between two places that one hand may turn around."""
+_SHARED_STEPS: Final = ("discard", "riichi", "kan", "call")
+
+log = structlog.get_logger(__name__)
+
+
+class _AdaptedPolicy(NamedTuple):
+    key: RoundKey
+    policy: NetworkPolicy
+    playouts: int
+
+
+class Thoughts:
+    """Thinks about the rounds of one seat in a process of its own; a `bot.player.seat_player.SecondThoughts`.
+
+    Args:
+        setup: of the process.
+        policy: of the start.
+        search_s: seconds from a prompt that a search may take; 0 for no search.
+        when: in which rounds.
+        clock: of the prompts.
+        serve: the life of the process, if not the usual one.
+
+    Attributes:
+        dropped: results that were not used, by reason.
+    """
+
+    def __init__(
+        self,
+        setup: WorkerSetup,
+        policy: NetworkPolicy,
+        search_s: float,
+        when: When,
+        clock: Clock,
+        serve: Serve | None = None,
+    ) -> None:
+        self.dropped: dict[str, int] = {}
+        self._setup, self._policy, self._search_s, self._when = setup, policy, search_s, when
+        self._clock, self._serve = clock, serve
+        self._process: ThinkingProcess | None = None
+        self._starts = 0
+        self._game_id = ""
+        self._adapted: _AdaptedPolicy | None = None
+        self._numbers = itertools.count(1)
+        self._waiting: dict[int, asyncio.Future[Improvement | None]] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    # --- the process ---------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start the process; it warms up by itself."""
+        self._starts += 1
+        self._process = ThinkingProcess(self._setup, self._heard, self._ended, self._serve)
+
+    def wait_until_ready(self, timeout_s: float) -> bool:
+        """Wait until it is warm; return whether it is."""
+        return self._process is not None and self._process.ready.wait(timeout_s)
+
+    def close(self) -> None:
+        """End the process, and wait for it."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()
+            process.join()
+
+    def _usable(self) -> ThinkingProcess | None:
+        """The process, replaced if it hangs; None if there is none that can be used now."""
+        process = self._process
+        if process is not None and process.hangs:
+            process.close()
+            self._replace("it hangs")
+        return self._process if self._process is not None and self._process.ready.is_set() else None
+
+    def _replace(self, reason: str) -> None:
+        """Start another process, once."""
+        self._process, self._adapted = None, None
+        if self._starts < STARTS:
+            log.warning("adaptation.restarted", reason=reason)
+            self.start()
+        else:
+            log.warning("adaptation.off", reason=reason, until="the program's end")
+
+    # --- what the player tells and asks ----------------------------------------------------------------
+
+    def begin_game(self, game_id: str) -> None:
+        """A new game begins."""
+        self._game_id, self._adapted = game_id, None
+
+    def see(self, observation: Observation, events: tuple[GameEvent, ...]) -> None:
+        """The round as our seat sees it now."""
+        process = self._usable()
+        if process is not None and self._setup.thinking.playouts and self._wanted(observation):
+            process.send(RoundAsItStands(self._key(observation), observation, events))
+
+    def round_over(self) -> None:
+        """The round has ended."""
+        self._adapted = None
+        if self._process is not None:
+            self._process.send(RoundIsOver())
+
+    def adapted(self, prompt: SeatPrompt, decision: Decision) -> Decision:
+        """What the adapted policy does, where there is one for this round; may be called on any thread.
+
+        Args:
+            prompt: the decision.
+            decision: by the policy of the start.
+        """
+        found = self._adapted
+        if found is None or decision.step != "discard" or decision.source != "model":
+            return decision
+        if found.key != self._key(prompt):
+            self._drop("an old round")
+            return decision
+        began = time.perf_counter()
+        base = [(each.action, each.probability) for each in decision.options if _is_discard(each)]
+        try:
+            choice = adapted_choice(prompt, base, found.policy)
+        except DecisionError as error:
+            self._drop(str(error))
+            return decision
+        rest = tuple(each for each in decision.options if not _is_discard(each))
+        return msgspec.structs.replace(
+            decision,
+            action=choice.options[0].action,
+            options=(*choice.options, *rest),
+            latency_ms=decision.latency_ms + (time.perf_counter() - began) * 1000.0,
+            improvement=Improvement(
+                "adapted",
+                decision.action,
+                tuple(Option(*pair) for pair in base),
+                found.playouts,
+                choice.divergence,
+            ),
+        )
+
+    async def searched(self, prompt: SeatPrompt, decision: Decision, until: float) -> Decision:
+        """What a search finds within its time, else the decision as it was; never raises.
+
+        Args:
+            prompt: the decision.
+            decision: what is done without a search.
+            until: when the decision must be made, by the clock.
+        """
+        # a pass that took longer than usual would tell the table that something was offered
+        longest_s = min(self._search_s, PASS_DELAY_S) if PASS in prompt.legal else self._search_s
+        until = min(until, prompt.opened_at + longest_s)
+        seconds, process = until - self._clock.now(), self._usable()
+        if (
+            process is None
+            or seconds <= 0.0
+            or decision.step not in _SHARED_STEPS
+            or decision.source != "model"
+            or not self._wanted(prompt)
+        ):
+            return decision
+        found = await self._ask(process, prompt, decision, seconds)
+        if found is None:
+            return decision
+        action = next((each for each in prompt.legal if each == found.values[0].action), None)
+        if action is None:
+            self._drop("the option is not legal")
+            return decision
+        return _with_search(decision, found)
+
+    async def _ask(
+        self, process: ThinkingProcess, prompt: SeatPrompt, decision: Decision, seconds: float
+    ) -> Improvement | None:
+        self._loop = asyncio.get_running_loop()
+        number = next(self._numbers)
+        answer: asyncio.Future[Improvement | None] = self._loop.create_future()
+        self._waiting[number] = answer
+        seen = Observation(prompt.record, prompt.player, prompt.legal, prompt.length)
+        now = RoundAsItStands(self._key(prompt), seen, prompt.events)
+        process.send(SearchRequest(number, now, decision.action, time.monotonic() + seconds))
+        timer = asyncio.ensure_future(self._clock.sleep(seconds))
+        waited_for: set[asyncio.Future[Any]] = {answer, timer}
+        try:
+            await asyncio.wait(waited_for, return_when=asyncio.FIRST_COMPLETED)
+            return answer.result() if answer.done() else None
+        finally:
+            timer.cancel()
+            self._waiting.pop(number, None)
+
+    # --- what the process says; on its thread -----------------------------------------------------------
+
+    def _heard(self, message: FromWorker) -> None:
+        match message:
+            case WorkerReady():
+                log.info("adaptation.ready")
+            case WorkerGaveUp(reason):
+                log.warning("adaptation.gave_up", reason=reason)
+            case AdaptedWeights():
+                self._take_weights(message)
+            case SearchAnswer() if self._loop is not None and not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(self._take_answer, message)
+
+    def _ended(self) -> None:
+        self._replace("it died")
+
+    def _take_answer(self, message: SearchAnswer) -> None:
+        answer = self._waiting.get(message.number)
+        if answer is None:
+            self._drop("late")
+        elif not answer.done():
+            answer.set_result(message.improvement)
+
+    def _take_weights(self, message: AdaptedWeights) -> None:
+        """Build the policy from weights, if they are sound."""
+        model = self._policy.model(Slot.DISCARD)
+        try:
+            if not message.progress.divergence <= LARGEST_MEAN_DIVERGENCE:
+                raise ModelError("the adapted policy is too far from the policy of the start")
+            network = copy.deepcopy(model.network)
+            for name, parameter in network.named_parameters():
+                weights = message.weights[name]
+                if not np.isfinite(weights).all():
+                    raise ModelError("an adapted weight is not finite")
+                parameter.data.copy_(torch.from_numpy(weights))
+            policy = self._policy.replaced({Slot.DISCARD: model.with_network(network)})
+        except (ModelError, KeyError, RuntimeError) as error:
+            self._drop(str(error))
+            return
+        self._adapted = _AdaptedPolicy(message.key, policy, message.progress.playouts)
+        log.info(
+            "adaptation.learned",
+            round=message.key[1],
+            honba=message.key[2],
+            turn=message.turn,
+            playouts=message.progress.playouts,
+            divergence=round(message.progress.divergence, 4),
+        )
+
+    # --- helpers ---------------------------------------------------------------------------------------
+
+    def _drop(self, reason: str) -> None:
+        """Count a result that is not used, and log each reason once."""
+        if reason not in self.dropped:
+            log.warning("adaptation.dropped", reason=reason)
+        self.dropped[reason] = self.dropped.get(reason, 0) + 1
+
+    def _key(self, observation: Observation) -> RoundKey:
+        record = observation.record
+        return self._game_id, int(record["round_index"]), int(record["honba"])
+
+    def _wanted(self, observation: Observation) -> bool:
+        """Whether this round is one to think about."""
+        if self._when == "always":
+            return True
+        record = observation.record
+        if int(record["round_index"]) < LAST_ROUND[observation.length] - 1:
+            return False
+        if self._when == "last_rounds":
+            return True
+        own = int(record["scores"][observation.player])
+        others = [int(record["scores"][player]) for player in range(4) if player != observation.player]
+        return any(abs(own - score) <= _IN_REACH for score in others)
+
+
+def _is_discard(option: Option) -> bool:
+    return option.action.kind is ActionKind.DISCARD
+
+
+def _with_search(decision: Decision, found: Improvement) -> Decision:
+    """The decision with what a search found; with what the adapted policy had to say before it, if any."""
+    action = found.values[0].action
+    before = decision.improvement
+    if before is not None:
+        found = msgspec.structs.replace(
+            found,
+            base=before.base,
+            base_options=before.base_options,
+            divergence=before.divergence,
+            playouts=before.playouts + found.playouts,
+        )
+    options = sorted(decision.options, key=lambda option: option.action != action)
+    return msgspec.structs.replace(decision, action=action, options=tuple(options), improvement=found)

@@ -1,0 +1,288 @@
+"""The life of the process that thinks: it plays out, learns and searches, until the program ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Final
+
+import structlog
+
+from bot.adaptation.messages import (
+    AdaptedWeights,
+    RoundAsItStands,
+    RoundIsOver,
+    RoundKey,
+    SearchAnswer,
+    SearchRequest,
+    ToWorker,
+    WorkerBusy,
+    WorkerGaveUp,
+    WorkerIdle,
+    WorkerReady,
+    WorkerSetup,
+)
+from game.errors import BotError, ModelError, StateMismatchError
+from game.processes import Startup
+from game.table import Table
+from game.warmup import warm_up
+from game.workers.ordered import peak_memory_mb
+from game.workers.pool import begin_worker
+from policies.adaptation import PolicyAdaptation
+from policies.checkpoint import load, network_of
+from policies.deals.view import RoundView
+from policies.device import choose_compute, use_one_thread
+from policies.draws import drawn_bits
+from policies.improvement import Improvement
+from policies.inference import NetworkPolicy, load_policy
+from policies.reward import PredictorNetwork
+from policies.slots import Slot
+from policies.thinking import Thinker, ThinkingSettings
+
+NICE: Final = 10
+"""The game and its clock come first."""
+BEAT_S: Final = 1.0
+_BATCH: Final = 64
+"""Play-outs at a time."""
+_FIRST_LESSON: Final = 128
+"""Play-outs before something is learned; the next lesson comes when there are twice as many."""
+_LATER_SHARE: Final = 4
+"""After each turn the round may be played out this fraction of the first number again."""
+_FADE: Final = 0.8
+"""How fast a search forgets that another took long, so that one slow search does not end all."""
+
+log = structlog.get_logger(__name__)
+
+
+def serve(connection: Connection, begin: Startup, setup: WorkerSetup) -> None:
+    """Think until the program ends or closes the connection.
+
+    Args:
+        connection: to the program.
+        begin: `game.processes.startup` of the program.
+        setup: what to do, and with what.
+    """
+    begin_worker(begin)
+    with contextlib.suppress(OSError, AttributeError):  # not on every system
+        os.nice(NICE)
+    use_one_thread()
+    with contextlib.suppress(EOFError, ConnectionError):  # the program has ended
+        try:
+            thinking = _Thinking(connection, setup, thinker_of(setup))
+            thinking.try_out()
+            connection.send(WorkerReady())
+            thinking.run()
+        except MemoryError:
+            connection.send(WorkerGaveUp("it ran out of memory"))
+        except BotError as error:
+            connection.send(WorkerGaveUp(str(error)))
+
+
+def thinker_of(setup: WorkerSetup) -> Thinker:
+    """Load the policy and the reward predictor.
+
+    Raises:
+        CheckpointError: a checkpoint cannot be used.
+        ModelError: there is no such device.
+    """
+    policy: NetworkPolicy = load_policy(setup.folder, compute=choose_compute(setup.device))
+    predictor = network_of(load(setup.folder, "reward")) if setup.thinking.reward == "global" else None
+    assert predictor is None or isinstance(predictor, PredictorNetwork)
+    return Thinker(policy, predictor, setup.thinking)
+
+
+class _RoundChangedError(Exception):
+    """The round that is being adapted to is over."""
+
+
+class _Thinking:
+    """Does one thing at a time, and looks between the steps at what it was told."""
+
+    def __init__(self, connection: Connection, setup: WorkerSetup, thinker: Thinker) -> None:
+        self._connection, self._setup, self._thinker = connection, setup, thinker
+        self._settings: ThinkingSettings = thinker.settings
+        self._now: RoundAsItStands | None = None
+        self._asked: SearchRequest | None = None
+        self._adaptation: PolicyAdaptation | None = None
+        self._adapted: NetworkPolicy | None = None
+        self._key: RoundKey | None = None
+        self._wanted = 0  # play-outs, all in all
+        self._lesson = _FIRST_LESSON
+        self._seen_turn = -1
+        self._spent = 0.0
+        self._beat = time.monotonic()
+        self._deals_s = self._batch_s = 0.0  # what they took in recent searches
+
+    def try_out(self) -> None:
+        """Think about the first discard of a game, so that nothing is loaded or compiled in play."""
+        warm_up()
+        table = Table(seed=0)
+        player = table.waiting()[0]
+        observation, events = table.observe(player), tuple(table.events)
+        if self._settings.worlds:
+            (base, *_) = observation.legal
+            self._thinker.search(observation, events, base, 0, go_on=_only(1))
+        if self._settings.playouts:
+            adaptation = self._thinker.adaptation(events, 0)
+            self._thinker.play_out(adaptation, RoundView.of(observation, events), 2, 0)
+            adaptation.learn()
+
+    def run(self) -> None:
+        """Think; ends with the connection.
+
+        Raises:
+            EOFError: the connection was closed.
+        """
+        while True:
+            self._listen(wait=self._asked is None and not self._may_adapt())
+            if self._asked is not None:
+                self._search()
+            elif self._may_adapt():
+                with contextlib.suppress(_RoundChangedError):
+                    self._adapt()
+
+    def _listen(self, *, wait: bool) -> None:
+        """Take note of everything that was said; wait for something if there is nothing to do."""
+        if wait and not self._connection.poll():
+            self._connection.send(WorkerIdle())
+            self._connection.poll(None)
+        while self._connection.poll():
+            self._heard(self._connection.recv())
+        if time.monotonic() - self._beat >= BEAT_S:
+            self._connection.send(WorkerBusy())
+            self._beat = time.monotonic()
+            if peak_memory_mb() > self._setup.memory_mb:
+                raise ModelError(f"it took more than {self._setup.memory_mb} MB of memory")
+
+    def _heard(self, message: ToWorker) -> None:
+        match message:
+            case RoundAsItStands():
+                self._now = message
+            case SearchRequest():
+                self._asked, self._now = message, message.now
+            case RoundIsOver():
+                self._now = self._asked = None
+
+    # --- search --------------------------------------------------------------------------------------
+
+    def _search(self) -> None:
+        """Answer the request, in time or not at all."""
+        request, self._asked = self._asked, None
+        assert request is not None
+        number, now = request.number, request.now
+        seed = drawn_bits(self._setup.seed, len(now.events), number) >> 1
+        adapted = self._adapted if self._key == now.key else None
+        found: Improvement | None = None
+        try:
+            found = self._thinker.search(
+                now.observation, now.events, request.base, seed, policy=adapted, go_on=self._in_time(request)
+            )
+        except (ModelError, StateMismatchError) as error:
+            log.warning("adaptation.search_failed", reason=str(error))
+        self._connection.send(SearchAnswer(number, found))
+
+    def _in_time(self, request: SearchRequest) -> Callable[[], bool]:
+        """Whether what comes next will end in time: deals and a first batch of play-outs, then a batch."""
+        began, steps = time.monotonic(), 0
+
+        def go_on() -> bool:
+            nonlocal began, steps
+            self._listen(wait=False)
+            looked = time.monotonic()
+            if steps == 1:
+                self._deals_s = max(looked - began, _FADE * self._deals_s)
+            elif steps > 1:
+                self._batch_s = max(looked - began, _FADE * self._batch_s)
+            expected = self._batch_s + (self._deals_s if steps == 0 else 0.0)
+            began, steps = looked, steps + 1
+            if looked + expected < request.until:
+                return self._asked is None and self._now is not None
+            self._deals_s, self._batch_s = _FADE * self._deals_s, _FADE * self._batch_s
+            return False
+
+        return go_on
+
+    # --- adaptation ----------------------------------------------------------------------------------
+
+    def _may_adapt(self) -> bool:
+        """Whether there is a round to adapt to, with play-outs and time left."""
+        if self._now is None or self._settings.playouts == 0:
+            return False
+        if self._key != self._now.key:
+            return True
+        done = self._adaptation.figures.playouts if self._adaptation else 0
+        more = self._turn(self._now) != self._seen_turn or done < self._wanted
+        return more and self._spent < self._setup.seconds
+
+    def _adapt(self) -> None:
+        """Add a batch of play-outs, and learn from all if there are enough new ones."""
+        now = self._now
+        assert now is not None
+        if self._key != now.key:
+            self._begin(now)
+        elif self._turn(now) != self._seen_turn:
+            self._wanted += self._settings.playouts // _LATER_SHARE
+        self._seen_turn = self._turn(now)
+        adaptation = self._adaptation
+        assert adaptation is not None
+        begun = time.process_time()
+        done = adaptation.figures.playouts
+        count = min(_BATCH, max(1, self._wanted - done))
+        view = RoundView.of(now.observation, now.events)
+        try:
+            self._thinker.play_out(
+                adaptation, view, count, drawn_bits(self._setup.seed, done) >> 1, self._between
+            )
+            done += count
+            if done >= self._lesson or done >= self._wanted:
+                self._lesson = min(2 * self._lesson, max(done + 1, self._wanted))
+                adaptation.learn(self._between)
+                self._send_weights(now, adaptation)
+        except (ModelError, StateMismatchError) as error:
+            log.warning("adaptation.failed", reason=str(error))
+            self._wanted = 0
+        finally:
+            self._spent += time.process_time() - begun
+
+    def _begin(self, now: RoundAsItStands) -> None:
+        seed = drawn_bits(self._setup.seed, len(now.events)) >> 1
+        self._adaptation, self._adapted = self._thinker.adaptation(now.events, seed), None
+        self._key, self._wanted, self._spent = now.key, self._settings.playouts, 0.0
+        self._lesson = min(_FIRST_LESSON, self._wanted)
+
+    def _between(self) -> None:
+        """Between two steps of an adaptation, answer what is asked.
+
+        Raises:
+            _RoundChangedError: the round is over, or another has begun.
+        """
+        self._listen(wait=False)
+        if self._asked is not None:
+            self._search()
+        if self._now is None or self._now.key != self._key:
+            raise _RoundChangedError
+
+    def _send_weights(self, now: RoundAsItStands, adaptation: PolicyAdaptation) -> None:
+        self._adapted = adaptation.policy()
+        learned = self._adapted.model(Slot.DISCARD).network.named_parameters()
+        weights = {name: tensor.detach().numpy() for name, tensor in learned}
+        assert self._key is not None
+        self._connection.send(AdaptedWeights(self._key, self._turn(now), adaptation.figures, weights))
+
+    @staticmethod
+    def _turn(now: RoundAsItStands) -> int:
+        return int(now.observation.record["discard_count"])
+
+
+def _only(times: int) -> Callable[[], bool]:
+    """Allows so many batches."""
+    left = [times + 1]  # the search asks once more before it samples
+
+    def go_on() -> bool:
+        left[0] -= 1
+        return left[0] >= 0
+
+    return go_on

@@ -1,0 +1,115 @@
+"""Players of the arena that search, or adapt to each hand: ``network+search=35+adapt=500``."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from game.errors import ConfigError
+from policies.compute import Compute
+from policies.deals.named import settings_of
+from policies.named import Files, folder_of_named, load_named
+from policies.rollout import Chooser
+
+_THINKS: Final = re.compile(r"\+(?:search|adapt)=")
+_FORM: Final = (
+    "give NETWORKS+search=DEALS, NETWORKS+adapt=PLAYOUTS or both, and if need be +reward=points or "
+    "+sampler=SAMPLER, as in network+search=35+sampler=uniform"
+)
+
+
+class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A player that uses the time of a round.
+
+    Attributes:
+        policy: the policy of the start, as `policies.named.folder_of_named` takes it.
+        search: deals over which a search compares options; 0 for no search.
+        adapt: rounds played out for an adaptation; 0 for none.
+        reward: what the end of a round is worth.
+        sampler: of the deals; "" for the usual one.
+    """
+
+    policy: str
+    search: int = 0
+    adapt: int = 0
+    reward: Literal["points", "global"] = "global"
+    sampler: str = ""
+
+    @property
+    def identity(self) -> str:
+        """Changes when the player behind the text changes.
+
+        Raises:
+            CheckpointError: its checkpoints cannot be used.
+        """
+        settings = msgspec.json.encode(msgspec.structs.replace(self, policy=load_named(self.policy).identity))
+        return hashlib.sha256(settings).hexdigest()
+
+    def files(self) -> Files:
+        """Its checkpoints, by file name.
+
+        Raises:
+            CheckpointError: one cannot be used.
+        """
+        from policies.checkpoint import files_of  # noqa: PLC0415 - torch is for those who need it
+        from policies.checkpoint.card import MODELS  # noqa: PLC0415
+
+        return files_of(folder_of_named(self.policy), MODELS)
+
+    def chooser(self, files: Files | None, compute: Compute) -> Chooser:
+        """Load it, ready to play.
+
+        Args:
+            files: its checkpoints, if the folder may not be here.
+            compute: how its networks compute.
+
+        Raises:
+            CheckpointError: a checkpoint cannot be used.
+        """
+        from policies.checkpoint import load, network_of  # noqa: PLC0415 - torch is for those who need it
+        from policies.checkpoint.files import read_file, reader_of  # noqa: PLC0415
+        from policies.inference import load_policy  # noqa: PLC0415
+        from policies.reward import PredictorNetwork  # noqa: PLC0415
+        from policies.thinking import USUAL_SAMPLER, Thinker, ThinkingChooser, ThinkingSettings  # noqa: PLC0415
+
+        read = read_file if files is None else reader_of(files)
+        folder = Path() if files is not None else folder_of_named(self.policy)
+        policy = load_policy(folder, compute=compute, read=read)
+        predictor = network_of(load(folder, "reward", read=read)) if self.reward == "global" else None
+        assert predictor is None or isinstance(predictor, PredictorNetwork)
+        settings = ThinkingSettings(
+            worlds=self.search,
+            playouts=self.adapt,
+            sampler=self.sampler or USUAL_SAMPLER,
+            reward=self.reward,
+        )
+        return ThinkingChooser(Thinker(policy, predictor, settings), policy)
+
+
+def thinking_player(text: str) -> ThinkingPlayer | None:
+    """The player that a text names; None if it names one of another kind.
+
+    Raises:
+        ConfigError: its settings are not possible.
+
+    >>> thinking_player("network+search=35").search, thinking_player("network")
+    (35, None)
+    """
+    if not _THINKS.search(text):
+        return None
+    policy, *parts = text.split("+")
+    try:
+        pairs = dict(part.split("=", 1) for part in parts)
+        found = msgspec.convert({**pairs, "policy": policy}, ThinkingPlayer, strict=False)
+    except (ValueError, msgspec.ValidationError) as exc:
+        raise ConfigError(f"{text!r}: {exc}; {_FORM}") from None
+    if found.search < 0 or found.adapt < 0 or found.search + found.adapt < 2:
+        raise ConfigError(f"{text!r}: too few deals to think about; {_FORM}")
+    if found.sampler:
+        settings_of(found.sampler)
+    folder_of_named(policy)
+    return found

@@ -1,0 +1,305 @@
+"""Using the time of a round: a policy adapted to the dealt hand, and search among close options.
+
+The same for bots in play, where a process of its own thinks while the game goes on, and for the arena, where
+the games wait for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+import numpy as np
+
+from game.actions import Action, ActionKind
+from game.errors import ModelError, StateMismatchError
+from game.events import GameEvent
+from game.observation import Observation
+from policies.adaptation import AdaptationSettings, PolicyAdaptation
+from policies.candidates import chances_of
+from policies.compute import Compute
+from policies.deals.deal import DealSampler
+from policies.deals.named import load_sampler
+from policies.deals.view import RoundView
+from policies.flow import flow, run_flows
+from policies.improvement import Improvement, Option
+from policies.inference import NetworkPolicy
+from policies.playouts import EndWorth, Playouts, RewardWorth, points_worth
+from policies.reward import Predictor, round_starts
+from policies.rollout import Choice, PolicyChooser, Request, Times
+from policies.search import SearchSettings, close_options, search
+from policies.slots import Policy, Slot
+
+RewardName: TypeAlias = Literal["points", "global"]
+
+USUAL_SAMPLER: Final = "weighted:drawn=4096,candidates=256,kept=32"
+"""A third of the time of the full weights."""
+LARGEST_DIVERGENCE: Final = 0.5
+"""KL in nats by which an adapted policy may differ from the policy of the start on one hand."""
+_LEAST: Final = 1e-9
+"""Probabilities are kept this far from 0 where logarithms are taken."""
+
+_SEARCHES: Final[dict[RewardName, SearchSettings]] = {
+    "points": SearchSettings(),
+    # a point of the round is worth 0.0055 of the final reward, by the spread of differences between options
+    "global": SearchSettings(deviation=1.7, order=0.17),
+}
+
+
+class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What to do with the time of a round.
+
+    Attributes:
+        worlds: most deals over which a search compares options; 0 for no search.
+        playouts: rounds that an adaptation plays out; 0 for none.
+        sampler: of the deals, as `policies.deals.named.load_sampler` takes it.
+        reward: what the end of a round is worth: its points, or the expected final reward.
+        adaptation: how the policy is adapted.
+    """
+
+    worlds: int = 0
+    playouts: int = 0
+    sampler: str = USUAL_SAMPLER
+    reward: RewardName = "global"
+    adaptation: AdaptationSettings = AdaptationSettings(rows=2_048, steps=2)
+
+    @property
+    def search(self) -> SearchSettings:
+        """How options are compared, in units of the reward."""
+        return _SEARCHES[self.reward]
+
+
+class Thinker:
+    """Searches and adapts with one policy.
+
+    Args:
+        policy: of the start; plays for everybody and is never changed.
+        predictor: expects final rewards; not needed for points.
+        settings: what to do.
+
+    Raises:
+        ConfigError: there is no such sampler.
+    """
+
+    def __init__(
+        self, policy: NetworkPolicy, predictor: Predictor | None, settings: ThinkingSettings
+    ) -> None:
+        self.policy, self.settings = policy, settings
+        self._predictor = predictor
+        self._sampler: DealSampler = load_sampler(settings.sampler, policy)
+        self._chooser = PolicyChooser(policy)
+
+    def search(
+        self,
+        observation: Observation,
+        events: Sequence[GameEvent],
+        base: Action,
+        seed: int,
+        *,
+        policy: Policy | None = None,
+        go_on: Callable[[], bool] = lambda: True,
+    ) -> Improvement | None:
+        """Compare the options that the policy cannot tell apart.
+
+        Args:
+            observation: the decision to be made.
+            events: of the game so far, as the player saw them.
+            base: what is done without a search.
+            seed: determines the deals.
+            policy: says which options are close; by default that of the start.
+            go_on: asked before each batch of play-outs.
+
+        Returns:
+            What was found; None if no options are close, or there was no time to compare them.
+
+        Raises:
+            ModelError: the policy gave no usable answer, or a play-out crashed.
+            StateMismatchError: no deal fits what the player has seen.
+        """
+        settings = self.settings
+        chances = chances_of(observation, policy or self.policy)
+        if len(chances) < 2:
+            return None
+        options, figures = zip(*_led_by(base, chances), strict=True)
+        candidates = close_options(options, figures, settings.search)
+        if len(candidates) < 2 or not go_on():
+            return None
+        deals = self._sampler.deals(RoundView.of(observation, events), settings.worlds, seed)
+        playouts = Playouts(self._chooser, deals, self.worth(events))
+        found = search(playouts.values, deals, candidates, settings.search, go_on)
+        if found.playouts == 0:
+            return None
+        return Improvement(
+            "search" if policy is None else "both",
+            base,
+            playouts=found.playouts,
+            values=found.options,
+            worth=settings.reward,
+        )
+
+    def adaptation(self, events: Sequence[GameEvent], seed: int) -> PolicyAdaptation:
+        """An adaptation to the present round, with nothing learned yet.
+
+        Args:
+            events: of the game so far.
+            seed: determines its draws.
+        """
+        return PolicyAdaptation(self.policy, self.worth(events), self.settings.adaptation, seed)
+
+    def play_out(
+        self,
+        adaptation: PolicyAdaptation,
+        view: RoundView,
+        count: int,
+        seed: int,
+        between: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Add play-outs to an adaptation.
+
+        Args:
+            adaptation: of the round of the view.
+            view: what the player sees now.
+            count: number of play-outs.
+            seed: determines the deals.
+            between: called now and then.
+
+        Raises:
+            ModelError: a play-out crashed.
+            StateMismatchError: no deal fits the view.
+        """
+        deals = self._sampler.deals(view, count, seed)
+        adaptation.play(deals, between)
+
+    def worth(self, events: Sequence[GameEvent]) -> EndWorth:
+        """What the end of the present round is worth.
+
+        Args:
+            events: of the game so far.
+        """
+        if self.settings.reward == "points" or self._predictor is None:
+            return points_worth
+        return RewardWorth(self._predictor, round_starts(events))
+
+
+def _led_by(base: Action, chances: Sequence[tuple[Action, float]]) -> list[tuple[Action, float]]:
+    """The options with the one that is otherwise done first, at no less than the highest figure.
+
+    Another evaluation, or an adapted policy, may have found another option likelier by a little.
+    """
+    highest = chances[0][1]
+    rest = [pair for pair in chances if not _same(pair[0], base)]
+    return [(base, highest), *rest]
+
+
+def _same(first: Action, second: Action) -> bool:
+    """Whether two actions are one, or discard copies of the same kind."""
+    if first.kind is ActionKind.DISCARD and second.kind is ActionKind.DISCARD:
+        return first.tile >> 2 == second.tile >> 2
+    return first == second
+
+
+class AdaptedChoice(msgspec.Struct, frozen=True):
+    """What an adapted policy would discard.
+
+    Attributes:
+        options: the legal discards, likeliest first.
+        divergence: KL(π₀ ‖ π) in nats on this hand.
+    """
+
+    options: tuple[Option, ...]
+    divergence: float
+
+
+def adapted_choice(
+    observation: Observation, base: Sequence[tuple[Action, float]], adapted: Policy
+) -> AdaptedChoice:
+    """What an adapted policy would discard where the policy of the start discards too.
+
+    Args:
+        observation: the decision.
+        base: the discards with their probabilities by the policy of the start.
+        adapted: the adapted policy.
+
+    Raises:
+        ModelError: its answer is not usable, or too far from the policy of the start.
+    """
+    discards = tuple(action for action in observation.legal if action.kind is ActionKind.DISCARD)
+    asked = Observation(observation.record, observation.player, discards, observation.length)
+    (running,) = run_flows([flow(asked)], adapted.answer)
+    found = running.result().probabilities
+    divergence = math.fsum(
+        chance * math.log(chance / max(found.get(action, 0.0), 1e-9))
+        for action, chance in base
+        if chance > 0.0
+    )
+    if not divergence <= LARGEST_DIVERGENCE:
+        raise ModelError(f"the adapted policy is {divergence:.2f} nats from the policy of the start")
+    options = sorted((Option(action, found.get(action, 0.0)) for action in discards), key=_falling)
+    return AdaptedChoice(tuple(options), divergence)
+
+
+def _falling(option: Option) -> float:
+    return -option.probability
+
+
+class ThinkingChooser:
+    """A policy that searches, or is adapted to each hand, while the games wait for it.
+
+    Args:
+        thinker: does it.
+        policy: decides in the first place: that of the thinker, perhaps with more looks at each position.
+        compute: how adapted models compute.
+    """
+
+    def __init__(self, thinker: Thinker, policy: NetworkPolicy, compute: Compute | None = None) -> None:
+        self._thinker, self._policy, self._compute = thinker, policy, compute
+        self._chooser = PolicyChooser(policy)
+        self._adapted: dict[tuple[int, int], tuple[tuple[int, int], NetworkPolicy]] = {}
+
+    def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
+        """Decide; see `policies.rollout.Chooser`."""
+        choices = self._chooser.choose(requests, times)
+        return [self._improved(*pair) for pair in zip(requests, choices, strict=True)]
+
+    def close(self, times: Times) -> None:
+        """Forget the rounds in progress; see `policies.rollout.Chooser`."""
+        self._adapted.clear()
+
+    def _improved(self, request: Request, choice: Choice) -> Choice:
+        """The choice after adaptation and search; as it was if they fail."""
+        if choice.verdict is None or not choice.verdict.by_slot:
+            return choice
+        try:
+            return self._thought(request, choice)
+        except (ModelError, StateMismatchError) as error:
+            return msgspec.structs.replace(choice, fault=str(error))
+
+    def _thought(self, request: Request, choice: Choice) -> Choice:
+        verdict, settings = choice.verdict, self._thinker.settings
+        assert verdict is not None
+        action, adapted = choice.action, None
+        seed = int(np.random.default_rng([abs(each) for each in request.moment]).integers(1 << 62))
+        if settings.playouts and verdict.step == "discard":
+            adapted = self._adapted_to(request, seed)
+            base = [pair for pair in verdict.probabilities.items() if pair[0].kind is ActionKind.DISCARD]
+            action = adapted_choice(request, base, adapted).options[0].action
+        if settings.worlds:
+            found = self._thinker.search(request, request.table.events, action, seed, policy=adapted)
+            action = found.values[0].action if found else action
+        return Choice(action)
+
+    def _adapted_to(self, request: Request, seed: int) -> NetworkPolicy:
+        """The policy adapted at the first decision of the round."""
+        key, table = (request.number, request.player), request.table
+        this = int(request.record["round_index"]), int(request.record["honba"])
+        kept = self._adapted.get(key)
+        if kept is None or kept[0] != this:
+            adaptation = self._thinker.adaptation(table.events, seed)
+            view = RoundView.of(request, table.events)
+            self._thinker.play_out(adaptation, view, self._thinker.settings.playouts, seed)
+            adaptation.learn()
+            model = adaptation.model(self._compute)
+            kept = self._adapted[key] = this, self._policy.replaced({Slot.DISCARD: model})
+        return kept[1]

@@ -1,0 +1,112 @@
+"""The thinking process itself: it searches and adapts, and it can be killed, stopped and forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot.adaptation import process as processes
+from bot.adaptation.messages import WorkerSetup
+from bot.adaptation.thoughts import Thoughts
+from bot.player.clock import MonotonicClock
+from bot.player.decision_maker import SeatPrompt
+from game.state import clone
+from game.table import Table
+from policies.adaptation import AdaptationSettings
+from policies.decision import Decision, decide
+from policies.inference import NetworkPolicy, load_policy
+from policies.thinking import ThinkingSettings
+from tests.bot.fake_clock import until
+from tests.policies.models import save_models
+
+START_S = 120.0
+"""Under load a process needs long to load torch and the kernels."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_models(tmp_path_factory.mktemp("models"), tower="suits")
+
+
+@pytest.fixture
+def thoughts(folder: Path) -> Iterator[Thoughts]:
+    few = AdaptationSettings(rows=128, steps=1)
+    thinking = ThinkingSettings(worlds=16, playouts=32, sampler="uniform", reward="points", adaptation=few)
+    setup = WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=60.0, memory_mb=4000)
+    found = Thoughts(setup, load_policy(folder), 60.0, "always", MonotonicClock())
+    found.start()
+    assert found.wait_until_ready(START_S)
+    found.begin_game("g")
+    yield found
+    found.close()
+
+
+def late_prompt() -> SeatPrompt:
+    """A discard late in a round."""
+    table = Table(3)
+    while table.state["discard_count"] < 50:
+        table.step({player: table.legal(player)[-1] for player in table.waiting()})
+    player = next(player for player in table.waiting() if len(table.legal(player)) > 1)
+    return SeatPrompt(
+        clone(table.state),
+        player,
+        tuple(table.legal(player)),
+        "hanchan",
+        prompt_id=1,
+        opened_at=MonotonicClock().now(),
+        events=tuple(table.events),
+    )
+
+
+async def test_it_adapts_searches_and_survives_being_killed_and_stopped_once(
+    thoughts: Thoughts, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy: NetworkPolicy = load_policy(folder)
+    asked = late_prompt()
+    base = decide(asked, policy)
+
+    async def search() -> Decision:
+        fresh = late_prompt()
+        return await thoughts.searched(fresh, base, fresh.opened_at + 60.0)
+
+    thoughts.see(asked, asked.events)
+    await until(lambda: thoughts.adapted(asked, base).improvement, tries=60_000)
+    adapted = thoughts.adapted(asked, base)
+    assert adapted.improvement is not None
+    assert adapted.improvement.playouts == 32
+    found = await search()
+    assert found.improvement is not None
+    assert found.improvement.way == "both"
+    assert found.improvement.playouts >= 32
+
+    running = thoughts._process
+    assert running is not None
+    assert running.pid is not None
+    with capture_logs() as logs:
+        os.kill(running.pid, signal.SIGKILL)
+        await until(lambda: thoughts._process not in (None, running), tries=60_000)
+        assert thoughts.wait_until_ready(START_S)
+        assert (await search()).improvement is not None
+
+        # stopped, it has work and says nothing: the program gives up on it
+        monkeypatch.setattr(processes, "SILENT_S", 0.2)
+        second = thoughts._process
+        assert second is not None
+        assert second.pid is not None
+        os.kill(second.pid, signal.SIGSTOP)
+        thoughts.see(asked, asked.events)
+        await asyncio.sleep(0.3)
+        assert await search() == base
+        assert second.join()
+    assert [each["event"] for each in logs if each["log_level"] == "warning"] == [
+        "adaptation.restarted",
+        "adaptation.off",
+    ]
+    with pytest.raises(ProcessLookupError):
+        os.kill(second.pid, 0)

@@ -1,0 +1,324 @@
+"""Rows 13 to 15: whatever the thinking process says, or fails to say, our seat plays on, and in time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from structlog.testing import capture_logs
+
+from bot.adaptation import thoughts
+from bot.adaptation.messages import (
+    AdaptedWeights,
+    FromWorker,
+    RoundAsItStands,
+    RoundIsOver,
+    SearchAnswer,
+    SearchRequest,
+    ToWorker,
+    WorkerReady,
+    WorkerSetup,
+)
+from bot.adaptation.thoughts import Thoughts, When
+from bot.player.decision_maker import SeatPrompt
+from game.actions import Action, ActionKind
+from game.observation import Observation
+from game.state import clone
+from policies.adaptation import AdaptationProgress
+from policies.decision import decide
+from policies.improvement import Improvement, OptionValue
+from policies.inference import NetworkPolicy
+from policies.slots import Slot
+from policies.thinking import ThinkingSettings
+from tests.bot.bench import Bench, claim_scene
+from tests.bot.fake_clock import FakeClock, settle, until
+from tests.policies.models import a_policy
+from tests.scene import Scene
+
+SETUP = WorkerSetup(
+    folder=Path(), thinking=ThinkingSettings(worlds=32, playouts=64), device="cpu", seconds=9.0, memory_mb=900
+)
+
+
+class MadeUpProcess:
+    """In place of the process: keeps what it is told, and says what the test wants."""
+
+    all: list[MadeUpProcess]
+
+    def __init__(
+        self, setup: WorkerSetup, on_message: Callable[[FromWorker], None], on_end: Callable[[], None], _: Any
+    ) -> None:
+        self.say, self.die = on_message, on_end
+        self.told: list[ToWorker] = []
+        self.hangs = self.closed = False
+        self.ready = self
+        MadeUpProcess.all.append(self)
+
+    def is_set(self) -> bool:
+        return True
+
+    def wait(self, _: float) -> bool:
+        return True
+
+    def send(self, message: ToWorker) -> None:
+        self.told.append(message)
+
+    def close(self) -> None:
+        self.closed = True
+
+    def join(self) -> bool:
+        return True
+
+    def request(self) -> SearchRequest:
+        (*_, asked) = (each for each in self.told if isinstance(each, SearchRequest))
+        return asked
+
+
+@pytest.fixture(scope="module")
+def policy() -> NetworkPolicy:
+    return a_policy(tower="suits")
+
+
+@pytest.fixture
+def start(policy: NetworkPolicy, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Thoughts]:
+    MadeUpProcess.all = []
+    monkeypatch.setattr(thoughts, "ThinkingProcess", MadeUpProcess)
+
+    def begin(clock: FakeClock | None = None, when: When = "always") -> Thoughts:
+        found = Thoughts(SETUP, policy, 1.5, when, clock or FakeClock())
+        found.start()
+        found.begin_game("g")
+        return found
+
+    return begin
+
+
+def process() -> MadeUpProcess:
+    return MadeUpProcess.all[-1]
+
+
+def prompt(scene: Scene | None = None, opened_at: float = 1000.0) -> SeatPrompt:
+    scene = scene or Scene("123m456p789s112z5m").draw("9p")
+    return SeatPrompt(
+        clone(scene.record), 0, tuple(scene.legal()), "hanchan", prompt_id=1, opened_at=opened_at
+    )
+
+
+def weights(
+    policy: NetworkPolicy, change: float, divergence: float = 0.01, game: str = "g"
+) -> AdaptedWeights:
+    """Those of a policy whose head is changed a little."""
+    named = {}
+    for name, tensor in policy.model(Slot.DISCARD).network.named_parameters():
+        array = tensor.detach().numpy().copy()
+        if name.startswith("head"):
+            array += change * np.arange(array.size, dtype=np.float32).reshape(array.shape)
+        named[name] = array
+    return AdaptedWeights((game, 0, 0), 3, AdaptationProgress(64, 500, 0.0, 1.0, divergence), named)
+
+
+def values(*actions: Action) -> Improvement:
+    found = [OptionValue(action, 0.4, 9.0, 1.0, 8.0, 1.0, 32) for action in actions]
+    return Improvement("search", actions[-1], playouts=64, values=tuple(found))
+
+
+# --- adapted policies --------------------------------------------------------------------------------
+
+
+def test_an_adapted_policy_decides_and_says_what_the_policy_of_the_start_would_do(
+    start: Callable[..., Thoughts], policy: NetworkPolicy
+) -> None:
+    found, asked = start(), prompt()
+    base = decide(asked, policy)
+    assert found.adapted(asked, base) == base
+    process().say(weights(policy, 0.02))
+    adapted = found.adapted(asked, base)
+    assert adapted.improvement is not None
+    assert adapted.improvement.way == "adapted"
+    assert adapted.improvement.base == base.action
+    assert adapted.improvement.playouts == 64
+    assert adapted.improvement.divergence > 0.0
+    assert adapted.action in asked.legal
+    assert adapted.options[0].action == adapted.action
+    assert {each.action for each in adapted.options} == {each.action for each in base.options}
+    found.round_over()
+    assert found.adapted(asked, base) == base
+
+
+@pytest.mark.parametrize("fault", ["not finite", "too far", "missing", "another round", "far on this hand"])
+def test_weights_that_must_not_be_used_are_dropped(
+    start: Callable[..., Thoughts], policy: NetworkPolicy, fault: str
+) -> None:
+    found, asked = start(), prompt()
+    base = decide(asked, policy)
+    sent = weights(policy, 0.02)
+    if fault == "not finite":
+        next(iter(sent.weights.values())).flat[0] = np.nan
+    elif fault == "too far":
+        sent = weights(policy, 0.02, divergence=float("nan"))
+    elif fault == "missing":
+        sent.weights.popitem()
+    elif fault == "another round":
+        sent = weights(policy, 0.02, game="an earlier one")
+    else:
+        sent = weights(policy, 50.0)
+    with capture_logs() as logs:
+        process().say(sent)
+        for _ in range(3):
+            assert found.adapted(asked, base) == base
+    assert len([each for each in logs if each["event"] == "adaptation.dropped"]) == 1
+
+
+def test_what_is_not_a_discard_of_the_models_stays(
+    start: Callable[..., Thoughts], policy: NetworkPolicy
+) -> None:
+    found = start()
+    process().say(weights(policy, 0.02))
+    claim = prompt(claim_scene())
+    for decision in (
+        decide(claim, policy),
+        msgspec.structs.replace(decide(prompt(), policy), source="fallback"),
+    ):
+        assert found.adapted(claim, decision) == decision
+
+
+# --- search ------------------------------------------------------------------------------------------
+
+
+async def test_a_search_in_time_decides(start: Callable[..., Thoughts], policy: NetworkPolicy) -> None:
+    clock = FakeClock()
+    found, asked = start(clock), prompt()
+    base = decide(asked, policy)
+    better = next(each for each in asked.legal if each.kind is ActionKind.DISCARD and each != base.action)
+    task = asyncio.ensure_future(found.searched(asked, base, clock.now() + 3.0))
+    await settle()
+    request = process().request()
+    assert request.base == base.action
+    process().say(SearchAnswer(request.number, values(better, base.action)))
+    decision = await task
+    assert decision.action == better == decision.options[0].action
+    assert decision.improvement is not None
+    assert decision.improvement.base == base.action
+
+
+@pytest.mark.parametrize("scene", [None, claim_scene()])
+async def test_a_search_without_an_answer_takes_its_time_and_no_more(
+    start: Callable[..., Thoughts], policy: NetworkPolicy, scene: Scene | None
+) -> None:
+    """On a claim that is the time of a pass, which tells the table nothing."""
+    clock = FakeClock()
+    found, asked = start(clock), prompt(scene)
+    base = decide(asked, policy)
+    task = asyncio.ensure_future(found.searched(asked, base, clock.now() + 3.0))
+    await settle()
+    assert clock.sleeping == [1.5 if scene is None else 1.0]
+    request = process().request()
+    await clock.advance(1.6)
+    assert await task == base
+    with capture_logs() as logs:
+        process().say(SearchAnswer(request.number, values(base.action)))
+        await settle()
+    assert [each["reason"] for each in logs] == ["late"]
+
+
+async def test_an_option_that_is_not_legal_is_dropped(
+    start: Callable[..., Thoughts], policy: NetworkPolicy
+) -> None:
+    clock = FakeClock()
+    found, asked = start(clock), prompt()
+    base = decide(asked, policy)
+    task = asyncio.ensure_future(found.searched(asked, base, clock.now() + 3.0))
+    await settle()
+    stolen = Action(ActionKind.DISCARD, 135)
+    process().say(SearchAnswer(process().request().number, values(stolen)))
+    assert await task == base
+    assert found.dropped == {"the option is not legal": 1}
+
+
+async def test_a_seat_answers_while_its_search_is_withdrawn(start: Callable[..., Thoughts]) -> None:
+    """The prompt closes in the middle of a search; the next one is answered."""
+    bench = Bench()
+    found = start(bench.clock)
+    bench.player._thoughts = found
+    bench.ask()
+    await until(lambda: any(isinstance(each, SearchRequest) for each in process().told))
+    bench.player.withdraw(1)
+    bench.ask()
+    await until(lambda: process().request().number == 2)
+    await bench.clock.advance(1.6)
+    assert (await bench.answered(1))[0] == 2
+    assert bench.player.tally.late == 0
+    await bench.player.close()
+
+
+# --- the process -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["dies", "hangs"])
+def test_a_lost_process_is_replaced_once_and_the_rest_is_the_policy_alone(
+    start: Callable[..., Thoughts], policy: NetworkPolicy, how: str
+) -> None:
+    found, asked = start(), prompt()
+    base = decide(asked, policy)
+    with capture_logs() as logs:
+        for number in (1, 2):
+            assert len(MadeUpProcess.all) == number
+            process().say(weights(policy, 0.02))
+            assert found.adapted(asked, base).improvement
+            if how == "dies":
+                process().die()
+            else:
+                process().hangs = True
+                found.see(asked, ())
+                assert MadeUpProcess.all[number - 1].closed
+            assert found.adapted(asked, base) == base
+        found.see(asked, ())
+    assert len(MadeUpProcess.all) == 2
+    assert [each["event"] for each in logs if each["log_level"] == "warning"] == [
+        "adaptation.restarted",
+        "adaptation.off",
+    ]
+
+
+async def test_without_a_process_there_is_no_search(
+    start: Callable[..., Thoughts], policy: NetworkPolicy
+) -> None:
+    found, asked = start(), prompt()
+    base = decide(asked, policy)
+    for _ in range(2):
+        process().die()
+    assert await found.searched(asked, base, 1e9) == base
+
+
+@pytest.mark.parametrize(
+    ("when", "round_index", "scores", "wanted"),
+    [
+        ("always", 0, (25_000,) * 4, True),
+        ("last_rounds", 5, (25_000,) * 4, False),
+        ("last_rounds", 6, (60_000, 20_000, 10_000, 10_000), True),
+        ("stake", 6, (60_000, 20_000, 10_000, 10_000), False),
+        ("stake", 6, (30_000, 20_000, 25_000, 25_000), True),
+    ],
+)
+def test_rounds_are_chosen(
+    start: Callable[..., Thoughts], when: When, round_index: int, scores: tuple[int, ...], wanted: bool
+) -> None:
+    found, asked = start(when=when), prompt()
+    asked.record["round_index"] = round_index
+    asked.record["scores"] = scores
+    found.see(Observation(asked.record, 0, asked.legal, "hanchan"), ())
+    assert any(isinstance(each, RoundAsItStands) for each in process().told) == wanted
+    found.round_over()
+    assert isinstance(process().told[-1], RoundIsOver)
+
+
+def test_the_process_says_when_it_is_ready(start: Callable[..., Thoughts]) -> None:
+    with capture_logs() as logs:
+        start()
+        process().say(WorkerReady())
+    assert [each["event"] for each in logs] == ["adaptation.ready"]

@@ -1,0 +1,116 @@
+"""Rows 14 and 15 with a real process: it says wrong things all through a game, and dies in the middle."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import numpy as np
+import pytest
+from structlog.testing import capture_logs
+
+from bot.adaptation.messages import (
+    AdaptedWeights,
+    RoundAsItStands,
+    SearchAnswer,
+    SearchRequest,
+    WorkerBusy,
+    WorkerReady,
+    WorkerSetup,
+)
+from bot.adaptation.thoughts import Thoughts
+from bot.config.settings import GUEST
+from bot.play.run import PlayRun
+from bot.player.clock import MonotonicClock
+from game.actions import Action, ActionKind
+from game.processes import Startup
+from game.workers.pool import begin_worker
+from policies.adaptation import AdaptationProgress
+from policies.improvement import Improvement, OptionValue
+from policies.inference import load_policy
+from policies.slots import Slot
+from policies.thinking import ThinkingSettings
+from tests.bot.dashboard.scenes import config_of
+from tests.policies.models import save_models
+
+SEARCHES = 12
+"""Answered before the process dies."""
+
+
+def serve_badly(connection: Connection, begin: Startup, setup: WorkerSetup) -> None:
+    """Answer everything wrongly, then die."""
+    begin_worker(begin)
+    connection.send(WorkerReady())
+    named = load_policy(setup.folder).model(Slot.DISCARD).network.named_parameters()
+    sound = {name: tensor.detach().numpy().copy() for name, tensor in named}
+    answered = 0
+    while answered < SEARCHES:
+        message = connection.recv()
+        connection.send(WorkerBusy())
+        if isinstance(message, RoundAsItStands):
+            connection.send(_weights(message, sound, answered))
+        elif isinstance(message, SearchRequest):
+            answered += 1
+            connection.send(_answer(message, answered))
+
+
+def _weights(message: RoundAsItStands, sound: dict[str, np.ndarray], turn: int) -> AdaptedWeights:
+    """Of an old round, not finite, far away, or sound."""
+    key, weights = message.key, sound
+    if turn % 4 == 0:
+        key = ("another game", 0, 0)
+    elif turn % 4 == 1:
+        weights = {name: np.full_like(array, np.nan) for name, array in sound.items()}
+    elif turn % 4 == 2:
+        weights = {name: 100.0 * array for name, array in sound.items()}
+    return AdaptedWeights(key, 0, AdaptationProgress(64, 500, 0.0, 1.0, 0.01), weights)
+
+
+def _answer(message: SearchRequest, number: int) -> SearchAnswer:
+    """Too late, to another request, or with an option that is not there."""
+    if number % 3 == 0:
+        time.sleep(0.08)
+    stolen = OptionValue(Action(ActionKind.ANKAN, consumed=(0, 1, 2, 3)), 0.5, 9.0, 1.0, 9.0, 1.0, 32)
+    asked = message.number - 1 if number % 3 == 1 else message.number
+    return SearchAnswer(asked, Improvement("search", message.base, values=(stolen,)))
+
+
+@pytest.fixture
+def thoughts(tmp_path: Path) -> Iterator[Thoughts]:
+    folder = save_models(tmp_path / "models", tower="suits")
+    thinking = ThinkingSettings(worlds=32, playouts=64, reward="points")
+    setup = WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=9.0, memory_mb=900)
+    found = Thoughts(setup, load_policy(folder), 0.05, "always", MonotonicClock(), serve_badly)
+    found.start()
+    assert found.wait_until_ready(60.0)
+    yield found
+    found.close()
+
+
+def test_fault_14_wrong_late_and_old_results_change_nothing_and_fault_15_a_lost_process_ends_no_game(
+    thoughts: Thoughts, tmp_path: Path
+) -> None:
+    policy = load_policy(tmp_path / "models")
+    began, clock = time.monotonic(), MonotonicClock()
+    run = PlayRun(config_of(tmp_path), GUEST, None, lambda: policy, began, clock, thoughts=thoughts)
+    with capture_logs() as logs:
+        asyncio.run(run.play())
+        run.close()
+        for _ in range(600):  # on a crowded machine the process dies after the game
+            if any(each["event"] == "adaptation.restarted" for each in logs):
+                break
+            time.sleep(0.1)
+    result = run.result()
+    assert result.exit_code == 0
+    assert len(result.games) == 1
+    assert (result.decisions.fallbacks, result.decisions.late) == (0, 0)
+    assert result.decisions.count > SEARCHES
+    reasons = " ".join(thoughts.dropped)
+    for reason in ("an old round", "not finite", "not legal", "late", "nats from the policy of the start"):
+        assert reason in reasons
+    warned = [each["event"] for each in logs if each["event"].startswith("adaptation.")]
+    assert warned.count("adaptation.restarted") == 1
+    assert len([each for each in logs if each["event"] == "adaptation.dropped"]) == len(thoughts.dropped)
