@@ -13,6 +13,10 @@ class ConfigError(BotError):
     """The configuration is wrong; the message lists every problem at once."""
 
 
+class PositionError(ConfigError):
+    """A position written by hand is impossible; the message names what to change."""
+
+
 class ProtocolError(BotError):
     """A message, or the order of messages, is wrong."""
 

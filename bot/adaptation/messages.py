@@ -108,12 +108,10 @@ class SearchAnswer(msgspec.Struct, frozen=True):
 
     Attributes:
         number: of the request.
-        key: the round.
         improvement: what was found; None if no options are close, or time was short.
     """
 
     number: int
-    key: RoundKey
     improvement: Improvement | None
 
 

@@ -19,8 +19,8 @@ Serve: TypeAlias = Callable[[Connection, Startup, WorkerSetup], None]
 
 START_S: Final = 300.0
 """Longer than it takes to compile every kernel."""
-SILENT_S: Final = 20.0
-"""A process that has work and says nothing for so long hangs."""
+SILENT_S: Final = 60.0
+"""A process that has work and says nothing for so long hangs; on a crowded machine it may take long."""
 _STOP_S: Final = 2.0
 
 
@@ -82,17 +82,14 @@ class ThinkingProcess:
         self._outbox.put(message)
 
     def close(self) -> None:
-        """End the process; returns at once."""
+        """End the process, even if it is stopped or hangs; returns at once."""
         self._closed = True
         self._outbox.put(None)
-        self._process.terminate()
+        self._process.kill()
 
     def join(self, timeout_s: float = _STOP_S) -> bool:
-        """Wait for the process to end, kill it if it does not; return whether it has ended."""
+        """Wait for a closed process to end; return whether it has."""
         self._process.join(timeout_s)
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join(timeout_s)
         return not self._process.is_alive()
 
     def _hear(self) -> None:

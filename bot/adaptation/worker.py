@@ -182,7 +182,7 @@ class _Thinking:
             )
         except (ModelError, StateMismatchError) as error:
             log.warning("adaptation.search_failed", reason=str(error))
-        self._connection.send(SearchAnswer(number, now.key, found))
+        self._connection.send(SearchAnswer(number, found))
 
     def _in_time(self, request: SearchRequest) -> Callable[[], bool]:
         """Whether what comes next will end in time: deals and a first batch of play-outs, then a batch."""

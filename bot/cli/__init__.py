@@ -9,11 +9,13 @@ from __future__ import annotations
 import typer
 
 from bot.cli.arena import arena
+from bot.cli.ask import ask
 from bot.cli.bench import bench
 from bot.cli.corpus import corpus
 from bot.cli.duels import duel, evaluate_cfr, evaluate_exploitability, train_cfr
 from bot.cli.engine import engine
 from bot.cli.evaluation import evaluation
+from bot.cli.installation import completion, config
 from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, reported
 from bot.cli.output import checked_output
 from bot.cli.playing import check, dashboard, lobby, play
@@ -43,9 +45,12 @@ for _command in (
     games,
     convert,
     review,
+    ask,
     arena,
     selfplay,
     duel,
+    config,
+    completion,
 ):
     app.command()(_command)
 training.command("rl")(train_rl)

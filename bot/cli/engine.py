@@ -42,6 +42,13 @@ def engine(
         bool,
         typer.Option("--arrays", help="Answer with arrays of actions; riichi and its discard share one."),
     ] = False,
+    meta: Annotated[
+        bool,
+        typer.Option(
+            "--meta/--no-meta",
+            help="Add probabilities, shanten and the legal actions to each answer, as meta, like Mortal.",
+        ),
+    ] = True,
     game_type: Annotated[
         str | None, typer.Option("--type", help="Game type: hanchan or tonpuu.", metavar="TYPE")
     ] = None,
@@ -80,4 +87,4 @@ def engine(
     )
     from bot.mjai.pipe import run_engine
 
-    return run_engine(config, player=seat, answers=answers, arrays=arrays)
+    return run_engine(config, player=seat, answers=answers, arrays=arrays, meta=meta)

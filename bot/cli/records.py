@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
@@ -16,6 +16,9 @@ from bot.cli.options import (
     reported,
 )
 from bot.cli.paths import existing_file, output_folder
+
+if TYPE_CHECKING:
+    from replays.review.judging import Adviser
 
 traffic = typer.Typer(help="Check captured frames.", no_args_is_help=True)
 
@@ -94,8 +97,8 @@ ComparedPolicy: TypeAlias = Annotated[
     str,
     typer.Option(
         help="Policy to compare the decisions with: network, phoenix, heuristic, random, a folder of "
-        "checkpoints, or python:FILE.py (docs/policy.md). Append :6 or :12 to average over as many tile "
-        "permutations.",
+        "checkpoints, python:FILE.py (docs/policy.md), or for reviews engine:COMMAND (docs/engine.md). "
+        "Append :6 or :12 to a network to average over as many tile permutations.",
         metavar="PLAYER",
     ),
 ]
@@ -114,6 +117,9 @@ ReviewFolder: TypeAlias = Annotated[
 ]
 ReviewAsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print the review as JSON; write files only if --out is given.")
+]
+AllSeats: TypeAlias = Annotated[
+    bool, typer.Option("--all-seats", help="Review all four players on one page, with a switch.")
 ]
 Candidates: TypeAlias = Annotated[
     int,
@@ -137,6 +143,7 @@ def review(
     out: ReviewFolder = None,
     as_json: ReviewAsJson = False,
     anonymous: Anonymous = False,
+    all_seats: AllSeats = False,
     candidates: Candidates = 0,
     device: Device = None,
     config_file: ConfigFile = None,
@@ -155,15 +162,26 @@ def review(
         sources,
         seat=seat,
         player=player,
-        policy=policy,
-        compare=compare,
+        policy=_adviser(policy),
+        compare=_adviser(compare),
         averaging=config.decision.permutations,
         compute=compute_of(config.decision),
         out=out,
         to_json=as_json,
         anonymous=anonymous,
+        all_seats=all_seats,
         candidates=candidates,
     )
+
+
+def _adviser(text: str) -> str | Adviser:
+    """The engine that a text specifies, else the text."""
+    if not text.startswith("engine"):
+        return text
+    from learning.matches.advising import EngineAdviser
+    from learning.matches.engines import engine_of
+
+    return EngineAdviser(text) if engine_of(text) else text
 
 
 @traffic.command()

@@ -12,6 +12,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
+import platformdirs
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from bot.config.problems import ExpectedValues, Problem, describe_errors, find, report
@@ -331,7 +332,8 @@ def load_config(
     """Read the configuration.
 
     Args:
-        path: the file; None uses `config.yaml` if it exists, else the built-in defaults.
+        path: the file; None uses `config.yaml` if it exists, else the built-in defaults, with records in the
+            user's data folder rather than here.
         environment: usually `os.environ`; ``SUZAKU_PLAY__GAMES=3`` sets ``play.games``.
         flags: command-line settings by key path; ``server.`` stands for the section of the server to play on.
             None values are not set.
@@ -339,7 +341,8 @@ def load_config(
     Raises:
         ConfigError: the configuration is invalid; lists every problem.
     """
-    layers = [read_yaml(path)] if path else [read_yaml(DEFAULT_FILE)] if DEFAULT_FILE.exists() else []
+    file = path or (DEFAULT_FILE if DEFAULT_FILE.exists() else None)
+    layers = [read_yaml(file) if file else _without_file()]
     from_environment, problems = read_environment(environment, LISTED_ENV)
     layers.append(from_environment)
     layers.append(SourceValues("the command line", {k: v for k, v in (flags or {}).items() if v is not None}))
@@ -354,6 +357,12 @@ def load_config(
     if problems:
         raise ConfigError(report(problems))
     return config
+
+
+def _without_file() -> SourceValues:
+    """Where the current folder has no `config.yaml`, it is no folder for records either."""
+    folder = platformdirs.user_data_path("suzaku") / "games"
+    return SourceValues("the user's data folder", {"records.folder": str(folder)})
 
 
 def impossible(config: Config, environment: Mapping[str, str]) -> list[Problem]:

@@ -16,7 +16,7 @@ import structlog
 
 from game.actions import Action, ActionKind
 from game.errors import ReplayFormatError
-from game.events import DoraRevealed, PlayerLeft, PlayerReturned, Riichi, RiichiAccepted
+from game.events import Riichi
 from game.observation import Observation
 from game.rules import legal_actions
 from game.settlement import START_SCORE, GameLength
@@ -25,11 +25,11 @@ from game.tiles import TILES, mjai_text
 from policies.decision import PolicyGuard
 from policies.slots import Policy
 from replays.mjai import Message
+from replays.mjai_meta import write_meta
 from replays.mjai_reader import SILENT, MjaiReader
 from replays.mjai_seat import NONE, write_action
+from replays.review.moments import ASIDES
 
-_ASIDES: Final = (DoraRevealed, RiichiAccepted, PlayerLeft, PlayerReturned)
-"""Events that open no new choice for any player; earlier choices have been answered."""
 _NO_PLAYER: Final = -1
 _START_SCORES: Final = (START_SCORE,) * 4
 """Used until a message states the scores; the original mjai sends them on every change, not in the deal."""
@@ -48,12 +48,14 @@ class EngineSettings(msgspec.Struct, frozen=True):
         player: our number, 0 to 3, if ``start_game`` has no ``id``; None if it always has one.
         failures: number of failed decisions after which the rules play the rest of the game.
         riichi_at_once: send riichi and its discard in one answer.
+        meta: add probabilities, shanten and the legal actions to each answer (`replays.mjai_meta`).
     """
 
     length: GameLength = "hanchan"
     player: int | None = None
     failures: int = 3
     riichi_at_once: bool = False
+    meta: bool = False
 
 
 class _RoundState(Enum):
@@ -169,7 +171,7 @@ class MjaiEngine:
         for event in self._reader.read(message):
             if isinstance(event, Riichi) and event.player == self._player and self._settings.riichi_at_once:
                 self._asked = False  # the discard was sent with the riichi
-            elif not isinstance(event, _ASIDES):
+            elif not isinstance(event, ASIDES):
                 self._asked = True
 
     # --- answers ---
@@ -177,10 +179,11 @@ class MjaiEngine:
     def _answer(self) -> list[Message]:
         state = self._reader.state
         try:
-            action = self._decide(state)
-            if action is None:
+            decided = self._decide(state)
+            if decided is None:
                 return []
-            said = [write_action(action, state, self._player)]
+            action, message = decided
+            said = [message]
             if action.kind is ActionKind.RIICHI and self._settings.riichi_at_once:
                 said.append(self._riichi_discard(state))
         except Exception as error:  # decision fallback: the arena waits for an answer
@@ -189,7 +192,8 @@ class MjaiEngine:
             return [dict(NONE)]
         return said
 
-    def _decide(self, state: np.void) -> Action | None:
+    def _decide(self, state: np.void) -> tuple[Action, Message] | None:
+        """The decision and its message; None if there is no choice."""
         legal = legal_actions(state, self._player)
         if not legal:
             return None
@@ -205,14 +209,17 @@ class MjaiEngine:
             probability=round(decision.probability, 4),
             latency_ms=round(decision.latency_ms, 2),
         )
-        return decision.action
+        message = write_action(decision.action, state, self._player)
+        if self._settings.meta:
+            message["meta"] = write_meta(decision, observation)
+        return decision.action, message
 
     def _riichi_discard(self, state: np.void) -> Message:
         declared = clone(state)
         apply(declared, Riichi(self._player))
-        action = self._decide(declared)
-        assert action is not None, "riichi leaves a discard"
-        return write_action(action, declared, self._player)
+        decided = self._decide(declared)
+        assert decided is not None, "riichi leaves a discard"
+        return decided[1]
 
     def _reject(self, message: object) -> list[Message]:
         """In a lost round, discard the drawn tile: always legal, and better than no answer."""

@@ -34,7 +34,7 @@ Answers: TypeAlias = Literal["auto", "every", "asked"]
 log = structlog.get_logger(__name__)
 
 
-def run_engine(config: Config, *, player: int | None, answers: Answers, arrays: bool) -> int:
+def run_engine(config: Config, *, player: int | None, answers: Answers, arrays: bool, meta: bool) -> int:
     """Play the games that arrive on stdin until it ends; return the exit code.
 
     Args:
@@ -42,6 +42,7 @@ def run_engine(config: Config, *, player: int | None, answers: Answers, arrays: 
         player: our number, 0 to 3, if ``start_game`` has no ``id``; None if it always has one.
         answers: which lines to answer.
         arrays: answer with arrays of actions; riichi and its discard share one.
+        meta: add probabilities to each answer.
 
     Raises:
         ConfigError: a model cannot be used.
@@ -52,6 +53,7 @@ def run_engine(config: Config, *, player: int | None, answers: Answers, arrays: 
         player=player,
         failures=config.decision.failures_before_rules,
         riichi_at_once=arrays,
+        meta=meta,
     )
     with contextlib.redirect_stdout(sys.stderr):  # keep libraries' output out of the answers
         policy = load(config.decision)

@@ -20,6 +20,7 @@ from game.distribution import program_name
 from game.errors import ConfigError, ReplayError
 from policies.compute import IN_PLAY, Compute
 from policies.named import Named, load_named
+from replays.review.judging import Adviser
 from replays.review.report import Reviewer, as_json
 
 if TYPE_CHECKING:
@@ -36,13 +37,14 @@ def review(
     *,
     seat: int | None,
     player: str,
-    policy: str,
-    compare: str,
+    policy: str | Adviser,
+    compare: str | Adviser,
     averaging: Averaging,
     compute: Compute,
     out: Path | None,
     to_json: bool,
     anonymous: bool,
+    all_seats: bool = False,
     candidates: int = 0,
 ) -> int:
     """Review the given records.
@@ -51,13 +53,14 @@ def review(
         sources: files, folders, links, ids of games on Tenhou, "-" for stdin.
         seat: absolute number of the player to review, as for ``--seat``.
         player: the same by name, or by the start of it.
-        policy: a built-in policy, or a folder of checkpoints.
-        compare: a second policy, or ``seat:N``; "" for none.
+        policy: a built-in policy, a folder of checkpoints, or an adviser.
+        compare: a second one, or ``seat:N``; "" for none.
         averaging: tile permutations that networks average over, unless their names specify a number.
         compute: how networks compute.
         out: folder for the results.
         to_json: print the JSON; files are then written only if ``out`` is given.
         anonymous: omit names, ids and dates.
+        all_seats: review the other players as well, on the same page.
         candidates: hands of each opponent to make up at each decision, by each model.
 
     Returns:
@@ -67,7 +70,7 @@ def review(
         ConfigError: an argument is invalid, or arguments contradict each other.
         ReplayError: a record cannot be read or reviewed.
     """
-    wanted = _wanted(seat, player, compare, anonymous=anonymous)
+    wanted = _wanted(seat, player, compare, anonymous=anonymous)._replace(all_seats=all_seats)
     folder = out or (None if to_json else OUT)
     if folder is not None:
         _check_folder(folder)
@@ -76,7 +79,7 @@ def review(
         raise ConfigError("- is stdin, which can be read only once; give it once")
     alone = len(full) == 1 and not is_folder(full[0])
     if alone and (log := duel_log(full[0])) is not None:
-        check_options(seat=seat, player=player, compare=compare)
+        check_options(seat=seat, player=player, compares=bool(compare), all_seats=all_seats)
         return review_duel(log, Path(full[0]).name.split(".")[0], folder, to_json=to_json)
     items = [] if alone else items_of(full)
     other = "" if wanted.beside is not None else compare
@@ -103,13 +106,17 @@ def _review_one(
 
 
 def make_reviewer(
-    policy: str, compare: str, averaging: Averaging, compute: Compute = IN_PLAY, candidates: int = 0
+    policy: str | Adviser,
+    compare: str | Adviser,
+    averaging: Averaging,
+    compute: Compute = IN_PLAY,
+    candidates: int = 0,
 ) -> Reviewer:
     """Load the policies, the reward predictor and the models of hands.
 
     Args:
         policy: whose choices to compare with.
-        compare: a second policy, "" for none.
+        compare: a second one, "" for none.
         averaging: number of suit permutations.
         compute: how networks compute.
         candidates: hands of each opponent to make up at each decision, by each model.
@@ -125,11 +132,14 @@ def make_reviewer(
     from policies.inference import SHIPPED  # noqa: PLC0415 - likewise
     from replays.review.prospects import load_predictor  # noqa: PLC0415 - likewise
 
-    named = load_named(policy, averaging, compute=compute)
-    other: Named | None = load_named(compare, averaging, compute=compute) if compare else None
+    def asked(who: str | Adviser) -> Named | Adviser:
+        return load_named(who, averaging, compute=compute) if isinstance(who, str) else who
+
+    first = asked(policy)
+    second = asked(compare) if compare else None
     predictor, direct = load_predictor(SHIPPED, compute), DirectModel.load()
     return Reviewer(
-        program_name(), named, predictor, other, direct, _finder(candidates) if candidates else None
+        program_name(), first, predictor, second, direct, _finder(candidates) if candidates else None
     )
 
 
@@ -143,9 +153,11 @@ def _finder(count: int) -> FindCandidates:
     return partial(candidate_hands, samplers=samplers, count=count)
 
 
-def _wanted(seat: int | None, player: str, compare: str, *, anonymous: bool) -> Wanted:
+def _wanted(seat: int | None, player: str, compare: str | Adviser, *, anonymous: bool) -> Wanted:
     if seat is not None and player:
         raise ConfigError("--seat and --player both select the player to review; give only one of them")
+    if not isinstance(compare, str):
+        return Wanted(seat, player, None, anonymous)
     beside = _SEAT.fullmatch(compare)
     if beside is None and compare.startswith("seat:"):
         raise ConfigError(f"--compare {compare}: no such seat; use seat:0 to seat:3")

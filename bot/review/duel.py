@@ -67,13 +67,19 @@ def review_duel(log: DuelLog, name: str, folder: Path | None, *, to_json: bool) 
     return 0
 
 
-def check_options(*, seat: int | None, player: str, compare: str) -> None:
+def check_options(*, seat: int | None, player: str, compares: bool, all_seats: bool) -> None:
     """Refuse options of a review that mean nothing for a duel.
 
     Raises:
         ConfigError: one of them was given.
     """
-    for option, given in (("--seat", seat is not None), ("--player", player), ("--compare", compare)):
+    options = (
+        ("--seat", seat is not None),
+        ("--player", player),
+        ("--compare", compares),
+        ("--all-seats", all_seats),
+    )
+    for option, given in options:
         if given:
             raise ConfigError(
                 f"{option} does not apply to a duel, whose page shows both players; leave it out"

@@ -46,7 +46,8 @@ def chosen_player(loaded: LoadedRecord, wanted: Wanted) -> int:
         known = known_players(loaded.record)
     names = ", ".join(f"{player} {clean_text(loaded.record.names[player]) or '?'}" for player in known)
     sys.stderr.write(
-        f"note: reviewing seat {known[0]}; use --seat or --player to choose another of {names}\n"
+        f"note: reviewing seat {known[0]}; use --seat or --player to choose another of {names}, or "
+        "--all-seats\n"
     )
     return known[0]
 
@@ -59,7 +60,12 @@ def reviewed(reviewer: Reviewer, loaded: LoadedRecord, player: int, wanted: Want
         ModelError: the policy gives no usable answer.
     """
     return reviewer.review(
-        loaded.record, player, source=loaded.source, beside=wanted.beside, anonymous=wanted.anonymous
+        loaded.record,
+        player,
+        source=loaded.source,
+        beside=wanted.beside,
+        anonymous=wanted.anonymous,
+        all_seats=wanted.all_seats,
     )
 
 

@@ -27,12 +27,14 @@ class Wanted(NamedTuple):
         name: name of the player, or the start of it; "" if not given.
         beside: a player to compare with, None for none.
         anonymous: omit names, ids and dates.
+        all_seats: review the other players as well.
     """
 
     player: int | None = None
     name: str = ""
     beside: int | None = None
     anonymous: bool = False
+    all_seats: bool = False
 
 
 def player_of(loaded: LoadedRecord, wanted: Wanted) -> int:

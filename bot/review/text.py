@@ -37,16 +37,16 @@ def review_text(review: Review, paths: Sequence[Path]) -> str:
     lines.append(f"  {name} by {review.policy.name}: {_figures_text(summary)}")
     lines.append(f"  {'step':<{_STEP_WIDTH}} decisions  agreement  bad moves  rating")
     lines += [
-        f"  {each.step:<{_STEP_WIDTH}} {each.decisions:>9}  {_percent(each.agreement):>9}"
+        f"  {each.step:<{_STEP_WIDTH}} {each.decisions:>9}  {percent(each.agreement):>9}"
         f"  {each.bad_moves:>9}  {_number(each.rating):>6}"
         for each in summary.steps
     ]
     lines.append(f"  {_rates_text(summary.rates)}")
     other = summary.comparison
     if other is not None and other.player is None:
-        alike = _percent(other.of_policies)
+        alike = percent(other.of_policies)
         lines.append(
-            f"  {other.name}: agreement {_percent(other.agreement)}, rating {_number(other.rating)}; "
+            f"  {other.name}: agreement {percent(other.agreement)}, rating {_number(other.rating)}; "
             f"both policies agree {alike}"
         )
     elif other is not None and other.figures is not None:
@@ -71,7 +71,7 @@ def index_text(index: ReviewIndex, paths: Sequence[Path]) -> str:
         lines.append(f"{entry.game.date or '':<20}  {place}  {_figures_text(entry)}  {name}")
         lines += [f"  note: {caveat_text(each)}" for each in entry.game.caveats]
     total = index.total
-    average = "" if total.average_place is None else f", average place {_fixed(total.average_place, 2)}"
+    average = "" if total.average_place is None else f", average place {fixed(total.average_place, 2)}"
     lines.append(f"{_counted(total.games, 'game')}{average}: {_figures_text(total)}")
     if total.players > 1:
         lines.append(
@@ -116,23 +116,23 @@ def _game_text(game: ReviewGame) -> str:
 
 def _figures_text(figures: Judged) -> str:
     return (
-        f"{_counted(figures.decisions, 'decision')}, agreement {_percent(figures.agreement)}, bad moves "
-        f"{_percent(figures.bad_move_rate)}, rating {_number(figures.rating)}"
+        f"{_counted(figures.decisions, 'decision')}, agreement {percent(figures.agreement)}, bad moves "
+        f"{percent(figures.bad_move_rate)}, rating {_number(figures.rating)}"
     )
 
 
 def _rates_text(rates: Rates) -> str:
     return (
-        f"{_counted(rates.rounds, 'round')}: win {_percent(rates.win)}, deal-in {_percent(rates.deal_in)}, "
-        f"riichi {_percent(rates.riichi)}, call {_percent(rates.call)}"
+        f"{_counted(rates.rounds, 'round')}: win {percent(rates.win)}, deal-in {percent(rates.deal_in)}, "
+        f"riichi {percent(rates.riichi)}, call {percent(rates.call)}"
     )
 
 
 def _decision_text(review: Review, decision: ReviewDecision) -> str:
     where = _round_text(review.rounds[decision.round])
     return (
-        f"{where} turn {decision.turn}: {_action_text(decision.done)} rather than "
-        f"{_action_text(decision.preferred)}: {decision.category}, ratio {decision.ratio:.3f}"
+        f"{where} turn {decision.turn}: {action_text(decision.done)} rather than "
+        f"{action_text(decision.preferred)}: {decision.category}, ratio {decision.ratio:.3f}"
         f"{_loss_text(decision)}"
     )
 
@@ -144,7 +144,7 @@ def _other_text(decision: ReviewDecision) -> str:
     told: dict[ReviewAction, str] = {}
     for name, action in chosen:
         if action is not None:
-            told.setdefault(action, f"{name} {_action_text(action)} {_percent(chances[action])}")
+            told.setdefault(action, f"{name} {action_text(action)} {percent(chances[action])}")
     return ", ".join(told.values())
 
 
@@ -152,7 +152,7 @@ def _loss_text(decision: ReviewDecision) -> str:
     """The loss with its standard error; nothing where it is noise."""
     if decision.loss is None or not Loss(decision.loss, decision.loss_error or 0.0).clear:
         return ""
-    return f", loss {_fixed(decision.loss, 1)} ± {_fixed(decision.loss_error or 0.0, 1)}"
+    return f", loss {fixed(decision.loss, 1)} ± {fixed(decision.loss_error or 0.0, 1)}"
 
 
 def _round_text(each: ReviewRound) -> str:
@@ -163,7 +163,8 @@ def _round_name(round_index: int, honba: int) -> str:
     return f"{_WINDS[round_index // 4]}{round_index % 4 + 1}-{honba}"
 
 
-def _action_text(action: ReviewAction) -> str:
+def action_text(action: ReviewAction) -> str:
+    """An action in words, its tiles as players write them."""
     tiles = " ".join(map(text_of_mjai, (*([action.tile] if action.tile else []), *action.consumed)))
     return f"{action.kind.replace('_', ' ')} {tiles}".strip()
 
@@ -172,14 +173,15 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{_fixed(100 * share, 1)} %"
+def percent(share: float | None) -> str:
+    """A share in percent, "-" for none."""
+    return "-" if share is None else f"{fixed(100 * share, 1)} %"
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None else _fixed(value, 1)
+    return "-" if value is None else fixed(value, 1)
 
 
-def _fixed(value: float, digits: int) -> str:
+def fixed(value: float, digits: int) -> str:
     """A number as the page shows it: rounded from the digits in the JSON, halves away from zero."""
     return str(Decimal(repr(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))

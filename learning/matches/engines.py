@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from time import process_time
-from typing import Final
+from typing import Final, NamedTuple, Protocol
 
 import msgspec
 import structlog
@@ -31,7 +31,8 @@ from game.errors import (
     EngineGarbled,
     EngineUnusable,
 )
-from game.table import Table
+from game.events import GameEvent
+from game.observation import Observation
 from learning.matches.engine_process import Answer, Child, ChildRequest, ask, dismiss
 from learning.matches.watchdog import Watchdog
 from policies.decision import fall_back
@@ -130,6 +131,37 @@ def check_engine(engine: EngineProgram) -> None:
         raise ConfigError(f"{engine.name!r}: there is no program {engine.words[0]!r}")
 
 
+class ShownTable(Protocol):
+    """A game that an engine is shown."""
+
+    @property
+    def events(self) -> list[GameEvent]:
+        """Everything so far."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the game is over."""
+
+
+class ReplayRequest(Observation, frozen=True, kw_only=True):
+    """A decision in a game that is only shown.
+
+    Attributes:
+        number: the game's.
+        table: what has been shown of it.
+    """
+
+    number: int
+    table: ShownTable
+
+
+class EngineAnswer(NamedTuple):
+    """An engine's decision, and the JSON value it is read from, or the error instead of it."""
+
+    choice: Choice
+    said: object
+
+
 class EngineChooser:
     """An external engine in any number of seats; see `policies.rollout.Chooser`.
 
@@ -152,6 +184,10 @@ class EngineChooser:
 
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
         """Decide, with all children thinking at the same time; see `policies.rollout.Chooser`."""
+        return [answer.choice for answer in self.ask(requests, times)]
+
+    def ask(self, requests: Sequence[Request | ReplayRequest], times: Times) -> list[EngineAnswer]:
+        """Like `choose`, with the answers as they were given."""
         started = process_time()
         self._end_games(times)
         seats = [self._seat(request) for request in requests]
@@ -160,7 +196,7 @@ class EngineChooser:
         for request, seat, answer in zip(requests, seats, answers, strict=True):
             choice = _choice(request, answer)
             seat.decided(choice.action)
-            choices.append(choice)
+            choices.append(EngineAnswer(choice, answer))
         times["engine"] += process_time() - started
         return choices
 
@@ -177,7 +213,7 @@ class EngineChooser:
                 self._watchdog.dismiss()
                 self._watchdog = None
 
-    def _seat(self, request: Request) -> _EngineSeat:
+    def _seat(self, request: Request | ReplayRequest) -> _EngineSeat:
         key = request.number, request.player
         if key not in self._seats:
             self._seats[key] = _EngineSeat(request.table, request.player, self._engine.dialect)
@@ -297,7 +333,7 @@ class _EngineSeat:
         given_up: the last child's fault, after too many of them; "" while there may be another child.
     """
 
-    def __init__(self, table: Table, player: int, dialect: Dialect) -> None:
+    def __init__(self, table: ShownTable, player: int, dialect: Dialect) -> None:
         self.table = table
         self.child: Child | None = None
         self.inherited = self.understood = False
@@ -422,7 +458,7 @@ def _line(content: Message | list[Message]) -> bytes:
     return msgspec.json.encode(content) + b"\n"
 
 
-def _choice(request: Request, answer: object) -> Choice:
+def _choice(request: Request | ReplayRequest, answer: object) -> Choice:
     try:
         if isinstance(answer, EngineError):
             raise answer

@@ -8,14 +8,16 @@ gets its probability.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 from msgspec.structs import replace
 
 from game.actions import PASS, Action, ActionKind
 from game.errors import ModelError
+from game.events import GameEvent
 from game.observation import Observation
+from game.settlement import GameLength
 from policies.flow import Step, Verdict, flow, reason_of, run_flows
 from policies.slots import Policy, Source
 from replays.review.moments import Moment
@@ -84,6 +86,33 @@ class Opinion(msgspec.Struct, frozen=True):
         if one.kind is other.kind is ActionKind.DISCARD:
             return one.tile >> 2 == other.tile >> 2
         return one == other
+
+
+class Adviser(Protocol):
+    """Anything besides a policy that can be asked about the decisions of a game.
+
+    Attributes:
+        name: its name in reports.
+        identity: changes when what is behind the name changes.
+    """
+
+    name: str
+    identity: str
+
+    def opinions(
+        self, moments: Sequence[Moment], events: Sequence[GameEvent], player: int, length: GameLength
+    ) -> list[Opinion]:
+        """Its view of a player's decisions.
+
+        Args:
+            moments: the decisions, in order.
+            events: of the whole game.
+            player: the player, absolute.
+            length: length of the game.
+
+        Raises:
+            BotError: it gives no usable answer.
+        """
 
 
 def opinions(moments: Sequence[Moment], policy: Policy) -> list[Opinion]:

@@ -50,8 +50,8 @@ _KINDS: Final = {
     Ankan: ActionKind.ANKAN,
     Kakan: ActionKind.KAKAN,
 }
-_IN_BETWEEN: Final = (RiichiAccepted, DoraRevealed, PlayerLeft, PlayerReturned)
-"""Events that may come between a tile and the claim to it."""
+ASIDES: Final = (RiichiAccepted, DoraRevealed, PlayerLeft, PlayerReturned)
+"""Events that open no choice; they may come between a tile and the claim to it."""
 
 
 class Moment(Observation, frozen=True, kw_only=True):
@@ -139,7 +139,7 @@ class _Following:
             self.rounds.append(Dealt(event, [], []))
             self._claim = self._before_dora = None
         self._update_away(event)
-        if self._claim is not None and not isinstance(event, _IN_BETWEEN):
+        if self._claim is not None and not isinstance(event, ASIDES):
             self._answer(self._claim, onward)
             self._claim = None
         self._update_turn(event)

@@ -9,7 +9,7 @@ import msgspec
 
 from game.actions import Action, ActionKind
 from game.errors import ReplayError
-from game.events import Four, StartRound
+from game.events import Four, GameEvent, StartRound
 from game.settlement import GameLength, placements
 from game.shanten import shanten
 from game.state import is_furiten, unseen34
@@ -23,7 +23,7 @@ from replays.review.after import After, Shape
 from replays.review.candidate_hands import FindCandidates
 from replays.review.caveats import caveats_of, check_rules
 from replays.review.hand_readings import HandReading, hand_readings, learned_danger, shanten_chances
-from replays.review.judging import STEPS, Opinion, opinions, ranked
+from replays.review.judging import STEPS, Adviser, Opinion, opinions, ranked
 from replays.review.live import LiveDecisions
 from replays.review.losses import Loss, losses
 from replays.review.moments import Found, Moment, follow
@@ -48,18 +48,18 @@ class Reviewer:
 
     Args:
         program: its name and version.
-        policy: the policy to ask.
+        policy: the policy or adviser to ask.
         predictor: predicts rewards; without it no decision has a loss.
-        other: a policy to compare with.
+        other: another one to compare with.
         hands: describes the opponents' hands; without it danger is by rule alone.
     """
 
     def __init__(
         self,
         program: str,
-        policy: Named,
+        policy: Named | Adviser,
         predictor: Predictor | None,
-        other: Named | None = None,
+        other: Named | Adviser | None = None,
         hands: DirectModel | None = None,
         candidates: FindCandidates | None = None,
     ) -> None:
@@ -79,6 +79,7 @@ class Reviewer:
         source: Source = "mjlog",
         beside: int | None = None,
         anonymous: bool = False,
+        all_seats: bool = False,
     ) -> schema.Review:
         """Review a game.
 
@@ -88,6 +89,7 @@ class Reviewer:
             source: the format the record was in.
             beside: another player whose figures are shown for comparison.
             anonymous: leave out names, id and date.
+            all_seats: review the other players as well, as far as the record shows their hands.
 
         Raises:
             ReplayFormatError: the events do not form a game.
@@ -98,12 +100,9 @@ class Reviewer:
         if beside is not None:
             _check(record, beside)
         length = length_of(record.game_type)
-        found = follow(record.events, player, length)
-        prospects = self._prospects(record, length)
-        decisions = self._decisions(found, player, length, prospects, record.decisions)
-        rounds = rounds_of(
-            found.rounds, record.ending, length, prospects, [moment.round for moment in found.moments]
-        )
+        known = known_hands(record)
+        others = [seat for seat in range(4) if all_seats and seat != player and known[seat]]
+        rounds, decisions, summary = self._of_seat(record, player, beside, anonymous=anonymous)
         other = self._other
         return schema.Review(
             program=self.program,
@@ -114,27 +113,71 @@ class Reviewer:
             thresholds=grading.THRESHOLDS,
             rounds=rounds,
             decisions=decisions,
-            summary=self._summary(record, player, found, decisions, rounds, beside, anonymous=anonymous),
+            summary=summary,
+            seats=tuple(self._seat_review(record, seat, anonymous=anonymous) for seat in others),
         )
 
-    def _prospects(self, record: GameRecord, length: GameLength) -> Prospects | None:
+    def _seat_review(self, record: GameRecord, player: int, *, anonymous: bool) -> schema.SeatReview:
+        _, decisions, summary = self._of_seat(record, player, None, anonymous=anonymous)
+        return schema.SeatReview(player=player, decisions=decisions, summary=summary)
+
+    def _of_seat(
+        self, record: GameRecord, player: int, beside: int | None, *, anonymous: bool
+    ) -> tuple[tuple[schema.ReviewRound, ...], tuple[schema.ReviewDecision, ...], schema.ReviewSummary]:
+        """The rounds, with the places of the player's decisions, these decisions, and their figures."""
+        length = length_of(record.game_type)
+        found = follow(record.events, player, length)
+        prospects = self.prospects(record.events, length)
+        decisions = self.decisions(
+            found.moments, player, length, prospects, events=record.events, live=record.decisions
+        )
+        rounds = rounds_of(
+            found.rounds, record.ending, length, prospects, [moment.round for moment in found.moments]
+        )
+        summary = self._summary(record, player, found, decisions, rounds, beside, anonymous=anonymous)
+        return rounds, decisions, summary
+
+    def prospects(self, events: Sequence[GameEvent], length: GameLength) -> Prospects | None:
+        """Predicts the rewards in the game of these events; None without a predictor."""
         if self._predictor is None:
             return None
-        return Prospects(self._predictor, round_starts(record.events), length)
+        return Prospects(self._predictor, round_starts(events), length)
 
-    def _decisions(
+    def preferred(self, moment: Moment) -> Action:
+        """The policy's choice.
+
+        Raises:
+            ModelError: the policy gives no usable answer.
+        """
+        return _asked(self._policy, [moment], (), moment.player, moment.length)[0].preferred
+
+    def decisions(
         self,
-        found: Found,
+        moments: Sequence[Moment],
         player: int,
         length: GameLength,
         prospects: Prospects | None,
+        *,
+        events: Sequence[GameEvent] = (),
         live: Sequence[DecisionRecord] = (),
     ) -> tuple[schema.ReviewDecision, ...]:
-        moments = found.moments
-        thought = opinions(moments, self._policy.policy)
+        """Judge decisions.
+
+        Args:
+            moments: the decisions of one player in one game, in order.
+            player: the player, absolute.
+            length: length of the game.
+            prospects: predicts the rewards in this game; without it no decision has a loss.
+            events: of the whole game, for an adviser.
+            live: what happened in play.
+
+        Raises:
+            ModelError: the policy gives no usable answer.
+        """
+        thought = _asked(self._policy, moments, events, player, length)
         others: Sequence[Opinion | None] = [None] * len(moments)
         if self._other is not None:
-            others = opinions(moments, self._other.policy)
+            others = _asked(self._other, moments, events, player, length)
         views = [look(moment.record, player, length, reads_melds=True) for moment in moments]
         dangers = [danger_of(m.record, player, view) for m, view in zip(moments, views, strict=True)]
         values = values_of(moments, player, views, dangers, prospects)
@@ -171,8 +214,9 @@ class Reviewer:
             comparison = self._with_policy(_shown(self._other.name), decisions)
         elif beside is not None:
             length = length_of(record.game_type)
-            prospects = self._prospects(record, length)
-            others = self._decisions(follow(record.events, beside, length), beside, length, prospects)
+            prospects = self.prospects(record.events, length)
+            moments = follow(record.events, beside, length).moments
+            others = self.decisions(moments, beside, length, prospects, events=record.events)
             theirs = grading.figures(others)
             comparison = schema.Comparison(
                 name="" if anonymous else _shown(record.names[beside]),
@@ -204,6 +248,18 @@ class Reviewer:
             of_policies=round(both / count, 4) if count else None,
             rating=round(100 * sum(ratios) / count, 2) if count else None,
         )
+
+
+def _asked(
+    asked: Named | Adviser,
+    moments: Sequence[Moment],
+    events: Sequence[GameEvent],
+    player: int,
+    length: GameLength,
+) -> list[Opinion]:
+    if isinstance(asked, Named):
+        return opinions(moments, asked.policy)
+    return asked.opinions(moments, events, player, length)
 
 
 def length_of(game_type: int) -> GameLength:
@@ -278,7 +334,7 @@ def decision_of(
         step=opinion.step,
         judged=judged,
         source="rule" if opinion.source == "rule" else "model",
-        hand=_hand(moment, player, options),
+        hand=hand_of(moment, player, options),
         opponents=_opponents(player, danger, reading),
         done=text,
         preferred=action_text(opinion.preferred, moment.record),
@@ -323,7 +379,7 @@ def _options(
                 step=step,
                 reached=step in opinion.reached,
                 shanten=shape.shanten if shape else None,
-                ukeire=_ukeire(shape) if shape else None,
+                ukeire=ukeire_of(shape) if shape else None,
                 discard=shape.discard or None if shape else None,
                 danger=(first, second, third) if is_discard else None,
                 learned=learned_danger(reading, kind, danger.points) if is_discard else None,
@@ -335,7 +391,8 @@ def _options(
     return tuple(rows)
 
 
-def _ukeire(shape: Shape) -> schema.Ukeire:
+def ukeire_of(shape: Shape) -> schema.Ukeire:
+    """The tiles that a hand accepts."""
     return schema.Ukeire(kinds=shape.mask.bit_count(), tiles=shape.copies, which=tuple(kinds_of(shape.mask)))
 
 
@@ -347,7 +404,8 @@ def _error(loss: Loss | None) -> float | None:
     return None if loss is None else round(loss.error, 3)
 
 
-def _hand(moment: Moment, player: int, options: Sequence[schema.ReviewOption]) -> schema.ReviewHand:
+def hand_of(moment: Moment, player: int, options: Sequence[schema.ReviewOption]) -> schema.ReviewHand:
+    """The hand at a moment: as it is, or after the best of the discards."""
     record = moment.record
     discards = [option.shanten for option in options if option.action.kind == "discard"]
     distances = [distance for distance in discards if distance is not None]
@@ -428,7 +486,7 @@ def _game(record: GameRecord, length: GameLength, source: Source, *, anonymous: 
     )
 
 
-def _policy_name(policy: Named) -> schema.PolicyName:
+def _policy_name(policy: Named | Adviser) -> schema.PolicyName:
     return schema.PolicyName(name=_shown(policy.name), identity=policy.identity)
 
 

@@ -609,8 +609,22 @@ class ReviewSummary(Judged, frozen=True, kw_only=True):
     comparison: Comparison | None = None
 
 
+class SeatReview(_ReviewPart, frozen=True, kw_only=True):
+    """Another seat of a reviewed game.
+
+    Attributes:
+        player: the player, absolute; ``seat`` in JSON.
+        decisions: the player's decisions, in order.
+        summary: the figures.
+    """
+
+    player: PlayerNumber = msgspec.field(name="seat")
+    decisions: tuple[ReviewDecision, ...]
+    summary: ReviewSummary
+
+
 class Review(_ReviewPart, frozen=True, kw_only=True):
-    """One game from one seat.
+    """One game from one seat, with the other seats if all were asked for.
 
     Attributes:
         format: version of the format.
@@ -623,6 +637,7 @@ class Review(_ReviewPart, frozen=True, kw_only=True):
         rounds: the rounds.
         decisions: the player's decisions, in order.
         summary: the figures.
+        seats: the other players whose hands the record shows, if all seats are reviewed.
     """
 
     format: Literal["suzaku-review/1"] = FORMAT
@@ -635,6 +650,7 @@ class Review(_ReviewPart, frozen=True, kw_only=True):
     rounds: tuple[ReviewRound, ...]
     decisions: tuple[ReviewDecision, ...]
     summary: ReviewSummary
+    seats: tuple[SeatReview, ...] = ()
 
 
 class IndexEntry(Judged, frozen=True, kw_only=True):

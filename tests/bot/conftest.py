@@ -4,6 +4,7 @@ import logging
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import structlog
@@ -27,3 +28,9 @@ def restore_logs() -> Iterator[None]:
 def _hide_the_tests_own_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     """The variable is for the tests; the program would report it as a misspelt key."""
     monkeypatch.delenv("SUZAKU_SHARED", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _keep_records_of_tests_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without a configuration file records go to the user's data folder."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))

@@ -86,7 +86,13 @@ async def suzaku_play(
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bot.cli", "play", "--json", "--log-format", "json", *flags),
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(folder / "state"), **variables},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "XDG_STATE_HOME": str(folder / "state"),
+            "XDG_DATA_HOME": str(folder / "data"),
+            **variables,
+        },
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )

@@ -106,6 +106,7 @@ def test_bad_logs_and_options_are_refused(tmp_path: Path, table: Path) -> None:
     run("duel", "normal", "pairs", "--watch", "0", "--log", log)
     seat = run("review", log, "--seat", "1")
     assert (seat.exit_code, "--seat does not apply to a duel" in seat.stderr) == (2, True)
+    assert "--all-seats does not apply to a duel" in run("review", log, "--all-seats").stderr
     lines = log.read_bytes().splitlines()
     log.write_bytes(b"\n".join(lines[:-1]))
     cut = run("review", log)

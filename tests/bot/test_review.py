@@ -22,6 +22,7 @@ from replays.formats import MAX_FILE, compress, write_game
 from replays.library import save
 from replays.record import GameRecord
 from replays.review.schema import Review, ReviewAction, ReviewIndex
+from tests.learning.arena.engine_players import engine_text
 from tests.replays.games import GAME_ID, seen_from, whole_game
 from tests.replays.test_library import decided
 
@@ -82,6 +83,26 @@ def test_a_page_and_its_json_are_written(file: Path, tmp_path: Path) -> None:
     assert f"{GAME_ID}-1.html" in result.stdout
     page = (tmp_path / "out" / f"{GAME_ID}-1.html").read_text()
     assert GAME_ID in page
+
+
+def test_all_seats_are_on_one_page(file: Path, tmp_path: Path) -> None:
+    result = run(file, "--all-seats", "--seat", 2, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    (path,) = (tmp_path / "out").glob("*.json")
+    made = msgspec.json.decode(path.read_bytes(), type=Review)
+    assert (made.player, [each.player for each in made.seats]) == (2, [0, 1, 3])
+
+
+def test_an_engine_reviews_beside_the_policy(file: Path, tmp_path: Path) -> None:
+    engine = engine_text(tmp_path / "engine")
+    made = msgspec.json.decode(run(file, "--json", "--compare", engine).stdout, type=Review)
+    assert made.policy.name == "heuristic"
+    assert made.other is not None
+    assert "engine_program" in made.other.name
+    assert {each.other.kind for each in made.decisions if each.other} <= {"discard", "pass"}
+    refused = run(file, "--compare", "engine:no-such-program-anywhere")
+    assert refused.exit_code == 2
+    assert "there is no program 'no-such-program-anywhere'" in refused.stderr
 
 
 def test_the_terminal_rounds_as_the_page_does(file: Path) -> None:

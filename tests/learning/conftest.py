@@ -26,3 +26,14 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
             yield task, DONE
 
     monkeypatch.setattr(learning.matches.runner, "spread", spread)
+
+
+_OF_COVERAGE = ("COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG")
+"""Variables by which processes that a test starts would be traced."""
+
+
+@pytest.fixture(autouse=True)
+def _untraced(no_cover: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Coverage is measured of `bot.tenhou` and `game`; tracing would add half to the time of these tests."""
+    for name in _OF_COVERAGE:
+        monkeypatch.delenv(name, raising=False)

@@ -12,15 +12,21 @@ from numpy.typing import NDArray
 from game.errors import ModelError
 from game.events import Discard
 from game.table import Table
+from game.tiles import parse_hand
 from policies.adaptation import AdaptationSettings, PolicyAdaptation
-from policies.deals import Deals, UniformDeals
+from policies.candidates import chances_of
+from policies.checkpoint import load, network_of
+from policies.deals import Deals, RoundView, UniformDeals
+from policies.device import choose_compute
 from policies.flow import flow, run_flows
-from policies.inference import Model, NetworkPolicy
-from policies.playouts import EndWorth, points_worth
+from policies.inference import SHIPPED, Model, NetworkPolicy, load_policy
+from policies.playouts import EndWorth, RewardWorth, points_worth
+from policies.reward import PredictorNetwork, round_starts
 from policies.slots import Slot
 from tests.policies.deals.positions import Position, self_play
 from tests.policies.fakes import Undecided
 from tests.policies.models import a_network
+from tests.scene import Scene
 
 FEATURES = {Slot.DISCARD: "lite-239/1"}
 
@@ -139,3 +145,43 @@ def test_the_same_seed_adapts_alike(policy: NetworkPolicy, position: Position) -
         adapted.learn()
         found.append(adapted.policy().model(Slot.DISCARD).network.state_dict())
     assert all(torch.equal(tensor, found[1][name]) for name, tensor in found[0].items())
+
+
+def test_a_cheap_win_that_does_not_help_is_given_up_for_one_that_does() -> None:
+    """The situation of the paper's figure 10: last round, fourth, 7,900 points behind.
+
+    The hand is complete, but worth 2,000 points, so the rule for wins declines. The policy of the start stays
+    tenpai all the same. Without the pair of honours it becomes a flush worth 8,000: rarer, and enough.
+    """
+    scene = Scene("11p23456789p77z9m", dora="1z", round_index=7, scores=(12_500, 40_000, 27_100, 20_400))
+    scene.draw(player=3).discard("1p").pon(0).discard("9m")
+    for others, own in (
+        (("9m", "1z", "2z"), "3s"),
+        (("1m", "9s", "4z"), "8s"),
+        (("3z", "1s", "9m"), "9s"),
+        (("1m", "4z", "9s"), "4z"),
+        (("2z", "1s", "3z"), "2m"),
+        (("8s", "2m", "8m"), ""),
+    ):
+        for tile in others:
+            scene.turn(tile)
+        if own:
+            scene.own(own, own)
+    scene.draw("4p")
+    observation, policy = scene.observe(), load_policy(compute=choose_compute("cpu", "fp32"))
+    view, predictor = RoundView.of(observation, scene.events), network_of(load(SHIPPED, "reward"))
+    assert isinstance(predictor, PredictorNetwork)
+    before = chances_of(observation, policy)
+    assert before[0][0].tile >> 2 == parse_hand("4p")[0] >> 2
+
+    adapted = PolicyAdaptation(
+        policy,
+        RewardWorth(predictor, round_starts(scene.events)),
+        AdaptationSettings(divergence=0.3, steps=3, rows=1_024),
+        seed=1,
+    )
+    adapted.play(UniformDeals().deals(view, 128, 1))
+    adapted.learn()
+    after = chances_of(observation, adapted.policy())
+    assert after[0][0].tile >> 2 == parse_hand("7z")[0] >> 2
+    assert chances_of(observation, policy) == before

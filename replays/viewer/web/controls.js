@@ -3,15 +3,15 @@
  * @module
  */
 
-import { make } from "./dom.js";
+import { isolated, make } from "./dom.js";
 import { GRADES, SIGNS, disagrees } from "./review.js";
 import { tileElement } from "./tiles.js";
-import { words } from "./words.js";
+import { number, words } from "./words.js";
 
 /** @typedef {import("./review.js").Review} Review */
 /**
  * @typedef {"first" | "last" | "previousRound" | "nextRound" | "previousEvent" | "nextEvent" | "previousDecision"
- *   | "nextDecision" | "nextError" | "previousError" | "rotate" | "hands" | "help"} Command
+ *   | "nextDecision" | "nextError" | "previousError" | "rotate" | "hands" | "nextSeat" | "help"} Command
  */
 
 /** @type {[Command, string, string][]} the buttons, what stands on them, and their keys */
@@ -30,7 +30,7 @@ const BUTTONS = [
 const KEYS = {
   Home: "first", End: "last", ArrowUp: "previousRound", ArrowDown: "nextRound", ArrowLeft: "previousEvent",
   ArrowRight: "nextEvent", "Shift+ArrowLeft": "previousDecision", "Shift+ArrowRight": "nextDecision",
-  e: "nextError", "Shift+e": "previousError", r: "rotate", h: "hands", "?": "help",
+  e: "nextError", "Shift+e": "previousError", r: "rotate", h: "hands", s: "nextSeat", "?": "help",
 };
 
 /**
@@ -196,6 +196,25 @@ export function viewButtons(hidden, run, more) {
   );
 }
 
+/**
+ * @param {Review[]} reviews of all seats of the game
+ * @param {number} seat the one shown
+ * @param {(seat: number) => void} choose
+ * @returns {HTMLElement} a button for each seat, with its rating
+ */
+export function seatSwitch(reviews, seat, choose) {
+  const { controls, game } = words();
+  const buttons = reviews.map((review) => {
+    const name = review.game.names[review.seat];
+    return make(
+      "button", { type: "button", class: "seat-choice", "data-seat": review.seat, "aria-pressed": String(review.seat === seat), onclick: () => choose(review.seat) },
+      make("span", { class: "seat-name" }, name ? isolated(name) : words().seatNumber(review.seat)),
+      make("small", {}, `${game.rating} ${number(review.summary?.rating, 1)}`),
+    );
+  });
+  return make("div", { class: "seats", role: "group", "aria-label": controls.seat, "aria-keyshortcuts": "S" }, ...buttons);
+}
+
 /** @param {string} least @param {(value: string) => void} choose @returns {HTMLElement} which errors to stop at */
 export function stopSwitch(least, choose) {
   const { controls } = words();
@@ -210,11 +229,12 @@ export function stopSwitch(least, choose) {
 
 /**
  * @param {boolean} judged whether there are verdicts to go to
+ * @param {boolean} seats whether other seats are reviewed
  * @returns {HTMLDialogElement} the help
  */
-export function helpDialog(judged) {
+export function helpDialog(judged, seats) {
   const { help, controls } = words();
-  const keys = help.keys.filter(([key]) => judged || key !== "E").flatMap(([key, text]) => [make("dt", {}, ...key.split(" ").map((one) => make("kbd", {}, one))), make("dd", {}, text)]);
+  const keys = help.keys.filter(([key]) => (judged || key !== "E") && (seats || key !== "S")).flatMap(([key, text]) => [make("dt", {}, ...key.split(" ").map((one) => make("kbd", {}, one))), make("dd", {}, text)]);
   const samples = { shaded: { shaded: true }, turned: { turned: true }, gone: { gone: true } };
   const signs = help.signs.flatMap(([sign, text]) => {
     const look = samples[/** @type {"gone"} */ (sign)];

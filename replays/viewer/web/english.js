@@ -130,8 +130,29 @@ export const english = {
     help: "Help",
     close: "Close",
     follow: "Follow the game",
+    seat: "Reviewed seat",
   },
-  tabs: { decision: "Decision", game: "Game" },
+  tabs: { decision: "Decision", game: "Game", decisions: "List" },
+
+  list: {
+    title: "All decisions",
+    filters: "Show only",
+    step: "Kind",
+    allSteps: "all kinds",
+    grade: "Category",
+    allGrades: "all decisions",
+    round: "Round",
+    allRounds: "all rounds",
+    loss: "Loss",
+    allLosses: "any loss",
+    clear: "clear losses",
+    atLeast: (/** @type {string} */ points) => `${points} points or more`,
+    choice: "Played → policy",
+    rather: " rather than ",
+    columns: { place: "Turn", step: "Kind", ratio: "Ratio", loss: "Loss", category: "Category" },
+    count: (/** @type {number} */ shown, /** @type {number} */ all) => (shown === all ? counted(all, "decision") : `${shown} of ${counted(all, "decision")}`),
+    none: "No decision matches.",
+  },
 
   decision: {
     none: "The reviewed player has no decision here.",
@@ -405,6 +426,7 @@ export const english = {
       ["Home End", "start or end of the game"],
       ["R", "rotate the table to the next seat"],
       ["H", "show or hide the other hands"],
+      ["S", "review the next seat"],
       ["?", "this help"],
     ],
     signs: [

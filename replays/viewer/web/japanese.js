@@ -126,8 +126,29 @@ export const japanese = {
     help: "ヘルプ",
     close: "閉じる",
     follow: "対局を追う",
+    seat: "検討する席",
   },
-  tabs: { decision: "判断", game: "対局" },
+  tabs: { decision: "判断", game: "対局", decisions: "一覧" },
+
+  list: {
+    title: "判断一覧",
+    filters: "絞り込み",
+    step: "種類",
+    allSteps: "すべての種類",
+    grade: "評価",
+    allGrades: "すべて",
+    round: "局",
+    allRounds: "すべての局",
+    loss: "損失",
+    allLosses: "指定なし",
+    clear: "明らかな損失",
+    atLeast: (points) => `${points}ポイント以上`,
+    choice: "実戦 → 推奨",
+    rather: "（推奨：）",
+    columns: { place: "巡目", step: "種類", ratio: "確率比", loss: "損失", category: "評価" },
+    count: (shown, all) => (shown === all ? `${all}件` : `${all}件中${shown}件`),
+    none: "該当する判断はありません。",
+  },
 
   decision: {
     none: "ここに検討対象の判断はありません。",
@@ -384,6 +405,7 @@ export const japanese = {
       ["Home End", "対局の最初・最後"],
       ["R", "視点を次の席へ回す"],
       ["H", "他家の手牌を見る・伏せる"],
+      ["S", "次の席を検討"],
       ["?", "このヘルプ"],
     ],
     signs: [

@@ -7,6 +7,7 @@ import { switches } from "./controls.js";
 import { harmless, isolated, make } from "./dom.js";
 import { categoryStrip, caveatText, figureTable, figures, ratesSection } from "./game.js";
 import { choose, restore } from "./settings.js";
+import { order, sortHead } from "./sorting.js";
 import { number, percent, words } from "./words.js";
 
 /** @typedef {import("./review.js").Figures} Figures */
@@ -101,13 +102,9 @@ class Overview {
 
   /** @param {string} column */
   head(column) {
-    const { index: text } = words();
-    const direction = this.sorted !== column ? "none" : this.falling ? "descending" : "ascending";
-    const sign = { none: "", descending: " ▼", ascending: " ▲" }[direction];
-    return make(
-      "th", { scope: "col", class: NUMBERS.includes(column) ? "num" : "", "aria-sort": direction },
-      make("button", { type: "button", class: "sorter", "data-sort": column, title: text.sort(columnName(column)), onclick: () => this.sortBy(column) }, columnName(column), make("span", { "aria-hidden": "true" }, sign)),
-    );
+    const name = columnName(column);
+    const head = { column, name, title: words().index.sort(name), numeric: NUMBERS.includes(column) };
+    return sortHead(head, this, () => this.sortBy(column));
   }
 }
 
@@ -115,12 +112,6 @@ class Overview {
 function columnName(column) {
   const { index, game } = words();
   return index[/** @type {"file"} */ (column)] ?? game[/** @type {"rating"} */ (column)];
-}
-
-/** @param {string | number} one @param {string | number} other @returns {number} */
-function order(one, other) {
-  if (typeof one === "number" && typeof other === "number") return one - other;
-  return String(one).localeCompare(String(other));
 }
 
 /** @param {Entry} entry @returns {HTMLElement} */

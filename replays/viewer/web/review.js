@@ -47,8 +47,9 @@
  * @typedef {{key: string, params: {round_index?: number, honba?: number, lobby?: number, scores?: number[]}}} Caveat
  * @typedef {{format: string, program: string, game: Game, seat: number, policy: {name: string, identity: string},
  *   other?: {name: string, identity: string} | null, thresholds: Record<string, number>, rounds: Round[],
- *   decisions: Decision[], summary: Summary | null}} Review
- * @typedef {{round: number, event: number}} Position `event` is the latest event
+ *   decisions: Decision[], summary: Summary | null, seats?: Seat[]}} Review
+ * @typedef {{seat: number, decisions: Decision[], summary: Summary}} Seat another seat of the same game
+ * @typedef {{round: number, event: number, seat?: number}} Position `event` is the latest event; `seat` the reviewed one
  */
 
 /** The signs of the categories, which identify them without colour. */
@@ -145,13 +146,25 @@ export function sameAction(one, other) {
   );
 }
 
-/** @param {string} hash "#round.event", both from 0 @returns {Position | null} */
+/** @param {string} hash "#round.event" or "#round.event.seat", all from 0 @returns {Position | null} */
 export function parseHash(hash) {
-  const match = /^#(\d{1,4})(?:\.(\d{1,4}))?$/.exec(hash);
-  return match ? { round: Number(match[1]), event: Number(match[2] ?? 0) } : null;
+  const match = /^#(\d{1,4})(?:\.(\d{1,4}))?(?:\.([0-3]))?$/.exec(hash);
+  if (!match) return null;
+  const position = { round: Number(match[1]), event: Number(match[2] ?? 0) };
+  return match[3] === undefined ? position : { ...position, seat: Number(match[3]) };
 }
 
 /** @param {Position} position @returns {string} */
-export function toHash({ round, event }) {
-  return `#${round}.${event}`;
+export function toHash({ round, event, seat }) {
+  return seat === undefined ? `#${round}.${event}` : `#${round}.${event}.${seat}`;
+}
+
+/**
+ * The reviews of all seats that a review has, by seat.
+ * @param {Review} review
+ * @returns {Review[]}
+ */
+export function bySeat(review) {
+  const others = (review.seats ?? []).map((one) => ({ ...review, ...one }));
+  return [review, ...others].sort((one, other) => one.seat - other.seat);
 }

@@ -7,12 +7,13 @@
  */
 
 import { caption, drawBoard, markAlike } from "./board.js";
-import { commandOf, helpDialog, roundBar, stopSwitch, switches, timeline, toolbar, viewButtons } from "./controls.js";
+import { commandOf, helpDialog, roundBar, seatSwitch, stopSwitch, switches, timeline, toolbar, viewButtons } from "./controls.js";
 import { decisionPanel, handBars, handChips } from "./decision.js";
 import { harmless, isolated, make } from "./dom.js";
 import { caveats, gamePanel, worstItem } from "./game.js";
+import { DecisionList } from "./list.js";
 import { resultCard } from "./result.js";
-import { byDecision, byEvent, byRound, clamp, compare, decisionAt, disagrees, isError, parseHash, toHash } from "./review.js";
+import { byDecision, byEvent, byRound, bySeat, clamp, compare, decisionAt, disagrees, isError, parseHash, toHash } from "./review.js";
 import { choose, restore } from "./settings.js";
 import { layOpen, tableAt } from "./table.js";
 import { words } from "./words.js";
@@ -27,15 +28,19 @@ export class Viewer {
    * @param {Review} review
    */
   constructor(root, review) {
+    const asked = parseHash(location.hash);
     this.root = root;
-    this.review = review;
+    this.seats = bySeat(review);
+    this.review = this.seats.find((one) => one.seat === asked?.seat) ?? review;
     this.chosen = restore();
-    this.view = review.seat;
+    this.view = this.review.seat;
     this.hideOthers = false;
     this.tab = "decision";
     /** @type {Position} */
-    this.position = clamp(review.rounds, parseHash(location.hash) ?? { round: 0, event: 0 });
+    this.position = clamp(review.rounds, asked ?? { round: 0, event: 0 });
     this.following = false;
+    /** @type {DecisionList | null} */
+    this.list = null;
     /** @type {number} */
     this.drawnRound = -1;
     /** @type {number} */
@@ -102,7 +107,7 @@ export class Viewer {
 
   /** Writes the position to the URL. */
   remember() {
-    const hash = toHash(this.position);
+    const hash = toHash(this.seats.length > 1 ? { ...this.position, seat: this.review.seat } : this.position);
     if (location.hash !== hash) history.replaceState(null, "", hash);
   }
 
@@ -114,6 +119,7 @@ export class Viewer {
 
   onHash() {
     const position = parseHash(location.hash);
+    if (position?.seat !== undefined) this.chooseSeat(position.seat);
     if (position && compare(clamp(this.review.rounds, position), this.position)) this.go(position);
   }
 
@@ -151,6 +157,7 @@ export class Viewer {
       nextError: () => this.toError(1),
       previousError: () => this.toError(-1),
       rotate: () => this.rotate(),
+      nextSeat: () => this.nextSeat(),
       hands: () => this.toggleHands(),
       help: () => this.help(),
     };
@@ -162,6 +169,24 @@ export class Viewer {
     const found = byDecision(this.review.decisions, this.position, direction, (one) => isError(one, this.chosen.stop));
     if (found) this.jump(found);
     else this.line?.replaceChildren(make("span", {}, words().controls.noError(words().controls.stops[/** @type {"fine"} */ (this.chosen.stop)])));
+  }
+
+  /** @param {number} seat whose decisions to show, at the same moment of the game */
+  chooseSeat(seat) {
+    const found = this.seats.find((one) => one.seat === seat);
+    if (!found || found === this.review) return;
+    this.review = found;
+    this.view = seat;
+    this.list = null;
+    const focused = document.activeElement?.hasAttribute("data-seat");
+    this.build();
+    this.remember();
+    if (focused) /** @type {HTMLElement | null} */ (this.root.querySelector(`[data-seat="${seat}"]`))?.focus();
+  }
+
+  nextSeat() {
+    const place = this.seats.indexOf(this.review);
+    this.chooseSeat(this.seats[(place + 1) % this.seats.length].seat);
   }
 
   rotate() {
@@ -176,7 +201,7 @@ export class Viewer {
   }
 
   help() {
-    const dialog = helpDialog(this.review.summary !== null);
+    const dialog = helpDialog(this.review.summary !== null, this.seats.length > 1);
     dialog.addEventListener("close", () => dialog.remove());
     document.body.append(dialog);
     dialog.showModal();
@@ -195,6 +220,7 @@ export class Viewer {
     this.views = make("div", { class: "views-place" });
     this.decision = make("div", { class: "pane", id: "pane-decision", role: "tabpanel", tabindex: 0, "aria-labelledby": "tab-decision" });
     this.game = make("div", { class: "pane", id: "pane-game", role: "tabpanel", tabindex: 0, "aria-labelledby": "tab-game" }, gamePanel(this.review, jump));
+    this.decisions = this.decisionsPane();
     this.root.replaceChildren(
       this.header(),
       make(
@@ -205,7 +231,11 @@ export class Viewer {
           make("div", { class: "steer" }, this.time, toolbar(this.chosen.stop, run)),
           make("div", { class: "under" }, this.line, this.views),
         ),
-        make("aside", { class: "side-panel" }, this.tabs(), this.decision, this.game),
+        make(
+          "aside", { class: "side-panel" },
+          this.seats.length > 1 ? seatSwitch(this.seats, this.review.seat, (seat) => this.chooseSeat(seat)) : null,
+          this.tabs(), this.decision, this.game, this.decisions,
+        ),
       ),
     );
     document.title = `${words().title} – ${this.heading()}`;
@@ -253,9 +283,19 @@ export class Viewer {
     /** @type {HTMLElement | null} */ (this.root.querySelector(`[data-switch="${name}"]`))?.focus();
   }
 
+  /** The table of all decisions, in reviews only. @returns {HTMLElement | null} */
+  decisionsPane() {
+    if (!this.review.summary) return null;
+    this.list ??= new DecisionList(this.review, (decision) => {
+      this.jump(decision);
+      this.decision?.focus({ preventScroll: true });
+    });
+    return make("div", { class: "pane", id: "pane-decisions", role: "tabpanel", tabindex: 0, "aria-labelledby": "tab-decisions" }, this.list.build());
+  }
+
   tabs() {
     const { tabs } = words();
-    const names = /** @type {(keyof typeof tabs)[]} */ (Object.keys(tabs));
+    const names = /** @type {(keyof typeof tabs)[]} */ (Object.keys(tabs)).filter((name) => name !== "decisions" || this.review.summary);
     const buttons = names.map((name) =>
       make("button", { type: "button", role: "tab", id: `tab-${name}`, "data-tab": name, "aria-controls": `pane-${name}`, onclick: () => this.openTab(name) }, tabs[name]),
     );
@@ -270,6 +310,7 @@ export class Viewer {
     }
     if (this.decision) this.decision.hidden = name !== "decision";
     if (this.game) this.game.hidden = name !== "game";
+    if (this.decisions) this.decisions.hidden = name !== "decisions";
   }
 
   /** Draws the current position. */
@@ -338,6 +379,7 @@ export class Viewer {
       ? decisionPanel(decision, all.indexOf(decision) + 1, all.length, look)
       : make("div", {}, caveats(this.review), make("div", { class: "nothing" }, make("p", {}, text.none), make("p", { class: "quiet keys-hint" }, text.noneHint)), this.partings());
     this.decision?.replaceChildren(content);
+    this.list?.mark(decision ? all.indexOf(decision) : -1);
     for (const button of this.game?.querySelectorAll("[data-jump]") ?? []) {
       const here = decision !== null && button.getAttribute("data-jump") === String(all.indexOf(decision));
       if (here) button.setAttribute("aria-current", "true");

@@ -199,7 +199,7 @@ async def test_a_search_in_time_decides(start: Callable[..., Thoughts], policy: 
     await settle()
     request = process().request()
     assert request.base == base.action
-    process().say(SearchAnswer(request.number, ("g", 0, 0), values(better, base.action)))
+    process().say(SearchAnswer(request.number, values(better, base.action)))
     decision = await task
     assert decision.action == better == decision.options[0].action
     assert decision.improvement is not None
@@ -221,7 +221,7 @@ async def test_a_search_without_an_answer_takes_its_time_and_no_more(
     await clock.advance(1.6)
     assert await task == base
     with capture_logs() as logs:
-        process().say(SearchAnswer(request.number, ("g", 0, 0), values(base.action)))
+        process().say(SearchAnswer(request.number, values(base.action)))
         await settle()
     assert [each["reason"] for each in logs] == ["late"]
 
@@ -235,7 +235,7 @@ async def test_an_option_that_is_not_legal_is_dropped(
     task = asyncio.ensure_future(found.searched(asked, base, clock.now() + 3.0))
     await settle()
     stolen = Action(ActionKind.DISCARD, 135)
-    process().say(SearchAnswer(process().request().number, ("g", 0, 0), values(stolen)))
+    process().say(SearchAnswer(process().request().number, values(stolen)))
     assert await task == base
     assert found.dropped == {"the option is not legal": 1}
 

@@ -78,6 +78,13 @@ def test_config_yaml_of_the_current_folder_is_read() -> None:
     assert load().play.games == 7
 
 
+def test_without_a_file_records_go_to_the_users_data_folder(tmp_path: Path) -> None:
+    assert load_config(None, {}, {}).records.folder == tmp_path / "data" / "suzaku" / "games"
+    assert load_config(None, {}, {"records.folder": "here"}).records.folder == Path("here")
+    Path("config.yaml").write_text("play: {games: 7}\n")
+    assert load_config(None, {}, {}).records.folder == Path("replays/games")
+
+
 def test_each_source_beats_the_one_before() -> None:
     text = "play: {games: 2, seed: 5}\nlogs: {level: debug}\n"
     environment = {

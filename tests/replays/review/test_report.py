@@ -294,6 +294,21 @@ def test_real_games_are_reviewed(shard: str) -> None:
         check(reviewed(read_game(text), number % 4))
 
 
+def test_all_seats_are_reviewed_as_each_alone() -> None:
+    made = reviewer().review(whole(), 1, all_seats=True)
+    assert [each.player for each in made.seats] == [0, 2, 3]
+    for each in made.seats:
+        alone = of_whole(each.player)
+        assert (each.decisions, each.summary) == (alone.decisions, alone.summary)
+    alone = of_whole(1)
+    assert (made.rounds, made.decisions, made.summary) == (alone.rounds, alone.decisions, alone.summary)
+    assert alone.seats == ()
+
+
+def test_only_seats_whose_hands_are_known_are_reviewed() -> None:
+    assert reviewer().review(seen_from(whole(), 2), 2, all_seats=True).seats == ()
+
+
 def test_candidate_hands_stand_beside_every_decision() -> None:
     """Made-up hands: as many of each model, for each opponent, with as many tiles as the opponent holds."""
     made = reviewed(whole(), 0)

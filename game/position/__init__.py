@@ -1,0 +1,10 @@
+"""Positions written by hand: text in, a decision out.
+
+`position` is what a user states, `notation` reads its tiles, `stated` checks them and gives each its physical
+copy, `order` finds an order of play that leads there, and `placing` plays it through the fold.
+"""
+
+from game.position.placing import PlacedPosition, place
+from game.position.position import WrittenPosition
+
+__all__ = ["PlacedPosition", "WrittenPosition", "place"]

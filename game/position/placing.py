@@ -1,0 +1,300 @@
+"""Plays an order of play through the fold, and gives the decision at its end."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from game.errors import PositionError, StateMismatchError
+from game.events import (
+    Ankan,
+    Chi,
+    Daiminkan,
+    Discard,
+    DoraRevealed,
+    Draw,
+    GameEvent,
+    Kakan,
+    Pon,
+    Riichi,
+    RiichiAccepted,
+    StartRound,
+)
+from game.fold import kuikae_mask
+from game.forbidden import broken_rule
+from game.layout import AT_UNSEEN
+from game.melds import MeldKind
+from game.observation import Observation
+from game.position.notation import RIICHI, TSUMOGIRI
+from game.position.order import PlayStep, order_of_play
+from game.position.position import WrittenPosition
+from game.position.stated import Stated, StatedMeld, StatedTile, seat_name, stakes, stated
+from game.rules import legal_actions
+from game.settlement import RIICHI_STICK, START_SCORE
+from game.state import apply, new_round
+from game.tiles import EAST, KINDS, tile_text
+
+_DEALT: Final = 13
+_HIDDEN: Final = (-1,) * _DEALT
+_SEED: Final = 1
+_SPREAD: Final = 2.5
+_USUAL_TURN: Final = tuple(
+    0.0 if kind >= EAST else float(min(kind % 9, 8 - kind % 9) + 1) for kind in range(KINDS)
+)
+"""When players discard a kind: honours first, then from the ends of the suits to the middle."""
+
+
+class PlacedPosition(NamedTuple):
+    """A position on the table.
+
+    Attributes:
+        observation: the decision; without legal actions if the player only waits.
+        start: the deal of the round.
+        turn: the player's discards so far, plus one.
+        knows_rivers: whether the discards are stated; if not, they are made up, except for called tiles.
+    """
+
+    observation: Observation
+    start: StartRound
+    turn: int
+    knows_rivers: bool
+
+
+def place(position: WrittenPosition) -> PlacedPosition:
+    """Put a position on the table.
+
+    Made-up tiles take the places of unknown discards, honours and terminals first, as players discard them.
+    They count as turns, but nobody has seen them: they make no tile rarer, none safe, and no hand furiten.
+
+    Raises:
+        PositionError: it is impossible; the message says what to change.
+    """
+    given = stated(position)
+    steps, unknown = _filled(given, order_of_play(given))
+    playing = _Playing(given, steps)
+    for step in steps:
+        playing.take(step)
+    if given.ending == "drawn":
+        playing.apply(Draw(given.player, given.drawn))
+    record = playing.record
+    turn = 1 + int(record["river_size"][given.player])
+    if not given.knows_rivers:
+        _forget(record, unknown)
+    legal = () if given.ending == "waiting" else tuple(legal_actions(record, given.player))
+    if not legal and given.ending == "offered":
+        tile = tile_text(int(record["last_tile"]))
+        raise PositionError(f"there is nothing to decide: the hand can neither call {tile} nor win on it")
+    observation = Observation(record, given.player, legal, position.length)
+    return PlacedPosition(observation, playing.start, turn, given.knows_rivers)
+
+
+def _filled(given: Stated, steps: Sequence[PlayStep]) -> tuple[list[PlayStep], list[int]]:
+    """The steps with a tile for each unknown discard, and these tiles."""
+    rng = random.Random(_SEED)  # noqa: S311 - always the same discards
+    free = sorted(given.free, key=lambda tile: _USUAL_TURN[tile >> 2] + rng.uniform(0.0, _SPREAD))
+    filled: list[PlayStep] = []
+    barred = 0
+    for step in steps:
+        discard = step.discard
+        if step.kind == "call":
+            barred = _barred(given.melds[step.meld])
+        if step.kind == "discard":
+            if discard.tile < 0:
+                tile = next(tile for tile in free if not barred >> (tile >> 2) & 1)
+                free.remove(tile)
+                discard = StatedTile(tile)
+            barred = 0
+        filled.append(step._replace(discard=discard))
+    return filled, list(set(given.free) - set(free))
+
+
+def _barred(meld: StatedMeld) -> int:
+    """The kinds that may not be discarded after a call, one bit each."""
+    if meld.kind is MeldKind.DAIMINKAN:
+        return 0
+    first, second = meld.own
+    return int(kuikae_mask(meld.called >> 2, first >> 2, second >> 2))
+
+
+class _Playing:
+    """The round, step by step.
+
+    Args:
+        given: the position.
+        steps: all steps, without unknown tiles.
+    """
+
+    def __init__(self, given: Stated, steps: Sequence[PlayStep]) -> None:
+        self.record: np.void = new_round()
+        self._given = given
+        self._indicators = iter(given.indicators[1:])
+        self._due = 0
+        dealt, draws = _own_tiles(given, steps)
+        self._draws = iter(draws)
+        self.start = _deal(given, dealt)
+        self.apply(self.start)
+
+    def apply(self, event: GameEvent) -> None:
+        """Fold an event.
+
+        Raises:
+            PositionError: it is impossible, or a rule forbids it.
+        """
+        try:
+            broken = broken_rule(self.record, event)
+            if not broken:
+                apply(self.record, event)
+        except StateMismatchError as exc:
+            raise PositionError(f"{self._where(event)}: {exc}; check rivers and melds") from exc
+        if broken:
+            raise PositionError(
+                f"{self._where(event)}: the rules forbid {broken}; check rivers, melds and marks"
+            )
+
+    def take(self, step: PlayStep) -> None:
+        """Play one step."""
+        record, player = self.record, step.player
+        declared = int(record["last_player"])
+        if declared >= 0 and record["riichi"][declared] == 1 and step.kind in ("draw", "call"):
+            self.apply(RiichiAccepted(declared))
+        match step.kind:
+            case "draw":
+                self.apply(Draw(player, next(self._draws) if player == self._given.player else -1))
+            case "discard":
+                self._discard(step)
+            case _:
+                self._meld(step, self._given.melds[step.meld])
+
+    def _discard(self, step: PlayStep) -> None:
+        player, (tile, marks) = step.player, step.discard
+        if RIICHI in marks:
+            self.apply(Riichi(player))
+        if player == self._given.player:
+            tsumogiri = tile == int(self.record["drawn"])
+        else:
+            tsumogiri = TSUMOGIRI in marks or self.record["riichi"][player] == 2
+        self.apply(Discard(player, tile, bool(tsumogiri)))
+        while self._due:
+            self._reveal()
+
+    def _meld(self, step: PlayStep, meld: StatedMeld) -> None:
+        player = step.player
+        if step.kind == "call":
+            self.apply(_call(meld))
+            self._due += meld.kind is MeldKind.DAIMINKAN
+        elif step.kind == "ankan":
+            first, second, third, fourth = meld.own
+            self.apply(Ankan(player, (first, second, third, fourth)))
+            self._due += 1
+            self._reveal()
+        else:
+            first, second, third = sorted((*meld.own, meld.called))
+            self.apply(Kakan(player, meld.added, (first, second, third)))
+            self._due += 1
+
+    def _reveal(self) -> None:
+        self._due -= 1
+        self.apply(DoraRevealed(next(self._indicators)))
+
+    def _where(self, event: GameEvent) -> str:
+        player = getattr(event, "player", self._given.player)
+        kind = type(event).__name__.lower()
+        tile = getattr(event, "tile", -1)
+        named = f" {tile_text(tile)}" if tile >= 0 else ""
+        return f"{kind}{named} ({seat_name(self._given.position, player)})"
+
+
+def _call(meld: StatedMeld) -> GameEvent:
+    if meld.kind is MeldKind.DAIMINKAN:
+        first, second, third = meld.own
+        return Daiminkan(meld.player, meld.source, meld.called, (first, second, third))
+    first, second = meld.own
+    kind = Chi if meld.kind is MeldKind.CHI else Pon
+    return kind(meld.player, meld.source, meld.called, (first, second))
+
+
+def _deal(given: Stated, dealt: Sequence[int]) -> StartRound:
+    position = given.position
+    paid = _paid_riichis(given)
+    now = position.scores or (START_SCORE,) * 4
+    first, second, third, fourth = (
+        now[(player - given.player) % 4] + RIICHI_STICK * (player in paid and position.scores is not None)
+        for player in range(4)
+    )
+    east, south, west, north = (tuple(dealt) if player == given.player else _HIDDEN for player in range(4))
+    return StartRound(
+        round_index=position.round_index,
+        honba=position.honba,
+        riichi_sticks=stakes(position, len(paid)) - len(paid),
+        dealer=position.round_index % 4,
+        scores=(first, second, third, fourth),
+        dora_indicator=given.indicators[0],
+        hands=(east, south, west, north),
+    )
+
+
+def _paid_riichis(given: Stated) -> set[int]:
+    """The players whose riichi stick is paid: not yet for a tile that is being offered."""
+    offered = given.position.offered_player if given.ending == "offered" else -1
+    return {
+        player
+        for player, river in enumerate(given.rivers)
+        if any(RIICHI in tile.marks for tile in (river[:-1] if player == offered else river))
+    }
+
+
+def _own_tiles(given: Stated, steps: Sequence[PlayStep]) -> tuple[list[int], list[int]]:
+    """A deal and draws of our tiles that allow our discards and melds.
+
+    The tiles needed first are dealt, the others drawn in the order in which they are needed. A tile is then
+    never needed before it is there, and none is discarded on its draw unless that is stated.
+    """
+    own = [step for step in steps if step.player == given.player]
+    draws: list[int] = []
+    needed: list[tuple[float, int]] = []
+    in_riichi = False
+    for time, step in enumerate(own):
+        if step.kind == "draw":
+            draws.append(-1)
+        for tile in _used(step, given.melds):
+            if step.kind == "discard" and (in_riichi or TSUMOGIRI in step.discard.marks):
+                _check_drawn(own, time)
+                draws[-1] = tile
+            else:
+                needed.append((time, tile))
+        in_riichi = in_riichi or RIICHI in step.discard.marks
+    needed += [(math.inf, tile) for tile in given.hand]
+    in_order = [tile for _, tile in sorted(needed)]
+    later = iter(in_order[_DEALT:])
+    return in_order[:_DEALT], [next(later) if tile < 0 else tile for tile in draws]
+
+
+def _check_drawn(own: Sequence[PlayStep], time: int) -> None:
+    if own[time - 1].kind != "draw":
+        raise PositionError("a discard after a call has no drawn tile; remove the mark _ from it")
+
+
+def _used(step: PlayStep, melds: Sequence[StatedMeld]) -> Iterator[int]:
+    if step.kind == "discard":
+        yield step.discard.tile
+    elif step.kind == "kakan":
+        yield melds[step.meld].added
+    elif step.kind != "draw":
+        yield from melds[step.meld].own
+
+
+def _forget(record: np.void, made_up: Sequence[int]) -> None:
+    """Make nobody have seen the made-up discards: they only take up their places in the rivers."""
+    for tile in made_up:
+        record["where"][tile] = AT_UNSEEN
+        record["seen34"][tile >> 2] -= 1
+    for owner in range(4):
+        river = record["river"][owner, : int(record["river_size"][owner])].tolist()
+        seen = sum({1 << (tile >> 2) for tile in river if tile not in made_up})
+        record["river34"][owner] = record["safe34"][owner] = seen
+        record["turn_safe34"][owner] = 0
+        record["missed_turn"][owner] = 0

@@ -1,0 +1,355 @@
+"""A position with its texts read and checked, and a physical copy for each tile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from game.dora import dora_of
+from game.errors import PositionError
+from game.melds import MeldKind
+from game.position.notation import (
+    CALLED,
+    RIICHI,
+    TSUMOGIRI,
+    MarkedTile,
+    WrittenMeld,
+    read_melds,
+    read_tiles,
+)
+from game.position.position import SEATS, WrittenPosition
+from game.settlement import RIICHI_STICK, START_SCORE
+from game.tiles import KINDS, kind_text, parse_hand
+
+Ending: TypeAlias = Literal["drawn", "called", "offered", "waiting"]
+"""Where the play leads: to our turn with a tile drawn, to the discard after our call, to another player's
+discard, or to just before our draw, where nothing is decided."""
+
+_KANS: Final = (MeldKind.DAIMINKAN, MeldKind.ANKAN, MeldKind.KAKAN)
+_LAST_ROUND: Final = 11
+_ALL_POINTS: Final = 4 * START_SCORE
+
+
+class StatedTile(NamedTuple):
+    """A discard: its physical tile and its marks."""
+
+    tile: int
+    marks: str = ""
+
+
+class StatedMeld(NamedTuple):
+    """A meld of physical tiles; players are absolute.
+
+    Attributes:
+        player: whose it is.
+        kind: its kind.
+        own: the tiles from the hand, without an added one.
+        called: the tile taken from another player, -1 for a closed kan.
+        source: that player, -1 for a closed kan.
+        added: the tile an added kan added, else -1.
+        listed: whether the source's river shows the called tile.
+    """
+
+    player: int
+    kind: MeldKind
+    own: tuple[int, ...]
+    called: int
+    source: int
+    added: int
+    listed: bool
+
+
+class Stated(NamedTuple):
+    """What a position states, for players 0 to 3.
+
+    Attributes:
+        position: as written.
+        player: who decides.
+        hand: the concealed tiles, without ``drawn``.
+        drawn: the tile just drawn, -1 for none.
+        rivers: discards of each player; the offered tile is the last of its river.
+        melds: all melds, in the order written.
+        indicators: the dora indicators.
+        ending: where the play leads.
+        knows_rivers: whether the rivers are stated.
+        free: the tiles that the position does not name.
+    """
+
+    position: WrittenPosition
+    player: int
+    hand: tuple[int, ...]
+    drawn: int
+    rivers: tuple[tuple[StatedTile, ...], ...]
+    melds: tuple[StatedMeld, ...]
+    indicators: tuple[int, ...]
+    ending: Ending
+    knows_rivers: bool
+    free: tuple[int, ...]
+
+    @property
+    def offered(self) -> int:
+        """The offered tile, -1 for none."""
+        if self.ending != "offered":
+            return -1
+        return self.rivers[self.position.offered_player][-1].tile
+
+
+def seat_name(position: WrittenPosition, player: int) -> str:
+    """A player's seat in words."""
+    return SEATS[(player - position.player) % 4]
+
+
+def stated(position: WrittenPosition) -> Stated:
+    """Read and check a position.
+
+    Raises:
+        PositionError: a text or a number is wrong; the message says what to change.
+    """
+    _check_numbers(position)
+    hand = read_tiles(position.hand, "the hand")
+    rivers = [
+        read_tiles(text, _of_seat("river", seat), TSUMOGIRI + RIICHI + CALLED)
+        for seat, text in enumerate(position.rivers)
+    ]
+    melds = [read_melds(text, _of_seat("melds", seat)) for seat, text in enumerate(position.melds)]
+    knows_rivers = any(rivers)
+    ending = _ending(position, len(hand), len(melds[0]))
+    if position.offered:
+        rivers[position.offered_by].append(_offered(position))
+    indicators = read_tiles(position.dora, "dora indicators")
+    _check_kans(melds, len(indicators))
+    listed = _match_called(rivers, melds)
+    named = list(_named_tiles(hand, indicators, rivers, melds))
+    supply = _Supply(named)
+    if not indicators:
+        indicators = [MarkedTile(_unrelated([face for face, _ in named], supply))]
+    placed_melds = tuple(
+        _meld(supply, meld, seat, position.player, listed=(seat, at) in listed.values())
+        for seat, of_seat in enumerate(melds)
+        for at, meld in enumerate(of_seat)
+    )
+    keys = [(seat, at) for seat, of_seat in enumerate(melds) for at in range(len(of_seat))]
+    called = {key: meld.called for key, meld in zip(keys, placed_melds, strict=True)}
+    placed_rivers = [
+        tuple(
+            StatedTile(
+                called[listed[seat, at]] if (seat, at) in listed else supply.take(tile.face), tile.marks
+            )
+            for at, tile in enumerate(river)
+        )
+        for seat, river in enumerate(rivers)
+    ]
+    tiles = tuple(supply.take(tile.face) for tile in hand)
+    return Stated(
+        position=position,
+        player=position.player,
+        hand=tiles[:-1] if ending == "drawn" else tiles,
+        drawn=tiles[-1] if ending == "drawn" else -1,
+        rivers=tuple(placed_rivers[(player - position.player) % 4] for player in range(4)),
+        melds=placed_melds,
+        indicators=tuple(supply.take(tile.face) for tile in indicators),
+        ending=ending,
+        knows_rivers=knows_rivers,
+        free=tuple(supply.rest()),
+    )
+
+
+def _of_seat(what: str, seat: int) -> str:
+    return f"your {what}" if seat == 0 else f"{what} of {SEATS[seat]}"
+
+
+def _check_numbers(position: WrittenPosition) -> None:
+    if not 0 <= position.round_index <= _LAST_ROUND or not 0 <= position.seat_wind < 4:
+        raise PositionError("the round is one of E1 to W4, the seat wind one of E, S, W, N")
+    if position.honba < 0 or (position.sticks or 0) < 0:
+        raise PositionError("honba and sticks cannot be negative")
+    if position.turn is not None and not 1 <= position.turn <= 24:
+        raise PositionError(f"turn {position.turn}: a round has at most 24 turns")
+    if not 1 <= position.offered_by <= 3:
+        raise PositionError("the offered tile comes from shimocha, toimen or kamicha")
+    if position.scores is not None and any(score % 100 for score in position.scores):
+        raise PositionError("scores are in points and end in 00, as in 25000,31000,24000,20000")
+
+
+def stakes(position: WrittenPosition, riichis: int) -> int:
+    """The riichi sticks on the table.
+
+    Args:
+        position: the position.
+        riichis: players whose stick of this round is paid.
+
+    Raises:
+        PositionError: scores and sticks do not add up.
+    """
+    sticks = position.sticks
+    if position.scores is not None:
+        missing = _ALL_POINTS - sum(position.scores)
+        if sticks is None and missing >= 0 and missing % RIICHI_STICK == 0:
+            sticks = missing // RIICHI_STICK
+        if sticks is None or missing != sticks * RIICHI_STICK:
+            raise PositionError(
+                f"scores add up to {sum(position.scores):,}; with 1,000 for each riichi stick on the "
+                f"table they must give {_ALL_POINTS:,}; give what each player has now, and the sticks"
+            )
+    if sticks is None:
+        return riichis
+    if sticks < riichis:
+        raise PositionError(f"{riichis} players are in riichi, so at least {riichis} sticks are on the table")
+    return sticks
+
+
+def _ending(position: WrittenPosition, tiles: int, melds: int) -> Ending:
+    due = 14 - 3 * melds
+    held = f"{tiles} tile{'s' if tiles != 1 else ''} with {melds} meld{'s' if melds != 1 else ''}"
+    if melds > 4:
+        raise PositionError("a hand has at most four melds")
+    if tiles == due and not position.offered:
+        if position.after_call and not melds:
+            raise PositionError("after a call there must be a meld of yours; add it to your melds")
+        return "called" if position.after_call else "drawn"
+    if tiles == due - 1 and not position.after_call:
+        return "offered" if position.offered else "waiting"
+    if position.offered:
+        raise PositionError(f"your hand has {held}; while another player's tile is offered it has {due - 1}")
+    if position.after_call:
+        raise PositionError(f"your hand has {held}; after your call, before the discard, it has {due}")
+    raise PositionError(
+        f"your hand has {held}; write {due} tiles on your turn, the drawn tile last, or {due - 1} while you "
+        "wait"
+    )
+
+
+def _offered(position: WrittenPosition) -> MarkedTile:
+    tiles = read_tiles(position.offered, "the offered tile", TSUMOGIRI + RIICHI)
+    if len(tiles) != 1:
+        raise PositionError(f"the offered tile: found {position.offered!r}, expected one tile such as 5p")
+    return tiles[0]
+
+
+def _check_kans(melds: Sequence[Sequence[WrittenMeld]], indicators: int) -> None:
+    kans = sum(meld.kind in _KANS for of_seat in melds for meld in of_seat)
+    if indicators != 1 + kans and (indicators or kans):
+        shown = f"{indicators} dora indicator{'s' if indicators != 1 else ''}"
+        raise PositionError(f"{shown} with {kans} kans; give one, and one more for each kan")
+
+
+def _unrelated(named: Sequence[str], supply: _Supply) -> str:
+    """A dora indicator that has nothing to do with the tiles of a position, as far as there is one."""
+    held = {parse_hand(face)[0] >> 2 for face in named}
+    free = [kind for kind in reversed(range(KINDS)) if supply.has(kind_text(kind))]
+    return kind_text(min(free, key=lambda kind: (kind in held) + (dora_of(kind) in held)))
+
+
+def _match_called(
+    rivers: Sequence[Sequence[MarkedTile]], melds: Sequence[Sequence[WrittenMeld]]
+) -> dict[tuple[int, int], tuple[int, int]]:
+    """The meld of each river tile marked as called: seat and place of both."""
+    listed: dict[tuple[int, int], tuple[int, int]] = {}
+    for seat, river in enumerate(rivers):
+        for at, tile in enumerate(river):
+            if CALLED not in tile.marks:
+                continue
+            takers = (
+                (owner, number)
+                for owner, of_seat in enumerate(melds)
+                for number, meld in enumerate(of_seat)
+                if meld.called == tile.face and meld.from_seat and (owner + meld.from_seat) % 4 == seat
+                if (owner, number) not in listed.values()
+            )
+            taker = next(takers, None)
+            if taker is None:
+                raise PositionError(
+                    f"{_of_seat('river', seat)}: {tile.face}~ is marked as called, but no meld takes it from "
+                    "there; add the meld, or remove the mark"
+                )
+            listed[seat, at] = taker
+    return listed
+
+
+def _named_tiles(
+    hand: Sequence[MarkedTile],
+    indicators: Sequence[MarkedTile],
+    rivers: Sequence[Sequence[MarkedTile]],
+    melds: Sequence[Sequence[WrittenMeld]],
+) -> Iterator[tuple[str, str]]:
+    """Each face that needs a copy of its own, with where it is."""
+    yield from ((tile.face, "your hand") for tile in hand)
+    yield from ((tile.face, "the dora indicators") for tile in indicators)
+    for seat, river in enumerate(rivers):
+        yield from ((tile.face, _of_seat("river", seat)) for tile in river if CALLED not in tile.marks)
+    for seat, of_seat in enumerate(melds):
+        yield from ((face, _of_seat("melds", seat)) for meld in of_seat for face in meld.faces)
+
+
+class _Supply:
+    """The copies of each face.
+
+    Args:
+        named: every face that will be taken, with where it is.
+
+    Raises:
+        PositionError: more copies are named than exist.
+    """
+
+    def __init__(self, named: Sequence[tuple[str, str]]) -> None:
+        places: dict[str, list[str]] = {}
+        for face, where in named:
+            places.setdefault(face, []).append(where)
+        self._copies = {face: _copies(face) for face in _FACES}
+        problems = [
+            _too_many(face, where) for face, where in places.items() if len(where) > len(self._copies[face])
+        ]
+        if problems:
+            raise PositionError("; ".join(problems))
+
+    def has(self, face: str) -> bool:
+        """Whether a copy is free."""
+        return bool(self._copies[face])
+
+    def take(self, face: str) -> int:
+        """A free copy."""
+        return self._copies[face].pop(0)
+
+    def rest(self) -> list[int]:
+        """The copies that were not taken."""
+        return sorted(tile for copies in self._copies.values() for tile in copies)
+
+
+_FACES: Final = tuple(f"{number}{suit}" for suit in "mps" for number in range(10)) + tuple(
+    f"{number}z" for number in range(1, 8)
+)
+
+
+def _copies(face: str) -> list[int]:
+    """The physical tiles of a face, ascending.
+
+    >>> _copies("0m"), _copies("5m")
+    ([16], [17, 18, 19])
+    """
+    first = parse_hand(face)[0] & ~3
+    if face[0] == "0":
+        return [first]
+    is_five = face[0] == "5" and face[1] != "z"
+    return list(range(first + is_five, first + 4))
+
+
+def _too_many(face: str, where: Sequence[str]) -> str:
+    counts = ", ".join(f"{where.count(place)} in {place}" for place in dict.fromkeys(where))
+    hint = "; a called tile that a river shows needs the mark ~" if len(set(where)) > 1 else ""
+    if len(_copies(face)) == 4:
+        return f"there are four {face}, not {len(where)} ({counts}){hint}"
+    suit = face[1]
+    return f"of 5{suit} there are three, and one red 0{suit}: found {len(where)} of {face} ({counts}){hint}"
+
+
+def _meld(supply: _Supply, meld: WrittenMeld, seat: int, player: int, *, listed: bool) -> StatedMeld:
+    owner = (player + seat) % 4
+    return StatedMeld(
+        player=owner,
+        kind=meld.kind,
+        own=tuple(supply.take(face) for face in meld.own),
+        called=supply.take(meld.called) if meld.called else -1,
+        source=(owner + meld.from_seat) % 4 if meld.called else -1,
+        added=supply.take(meld.added) if meld.added else -1,
+        listed=listed,
+    )

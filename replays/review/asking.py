@@ -1,0 +1,86 @@
+"""What a policy makes of a position written by hand, with the figures of a review."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from game.actions import PASS
+from game.position import PlacedPosition, WrittenPosition
+from game.tiles import mjai_text
+from replays.review.after import After
+from replays.review.moments import Moment
+from replays.review.report import Reviewer, hand_of, ukeire_of
+from replays.review.schema import PolicyName, ReviewDecision, ReviewHand, Ukeire
+
+
+class PositionAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
+    """A position and what the policy would do; tiles in mjai's notation, probabilities as in a review.
+
+    Attributes:
+        schema: name and version of this form.
+        program: the program that answered.
+        policy: the policy asked.
+        position: as it was stated.
+        turn: the player's discards so far, plus one.
+        tiles_left: tiles left to draw.
+        indicators: the dora indicators, with one that was not stated.
+        scores: points by seat, starting with the player.
+        sticks: riichi sticks on the table.
+        hand: shanten, waits and furiten.
+        ukeire: what the hand accepts while the player waits; None on the player's turn.
+        decision: the options, with ``done`` the policy's choice; None if there is nothing to decide.
+    """
+
+    schema: Literal["suzaku-ask/1"] = "suzaku-ask/1"
+    program: str
+    policy: PolicyName
+    position: WrittenPosition
+    turn: Annotated[int, msgspec.Meta(ge=1)]
+    tiles_left: int
+    indicators: tuple[str, ...]
+    scores: tuple[int, int, int, int]
+    sticks: int
+    hand: ReviewHand
+    ukeire: Ukeire | None
+    decision: ReviewDecision | None
+
+
+def answer(reviewer: Reviewer, position: WrittenPosition, placed: PlacedPosition) -> PositionAnswer:
+    """Ask a policy about a position.
+
+    Args:
+        reviewer: asks its policy.
+        position: as stated.
+        placed: the position on the table.
+
+    Raises:
+        ModelError: the policy gives no usable answer.
+    """
+    observation = placed.observation
+    record, player = observation.record, observation.player
+    moment = Moment(record, player, observation.legal, observation.length, round=0, event=0, done=PASS)
+    decision = _decision(reviewer, moment, placed) if observation.legal else None
+    shape = After(record, player, (PASS,)).of(PASS) if record["hand_size"][player] % 3 == 1 else None
+    first, second, third, fourth = (int(record["scores"][(player + seat) % 4]) for seat in range(4))
+    return PositionAnswer(
+        program=reviewer.program,
+        policy=reviewer.policy,
+        position=position,
+        turn=placed.turn,
+        tiles_left=int(record["wall_left"]),
+        indicators=tuple(mjai_text(int(tile)) for tile in record["indicators"] if tile >= 0),
+        scores=(first, second, third, fourth),
+        sticks=int(record["riichi_sticks"]),
+        hand=decision.hand if decision else hand_of(moment, player, ()),
+        ukeire=ukeire_of(shape) if shape else None,
+        decision=decision,
+    )
+
+
+def _decision(reviewer: Reviewer, moment: Moment, placed: PlacedPosition) -> ReviewDecision:
+    chosen = msgspec.structs.replace(moment, done=reviewer.preferred(moment))
+    prospects = reviewer.prospects([placed.start], moment.length)
+    (decision,) = reviewer.decisions([chosen], moment.player, moment.length, prospects)
+    return msgspec.structs.replace(decision, turn=placed.turn)

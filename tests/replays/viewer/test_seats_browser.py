@@ -1,0 +1,247 @@
+"""All seats of a game on one page, and the table of all decisions, in a real browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policies.random_play import RandomPolicy
+from replays.review.report import as_json
+from replays.viewer import page
+from tests.replays.review.made import reviewer, whole
+from tests.replays.viewer.test_browser import CHROMIUM, Opened, sync_api
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="NO BROWSER TESTS: Chromium is missing; apt-get install chromium"
+)
+
+SEAT = 1
+GRADES = ["fine", "inaccuracy", "mistake", "blunder"]
+ROWS = "[...document.querySelectorAll('.decisions tbody [data-jump]')].map((one) => Number(one.dataset.jump))"
+SHOWN = """() => ({
+  seat: globalThis.suzakuViewer.review.seat, view: globalThis.suzakuViewer.view,
+  pressed: [...document.querySelectorAll('[data-seat][aria-pressed=true]')].map((one) => +one.dataset.seat),
+  ratings: [...document.querySelectorAll('[data-seat] small')].map((one) => one.textContent),
+  agreed: document.querySelector('[data-figure=agreement]').parentElement.textContent,
+  rows: document.querySelectorAll('.decisions tbody tr').length,
+})"""
+
+BOXES = """() => [...document.querySelectorAll('.decisions tbody tr'), document.querySelector('.seats')]
+  .slice(-20).map((row) => [...row.children].map((cell) => cell.getBoundingClientRect())
+  .map((box) => [box.left, box.top, box.right, box.bottom]))"""
+
+
+@pytest.fixture(scope="module")
+def review() -> dict[str, Any]:
+    made = reviewer(RandomPolicy()).review(whole(), SEAT, all_seats=True)
+    document: dict[str, Any] = json.loads(as_json(made))
+    # losses of every kind: none, noise, gains, small and large
+    for at, one in enumerate(document["decisions"]):
+        one["loss"], one["loss_error"] = (None, None) if at % 5 == 0 else (at % 17 - 3.0, 1.5)
+    return document
+
+
+@pytest.fixture(scope="module")
+def file(review: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("seats") / "review.html"
+    path.write_text(page(review), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Any]:
+    contexts = []
+
+    def open_it(path: Path, where: str = "", width: int = 1440, locale: str = "en-GB") -> Opened:
+        context = browser.new_context(viewport={"width": width, "height": 900}, locale=locale)
+        contexts.append(context)
+        opened = Opened(context.new_page())
+        opened.tab.goto(path.as_uri() + where)
+        return opened
+
+    yield open_it
+    for context in contexts:
+        context.close()
+
+
+def of_seat(review: dict[str, Any], seat: int) -> dict[str, Any]:
+    """The decisions and figures of a seat."""
+    found: dict[str, Any] = next(each for each in (review, *review["seats"]) if each["seat"] == seat)
+    return found
+
+
+def shown_loss(review: dict[str, Any], one: dict[str, Any]) -> float:
+    """The loss that the table shows: 0 for noise."""
+    if one["loss"] is None:
+        return -1e9
+    error = one["loss_error"] or 0.0
+    clear = error > 0.0 and abs(one["loss"]) >= review["thresholds"]["clear"] * error
+    return float(one["loss"]) if clear else 0.0
+
+
+def test_the_switch_shows_each_seat_at_the_same_moment(
+    review: dict[str, Any], file: Path, open_page: Any
+) -> None:
+    opened = open_page(file, "#2.5")
+    tab = opened.tab
+    for seat in (3, 0, 2, 1):
+        tab.click(f"[data-seat='{seat}']")
+        expected = of_seat(review, seat)
+        shown = tab.evaluate(SHOWN)
+        assert (shown["seat"], shown["view"], shown["pressed"]) == (seat, seat, [seat])
+        assert shown["rows"] == len(expected["decisions"])
+        assert str(expected["summary"]["agreed"]) in shown["agreed"]
+        assert tab.evaluate("document.activeElement.dataset.seat") == str(seat)
+        assert opened.place == [2, 5, seat]
+    ratings = [of_seat(review, seat)["summary"]["rating"] for seat in range(4)]
+    assert [float(text.rpartition(" ")[2]) for text in tab.evaluate(SHOWN)["ratings"]] == pytest.approx(
+        ratings, abs=0.051
+    )
+    opened.check()
+
+
+def test_a_key_goes_round_the_seats_and_the_address_keeps_the_seat(file: Path, open_page: Any) -> None:
+    opened = open_page(file)
+    seats = []
+    for _ in range(4):
+        opened.tab.keyboard.press("s")
+        seats.append(opened.tab.evaluate(SHOWN)["seat"])
+    assert seats == [2, 3, 0, 1]
+    opened.tab.keyboard.press("S")
+    opened.tab.reload()
+    assert opened.tab.evaluate(SHOWN)["seat"] == 2
+    opened.tab.evaluate("location.hash = '#1.3.0'")
+    opened.tab.wait_for_function("globalThis.suzakuViewer.review.seat === 0")
+    assert opened.place == [1, 3, 0]
+    opened.check()
+
+
+def test_the_table_of_decisions_sorts(review: dict[str, Any], file: Path, open_page: Any) -> None:
+    opened = open_page(file)
+    tab = opened.tab
+    tab.click("[data-tab=decisions]")
+    decisions = review["decisions"]
+    assert tab.evaluate(ROWS) == list(range(len(decisions)))
+    keys = {
+        "loss": lambda one: -shown_loss(review, one),
+        "category": lambda one: -GRADES.index(one["category"]),
+        "ratio": lambda one: one["ratio"],
+    }
+    for column, key in keys.items():
+        tab.click(f"[data-sort={column}]")
+        expected = sorted(range(len(decisions)), key=lambda at: (key(decisions[at]), at))
+        assert tab.evaluate(ROWS) == expected, column
+        assert tab.evaluate("document.activeElement.dataset.sort") == column
+    tab.click("[data-sort=ratio]")
+    assert [decisions[at]["ratio"] for at in tab.evaluate(ROWS)] == sorted(
+        (one["ratio"] for one in decisions), reverse=True
+    )
+    assert tab.get_attribute("th:has([data-sort=ratio])", "aria-sort") == "descending"
+    opened.check()
+
+
+def test_the_table_of_decisions_filters(review: dict[str, Any], file: Path, open_page: Any) -> None:
+    opened = open_page(file)
+    tab = opened.tab
+    tab.click("[data-tab=decisions]")
+    decisions = list(enumerate(review["decisions"]))
+
+    def check(**chosen: str) -> int:
+        for name in ("step", "grade", "round", "loss"):
+            tab.select_option(f"[data-filter={name}]", chosen.get(name, "all"))
+        wanted = [at for at, one in decisions if all(passes(one, *each) for each in chosen.items())]
+        assert tab.evaluate(ROWS) == wanted, chosen
+        return len(wanted)
+
+    def passes(one: dict[str, Any], name: str, value: str) -> bool:
+        lost = shown_loss(review, one)
+        match name:
+            case "step":
+                return bool(one["step"] == value)
+            case "round":
+                return bool(one["round"] == int(value))
+            case "grade":
+                bad = GRADES.index(one["category"]) >= GRADES.index(value)
+                return bool(not one["agrees"] and bad)
+            case _:
+                return lost > 0 if value == "clear" else lost >= float(value)
+
+    counts = [
+        check(step="discard"), check(step="call"), check(round="2"), check(grade="fine"),
+        check(grade="blunder"), check(loss="clear"), check(loss="3"),
+        check(step="discard", round="1", grade="mistake"),
+    ]  # fmt: skip
+    assert min(counts) > 0
+    assert check(step="win", loss="10") == 0
+    assert "No decision matches." in tab.text_content(".list-place")
+    assert tab.text_content(".list-count") == f"0 of {len(decisions)} decisions"
+    opened.check()
+
+
+def test_the_table_of_decisions_is_used_by_keyboard(
+    review: dict[str, Any], file: Path, open_page: Any
+) -> None:
+    opened = open_page(file)
+    tab = opened.tab
+    tab.focus("[data-tab=decisions]")
+    tab.keyboard.press("Enter")
+    tab.focus(".decisions tbody [data-jump]")
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"):
+        tab.keyboard.press(key)
+    assert tab.evaluate("document.activeElement.dataset.jump") == "2"
+    assert opened.tab.evaluate("location.hash") == ""  # the keys did not step through the game
+    tab.keyboard.press("Enter")
+    chosen = review["decisions"][2]
+    assert opened.place == [chosen["round"], chosen["event"], SEAT]
+    assert tab.evaluate("document.activeElement.id") == "pane-decision"
+    assert tab.get_attribute("[data-tab=decision]", "aria-selected") == "true"
+    tab.click("[data-tab=decisions]")
+    assert tab.get_attribute(".decisions tr:nth-child(3) [data-jump]", "aria-current") == "true"
+    opened.check()
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "ja-JP"])
+@pytest.mark.parametrize("width", [360, 1440])
+def test_seats_and_table_fit_on_phone_and_desktop(
+    file: Path, open_page: Any, width: int, locale: str
+) -> None:
+    opened = open_page(file, width=width, locale=locale)
+    tab = opened.tab
+    tab.click("[data-tab=decisions]")
+    assert tab.evaluate("document.documentElement.scrollWidth") == width
+    for cells in tab.evaluate(BOXES):
+        for at, one in enumerate(cells):
+            assert one[2] <= width
+            for other in cells[at + 1 :]:
+                apart = one[2] <= other[0] + 1 or other[2] <= one[0] + 1
+                assert apart or one[3] <= other[1] + 1 or other[3] <= one[1] + 1
+    opened.check()
+
+
+def test_one_seat_has_no_switch_and_a_running_game_no_table(
+    review: dict[str, Any], open_page: Any, tmp_path: Path
+) -> None:
+    alone, running = tmp_path / "alone.html", tmp_path / "running.html"
+    alone.write_text(page({**review, "seats": []}), encoding="utf-8")
+    running.write_text(page({**review, "seats": [], "summary": None}), encoding="utf-8")
+    opened = open_page(alone)
+    assert opened.tab.query_selector("[data-seat]") is None
+    opened.tab.keyboard.press("s")
+    opened.tab.keyboard.press("ArrowRight")
+    assert opened.place == [0, 1]
+    opened.check()
+    opened = open_page(running)
+    assert opened.tab.query_selector("[data-tab=decisions]") is None
+    opened.check()
