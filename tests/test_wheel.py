@@ -10,9 +10,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
+from urllib.request import urlopen
 
 import pytest
 
+from bot.table.app import MODULES, SHARED
 from tests.faults import ROOT
 
 PACKAGES = ("game", "policies", "replays", "learning", "bot")
@@ -39,6 +41,14 @@ class Installed(NamedTuple):
 
     def run(self, *args: str) -> tuple[str, str]:
         """Run `suzaku`, which must succeed; what it printed on stdout and stderr."""
+        with self.started(*args) as program:
+            out, err = program.communicate(timeout=300)
+        assert program.returncode == 0, (args, out, err)
+        assert "FROM THE CHECKOUT" not in err
+        return out, err
+
+    def started(self, *args: str) -> subprocess.Popen[str]:
+        """`suzaku`, started."""
         # measuring coverage writes to the checkout
         environment = {
             name: text for name, text in os.environ.items() if not name.startswith(("SUZAKU_", "COV"))
@@ -53,12 +63,8 @@ class Installed(NamedTuple):
         here = self.home / "empty"
         here.mkdir(exist_ok=True)
         command = (sys.executable, str(self.site / "bin" / "suzaku"), *args)
-        done = subprocess.run(
-            command, cwd=here, env=environment, capture_output=True, text=True, timeout=300, check=False
-        )
-        assert done.returncode == 0, (args, done.stdout, done.stderr)
-        assert "FROM THE CHECKOUT" not in done.stderr
-        return done.stdout, done.stderr
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen(command, cwd=here, env=environment, text=True, **pipes)
 
 
 def pip(*args: str) -> None:
@@ -83,7 +89,21 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     return Installed(site, home)
 
 
-def test_the_wheel_plays_and_reviews_in_an_empty_folder(installed: Installed) -> None:
+def serves_a_table(installed: Installed) -> None:
+    """Check that `suzaku table` serves its page and everything that the page loads."""
+    flags = ("--opponents", "heuristic", "--policy", "heuristic", "--port", "0", "--no-browser")
+    with installed.started("table", *flags) as program:
+        assert program.stdout is not None
+        link = program.stdout.readline().split(": ", 1)[1].strip()
+        loaded = [link, *(f"{link.split('?')[0]}web/{name}" for name in (*MODULES, *SHARED, "style.css"))]
+        assert {urlopen(address, timeout=60).status for address in loaded} == {200}
+        program.terminate()
+        _, err = program.communicate(timeout=60)
+    assert program.returncode == 0
+    assert "FROM THE CHECKOUT" not in err
+
+
+def test_the_wheel_plays_and_reviews_in_an_empty_folder_and_serves_a_table(installed: Installed) -> None:
     out, _ = installed.run("--version")
     assert out.startswith("suzaku ")
     assert "commit" not in out  # the checkout's commit says nothing about an installation
@@ -99,6 +119,7 @@ def test_the_wheel_plays_and_reviews_in_an_empty_folder(installed: Installed) ->
     (page,) = (installed.home / "empty" / "reviews").glob("*.html")
     assert "data:image/svg+xml" in page.read_text(encoding="utf-8")
     assert sorted(path.name for path in (installed.home / "empty").iterdir()) == ["reviews"]
+    serves_a_table(installed)
 
 
 def test_the_watch_reports_files_of_the_checkout(installed: Installed) -> None:
