@@ -16,6 +16,8 @@ NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 # Duration of `make fuzz`, and of the fuzz test within `make test`.
 SECONDS := 600
 FUZZ_SECONDS := 30
+# pytest starts a process per core; threads of their networks beside them only wait for each other.
+ONE_THREAD := OMP_NUM_THREADS=1
 # The floor of coverage applies to a run of all tests only: ARGS may select a few.
 MEASURE := $(if $(strip $(ARGS)),,--cov --cov-report=)
 
@@ -43,7 +45,7 @@ table: $(VENV)/.ready-to-play
 
 test: check
 	@$(RUN) bot.startup.warm
-	FUZZ_SECONDS=$(FUZZ_SECONDS) $(RUN) pytest -n auto $(MEASURE) $(ARGS)
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(ONE_THREAD) $(RUN) pytest -n auto $(MEASURE) $(ARGS)
 	$(if $(MEASURE),@$(RUN) tests.coverage_floor)
 
 coverage: $(VENV)/.ready-to-test
