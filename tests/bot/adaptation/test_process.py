@@ -88,6 +88,7 @@ async def test_it_adapts_searches_and_survives_being_killed_and_stopped_once(
     running = thoughts._process
     assert running is not None
     assert running.pid is not None
+    assert os.sched_getscheduler(running.pid) == os.SCHED_IDLE, "it makes the game wait"
     with capture_logs() as logs:
         os.kill(running.pid, signal.SIGKILL)
         await until(lambda: thoughts._process not in (None, running), tries=60_000)
