@@ -81,6 +81,8 @@ def place(position: WrittenPosition) -> PlacedPosition:
     playing = _Playing(given, steps)
     for step in steps:
         playing.take(step)
+    if given.ending in ("drawn", "waiting"):
+        playing.accept_riichi()
     if given.ending == "drawn":
         playing.apply(Draw(given.player, given.drawn))
     record = playing.record
@@ -181,10 +183,9 @@ class _Playing:
 
     def take(self, step: PlayStep) -> None:
         """Play one step."""
-        record, player = self.record, step.player
-        declared = int(record["last_player"])
-        if declared >= 0 and record["riichi"][declared] == 1 and step.kind in ("draw", "call"):
-            self.apply(RiichiAccepted(declared))
+        player = step.player
+        if step.kind in ("draw", "call"):
+            self.accept_riichi()
         match step.kind:
             case "draw":
                 self.apply(Draw(player, next(self._draws) if player == self._given.player else -1))
@@ -192,6 +193,12 @@ class _Playing:
                 self._discard(step)
             case _:
                 self._meld(step, self._given.melds[step.meld])
+
+    def accept_riichi(self) -> None:
+        """Pay the stick of a riichi declared with the last discard, which nobody won on."""
+        declared = int(self.record["last_player"])
+        if declared >= 0 and self.record["riichi"][declared] == 1:
+            self.apply(RiichiAccepted(declared))
 
     def _discard(self, step: PlayStep) -> None:
         player, (tile, marks) = step.player, step.discard

@@ -170,6 +170,13 @@ def test_a_riichi_pays_its_stick_unless_its_tile_is_still_offered() -> None:
     assert (open_["scores"].tolist(), int(open_["riichi_sticks"])) == ([25000] * 4, 0)
 
 
+@pytest.mark.parametrize("hand", [HAND, HAND + "3z"])
+def test_a_riichi_just_before_the_own_draw_is_paid(hand: str) -> None:
+    record = place(WrittenPosition(hand=hand, seat_wind=1, rivers=("", "", "", "4m!"))).observation.record
+    assert (record["scores"].tolist(), int(record["riichi_sticks"])) == ([24000, 25000, 25000, 25000], 1)
+    assert record["riichi"].tolist() == [2, 0, 0, 0]
+
+
 def test_scores_imply_the_sticks_on_the_table() -> None:
     record = place(WrittenPosition(hand=HAND + "3z", scores=(30000, 20000, 24000, 24000))).observation.record
     assert int(record["riichi_sticks"]) == 2
