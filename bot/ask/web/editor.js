@@ -89,6 +89,7 @@ class EditorPage {
     if (wrong) this.fields[wrong].focus();
     this.showStatus();
     this.showAnswer();
+    if (!told.error && this.place.getBoundingClientRect().top > innerHeight) this.place.scrollIntoView();
   }
 
   // --- drawing ------------------------------------------------------------------------------------------

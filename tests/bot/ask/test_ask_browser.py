@@ -58,6 +58,7 @@ class Writer:
     def options(self) -> int:
         """Wait for an answer; the number of its options."""
         self.tab.wait_for_selector(".decision .options tbody tr")
+        assert self.tab.locator(".board").bounding_box()["width"] > 280
         count: int = self.tab.locator(".decision .options tbody tr").count()
         return count
 
