@@ -14,6 +14,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from bot.ask.app import MODULES as ASK_MODULES
 from bot.table.app import MODULES, SHARED
 from tests.faults import ROOT
 
@@ -120,6 +121,8 @@ def test_the_wheel_plays_and_reviews_in_an_empty_folder_and_serves_a_table(insta
     assert "data:image/svg+xml" in page.read_text(encoding="utf-8")
     assert sorted(path.name for path in (installed.home / "empty").iterdir()) == ["reviews"]
     serves_a_table(installed)
+    editor = {path.name for path in (installed.site / "bot" / "ask" / "web").iterdir()}
+    assert editor == {*ASK_MODULES, "ask.css"}
 
 
 def test_the_watch_reports_files_of_the_checkout(installed: Installed) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Annotated, Any, Final, Literal
 
 import typer
 
 from bot.cli.options import AsJson, ConfigFile, Device, Tonpuu, load_settings, reported
 from bot.cli.records import ComparedPolicy
+from bot.cli.table import OpenBrowser, PageHost, PagePortNumber, PageTokenEnv
 from game.errors import ConfigError
 
 _ROUNDS: Final = tuple(f"{wind}{number}" for wind in "ESW" for number in range(1, 5))
@@ -30,7 +33,7 @@ def ask(
             help="The concealed tiles, such as 123m406p11z; on your turn the drawn tile last.",
             metavar="HAND",
         ),
-    ],
+    ] = "",
     dora: Annotated[
         str, typer.Option(help="Dora indicators: one, and one more for each kan.", metavar="TILES")
     ] = "",
@@ -87,6 +90,13 @@ def ask(
     ] = None,
     honba: Annotated[int, typer.Option(help="Repeat counters.", metavar="NUMBER")] = 0,
     tonpuu: Tonpuu = False,
+    page: Annotated[
+        bool, typer.Option("--page", help="Write the position, or change the given one, on a web page.")
+    ] = False,
+    host: PageHost = None,
+    port: PagePortNumber = None,
+    token_env: PageTokenEnv = None,
+    browser: OpenBrowser = None,
     policy: ComparedPolicy = "network",
     device: Device = None,
     as_json: AsJson = False,
@@ -97,7 +107,12 @@ def ask(
     Prints the options with their probabilities, expected losses, danger, shanten and ukeire, as in a review
     (docs/ask.md). Quote the tiles: '5p!'.
     """
-    config = load_settings(config_file, {"decision.device": device})
+    if not hand and not page:
+        raise ConfigError("give a hand, such as 123m406p789s11z233z, or --page to write one on a web page")
+    config = load_settings(
+        config_file,
+        {"decision.device": device, "ask.host": host, "ask.port": port, "ask.token_env": token_env},
+    )
     from bot.ask.command import ask as ask_policy
     from bot.startup.models import compute_of
     from game.position import WrittenPosition
@@ -118,6 +133,18 @@ def ask(
         after_call=called,
         length="tonpuu" if tonpuu else "hanchan",
     )
+    if page:
+        from bot.ask.page import ask_on_page
+
+        return ask_on_page(
+            position,
+            config.ask,
+            os.environ,
+            policy=policy,
+            averaging=config.decision.permutations,
+            compute=compute_of(config.decision),
+            browser=sys.stdout.isatty() if browser is None else browser,
+        )
     return ask_policy(
         position,
         policy=policy,

@@ -78,28 +78,28 @@ Practice: TypeAlias = Annotated[
     ),
 ]
 TableSeed: TypeAlias = Annotated[int | None, seed_of("all seats and walls")]
-TableHostName: TypeAlias = Annotated[
+PageHost: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--host",
-        help="Address the table listens on; all but loopback addresses require a token.",
+        help="Address the page listens on; all but loopback addresses require a token.",
         metavar="HOST",
     ),
 ]
-TablePort: TypeAlias = Annotated[
+PagePortNumber: TypeAlias = Annotated[
     int | None,
-    typer.Option("--port", help="Port of the table; 0 picks a free one.", metavar="PORT", min=0, max=65535),
+    typer.Option("--port", help="Port of the page; 0 picks a free one.", metavar="PORT", min=0, max=65535),
 ]
-TableTokenEnv: TypeAlias = Annotated[
+PageTokenEnv: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--token-env", help="Environment variable that holds your own token for the table.", metavar="NAME"
+        "--token-env", help="Environment variable that holds your own token for the page.", metavar="NAME"
     ),
 ]
 OpenBrowser: TypeAlias = Annotated[
     bool | None,
     typer.Option(
-        "--browser/--no-browser", help="Open your page in a browser; default: if started on a terminal."
+        "--browser/--no-browser", help="Open the page in a browser; default: if started on a terminal."
     ),
 ]
 
@@ -115,9 +115,9 @@ def table(
     seed: TableSeed = None,
     policy: AdvisingPolicy = None,
     answer_timeout: AnswerTimeout = 10.0,
-    host: TableHostName = None,
-    port: TablePort = None,
-    token_env: TableTokenEnv = None,
+    host: PageHost = None,
+    port: PagePortNumber = None,
+    token_env: PageTokenEnv = None,
     browser: OpenBrowser = None,
     device: Device = None,
     config_file: ConfigFile = None,

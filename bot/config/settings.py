@@ -286,6 +286,12 @@ class TablePage(Section):
     token_env: EnvName = ""
 
 
+class AskPage(TablePage):
+    """The web page of `suzaku ask --page`."""
+
+    port: Annotated[int, Field(ge=0, le=65535)] = 8767
+
+
 class Config(Section):
     """All settings."""
 
@@ -298,6 +304,7 @@ class Config(Section):
     records: Records = Records()
     dashboard: Dashboard = Dashboard()
     table: TablePage = TablePage()
+    ask: AskPage = AskPage()
     logs: Logs = Logs()
 
     @property

@@ -5,6 +5,6 @@ copy, `order` finds an order of play that leads there, and `placing` plays it th
 """
 
 from game.position.placing import PlacedPosition, place
-from game.position.position import WrittenPosition
+from game.position.position import FieldError, WrittenPosition
 
-__all__ = ["PlacedPosition", "WrittenPosition", "place"]
+__all__ = ["FieldError", "PlacedPosition", "WrittenPosition", "place"]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from game.errors import PositionError
 from game.melds import MeldKind
 from game.position.notation import CALLED
-from game.position.position import SEATS
+from game.position.position import SEATS, FieldError
 from game.position.stated import Stated, StatedTile
 from game.tiles import face_of
 
@@ -60,17 +59,18 @@ def order_of_play(given: Stated) -> list[PlayStep]:
     """The steps from the deal to the decision, without our own last draw.
 
     Raises:
-        PositionError: there is no such order.
+        FieldError: there is no such order.
     """
     wanted = given.position.turn
     if given.knows_rivers:
         steps = _found(given, None)
         if steps is None:
-            raise PositionError(_sizes_wrong(given))
+            raise FieldError(_sizes_wrong(given), *(f"rivers.{seat}" for seat in range(4)))
         turn = 1 + sum(step.kind == "discard" and step.player == given.player for step in steps)
         if wanted not in (None, turn):
-            raise PositionError(
-                f"turn {wanted}, but your river makes this turn {turn}; complete the rivers, or give no turn"
+            raise FieldError(
+                f"turn {wanted}, but your river makes this turn {turn}; complete the rivers, or give no turn",
+                "turn",
             )
         return steps
     for turn in [wanted] if wanted is not None else range(1, _MOST_TURNS + 1):
@@ -78,8 +78,13 @@ def order_of_play(given: Stated) -> list[PlayStep]:
         if steps is not None:
             return steps
     if wanted is not None:
-        raise PositionError(f"turn {wanted} cannot be reached with these melds; give a later turn, or none")
-    raise PositionError("no order of play leads to these melds; check from whom each tile was called")
+        raise FieldError(
+            f"turn {wanted} cannot be reached with these melds; give a later turn, or none", "turn"
+        )
+    raise FieldError(
+        "no order of play leads to these melds; check from whom each tile was called",
+        *(f"melds.{seat}" for seat in range(4)),
+    )
 
 
 def _found(given: Stated, turns: int | None) -> list[PlayStep] | None:

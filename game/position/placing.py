@@ -7,9 +7,10 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+import msgspec
 import numpy as np
 
-from game.errors import PositionError, StateMismatchError
+from game.errors import StateMismatchError
 from game.events import (
     Ankan,
     Chi,
@@ -31,7 +32,7 @@ from game.melds import MeldKind
 from game.observation import Observation
 from game.position.notation import RIICHI, TSUMOGIRI
 from game.position.order import PlayStep, order_of_play
-from game.position.position import WrittenPosition
+from game.position.position import FieldError, WrittenPosition
 from game.position.stated import Stated, StatedMeld, StatedTile, seat_name, stakes, stated
 from game.rules import legal_actions
 from game.settlement import RIICHI_STICK, START_SCORE
@@ -54,12 +55,14 @@ class PlacedPosition(NamedTuple):
     Attributes:
         observation: the decision; without legal actions if the player only waits.
         start: the deal of the round.
+        events: all events of the round so far, as the page of a review shows them: made-up tiles are unseen.
         turn: the player's discards so far, plus one.
         knows_rivers: whether the discards are stated; if not, they are made up, except for called tiles.
     """
 
     observation: Observation
     start: StartRound
+    events: tuple[GameEvent, ...]
     turn: int
     knows_rivers: bool
 
@@ -71,13 +74,15 @@ def place(position: WrittenPosition) -> PlacedPosition:
     They count as turns, but nobody has seen them: they make no tile rarer, none safe, and no hand furiten.
 
     Raises:
-        PositionError: it is impossible; the message says what to change.
+        FieldError: it is impossible; the message says what to change.
     """
     given = stated(position)
     steps, unknown = _filled(given, order_of_play(given))
     playing = _Playing(given, steps)
     for step in steps:
         playing.take(step)
+    if given.ending in ("drawn", "waiting"):
+        playing.accept_riichi()
     if given.ending == "drawn":
         playing.apply(Draw(given.player, given.drawn))
     record = playing.record
@@ -87,9 +92,25 @@ def place(position: WrittenPosition) -> PlacedPosition:
     legal = () if given.ending == "waiting" else tuple(legal_actions(record, given.player))
     if not legal and given.ending == "offered":
         tile = tile_text(int(record["last_tile"]))
-        raise PositionError(f"there is nothing to decide: the hand can neither call {tile} nor win on it")
+        raise FieldError(
+            f"there is nothing to decide: the hand can neither call {tile} nor win on it", "offered"
+        )
     observation = Observation(record, given.player, legal, position.length)
-    return PlacedPosition(observation, playing.start, turn, given.knows_rivers)
+    made_up = set() if given.knows_rivers else set(unknown)
+    events = tuple(_unseen(event, made_up) for event in playing.events)
+    return PlacedPosition(observation, playing.start, events, turn, given.knows_rivers)
+
+
+def _unseen(event: GameEvent, made_up: set[int]) -> GameEvent:
+    """The event without the tiles that are made up."""
+    if isinstance(event, StartRound):
+        east, south, west, north = (
+            tuple(-1 if tile in made_up else tile for tile in hand) for hand in event.hands
+        )
+        return msgspec.structs.replace(event, hands=(east, south, west, north))
+    if isinstance(event, Draw | Discard) and event.tile in made_up:
+        return msgspec.structs.replace(event, tile=-1)
+    return event
 
 
 def _filled(given: Stated, steps: Sequence[PlayStep]) -> tuple[list[PlayStep], list[int]]:
@@ -130,6 +151,7 @@ class _Playing:
 
     def __init__(self, given: Stated, steps: Sequence[PlayStep]) -> None:
         self.record: np.void = new_round()
+        self.events: list[GameEvent] = []
         self._given = given
         self._indicators = iter(given.indicators[1:])
         self._due = 0
@@ -142,25 +164,28 @@ class _Playing:
         """Fold an event.
 
         Raises:
-            PositionError: it is impossible, or a rule forbids it.
+            FieldError: it is impossible, or a rule forbids it.
         """
         try:
             broken = broken_rule(self.record, event)
             if not broken:
                 apply(self.record, event)
         except StateMismatchError as exc:
-            raise PositionError(f"{self._where(event)}: {exc}; check rivers and melds") from exc
+            raise FieldError(
+                f"{self._where(event)}: {exc}; check rivers and melds", *self._fields(event)
+            ) from exc
         if broken:
-            raise PositionError(
-                f"{self._where(event)}: the rules forbid {broken}; check rivers, melds and marks"
+            raise FieldError(
+                f"{self._where(event)}: the rules forbid {broken}; check rivers, melds and marks",
+                *self._fields(event),
             )
+        self.events.append(event)
 
     def take(self, step: PlayStep) -> None:
         """Play one step."""
-        record, player = self.record, step.player
-        declared = int(record["last_player"])
-        if declared >= 0 and record["riichi"][declared] == 1 and step.kind in ("draw", "call"):
-            self.apply(RiichiAccepted(declared))
+        player = step.player
+        if step.kind in ("draw", "call"):
+            self.accept_riichi()
         match step.kind:
             case "draw":
                 self.apply(Draw(player, next(self._draws) if player == self._given.player else -1))
@@ -168,6 +193,12 @@ class _Playing:
                 self._discard(step)
             case _:
                 self._meld(step, self._given.melds[step.meld])
+
+    def accept_riichi(self) -> None:
+        """Pay the stick of a riichi declared with the last discard, which nobody won on."""
+        declared = int(self.record["last_player"])
+        if declared >= 0 and self.record["riichi"][declared] == 1:
+            self.apply(RiichiAccepted(declared))
 
     def _discard(self, step: PlayStep) -> None:
         player, (tile, marks) = step.player, step.discard
@@ -199,6 +230,10 @@ class _Playing:
     def _reveal(self) -> None:
         self._due -= 1
         self.apply(DoraRevealed(next(self._indicators)))
+
+    def _fields(self, event: GameEvent) -> tuple[str, str]:
+        seat = (getattr(event, "player", self._given.player) - self._given.player) % 4
+        return f"rivers.{seat}", f"melds.{seat}"
 
     def _where(self, event: GameEvent) -> str:
         player = getattr(event, "player", self._given.player)
@@ -275,7 +310,7 @@ def _own_tiles(given: Stated, steps: Sequence[PlayStep]) -> tuple[list[int], lis
 
 def _check_drawn(own: Sequence[PlayStep], time: int) -> None:
     if own[time - 1].kind != "draw":
-        raise PositionError("a discard after a call has no drawn tile; remove the mark _ from it")
+        raise FieldError("a discard after a call has no drawn tile; remove the mark _ from it", "rivers.0")
 
 
 def _used(step: PlayStep, melds: Sequence[StatedMeld]) -> Iterator[int]:

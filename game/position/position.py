@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from game.errors import PositionError
 from game.events import Four
 from game.settlement import GameLength
 
@@ -13,6 +14,19 @@ SEATS: Final = ("you", "shimocha", "toimen", "kamicha")
 """The seats, relative to the player who decides: 0 to 3."""
 
 Texts: TypeAlias = tuple[str, str, str, str]
+
+
+class FieldError(PositionError):
+    """A position is impossible because of certain fields.
+
+    Args:
+        message: names what to change.
+        fields: the fields of the `WrittenPosition` that it concerns; ``"rivers.1"`` for that of one seat.
+    """
+
+    def __init__(self, message: str, *fields: str) -> None:
+        super().__init__(message)
+        self.fields = fields
 
 
 class WrittenPosition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

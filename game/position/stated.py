@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -17,7 +18,7 @@ from game.position.notation import (
     read_melds,
     read_tiles,
 )
-from game.position.position import SEATS, WrittenPosition
+from game.position.position import SEATS, FieldError, WrittenPosition
 from game.settlement import RIICHI_STICK, START_SCORE
 from game.tiles import KINDS, kind_text, parse_hand
 
@@ -28,6 +29,8 @@ discard, or to just before our draw, where nothing is decided."""
 _KANS: Final = (MeldKind.DAIMINKAN, MeldKind.ANKAN, MeldKind.KAKAN)
 _LAST_ROUND: Final = 11
 _ALL_POINTS: Final = 4 * START_SCORE
+_MOST_COUNTERS: Final = 99
+_MOST_POINTS: Final = 1_000_000
 
 
 class StatedTile(NamedTuple):
@@ -103,21 +106,22 @@ def stated(position: WrittenPosition) -> Stated:
     """Read and check a position.
 
     Raises:
-        PositionError: a text or a number is wrong; the message says what to change.
+        FieldError: a text or a number is wrong; the message says what to change.
     """
     _check_numbers(position)
-    hand = read_tiles(position.hand, "the hand")
-    rivers = [
-        read_tiles(text, _of_seat("river", seat), TSUMOGIRI + RIICHI + CALLED)
-        for seat, text in enumerate(position.rivers)
-    ]
-    melds = [read_melds(text, _of_seat("melds", seat)) for seat, text in enumerate(position.melds)]
+    with _concerning("hand"):
+        hand = read_tiles(position.hand, "the hand")
+    rivers = [_river(text, seat) for seat, text in enumerate(position.rivers)]
+    melds = [_melds(text, seat) for seat, text in enumerate(position.melds)]
     knows_rivers = any(rivers)
-    ending = _ending(position, len(hand), len(melds[0]))
+    with _concerning("hand"):
+        ending = _ending(position, len(hand), len(melds[0]))
     if position.offered:
-        rivers[position.offered_by].append(_offered(position))
-    indicators = read_tiles(position.dora, "dora indicators")
-    _check_kans(melds, len(indicators))
+        with _concerning("offered"):
+            rivers[position.offered_by].append(_offered(position))
+    with _concerning("dora"):
+        indicators = read_tiles(position.dora, "dora indicators")
+        _check_kans(melds, len(indicators))
     listed = _match_called(rivers, melds)
     named = list(_named_tiles(hand, indicators, rivers, melds))
     supply = _Supply(named)
@@ -154,21 +158,54 @@ def stated(position: WrittenPosition) -> Stated:
     )
 
 
+@contextlib.contextmanager
+def _concerning(*fields: str) -> Iterator[None]:
+    """Name the fields that an error concerns, unless it names them itself."""
+    try:
+        yield
+    except FieldError:
+        raise
+    except PositionError as exc:
+        raise FieldError(str(exc), *fields) from None
+
+
+def _river(text: str, seat: int) -> list[MarkedTile]:
+    with _concerning(f"rivers.{seat}"):
+        return read_tiles(text, _of_seat("river", seat), TSUMOGIRI + RIICHI + CALLED)
+
+
+def _melds(text: str, seat: int) -> list[WrittenMeld]:
+    with _concerning(f"melds.{seat}"):
+        return read_melds(text, _of_seat("melds", seat))
+
+
 def _of_seat(what: str, seat: int) -> str:
     return f"your {what}" if seat == 0 else f"{what} of {SEATS[seat]}"
 
 
+_NAMES: Final = (
+    {"hand": "your hand", "dora": "the dora indicators"}
+    | {f"rivers.{seat}": _of_seat("river", seat) for seat in range(4)}
+    | {f"melds.{seat}": _of_seat("melds", seat) for seat in range(4)}
+)
+"""The fields that hold tiles, in words."""
+
+
 def _check_numbers(position: WrittenPosition) -> None:
     if not 0 <= position.round_index <= _LAST_ROUND or not 0 <= position.seat_wind < 4:
-        raise PositionError("the round is one of E1 to W4, the seat wind one of E, S, W, N")
-    if position.honba < 0 or (position.sticks or 0) < 0:
-        raise PositionError("honba and sticks cannot be negative")
+        raise FieldError(
+            "the round is one of E1 to W4, the seat wind one of E, S, W, N", "round_index", "seat_wind"
+        )
+    if not 0 <= position.honba <= _MOST_COUNTERS or not 0 <= (position.sticks or 0) <= _MOST_COUNTERS:
+        raise FieldError(f"honba and sticks are from 0 to {_MOST_COUNTERS}", "honba", "sticks")
     if position.turn is not None and not 1 <= position.turn <= 24:
-        raise PositionError(f"turn {position.turn}: a round has at most 24 turns")
+        raise FieldError(f"turn {position.turn}: a round has at most 24 turns", "turn")
     if not 1 <= position.offered_by <= 3:
-        raise PositionError("the offered tile comes from shimocha, toimen or kamicha")
-    if position.scores is not None and any(score % 100 for score in position.scores):
-        raise PositionError("scores are in points and end in 00, as in 25000,31000,24000,20000")
+        raise FieldError("the offered tile comes from shimocha, toimen or kamicha", "offered_by")
+    if position.scores is not None and any(
+        score % 100 or abs(score) > _MOST_POINTS for score in position.scores
+    ):
+        raise FieldError("scores are in points and end in 00, as in 25000,31000,24000,20000", "scores")
 
 
 def stakes(position: WrittenPosition, riichis: int) -> int:
@@ -179,7 +216,7 @@ def stakes(position: WrittenPosition, riichis: int) -> int:
         riichis: players whose stick of this round is paid.
 
     Raises:
-        PositionError: scores and sticks do not add up.
+        FieldError: scores and sticks do not add up.
     """
     sticks = position.sticks
     if position.scores is not None:
@@ -187,14 +224,18 @@ def stakes(position: WrittenPosition, riichis: int) -> int:
         if sticks is None and missing >= 0 and missing % RIICHI_STICK == 0:
             sticks = missing // RIICHI_STICK
         if sticks is None or missing != sticks * RIICHI_STICK:
-            raise PositionError(
+            raise FieldError(
                 f"scores add up to {sum(position.scores):,}; with 1,000 for each riichi stick on the "
-                f"table they must give {_ALL_POINTS:,}; give what each player has now, and the sticks"
+                f"table they must give {_ALL_POINTS:,}; give what each player has now, and the sticks",
+                "scores",
+                "sticks",
             )
     if sticks is None:
         return riichis
     if sticks < riichis:
-        raise PositionError(f"{riichis} players are in riichi, so at least {riichis} sticks are on the table")
+        raise FieldError(
+            f"{riichis} players are in riichi, so at least {riichis} sticks are on the table", "sticks"
+        )
     return sticks
 
 
@@ -202,10 +243,10 @@ def _ending(position: WrittenPosition, tiles: int, melds: int) -> Ending:
     due = 14 - 3 * melds
     held = f"{tiles} tile{'s' if tiles != 1 else ''} with {melds} meld{'s' if melds != 1 else ''}"
     if melds > 4:
-        raise PositionError("a hand has at most four melds")
+        raise FieldError("a hand has at most four melds", "melds.0")
     if tiles == due and not position.offered:
         if position.after_call and not melds:
-            raise PositionError("after a call there must be a meld of yours; add it to your melds")
+            raise FieldError("after a call there must be a meld of yours; add it to your melds", "melds.0")
         return "called" if position.after_call else "drawn"
     if tiles == due - 1 and not position.after_call:
         return "offered" if position.offered else "waiting"
@@ -258,9 +299,10 @@ def _match_called(
             )
             taker = next(takers, None)
             if taker is None:
-                raise PositionError(
+                raise FieldError(
                     f"{_of_seat('river', seat)}: {tile.face}~ is marked as called, but no meld takes it from "
-                    "there; add the meld, or remove the mark"
+                    "there; add the meld, or remove the mark",
+                    f"rivers.{seat}",
                 )
             listed[seat, at] = taker
     return listed
@@ -272,23 +314,23 @@ def _named_tiles(
     rivers: Sequence[Sequence[MarkedTile]],
     melds: Sequence[Sequence[WrittenMeld]],
 ) -> Iterator[tuple[str, str]]:
-    """Each face that needs a copy of its own, with where it is."""
-    yield from ((tile.face, "your hand") for tile in hand)
-    yield from ((tile.face, "the dora indicators") for tile in indicators)
+    """Each face that needs a copy of its own, with the field where it is."""
+    yield from ((tile.face, "hand") for tile in hand)
+    yield from ((tile.face, "dora") for tile in indicators)
     for seat, river in enumerate(rivers):
-        yield from ((tile.face, _of_seat("river", seat)) for tile in river if CALLED not in tile.marks)
+        yield from ((tile.face, f"rivers.{seat}") for tile in river if CALLED not in tile.marks)
     for seat, of_seat in enumerate(melds):
-        yield from ((face, _of_seat("melds", seat)) for meld in of_seat for face in meld.faces)
+        yield from ((face, f"melds.{seat}") for meld in of_seat for face in meld.faces)
 
 
 class _Supply:
     """The copies of each face.
 
     Args:
-        named: every face that will be taken, with where it is.
+        named: every face that will be taken, with the field where it is.
 
     Raises:
-        PositionError: more copies are named than exist.
+        FieldError: more copies are named than exist.
     """
 
     def __init__(self, named: Sequence[tuple[str, str]]) -> None:
@@ -296,11 +338,10 @@ class _Supply:
         for face, where in named:
             places.setdefault(face, []).append(where)
         self._copies = {face: _copies(face) for face in _FACES}
-        problems = [
-            _too_many(face, where) for face, where in places.items() if len(where) > len(self._copies[face])
-        ]
-        if problems:
-            raise PositionError("; ".join(problems))
+        wrong = {face: where for face, where in places.items() if len(where) > len(self._copies[face])}
+        if wrong:
+            problems = "; ".join(_too_many(face, where) for face, where in wrong.items())
+            raise FieldError(problems, *dict.fromkeys(field for where in wrong.values() for field in where))
 
     def has(self, face: str) -> bool:
         """Whether a copy is free."""
@@ -334,7 +375,7 @@ def _copies(face: str) -> list[int]:
 
 
 def _too_many(face: str, where: Sequence[str]) -> str:
-    counts = ", ".join(f"{where.count(place)} in {place}" for place in dict.fromkeys(where))
+    counts = ", ".join(f"{where.count(place)} in {_NAMES[place]}" for place in dict.fromkeys(where))
     hint = "; a called tile that a river shows needs the mark ~" if len(set(where)) > 1 else ""
     if len(_copies(face)) == 4:
         return f"there are four {face}, not {len(where)} ({counts}){hint}"

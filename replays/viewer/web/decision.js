@@ -111,7 +111,7 @@ export function decisionPanel(decision, index, all, look) {
       decision.done ? categoryBadge(decision.category) : null,
     ),
     verdict(decision, look),
-    situation(decision),
+    situation(decision.hand, decision.judged !== decision.step ? decision.judged : undefined),
     notes(decision),
     optionTable(decision, look),
     acceptance(decision),
@@ -145,10 +145,13 @@ function verdict(decision, look) {
   );
 }
 
-/** @param {Decision} decision */
-function situation(decision) {
+/**
+ * @param {Decision["hand"]} hand
+ * @param {string} [judged] the step at which the action done and the preferred one differ, if it is to be named
+ * @returns {HTMLElement} shanten, waits and furiten
+ */
+export function situation(hand, judged) {
   const { decision: text, steps } = words();
-  const hand = decision.hand;
   const facts = [];
   if (hand) {
     facts.push(make("span", {}, shantenText(hand.shanten)));
@@ -157,9 +160,7 @@ function situation(decision) {
     if (hand.waits_gone?.length) facts.push(make("span", { class: "warn" }, `${text.waitsGone} `, make("span", { class: "tiles" }, ...hand.waits_gone.map((tile) => tileElement(tile)))));
     if (hand.waits.length) facts.push(make("span", {}, `${text.waits} `, make("span", { class: "tiles" }, ...hand.waits.map((tile) => tileElement(tile)))));
   }
-  if (decision.judged && decision.judged !== decision.step) {
-    facts.push(make("span", {}, text.judgedAt(steps[/** @type {"win"} */ (decision.judged)])));
-  }
+  if (judged) facts.push(make("span", {}, text.judgedAt(steps[/** @type {"win"} */ (judged)])));
   return make("p", { class: "facts" }, ...facts);
 }
 

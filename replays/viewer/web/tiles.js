@@ -55,11 +55,12 @@ export function tileText(tile) {
 }
 
 /**
- * The inverse of `tileText`, for tiles that are no red fives.
+ * The inverse of `tileText`.
  * @param {string} text
  * @returns {string}
  */
 export function tileOf(text) {
+  if (text.startsWith("0")) return `5${text[1]}r`;
   return text.endsWith("z") ? HONOURS[Number(text[0]) - 1] ?? "?" : text;
 }
 

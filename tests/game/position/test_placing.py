@@ -12,9 +12,11 @@ import pytest
 from game.actions import ActionKind
 from game.dora import dora_of
 from game.errors import PositionError
+from game.events import Discard, Draw, StartRound
 from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_TURN
 from game.melds import MeldKind
 from game.position import WrittenPosition, place
+from game.position.notation import read_tiles
 from game.restore import seen_by
 from game.table import Table
 from game.tiles import face_of, tile_text
@@ -120,6 +122,20 @@ def test_a_later_turn_without_rivers_has_discards_that_nobody_has_seen() -> None
     assert not record["unbroken"]
 
 
+def test_the_events_of_a_position_do_not_show_made_up_tiles() -> None:
+    placed = place(WrittenPosition(hand=HAND + "3z", seat_wind=2, turn=7, melds=("", "", "55~5z", "")))
+    player, events = placed.observation.player, placed.events
+    thrown = [event.tile for event in events if isinstance(event, Discard)]
+    assert [tile_text(tile) for tile in thrown if tile >= 0] == ["5z"]  # the tile called from us
+    drawn = [event.tile for event in events if isinstance(event, Draw) and event.player == player]
+    deal = events[0]
+    assert isinstance(deal, StartRound)
+    own = [*deal.hands[player], *drawn]
+    assert own.count(-1) == 5
+    stated = [tile.face for tile in read_tiles(HAND + "3z", "the hand")]
+    assert Counter(tile_text(tile) for tile in own if tile >= 0) == Counter([*stated, "5z"])
+
+
 @pytest.mark.parametrize("kind", ["7z", "1z", "9s", "1m"])
 def test_unknown_discards_are_never_those_that_a_call_forbids(kind: str) -> None:
     meld = f"{kind[0]}~{kind[0]}{kind[0]}{kind[1]}"
@@ -152,6 +168,13 @@ def test_a_riichi_pays_its_stick_unless_its_tile_is_still_offered() -> None:
         WrittenPosition(hand=HAND, rivers=("1m", "", "", ""), offered="1z!", offered_by=1)
     ).observation.record
     assert (open_["scores"].tolist(), int(open_["riichi_sticks"])) == ([25000] * 4, 0)
+
+
+@pytest.mark.parametrize("hand", [HAND, HAND + "3z"])
+def test_a_riichi_just_before_the_own_draw_is_paid(hand: str) -> None:
+    record = place(WrittenPosition(hand=hand, seat_wind=1, rivers=("", "", "", "4m!"))).observation.record
+    assert (record["scores"].tolist(), int(record["riichi_sticks"])) == ([24000, 25000, 25000, 25000], 1)
+    assert record["riichi"].tolist() == [2, 0, 0, 0]
 
 
 def test_scores_imply_the_sticks_on_the_table() -> None:

@@ -44,6 +44,7 @@ def test_json_has_the_position_and_a_decision_as_in_a_review() -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
+        ((), "give a hand, such as 123m406p789s11z233z, or --page"),
         (("123m",), "suzaku: your hand has 3 tiles with 0 melds; write 14 tiles on your turn"),
         (("123m", "--round", "E5"), "--round E5: expected one of E1 to W4"),
         (("123m", "--scores", "25000"), "--scores 25000: expected four numbers with commas"),

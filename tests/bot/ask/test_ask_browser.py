@@ -1,0 +1,142 @@
+"""The page on which positions are written, in the system's Chromium."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.bot.ask.scenes import served_page
+
+sync_api = pytest.importorskip(
+    "playwright.sync_api", reason="NO BROWSER TESTS: Playwright for Python is missing; pip install playwright"
+)
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="NO BROWSER TESTS: Chromium is missing; apt-get install chromium"
+)
+HAND = ("3m", "4m", "0m", "6m", "7m", "3p", "4p", "5p", "3s", "4s", "6s", "8s", "5z", "5z")
+CALL = ("2m", "3m", "4m", "5p", "6p", "7s", "8s", "9s", "1z", "1z", "7z", "7z", "3z")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+class Writer:
+    """A page, and a person who writes a position on it."""
+
+    def __init__(self, browser: Any, link: str, width: int, **options: Any) -> None:
+        self.context = browser.new_context(viewport={"width": width, "height": 800}, **options)
+        self.tab = self.context.new_page()
+        self.faults: list[str] = []
+        self.requests: list[str] = []
+        self.link = link
+        self.touch = self.tab.tap if options.get("has_touch") else self.tab.click
+        self.tab.on("console", lambda message: self.faults.append(message.text))
+        self.tab.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.tab.on("request", lambda request: self.requests.append(request.url))
+        self.tab.goto(link)
+
+    def write(self, field: str, *tiles: str) -> None:
+        """Choose a field, and press tiles and marks on the palette."""
+        self.touch(f"[data-field='{field}']")
+        for tile in tiles:
+            self.touch(f"[data-add='{tile}']")
+
+    def value(self, field: str) -> str:
+        """The text in a field."""
+        text: str = self.tab.input_value(f"[data-field='{field}']")
+        return text
+
+    def options(self) -> int:
+        """Wait for an answer; the number of its options."""
+        self.tab.wait_for_selector(".decision .options tbody tr")
+        assert self.tab.locator(".board").bounding_box()["width"] > 280
+        count: int = self.tab.locator(".decision .options tbody tr").count()
+        return count
+
+    def close(self) -> None:
+        """Check that the console is empty, that no request left the machine, and that nothing is too wide."""
+        assert self.faults == []
+        assert [url for url in self.requests if not url.startswith((self.link, "data:"))] == []
+        width = self.tab.viewport_size["width"]
+        assert self.tab.evaluate("document.documentElement.scrollWidth") <= width
+        self.context.close()
+
+
+def test_a_position_is_composed_by_clicks_and_answered(browser: Any) -> None:
+    with served_page() as port:
+        page = Writer(browser, port.link, 1440, locale="en-GB")
+        page.write("hand", *HAND)
+        page.write("dora", "4z")
+        page.tab.fill("[data-field=turn]", "6")
+        page.tab.select_option("[data-field=seat_wind]", "1")
+        assert (page.value("hand"), page.value("dora")) == ("34067m345p3468s55z", "4z")
+        assert page.tab.locator("[data-preview=hand] .tile").count() == 14
+        page.tab.keyboard.press("Enter")
+        assert page.options() == 13
+        assert page.tab.locator(".row[data-place='0'] .hand .tile").count() == 14
+        assert page.tab.locator(".row[data-place='0'] .hand .tile-back").count() == 0
+        assert page.tab.locator(".row[data-place='0'] .hand .bar").count() == 14
+        assert page.tab.locator(".river .tile-back").count() > 15  # made up, and seen by nobody
+        assert page.tab.locator("[data-value=danger]").count() >= 39
+        assert page.tab.locator("[data-value=shanten]").first.text_content() == "1"
+        # a mistake is shown where it is, and nothing is lost
+        page.write("rivers.1", "9m", "1z", "_", "back", "1z", "!")
+        page.touch(".ask-button")
+        page.tab.wait_for_selector(".ask-error:not([hidden])")
+        assert page.value("rivers.1") == "9m1z!"
+        assert "rivers" in page.tab.text_content(".ask-error")
+        assert page.tab.get_attribute("[data-field='rivers.0']", "aria-invalid") == "true"
+        assert page.tab.locator(".ask-tiles:has([data-field='rivers.0']) + .ask-error").count() == 1
+        assert page.value("hand") == "34067m345p3468s55z"
+        # a reload brings the position back, with the same complaint
+        page.tab.reload()
+        page.tab.wait_for_selector(".ask-error:not([hidden])")
+        assert [page.value(field) for field in ("rivers.1", "turn", "seat_wind")] == ["9m1z!", "6", "1"]
+        page.tab.fill("[data-field='rivers.1']", "")
+        page.tab.keyboard.press("Enter")
+        assert page.options() == 13
+        assert page.tab.locator(".ask-error:not([hidden])").count() == 0
+        page.close()
+
+
+def test_a_call_is_asked_about_on_a_phone_in_japanese(browser: Any) -> None:
+    with served_page() as port:
+        page = Writer(browser, port.link, 360, locale="ja-JP", color_scheme="dark", has_touch=True)
+        page.write("hand", *CALL)
+        page.write("offered", "2z", "7z")
+        page.touch(".ask-button")
+        assert page.options() == 2
+        assert page.value("offered") == "7z"
+        assert "何を切る" in page.tab.title()
+        shared = page.tab.url
+        page.tab.goto("about:blank")
+        page.tab.goto(shared)
+        assert page.options() == 2
+        # a link that holds something else, or nothing that can be read, harms nothing
+        for wrong in ('{"hand": ["x", {}], "rivers": 5, "turn": "<b>"}', "%7B%"):
+            page.tab.evaluate("text => { location.hash = text; }", wrong)
+            page.tab.wait_for_selector(".ask-place .nothing")
+        page.close()
+
+
+def test_the_keyboard_reaches_everything(browser: Any) -> None:
+    with served_page() as port:
+        page = Writer(browser, port.link, 1440, locale="en-GB")
+        assert page.tab.evaluate("document.activeElement.dataset.field") == "hand"
+        page.tab.keyboard.type("123m")
+        page.tab.keyboard.press("Tab")
+        for key in ("ArrowRight", "ArrowDown", "Enter", "Space"):
+            page.tab.keyboard.press(key)
+        assert page.value("hand") == "123m22p"
+        page.tab.keyboard.press("Tab")
+        assert page.tab.evaluate("document.activeElement.className") == "ask-button"
+        page.close()

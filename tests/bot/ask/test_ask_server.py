@@ -1,0 +1,185 @@
+"""The server of the page on which positions are written: answers, errors by field, and who is admitted."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from bot.ask import page as page_module
+from bot.ask.app import LARGEST, MODULES
+from bot.config.settings import AskPage
+from bot.dashboard.serving import PagePort
+from game.position import WrittenPosition
+from policies.compute import IN_PLAY
+from tests.bot.ask.scenes import HAND, PATIENCE_S, served_page
+
+TOKEN = "0123456789abcdefTOKEN"
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[PagePort]:
+    with served_page() as port:
+        yield port
+
+
+def sent(port: PagePort, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, bytes]:
+    line = http.client.HTTPConnection("127.0.0.1", port.port, timeout=PATIENCE_S)
+    line.request(method, path, body or None, {"Host": f"127.0.0.1:{port.port}"} | headers)
+    answer = line.getresponse()
+    told = answer.status, answer.read()
+    line.close()
+    return told
+
+
+def asked(port: PagePort, **position: Any) -> tuple[int, dict[str, Any]]:
+    status, body = sent(port, "POST", "/ask", json.dumps(position).encode())
+    return status, json.loads(body)
+
+
+def test_a_legal_position_is_answered_with_its_options_and_its_table(page: PagePort) -> None:
+    status, told = asked(page, hand=HAND, turn=6, seat_wind=1, round_index=1, dora="4z")
+    decision = told["answer"]["decision"]
+    assert (status, told["player"], told["knows_rivers"]) == (200, 2, False)
+    assert len(decision["options"]) == 13
+    assert decision["opponents"]
+    assert all(option["danger"] for option in decision["options"])
+    assert told["answer"]["indicators"] == ["N"]
+    events = told["events"]
+    assert events[0]["type"] == "start_kyoku"
+    assert events[-1] == {"type": "tsumo", "actor": 2, "pai": "P"}
+    assert {event["pai"] for event in events if event["type"] == "dahai"} == {"?"}
+
+
+def test_stated_discards_are_on_the_table(page: PagePort) -> None:
+    status, told = asked(page, hand="34067m345p346s55z", rivers=["1z", "9m", "9p", ""], offered="5z")
+    thrown = [(event["actor"], event["pai"]) for event in told["events"] if event["type"] == "dahai"]
+    assert (status, told["knows_rivers"]) == (200, True)
+    assert thrown == [(0, "E"), (1, "9m"), (2, "9p"), (3, "P")]
+    assert {option["action"]["kind"] for option in told["answer"]["decision"]["options"]} == {"pon", "pass"}
+
+
+@pytest.mark.parametrize(
+    ("position", "fields"),
+    [
+        ({"hand": "123m"}, ["hand"]),
+        ({"hand": "123x"}, ["hand"]),
+        ({"hand": HAND, "dora": "4z4z"}, ["dora"]),
+        (
+            {"hand": HAND, "dora": "5z", "rivers": ["5z", "5z", "", ""]},
+            ["hand", "dora", "rivers.0", "rivers.1"],
+        ),
+        ({"hand": HAND, "rivers": ["", "3m8", "", ""]}, ["rivers.1"]),
+        ({"hand": HAND, "rivers": ["", "", "3m~", ""]}, ["rivers.2"]),
+        ({"hand": HAND, "rivers": ["1m", "", "", ""]}, [f"rivers.{seat}" for seat in range(4)]),
+        ({"hand": HAND, "melds": ["", "", "", "123z"]}, ["melds.3"]),
+        ({"hand": HAND, "scores": [25000, 25000, 25000, 20000], "sticks": 1}, ["scores", "sticks"]),
+        ({"hand": HAND, "turn": 99}, ["turn"]),
+        ({"hand": HAND, "honba": 10**9}, ["honba", "sticks"]),
+        ({"hand": HAND, "scores": [10**12, 100000 - 10**12, 0, 0]}, ["scores"]),
+        ({"hand": HAND, "offered": "1z"}, ["hand"]),
+        ({"hand": "147m258p369s1234z", "offered": "9p"}, ["offered"]),
+    ],
+)
+def test_an_impossible_position_names_its_fields(
+    page: PagePort, position: dict[str, Any], fields: list[str]
+) -> None:
+    status, told = asked(page, **position)
+    assert (status, told["fields"]) == (200, fields)
+    assert told["error"]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected", "fields"),
+    [
+        (b"", 400, []),
+        (b"{", 400, []),
+        (b"[" * 4000, 200, []),
+        (b'{"hand": "\xff"}', 400, []),
+        (b"[]", 200, []),
+        (b'{"hand": 5}', 200, ["hand"]),
+        (b'{"hand": "1m", "rivers": ["", 3, "", ""]}', 200, ["rivers.1"]),
+        (b'{"hand": "1m", "scores": [1, 2]}', 200, ["scores"]),
+        (b'{"hand": "1m", "turn": "soon"}', 200, ["turn"]),
+        (b'{"hand": "1m", "__proto__": {}}', 200, []),
+        (b'{"hand": "1m", "length": "<script>"}', 200, ["length"]),
+    ],
+)
+def test_what_is_no_position_is_refused(
+    page: PagePort, body: bytes, expected: int, fields: list[str]
+) -> None:
+    status, answer = sent(page, "POST", "/ask", body)
+    told = json.loads(answer)
+    assert (status, told["fields"]) == (expected, fields)
+    assert told["error"].startswith("not a position: ")
+    assert asked(page, hand=HAND)[0] == 200
+
+
+def test_what_is_too_long_is_refused(page: PagePort) -> None:
+    assert sent(page, "POST", "/ask", b" " * (LARGEST + 1))[0] == 413
+    assert asked(page, hand=HAND)[0] == 200
+
+
+def test_the_page_and_its_files_are_served_and_nothing_else(page: PagePort) -> None:
+    assert b'id="ask"' in sent(page, "GET", "/")[1]
+    assert [sent(page, "GET", f"/web/{name}")[0] for name in (*MODULES, "style.css", "decision.js")] == [
+        200
+    ] * 7
+    assert sent(page, "GET", "/web/../app.py")[0] == 404
+    assert sent(page, "GET", "/ask")[0] == 405
+
+
+def test_other_pages_and_other_names_are_refused(page: PagePort) -> None:
+    body = json.dumps({"hand": HAND}).encode()
+    own = f"http://127.0.0.1:{page.port}"
+    assert sent(page, "POST", "/ask", body, Origin=own)[0] == 200
+    for origin in ("http://evil.example", "null", own.replace("http", "https")):
+        assert sent(page, "POST", "/ask", body, Origin=origin)[0] == 403
+    assert sent(page, "POST", "/ask", body, Host="evil.example")[0] == 403
+
+
+def test_outside_this_machine_a_token_is_required() -> None:
+    body = json.dumps({"hand": HAND}).encode()
+    with served_page("0.0.0.0", TOKEN) as port:
+        cookie = f"suzaku_{port.port}="
+        assert sent(port, "POST", "/ask", body)[0] == 403
+        assert sent(port, "POST", f"/ask?token={TOKEN}", body)[0] == 403
+        assert sent(port, "POST", "/ask", body, Cookie=cookie + "wrong")[0] == 403
+        assert sent(port, "POST", "/ask", body, Cookie=cookie + TOKEN)[0] == 200
+        assert sent(port, "GET", f"/?token={TOKEN}")[0] == 303
+
+
+def test_the_command_serves_until_it_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[bytes] = []
+
+    def browse(link: str) -> None:
+        where = urlsplit(link)
+        line = http.client.HTTPConnection(where.netloc, timeout=PATIENCE_S)
+        line.request("GET", where.path)
+        seen.append(line.getresponse().read())
+        line.close()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(page_module, "warm_up_visibly", lambda: None)
+    monkeypatch.setattr("webbrowser.open", browse)
+    code = page_module.ask_on_page(
+        WrittenPosition(hand=HAND),
+        AskPage(port=0),
+        {},
+        policy="heuristic",
+        averaging=1,
+        compute=IN_PLAY,
+        browser=True,
+    )
+    link = capsys.readouterr().out.strip()
+    assert code == 0
+    assert b'id="ask"' in seen[0]
+    assert json.loads(unquote(urlsplit(link).fragment))["hand"] == HAND
