@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 import msgspec
-import numpy as np
 
 from game.actions import Action, ActionKind
 from game.errors import ModelError, StateMismatchError
@@ -19,15 +19,18 @@ from game.events import GameEvent
 from game.observation import Observation
 from policies.adaptation import AdaptationSettings, PolicyAdaptation
 from policies.candidates import chances_of
+from policies.checkpoint import load, network_of
+from policies.checkpoint.files import Reader, read_file
 from policies.compute import Compute
 from policies.deals.deal import DealSampler
 from policies.deals.named import load_sampler
 from policies.deals.view import RoundView
+from policies.draws import drawn_bits
 from policies.flow import flow, run_flows
 from policies.improvement import Improvement, Option
-from policies.inference import NetworkPolicy
+from policies.inference import NetworkPolicy, load_policy
 from policies.playouts import EndWorth, Playouts, RewardWorth, points_worth
-from policies.reward import Predictor, round_starts
+from policies.reward import Predictor, PredictorNetwork, round_starts
 from policies.rollout import Choice, PolicyChooser, Request, Times
 from policies.search import SearchSettings, close_options, search
 from policies.slots import Policy, Slot
@@ -183,6 +186,27 @@ class Thinker:
         return RewardWorth(self._predictor, round_starts(events))
 
 
+def load_thinker(
+    folder: Path, settings: ThinkingSettings, compute: Compute, read: Reader = read_file
+) -> Thinker:
+    """The thinker of a folder of checkpoints, with its reward predictor if the reward needs one.
+
+    Args:
+        folder: folder of the checkpoints.
+        settings: what to do.
+        compute: how the policy's networks compute.
+        read: reads a file of the folder.
+
+    Raises:
+        CheckpointError: a checkpoint cannot be used.
+        ConfigError: there is no such sampler.
+    """
+    policy = load_policy(folder, compute=compute, read=read)
+    predictor = network_of(load(folder, "reward", read=read)) if settings.reward == "global" else None
+    assert predictor is None or isinstance(predictor, PredictorNetwork)
+    return Thinker(policy, predictor, settings)
+
+
 def _led_by(base: Action, chances: Sequence[tuple[Action, float]]) -> list[tuple[Action, float]]:
     """The options with the one that is otherwise done first, at no less than the highest figure.
 
@@ -280,7 +304,7 @@ class ThinkingChooser:
         verdict, settings = choice.verdict, self._thinker.settings
         assert verdict is not None
         action, adapted = choice.action, None
-        seed = int(np.random.default_rng([abs(each) for each in request.moment]).integers(1 << 62))
+        seed = drawn_bits(*request.moment) >> 1
         if settings.playouts and verdict.step == "discard":
             adapted = self._adapted_to(request, seed)
             base = [pair for pair in verdict.probabilities.items() if pair[0].kind is ActionKind.DISCARD]

@@ -52,7 +52,7 @@ LARGEST_MEAN_DIVERGENCE: Final = 0.2
 """KL in nats over the decisions of a round; adaptation aims at a tenth of it."""
 _IN_REACH: Final = 16_000
 """Points between two places that one hand may turn around."""
-_SHARED_STEPS: Final = ("discard", "riichi", "kan", "call")
+_SEARCHED_STEPS: Final = ("discard", "riichi", "kan", "call")
 
 log = structlog.get_logger(__name__)
 
@@ -201,7 +201,7 @@ class Thoughts:
         if (
             process is None
             or seconds <= 0.0
-            or decision.step not in _SHARED_STEPS
+            or decision.step not in _SEARCHED_STEPS
             or decision.source != "model"
             or not self._wanted(prompt)
         ):

@@ -32,15 +32,13 @@ from game.warmup import warm_up
 from game.workers.ordered import peak_memory_mb
 from game.workers.pool import begin_worker
 from policies.adaptation import PolicyAdaptation
-from policies.checkpoint import load, network_of
 from policies.deals.view import RoundView
 from policies.device import choose_compute, use_one_thread
 from policies.draws import drawn_bits
 from policies.improvement import Improvement
-from policies.inference import NetworkPolicy, load_policy
-from policies.reward import PredictorNetwork
+from policies.inference import NetworkPolicy
 from policies.slots import Slot
-from policies.thinking import Thinker, ThinkingSettings
+from policies.thinking import Thinker, ThinkingSettings, load_thinker
 
 NICE: Final = 10
 BEAT_S: Final = 1.0
@@ -69,7 +67,8 @@ def serve(connection: Connection, begin: Startup, setup: WorkerSetup) -> None:
     use_one_thread()
     with contextlib.suppress(EOFError, ConnectionError):  # the program has ended
         try:
-            thinking = _Thinking(connection, setup, thinker_of(setup))
+            thinker = load_thinker(setup.folder, setup.thinking, choose_compute(setup.device))
+            thinking = _Thinking(connection, setup, thinker)
             thinking.try_out()
             connection.send(WorkerReady())
             thinking.run()
@@ -88,19 +87,6 @@ def _step_back() -> None:
         os.nice(NICE)
     with contextlib.suppress(OSError, AttributeError):
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-
-
-def thinker_of(setup: WorkerSetup) -> Thinker:
-    """Load the policy and the reward predictor.
-
-    Raises:
-        CheckpointError: a checkpoint cannot be used.
-        ModelError: there is no such device.
-    """
-    policy: NetworkPolicy = load_policy(setup.folder, compute=choose_compute(setup.device))
-    predictor = network_of(load(setup.folder, "reward")) if setup.thinking.reward == "global" else None
-    assert predictor is None or isinstance(predictor, PredictorNetwork)
-    return Thinker(policy, predictor, setup.thinking)
 
 
 class _RoundChangedError(Exception):

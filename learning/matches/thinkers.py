@@ -70,24 +70,24 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Raises:
             CheckpointError: a checkpoint cannot be used.
         """
-        from policies.checkpoint import load, network_of  # noqa: PLC0415 - torch is for those who need it
-        from policies.checkpoint.files import read_file, reader_of  # noqa: PLC0415
-        from policies.inference import load_policy  # noqa: PLC0415
-        from policies.reward import PredictorNetwork  # noqa: PLC0415
-        from policies.thinking import USUAL_SAMPLER, Thinker, ThinkingChooser, ThinkingSettings  # noqa: PLC0415
+        from policies.checkpoint.files import read_file, reader_of  # noqa: PLC0415 - torch is for those who need it
+        from policies.thinking import (  # noqa: PLC0415
+            USUAL_SAMPLER,
+            ThinkingChooser,
+            ThinkingSettings,
+            load_thinker,
+        )
 
-        read = read_file if files is None else reader_of(files)
-        folder = Path() if files is not None else folder_of_named(self.policy)
-        policy = load_policy(folder, compute=compute, read=read)
-        predictor = network_of(load(folder, "reward", read=read)) if self.reward == "global" else None
-        assert predictor is None or isinstance(predictor, PredictorNetwork)
         settings = ThinkingSettings(
             worlds=self.search,
             playouts=self.adapt,
             sampler=self.sampler or USUAL_SAMPLER,
             reward=self.reward,
         )
-        return ThinkingChooser(Thinker(policy, predictor, settings), policy)
+        read = read_file if files is None else reader_of(files)
+        folder = Path() if files is not None else folder_of_named(self.policy)
+        thinker = load_thinker(folder, settings, compute, read)
+        return ThinkingChooser(thinker, thinker.policy)
 
 
 def thinking_player(text: str) -> ThinkingPlayer | None:

@@ -78,9 +78,10 @@ class Liking(Thinker):
         return found
 
 
-def _first(table: Table, player: int) -> int:
-    mine = (each for each in table.events if isinstance(each, Discard) and each.player == player)
-    return next(mine).tile >> 2
+def _first(table: Table, player: int) -> int | None:
+    """The kind a player discards first; None if the round ends before."""
+    mine = (each.tile >> 2 for each in table.events if isinstance(each, Discard) and each.player == player)
+    return next(mine, None)
 
 
 def test_a_search_finds_what_is_worth_most(position: Position) -> None:
