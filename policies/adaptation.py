@@ -34,6 +34,7 @@ from policies.deals.deal import Deals
 from policies.features.kinds import kinds_of
 from policies.gradient import PolicyBatch, PolicyObjective, log_policy, policy_loss
 from policies.inference import Model, NetworkPolicy
+from policies.luck import less_luck
 from policies.networks import Network, as_input
 from policies.playouts import EndWorth
 from policies.rollout import TABLES, PolicyChooser, Rollout, Seating
@@ -49,6 +50,8 @@ _TRIES: Final = 4
 _CLOSE_ENOUGH: Final = 0.2
 """Share by which the divergence may miss what is allowed."""
 _SHORTEST: Final = 1e-12
+_ALIKE: Final = 1e-9
+"""Where the tiles explain all but this share of the deviation, nothing can be learned."""
 
 
 def _nothing() -> None:
@@ -64,6 +67,7 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
             together may cause.
         blocks: last blocks of the network that learn, beside its head; None for the whole network.
         rows: most decisions a step learns from; drawn anew for each.
+        replays: play-outs of each deal. They differ by the draws, so what they have in common was luck.
         temperature: of the draws in play-outs.
         clip: as in `policies.gradient`.
         reject: as in `policies.gradient`.
@@ -73,6 +77,7 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
     divergence: float = 0.02
     blocks: int | None = None
     rows: int = 8_192
+    replays: int = 4
     temperature: float = 1.0
     clip: float = 0.0
     reject: float = 4.0
@@ -86,6 +91,7 @@ class AdaptationProgress(NamedTuple):
         decisions: own decisions in them.
         worth: mean worth of their ends.
         deviation: standard deviation of the worth.
+        luck: share of the variance of the worth that the tiles of a deal explain.
         divergence: KL(π₀ ‖ π) in nats over the decisions.
     """
 
@@ -93,6 +99,7 @@ class AdaptationProgress(NamedTuple):
     decisions: int
     worth: float
     deviation: float
+    luck: float
     divergence: float
 
 
@@ -121,13 +128,17 @@ class PolicyAdaptation:
         self._decisions = np.empty(0, DECISION)
         self._rewards = np.empty(0)
         self._weights = np.empty(0)
-        self._owners = np.empty(0, np.int64)
+        self._advantages = np.empty(0)
+        self._dealt = np.empty(0, np.int64)  # number of the deal
+        self._owners = np.empty(0, np.int64)  # number of the play-out, for each decision
         self._length = 0.0  # of the last step
         self._game: GameLength = "hanchan"
-        self.figures = AdaptationProgress(0, 0, 0.0, 0.0, 0.0)
+        self.figures = AdaptationProgress(0, 0, 0.0, 0.0, 0.0, 0.0)
 
     def play(self, deals: Deals, between: Callable[[], None] = _nothing) -> None:
         """Play the round out over deals, by the policy as it is now, and add what happened to the pool.
+
+        Each deal is played ``settings.replays`` times.
 
         Args:
             deals: what the player may be facing.
@@ -137,17 +148,18 @@ class PolicyAdaptation:
             ModelError: a table crashed.
         """
         player, first = deals.view.player, len(self._rewards)
+        numbers = np.repeat(np.arange(len(deals)), self._settings.replays)
         self._game = deals.view.length
         recorder = Recorder(self.policy(), temperature=self._settings.temperature, stream=self._seed)
         others = PolicyChooser(self._policy)
         seats = tuple(int(each != player) for each in range(4))
         rollout = Rollout([recorder, others], tables=TABLES, length=deals.view.length)
         tables = (
-            (Seating(first + number, number, seats), deals.table(number, seed=self._seed))  # type: ignore[arg-type]
-            for number in range(len(deals))
+            (Seating(first + place, first + place, seats), deals.table(int(number), seed=self._seed))  # type: ignore[arg-type]
+            for place, number in enumerate(numbers)
         )
-        ended: list[Table | None] = [None] * len(deals)
-        decided = [np.empty(0, DECISION)] * len(deals)
+        ended: list[Table | None] = [None] * len(numbers)
+        decided = [np.empty(0, DECISION)] * len(numbers)
         try:
             for seating, table in rollout.finish_rounds(tables):
                 ended[seating.number - first] = table
@@ -156,32 +168,40 @@ class PolicyAdaptation:
         except RuntimeError as error:
             raise ModelError(f"a play-out crashed: {error}") from error
         rewards = self._worth([table for table in ended if table is not None], player)
-        owners = np.repeat(np.arange(first, first + len(deals)), [len(rows) for rows in decided])
+        owners = np.repeat(np.arange(first, first + len(numbers)), [len(rows) for rows in decided])
         self._decisions = np.concatenate([self._decisions, *decided])
         self._rewards = np.append(self._rewards, rewards)
-        self._weights = np.append(self._weights, deals.weights * len(deals))
+        self._weights = np.append(self._weights, deals.weights[numbers] * len(deals))
+        self._dealt = np.append(self._dealt, first + numbers)
         self._owners = np.append(self._owners, owners)
-        self._figure()
+        centred = self._rewards - np.average(self._rewards, weights=self._weights)
+        less, luck = less_luck(centred, self._dealt)
+        spread = less.std()
+        alike = spread <= _ALIKE * centred.std()
+        self._advantages = np.zeros(len(less)) if alike else less / spread
+        self._figure(luck=luck)
 
-    def learn(self, between: Callable[[], None] = _nothing) -> None:
+    def learn(self, between: Callable[[], None] = _nothing, divergence: float | None = None) -> None:
         """Take the gradient steps, from the policy of the start, over all play-outs so far.
 
         Args:
             between: called every few hundred decisions; what it raises leaves the policy as it was learned.
+            divergence: how far to go; by default as far as the settings allow.
 
         Raises:
             ModelError: the gradient is not finite.
         """
         settings = self._settings
-        if len(self._decisions) == 0 or np.ptp(self._rewards) == 0.0:
+        if len(self._decisions) == 0 or np.ptp(self._advantages) == 0.0:
             return
         self._network.load_state_dict(self._model.network.state_dict())
         shown = self._batch(self._some(_MEASURED))
         start = log_policy(_scores(self._network, shown), shown.legal)
+        furthest = settings.divergence if divergence is None else divergence
         for number in range(settings.steps):
-            allowed = settings.divergence * (number + 1) / settings.steps
+            allowed = furthest * (number + 1) / settings.steps
             self._step(self._batch(self._some(settings.rows)), shown, start, allowed, between)
-        self._figure(self._divergence(shown, start))
+        self._figure(divergence=self._divergence(shown, start))
 
     def policy(self) -> NetworkPolicy:
         """The policy as adapted so far."""
@@ -204,14 +224,12 @@ class PolicyAdaptation:
         decisions, owners = self._decisions[rows], self._owners[rows]
         planes = self._model.planes(decisions["state"], decisions["player"], None, self._game)
         planes[:, self._model.blank] = 0
-        mean = np.average(self._rewards, weights=self._weights)
-        deviation = math.sqrt(np.average((self._rewards - mean) ** 2, weights=self._weights)) or 1.0
         return PolicyBatch(
             planes=torch.from_numpy(planes),
             legal=torch.from_numpy(kinds_of(decisions["legal"])),
             kinds=torch.from_numpy(decisions["kind"].astype(np.int64)),
             behaviour=torch.from_numpy(np.log(decisions["probability"])),
-            advantages=torch.from_numpy(((self._rewards[owners] - mean) / deviation).astype(np.float32)),
+            advantages=torch.from_numpy(self._advantages[owners].astype(np.float32)),
             weights=torch.from_numpy((decisions["weight"] * self._weights[owners]).astype(np.float32)),
         )
 
@@ -266,12 +284,13 @@ class PolicyAdaptation:
         apart = (start.exp() * (start - now).masked_fill(~shown.legal, 0.0)).sum(1)
         return float((apart * shown.weights).sum() / shown.weights.sum())
 
-    def _figure(self, divergence: float | None = None) -> None:
+    def _figure(self, luck: float | None = None, divergence: float | None = None) -> None:
         self.figures = AdaptationProgress(
             len(self._rewards),
             len(self._decisions),
             float(np.average(self._rewards, weights=self._weights)),
             float(self._rewards.std()),
+            self.figures.luck if luck is None else luck,
             self.figures.divergence if divergence is None else divergence,
         )
 

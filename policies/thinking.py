@@ -164,7 +164,7 @@ class Thinker:
         Args:
             adaptation: of the round of the view.
             view: what the player sees now.
-            count: number of play-outs.
+            count: number of play-outs, rounded up to whole deals.
             seed: determines the deals.
             between: called now and then.
 
@@ -172,8 +172,8 @@ class Thinker:
             ModelError: a play-out crashed.
             StateMismatchError: no deal fits the view.
         """
-        deals = self._sampler.deals(view, count, seed)
-        adaptation.play(deals, between)
+        deals = math.ceil(count / self.settings.adaptation.replays)
+        adaptation.play(self._sampler.deals(view, deals, seed), between)
 
     def worth(self, events: Sequence[GameEvent]) -> EndWorth:
         """What the end of the present round is worth.

@@ -231,7 +231,7 @@ class _Thinking:
             self._thinker.play_out(
                 adaptation, view, count, drawn_bits(self._setup.seed, done) >> 1, self._between
             )
-            done += count
+            done = adaptation.figures.playouts
             if done >= self._lesson or done >= self._wanted:
                 self._lesson = min(2 * self._lesson, max(done + 1, self._wanted))
                 adaptation.learn(self._between)

@@ -392,7 +392,7 @@ def evaluate_adaptation(
     playouts: Annotated[
         list[int] | None,
         typer.Option(
-            help="Rounds to learn from; a test follows each number; default: 100, 500 and 2000.",
+            help="Rounds to learn from; tests follow each number; default: 100, 500 and 2000.",
             metavar="NUMBER",
             min=2,
         ),
@@ -409,9 +409,21 @@ def evaluate_adaptation(
     reward: RewardName = "points",
     steps: Annotated[int, typer.Option(help="Steps along the gradient.", metavar="NUMBER", min=1)] = 4,
     divergence: Annotated[
-        float,
-        typer.Option(help="How far the policy may move, in nats a decision.", metavar="NATS", min=1e-6),
-    ] = 0.02,
+        list[float] | None,
+        typer.Option(
+            help="How far the policy may move, in nats a decision; each is tested; default: 0.02.",
+            metavar="NATS",
+            min=1e-6,
+        ),
+    ] = None,
+    replays: Annotated[
+        int,
+        typer.Option(
+            help="Rounds to play over each deal; what they have in common is luck, and not learned from.",
+            metavar="NUMBER",
+            min=1,
+        ),
+    ] = 4,
     blocks: Annotated[
         int | None,
         typer.Option(
@@ -445,7 +457,8 @@ def evaluate_adaptation(
         tests=tests,
         moment=moment,
         reward=reward,
-        settings=AdaptationSettings(steps=steps, divergence=divergence, blocks=blocks),
+        divergences=tuple(divergence or (0.02,)),
+        settings=AdaptationSettings(steps=steps, replays=replays, blocks=blocks),
         seed=seed,
     )
     compute = compute_for(None, device, precision)

@@ -83,17 +83,19 @@ def _lines(report: AdaptationReport) -> list[str]:
     lines = [
         f"{found.hands} hands at the {plan.moment} of a round, policy {plan.policy}, sampler {plan.sampler}, "
         f"{plan.tests} tests each, seed {plan.seed}; gains in {unit}",
-        f"{'play-outs':>9}  {'improved %':<20}{'gain a hand':<24}{'error':>8}{'changed %':>11}"
-        f"{'divergence':>12}{'CPU s':>8}",
+        f"{'play-outs':>9}{'at most':>9}  {'improved %':<16}{'gain a hand':<24}{'error':>8}{'changed %':>11}"
+        f"{'divergence':>12}{'luck %':>8}{'CPU s':>8}",
     ]
     lines += [
-        f"{each.playouts:>9,}  {_text(each.improved, 100.0, '.0f'):<20}{_text(each.gain, 1.0, '.1f'):<24}"
-        f"{each.error:>8.1f}{100.0 * each.changed:>11.0f}{each.divergence:>12.4f}{each.seconds:>8.1f}"
+        f"{each.playouts:>9,}{each.allowed:>9g}  {_text(each.improved, 100.0, '.0f'):<16}"
+        f"{_text(each.gain, 1.0, '.1f'):<24}{each.error:>8.1f}{100.0 * each.changed:>11.0f}"
+        f"{each.divergence:>12.4f}{100.0 * each.luck:>8.1f}{each.seconds:>8.1f}"
         for each in found.playouts
     ]
     for name in found.playouts[-1].gains:
         gains = ", ".join(
-            f"{each.playouts:,}: {_text(each.gains[name], 1.0, '.1f')}" for each in found.playouts
+            f"{each.playouts:,} at {each.allowed:g}: {_text(each.gains[name], 1.0, '.1f')}"
+            for each in found.playouts
         )
         lines.append(f"{name}: {gains}")
     return lines

@@ -21,25 +21,29 @@ _CLASSES: Final[tuple[tuple[str, range], ...]] = (
 
 
 class PlayoutFigures(msgspec.Struct, frozen=True):
-    """After one number of play-outs.
+    """After one number of play-outs, with one divergence.
 
     Attributes:
         playouts: rounds learned from.
+        allowed: how far the policy could move, in nats a decision.
         improved: share of the hands with a gain above 0 among those with another result.
         changed: share of the hands with another result.
         gain: mean gain of a hand.
         error: mean standard error of the gain of one hand.
         divergence: mean divergence from the policy of the start, nats a decision.
+        luck: mean share of the variance of the play-outs that the tiles of their deals explain.
         seconds: mean CPU time of a hand.
         gains: the gain by round of the game.
     """
 
     playouts: int
+    allowed: float
     improved: Estimate
     changed: float
     gain: Estimate
     error: float
     divergence: float
+    luck: float
     seconds: float
     gains: dict[str, Estimate]
 
@@ -49,7 +53,7 @@ class AdaptationFigures(msgspec.Struct, frozen=True):
 
     Attributes:
         hands: number of hands.
-        playouts: by number of play-outs.
+        playouts: by number of play-outs, and by divergence.
     """
 
     hands: int
@@ -69,22 +73,24 @@ def figures_of(plan: AdaptationPlan, rows: Sequence[HandRow], seed: int = 0) -> 
     return AdaptationFigures(
         len(tested),
         tuple(
-            _figures(count, [row.adapted[place] for row in tested], rounds, seed)
-            for place, count in enumerate(plan.playouts)
+            _figures([row.adapted[place] for row in tested], rounds, seed)
+            for place in range(len(plan.playouts) * len(plan.divergences))
         ),
     )
 
 
-def _figures(count: int, tests: Sequence[AdaptedTo], rounds: NDArray[np.int64], seed: int) -> PlayoutFigures:
+def _figures(tests: Sequence[AdaptedTo], rounds: NDArray[np.int64], seed: int) -> PlayoutFigures:
     gains = np.array([test.gain for test in tests])
     other = np.array([test.changed > 0.0 for test in tests])
     return PlayoutFigures(
-        playouts=count,
+        playouts=tests[0].playouts,
+        allowed=tests[0].allowed,
         improved=_share((gains > 0.0)[other], seed),
         changed=float(other.mean()),
         gain=_mean(gains, seed),
         error=float(np.mean([test.error for test in tests])),
         divergence=float(np.mean([test.divergence for test in tests])),
+        luck=float(np.mean([test.luck for test in tests])),
         seconds=float(np.mean([test.seconds for test in tests])),
         gains={
             name: _mean(gains[some], seed)

@@ -11,7 +11,7 @@ from game.settlement import GameLength
 from learning.reinforcement.plan import RewardKind
 from policies.adaptation import AdaptationSettings
 
-FORMAT: Final = "suzaku-adaptation/1"
+FORMAT: Final = "suzaku-adaptation/2"
 
 Moment: TypeAlias = Literal["start", "middle"]
 """When in a round the hand is taken: at the first own draw, or at a later one."""
@@ -26,12 +26,14 @@ class AdaptationPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         identity: changes when the policy behind the name changes.
         sampler: of the deals to learn from, as `policies.deals.named.load_sampler` takes it.
         hands: number of hands, each of another self-play game.
-        playouts: rounds learned from, ascending; a test follows each.
+        playouts: rounds learned from, ascending; tests follow each.
+        divergences: how far the policy may move, ascending; each is tested. Further rounds are played by the
+            policy that moved furthest.
         tests: deals of a test, the same for the policy as it was and as adapted.
         moment: when in the round. At the start the tests draw hands anew, as nothing is known of them; later
             they have the opponents' true hands, and only the wall is drawn.
         reward: what the end of a round is worth: its points, or the expected final reward.
-        settings: how to adapt.
+        settings: how to adapt, beside the divergence.
         seed: determines games, hands and deals.
         length: length of the games.
         format: format of the results.
@@ -45,6 +47,7 @@ class AdaptationPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     sampler: str
     hands: int
     playouts: tuple[int, ...]
+    divergences: tuple[float, ...]
     tests: int
     moment: Moment
     reward: RewardKind
@@ -54,9 +57,16 @@ class AdaptationPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     format: str = FORMAT
 
     def __post_init__(self) -> None:
-        if not self.playouts or sorted(set(self.playouts)) != list(self.playouts) or self.playouts[0] < 2:
+        if not _ascending(self.playouts) or self.playouts[0] < 2:
             found = ", ".join(map(str, self.playouts))
             raise ConfigError(f"--playouts: found {found}; give ascending numbers of at least 2")
+        if not _ascending(self.divergences) or self.divergences[0] <= 0.0:
+            found = ", ".join(f"{each:g}" for each in self.divergences)
+            raise ConfigError(f"--divergence: found {found}; give ascending numbers above 0")
+        replays = self.settings.replays
+        if any(count % replays for count in self.playouts):
+            found = ", ".join(map(str, self.playouts))
+            raise ConfigError(f"--playouts: found {found}; give multiples of --replays, which is {replays}")
         if self.moment not in MOMENTS:
             raise ConfigError(f"--moment: found {self.moment!r}, expected {' or '.join(MOMENTS)}")
 
@@ -73,7 +83,8 @@ class AdaptationPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
             "--moment": self.moment,
             "--reward": self.reward,
             "--steps": str(settings.steps),
-            "--divergence": f"{settings.divergence:g}",
+            "--divergence": " ".join(f"{each:g}" for each in self.divergences),
+            "--replays": str(settings.replays),
             "--blocks": "all" if settings.blocks is None else str(settings.blocks),
             "--seed": str(self.seed),
         }
@@ -83,21 +94,31 @@ class AdaptationPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         return other.hands <= self.hands and msgspec.structs.replace(other, hands=self.hands) == self
 
 
+def _ascending(numbers: tuple[float, ...]) -> bool:
+    return len(numbers) > 0 and sorted(set(numbers)) == list(numbers)
+
+
 class AdaptedTo(msgspec.Struct, frozen=True):
-    """The test after some play-outs.
+    """The test after some play-outs, with one divergence.
 
     Attributes:
+        playouts: rounds learned from.
+        allowed: how far the policy could move, in nats a decision.
         gain: mean of what the adapted policy is worth more, over the deals of the test.
         error: its standard error.
         changed: share of the deals that end differently.
         divergence: of the adapted policy from the policy of the start, in nats a decision.
-        seconds: CPU time so far, without tests.
+        luck: share of the variance of the play-outs that the tiles of their deals explain.
+        seconds: CPU time to play and learn, without tests.
     """
 
+    playouts: int
+    allowed: float
     gain: float
     error: float
     changed: float
     divergence: float
+    luck: float
     seconds: float
 
 
@@ -109,7 +130,8 @@ class HandRow(msgspec.Struct, frozen=True):
         round_index: the round, 0 East 1 … 8 West 1.
         place: the player's place before the round, 1 to 4.
         worth: mean worth of the policy as it was.
-        adapted: the tests, in the order of the plan's play-outs; empty if the game had no such hand.
+        adapted: the tests, of each number of play-outs with each divergence; empty if the game had no such
+            hand.
     """
 
     number: int

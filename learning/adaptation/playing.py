@@ -138,20 +138,29 @@ class _Experiment:
         tests = self._tests(hand, number)
         before = self._play(self._policy, tests, worth)
         adaptation = PolicyAdaptation(self._policy, worth, plan.settings, seed=plan.seed)
-        found, spent = [], 0.0
+        found, played = [], 0.0
         for done, count in zip((0, *plan.playouts), plan.playouts, strict=False):
             begun = process_time()
             seed = drawn_bits(plan.seed, number, _LEARN, count) >> 1
-            adaptation.play(self._sampler.deals(view, count - done, seed))
-            adaptation.learn()
-            spent += process_time() - begun
-            gains = self._play(adaptation.policy(), tests, worth) - before
-            error = float(gains.std(ddof=1)) / math.sqrt(len(gains))
-            changed = float((gains != 0.0).mean())
-            divergence = adaptation.figures.divergence
-            found.append(
-                AdaptedTo(float(gains.mean()), error, changed, round(divergence, 5), round(spent, 2))
-            )
+            adaptation.play(self._sampler.deals(view, (count - done) // plan.settings.replays, seed))
+            played += process_time() - begun
+            for allowed in plan.divergences:
+                begun = process_time()
+                adaptation.learn(divergence=allowed)
+                spent = played + process_time() - begun
+                gains = self._play(adaptation.policy(), tests, worth) - before
+                found.append(
+                    AdaptedTo(
+                        playouts=count,
+                        allowed=allowed,
+                        gain=float(gains.mean()),
+                        error=float(gains.std(ddof=1)) / math.sqrt(len(gains)),
+                        changed=float((gains != 0.0).mean()),
+                        divergence=round(adaptation.figures.divergence, 5),
+                        luck=round(adaptation.figures.luck, 4),
+                        seconds=round(spent, 2),
+                    )
+                )
         record = hand.record
         place = placements(tuple(int(score) for score in record["scores"]))[view.player]
         return HandRow(number, int(record["round_index"]), place, float(before.mean()), tuple(found))

@@ -22,7 +22,7 @@ from learning.reinforcement.actors import play_games
 from learning.reinforcement.beginning import load_beginning
 from learning.reinforcement.plan import BaselineKind, ReinforcementPlan, RewardKind
 from learning.reinforcement.policy_learner import PlayLesson, PolicyLearner, lesson_of
-from learning.reinforcement.rewards import less_luck, rewards_of
+from learning.reinforcement.rewards import less_wall_luck, rewards_of
 from policies.reward import Predictor
 from policies.trajectories import Trajectory
 
@@ -131,7 +131,7 @@ def gradient_noise(
         def lesson(
             some: Sequence[Trajectory], kind: RewardKind = reward, expects: Predictor = predictor
         ) -> PlayLesson:
-            rewards, _ = less_luck(some, rewards_of(some, kind, expects, plan.length), replays)
+            rewards, _ = less_wall_luck(some, rewards_of(some, kind, expects, plan.length), replays)
             return lesson_of(some, rewards)
 
         try:

@@ -26,7 +26,7 @@ from learning.reinforcement.history import LearningHistory, OnLearning
 from learning.reinforcement.parameters import ParameterStore
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.policy_learner import PolicyLearner, lesson_of
-from learning.reinforcement.rewards import less_luck, rewards_of
+from learning.reinforcement.rewards import less_wall_luck, rewards_of
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
 from learning.runs.state import CURVES_FOLDER
 from policies.checkpoint import Card, Data, Training, files_of, load, models_in, save
@@ -161,7 +161,7 @@ class ReinforcementRun:
         games = [game.trajectory for game in played if game.trajectory is not None]
         if len(played) - len(games) > max(1, _CRASHES * len(played)):
             raise TrainingError(f"{len(played) - len(games)} of {len(played)} games crashed; see the log")
-        rewards, luck = less_luck(
+        rewards, luck = less_wall_luck(
             games, rewards_of(games, plan.reward, self._predictor, plan.length), plan.replays
         )
         lesson = lesson_of(games, rewards)

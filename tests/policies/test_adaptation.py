@@ -96,12 +96,12 @@ def test_what_ends_well_becomes_likelier_within_the_divergence(
     }
     chances = [before]
     for number in range(2):
-        adapted.play(deals_for(position, 60, number))
+        adapted.play(deals_for(position, 15, number))
         adapted.learn()
         assert 0.0 < adapted.figures.divergence < 0.08
         chances.append(chance_of(adapted.policy(), position, kind))
     assert min(chances[1:]) > 1.3 * before
-    assert adapted.figures.playouts == 120
+    assert adapted.figures.playouts == 2 * 15 * settings.replays
     assert adapted.figures.worth > before / 2
     kept = policy.model(Slot.DISCARD).network.state_dict()
     assert all(torch.equal(tensor, weights[name]) for name, tensor in kept.items())
@@ -111,7 +111,7 @@ def test_only_the_last_layers_change_if_so_asked(policy: NetworkPolicy, position
     player = position.view.player
     kind = int(np.flatnonzero(position.record["hand34"][player])[0])
     adapted = PolicyAdaptation(policy, likes(kind, player), AdaptationSettings(blocks=0, divergence=0.05))
-    adapted.play(deals_for(position, 60))
+    adapted.play(deals_for(position, 15))
     adapted.learn()
     before = policy.model(Slot.DISCARD).network.state_dict()
     after = adapted.policy().model(Slot.DISCARD).network.state_dict()
@@ -128,6 +128,18 @@ def test_nothing_is_learned_where_all_ends_are_alike(policy: NetworkPolicy, posi
     before = policy.model(Slot.DISCARD).network.state_dict()
     after = adapted.policy().model(Slot.DISCARD).network.state_dict()
     assert all(torch.equal(tensor, after[name]) for name, tensor in before.items())
+
+
+def test_what_the_tiles_decide_is_not_learned(policy: NetworkPolicy, position: Position) -> None:
+    def lucky(tables: Sequence[Table], _: int) -> NDArray[np.float64]:
+        return np.arange(len(tables)) // 3.0
+
+    adapted = PolicyAdaptation(policy, lucky, AdaptationSettings(replays=3))
+    adapted.play(deals_for(position, 8))
+    adapted.learn()
+    assert adapted.figures.playouts == 24
+    assert adapted.figures.luck == pytest.approx(1.0)
+    assert adapted.figures.divergence == 0.0
 
 
 def test_a_worth_that_is_not_a_number_is_refused(policy: NetworkPolicy, position: Position) -> None:
@@ -180,7 +192,7 @@ def test_a_cheap_win_that_does_not_help_is_given_up_for_one_that_does() -> None:
         AdaptationSettings(divergence=0.3, steps=3, rows=1_024),
         seed=1,
     )
-    adapted.play(UniformDeals().deals(view, 128, 1))
+    adapted.play(UniformDeals().deals(view, 32, 1))
     adapted.learn()
     after = chances_of(observation, adapted.policy())
     assert after[0][0].tile >> 2 == parse_hand("7z")[0] >> 2

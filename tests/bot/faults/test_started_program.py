@@ -49,7 +49,9 @@ async def test_fault_04_a_started_program_waits_for_the_end_of_maintenance(tmp_p
     retries = run.named("conn.retry")
     assert len(retries) == 2
     assert "maintenance" in retries[0]["reason"]
-    waits = [retry["wait_s"] / (AT_HOME.first_s * AT_HOME.growth**number) for number, retry in enumerate(retries)]
+    waits = [
+        retry["wait_s"] / (AT_HOME.first_s * AT_HOME.growth**number) for number, retry in enumerate(retries)
+    ]
     assert all(0.5 <= wait <= 1.5 for wait in waits)  # the second is twice as long, each varied by a half
     assert len(run.result["games"]) == 1
 

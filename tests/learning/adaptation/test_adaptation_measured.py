@@ -21,7 +21,8 @@ def a_plan(**changes: object) -> AdaptationPlan:
         identity="",
         sampler="uniform",
         hands=4,
-        playouts=(10, 20),
+        playouts=(8, 20),
+        divergences=(0.02,),
         tests=8,
         moment="start",
         reward="points",
@@ -32,8 +33,9 @@ def a_plan(**changes: object) -> AdaptationPlan:
 
 
 def a_row(number: int, gain: float, round_index: int = 0, changed: float = 0.5) -> HandRow:
-    test = AdaptedTo(gain, 10.0, changed, 0.01, 1.0)
-    return HandRow(number, round_index, 1, 0.0, (test, msgspec.structs.replace(test, gain=2.0 * gain)))
+    test = AdaptedTo(8, 0.02, gain, 10.0, changed, 0.01, 0.3, 1.0)
+    more = msgspec.structs.replace(test, playouts=20, gain=2.0 * gain)
+    return HandRow(number, round_index, 1, 0.0, (test, more))
 
 
 def test_hands_are_counted_and_their_gains_averaged() -> None:
@@ -51,12 +53,23 @@ def test_hands_are_counted_and_their_gains_averaged() -> None:
     assert first.changed == 0.75
     assert first.gain.value == pytest.approx(9.0)
     assert second.gain.value == pytest.approx(18.0)
+    assert (first.playouts, second.playouts) == (8, 20)
     assert first.gains["East"].value == pytest.approx(2.0)
     assert first.gains["South 3 on"].value == pytest.approx(30.0)
     assert "South 1 and 2" not in first.gains
 
 
-@pytest.mark.parametrize("wrong", [{"playouts": ()}, {"playouts": (20, 10)}, {"moment": "end"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"playouts": ()},
+        {"playouts": (20, 8)},
+        {"playouts": (10,)},
+        {"divergences": (0.1, 0.02)},
+        {"divergences": (0.0,)},
+        {"moment": "end"},
+    ],
+)
 def test_impossible_settings_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match="--"):
         a_plan(**wrong)
@@ -65,6 +78,7 @@ def test_impossible_settings_are_refused(wrong: dict[str, object]) -> None:
 def test_hands_are_measured_once_and_kept(tmp_path: Path) -> None:
     def report() -> dict[str, object]:
         flags = ["--hands", "1", "--playouts", "4", "--tests", "4", "--moment", "middle"]
+        flags += ["--divergence", "0.02", "--divergence", "0.1"]
         done = CliRunner().invoke(
             cli.app, ["eval", "adaptation", "--out", str(tmp_path), *flags, "--workers", "1", "--json"]
         )
@@ -73,6 +87,7 @@ def test_hands_are_measured_once_and_kept(tmp_path: Path) -> None:
 
     first = report()
     assert first["hands"] == 1
+    assert [each["allowed"] for each in first["playouts"]] == [0.02, 0.1]  # type: ignore[attr-defined]
     kept = (tmp_path / "results.jsonl").read_bytes()
     assert report() == first
     assert (tmp_path / "results.jsonl").read_bytes() == kept

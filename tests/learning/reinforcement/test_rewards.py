@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from learning.reinforcement.actors import seating
-from learning.reinforcement.rewards import less_luck, rewards_of
+from learning.reinforcement.rewards import less_wall_luck, rewards_of
 from policies.checkpoint import load, network_of
 from policies.inference import PHOENIX
 from policies.reward import ROUND_START, PredictorNetwork, final_rewards, predict, together
@@ -95,7 +95,7 @@ def over_the_same_walls(
 
 def test_what_others_made_of_the_same_walls_takes_luck_out_of_rewards() -> None:
     games, rewards = over_the_same_walls(800, 8, luck=1.0)
-    less, explained = less_luck(games, rewards, 8)
+    less, explained = less_wall_luck(games, rewards, 8)
     before, after = np.concatenate(rewards).var(), np.concatenate(less).var()
     # half the variance is luck: ρ = 0.5 and seven others, so ρ² · 7 / (1 + 6 ρ) is taken out
     assert explained == pytest.approx(1.0 - after / before) == pytest.approx(0.4375, abs=0.03)
@@ -103,18 +103,18 @@ def test_what_others_made_of_the_same_walls_takes_luck_out_of_rewards() -> None:
 
 def test_a_reward_does_not_change_its_own_baseline() -> None:
     games, rewards = over_the_same_walls(16, 8, luck=1.0)
-    less, _ = less_luck(games, rewards, 8)
+    less, _ = less_wall_luck(games, rewards, 8)
     rewards[3] = rewards[3] + np.array([[1e-3, 0.0, 0.0, 0.0], [0.0] * 4])
-    moved, _ = less_luck(games, rewards, 8)
+    moved, _ = less_wall_luck(games, rewards, 8)
     # the shrinking depends on all rewards, and so on this one by a little
     assert (moved[3] - less[3])[0, 0] == pytest.approx(1e-3, rel=0.05)
 
 
 def test_without_luck_or_other_games_rewards_stay_as_they_are() -> None:
     games, rewards = over_the_same_walls(800, 8, luck=0.0)
-    _, explained = less_luck(games, rewards, 8)
+    _, explained = less_wall_luck(games, rewards, 8)
     assert explained == pytest.approx(0.0, abs=0.01)
-    alone, nothing = less_luck(games, rewards, 1)
+    alone, nothing = less_wall_luck(games, rewards, 1)
     assert nothing == 0.0
     assert all(np.array_equal(*pair) for pair in zip(alone, rewards, strict=True))
 
