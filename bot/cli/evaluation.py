@@ -25,6 +25,11 @@ from bot.cli.selection import Data, GameSample, LeastRank, OfficialAi, PlayerNam
 
 evaluation = typer.Typer(help="Measure how good the networks are.", no_args_is_help=True)
 
+SoFar = Annotated[
+    bool, typer.Option("--so-far", help="Report on what is in --out so far, and measure nothing.")
+]
+"""Report on a run that may be under way."""
+
 
 @evaluation.command("accuracy")
 @reported
@@ -343,9 +348,7 @@ def evaluate_deals(
     hands_only: Annotated[
         bool, typer.Option("--hands-only", help="Compare the hands only, and play nothing out.")
     ] = False,
-    so_far: Annotated[
-        bool, typer.Option("--so-far", help="Report on the games in --out so far, and play none.")
-    ] = False,
+    so_far: SoFar = False,
     seed: Annotated[int, seed_of("games, decisions and deals")] = 0,
     workers: Workers = None,
     device: NetworkDevice = "cpu",
@@ -432,6 +435,7 @@ def evaluate_adaptation(
             min=0,
         ),
     ] = None,
+    so_far: SoFar = False,
     seed: Annotated[int, seed_of("games, hands and deals")] = 0,
     workers: Workers = None,
     device: NetworkDevice = "cpu",
@@ -444,11 +448,13 @@ def evaluate_adaptation(
     compares it with the policy over other deals, with the same tiles for both.
     """
     from bot.logs.setup import set_up_logs
-    from learning.adaptation.command import make_plan, measure, print_report
+    from learning.adaptation.command import make_plan, measure, measured, print_report
     from learning.matches.store import compute_for
     from policies.adaptation import AdaptationSettings
 
     set_up_logs()
+    if so_far:
+        return print_report(measured(out), as_json=as_json)
     plan = make_plan(
         policy=policy,
         sampler=sampler,

@@ -39,6 +39,16 @@ Depth: TypeAlias = Annotated[
     int | None,
     typer.Option(help="Number of blocks; default: the preset's.", metavar="NUMBER", min=1, max=1000),
 ]
+Squeeze: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        help="Channels that the tower suits reduces the planes to first; 0: it does not. 32 is faster, and "
+        "better in short runs (docs/results.md).",
+        metavar="NUMBER",
+        min=0,
+        max=4096,
+    ),
+]
 Blanked: TypeAlias = Annotated[
     list[str] | None, typer.Option(help="Group of feature planes to zero; may be repeated.", metavar="GROUP")
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from learning.adaptation.plan import AdaptationPlan, HandRow
 from learning.adaptation.playing import AdaptationSetup, adapter
 from learning.matches.measuring import measured_rows
 from learning.matches.statistics import Estimate
+from learning.matches.store import read_rows
 from policies.checkpoint import files_of
 from policies.checkpoint.card import MODELS
 from policies.compute import Compute
@@ -66,6 +68,20 @@ def measure(
     rows = measured_rows(
         plan, HandRow, plan.hands, folder, adapter, setup, what="adaptation", workers=workers, quiet=quiet
     )
+    return _report(plan, rows)
+
+
+def measured(folder: Path) -> AdaptationReport:
+    """Report on the hands that a run has measured so far; it may be under way.
+
+    Raises:
+        ConfigError: none of its games had such a hand.
+        ReplayError: there is no run, or it cannot be read.
+    """
+    return _report(*read_rows(folder, AdaptationPlan, HandRow))
+
+
+def _report(plan: AdaptationPlan, rows: Sequence[HandRow]) -> AdaptationReport:
     if not any(row.adapted for row in rows):
         raise ConfigError("no player of these games had such a hand; give more --hands")
     return AdaptationReport(plan, figures_of(plan, rows))

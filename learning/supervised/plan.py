@@ -240,6 +240,8 @@ def _check(plan: TrainingPlan) -> None:
     if plan.features in SETS and (plan.features == HOSEI) != (plan.tower in HOSEI_TOWERS):
         towers = " and ".join(HOSEI_TOWERS)
         faults.append(f"tower: {plan.tower} does not go with {plan.features}; {towers} go with {HOSEI}")
+    if plan.squeeze and plan.tower != "suits":
+        faults.append(f"squeeze: only the tower suits reduces its planes, not {plan.tower}")
     if not faults:
         faults += _impossible_sizes(plan)
     if faults:

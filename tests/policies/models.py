@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import torch
 from torch import nn
 
@@ -26,11 +27,18 @@ def features_of(slot: Slot, tower: TowerName = "residual") -> str:
 
 
 def a_network(
-    slot: Slot = Slot.DISCARD, seed: int = 0, width: int = 8, depth: int = 2, tower: TowerName = "residual"
+    slot: Slot = Slot.DISCARD,
+    seed: int = 0,
+    width: int = 8,
+    depth: int = 2,
+    tower: TowerName = "residual",
+    squeeze: int = 0,
 ) -> Network:
     """A network like a trained one: no normalisation average is 0 or 1, and its answers differ."""
     torch.manual_seed(seed)
     shape = architecture_of(tower, features_of(slot, tower), outputs_of(slot, tower), width, depth)
+    if squeeze:
+        shape = msgspec.structs.replace(shape, squeeze=squeeze)
     network = Network(shape).eval()
     with torch.no_grad():
         for norm in network.modules():

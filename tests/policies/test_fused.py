@@ -37,10 +37,12 @@ def test_a_fused_network_gives_the_same_logits(tower: TowerName, slot: Slot, cou
     torch.testing.assert_close(FusedNetwork(network)(planes), wanted, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("tower", FUSED)
+@pytest.mark.parametrize("tower, squeeze", [*((tower, 0) for tower in FUSED), ("suits", 32)])
 @pytest.mark.parametrize("precision", ["bf16", INT8])
-def test_short_numbers_change_the_logits_only_a_little(tower: TowerName, precision: Precision) -> None:
-    network = a_network(width=64, depth=6, tower=tower)
+def test_short_numbers_change_the_logits_only_a_little(
+    tower: TowerName, squeeze: int, precision: Precision
+) -> None:
+    network = a_network(width=64, depth=6, tower=tower, squeeze=squeeze)
     planes = planes_of(16, network.architecture.planes)
     with torch.no_grad():
         wanted = network(as_input(planes))

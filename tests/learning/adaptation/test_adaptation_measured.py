@@ -76,11 +76,11 @@ def test_impossible_settings_are_refused(wrong: dict[str, object]) -> None:
 
 
 def test_hands_are_measured_once_and_kept(tmp_path: Path) -> None:
-    def report() -> dict[str, object]:
+    def report(*more: str) -> dict[str, object]:
         flags = ["--hands", "1", "--playouts", "4", "--tests", "4", "--moment", "middle"]
         flags += ["--divergence", "0.02", "--divergence", "0.1"]
         done = CliRunner().invoke(
-            cli.app, ["eval", "adaptation", "--out", str(tmp_path), *flags, "--workers", "1", "--json"]
+            cli.app, ["eval", "adaptation", "--out", str(tmp_path), *flags, "--workers", "1", "--json", *more]
         )
         assert done.exit_code == 0, done.output
         return msgspec.json.decode(done.stdout)["figures"]  # type: ignore[no-any-return]
@@ -89,5 +89,5 @@ def test_hands_are_measured_once_and_kept(tmp_path: Path) -> None:
     assert first["hands"] == 1
     assert [each["allowed"] for each in first["playouts"]] == [0.02, 0.1]  # type: ignore[attr-defined]
     kept = (tmp_path / "results.jsonl").read_bytes()
-    assert report() == first
+    assert report() == report("--so-far") == first
     assert (tmp_path / "results.jsonl").read_bytes() == kept

@@ -386,6 +386,7 @@ def test_as_many_games_as_hold_some_decisions(corpus: Corpus) -> None:
         ({"selection": {"rooms": ("attic",)}}, "room: no room 'attic'"),
         ({"preset": "huge"}, "preset: no preset 'huge'"),
         ({"precision": "int8"}, "precision: 'int8'"),
+        ({"squeeze": 8, "tower": "pooled"}, "squeeze: only the tower suits"),
     ],
 )
 def test_an_invalid_plan_is_refused(settings: dict[str, Any], message: str) -> None:
@@ -395,9 +396,10 @@ def test_an_invalid_plan_is_refused(settings: dict[str, Any], message: str) -> N
 
 def test_the_command(folder: Path, tmp_path: Path) -> None:
     args = ["--corpus", str(folder), "--out", str(tmp_path), "--preset", "tiny", "--samples", "128", "--json"]
-    result = CliRunner().invoke(cli.app, ["train", "pon", *args])
+    result = CliRunner().invoke(cli.app, ["train", "pon", *args, "--squeeze", "8"])
     assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["model"] == "pon"
+    card = json.loads(result.stdout)
+    assert (card["model"], card["architecture"]["squeeze"]) == ("pon", 8)
     wrong = CliRunner().invoke(cli.app, ["train", "pon", *args, "--features", LITE])
     assert wrong.exit_code == 2
     assert "features: lite-239/1" in wrong.output
