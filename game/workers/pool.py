@@ -168,9 +168,9 @@ class _ProcessPool(Generic[S, T, R]):
         if self._tasks.over:
             return
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(
-            target=_serve, args=(theirs, startup(), self._prepare, self._setup), daemon=True
-        )
+        # its setup comes later: a large argument is written to a pipe whose reading end is open here too, which
+        # never ends if the process dies before it reads
+        process = self._context.Process(target=_serve, args=(theirs, startup()), daemon=True)
         with _single_threaded():
             process.start()
         theirs.close()
@@ -198,7 +198,9 @@ class _ProcessPool(Generic[S, T, R]):
                 raise WorkerFailed(value)
             if kind == "failed":
                 raise WorkerFailed(f"task {task}: {value}")
-            if kind == "result":
+            if kind == "started":
+                self._tell(connection, (self._prepare, self._setup))
+            elif kind == "result":
                 assert task is not None
                 yield task.content, value
             elif kind == "ready" and task is not None:
@@ -223,11 +225,15 @@ class _ProcessPool(Generic[S, T, R]):
             member.process.join(_STOP_S)
 
     def _send(self, connection: Connection) -> None:
-        """Send a worker its task; it is waiting for one, so that even a large one is taken at once."""
+        """Send a worker its task."""
         task = self._members[connection].task
         assert task is not None
+        self._tell(connection, (task.content,))
+
+    def _tell(self, connection: Connection, message: tuple[Any, ...]) -> None:
+        """Send a worker what it is waiting for, so that even a large message is taken at once."""
         try:
-            connection.send((task.content,))
+            connection.send(message)
         except ConnectionError:
             self._replace(connection)
 
@@ -274,13 +280,13 @@ def _single_threaded() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _serve(
-    connection: Connection, begin: Startup, prepare: Callable[[Any], Work[Any, Any]], setup: Any
-) -> None:
+def _serve(connection: Connection, begin: Startup) -> None:
     """Life of a worker, from start to end."""
     begin_worker(begin)
     try:
-        work = prepare(setup)
+        connection.send(("started", None))
+        prepare, setup = connection.recv()
+        work: Work[Any, Any] = prepare(setup)
         connection.send(("ready", None))
         while (task := connection.recv()) is not None:
             for result in work(*task):

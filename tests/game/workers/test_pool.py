@@ -7,9 +7,10 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Never
 
 import msgspec
 import pytest
@@ -25,6 +26,10 @@ def counting(base: int) -> Work[int, int]:
         yield from (base * task + number for number in range(3))
 
     return work
+
+
+def counting_bytes(setup: bytes) -> Work[int, int]:
+    return lambda task: [task + len(setup)]
 
 
 def dying(folder: Path) -> Work[int, int]:
@@ -142,6 +147,26 @@ def test_a_worker_runs_its_start_up_and_prints_nothing_to_stdout(
         processes.on_start(processes.nothing)
     out, err = capfd.readouterr()
     assert (out, err.split()) == ("", ["begun", "prepared"])
+
+
+class Fatal:
+    """Ends the process that it is sent to."""
+
+    def __call__(self) -> None:
+        """Nothing to do."""
+
+    def __reduce__(self) -> tuple[Callable[[int], Never], tuple[int]]:
+        return os._exit, (3,)
+
+
+def test_processes_that_die_before_they_have_begun_end_the_run_however_large_their_setup() -> None:
+    processes.on_start(Fatal())
+    try:
+        with capture_logs(), pytest.raises(WorkerFailed, match=r"died 3 times \(exit code 3\)"):
+            list(results(counting_bytes, bytes(1 << 20), [0], 1))
+    finally:
+        processes.on_start(processes.nothing)
+    assert list(results(counting_bytes, bytes(1 << 20), [0], 1)) == [(0, 1 << 20), (0, DONE)]
 
 
 def test_workers_compute_with_one_thread() -> None:
