@@ -168,8 +168,8 @@ class _ProcessPool(Generic[S, T, R]):
         if self._tasks.over:
             return
         ours, theirs = self._context.Pipe()
-        # its setup comes later: a large argument is written to a pipe whose reading end is open here too, which
-        # never ends if the process dies before it reads
+        # its setup comes later: a large argument is written to a pipe whose reading end is open here too, and
+        # that never ends if the process dies before it reads
         process = self._context.Process(target=_serve, args=(theirs, startup()), daemon=True)
         with _single_threaded():
             process.start()
