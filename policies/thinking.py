@@ -37,7 +37,7 @@ from policies.slots import Policy, Slot
 
 RewardName: TypeAlias = Literal["points", "global"]
 
-USUAL_SAMPLER: Final = "weighted:drawn=4096,candidates=256,kept=32"
+USUAL_SAMPLER: Final = "diffusion"
 """A third of the time of the full weights."""
 LARGEST_DIVERGENCE: Final = 0.5
 """KL in nats by which an adapted policy may differ from the policy of the start on one hand."""

@@ -237,7 +237,7 @@ class AdaptationSection(Section):
     mode: AdaptationMode = "off"
     when: Literal["always", "last_rounds", "stake"] = "always"
     reward: Literal["points", "global"] = "global"
-    sampler: Sampler = "weighted:drawn=4096,candidates=256,kept=32"
+    sampler: Sampler = "diffusion"
     worlds: Annotated[int, Field(ge=16, le=10_000)] = 64
     search_s: Annotated[float, Field(gt=0.0, le=30.0)] = 1.5
     playouts: Annotated[int, Field(ge=16, le=1_000_000)] = 1000

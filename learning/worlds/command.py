@@ -130,13 +130,14 @@ def _lines(report: WorldsReport) -> list[str]:
     if plan.play:
         lines += _played(plan, found)
     lines += ["", "squared errors of the hands, an opponent:"]
+    wide = _width(found)
     lines.append(
-        f"{'sampler':<34}{'shanten':<20}{'tenpai':<20}{'waits':<20}{'held':<20}effective     ms   rows"
+        f"{'sampler':<{wide}}{'shanten':<24}{'tenpai':<24}{'waits':<24}{'held':<24}effective     ms   rows"
     )
     for each in found.samplers:
-        scores = "".join(f"{_text(score, '.3f'):<20}" for score in each.scores.values())
+        scores = "".join(f"{_text(score, '.3f'):<24}" for score in each.scores.values())
         cost = f"{each.effective:>9.1f}{each.ms:>7.0f}{each.evaluations:>7.0f}"
-        lines.append(f"{each.name:<34}{scores}{cost}")
+        lines.append(f"{each.name:<{wide}}{scores}{cost}")
     lines += ["", "log likelihood of the true hands over uniform ones, nats an opponent, by go-around:"]
     lines += [f"  {name:<8}{_text(each, '.2f')}" for name, each in found.likelihoods.items()]
     lines.append("by what they did:")
@@ -148,6 +149,7 @@ def _lines(report: WorldsReport) -> list[str]:
 
 
 def _played(plan: WorldsPlan, found: WorldsFigures) -> list[str]:
+    wide = _width(found)
     numbers = [str(number) for number in CHOSEN_BY if number <= plan.worlds]
     bounds = "".join(
         f"{_points(found.bound[number]) if number in found.bound else '-':<20}" for number in numbers
@@ -156,17 +158,22 @@ def _played(plan: WorldsPlan, found: WorldsFigures) -> list[str]:
         f"advantage of the first choice {_points(found.advantage)}; deviation of the true differences "
         f"{_points(found.deviation)}, of one world {found.noise:.0f}",
         "",
-        f"{'sampler':<34}{'correlation':<22}{'deviation':<20}"
+        f"{'sampler':<{wide}}{'correlation':<22}{'deviation':<20}"
         + "".join(f"{'gain by ' + number:<20}" for number in numbers),
-        f"{'true hands':<34}{'':<22}{_points(found.deviation):<20}{bounds}",
+        f"{'true hands':<{wide}}{'':<22}{_points(found.deviation):<20}{bounds}",
     ]
     for each in found.samplers:
         gains = "".join(f"{_points(each.gains[number]):<20}" for number in numbers)
         correlation = _text(each.correlation, ".2f")
-        lines.append(f"{each.name:<34}{correlation:<22}{_points(each.deviation):<20}{gains}")
+        lines.append(f"{each.name:<{wide}}{correlation:<22}{_points(each.deviation):<20}{gains}")
         searched = "".join(f"{_points(each.searched[number]):<20}" for number in numbers)
-        lines.append(f"{'  with the prior of a search':<34}{'':<42}{searched}")
+        lines.append(f"{'  with the prior of a search':<{wide}}{'':<42}{searched}")
     return [line.rstrip() for line in lines]
+
+
+def _width(found: WorldsFigures) -> int:
+    """Of the first column."""
+    return max(30, *(len(each.name) + 2 for each in found.samplers))
 
 
 def _points(each: Estimate) -> str:
