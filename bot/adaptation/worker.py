@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -26,7 +25,7 @@ from bot.adaptation.messages import (
     WorkerSetup,
 )
 from game.errors import BotError, ModelError, StateMismatchError
-from game.processes import Startup
+from game.processes import Startup, step_back
 from game.table import Table
 from game.warmup import warm_up
 from game.workers.ordered import peak_memory_mb
@@ -40,7 +39,6 @@ from policies.inference import NetworkPolicy
 from policies.slots import Slot
 from policies.thinking import Thinker, ThinkingSettings, load_thinker
 
-NICE: Final = 10
 BEAT_S: Final = 1.0
 _BATCH: Final = 64
 """Play-outs at a time."""
@@ -63,7 +61,7 @@ def serve(connection: Connection, begin: Startup, setup: WorkerSetup) -> None:
         setup: what to do, and with what.
     """
     begin_worker(begin)
-    _step_back()
+    step_back()
     use_one_thread()
     with contextlib.suppress(EOFError, ConnectionError):  # the program has ended
         try:
@@ -76,17 +74,6 @@ def serve(connection: Connection, begin: Startup, setup: WorkerSetup) -> None:
             connection.send(WorkerGaveUp("it ran out of memory"))
         except BotError as error:
             connection.send(WorkerGaveUp(str(error)))
-
-
-def _step_back() -> None:
-    """Take only the time that the game leaves.
-
-    Being nice is not enough: with as many busy processes as cores, it was seen to make the game wait 0.1 s.
-    """
-    with contextlib.suppress(OSError, AttributeError):  # not on every system
-        os.nice(NICE)
-    with contextlib.suppress(OSError, AttributeError):
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
 class _RoundChangedError(Exception):

@@ -276,6 +276,7 @@ class Dashboard(Section):
     host: OwnHost = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8765
     token_env: EnvName = ""
+    candidates: Annotated[int, Field(ge=0, le=64)] = 0
 
 
 class TablePage(Section):

@@ -25,6 +25,7 @@ from bot.tenhou.session.events import (
 )
 from game.events import Four, GameEvent
 from replays.record import DecisionRecord
+from replays.review.schema import CandidateHands
 from replays.standing import LearningStanding, SeriesStanding
 
 MAX_WAITING: Final = 50_000
@@ -94,6 +95,22 @@ class LineStateChanged(msgspec.Struct, frozen=True):
     state: LineState
 
 
+class HandsGuessed(msgspec.Struct, frozen=True):
+    """Hands that the opponents may hold at a decision that was sent.
+
+    Attributes:
+        game_id: id of the game's record.
+        round: number of the round in the game.
+        event: number of the event in the round that the decision follows.
+        hands: by model.
+    """
+
+    game_id: str
+    round: int
+    event: int
+    hands: tuple[CandidateHands, ...]
+
+
 class Lost(msgspec.Struct, frozen=True):
     """Items were dropped because too many waited; items up to the next game are meaningless."""
 
@@ -105,7 +122,16 @@ class Reached(msgspec.Struct, frozen=True):
 
 
 Item: TypeAlias = (
-    Began | Happened | Restated | DecisionSent | Finished | Missed | LineStateChanged | Lost | Reached
+    Began
+    | Happened
+    | Restated
+    | DecisionSent
+    | HandsGuessed
+    | Finished
+    | Missed
+    | LineStateChanged
+    | Lost
+    | Reached
 )
 
 

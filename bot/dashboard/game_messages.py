@@ -14,7 +14,8 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 import structlog
 
-from bot.dashboard.feed import Began
+from bot.dashboard.feed import Began, HandsGuessed
+from bot.dashboard.guesses import HandQuestion
 from bot.logs.redaction import REDACTOR
 from game.errors import BotError
 from game.events import DrawnRound, EndGame, Four, GameEvent, StartGame, StartRound, Win
@@ -103,11 +104,18 @@ class GameMessages:
     Args:
         head: what is known at its start.
         send: called with every message, in order.
+        ask: called with every decision, to find out what the opponents may hold; the answers go to `guessed`.
     """
 
-    def __init__(self, head: GameHeader, send: Callable[[Message], None]) -> None:
+    def __init__(
+        self,
+        head: GameHeader,
+        send: Callable[[Message], None],
+        ask: Callable[[HandQuestion], None] | None = None,
+    ) -> None:
         self._head = head
         self._send = send
+        self._ask = ask
         self._begin()
 
     def happened(self, event: GameEvent) -> None:
@@ -158,6 +166,16 @@ class GameMessages:
         if not self._decisions or self._decisions[-1] != (moment.round, moment.event):
             self._decisions.append((moment.round, moment.event))
         self._send({"type": "decision", "decision": shown})
+        if self._ask is not None:
+            player = self._head.player
+            self._ask(HandQuestion(self._head.game_id, moment.round, moment.event, record, player))
+
+    def guessed(self, found: HandsGuessed) -> None:
+        """Add what the opponents may hold at a decision; nothing if it is of another game."""
+        place = (found.round, found.event)
+        if found.game_id == self._head.game_id and place in self._decisions:
+            hands = msgspec.to_builtins(found.hands)
+            self._send({"type": "hands", "round": found.round, "event": found.event, "candidates": hands})
 
     def expects(self, made: DecisionRecord) -> bool:
         """Whether a decision belongs to the current situation."""

@@ -100,6 +100,11 @@ def gathered(messages: list[Message]) -> dict[str, Any]:
                 shown["rounds"][message["round"]].update(message["fields"])
             case "decision":
                 shown["decisions"].append(message["decision"])
+            case "hands":
+                place = (message["round"], message["event"])
+                for decision in shown["decisions"]:
+                    if (decision["round"], decision["event"]) == place:
+                        decision["candidates"] = message["candidates"]
             case "over":
                 shown["game"].update({key: message[key] for key in ("scores", "results", "places")})
     return shown

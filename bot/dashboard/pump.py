@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import msgspec
@@ -12,6 +13,7 @@ from bot.dashboard.feed import (
     DecisionSent,
     Feed,
     Finished,
+    HandsGuessed,
     Happened,
     Item,
     LineStateChanged,
@@ -20,6 +22,7 @@ from bot.dashboard.feed import (
     Restated,
 )
 from bot.dashboard.game_messages import GameMessages, header_of
+from bot.dashboard.guesses import HandQuestion
 from bot.dashboard.session import SessionFacts
 from bot.dashboard.show import Show
 
@@ -54,12 +57,16 @@ class Pump:
         feed: items from the game.
         show: messages for the browsers.
         about: the session.
+        ask: called with every decision, to find out what the opponents may hold.
     """
 
-    def __init__(self, feed: Feed, show: Show, about: About) -> None:
+    def __init__(
+        self, feed: Feed, show: Show, about: About, ask: Callable[[HandQuestion], None] | None = None
+    ) -> None:
         self._feed = feed
         self._show = show
         self._about = about
+        self._ask = ask
         fixed: dict[str, Any] = {
             "policy": about.policy,
             "budget_ms": about.budget_ms,
@@ -96,7 +103,7 @@ class Pump:
                 self._facts.line = "playing"
                 self._facts.began(item)
                 header = header_of(item, policy=self._about.policy, program=self._about.program)
-                self._messages = GameMessages(header, self._show.send)
+                self._messages = GameMessages(header, self._show.send, self._ask)
             case Happened(event):
                 if messages is not None:
                     messages.replay((event,), ())
@@ -107,6 +114,9 @@ class Pump:
                 self._facts.decided(item)
                 if messages is not None:
                     messages.decided(made)
+            case HandsGuessed():
+                if messages is not None:
+                    messages.guessed(item)
             case Finished():
                 self._facts.line = "waiting"
                 self._facts.finished(item)

@@ -18,6 +18,7 @@ from bot.config.settings import Dashboard as Settings
 from bot.dashboard.app import make_app
 from bot.dashboard.connections import Limits
 from bot.dashboard.feed import Feed
+from bot.dashboard.guesses import HandGuesses
 from bot.dashboard.learning import LearningPump
 from bot.dashboard.pump import About, Pump
 from bot.dashboard.series import SeriesPump
@@ -38,7 +39,7 @@ class DashboardServer:
     """A web server in its own thread; a context manager that holds its port.
 
     Args:
-        settings: address and port.
+        settings: of the page.
         folder: folder of the past games.
         about: the session.
         feed: items from the running game; None if no game is played.
@@ -60,6 +61,7 @@ class DashboardServer:
         limits: Limits | None = None,
     ) -> None:
         self._folder = folder
+        self._candidates = settings.candidates
         self._about = about
         self._feed = feed
         self._limits = limits or Limits()
@@ -129,7 +131,8 @@ class DashboardServer:
         """Show items of the game until the end."""
         assert self._stop is not None
         assert self._loop is not None
-        pump, loop, news = self._pump(feed, show), self._loop, asyncio.Event()
+        guesses = HandGuesses(self._candidates, feed.put) if self._candidates else None
+        pump, loop, news = self._pump(feed, show, guesses), self._loop, asyncio.Event()
 
         def wake() -> None:
             with contextlib.suppress(RuntimeError):  # the game outlives its dashboard
@@ -147,15 +150,17 @@ class DashboardServer:
                 await asyncio.sleep(PACE_S)
         finally:
             feed.on_put(None)
+            if guesses is not None:
+                guesses.close()
             pump.end()
 
-    def _pump(self, feed: Feed, show: Show) -> Pump | SeriesPump | LearningPump:
+    def _pump(self, feed: Feed, show: Show, guesses: HandGuesses | None) -> Pump | SeriesPump | LearningPump:
         about = self._about
         if about.shows == "series":
             return SeriesPump(feed, show, has_past=about.has_past)
         if about.shows == "learning":
             return LearningPump(feed, show)
-        return Pump(feed, show, about)
+        return Pump(feed, show, about, guesses.ask if guesses else None)
 
 
 def open_dashboard(

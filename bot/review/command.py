@@ -6,7 +6,6 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,12 +19,12 @@ from game.distribution import program_name
 from game.errors import ConfigError, ReplayError
 from policies.compute import IN_PLAY, Compute
 from policies.named import Named, load_named
+from replays.review.candidate_hands import load_finder
 from replays.review.judging import Adviser
 from replays.review.report import Reviewer, as_json
 
 if TYPE_CHECKING:
     from policies.inference import Averaging
-    from replays.review.candidate_hands import FindCandidates, HandSamplers
 
 OUT: Final = Path("reviews")
 
@@ -139,18 +138,8 @@ def make_reviewer(
     second = asked(compare) if compare else None
     predictor, direct = load_predictor(SHIPPED, compute), DirectModel.load()
     return Reviewer(
-        program_name(), first, predictor, second, direct, _finder(candidates) if candidates else None
+        program_name(), first, predictor, second, direct, load_finder(candidates) if candidates else None
     )
-
-
-def _finder(count: int) -> FindCandidates:
-    """Load the models that make up hands."""
-    from policies.hands.autoregressive import load_autoregressive  # noqa: PLC0415 - torch comes with it
-    from policies.hands.diffusion import load_diffusion  # noqa: PLC0415
-    from replays.review.candidate_hands import candidate_hands  # noqa: PLC0415
-
-    samplers: HandSamplers = {"diffusion": load_diffusion(), "autoregressive": load_autoregressive()}
-    return partial(candidate_hands, samplers=samplers, count=count)
 
 
 def _wanted(seat: int | None, player: str, compare: str | Adviser, *, anonymous: bool) -> Wanted:

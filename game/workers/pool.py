@@ -143,10 +143,11 @@ def results(
 
 
 class _PoolMember(msgspec.Struct, Generic[T]):
-    """A worker: its process, its task, and whether it is ready and waits for one."""
+    """A worker: its process, its task, whether it is prepared, and whether it waits for a task."""
 
     process: SpawnProcess
     task: Task[T] | None
+    ready: bool = False
     free: bool = False
 
 
@@ -158,6 +159,7 @@ class _ProcessPool(Generic[S, T, R]):
         self._setup = setup
         self._tasks: TaskQueue[T] = TaskQueue(tasks)
         self._members: dict[Connection, _PoolMember[T]] = {}
+        self._unready = 0  # processes in a row that died without a task before they were prepared
 
     @property
     def busy(self) -> bool:
@@ -198,6 +200,8 @@ class _ProcessPool(Generic[S, T, R]):
                 raise WorkerFailed(value)
             if kind == "failed":
                 raise WorkerFailed(f"task {task}: {value}")
+            if kind == "ready":
+                self._members[connection].ready, self._unready = True, 0
             if kind == "started":
                 self._tell(connection, (self._prepare, self._setup))
             elif kind == "result":
@@ -243,8 +247,11 @@ class _ProcessPool(Generic[S, T, R]):
         process, task = member.process, member.task
         connection.close()
         process.join(_STOP_S)
-        if task is None:  # it had nothing to do, so nothing is at fault
+        if task is None:
             _log.warning("worker.lost", exit_code=process.exitcode)
+            self._unready += not member.ready
+            if self._unready >= TRIES:
+                raise WorkerFailed(f"{TRIES} processes died at their start (exit code {process.exitcode})")
             self.start_worker()
             return
         task.lost += 1

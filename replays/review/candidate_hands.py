@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -13,36 +14,50 @@ from game.tiles import RED_FIVES, mjai_text
 from policies.draws import drawn_bits
 from policies.hands.sampler import HandSampler, SampledHands
 from replays.review import schema
-from replays.review.moments import Moment
 
 _RED_PLACE: Final = {red >> 2: place for place, red in enumerate(RED_FIVES)}
 
 HandSamplers: TypeAlias = Mapping[schema.HandModel, HandSampler]
 """Samplers of hands by name."""
 
-FindCandidates: TypeAlias = Callable[[Sequence[Moment], int], list[tuple[schema.CandidateHands, ...]]]
-"""Maps moments of a player to the hands that its opponents may hold; see `candidate_hands`."""
+FindCandidates: TypeAlias = Callable[[NDArray[np.void], int], list[tuple[schema.CandidateHands, ...]]]
+"""Maps states that a player sees to the hands that its opponents may hold; see `candidate_hands`."""
+
+
+def load_finder(count: int) -> FindCandidates:
+    """Load the included models that make up hands.
+
+    Args:
+        count: hands of each opponent, in each state, by each model.
+
+    Raises:
+        CheckpointError: a model cannot be used.
+    """
+    from policies.hands.autoregressive import load_autoregressive  # noqa: PLC0415 - torch comes with it
+    from policies.hands.diffusion import load_diffusion  # noqa: PLC0415
+
+    samplers: HandSamplers = {"diffusion": load_diffusion(), "autoregressive": load_autoregressive()}
+    return partial(candidate_hands, samplers=samplers, count=count)
 
 
 def candidate_hands(
-    moments: Sequence[Moment], player: int, samplers: HandSamplers, count: int
+    records: NDArray[np.void], player: int, samplers: HandSamplers, count: int
 ) -> list[tuple[schema.CandidateHands, ...]]:
-    """Hands of each opponent at each moment, by every sampler.
+    """Hands of each opponent in each state, by every sampler.
 
     Args:
-        moments: decisions of one player.
+        records: ``[N]`` of `game.layout.ROUND_STATE`.
         player: absolute.
         samplers: who makes hands up.
-        count: hands of each opponent, at each moment, by each sampler.
+        count: hands of each opponent, in each state, by each sampler.
     """
-    found: list[tuple[schema.CandidateHands, ...]] = [()] * len(moments)
-    if not moments or not count:
+    found: list[tuple[schema.CandidateHands, ...]] = [()] * len(records)
+    if not len(records) or not count:
         return found
-    records = np.array([moment.record for moment in moments])
-    melds = [[int(moment.record["meld_count"][(player + n) % 4]) for n in (1, 2, 3)] for moment in moments]
+    melds = [[int(record["meld_count"][(player + n) % 4]) for n in (1, 2, 3)] for record in records]
     for number, (name, sampler) in enumerate(samplers.items()):
-        players = np.full(len(moments), player)
-        hands = sampler.sample(records, players, count, seed=drawn_bits(len(moments), player, number) >> 1)
+        players = np.full(len(records), player)
+        hands = sampler.sample(records, players, count, seed=drawn_bits(len(records), player, number) >> 1)
         for place, open_melds in enumerate(melds):
             first, second, third = (_hands(hands, place, n, open_melds[n]) for n in range(3))
             found[place] += (schema.CandidateHands(model=name, hands=(first, second, third)),)
@@ -50,7 +65,7 @@ def candidate_hands(
 
 
 def _hands(found: SampledHands, place: int, opponent: int, melds: int) -> tuple[schema.CandidateHand, ...]:
-    """The hands of one opponent at one moment, ready ones first."""
+    """The hands of one opponent in one state, ready ones first."""
     hands = [
         schema.CandidateHand(
             tiles=_tiles(counts[opponent], reds[opponent]), shanten=int(shanten(counts[opponent], melds))

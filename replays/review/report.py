@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import msgspec
+import numpy as np
 
 from game.actions import Action, ActionKind
 from game.errors import ReplayError
@@ -190,9 +191,9 @@ class Reviewer:
                 moments, thought, dangers, values, others, readings, strict=True
             )
         )
-        if self._candidates is None:
+        if self._candidates is None or not moments:
             return made
-        hands = self._candidates(moments, player)
+        hands = self._candidates(np.array([moment.record for moment in moments]), player)
         return tuple(
             msgspec.structs.replace(one, candidates=each) for one, each in zip(made, hands, strict=True)
         )

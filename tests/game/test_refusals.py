@@ -104,6 +104,23 @@ CASES = [
     (lambda: Scene(CALLER).own("9p", "9p").turn("1s"), {"type": "pon"}, "the hand lacks the tiles for it"),
     (lambda: Scene(CALLER).own("9p", "9p").turn("1s"), {"type": "daiminkan"}, "the hand lacks three of it"),
     (lambda: changed(offered(), "riichi", 2, player=0), {"type": "pon"}, "no call is allowed in riichi"),
+    (
+        lambda: changed(offered(), "riichi", 2, player=0),
+        {"type": "daiminkan"},
+        "no call is allowed in riichi",
+    ),
+    (
+        lambda: Scene("123m789p345s24p44z").own("9p", "9p").turn("3p"),
+        {"type": "hora"},
+        "the hand has no yaku",
+    ),
+    (
+        lambda: (
+            Scene("1112m456p789s111z").draw("9p").riichi("9p").turn("3s").turn("3s").turn("3s").draw("1m")
+        ),
+        {"type": "ankan", "consumed": ["1m"] * 4},
+        "in riichi a closed kan takes the drawn tile and may not change the waits",
+    ),
     (called, {"type": "reach"}, "after a call or riichi only a discard is possible"),
     (poor, {"type": "reach"}, "it has fewer than 1,000 points"),
     (late, {"type": "reach"}, "fewer than four tiles are left in the wall"),

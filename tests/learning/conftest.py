@@ -8,8 +8,9 @@ import learning.matches.runner
 from game.workers.pool import DONE, Done
 from learning.matches.runner import Ended, Setup, player_of_blocks
 from tests.bot.conftest import restore_logs
+from tests.untraced import untraced
 
-__all__ = ["here", "restore_logs"]
+__all__ = ["here", "restore_logs", "untraced"]
 
 
 @pytest.fixture
@@ -26,14 +27,3 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
             yield task, DONE
 
     monkeypatch.setattr(learning.matches.runner, "spread", spread)
-
-
-_OF_COVERAGE = ("COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG")
-"""Variables by which processes that a test starts would be traced."""
-
-
-@pytest.fixture(autouse=True)
-def _untraced(no_cover: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Coverage is measured of `bot.tenhou` and `game`; tracing would add half to the time of these tests."""
-    for name in _OF_COVERAGE:
-        monkeypatch.delenv(name, raising=False)

@@ -15,7 +15,7 @@ import { Viewer } from "/web/viewer.js";
 import { number } from "/web/words.js";
 
 /** Messages after which the list of rounds looks different. */
-const GROWTH = ["round", "patch", "over"];
+const GROWTH = ["round", "patch", "over", "hands"];
 
 class LiveViewer extends Viewer {
   /** @param {HTMLElement} root */

@@ -45,6 +45,10 @@ const HANDLERS = {
     if (last && last.round === decision.round && last.event === decision.event) decisions.pop();
     decisions.push(decision);
   },
+  hands(review, message) {
+    const decision = review.decisions.findLast((each) => each.round === message.round && each.event === message.event);
+    if (decision) decision.candidates = message.candidates;
+  },
   over(review, message) {
     Object.assign(review.game, { scores: message.scores, results: message.results, places: message.places });
   },

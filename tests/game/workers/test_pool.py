@@ -7,10 +7,9 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Never
 
 import msgspec
 import pytest
@@ -19,6 +18,7 @@ from structlog.testing import capture_logs
 from game import processes
 from game.errors import ConfigError, WorkerFailed
 from game.workers.pool import DONE, LATER, Later, Work, results
+from tests.fatal import Fatal
 
 
 def counting(base: int) -> Work[int, int]:
@@ -149,16 +149,6 @@ def test_a_worker_runs_its_start_up_and_prints_nothing_to_stdout(
     assert (out, err.split()) == ("", ["begun", "prepared"])
 
 
-class Fatal:
-    """Ends the process that it is sent to."""
-
-    def __call__(self) -> None:
-        """Nothing to do."""
-
-    def __reduce__(self) -> tuple[Callable[[int], Never], tuple[int]]:
-        return os._exit, (3,)
-
-
 def test_processes_that_die_before_they_have_begun_end_the_run_however_large_their_setup() -> None:
     processes.on_start(Fatal())
     try:
@@ -167,6 +157,19 @@ def test_processes_that_die_before_they_have_begun_end_the_run_however_large_the
     finally:
         processes.on_start(processes.nothing)
     assert list(results(counting_bytes, bytes(1 << 20), [0], 1)) == [(0, 1 << 20), (0, DONE)]
+
+
+def test_processes_that_die_before_there_is_a_task_are_not_started_for_ever() -> None:
+    def later() -> Iterator[int | Later]:
+        while True:
+            yield LATER
+
+    processes.on_start(Fatal())
+    try:
+        with capture_logs(), pytest.raises(WorkerFailed, match=r"3 processes died at their start"):
+            list(results(counting_bytes, b"", later(), 1))
+    finally:
+        processes.on_start(processes.nothing)
 
 
 def test_workers_compute_with_one_thread() -> None:

@@ -313,7 +313,8 @@ def test_candidate_hands_stand_beside_every_decision() -> None:
     """Made-up hands: as many of each model, for each opponent, with as many tiles as the opponent holds."""
     made = reviewed(whole(), 0)
     moments = follow(whole().events, 0, "tonpuu").moments
-    found = candidate_hands(moments, 0, {"diffusion": UniformHands(), "autoregressive": UniformHands()}, 3)
+    records = np.array([moment.record for moment in moments])
+    found = candidate_hands(records, 0, {"diffusion": UniformHands(), "autoregressive": UniformHands()}, 3)
     assert len(found) == len(moments) == len(made.decisions)
     for moment, models in zip(moments, found, strict=True):
         assert [each.model for each in models] == ["diffusion", "autoregressive"]
