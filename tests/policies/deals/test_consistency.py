@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
 
 import numpy as np
@@ -21,6 +21,7 @@ from policies.deals import (
     WeightedDeals,
     WeightSettings,
 )
+from policies.deals.named import load_sampler
 from policies.hands.sampler import SampledHands
 from tests.policies.deals.positions import (
     Position,
@@ -36,24 +37,32 @@ from tests.scene import same
 SMALL = WeightSettings(drawn=32, candidates=8, kept=4, moves=1)
 
 
-def samplers() -> dict[str, DealSampler]:
-    return {
-        "uniform": UniformDeals(),
-        "of hands": DealsOfHands(UniformHands()),
-        "weighted": WeightedDeals(Undecided(), SMALL),
-        "weighted hands": WeightedDeals(
-            Undecided(), WeightSettings(candidates=8, kept=4), DealsOfHands(UniformHands())
-        ),
-    }
+def plain() -> list[DealSampler]:
+    return [UniformDeals(), DealsOfHands(UniformHands())]
 
 
-def check(positions: Iterable[Position], names: tuple[str, ...]) -> int:
+def samplers() -> list[DealSampler]:
+    weighted = WeightSettings(candidates=8, kept=4)
+    return [
+        *plain(),
+        WeightedDeals(Undecided(), SMALL),
+        WeightedDeals(Undecided(), weighted, DealsOfHands(UniformHands())),
+    ]
+
+
+def learned() -> list[DealSampler]:
+    """The samplers with the included models of hands."""
+    weighted = WeightSettings(candidates=8, kept=4)
+    models = [load_sampler(name, Undecided()) for name in ("diffusion", "autoregressive")]
+    return [*models, *(WeightedDeals(Undecided(), weighted, model) for model in models)]
+
+
+def check(positions: Iterable[Position], some: Sequence[DealSampler]) -> int:
     """Check samplers in turn at many positions; the number with a riichi."""
-    some = samplers()
     in_riichi = 0
     for number, position in enumerate(positions):
         assert truth_is_possible(position)
-        deals = some[names[number % len(names)]].deals(position.view, 3, number)
+        deals = some[number % len(some)].deals(position.view, 3, number)
         assert_fits(deals)
         table = deals.table(0)
         player = position.view.player
@@ -63,17 +72,24 @@ def check(positions: Iterable[Position], names: tuple[str, ...]) -> int:
 
 
 def test_no_deal_contradicts_what_a_player_has_seen() -> None:
-    assert check(chain(self_play(1, 0.15), simulated(range(8), 0.04)), tuple(samplers())) > 8
+    assert check(chain(self_play(1, 0.15), simulated(range(8), 0.04)), samplers()) > 8
+
+
+def test_no_deal_of_the_included_models_contradicts_what_a_player_has_seen() -> None:
+    assert check(self_play(2, 0.03), learned()) > 2
 
 
 def test_no_deal_contradicts_what_a_player_has_seen_in_real_games() -> None:
-    assert check(islice(real("houou-02", 3, 0.2), 250), ("uniform", "of hands")) > 20
+    assert check(islice(real("houou-02", 3, 0.2), 250), plain()) > 20
 
 
 @pytest.mark.slow
-def test_no_deal_contradicts_what_a_player_has_seen_in_ten_thousand_real_positions() -> None:
+@pytest.mark.parametrize("some", [samplers, learned])
+def test_no_deal_contradicts_what_a_player_has_seen_in_ten_thousand_real_positions(
+    some: Callable[[], list[DealSampler]],
+) -> None:
     positions = chain(real("houou-02", 400, 0.25), real("other-00", 200, 0.25))
-    assert check(islice(positions, 10_000), tuple(samplers())) > 1_000
+    assert check(islice(positions, 10_000), some()) > 1_000
 
 
 def test_a_view_of_open_hands_is_what_the_player_would_have_folded() -> None:
@@ -85,10 +101,11 @@ def test_a_view_of_open_hands_is_what_the_player_would_have_folded() -> None:
         assert same(seen_by(folded, position.view.player), folded)
 
 
-@pytest.mark.parametrize("name", list(samplers()))
-def test_the_seed_determines_the_deals(name: str) -> None:
+@pytest.mark.parametrize("some", [samplers, learned])
+@pytest.mark.parametrize("number", range(4))
+def test_the_seed_determines_the_deals(some: Callable[[], list[DealSampler]], number: int) -> None:
     position = list(simulated(range(4, 5), 0.3))[-1]
-    first, again, other = (samplers()[name].deals(position.view, 5, seed) for seed in (1, 1, 2))
+    first, again, other = (some()[number].deals(position.view, 5, seed) for seed in (1, 1, 2))
     assert np.array_equal(first.tiles, again.tiles)
     assert not np.array_equal(first.tiles, other.tiles)
     assert not np.array_equal(first.tiles[0], first.tiles[1])
