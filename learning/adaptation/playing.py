@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.errors import TrainingError
+from game.events import GameEvent
 from game.layout import PHASE_TURN
 from game.observation import Observation
 from game.settlement import placements
@@ -21,20 +22,17 @@ from game.warmup import warm_up
 from game.workers.pool import Work
 from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
 from learning.matches.series import wall_seed
-from policies.adaptation import PolicyAdaptation
-from policies.checkpoint import load, network_of
 from policies.checkpoint.files import reader_of
 from policies.compute import Compute
 from policies.deals import Deals, RoundView, UniformDeals
 from policies.deals.deal import true_deals
-from policies.deals.named import load_sampler
 from policies.draws import drawn_bits
-from policies.inference import NetworkPolicy, load_policy
+from policies.inference import NetworkPolicy
 from policies.named import Files
-from policies.playouts import EndWorth, RewardWorth, points_worth
-from policies.reward import Predictor, PredictorNetwork, round_starts
+from policies.playouts import EndWorth
 from policies.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
 from policies.slots import Policy
+from policies.thinking import Thinker, ThinkingSettings, load_thinker
 
 _EVERYBODY: Final = (0, 0, 0, 0)
 _TABLES: Final = 128
@@ -48,12 +46,12 @@ class DealtHand(msgspec.Struct, frozen=True):
     Attributes:
         view: what the player sees.
         record: the same with all hands.
-        starts: ``[T]`` of `policies.reward.ROUND_START`, the rounds of the game up to this one.
+        events: of the game so far.
     """
 
     view: RoundView
     record: np.void
-    starts: NDArray[np.void]
+    events: tuple[GameEvent, ...]
 
 
 class HandFinder:
@@ -76,9 +74,9 @@ class HandFinder:
         """Decide; see `policies.rollout.Chooser`."""
         for request in requests:
             if request.record["phase"] == PHASE_TURN and self._counts(request):
-                events = request.table.events
+                events = tuple(request.table.events)
                 view = RoundView.of(request, events)
-                self.found.append(DealtHand(view, clone(request.record), round_starts(events)))
+                self.found.append(DealtHand(view, clone(request.record), events))
         return self._chooser.choose(requests, times)
 
     def close(self, times: Times) -> None:
@@ -107,11 +105,9 @@ def adapter(setup: AdaptationSetup) -> Work[int, HandRow]:
     """Load everything; return the function that adapts to a hand and tests it."""
     warm_up()
     plan = setup.plan
-    read = reader_of(setup.files)
-    policy = load_policy(Path(), compute=setup.compute, read=read)
-    predictor = network_of(load(Path(), "reward", read=read))
-    assert isinstance(predictor, PredictorNetwork)
-    experiment = _Experiment(plan, policy, predictor)
+    settings = ThinkingSettings(sampler=plan.sampler, reward=plan.reward, adaptation=plan.settings)
+    thinker = load_thinker(Path(), settings, setup.compute, reader_of(setup.files))
+    experiment = _Experiment(plan, thinker)
 
     def adapt(number: int) -> Iterator[HandRow]:
         yield experiment.row(number)
@@ -122,27 +118,23 @@ def adapter(setup: AdaptationSetup) -> Work[int, HandRow]:
 class _Experiment:
     """Adapts to the hands of a plan."""
 
-    def __init__(self, plan: AdaptationPlan, policy: NetworkPolicy, predictor: Predictor) -> None:
-        self._plan, self._policy, self._predictor = plan, policy, predictor
-        self._sampler = load_sampler(plan.sampler, policy)
+    def __init__(self, plan: AdaptationPlan, thinker: Thinker) -> None:
+        self._plan, self._thinker, self._policy = plan, thinker, thinker.policy
 
     def row(self, number: int) -> HandRow:
         """Adapt to a hand, test after each number of play-outs."""
         plan, hand = self._plan, self._hand(number)
         if hand is None:
             return HandRow(number, 0, 0, 0.0, ())
-        view = hand.view
-        worth: EndWorth = points_worth
-        if plan.reward == "global":
-            worth = RewardWorth(self._predictor, hand.starts)
-        tests = self._tests(hand, number)
+        view, tests = hand.view, self._tests(hand, number)
+        worth = self._thinker.worth(hand.events)
         before = self._play(self._policy, tests, worth)
-        adaptation = PolicyAdaptation(self._policy, worth, plan.settings, seed=plan.seed)
+        adaptation = self._thinker.adaptation(hand.events, plan.seed)
         found, played = [], 0.0
         for done, count in zip((0, *plan.playouts), plan.playouts, strict=False):
             begun = process_time()
             seed = drawn_bits(plan.seed, number, _LEARN, count) >> 1
-            adaptation.play(self._sampler.deals(view, (count - done) // plan.settings.replays, seed))
+            self._thinker.play_out(adaptation, view, count - done, seed)
             played += process_time() - begun
             for allowed in plan.divergences:
                 begun = process_time()
