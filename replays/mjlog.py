@@ -85,6 +85,16 @@ def tenths_text(tenths: int) -> str:
     return f"{'-' if tenths < 0 else ''}{abs(tenths) // 10}.{abs(tenths) % 10}"
 
 
+def rating_text(rating: float) -> str:
+    """A rating in the wire format: two decimals, or four if it has more.
+
+    >>> rating_text(1500.0), rating_text(1656.135)
+    ('1500.00', '1656.1350')
+    """
+    text = f"{rating:.2f}"
+    return text if float(text) == rating else f"{rating:.4f}"
+
+
 def percent_encoded(name: str) -> str:
     """A name with every byte of its UTF-8 form written ``%XX``.
 
@@ -96,7 +106,7 @@ def percent_encoded(name: str) -> str:
 
 def _header(record: GameRecord) -> str:
     names = " ".join(f'n{p}="{percent_encoded(name)}"' for p, name in enumerate(record.names))
-    rates = ",".join(f"{rate:.2f}" for rate in record.rates)
+    rates = ",".join(map(rating_text, record.rates))
     shuffle = _seed("<SHUFFLE seed", record.shuffle, ' ref=""/>')
     return (
         f'{shuffle}<GO type="{record.game_type}" lobby="{record.lobby}"/>'

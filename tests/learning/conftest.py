@@ -8,9 +8,8 @@ import learning.matches.runner
 from game.workers.pool import DONE, Done
 from learning.matches.runner import Ended, Setup, player_of_blocks
 from tests.bot.conftest import restore_logs
-from tests.untraced import untraced
 
-__all__ = ["here", "restore_logs", "untraced"]
+__all__ = ["here", "restore_logs"]
 
 
 @pytest.fixture

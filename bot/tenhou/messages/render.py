@@ -14,6 +14,7 @@ from bot.tenhou.messages.element import write_json, write_xml
 from bot.tenhou.messages.parse_round import RIICHI_MARK
 from game.errors import LocalProtocolError
 from game.events import Four
+from replays.mjlog import rating_text
 from replays.tenhou_tags import DRAW_TYPES, HUNDRED
 
 Attributes: TypeAlias = dict[str, str | int]
@@ -115,7 +116,7 @@ def _go(m: s.MatchFound) -> Wire:
 
 def _un(m: s.PlayerNames) -> Wire:
     names: Attributes = {f"n{seat}": percent(name) for seat, name in enumerate(m.names)}
-    rates = _join(f"{rate:.2f}" for rate in m.rates)
+    rates = _join(map(rating_text, m.rates))
     more: Attributes = {"dan": _join(m.dans), "rate": rates, "sx": _join(m.sexes)}
     return "UN", names | more | dict(m.stakes)
 

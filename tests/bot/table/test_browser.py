@@ -33,6 +33,10 @@ pytestmark = pytest.mark.skipif(
 )
 PATIENCE = 40
 """Looks at the page before a person plays without advice."""
+BOXES = (
+    """all => all.filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect().toJSON())"""
+)
+"""Where the visible ones of some elements are."""
 SEEN = """() => {
   const page = globalThis.suzakuTable;
   if (!page?.state || page.due) return null;  // not before it is drawn
@@ -334,17 +338,17 @@ def test_everything_needed_is_in_sight_and_has_a_name(
         ):
             player.play_until(wanted)
             for selector in (".hand-playable .held", ".act-bar button", ".clock:not([hidden])", ".result"):
-                for box in player.tab.locator(selector).all():
-                    place = box.bounding_box()
-                    assert place["x"] >= 0
-                    assert place["x"] + place["width"] <= width
-                    assert place["y"] + place["height"] <= height
+                # all at one moment, as the table goes on meanwhile
+                for box in player.tab.locator(selector).evaluate_all(BOXES):
+                    assert box["left"] >= 0
+                    assert box["right"] <= width
+                    assert box["bottom"] <= height
             names = player.tab.locator("button, [role=button], input, select").evaluate_all(
                 "all => all.map((one) => one.getAttribute('aria-label') || one.textContent.trim() "
                 "|| one.closest('label')?.textContent.trim() || '')"
             )
             assert all(names)
-            touch = [box.bounding_box() for box in player.tab.locator(".act-bar button").all()]
+            touch = player.tab.locator(".act-bar button").evaluate_all(BOXES)
             assert all(box["height"] >= 44 and box["width"] >= 44 for box in touch)
         assert player.tab.evaluate("document.documentElement.lang") == locale[:2]
         player.check()

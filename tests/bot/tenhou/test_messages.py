@@ -319,6 +319,12 @@ def _read_or_refuse_server(text: str) -> None:
     assert m.parse_server(m.render_json(message)) == message
 
 
+def test_a_rating_with_more_than_two_decimals_is_rendered_as_it_is() -> None:
+    text = '{"tag":"UN","n0":"%41","n1":"%42","n2":"%43","n3":"%44","rate":"1656.135,1500,-3.5,0.0001"}'
+    _read_or_refuse_server(text)
+    assert m.parse_server(text).rates == (1656.135, 1500.0, -3.5, 0.0001)
+
+
 @settings(max_examples=1500, deadline=None)
 @given(mutated(SERVER_FRAMES))
 def test_mutated_server_frames_are_a_message_or_refused(text: str) -> None:
