@@ -47,8 +47,8 @@ class SearchSettings(msgspec.Struct, frozen=True, kw_only=True):
     close: float = 0.15
     batch: int = 16
     least: int = 32
-    deviation: float = 300.0
-    order: float = 30.0
+    deviation: float = 400.0
+    order: float = 60.0
     doubt: float = 2.0
 
 

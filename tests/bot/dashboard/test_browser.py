@@ -16,8 +16,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from bot.dashboard.feed import Began, Feed, Reached
+from bot.dashboard.feed import Began, Feed, HandsGuessed, Reached
 from bot.dashboard.pump import About
+from replays.review.schema import CandidateHand, CandidateHands
 from replays.standing import SeriesStanding
 from tests.bot.dashboard.scenes import decided, learned, library, played, put, server
 from tests.bot.fake_server import free_port
@@ -187,6 +188,28 @@ def test_stepping_back_stays_back_until_one_goes_live(open_page: Any) -> None:
         assert live["position"]["round"] == len(live["rounds"]) - 1
         assert page.tab.is_hidden("[data-command=follow]")
         assert page.tab.evaluate("location.hash") == ""
+        page.check()
+
+
+def test_hands_that_came_later_are_shown_beside_their_decision(open_page: Any, tmp_path: Path) -> None:
+    feed, items = Feed(), list(played())
+    feed.put(items[0])
+    with server(feed, tmp_path) as serving:
+        page = open_page(serving.url)
+        put(feed, items[1:200])
+        last = page.until(lambda seen: len(seen["decisions"]) > 5)["decisions"][-1]
+        assert page.tab.locator(".candidates").count() == 0
+        began = next(item for item in items if isinstance(item, Began))
+        hands = (
+            CandidateHand(tiles="1m 2m 3m 4m 5mr 6m 7p 8p 9p E E S S", shanten=0),
+            CandidateHand(tiles="1m 4m 7m 2p 5p 8p 3s 6s 9s E S W N", shanten=6),
+        )
+        found = CandidateHands(model="diffusion", hands=(hands, hands, hands))
+        feed.put(HandsGuessed(began.game_id, last["round"], last["event"], (found,)))
+        page.tab.locator(".candidates li").nth(1).wait_for()
+        assert page.tab.locator(".candidates li").count() == 2
+        page.tab.get_by_label("Only tenpai").check()
+        assert page.tab.locator(".candidates li").count() == 1
         page.check()
 
 
