@@ -11,10 +11,9 @@ from learning.corpus.reader import Corpus
 from learning.hands.direct import DirectRun
 from learning.hands.generators import AutoregressiveRun, DiffusionRun
 from learning.hands.plan import HandsPlan
-from learning.runs.loop import carry_out, check_packages
-from learning.runs.memory import keep_freed_memory
 from learning.supervised.run import Parent
-from policies.checkpoint import Card, HandModel, load
+from learning.supervised.samples_run import kept
+from policies.checkpoint import Card, HandModel
 from policies.slots import Slot
 
 _RUNS: Final[Mapping[HandModel, Callable[..., DirectRun | DiffusionRun | AutoregressiveRun]]] = {
@@ -64,17 +63,6 @@ def train_hands(
         The card of the kept checkpoint.
 
     Raises:
-        ConfigError: no decision matches the selection, ``out`` holds a run of another plan, or tensorboard is
-            missing.
-        CheckpointError: the parent cannot be read or does not fit.
-        TrainingError: the state cannot be saved or read.
-        KeyboardInterrupt: a signal asked to stop; the state is saved.
+        BotError: as in `learning.supervised.samples_run.kept`.
     """
-    check_packages()
-    keep_freed_memory()
-    run = _RUNS[plan.model](plan, corpus, out, parent, commit)
-    try:
-        carry_out(run, quiet=quiet)
-    finally:
-        run.learner.close()
-    return load(out, plan.model).card
+    return kept(lambda: _RUNS[plan.model](plan, corpus, out, parent, commit), quiet=quiet)

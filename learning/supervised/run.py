@@ -18,13 +18,12 @@ import torch
 from game.errors import ConfigError
 from learning.corpus.reader import Corpus
 from learning.runs.learner import Learner
-from learning.runs.loop import EvaluationResult, carry_out, check_packages
-from learning.runs.memory import keep_freed_memory
+from learning.runs.loop import EvaluationResult
 from learning.samples.loader import Batch
 from learning.supervised.first_weights import first_network
 from learning.supervised.imitation import agrees, imitation_loss
 from learning.supervised.plan import TrainingPlan
-from learning.supervised.samples_run import SamplesRun, choice_of
+from learning.supervised.samples_run import SamplesRun, choice_of, kept
 from policies.checkpoint import Card, Model, load
 from policies.slots import Slot
 
@@ -75,20 +74,9 @@ def train(
         The card of the kept checkpoint.
 
     Raises:
-        ConfigError: no decision matches the selection, ``out`` holds a run of another plan, or tensorboard is
-            missing.
-        CheckpointError: the parent cannot be read or does not fit.
-        TrainingError: the state cannot be saved or read.
-        KeyboardInterrupt: a signal asked to stop; the state is saved.
+        BotError: as in `learning.supervised.samples_run.kept`.
     """
-    check_packages()
-    keep_freed_memory()
-    run = _SupervisedRun(plan, corpus, out, parent, commit)
-    try:
-        carry_out(run, quiet=quiet)
-    finally:
-        run.learner.close()
-    return load(out, plan.model).card
+    return kept(lambda: _SupervisedRun(plan, corpus, out, parent, commit), quiet=quiet)
 
 
 def parent_of(plan: TrainingPlan, continue_from: Path | None, tower_from: Path | None) -> Parent | None:

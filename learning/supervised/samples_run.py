@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
@@ -15,12 +15,20 @@ from game.errors import ConfigError
 from learning.corpus.layout import SPLIT_RULE, Split
 from learning.corpus.reader import Corpus
 from learning.runs.learner import Learner, Samples
-from learning.runs.loop import EvaluationResult, RunStatus, StepResult, run_folder
+from learning.runs.loop import (
+    EvaluationResult,
+    RunStatus,
+    StepResult,
+    carry_out,
+    check_packages,
+    run_folder,
+)
+from learning.runs.memory import keep_freed_memory
 from learning.samples.choice import SelectedDecisions, choose
 from learning.samples.loader import Batch, Loader
 from learning.samples.positions import count, first_games
 from learning.supervised.plan import SamplesPlan, Selection, learning_rate_at
-from policies.checkpoint import Card, Data, Model, Training, save
+from policies.checkpoint import Card, Data, Model, Training, load, save
 from policies.features.table import HOSEI
 
 _VALIDATION_BATCH: Final = 2048
@@ -206,6 +214,33 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
             name: getattr(self.plan, name)
             for name in ("weight_decay", "warm_up", "averaging", "augment", "passes", "validate_every")
         }
+
+
+def kept(begin: Callable[[], SamplesRun[Any, Any]], *, quiet: bool) -> Card:
+    """Begin or resume a run, and carry it to its end.
+
+    Args:
+        begin: makes the run.
+        quiet: show no progress.
+
+    Returns:
+        The card of the kept checkpoint.
+
+    Raises:
+        ConfigError: no decision matches the selection, the folder holds another run, or tensorboard is
+            missing.
+        CheckpointError: the checkpoint to begin from cannot be read or does not fit.
+        TrainingError: the state cannot be saved or read.
+        KeyboardInterrupt: a signal asked to stop; the state is saved.
+    """
+    check_packages()
+    keep_freed_memory()
+    run = begin()
+    try:
+        carry_out(run, quiet=quiet)
+    finally:
+        run.learner.close()
+    return load(run.out, run.model).card
 
 
 def choice_of(plan: SamplesPlan, corpus: Corpus, split: Split) -> SelectedDecisions:
