@@ -50,6 +50,8 @@ _TRIES: Final = 4
 _CLOSE_ENOUGH: Final = 0.2
 """Share by which the divergence may miss what is allowed."""
 _SHORTEST: Final = 1e-12
+_PARTS: Final = 8
+"""Of the deals, whose gradients are compared."""
 _ALIKE: Final = 1e-9
 """Where the tiles explain all but this share of the deviation, nothing can be learned."""
 
@@ -64,7 +66,8 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         steps: gradient steps each time something is learned.
         divergence: mean divergence KL(π₀ ‖ π) in nats, over the decisions of the play-outs, that all steps
-            together may cause.
+            together may cause if the gradient is all signal. The way is as much shorter as the gradient is noise,
+            so the divergence falls with the square of the signal.
         blocks: last blocks of the network that learn, beside its head; None for the whole network.
         rows: most decisions a step learns from; drawn anew for each.
         replays: play-outs of each deal. They differ by the draws, so what they have in common was luck.
@@ -73,11 +76,11 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
         reject: as in `policies.gradient`.
     """
 
-    steps: int = 4
-    divergence: float = 0.02
+    steps: int = 2
+    divergence: float = 0.5
     blocks: int | None = None
     rows: int = 8_192
-    replays: int = 4
+    replays: int = 2
     temperature: float = 1.0
     clip: float = 0.0
     reject: float = 4.0
@@ -92,6 +95,8 @@ class AdaptationProgress(NamedTuple):
         worth: mean worth of their ends.
         deviation: standard deviation of the worth.
         luck: share of the variance of the worth that the tiles of a deal explain.
+        signal: share of the squared length of the gradient that is no noise: how much the gradients over two
+            halves of the deals agree.
         divergence: KL(π₀ ‖ π) in nats over the decisions.
     """
 
@@ -100,6 +105,7 @@ class AdaptationProgress(NamedTuple):
     worth: float
     deviation: float
     luck: float
+    signal: float
     divergence: float
 
 
@@ -133,7 +139,7 @@ class PolicyAdaptation:
         self._owners = np.empty(0, np.int64)  # number of the play-out, for each decision
         self._length = 0.0  # of the last step
         self._game: GameLength = "hanchan"
-        self.figures = AdaptationProgress(0, 0, 0.0, 0.0, 0.0, 0.0)
+        self.figures = AdaptationProgress(0, 0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
     def play(self, deals: Deals, between: Callable[[], None] = _nothing) -> None:
         """Play the round out over deals, by the policy as it is now, and add what happened to the pool.
@@ -198,10 +204,15 @@ class PolicyAdaptation:
         shown = self._batch(self._some(_MEASURED))
         start = log_policy(_scores(self._network, shown), shown.legal)
         furthest = settings.divergence if divergence is None else divergence
+        signal = 0.0
         for number in range(settings.steps):
-            allowed = furthest * (number + 1) / settings.steps
-            self._step(self._batch(self._some(settings.rows)), shown, start, allowed, between)
-        self._figure(divergence=self._divergence(shown, start))
+            gradient, found = self._gradient(self._some(settings.rows), between)
+            if number == 0:
+                signal = found
+            allowed = furthest * signal**2 * (number + 1) / settings.steps
+            if allowed > _SHORTEST:
+                self._step(gradient, shown, start, allowed)
+        self._figure(signal=signal, divergence=self._divergence(shown, start))
 
     def policy(self) -> NetworkPolicy:
         """The policy as adapted so far."""
@@ -233,19 +244,9 @@ class PolicyAdaptation:
             weights=torch.from_numpy((decisions["weight"] * self._weights[owners]).astype(np.float32)),
         )
 
-    def _step(
-        self,
-        batch: PolicyBatch,
-        shown: PolicyBatch,
-        start: Tensor,
-        allowed: float,
-        between: Callable[[], None],
-    ) -> None:
+    def _step(self, gradient: list[Tensor], shown: PolicyBatch, start: Tensor, allowed: float) -> None:
         """Go along the gradient until the divergence is what is allowed."""
-        gradient = self._gradient(batch, between)
-        size = math.sqrt(sum(float((part**2).sum()) for part in gradient))
-        if not math.isfinite(size):
-            raise ModelError("the gradient of an adaptation is not finite")
+        size = math.sqrt(_product(gradient, gradient))
         if size < _SHORTEST:
             return
         before = [tensor.detach().clone() for tensor in self._learning]
@@ -266,7 +267,27 @@ class PolicyAdaptation:
             return
         self._length = length
 
-    def _gradient(self, batch: PolicyBatch, between: Callable[[], None]) -> list[Tensor]:
+    def _gradient(self, rows: NDArray[np.int64], between: Callable[[], None]) -> tuple[list[Tensor], float]:
+        """The gradient over rows of the pool, and its signal: see `AdaptationProgress`."""
+        number = self._dealt[self._owners[rows]] // self._settings.replays % _PARTS
+        parts = [rows[number == each] for each in range(_PARTS)]
+        sums = [torch.zeros_like(tensor) for tensor in self._learning]
+        own = 0.0  # the products of the parts with themselves
+        for part in parts:
+            share = len(part) / len(rows)
+            if part.size:
+                gradient = [share * tensor for tensor in self._gradient_of(self._batch(part), between)]
+                own += _product(gradient, gradient)
+                for total, tensor in zip(sums, gradient, strict=True):
+                    total += tensor
+        size = _product(sums, sums)
+        if not math.isfinite(size):
+            raise ModelError("the gradient of an adaptation is not finite")
+        # the products of different parts, of which there are _PARTS - 1 times as many as of parts with themselves
+        signal = (size - own) / size * _PARTS / (_PARTS - 1) if size > 0.0 else 0.0
+        return sums, min(1.0, max(0.0, signal))
+
+    def _gradient_of(self, batch: PolicyBatch, between: Callable[[], None]) -> list[Tensor]:
         objective = PolicyObjective(clip=self._settings.clip, reject=self._settings.reject)
         for tensor in self._learning:
             tensor.grad = None
@@ -276,7 +297,10 @@ class PolicyAdaptation:
             piece = PolicyBatch(*(None if part is None else part[rows] for part in batch))  # type: ignore[arg-type]
             loss, _ = policy_loss(self._network(as_input(piece.planes)), piece, objective, 0.0)
             (loss * (len(piece.planes) / count)).backward()  # type: ignore[no-untyped-call]
-        return [torch.zeros_like(tensor) if tensor.grad is None else tensor.grad for tensor in self._learning]
+        return [
+            torch.zeros_like(tensor) if tensor.grad is None else tensor.grad.clone()
+            for tensor in self._learning
+        ]
 
     def _divergence(self, shown: PolicyBatch, start: Tensor) -> float:
         """Mean KL(π₀ ‖ π) over some decisions."""
@@ -284,15 +308,22 @@ class PolicyAdaptation:
         apart = (start.exp() * (start - now).masked_fill(~shown.legal, 0.0)).sum(1)
         return float((apart * shown.weights).sum() / shown.weights.sum())
 
-    def _figure(self, luck: float | None = None, divergence: float | None = None) -> None:
+    def _figure(
+        self, luck: float | None = None, signal: float | None = None, divergence: float | None = None
+    ) -> None:
         self.figures = AdaptationProgress(
             len(self._rewards),
             len(self._decisions),
             float(np.average(self._rewards, weights=self._weights)),
             float(self._rewards.std()),
             self.figures.luck if luck is None else luck,
+            self.figures.signal if signal is None else signal,
             self.figures.divergence if divergence is None else divergence,
         )
+
+
+def _product(first: Sequence[Tensor], second: Sequence[Tensor]) -> float:
+    return sum(float((a * b).sum()) for a, b in zip(first, second, strict=True))
 
 
 def _learning(network: Network, blocks: int | None) -> list[Tensor]:

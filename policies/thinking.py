@@ -39,7 +39,7 @@ RewardName: TypeAlias = Literal["points", "global"]
 
 USUAL_SAMPLER: Final = "diffusion"
 """A third of the time of the full weights."""
-LARGEST_DIVERGENCE: Final = 0.5
+LARGEST_DIVERGENCE: Final = 5.0
 """KL in nats by which an adapted policy may differ from the policy of the start on one hand."""
 _LEAST: Final = 1e-9
 """Probabilities are kept this far from 0 where logarithms are taken."""

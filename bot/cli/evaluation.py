@@ -410,11 +410,12 @@ def evaluate_adaptation(
         ),
     ] = "start",
     reward: RewardName = "points",
-    steps: Annotated[int, typer.Option(help="Steps along the gradient.", metavar="NUMBER", min=1)] = 4,
+    steps: Annotated[int, typer.Option(help="Steps along the gradient.", metavar="NUMBER", min=1)] = 2,
     divergence: Annotated[
         list[float] | None,
         typer.Option(
-            help="How far the policy may move, in nats a decision; each is tested; default: 0.02.",
+            help="How far the policy may move if there is no noise, in nats a decision; each is tested; "
+            "default: 0.5.",
             metavar="NATS",
             min=1e-6,
         ),
@@ -426,7 +427,7 @@ def evaluate_adaptation(
             metavar="NUMBER",
             min=1,
         ),
-    ] = 4,
+    ] = 2,
     blocks: Annotated[
         int | None,
         typer.Option(
@@ -463,7 +464,7 @@ def evaluate_adaptation(
         tests=tests,
         moment=moment,
         reward=reward,
-        divergences=tuple(divergence or (0.02,)),
+        divergences=tuple(divergence or (0.5,)),
         settings=AdaptationSettings(steps=steps, replays=replays, blocks=blocks),
         seed=seed,
     )

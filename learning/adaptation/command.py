@@ -100,12 +100,12 @@ def _lines(report: AdaptationReport) -> list[str]:
         f"{found.hands} hands at the {plan.moment} of a round, policy {plan.policy}, sampler {plan.sampler}, "
         f"{plan.tests} tests each, seed {plan.seed}; gains in {unit}",
         f"{'play-outs':>9}{'at most':>9}  {'improved %':<16}{'gain a hand':<24}{'error':>8}{'changed %':>11}"
-        f"{'divergence':>12}{'luck %':>8}{'CPU s':>8}",
+        f"{'divergence':>12}{'luck %':>8}{'signal %':>10}{'CPU s':>8}",
     ]
     lines += [
         f"{each.playouts:>9,}{each.allowed:>9g}  {_text(each.improved, 100.0, '.0f'):<16}"
         f"{_text(each.gain, 1.0, '.1f'):<24}{each.error:>8.1f}{100.0 * each.changed:>11.0f}"
-        f"{each.divergence:>12.4f}{100.0 * each.luck:>8.1f}{each.seconds:>8.1f}"
+        f"{each.divergence:>12.4f}{100.0 * each.luck:>8.1f}{100.0 * each.signal:>10.1f}{each.seconds:>8.1f}"
         for each in found.playouts
     ]
     for name in found.playouts[-1].gains:

@@ -25,13 +25,14 @@ class PlayoutFigures(msgspec.Struct, frozen=True):
 
     Attributes:
         playouts: rounds learned from.
-        allowed: how far the policy could move, in nats a decision.
+        allowed: how far the policy could move if the gradient were all signal, in nats a decision.
         improved: share of the hands with a gain above 0 among those with another result.
         changed: share of the hands with another result.
         gain: mean gain of a hand.
         error: mean standard error of the gain of one hand.
         divergence: mean divergence from the policy of the start, nats a decision.
         luck: mean share of the variance of the play-outs that the tiles of their deals explain.
+        signal: mean share of the squared length of the gradient that is no noise.
         seconds: mean CPU time of a hand.
         gains: the gain by round of the game.
     """
@@ -44,6 +45,7 @@ class PlayoutFigures(msgspec.Struct, frozen=True):
     error: float
     divergence: float
     luck: float
+    signal: float
     seconds: float
     gains: dict[str, Estimate]
 
@@ -91,6 +93,7 @@ def _figures(tests: Sequence[AdaptedTo], rounds: NDArray[np.int64], seed: int) -
         error=float(np.mean([test.error for test in tests])),
         divergence=float(np.mean([test.divergence for test in tests])),
         luck=float(np.mean([test.luck for test in tests])),
+        signal=float(np.mean([test.signal for test in tests])),
         seconds=float(np.mean([test.seconds for test in tests])),
         gains={
             name: _mean(gains[some], seed)

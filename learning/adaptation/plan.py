@@ -11,7 +11,7 @@ from game.settlement import GameLength
 from learning.reinforcement.plan import RewardKind
 from policies.adaptation import AdaptationSettings
 
-FORMAT: Final = "suzaku-adaptation/2"
+FORMAT: Final = "suzaku-adaptation/3"
 
 Moment: TypeAlias = Literal["start", "middle"]
 """When in a round the hand is taken: at the first own draw, or at a later one."""
@@ -103,12 +103,13 @@ class AdaptedTo(msgspec.Struct, frozen=True):
 
     Attributes:
         playouts: rounds learned from.
-        allowed: how far the policy could move, in nats a decision.
+        allowed: how far the policy could move if the gradient were all signal, in nats a decision.
         gain: mean of what the adapted policy is worth more, over the deals of the test.
         error: its standard error.
         changed: share of the deals that end differently.
         divergence: of the adapted policy from the policy of the start, in nats a decision.
         luck: share of the variance of the play-outs that the tiles of their deals explain.
+        signal: share of the squared length of the gradient that is no noise.
         seconds: CPU time to play and learn, without tests.
     """
 
@@ -119,6 +120,7 @@ class AdaptedTo(msgspec.Struct, frozen=True):
     changed: float
     divergence: float
     luck: float
+    signal: float
     seconds: float
 
 

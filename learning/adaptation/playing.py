@@ -150,6 +150,7 @@ class _Experiment:
                         changed=float((gains != 0.0).mean()),
                         divergence=round(adaptation.figures.divergence, 5),
                         luck=round(adaptation.figures.luck, 4),
+                        signal=round(adaptation.figures.signal, 4),
                         seconds=round(spent, 2),
                     )
                 )

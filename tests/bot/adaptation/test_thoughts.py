@@ -119,7 +119,7 @@ def weights(
         if name.startswith("head"):
             array += change * np.arange(array.size, dtype=np.float32).reshape(array.shape)
         named[name] = array
-    return AdaptedWeights((game, 0, 0), 3, AdaptationProgress(64, 500, 0.0, 1.0, 0.2, divergence), named)
+    return AdaptedWeights((game, 0, 0), 3, AdaptationProgress(64, 500, 0.0, 1.0, 0.2, 0.5, divergence), named)
 
 
 def values(*actions: Action) -> Improvement:
