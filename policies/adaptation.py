@@ -6,7 +6,8 @@ where it has got to, by the policy as adapted so far. Learning then begins anew 
 with the whole pool: the ratios of `policies.gradient` correct for who played.
 
 Each step goes along the gradient as far as the divergence from the policy of the start allows: a plain
-learning rate is either without effect or ruinous, depending on the hand.
+learning rate is either without effect or ruinous, depending on the hand. How much it may diverge depends on
+how much of the gradient is signal: most hands show little, and following the noise costs strength.
 
 This is the algorithm alone: it knows neither processes nor clocks.
 
@@ -66,8 +67,8 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         steps: gradient steps each time something is learned.
         divergence: mean divergence KL(π₀ ‖ π) in nats, over the decisions of the play-outs, that all steps
-            together may cause if the gradient is all signal. The way is as much shorter as the gradient is noise,
-            so the divergence falls with the square of the signal.
+            together may cause if the gradient is all signal. The more of it is noise, the shorter is the
+            way: the divergence falls with the square of the signal.
         blocks: last blocks of the network that learn, beside its head; None for the whole network.
         rows: most decisions a step learns from; drawn anew for each.
         replays: play-outs of each deal. They differ by the draws, so what they have in common was luck.
@@ -95,8 +96,8 @@ class AdaptationProgress(NamedTuple):
         worth: mean worth of their ends.
         deviation: standard deviation of the worth.
         luck: share of the variance of the worth that the tiles of a deal explain.
-        signal: share of the squared length of the gradient that is no noise: how much the gradients over two
-            halves of the deals agree.
+        signal: share of the squared length of the gradient that is no noise: how much the gradients over
+            parts of the deals agree.
         divergence: KL(π₀ ‖ π) in nats over the decisions.
     """
 
@@ -271,21 +272,20 @@ class PolicyAdaptation:
         """The gradient over rows of the pool, and its signal: see `AdaptationProgress`."""
         number = self._dealt[self._owners[rows]] // self._settings.replays % _PARTS
         parts = [rows[number == each] for each in range(_PARTS)]
-        sums = [torch.zeros_like(tensor) for tensor in self._learning]
-        own = 0.0  # the products of the parts with themselves
+        whole = [torch.zeros_like(tensor) for tensor in self._learning]
+        own, shares = 0.0, 0.0  # the products of the parts with themselves, and of their shares
         for part in parts:
             share = len(part) / len(rows)
             if part.size:
                 gradient = [share * tensor for tensor in self._gradient_of(self._batch(part), between)]
-                own += _product(gradient, gradient)
-                for total, tensor in zip(sums, gradient, strict=True):
-                    total += tensor
-        size = _product(sums, sums)
+                own, shares = own + _product(gradient, gradient), shares + share**2
+                whole = [sum_ + tensor for sum_, tensor in zip(whole, gradient, strict=True)]
+        size = _product(whole, whole)
         if not math.isfinite(size):
             raise ModelError("the gradient of an adaptation is not finite")
-        # the products of different parts, of which there are _PARTS - 1 times as many as of parts with themselves
-        signal = (size - own) / size * _PARTS / (_PARTS - 1) if size > 0.0 else 0.0
-        return sums, min(1.0, max(0.0, signal))
+        # the noise of one part is not that of another, so their products are signal
+        signal = (size - own) / (1.0 - shares) / size if size > 0.0 and shares < 1.0 else 0.0
+        return whole, min(1.0, max(0.0, signal))
 
     def _gradient_of(self, batch: PolicyBatch, between: Callable[[], None]) -> list[Tensor]:
         objective = PolicyObjective(clip=self._settings.clip, reject=self._settings.reject)

@@ -64,7 +64,7 @@ def test_hands_are_counted_and_their_gains_averaged() -> None:
     [
         {"playouts": ()},
         {"playouts": (20, 8)},
-        {"playouts": (10,)},
+        {"playouts": (9,)},
         {"divergences": (0.1, 0.02)},
         {"divergences": (0.0,)},
         {"moment": "end"},
