@@ -270,7 +270,7 @@ class PolicyAdaptation:
 
     def _gradient(self, rows: NDArray[np.int64], between: Callable[[], None]) -> tuple[list[Tensor], float]:
         """The gradient over rows of the pool, and its signal: see `AdaptationProgress`."""
-        number = self._dealt[self._owners[rows]] // self._settings.replays % _PARTS
+        number = self._dealt[self._owners[rows]] % _PARTS
         parts = [rows[number == each] for each in range(_PARTS)]
         whole = [torch.zeros_like(tensor) for tensor in self._learning]
         own, shares = 0.0, 0.0  # the products of the parts with themselves, and of their shares
