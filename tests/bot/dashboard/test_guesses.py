@@ -73,7 +73,8 @@ def test_the_page_of_a_running_game_is_sent_hands_of_the_opponents(tmp_path: Pat
         put(feed, until_decision(30))
         watcher = Watcher(serving.port)
         try:
-            watcher.hear(lambda message: message["type"] == "hands")
+            # the process that makes them up waits until nothing else wants the processors
+            watcher.hear(lambda message: message["type"] == "hands", patience_s=5 * PATIENCE_S)
             decision = next(each for each in watcher.game["decisions"] if each["candidates"])
         finally:
             watcher.close()
