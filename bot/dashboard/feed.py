@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -25,8 +25,10 @@ from bot.tenhou.session.events import (
 )
 from game.events import Four, GameEvent
 from replays.record import DecisionRecord
-from replays.review.schema import CandidateHands
 from replays.standing import LearningStanding, SeriesStanding
+
+if TYPE_CHECKING:
+    from replays.review.schema import CandidateHands
 
 MAX_WAITING: Final = 50_000
 """Items that may wait for a slow dashboard; a long game has some thousands."""
