@@ -50,6 +50,7 @@ class DenoiserArchitecture(
         width: channels of the small network.
         depth: blocks of the small network.
         scale: diffusion: what a hand of four copies is multiplied by; the paper's level of four copies is 1.
+        steps: diffusion: steps that it was distilled for; 0 if it was not.
     """
 
     generates: Generates
@@ -60,6 +61,7 @@ class DenoiserArchitecture(
     width: int
     depth: int
     scale: float = 1.0
+    steps: int = 0
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.scale) and self.scale > 0):

@@ -152,14 +152,21 @@ def evaluate_hands(
     ] = 100,
     steps: Annotated[
         list[int] | None,
-        typer.Option(help="Steps of the diffusion; default: 12; may be repeated.", metavar="NUMBER", min=1),
+        typer.Option(
+            help="Steps of the diffusion; default: those it was distilled for, or 12; may be repeated.",
+            metavar="NUMBER",
+            min=1,
+        ),
     ] = None,
     noise: Annotated[
-        float,
+        float | None,
         typer.Option(
-            help="Share of the noise of DDPM at each step; 0 is DDIM.", metavar="NUMBER", min=0.0, max=1.0
+            help="Share of the noise of DDPM at each step; 0 is DDIM; default: 0 if distilled, else 1.",
+            metavar="NUMBER",
+            min=0.0,
+            max=1.0,
         ),
-    ] = 1.0,
+    ] = None,
     guidance: Annotated[
         float, typer.Option(help="Strength of the diffusion's guidance.", metavar="NUMBER", min=0.0)
     ] = 0.0,
@@ -213,7 +220,7 @@ def evaluate_hands(
                 rounding="greedy" if greedy else "together",
                 match_ready=match_ready,
             )
-            for each in steps or (12,)
+            for each in steps or (0,)
         ),
         autoregressive=(AutoregressiveSettings(together=not one_tile, match_ready=match_ready),),
         seed=seed,

@@ -169,6 +169,15 @@ def train_hands(
     patience: Annotated[int, patience_in("validations")] = 0,
     continue_from: ContinueFrom = None,
     tower_from: TowerFrom = None,
+    distil: Annotated[
+        int,
+        typer.Option(
+            help="Diffusion: learn to do in so many steps what the model in --continue-from does in twice as "
+            "many; 0: learn from the hands alone.",
+            metavar="NUMBER",
+            min=0,
+        ),
+    ] = 0,
     seed: TrainingSeed = 0,
     as_json: AsJson = False,
 ) -> int:
@@ -210,6 +219,7 @@ def train_hands(
         validate_every=validate_every,
         validation_rows=validation_rows,
         patience=patience,
+        distil=distil,
         seed=seed,
     )
     parent = parent_of(plan, continue_from, tower_from)

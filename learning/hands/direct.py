@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from learning.corpus.reader import Corpus
-from learning.hands.plan import HandsPlan, Weights
+from learning.hands.plan import ADDED, HandsPlan, Weights
 from learning.runs.learner import Learner
 from learning.runs.loop import EvaluationResult
 from learning.samples.loader import Batch
@@ -95,7 +95,9 @@ class DirectRun(SamplesRun[HandsPlan, DirectBatch]):
     ) -> None:
         begin = load(*parent) if parent is not None else None
         parents = (begin.card.tensors.sha256,) if begin is not None else ()
-        super().__init__(plan, corpus, out, commit, model=plan.model, parents=parents, hands=True)
+        super().__init__(
+            plan, corpus, out, commit, model=plan.model, parents=parents, added=ADDED, hands=True
+        )
         torch.manual_seed(plan.seed)
         self.learner = Learner(first_network(plan, begin), plan, self.threads, loss=self._loss)
 

@@ -159,8 +159,8 @@ def _named(how: DiffusionSettings) -> str:
     >>> _named(DiffusionSettings(steps=4, noise=0.0, guidance=0.5, rounding="greedy"))
     'diffusion, 4 steps, noise 0, guidance 0.5, greedy'
     """
-    said = [f"diffusion, {how.steps} steps"]
-    if how.noise != 1.0:
+    said = [f"diffusion, {how.steps} steps" if how.steps else "diffusion"]
+    if how.noise is not None:
         said.append(f"noise {how.noise:g}")
     if how.guidance:
         said.append(f"guidance {how.guidance:g}")

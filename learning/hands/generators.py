@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
+import msgspec
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -13,7 +15,7 @@ from torch.nn import functional
 
 from game.errors import CheckpointMismatch, ConfigError
 from learning.corpus.reader import Corpus
-from learning.hands.plan import HandsPlan
+from learning.hands.plan import ADDED, HandsPlan
 from learning.runs.learner import Learner, Samples
 from learning.runs.loop import EvaluationResult
 from learning.samples.hidden import HiddenHands
@@ -25,7 +27,14 @@ from policies.checkpoint.store import with_weights
 from policies.features.table import KINDS
 from policies.hand_networks import PLAYERS, DenoiserArchitecture, DenoiserNetwork
 from policies.hands.autoregressive import partial_inputs
-from policies.hands.diffusion import FIVES, clean_hands, denoiser_inputs, signal_at
+from policies.hands.diffusion import (
+    FIVES,
+    Known,
+    clean_hands,
+    denoiser_inputs,
+    distilled_target,
+    signals_at,
+)
 from policies.networks import SuitsArchitecture
 from policies.towers.suits import Columns
 
@@ -96,7 +105,9 @@ class _GeneratorRun(SamplesRun[HandsPlan, GeneratorBatch]):
             raise ConfigError(f"the {plan.model} model needs the tower of a direct model")
         begin = load(*parent)
         parents = (begin.card.tensors.sha256,)
-        super().__init__(plan, corpus, out, commit, model=plan.model, parents=parents, hands=True)
+        super().__init__(
+            plan, corpus, out, commit, model=plan.model, parents=parents, added=ADDED, hands=True
+        )
         torch.manual_seed(plan.seed)
         network = first_denoiser(plan, begin)
         self.learner = Learner(network, plan, self.threads, loss=self.loss, ask=self.ask)
@@ -127,7 +138,8 @@ class _GeneratorRun(SamplesRun[HandsPlan, GeneratorBatch]):
 
     def settings(self) -> dict[str, bool | int | float | str]:
         """The other settings that determine the numbers of a run, for the card."""
-        return {**super().settings(), "draws": self.plan.draws, "hidden": self.plan.hidden}
+        names = ("draws", "hidden", "distil")
+        return {**super().settings(), **{name: getattr(self.plan, name) for name in names}}
 
 
 class DiffusionRun(_GeneratorRun[DiffusionBatch]):
@@ -151,30 +163,77 @@ class DiffusionRun(_GeneratorRun[DiffusionBatch]):
     def ask(self, network: nn.Module, planes: Tensor, batch: DiffusionBatch) -> Tensor:
         """The predicted clean hands, ``[B · D, 8, 34]``."""
         assert isinstance(network, DenoiserNetwork)
-        draws = batch.times.shape[1]
-        where = planes.device
-        times = batch.times.to(where).flatten()
-        signal = torch.tensor([signal_at(time) for time in times.tolist()], device=where)[:, None, None, None]
-        clean = self.plan.scale * batch.clean.to(where).repeat_interleave(draws, 0)
-        noisy = signal.sqrt() * clean + (1.0 - signal).sqrt() * batch.noise.to(where).flatten(0, 1)
+        where, draws = planes.device, batch.times.shape[1]
+        noisy = self.noisy(batch, where)
         inputs = denoiser_inputs(
             noisy,
             batch.unseen.to(where).repeat_interleave(draws, 0),
             batch.sizes.to(where).repeat_interleave(draws, 0),
         )
         seen = _repeated(network.look(planes), draws)
-        answers: Tensor = network(seen, inputs, times, batch.kept.to(where).flatten())
+        times, kept = batch.times.to(where).flatten(), batch.kept.to(where).flatten()
+        answers: Tensor = network(seen, inputs, times, kept)
         return answers
+
+    def noisy(self, batch: DiffusionBatch, where: torch.device) -> Tensor:
+        """The hands with their noise, ``[B · D, 4, 2, 34]``."""
+        signal = signals_at(batch.times.to(where).flatten())
+        clean = self.plan.scale * batch.clean.to(where).repeat_interleave(batch.times.shape[1], 0)
+        return signal.sqrt() * clean + (1.0 - signal).sqrt() * batch.noise.to(where).flatten(0, 1)
+
+    def truth(self, batch: DiffusionBatch, where: torch.device) -> Tensor:
+        """The hands that should be predicted, ``[B · D, 4, 2, 34]``."""
+        return self.plan.scale * batch.clean.to(where).repeat_interleave(batch.times.shape[1], 0)
 
     def loss(self, answers: Tensor, batch: DiffusionBatch) -> Tensor:
         """Squared error of the opponents' copies and red fives, in units of a copy; the mean over hands."""
-        draws = batch.times.shape[1]
-        truth = self.plan.scale * batch.clean.to(answers.device).repeat_interleave(draws, 0)[:, 1:]
+        truth = self.truth(batch, answers.device)[:, 1:]
         missed = (answers.float().view(-1, PLAYERS, 2, KINDS)[:, 1:] - truth) * (4.0 / self.plan.scale)
         copies = missed[:, :, 0].square().sum(2).mean()
         reds = missed[:, :, 1][..., FIVES].square().sum(2).mean() / 4.0
         loss: Tensor = copies + reds
         return loss
+
+
+class DistillationRun(DiffusionRun):
+    """One run of a diffusion model that learns to take in one step what its parent takes in two.
+
+    Args:
+        plan: the training settings.
+        corpus: the games.
+        out: folder of the checkpoint.
+        parent: the diffusion model to distil, whose weights it begins with.
+        commit: commit of the code, for the card.
+
+    Source: Salimans and Ho, arXiv:2202.00512.
+    """
+
+    def __init__(
+        self, plan: HandsPlan, corpus: Corpus, out: Path, parent: Parent | None, commit: str
+    ) -> None:
+        super().__init__(plan, corpus, out, parent, commit)
+        assert isinstance(self.learner.network, DenoiserNetwork)
+        self._teacher = copy.deepcopy(self.learner.network).eval().requires_grad_(False)
+
+    def prepared(self, batch: Batch, draw: tuple[int, ...]) -> DiffusionBatch:
+        """The hands, and noise for them at the moments at which steps begin; no state is hidden."""
+        found, steps = super().prepared(batch, draw), self.plan.distil
+        moments = (found.times * steps).floor().clamp(max=steps - 1) + 1.0
+        return found._replace(times=moments / steps, kept=torch.ones_like(found.kept))
+
+    @torch.no_grad()
+    def truth(self, batch: DiffusionBatch, where: torch.device) -> Tensor:
+        """The hands that the parent's two steps amount to."""
+        draws = batch.times.shape[1]
+        known = Known(batch.clean[:, 0], batch.unseen, batch.sizes)
+        return distilled_target(
+            self._teacher,
+            _repeated(self._teacher.look(self.learner.planes_of(batch)), draws),
+            self.noisy(batch, where),
+            batch.times.to(where).flatten(),
+            Known(*(each.to(where).repeat_interleave(draws, 0) for each in known)),
+            self.plan.distil,
+        )
 
 
 class AutoregressiveRun(_GeneratorRun[PartialBatch]):
@@ -241,6 +300,7 @@ def first_denoiser(plan: HandsPlan, begin: Checkpoint) -> DenoiserNetwork:
         if (ours.width, ours.depth) != (plan.width, plan.depth):
             problem = f"{ours.width}×{ours.depth}, but the plan wants {plan.width}×{plan.depth}"
             raise CheckpointMismatch(file, "architecture", problem, "choose the --width and --depth it has")
+        network.architecture = msgspec.structs.replace(ours, steps=plan.distil)
         return network
     if not isinstance(theirs, SuitsArchitecture) or theirs.squeeze or not theirs.normalised:
         raise CheckpointMismatch(

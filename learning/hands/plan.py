@@ -39,6 +39,8 @@ class HandsPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         draws: generators: noisy or partial hands that each state is shown with.
         hidden: diffusion: share of the rows that are shown without the state, for guidance.
         scale: diffusion: what a hand's level of four copies is multiplied by; 1 in the paper.
+        distil: diffusion: learn to do in so many steps what a parent does in twice as many; 0 to learn from
+            the hands alone.
     """
 
     model: HandModel
@@ -46,6 +48,7 @@ class HandsPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     draws: int = 4
     hidden: float = 0.1
     scale: float = 4.0
+    distil: int = 0
 
     def __post_init__(self) -> None:
         faults = faults_in(self, calls=False, purpose=self.model)
@@ -57,6 +60,10 @@ class HandsPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             faults.append(f"hidden: {self.hidden} must be 0 to 1")
         if not self.scale > 0:
             faults.append(f"scale: {self.scale} must be above 0")
+        if self.distil < 0:
+            faults.append(f"distil: {self.distil} must not be below 0")
+        if self.distil and self.model != "diffusion":
+            faults.append(f"distil: only diffusion takes steps, not the {self.model} model")
         if faults:
             raise ConfigError("\n".join(faults))
 
@@ -66,6 +73,8 @@ class HandsPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return architecture_of("suits", self.features, outputs_of("direct", "suits"), self.width, self.depth)
 
 
+ADDED: Final = {"plan.distil": 0}
+"""Settings that plans did not always have, and what runs without them did."""
 _GENERATOR_SIZES: Final = (48, 4)
 """Width and depth of the small network of a generator, whatever the preset."""
 _LEARNING_RATES: Final = {"direct": 4e-3, "diffusion": 3e-3, "autoregressive": 3e-3}

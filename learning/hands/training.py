@@ -9,7 +9,7 @@ from typing import Final
 from game.errors import ConfigError
 from learning.corpus.reader import Corpus
 from learning.hands.direct import DirectRun
-from learning.hands.generators import AutoregressiveRun, DiffusionRun
+from learning.hands.generators import AutoregressiveRun, DiffusionRun, DistillationRun
 from learning.hands.plan import HandsPlan
 from learning.supervised.run import Parent
 from learning.supervised.samples_run import kept
@@ -31,6 +31,8 @@ def parent_of(plan: HandsPlan, continue_from: Path | None, tower_from: Path | No
     """
     if continue_from is not None and tower_from is not None:
         raise ConfigError("--continue-from and --tower-from: give only one of them")
+    if plan.distil and continue_from is None:
+        raise ConfigError("--continue-from: give the folder of the diffusion model to distil")
     if continue_from is not None:
         return Parent(continue_from, plan.model)
     if plan.model == "direct":
@@ -65,4 +67,5 @@ def train_hands(
     Raises:
         BotError: as in `learning.supervised.samples_run.kept`.
     """
-    return kept(lambda: _RUNS[plan.model](plan, corpus, out, parent, commit), quiet=quiet)
+    begin = DistillationRun if plan.distil else _RUNS[plan.model]
+    return kept(lambda: begin(plan, corpus, out, parent, commit), quiet=quiet)

@@ -225,12 +225,14 @@ class Learner(Generic[SamplesT]):
 
     def _scores_of(self, network: nn.Module, batch: SamplesT) -> Tensor:
         half = self.plan.precision == "bf16"
-        dtype = torch.bfloat16 if half else torch.float32
-        x = as_input(batch.planes.to(self.device, non_blocking=True), dtype)
-        if self.plan.without:
-            x = x.mul_(self._kept.to(dtype))
+        planes = self.planes_of(batch, torch.bfloat16 if half else torch.float32)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
-            return self._ask(network, x, batch)
+            return self._ask(network, planes, batch)
+
+    def planes_of(self, batch: SamplesT, dtype: torch.dtype = torch.float32) -> Tensor:
+        """The planes of a batch as a network takes them, on the device, with blanked groups."""
+        x = as_input(batch.planes.to(self.device, non_blocking=True), dtype)
+        return x.mul_(self._kept.to(dtype)) if self.plan.without else x
 
     @torch.no_grad()
     def _average_weights(self, steps: int) -> None:

@@ -43,7 +43,7 @@ LARGEST_SIZE: Final = 1024
 
 _OWN_TURN: Final = (LITE, SUPHX)
 _CALLS: Final = (LITE_CALL, SUPHX_CALL)
-_MAY_BE_ZERO: Final = ("squeeze", "normalised")
+_MAY_BE_ZERO: Final = ("squeeze", "normalised", "steps")
 _SEAL: Final = "card_sha256"
 _SHORT: Final = 8
 _EXCERPT: Final = 80
@@ -309,7 +309,8 @@ def _size(architecture: AnyArchitecture) -> str:
         return size if tower == "residual" else f"{tower} {size}"
     if isinstance(architecture, DenoiserArchitecture):
         trunk = f"{architecture.trunk_width}×{architecture.trunk_depth}"
-        return f"{architecture.width}×{architecture.depth} beside {trunk}"
+        distilled = f" distilled for {architecture.steps} steps" if architecture.steps else ""
+        return f"{architecture.width}×{architecture.depth} beside {trunk}{distilled}"
     return "×".join(str(size) for size in asdict(architecture).values() if isinstance(size, int))
 
 

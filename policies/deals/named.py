@@ -25,7 +25,6 @@ _FORM: Final = (
     "uniform, autoregressive, diffusion:steps=NUMBER, or weighted:KEY=VALUE,... with hands=uniform, "
     "autoregressive or diffusion, steps, drawn, candidates, kept, power, moves, last, floor, doings=a+b"
 )
-_STEPS: Final = 12
 _LEARNED_CANDIDATES: Final = 192
 """Guesses at each hand where a model makes them, which takes far longer than to draw uniformly."""
 
@@ -35,12 +34,12 @@ class SamplerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         hands: who proposes hands: uniform draws, or one of the models of `policies.hands`.
-        steps: of diffusion.
+        steps: of diffusion; 0 for as many as the model is made for.
         weights: how deals are weighted; None if they are not.
     """
 
     hands: HandsName = "uniform"
-    steps: int = _STEPS
+    steps: int = 0
     weights: WeightSettings | None = None
 
 
@@ -48,7 +47,7 @@ class _Flags(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The settings of a weighted sampler as they are written."""
 
     hands: HandsName = "uniform"
-    steps: int = _STEPS
+    steps: int = 0
     drawn: int = USUAL.drawn
     candidates: int | None = None
     kept: int = USUAL.kept
@@ -130,7 +129,7 @@ def settings_of(text: str) -> SamplerSettings:
         if name not in _HANDS or set(pairs) - ({"steps"} if name == "diffusion" else set()):
             raise ConfigError("there is no such sampler")
         found = msgspec.convert({"hands": name, **pairs}, _Flags, strict=False)
-        if found.steps < 1:
+        if found.steps < 0:
             raise ConfigError("a value is not possible")
     except (ConfigError, msgspec.ValidationError) as exc:
         raise ConfigError(f"--sampler {text}: {exc}; give {_FORM}") from None
@@ -143,8 +142,8 @@ def _weighted(found: _Flags) -> SamplerSettings:
     candidates = usual if found.candidates is None else found.candidates
     if (
         set(found.doings.split("+")) - set(ALL)
-        or min(candidates, found.drawn, found.moves, found.last) < 0
-        or min(found.kept, found.steps) < 1
+        or min(candidates, found.drawn, found.moves, found.last, found.steps) < 0
+        or found.kept < 1
         or not 0.0 < found.floor < 1.0
         or not found.power > 0.0
         or (found.moves > 0 and found.hands != "uniform")

@@ -6,14 +6,15 @@ prediction at every step.
 
 Source: Sasaki, "Hand Generation in Mahjong using Diffusion Process Model", Dwango Media Village 2023; Ho et
 al., arXiv:2006.11239; steps without noise: Song et al., arXiv:2010.02502; guidance: Ho and Salimans,
-arXiv:2207.12598. Rounding all hands together and ready hands are ours.
+arXiv:2207.12598; distillation: Salimans and Ho, arXiv:2202.00512. Rounding all hands together and ready hands
+are ours.
 """
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -33,6 +34,7 @@ from policies.towers.suits import Columns
 Rounding: TypeAlias = Literal["together", "greedy"]
 
 FIVES: Final = (4, 13, 22)
+USUAL_STEPS: Final = 12
 _OFFSET: Final = 0.008
 _LEAST: Final = 1e-4
 _MOST_TILES: Final = 42
@@ -42,24 +44,25 @@ class DiffusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     """How hands are generated.
 
     Attributes:
-        steps: steps from noise to hands.
-        noise: share of the noise of DDPM that is added at each step; 0 is DDIM.
+        steps: steps from noise to hands; 0 for those that the network was distilled for, or `USUAL_STEPS`.
+        noise: share of the noise of DDPM that is added at each step; 0 is DDIM, which a distilled network has
+            learned; None for 0 with a distilled network and 1 with another.
         guidance: by how much the prediction without the state is subtracted; 0 asks the network once a step.
         rounding: all hands together, or greedily as in the paper.
         tries: how often hands in riichi that are not ready are generated again before they are corrected.
         match_ready: make as many other hands ready as the direct model expects.
     """
 
-    steps: int = 12
-    noise: float = 1.0
+    steps: int = 0
+    noise: float | None = None
     guidance: float = 0.0
     rounding: Rounding = "together"
     tries: int = 2
     match_ready: bool = True
 
     def __post_init__(self) -> None:
-        if self.steps < 1 or self.tries < 0 or not 0.0 <= self.noise <= 1.0:
-            raise ValueError(f"steps must be above 0, tries not below 0, noise 0 to 1: {self}")
+        if self.steps < 0 or self.tries < 0 or not 0.0 <= (self.noise or 0.0) <= 1.0:
+            raise ValueError(f"steps and tries must not be below 0, and noise must be 0 to 1: {self}")
 
 
 class DiffusionSampler(Generator):
@@ -80,6 +83,9 @@ class DiffusionSampler(Generator):
         direct: DirectModel | None = None,
     ) -> None:
         self.settings = settings or DiffusionSettings()
+        distilled, noise = network.architecture.steps, self.settings.noise
+        self._steps = self.settings.steps or distilled or USUAL_STEPS
+        self._noise = (0.0 if distilled else 1.0) if noise is None else noise
         super().__init__(network, features, self.settings.tries, direct)
 
     def draw(self, view: View, seen: Columns, count: int, dice: np.random.Generator) -> DrawnHands:
@@ -100,38 +106,118 @@ class DiffusionSampler(Generator):
 
     def _denoised(self, view: View, seen: Columns, dice: np.random.Generator) -> Tensor:
         """``[n, 4, 2, 34]``, from noise."""
-        count, settings = len(seen.suits), self.settings
-        scale = self.network.architecture.scale
-        own = scale * clean_hands(view.own[None], view.own_reds[None])[0]
-        beside = torch.from_numpy(view.unseen)[None], torch.from_numpy(view.sizes)[None]
-        most = scale * torch.from_numpy(view.unseen).clamp(max=COPIES) / COPIES
+        count, steps = len(seen.suits), self._steps
+        known = Known(
+            clean_hands(view.own[None], view.own_reds[None]),
+            torch.from_numpy(view.unseen)[None],
+            torch.from_numpy(view.sizes)[None],
+        )
         x = _normal(dice, count)
-        for step in range(settings.steps, 0, -1):
-            now, later = step / settings.steps, (step - 1) / settings.steps
-            clean = self._clean(seen, x, now, *beside)
-            clean[:, :, 0] = torch.minimum(clean[:, :, 0].clamp(min=0.0), most)
-            clean[:, :, 1].clamp_(0.0, scale)
-            clean[:, 0] = own
+        for step in range(steps, 0, -1):
+            now, later = step / steps, (step - 1) / steps
+            clean = denoised(
+                self.network, seen, x, torch.full((count,), now), known, guidance=self.settings.guidance
+            )
             if step == 1:
                 return clean
             signal, next_signal = signal_at(now), signal_at(later)
-            error = (x - math.sqrt(signal) * clean) / math.sqrt(1.0 - signal)
-            spread = settings.noise**2 * (1.0 - next_signal) / (1.0 - signal) * (1.0 - signal / next_signal)
-            x = math.sqrt(next_signal) * clean + math.sqrt(max(0.0, 1.0 - next_signal - spread)) * error
+            spread = self._noise**2 * (1.0 - next_signal) / (1.0 - signal) * (1.0 - signal / next_signal)
+            x = stepped(x, clean, torch.tensor(signal), torch.tensor(next_signal), spread)
             if spread > 0.0:
                 x = x + math.sqrt(spread) * _normal(dice, count)
         raise AssertionError("no step")
 
-    def _clean(self, seen: Columns, x: Tensor, time: float, unseen: Tensor, sizes: Tensor) -> Tensor:
-        """The network's prediction of the clean hands, with guidance."""
-        count = len(x)
-        times = torch.full((count,), time)
-        inputs = denoiser_inputs(x, unseen.expand(count, -1), sizes.expand(count, -1))
-        found: Tensor = self.network(seen, inputs, times)
-        if self.settings.guidance:
-            alone = self.network(seen, inputs, times, torch.zeros(count))
-            found = found + self.settings.guidance * (found - alone)
-        return found.view(count, PLAYERS, 2, KINDS)
+
+class Known(NamedTuple):
+    """What the player knows of the hands, for each of some states, or once for all rows.
+
+    Attributes:
+        own: ``[B, 2, 34]``, the own hand as levels.
+        unseen: ``[B, 34]``, copies that the player cannot see.
+        sizes: ``[B, 3]``, tiles of the opponents' hands.
+    """
+
+    own: Tensor
+    unseen: Tensor
+    sizes: Tensor
+
+
+def denoised(
+    network: DenoiserNetwork,
+    seen: Columns,
+    x: Tensor,
+    times: Tensor,
+    known: Known,
+    *,
+    guidance: float = 0.0,
+) -> Tensor:
+    """The clean hands that the network predicts, within what is possible; the own hand as it is.
+
+    Args:
+        network: of the model `diffusion`.
+        seen: what its trunk sees of the state of each row.
+        x: ``[B, 4, 2, 34]``, noisy hands.
+        times: ``[B]``, how noisy from 0 to 1.
+        known: what the player knows.
+        guidance: by how much the prediction without the state is subtracted.
+
+    Returns:
+        ``[B, 4, 2, 34]``.
+    """
+    count, scale = len(x), network.architecture.scale
+    inputs = denoiser_inputs(x, known.unseen.expand(count, -1), known.sizes.expand(count, -1))
+    found: Tensor = network(seen, inputs, times)
+    if guidance:
+        alone = network(seen, inputs, times, torch.zeros(count, device=x.device))
+        found = found + guidance * (found - alone)
+    clean = found.view(count, PLAYERS, 2, KINDS).clone()
+    most = scale * known.unseen.clamp(max=COPIES)[:, None] / COPIES
+    clean[:, :, 0] = torch.minimum(clean[:, :, 0].clamp(min=0.0), most)
+    clean[:, :, 1].clamp_(0.0, scale)
+    clean[:, 0] = scale * known.own
+    return clean
+
+
+def stepped(x: Tensor, clean: Tensor, signal: Tensor, later: Tensor, spread: float = 0.0) -> Tensor:
+    """Noisy hands at a later, less noisy moment, if their clean ones are known.
+
+    Args:
+        x: ``[B, 4, 2, 34]``, noisy hands.
+        clean: the same, predicted.
+        signal: what `signal_at` has for the moment of x, to be broadcast.
+        later: the same for the later moment.
+        spread: variance of the noise that will be added there.
+    """
+    error = (x - signal.sqrt() * clean) / (1.0 - signal).sqrt()
+    return later.sqrt() * clean + (1.0 - later - spread).clamp(min=0.0).sqrt() * error
+
+
+def distilled_target(
+    teacher: DenoiserNetwork, seen: Columns, x: Tensor, times: Tensor, known: Known, steps: int
+) -> Tensor:
+    """The clean hands that take x as far in one of ``steps`` steps as the teacher's take it in two.
+
+    Args:
+        teacher: whose two steps are meant.
+        seen: what its trunk sees of the state of each row.
+        x: ``[B, 4, 2, 34]``, noisy hands.
+        times: ``[B]``, how noisy: multiples of 1/steps.
+        known: what the player knows.
+        steps: steps of the student.
+
+    Returns:
+        ``[B, 4, 2, 34]``.
+    """
+    moments = [times, times - 0.5 / steps, times - 1.0 / steps]
+    signal, between, end = (signals_at(each) for each in moments)
+    middle = stepped(x, denoised(teacher, seen, x, times, known), signal, between)
+    clean = denoised(teacher, seen, middle, moments[1], known)
+    there = stepped(middle, clean, between, end)
+    kept = ((1.0 - end) / (1.0 - signal)).sqrt()
+    target = (there - kept * x) / (end.sqrt() - kept * signal.sqrt())
+    # the last step ends at the prediction itself, without the little noise that the schedule leaves
+    last = times < 1.5 / steps
+    return torch.where(last[:, None, None, None], clean, target)
 
 
 def load_diffusion(
@@ -156,6 +242,12 @@ def signal_at(time: float) -> float:
     first = math.cos(_OFFSET / (1.0 + _OFFSET) * math.pi / 2) ** 2
     now = math.cos((time + _OFFSET) / (1.0 + _OFFSET) * math.pi / 2) ** 2
     return min(1.0 - _LEAST, max(_LEAST, now / first))
+
+
+def signals_at(times: Tensor) -> Tensor:
+    """`signal_at` for each row, to be broadcast over hands."""
+    found = torch.tensor([signal_at(max(0.0, time)) for time in times.tolist()], device=times.device)
+    return found[:, None, None, None]
 
 
 def clean_hands(copies: NDArray[np.int8], reds: NDArray[np.bool_]) -> Tensor:

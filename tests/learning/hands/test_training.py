@@ -117,6 +117,23 @@ def test_the_trunk_of_a_generator_stays_that_of_its_parent(
         train_hands(wider, corpus, tmp_path / "wider", parent=Parent(tmp_path, "diffusion"), quiet=True)
 
 
+def test_a_model_is_distilled_to_fewer_steps(corpus: Corpus, direct: Path, tmp_path: Path) -> None:
+    train_hands(plan("diffusion"), corpus, tmp_path / "whole", parent=Parent(direct, "direct"), quiet=True)
+    begin = Parent(tmp_path / "whole", "diffusion")
+    losses = []
+    for samples in (32, 1600):
+        short = plan("diffusion", distil=2, samples=samples, learning_rate=0.01)
+        card = train_hands(short, corpus, tmp_path / str(samples), parent=begin, quiet=True)
+        losses.append(card.metrics["loss"])
+        assert card.architecture.steps == 2  # type: ignore[union-attr]
+        assert card.parents == (load(tmp_path / "whole", "diffusion").card.tensors.sha256,)
+        assert card.training.settings["distil"] == 2
+    assert losses[1] < 0.8 * losses[0]
+    again = plan("diffusion", samples=32)
+    further = Parent(tmp_path / "32", "diffusion")
+    assert not train_hands(again, corpus, tmp_path / "again", parent=further, quiet=True).architecture.steps  # type: ignore[union-attr]
+
+
 def test_what_cannot_be_trained_is_refused() -> None:
     with pytest.raises(ConfigError, match="no model 'oracle'"):
         make_hands_plan("oracle")
@@ -126,6 +143,10 @@ def test_what_cannot_be_trained_is_refused() -> None:
         plan(features="lite-287/1")
     with pytest.raises(ConfigError, match="--tower-from: give the folder of a direct model"):
         parent_of(plan("diffusion"), None, None)
+    with pytest.raises(ConfigError, match="--continue-from: give the folder of the diffusion"):
+        parent_of(plan("diffusion", distil=4), None, Path("a"))
+    with pytest.raises(ConfigError, match="distil: only diffusion takes steps"):
+        plan("autoregressive", distil=4)
     with pytest.raises(ConfigError, match="give only one"):
         parent_of(plan(), Path("a"), Path("b"))
 

@@ -179,7 +179,7 @@ def test_samplers_have_names() -> None:
     "text",
     [
         "diffuse",
-        "diffusion:steps=0",
+        "diffusion:steps=-1",
         "autoregressive:steps=3",
         "uniform:drawn=3",
         "weighted:power=x",
