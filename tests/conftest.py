@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -47,3 +49,11 @@ def _processes_as_this_one(request: pytest.FixtureRequest, monkeypatch: pytest.M
     if request.node.get_closest_marker("no_cover"):
         for name in _OF_COVERAGE:
             monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, for a module that needs it."""
+    from tests.chromium import launched
+
+    yield from launched()

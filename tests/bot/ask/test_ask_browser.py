@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
 from tests.bot.ask.scenes import served_page
+from tests.chromium import needs_chromium
 
-sync_api = pytest.importorskip(
-    "playwright.sync_api", reason="NO BROWSER TESTS: Playwright for Python is missing; pip install playwright"
-)
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="NO BROWSER TESTS: Chromium is missing; apt-get install chromium"
-)
+pytestmark = needs_chromium
 HAND = ("3m", "4m", "0m", "6m", "7m", "3p", "4p", "5p", "3s", "4s", "6s", "8s", "5z", "5z")
 CALL = ("2m", "3m", "4m", "5p", "6p", "7s", "8s", "9s", "1z", "1z", "7z", "7z", "3z")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 class Writer:

@@ -22,14 +22,9 @@ from replays.review.schema import CandidateHand, CandidateHands
 from replays.standing import SeriesStanding
 from tests.bot.dashboard.scenes import decided, learned, library, played, put, server
 from tests.bot.fake_server import free_port
+from tests.chromium import needs_chromium
 
-sync_api = pytest.importorskip(
-    "playwright.sync_api", reason="NO BROWSER TESTS: Playwright for Python is missing; pip install playwright"
-)
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="NO BROWSER TESTS: Chromium is missing; apt-get install chromium"
-)
+pytestmark = needs_chromium
 PATIENCE_S = 60.0
 GONE = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "Connection closed", "ERR_EMPTY_RESPONSE")
 """What a browser itself writes to its console if nothing listens; no page can prevent it."""
@@ -77,14 +72,11 @@ class Opened:
         assert [url for url in self.requests if not url.startswith((self.url, "data:"))] == []
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+@pytest.fixture(scope="module", autouse=True)
+def _games_played() -> None:
+    """Before the browser is there, whose event loop would be in the way."""
     assert library().is_dir()
-    assert played()  # before Playwright, which runs its own event loop on this thread
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
+    assert played()
 
 
 @pytest.fixture

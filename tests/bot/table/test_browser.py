@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -23,14 +22,9 @@ from game.tiles import mjai_text
 from replays.formats import read_game
 from replays.index import games
 from tests.bot.table.scenes import PATIENCE_S, QUICK, HurriedPlan, served_table
+from tests.chromium import needs_chromium, sync_api
 
-sync_api = pytest.importorskip(
-    "playwright.sync_api", reason="NO BROWSER TESTS: Playwright for Python is missing; pip install playwright"
-)
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="NO BROWSER TESTS: Chromium is missing; apt-get install chromium"
-)
+pytestmark = needs_chromium
 PATIENCE = 40
 """Looks at the page before a person plays without advice."""
 BOXES = (
@@ -141,14 +135,6 @@ class Player:
         assert [url for url in self.requests if not url.startswith((self.origin, "data:"))] == []
         width = self.tab.viewport_size["width"]
         assert self.tab.evaluate("document.documentElement.scrollWidth") <= width
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

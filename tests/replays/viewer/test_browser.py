@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -17,6 +16,7 @@ from policies.random_play import RandomPolicy
 from replays.review.report import as_json
 from replays.review.schema import CaveatKey
 from replays.viewer import index_page, page
+from tests.chromium import needs_chromium
 from tests.policies.fakes import Scripted
 from tests.replays.review.made import record_of, reviewed, reviewer, whole
 from tests.replays.viewer.samples import (
@@ -32,13 +32,7 @@ from tests.replays.viewer.samples import (
 )
 from tests.scene import Scene
 
-sync_api = pytest.importorskip(
-    "playwright.sync_api", reason="NO BROWSER TESTS: Playwright for Python is missing; pip install playwright"
-)
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="NO BROWSER TESTS: Chromium is missing; apt-get install chromium"
-)
+pytestmark = needs_chromium
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
@@ -110,14 +104,6 @@ class Opened:
         """Check that there were no errors and no network requests."""
         assert self.faults == []
         assert [url for url in self.requests if not url.startswith(("file:", "data:"))] == []
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,10 @@ from policies.two_player.abstraction import KEYS, POLICIES
 from policies.two_player.playing import BY_TABLE, RANDOM_ACTIONS
 from policies.two_player.watched import watched_duel
 from replays.viewer import duel_page
-from tests.replays.viewer.test_browser import CHROMIUM, HOSTILE, Opened, sync_api
+from tests.chromium import needs_chromium
+from tests.replays.viewer.test_browser import HOSTILE, Opened
 
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="NO BROWSER TESTS: Chromium is missing; apt-get install chromium"
-)
+pytestmark = needs_chromium
 
 READ_STATES = """() => globalThis.suzakuDuel.duel.states.map((_, at) => {
   const viewer = globalThis.suzakuDuel;
@@ -46,14 +44,6 @@ READ_STATES = """() => globalThis.suzakuDuel.duel.states.map((_, at) => {
     bars: bars.length,
   };
 })"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 def made(deal: int, names: tuple[str, str] = ("one", "other")) -> DuelLog:

@@ -12,12 +12,11 @@ import pytest
 from policies.random_play import RandomPolicy
 from replays.review.report import as_json
 from replays.viewer import page
+from tests.chromium import needs_chromium
 from tests.replays.review.made import reviewer, whole
-from tests.replays.viewer.test_browser import CHROMIUM, Opened, sync_api
+from tests.replays.viewer.test_browser import Opened
 
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="NO BROWSER TESTS: Chromium is missing; apt-get install chromium"
-)
+pytestmark = needs_chromium
 
 SEAT = 1
 GRADES = ["fine", "inaccuracy", "mistake", "blunder"]
@@ -50,14 +49,6 @@ def file(review: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Pa
     path = tmp_path_factory.mktemp("seats") / "review.html"
     path.write_text(page(review), encoding="utf-8")
     return path
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

@@ -1,0 +1,30 @@
+"""Chromium for tests of pages; where it or Playwright is missing, they skip and say so.
+
+The fixture `browser` is in `tests/conftest.py`.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+
+sync_api: Final = pytest.importorskip(
+    "playwright.sync_api", reason="NO BROWSER TESTS: Playwright for Python is missing; pip install playwright"
+)
+_PROGRAM: Final = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+needs_chromium: Final = pytest.mark.skipif(
+    _PROGRAM is None, reason="NO BROWSER TESTS: Chromium is missing; apt-get install chromium"
+)
+
+
+def launched() -> Iterator[Any]:
+    """The browser, closed afterwards. Until then Playwright runs an event loop on this thread."""
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=_PROGRAM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
