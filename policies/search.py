@@ -2,7 +2,7 @@
 
 All options are played over the same sampled deals. What they are worth is only an estimate, and the policy's
 order says something too, so differences are shrunk towards what its probabilities suggest: a normal prior,
-whose width is what differences between close options were measured to have. An option that can hardly be the
+whose width is what sampled deals were measured to tell of true differences. An option that can hardly be the
 best any more is played no further, and the search ends when one is left, or with its deals or its time.
 
 This goes beyond the Suphx paper, which adapts the policy instead (`policies.adaptation`).
@@ -37,7 +37,8 @@ class SearchSettings(msgspec.Struct, frozen=True, kw_only=True):
         close: least probability of an option that is compared, as a share of the likeliest one's.
         batch: deals between two looks at the figures.
         least: deals before an option may be dropped.
-        deviation: standard deviation of the true differences between close options, in units of worth.
+        deviation: standard deviation of what sampled deals can tell of the true differences between close
+            options, in units of worth.
         order: what an option is expected to lose for each unit by which its log-probability is smaller, in
             the same units.
         doubt: an option is dropped if it is this many standard deviations behind the best.
@@ -47,8 +48,8 @@ class SearchSettings(msgspec.Struct, frozen=True, kw_only=True):
     close: float = 0.15
     batch: int = 16
     least: int = 32
-    deviation: float = 400.0
-    order: float = 60.0
+    deviation: float = 130.0
+    order: float = 20.0
     doubt: float = 2.0
 
 

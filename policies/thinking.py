@@ -47,7 +47,7 @@ _LEAST: Final = 1e-9
 _SEARCHES: Final[dict[RewardName, SearchSettings]] = {
     "points": SearchSettings(),
     # a point of the round is worth 0.0055 of the final reward, by the spread of differences between options
-    "global": SearchSettings(deviation=2.2, order=0.33),
+    "global": SearchSettings(deviation=0.7, order=0.11),
 }
 
 
