@@ -177,12 +177,15 @@ class DiffusionRun(_GeneratorRun[DiffusionBatch]):
 
     def noisy(self, batch: DiffusionBatch, where: torch.device) -> Tensor:
         """The hands with their noise, ``[B · D, 4, 2, 34]``."""
-        signal = signals_at(batch.times.to(where).flatten())
-        clean = self.plan.scale * batch.clean.to(where).repeat_interleave(batch.times.shape[1], 0)
-        return signal.sqrt() * clean + (1.0 - signal).sqrt() * batch.noise.to(where).flatten(0, 1)
+        signal, noise = signals_at(batch.times.to(where).flatten()), batch.noise.to(where).flatten(0, 1)
+        return signal.sqrt() * self._clean(batch, where) + (1.0 - signal).sqrt() * noise
 
     def truth(self, batch: DiffusionBatch, where: torch.device) -> Tensor:
         """The hands that should be predicted, ``[B · D, 4, 2, 34]``."""
+        return self._clean(batch, where)
+
+    def _clean(self, batch: DiffusionBatch, where: torch.device) -> Tensor:
+        """The true hands, once for each noise."""
         return self.plan.scale * batch.clean.to(where).repeat_interleave(batch.times.shape[1], 0)
 
     def loss(self, answers: Tensor, batch: DiffusionBatch) -> Tensor:
