@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -450,14 +451,14 @@ def test_two_of_us_at_one_table_lose_no_decision_and_hear_how_many_wait(
         assert lobby.stderr is not None
         url = lobby.stdout.readline().strip()
         args = ("play", "--url", url, "--type", "tonpuu", "--json", "--log-format", "json", "--out", "ours")
-        with start(*args, "--name", "Alice") as alice:
+        with start(*args, "--name", "Alice") as alice, ThreadPoolExecutor(1) as reader:
             next(line for line in lobby.stderr if '"table.waiting"' in line)
+            # read as she writes: the log of a long game does not fit into a pipe, and she would wait for ever
+            told = reader.submit(alice.communicate)
             code, out, _ = run(*args, "--name", "Bob")
-            assert alice.stdout is not None
-            results = [json.loads(out), json.loads(alice.stdout.read())]
-            assert alice.stderr is not None
-            heard = alice.stderr.read()
-            assert (code, alice.wait()) == (0, 0)
+            alice_out, heard = told.result()
+            assert (code, alice.returncode) == (0, 0)
+            results = [json.loads(out), json.loads(alice_out)]
         lobby.send_signal(signal.SIGINT)
         assert lobby.wait() == 0
         lobby.stderr.read()
