@@ -203,7 +203,7 @@ class PolicyAdaptation:
             return
         self._network.load_state_dict(self._model.network.state_dict())
         shown = self._batch(self._some(_MEASURED))
-        start = log_policy(_scores(self._network, shown), shown.legal)
+        start = self._log_policy(shown)
         furthest = settings.divergence if divergence is None else divergence
         signal = 0.0
         for number in range(settings.steps):
@@ -288,7 +288,9 @@ class PolicyAdaptation:
         return whole, min(1.0, max(0.0, signal))
 
     def _gradient_of(self, batch: PolicyBatch, between: Callable[[], None]) -> list[Tensor]:
-        objective = PolicyObjective(clip=self._settings.clip, reject=self._settings.reject)
+        objective = PolicyObjective(
+            clip=self._settings.clip, reject=self._settings.reject, temperature=self._settings.temperature
+        )
         for tensor in self._learning:
             tensor.grad = None
         count = len(batch.planes)
@@ -302,9 +304,13 @@ class PolicyAdaptation:
             for tensor in self._learning
         ]
 
+    def _log_policy(self, shown: PolicyBatch) -> Tensor:
+        """Log-probabilities of the policy as it is now."""
+        return log_policy(_scores(self._network, shown), shown.legal, self._settings.temperature)
+
     def _divergence(self, shown: PolicyBatch, start: Tensor) -> float:
         """Mean KL(π₀ ‖ π) over some decisions."""
-        now = log_policy(_scores(self._network, shown), shown.legal)
+        now = self._log_policy(shown)
         apart = (start.exp() * (start - now).masked_fill(~shown.legal, 0.0)).sum(1)
         return float((apart * shown.weights).sum() / shown.weights.sum())
 

@@ -56,11 +56,13 @@ class PolicyObjective(msgspec.Struct, frozen=True, kw_only=True):
         clip: ratios are clipped this far from 1 where that lowers the objective; 0 for no clip.
         reject: decisions with a larger ratio are left out.
         anchor: weight κ of the divergence from the start.
+        temperature: of the policy π: that of the draws in play, or ratios are not 1 on-policy.
     """
 
     clip: float = 0.2
     reject: float = 4.0
     anchor: float = 0.0
+    temperature: float = 1.0
 
 
 class PolicyMeasures(NamedTuple):
@@ -81,9 +83,15 @@ class PolicyMeasures(NamedTuple):
     rejected: Tensor
 
 
-def log_policy(scores: Tensor, legal: Tensor) -> Tensor:
-    """``[B, 34]`` log-probabilities over the legal kinds; far below 0 elsewhere."""
-    return torch.log_softmax(scores.float().masked_fill(~legal, _NOT_ALLOWED), dim=1)
+def log_policy(scores: Tensor, legal: Tensor, temperature: float = 1.0) -> Tensor:
+    """``[B, 34]`` log-probabilities over the legal kinds; far below 0 elsewhere.
+
+    Args:
+        scores: ``[B, 34]`` logits.
+        legal: ``[B, 34]`` bool.
+        temperature: of the softmax.
+    """
+    return torch.log_softmax((scores.float() / temperature).masked_fill(~legal, _NOT_ALLOWED), dim=1)
 
 
 def policy_loss(
@@ -98,7 +106,7 @@ def policy_loss(
         alpha: weight of the entropy.
     """
     batch = PolicyBatch(*(None if part is None else part.to(scores.device) for part in batch))  # type: ignore[arg-type]
-    log_all = log_policy(scores, batch.legal)
+    log_all = log_policy(scores, batch.legal, objective.temperature)
     chosen = log_all.gather(1, batch.kinds[:, None]).squeeze(1)
     ratios = (chosen - batch.behaviour).exp()
     gains = ratios * batch.advantages

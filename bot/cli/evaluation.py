@@ -9,6 +9,7 @@ import typer
 
 from bot.cli.options import (
     AsJson,
+    DrawTemperature,
     MeasuredPrecision,
     NetworkDevice,
     NetworkPolicyName,
@@ -292,6 +293,7 @@ def evaluate_gradient(
         int, typer.Option(help="Further games for the critics to learn from first.", metavar="NUMBER", min=0)
     ] = 512,
     replays: Replays = 1,
+    temperature: DrawTemperature = 1.0,
     seed: Annotated[int, seed_of("walls and draws")] = 0,
     workers: Workers = None,
     as_json: AsJson = False,
@@ -312,6 +314,7 @@ def evaluate_gradient(
         groups=groups,
         taught=taught,
         replays=replays,
+        temperature=temperature,
         seed=seed,
         workers=workers,
         quiet=as_json,

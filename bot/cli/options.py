@@ -90,6 +90,16 @@ Replays = Annotated[
         min=1,
     ),
 ]
+DrawTemperature = Annotated[
+    float,
+    typer.Option(
+        "--temperature",
+        help="Temperature of the draws: the lower, the nearer they are to the likeliest discards.",
+        metavar="NUMBER",
+        min=0.01,
+        max=100.0,
+    ),
+]
 MeasuredPrecision = Annotated[
     str,
     typer.Option(

@@ -13,6 +13,7 @@ from bot.cli.options import (
     DashboardHost,
     DashboardPort,
     DashboardTokenEnv,
+    DrawTemperature,
     NetworkDevice,
     PlayPrecision,
     Ray,
@@ -72,9 +73,6 @@ Lag: TypeAlias = Annotated[
         min=0,
         max=100,
     ),
-]
-Temperature: TypeAlias = Annotated[
-    float, typer.Option(help="Temperature of the draws in play.", metavar="NUMBER", min=0.01, max=100.0)
 ]
 Thinning: TypeAlias = Annotated[
     float,
@@ -166,7 +164,7 @@ def train_rl(
     block_games: BlockGames = None,
     replays: Replays = 1,
     lag: Lag = 1,
-    temperature: Temperature = 1.0,
+    temperature: DrawTemperature = 1.0,
     thinning: Thinning = 1.0,
     steps: StepsABlock = None,
     learning_rate: Annotated[float, peak_learning_rate()] = 1e-4,

@@ -68,6 +68,7 @@ class NoiseReport(msgspec.Struct, frozen=True):
         groups: number of groups.
         taught: further games, from which the critics learned.
         replays: games over the same walls.
+        temperature: of the draws.
         seed: of walls and draws.
         variants: their figures.
     """
@@ -76,6 +77,7 @@ class NoiseReport(msgspec.Struct, frozen=True):
     groups: int
     taught: int
     replays: int
+    temperature: float
     seed: int
     variants: tuple[GradientNoise, ...]
 
@@ -89,8 +91,8 @@ class NoiseReport(msgspec.Struct, frozen=True):
             for each in self.variants
         ]
         lines.append(
-            f"{self.games:,} games in {self.groups} groups, {self.replays} over the same walls; "
-            f"critics learned from {self.taught:,} more"
+            f"{self.games:,} games in {self.groups} groups, {self.replays} over the same walls, "
+            f"temperature {self.temperature:g}; critics learned from {self.taught:,} more"
         )
         return "\n".join(lines)
 
@@ -105,6 +107,7 @@ def gradient_noise(
     workers: int | None,
     quiet: bool,
     replays: int = 1,
+    temperature: float = 1.0,
 ) -> NoiseReport:
     """Measure all variants over the same games.
 
@@ -117,9 +120,15 @@ def gradient_noise(
         workers: processes that play; one per core if None.
         quiet: show no progress.
         replays: games over the same walls, which are in one group.
+        temperature: of the draws.
     """
     plan = ReinforcementPlan(
-        games=games + taught, block_games=games + taught, replays=replays, seed=seed, steps=1
+        games=games + taught,
+        block_games=games + taught,
+        replays=replays,
+        temperature=temperature,
+        seed=seed,
+        steps=1,
     )
     played = play_games(plan, start, workers=workers, quiet=quiet)
     found = []
@@ -145,7 +154,7 @@ def gradient_noise(
         finally:
             learner.close()
         found.append(_noise(reward, baseline, explained, gradients, games / groups, seed))
-    return NoiseReport(games, groups, taught, replays, seed, tuple(found))
+    return NoiseReport(games, groups, taught, replays, temperature, seed, tuple(found))
 
 
 def print_noise(report: NoiseReport, *, as_json: bool) -> int:

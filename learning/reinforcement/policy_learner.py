@@ -120,7 +120,9 @@ class PolicyLearner:
             else None
         )
         self._entropy = EntropyControl(target=plan.entropy or 0.0, step=plan.entropy_step)
-        self._objective = PolicyObjective(clip=plan.clip, reject=plan.reject, anchor=plan.anchor)
+        self._objective = PolicyObjective(
+            clip=plan.clip, reject=plan.reject, anchor=plan.anchor, temperature=plan.temperature
+        )
         self._figures = PolicyFigures()
         self._scale = 0.0  # standard deviation of the rewards
 
@@ -292,7 +294,7 @@ class PolicyLearner:
     def _log_start(self, planes: Tensor, legal: Tensor) -> Tensor:
         """Log-probabilities of the policy of the start."""
         seen = np.ascontiguousarray(planes[:, : self._seen].numpy())
-        return log_policy(torch.from_numpy(self._start.scores(seen)), legal)
+        return log_policy(torch.from_numpy(self._start.scores(seen)), legal, self.plan.temperature)
 
     def _expect(self, lesson: PlayLesson) -> NDArray[np.float32]:
         """``[N]`` what the critic expects; zeros without one."""

@@ -65,6 +65,21 @@ def test_on_policy_the_gradient_is_that_of_the_softmax() -> None:
     torch.testing.assert_close(gradient(scores, batch, PLAIN), expected, atol=1e-6, rtol=1e-5)
 
 
+def test_at_a_temperature_the_gradient_is_that_of_the_sharper_softmax() -> None:
+    """The gradient of A log p(a) over logits is A (1[a] - p) / T, with p of temperature T."""
+    scores, sharp = some_scores(2), PolicyObjective(clip=0.0, temperature=0.5)
+    every = torch.ones(2, 34, dtype=torch.bool)
+    kinds = torch.tensor([3, 30])
+    behaviour = log_policy(scores.detach(), every, 0.5)[torch.arange(2), kinds]
+    batch = batch_of(scores, [3, 30], [1.0, -2.0], behaviour=behaviour)
+    _, measures = policy_loss(scores, batch, sharp, 0.0)
+    assert measures.ratios.tolist() == pytest.approx([1.0, 1.0], rel=1e-5)
+    policy = torch.softmax(2.0 * scores.detach(), 1)
+    one = torch.nn.functional.one_hot(kinds, 34)
+    expected = -batch.advantages[:, None] * 2.0 * (one - policy) / 2
+    torch.testing.assert_close(gradient(scores, batch, sharp), expected, atol=1e-6, rtol=1e-5)
+
+
 def test_the_expected_gradient_is_that_of_the_expected_reward() -> None:
     """On a bandit the mean over all actions, weighted by π', is the gradient of Σ π(a) r(a)."""
     scores = torch.randn(1, 34, dtype=torch.float64).requires_grad_()

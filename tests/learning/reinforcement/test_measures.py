@@ -49,7 +49,7 @@ def test_the_noise_of_the_gradient_is_measured_and_printed(
 
     monkeypatch.setattr(noise, "ReinforcementPlan", shorter)
     args = ["eval", "gradient", "--start", str(start), "--games", "8", "--groups", "4", "--taught", "2"]
-    result = CliRunner().invoke(cli.app, [*args, "--workers", "1", "--json"])
+    result = CliRunner().invoke(cli.app, [*args, "--temperature", "0.5", "--workers", "1", "--json"])
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert [(each["reward"], each["baseline"]) for each in found["variants"]] == [
@@ -60,7 +60,7 @@ def test_the_noise_of_the_gradient_is_measured_and_printed(
         ("global", "oracle"),
     ]
     assert all(each["explained"] == 0.0 for each in found["variants"] if each["baseline"] == "none")
-    assert found["games"] == 8
+    assert (found["games"], found["temperature"]) == (8, 0.5)
 
 
 def test_the_speed_of_learning_is_measured_and_printed(start: Path) -> None:

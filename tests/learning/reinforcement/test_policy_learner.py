@@ -29,7 +29,11 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def played(start: Path) -> list[Trajectory]:
-    recorder = Recorder(load_policy(start))
+    return play(start)
+
+
+def play(start: Path, temperature: float = 1.0) -> list[Trajectory]:
+    recorder = Recorder(load_policy(start), temperature=temperature)
     games = Rollout([recorder], length="tonpuu").play(Seating(n, n, (0, 0, 0, 0)) for n in range(2))
     return [recorder.take(game) for game in games]
 
@@ -84,10 +88,12 @@ def test_what_was_rewarded_becomes_likelier(start: Path, played: list[Trajectory
     assert sign * (after - before) > 0.05
 
 
-def test_on_policy_all_ratios_are_1(start: Path, played: list[Trajectory]) -> None:
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
+def test_on_policy_all_ratios_are_1(start: Path, temperature: float) -> None:
     """The learner's arithmetic gives the probabilities that the actors' did."""
+    played = play(start, temperature)
     lesson = lesson_of(played, [np.ones((len(game.starts), 4)) for game in played])
-    learner = a_learner(start, short_plan(steps=1))
+    learner = a_learner(start, short_plan(steps=1, temperature=temperature))
     seen = learner.learn(lesson, 0)
     learner.close()
     assert seen["ratio_deviation"] < 1e-5
