@@ -4,6 +4,9 @@ Games are divided into groups, and the gradient of each is computed at the start
 signal but not the noise, so the mean product of two different ones estimates the squared length of the
 expected gradient, and what the squared length of one exceeds it by is its noise. Noise falls with the number
 of games; the block in which both are equal is the figure to compare variants by.
+
+A policy that draws gains by being less random, and every game says so. A run that holds its entropy does not
+follow that part of the gradient, so the figures are also given without it.
 """
 
 from __future__ import annotations
@@ -38,6 +41,25 @@ _VARIANTS: Final[tuple[tuple[RewardKind, BaselineKind], ...]] = (
 )
 
 
+class EqualBlock(msgspec.Struct, frozen=True):
+    """The block whose noise is as large as its signal.
+
+    Attributes:
+        signal: squared length of the expected gradient, in units of the squared length of one group's.
+        games: of the block; infinite if no signal is seen.
+        low: lower end of their 95 % interval, from resampled groups.
+        high: upper end.
+    """
+
+    signal: float
+    games: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.signal:>7.3f}   {self.games:,.0f} [{self.low:,.0f}, {self.high:,.0f}]"
+
+
 class GradientNoise(msgspec.Struct, frozen=True):
     """One variant.
 
@@ -45,19 +67,15 @@ class GradientNoise(msgspec.Struct, frozen=True):
         reward: what a round is worth.
         baseline: what is subtracted from it.
         explained: share of the variance of the rewards that the baseline explains, on games it has not seen.
-        signal: squared length of the expected gradient, in units of the squared length of one group's.
-        games: games in a block whose noise is as large as the signal; infinite if no signal is seen.
-        low: lower end of its 95 % interval, from resampled groups.
-        high: upper end.
+        whole: of the whole gradient.
+        held: of the gradient without what changes the entropy.
     """
 
     reward: RewardKind
     baseline: BaselineKind
     explained: float
-    signal: float
-    games: float
-    low: float
-    high: float
+    whole: EqualBlock
+    held: EqualBlock
 
 
 class NoiseReport(msgspec.Struct, frozen=True):
@@ -84,10 +102,12 @@ class NoiseReport(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """The report for people."""
-        lines = [f"{'reward':<8}{'baseline':<10}{'explained':>10}{'signal':>10}   games for signal = noise"]
+        lines = [
+            "signal, and games for signal = noise: of the whole gradient, and with the entropy held",
+            f"{'reward':<8}{'baseline':<10}{'explained':>10}",
+        ]
         lines += [
-            f"{each.reward:<8}{each.baseline:<10}{each.explained:>10.1%}{each.signal:>10.3f}"
-            f"   {each.games:,.0f} [{each.low:,.0f}, {each.high:,.0f}]"
+            f"{each.reward:<8}{each.baseline:<10}{each.explained:>10.1%}{each.whole!s:<36}{each.held}"
             for each in self.variants
         ]
         lines.append(
@@ -151,9 +171,12 @@ def gradient_noise(
                 for group in range(groups)
             ]
             gradients, explained = learner.gradients([lesson(part) for part in parts])
+            entropy = learner.entropy_gradient(lesson(parts[0]))
         finally:
             learner.close()
-        found.append(_noise(reward, baseline, explained, gradients, games / groups, seed))
+        held = gradients - torch.outer(gradients @ entropy, entropy)
+        whole_block, held_block = (_noise(each, games / groups, seed) for each in (gradients, held))
+        found.append(GradientNoise(reward, baseline, explained, whole_block, held_block))
     return NoiseReport(games, groups, taught, replays, temperature, seed, tuple(found))
 
 
@@ -184,14 +207,7 @@ def equal_block(products: NDArray[np.float64], group_games: float) -> tuple[floa
     return float(signal / own), float(games)
 
 
-def _noise(
-    reward: RewardKind,
-    baseline: BaselineKind,
-    explained: float,
-    gradients: torch.Tensor,
-    group_games: float,
-    seed: int,
-) -> GradientNoise:
+def _noise(gradients: torch.Tensor, group_games: float, seed: int) -> EqualBlock:
     products = (gradients @ gradients.T).double().numpy()
     signal, games = equal_block(products, group_games)
     dice = np.random.default_rng(seed)
@@ -201,4 +217,4 @@ def _noise(
         some = dice.permutation(groups)[: groups // 2]
         drawn.append(equal_block(products[np.ix_(some, some)], group_games)[1])
     low, high = np.quantile(drawn, (0.025, 0.975), method="nearest")
-    return GradientNoise(reward, baseline, explained, signal, games, float(low), float(high))
+    return EqualBlock(signal, games, float(low), float(high))

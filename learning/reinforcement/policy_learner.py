@@ -200,6 +200,15 @@ class PolicyLearner:
         ]
         return torch.stack(gradients), float(np.mean([explained for _, explained in found]))
 
+    def entropy_gradient(self, lesson: PlayLesson) -> Tensor:
+        """``[P]``, of unit length: the direction in which the entropy of the policy rises fastest."""
+        held, self._entropy.alpha = self._entropy.alpha, 1.0
+        try:
+            found = -self.learner.gradient(self._batch(lesson, np.zeros(len(lesson.rewards), np.float32)))
+        finally:
+            self._entropy.alpha = held
+        return found / found.norm()
+
     def _teach_critic(self, lesson: PlayLesson, number: int, shown: Tensor | None = None) -> None:
         """One step of the critic; ``shown`` is what the policy was shown, which need not be encoded again."""
         if self.critic is not None:

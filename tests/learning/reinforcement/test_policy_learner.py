@@ -102,6 +102,36 @@ def test_on_policy_all_ratios_are_1(start: Path, temperature: float) -> None:
     assert seen["rejected"] == 0.0
 
 
+def test_the_entropy_rises_along_its_gradient_as_fast_as_it_should(
+    start: Path, played: list[Trajectory]
+) -> None:
+    lesson = lesson_of(played, [np.ones((len(game.starts), 4)) for game in played])
+    learner = a_learner(start, short_plan(baseline="none"))
+    direction = learner.entropy_gradient(lesson)
+    other = torch.randn(len(direction), generator=torch.Generator().manual_seed(0))
+    rises = [entropy_after(learner, lesson, each / each.norm()) for each in (direction, -direction, other)]
+    learner.close()
+    assert float(direction.norm()) == pytest.approx(1.0, abs=1e-5)
+    assert rises[0] > 10.0 * abs(rises[2])
+    assert rises[1] == pytest.approx(-rises[0], rel=0.2)
+
+
+def entropy_after(learner: PolicyLearner, lesson: PlayLesson, direction: torch.Tensor) -> float:
+    """By how much the mean entropy changes if the weights move a little."""
+
+    def entropy() -> float:
+        chance = probabilities(learner, lesson)
+        each = -(chance * np.log(np.maximum(chance, 1e-12))).sum(axis=1)
+        return float(np.average(each, weights=lesson.decisions["weight"]))
+
+    before, weights = entropy(), [each for each in learner.learner.network.parameters() if each.requires_grad]
+    vector = torch.nn.utils.parameters_to_vector(weights).detach().clone()
+    torch.nn.utils.vector_to_parameters(vector + 1e-2 * direction, weights)
+    change = entropy() - before
+    torch.nn.utils.vector_to_parameters(vector, weights)
+    return change
+
+
 def test_a_critic_learns_what_can_be_foreseen(start: Path, played: list[Trajectory]) -> None:
     """Rewards that depend on the player's wind can be foreseen; others cannot."""
     lesson = lesson_of(played, [np.zeros((len(game.starts), 4)) for game in played])
