@@ -239,7 +239,7 @@ class PolicyAdaptation:
         return PolicyBatch(
             planes=torch.from_numpy(planes),
             legal=torch.from_numpy(kinds_of(decisions["legal"])),
-            kinds=torch.from_numpy(decisions["kind"].astype(np.int64)),
+            chosen=torch.from_numpy(decisions["kind"].astype(np.int64)),
             behaviour=torch.from_numpy(np.log(decisions["probability"])),
             advantages=torch.from_numpy(self._advantages[owners].astype(np.float32)),
             weights=torch.from_numpy((decisions["weight"] * self._weights[owners]).astype(np.float32)),

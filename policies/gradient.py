@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 _NOT_ALLOWED: Final = -1e9
 QUANTILES: Final = (0.01, 0.5, 0.99)
@@ -28,25 +28,27 @@ QUANTILES: Final = (0.01, 0.5, 0.99)
 
 
 class PolicyBatch(NamedTuple):
-    """Decisions to learn from.
+    """Decisions to learn from, with K options each: the 34 kinds of discards, or some calls and none of them.
 
     Attributes:
-        planes: ``[B, C, 34]`` uint8 with 255 for 1.
-        legal: ``[B, 34]`` bool, the kinds that could be discarded.
-        kinds: ``[B]`` int64, the kind that was.
-        behaviour: ``[B]`` float32, the logarithm of the probability with which it was drawn.
+        planes: ``[B, C, 34]`` uint8 with 255 for 1; ``[B, K - 1, C, 34]`` with those of each call.
+        legal: ``[B, K]`` bool, the options there were.
+        chosen: ``[B]`` int64, the option that was drawn.
+        behaviour: ``[B]`` float32, the logarithm of the probability with which it was.
         advantages: ``[B]`` float32.
         weights: ``[B]`` float32, decisions that each stands for.
-        start: ``[B, 34]`` float32, log-probabilities of the policy to stay near to; None without one.
+        start: ``[B, K]`` float32, log-probabilities of the policy to stay near to; None without one.
+        others: ``[B]`` float32, the score of the last option if it is none of the calls.
     """
 
     planes: Tensor
     legal: Tensor
-    kinds: Tensor
+    chosen: Tensor
     behaviour: Tensor
     advantages: Tensor
     weights: Tensor
     start: Tensor | None = None
+    others: Tensor | None = None
 
 
 class PolicyObjective(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,14 +86,30 @@ class PolicyMeasures(NamedTuple):
 
 
 def log_policy(scores: Tensor, legal: Tensor, temperature: float = 1.0) -> Tensor:
-    """``[B, 34]`` log-probabilities over the legal kinds; far below 0 elsewhere.
+    """``[B, K]`` log-probabilities over the legal options; far below 0 elsewhere.
 
     Args:
-        scores: ``[B, 34]`` logits.
-        legal: ``[B, 34]`` bool.
+        scores: ``[B, K]`` logits.
+        legal: ``[B, K]`` bool.
         temperature: of the softmax.
     """
     return torch.log_softmax((scores.float() / temperature).masked_fill(~legal, _NOT_ALLOWED), dim=1)
+
+
+def scores_of_answers(network: nn.Module, planes: Tensor, batch: PolicyBatch) -> Tensor:
+    """``[B, K]`` scores of a network that answers yes or no: ``yes - no`` for each call, and ``others``.
+
+    Args:
+        network: ``[N, C, 34]`` floats to ``[N, 2]``.
+        planes: ``[B, K - 1, C, 34]`` floats.
+        batch: of which the calls there were, and ``others``, are read.
+    """
+    assert batch.others is not None
+    asked = batch.legal[:, :-1].to(planes.device)
+    answers = network(planes[asked]).float()
+    scores = answers.new_full(asked.shape, _NOT_ALLOWED)
+    scores[asked] = answers[:, 1] - answers[:, 0]
+    return torch.cat([scores, batch.others.to(scores)[:, None]], 1)
 
 
 def policy_loss(
@@ -100,14 +118,14 @@ def policy_loss(
     """The negative objective, a mean over decisions, and what the batch showed.
 
     Args:
-        scores: ``[B, 34]`` logits of π.
+        scores: ``[B, K]`` logits of π.
         batch: on any device.
         objective: its settings.
         alpha: weight of the entropy.
     """
     batch = PolicyBatch(*(None if part is None else part.to(scores.device) for part in batch))  # type: ignore[arg-type]
     log_all = log_policy(scores, batch.legal, objective.temperature)
-    chosen = log_all.gather(1, batch.kinds[:, None]).squeeze(1)
+    chosen = log_all.gather(1, batch.chosen[:, None]).squeeze(1)
     ratios = (chosen - batch.behaviour).exp()
     gains = ratios * batch.advantages
     if objective.clip:

@@ -1,5 +1,9 @@
 """What players decided in games played to learn from: states, actions, behaviour probabilities, scores.
 
+Discards are one kind of row, answers of the models that say yes or no another. There an option has the
+score ``yes - no``, which is the logarithm of its odds, "none of them" has 0, and a draw is from the softmax
+of these scores. A claim may ask several models; for each, all that the others said is one option.
+
 States are kept as records of `game.layout.ROUND_STATE`, not as planes: these are six times as large, and the
 encoder makes them again when they are needed.
 
@@ -12,18 +16,20 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from game.actions import PASS, Action
 from game.events import EndGame
 from game.layout import ROUND_STATE
+from game.rules import action_row
 from game.tiles import TILES
 from policies.draws import drawn_share
-from policies.flow import Verdict
+from policies.flow import SlotAnswer, Verdict
 from policies.reward import round_starts
 from policies.rollout import Choice, FinishedGame, PolicyChooser, Request, Times
 from policies.sampling import Distribution, distribution_of, drawing
@@ -43,8 +49,29 @@ DECISION: Final = np.dtype(
 )
 """A discard that was drawn."""
 
+OPTIONS: Final = 6
+"""Most options that a model which answers yes or no can have in one decision: five ways to chi a five."""
+ANSWERING: Final = (Slot.RIICHI, Slot.CHI, Slot.PON, Slot.KAN)
+"""The models that answer yes or no, in the order of their numbers in `ANSWER`."""
+ANSWER: Final = np.dtype(
+    [
+        ("state", ROUND_STATE),  # all hands known
+        ("player", "i1"),  # absolute
+        ("round", "i2"),  # the round in its game, from 0
+        ("slot", "i1"),  # the model asked, a place in `ANSWERING`
+        ("options", "i1"),  # how many it had
+        ("calls", "i2", (OPTIONS, len(action_row(PASS)))),  # they, as `game.rules.action_row` writes them
+        ("chosen", "i1"),  # the option drawn, or -1 for none of this model
+        ("others", "f4"),  # score of none of this model: 0, or more if other models were asked too
+        ("probability", "f4"),  # of what was drawn, by the policy that acted
+        ("weight", "f4"),  # decisions it stands for
+    ]
+)
+"""What one model that answers yes or no was asked, and what was drawn."""
+
 _KEPT_PURPOSE: Final = 99
-"""Purpose of the draw that decides whether a decision is kept; slots have the small numbers."""
+"""Purpose of the draw that decides whether a discard is kept; those of other steps follow."""
+_PURPOSES: Final[Mapping[Slot, int]] = {Slot.DISCARD: 0} | {slot: n for n, slot in enumerate(ANSWERING, 1)}
 
 
 class Trajectory(msgspec.Struct, frozen=True):
@@ -55,6 +82,7 @@ class Trajectory(msgspec.Struct, frozen=True):
         starts: ``[T]`` of `policies.reward.ROUND_START`: the rounds.
         scores: ``[4]`` final scores.
         decisions: ``[N]`` of `DECISION`, of all players who learn.
+        answers: ``[M]`` of `ANSWER`, of the models that are drawn from.
         walls: ``[T, 136]`` int16, the wall of each round in deal order.
         drawn: decisions that were drawn, kept or not.
     """
@@ -63,8 +91,16 @@ class Trajectory(msgspec.Struct, frozen=True):
     starts: NDArray[np.void]
     scores: NDArray[np.int32]
     decisions: NDArray[np.void]
+    answers: NDArray[np.void]
     walls: NDArray[np.int16]
     drawn: int
+
+    def of(self, slot: Slot) -> NDArray[np.void]:
+        """What one model decided: rows of `DECISION` for discards, else of `ANSWER`."""
+        if slot is Slot.DISCARD:
+            return self.decisions
+        rows: NDArray[np.void] = self.answers[self.answers["slot"] == ANSWERING.index(slot)]
+        return rows
 
     @property
     def points(self) -> NDArray[np.int32]:
@@ -75,7 +111,7 @@ class Trajectory(msgspec.Struct, frozen=True):
 
 
 class Recorder:
-    """A chooser that draws its discards from a policy's probabilities, and remembers them.
+    """A chooser that draws what some models decide from a policy's probabilities, and remembers it.
 
     Take each game as the rollout yields it: once the rollout is closed, everything is forgotten.
 
@@ -85,12 +121,20 @@ class Recorder:
         stream: other numbers give other draws over the same walls.
         thinning: keep a decision with ``thinning`` times the standard deviation of its choice as probability;
             0 keeps all.
+        slots: the models that are drawn from; the others take the most likely option.
     """
 
     def __init__(
-        self, policy: Policy, *, temperature: float = 1.0, stream: int = 0, thinning: float = 0.0
+        self,
+        policy: Policy,
+        *,
+        temperature: float = 1.0,
+        stream: int = 0,
+        thinning: float = 0.0,
+        slots: Collection[Slot] = (Slot.DISCARD,),
     ) -> None:
-        self._chooser = PolicyChooser(policy, drawing((Slot.DISCARD,), temperature, stream))
+        self._slots = frozenset(slots)
+        self._chooser = PolicyChooser(policy, drawing(self._slots, temperature, stream))
         self._temperature, self._stream, self._thinning = temperature, stream, thinning
         self._games: defaultdict[int, _RunningTrajectory] = defaultdict(_RunningTrajectory)
 
@@ -98,8 +142,10 @@ class Recorder:
         """Decide, and remember; see `policies.rollout.Chooser`."""
         choices = self._chooser.choose(requests, times)
         for request, choice in zip(requests, choices, strict=True):
-            if choice.verdict is not None and choice.verdict.step == "discard":
-                self._remember(request, choice.verdict)
+            if choice.verdict is not None and choice.verdict.by_slot:
+                for answers in _steps(choice.verdict):
+                    if all(answer.slot in self._slots for answer in answers):
+                        self._remember(request, answers, choice.verdict.action)
         return choices
 
     def close(self, times: Times) -> None:
@@ -120,6 +166,7 @@ class Recorder:
             starts=starts,
             scores=np.array(ending.scores, np.int32),
             decisions=np.array(found.rows, DECISION),
+            answers=np.array(found.answers, ANSWER),
             walls=walls,
             drawn=found.drawn,
         )
@@ -129,36 +176,57 @@ class Recorder:
         found = self._games.pop(number, None) or _RunningTrajectory()
         return np.array(found.rows, DECISION)
 
-    def _remember(self, request: Request, verdict: Verdict) -> None:
-        options = distribution_of(verdict.answers[-1:], self._temperature)
+    def _remember(self, request: Request, answers: Sequence[SlotAnswer], action: Action) -> None:
+        """Remember one step of a decision that ended with ``action``, in this step or a later one."""
+        drawn = distribution_of(answers, self._temperature)
         legal = 0
-        for option in options.options:
-            assert option is not None, "a discard"
-            legal |= 1 << (option.tile >> 2)
-        if legal & (legal - 1) == 0:  # one kind: nothing was drawn
-            return
+        if answers[0].slot is Slot.DISCARD:
+            for option in drawn.options:
+                assert option is not None, "a discard"
+                legal |= 1 << (option.tile >> 2)
+            if legal & (legal - 1) == 0:  # one kind: nothing was drawn
+                return
         game = self._games[request.number]
         game.drawn += 1
-        share = min(1.0, self._thinning * _deviation(options)) if self._thinning else 1.0
-        if drawn_share(*request.moment, self._stream, _KEPT_PURPOSE) >= share:
+        share = min(1.0, self._thinning * _deviation(drawn)) if self._thinning else 1.0
+        purpose = _KEPT_PURPOSE + _PURPOSES[answers[0].slot]
+        if drawn_share(*request.moment, self._stream, purpose) >= share:
             return
         number = len(request.table.results)
         if number not in game.walls:
             game.walls[number] = np.array(request.table.wall, np.int16)
-        probability = options.probabilities[options.options.index(verdict.action)]
-        kind = verdict.action.tile >> 2
-        game.rows.append(
-            (
-                request.record.copy(),
-                request.player,
-                number,
-                legal,
-                kind,
-                probability,
-                1.0 / share,
-                request.hidden().seed,
-            )
+        where = (request.record.copy(), request.player, number)
+        if legal:
+            probability = drawn.probabilities[drawn.options.index(action)]
+            kind = action.tile >> 2
+            game.rows.append((*where, legal, kind, probability, 1.0 / share, request.hidden().seed))
+            return
+        for answer in answers:
+            game.answers.append((*where, *self._row(answer, drawn, action), 1.0 / share))
+
+    def _row(self, answer: SlotAnswer, drawn: Distribution, action: Action) -> tuple[object, ...]:
+        """From ``slot`` to ``probability`` of `ANSWER`: the step as one of its models sees it."""
+        chances = dict(zip(drawn.options, drawn.probabilities, strict=True))
+        own = [chances[option] for option in answer.options]
+        chosen = answer.options.index(action) if action in answer.options else -1
+        none = math.fsum(chance for option, chance in chances.items() if option not in answer.options)
+        calls = np.full((OPTIONS, len(action_row(PASS))), -1, np.int16)
+        for place, option in enumerate(answer.options):
+            calls[place] = action_row(option)
+        return (
+            ANSWERING.index(answer.slot),
+            len(answer.options),
+            calls,
+            chosen,
+            self._temperature * math.log(none / chances[None]),
+            own[chosen] if chosen >= 0 else none,
         )
+
+
+def _steps(verdict: Verdict) -> Sequence[Sequence[SlotAnswer]]:
+    """The answers of a decision, step by step: a claim is one step, a turn has one for each model asked."""
+    each = [(answer,) for answer in verdict.answers]
+    return [verdict.answers] if each and verdict.step == "call" else each
 
 
 class _RunningTrajectory:
@@ -166,6 +234,7 @@ class _RunningTrajectory:
 
     def __init__(self) -> None:
         self.rows: list[tuple[object, ...]] = []
+        self.answers: list[tuple[object, ...]] = []
         self.walls: dict[int, NDArray[np.int16]] = {}
         self.drawn = 0
 

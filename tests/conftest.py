@@ -52,6 +52,17 @@ def _processes_as_this_one(request: pytest.FixtureRequest, monkeypatch: pytest.M
 
 
 @pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """torch as in play, for a module: two threads that wait for each other cost more than they save."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Chromium, for a module that needs it."""
     from tests.chromium import launched

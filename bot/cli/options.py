@@ -94,9 +94,9 @@ DrawTemperature = Annotated[
     float,
     typer.Option(
         "--temperature",
-        help="Temperature of the draws: the lower, the nearer they are to the likeliest discards.",
+        help="Temperature of the draws: the lower, the nearer they are to the likeliest actions.",
         metavar="NUMBER",
-        min=0.01,
+        min=0.05,
         max=100.0,
     ),
 ]

@@ -74,6 +74,23 @@ Lag: TypeAlias = Annotated[
         max=100,
     ),
 ]
+AlsoLearning: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--also",
+        help="Let this model learn too, beside the discard model: riichi, chi, pon or kan; may be repeated.",
+        metavar="NAME",
+    ),
+]
+Past: TypeAlias = Annotated[
+    int,
+    typer.Option(help="Blocks between two versions kept for --opponents past.", metavar="NUMBER", min=1),
+]
+CriticWidth: TypeAlias = Annotated[int, typer.Option(help="Channels of the critic.", metavar="NUMBER", min=1)]
+CriticDepth: TypeAlias = Annotated[int, typer.Option(help="Blocks of the critic.", metavar="NUMBER", min=1)]
+CriticRate: TypeAlias = Annotated[
+    float, typer.Option(help="Learning rate of the critic.", metavar="NUMBER", min=0.0)
+]
 Thinning: TypeAlias = Annotated[
     float,
     typer.Option(
@@ -161,6 +178,8 @@ def train_rl(
     baseline: BaselineName = "critic",
     seats: SeatsName = "all",
     opponents: OpponentsName = "start",
+    past: Past = 20,
+    also: AlsoLearning = None,
     block_games: BlockGames = None,
     replays: Replays = 1,
     lag: Lag = 1,
@@ -173,6 +192,9 @@ def train_rl(
     anchor: Anchor = 0.0,
     oracle_games: OracleGames = None,
     fade_games: FadeGames = None,
+    critic_width: CriticWidth = 32,
+    critic_depth: CriticDepth = 3,
+    critic_rate: CriticRate = 1e-3,
     entropy: EntropyTarget = None,
     entropy_step: EntropyStep = 1e-2,
     averaging: PolicyAveraging = 0.99,
@@ -192,8 +214,9 @@ def train_rl(
     """Make a policy stronger by playing against itself.
 
     Processes play games, drawing discards from the policy's probabilities, and the discard model learns from
-    how the rounds ended. Every so many games it is compared with the start, and the best is kept. To resume a
-    stopped run, give the same command again. See docs/reinforcement.md.
+    how the rounds ended; so do the models named with --also. Every so many games the policy is compared with
+    the start, and the best is kept. To resume a stopped run, give the same command again. See
+    docs/reinforcement.md.
     """
     check_ray(ray)
     from bot.logs.setup import set_up_logs
@@ -215,6 +238,8 @@ def train_rl(
         baseline=baseline,
         seats=seats,
         opponents=opponents,
+        past=past,
+        also=tuple(also or ()),
         block_games=block_games,
         replays=replays,
         lag=lag,
@@ -227,6 +252,9 @@ def train_rl(
         anchor=anchor,
         oracle_games=oracle_games,
         fade_games=fade_games,
+        critic_width=critic_width,
+        critic_depth=critic_depth,
+        critic_rate=critic_rate,
         entropy=entropy,
         entropy_step=entropy_step,
         averaging=averaging,

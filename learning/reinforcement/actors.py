@@ -13,13 +13,13 @@ from __future__ import annotations
 import queue
 import threading
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
 import msgspec
 import numpy as np
-import safetensors.torch
+from torch import Tensor
 
 from game.errors import WorkerFailed
 from game.warmup import warm_up
@@ -27,7 +27,7 @@ from game.workers.ordered import default_workers
 from game.workers.pool import LATER, Done, Later, Work
 from learning.matches.series import wall_seed
 from learning.matches.tally import GameRow, row_of
-from learning.reinforcement.parameters import ParameterStore
+from learning.reinforcement.parameters import ParameterStore, pack_models, unpack_models
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.runs.progress import Progress
 from learning.workers.spread import spread
@@ -35,7 +35,6 @@ from policies.checkpoint import files_of, network_of
 from policies.checkpoint.card import MODELS
 from policies.checkpoint.files import reader_of
 from policies.checkpoint.store import Checkpoint, load, with_weights
-from policies.checkpoint.tensors import pack
 from policies.features.table import GUIDED
 from policies.guidance import guided_network
 from policies.inference import Model, NetworkPolicy, load_policy
@@ -72,9 +71,9 @@ class Chunk(msgspec.Struct, frozen=True):
         block: the block they belong to.
         numbers: their numbers.
         version: of the policy that learns.
-        weights: its discard model, as the bytes of a file.
+        weights: its models that learn, as `pack_models` packs them.
         gamma: the share of what is hidden that it is shown, if it is guided.
-        opponents: the discard model of the other seats; None for the policy of the start.
+        opponents: those of the other seats; None for the policy of the start.
     """
 
     block: int
@@ -110,10 +109,13 @@ def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
     plan = setup.plan
     read = reader_of(setup.files)
     start = load_policy(Path(), compute=plan.compute, read=read)
-    discard = load(Path(), Slot.DISCARD, read=read)
+    begun = {slot: load(Path(), slot, read=read) for slot in plan.slots}
 
-    def policy_with(weights: bytes, gamma: float) -> NetworkPolicy:
-        return start.replaced({Slot.DISCARD: model_with(discard, weights, plan, gamma)})
+    def policy_with(packed: bytes, gamma: float) -> NetworkPolicy:
+        learned = unpack_models(packed)
+        return start.replaced(
+            {slot: model_with(begun[slot], learned[slot], plan, gamma) for slot in plan.slots}
+        )
 
     def play(chunk: Chunk) -> Iterator[LearnedGame]:
         recorder = Recorder(
@@ -121,6 +123,7 @@ def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
             temperature=plan.temperature,
             stream=plan.seed,
             thinning=plan.thinning,
+            slots=plan.slots,
         )
         others = start if chunk.opponents is None else policy_with(chunk.opponents, chunk.gamma)
         opponent = PolicyChooser(others)
@@ -133,15 +136,16 @@ def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
     return play
 
 
-def model_with(discard: Checkpoint, weights: bytes, plan: ReinforcementPlan, gamma: float) -> Model:
-    """The discard model of a checkpoint with other weights, guided if the plan says so."""
-    card, network = discard.card, network_of(discard)
+def model_with(
+    begun: Checkpoint, weights: Mapping[str, Tensor], plan: ReinforcementPlan, gamma: float
+) -> Model:
+    """The model of a checkpoint with other weights; a discard model is guided if the plan says so."""
+    card, network = begun.card, network_of(begun)
     assert isinstance(network, Network)
     features = str(card.features)
-    if plan.guided:
+    if plan.guided and card.model == Slot.DISCARD.value:
         network, features = guided_network(network), GUIDED
-    network = with_weights(network, safetensors.torch.load(weights))
-    return Model(network, features, card.without, plan.compute, gamma)
+    return Model(with_weights(network, weights), features, card.without, plan.compute, gamma)
 
 
 def seating(plan: ReinforcementPlan, number: int) -> Seating:
@@ -271,7 +275,7 @@ def play_games(
     Raises:
         WorkerFailed: an actor could not continue.
     """
-    weights = pack(load(start, Slot.DISCARD).tensors)
+    weights = pack_models({slot: load(start, slot).tensors for slot in plan.slots})
     chunks = [
         Chunk(0, range(at, min(at + _CHUNK_GAMES, plan.games)), 0, weights)
         for at in range(0, plan.games, _CHUNK_GAMES)

@@ -1,38 +1,46 @@
-"""What a run of self-play learning begins from: the discard network and the reward predictor of a folder."""
+"""What a run of self-play learning begins from: models of a folder of checkpoints."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import NamedTuple
 
-from policies.checkpoint import Checkpoint, load, network_of
+from policies.checkpoint import Card, load, network_of
 from policies.networks import Network
 from policies.reward import PredictorNetwork
 from policies.slots import Slot
 
 
-class Beginning(NamedTuple):
-    """The models that learning needs itself; actors load the others.
+class Begun(NamedTuple):
+    """A model that is to learn.
 
     Attributes:
-        discard: checkpoint of the discard model.
-        network: its network, ready to play.
-        predictor: expects final rewards.
+        card: of its checkpoint.
+        network: ready to play.
     """
 
-    discard: Checkpoint
+    card: Card
     network: Network
-    predictor: PredictorNetwork
 
 
-def load_beginning(start: Path) -> Beginning:
-    """The models of a folder of checkpoints.
+def load_begun(start: Path, slot: Slot) -> Begun:
+    """The model of a slot.
 
     Raises:
-        CheckpointError: one cannot be used.
+        CheckpointError: it cannot be used.
     """
-    discard, predictor = load(start, Slot.DISCARD), network_of(load(start, "reward"))
-    network = network_of(discard)
+    checkpoint = load(start, slot)
+    network = network_of(checkpoint)
     assert isinstance(network, Network)
+    return Begun(checkpoint.card, network)
+
+
+def load_predictor(start: Path) -> PredictorNetwork:
+    """The model that expects final rewards.
+
+    Raises:
+        CheckpointError: it cannot be used.
+    """
+    predictor = network_of(load(start, "reward"))
     assert isinstance(predictor, PredictorNetwork)
-    return Beginning(discard, network, predictor)
+    return predictor

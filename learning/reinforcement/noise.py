@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 
 from game.reports import write_report
 from learning.reinforcement.actors import play_games
-from learning.reinforcement.beginning import load_beginning
+from learning.reinforcement.beginning import load_begun, load_predictor
 from learning.reinforcement.plan import BaselineKind, ReinforcementPlan, RewardKind
 from learning.reinforcement.policy_learner import PlayLesson, PolicyLearner, lesson_of
 from learning.reinforcement.rewards import less_wall_luck, rewards_of
-from policies.reward import Predictor
+from policies.slots import Slot
 from policies.trajectories import Trajectory
 
 _ROWS: Final = 2_048
@@ -151,16 +151,14 @@ def gradient_noise(
         steps=1,
     )
     played = play_games(plan, start, workers=workers, quiet=quiet)
+    begun, predictor = load_begun(start, Slot.DISCARD), load_predictor(start)
     found = []
     for reward, baseline in _VARIANTS:
         variant = msgspec.structs.replace(plan, reward=reward, baseline=baseline)
-        begin, network, predictor = load_beginning(start)
-        learner = PolicyLearner(variant, network, begin.card, torch.get_num_threads())
+        learner = PolicyLearner(variant, begun.network, begun.card, torch.get_num_threads())
 
-        def lesson(
-            some: Sequence[Trajectory], kind: RewardKind = reward, expects: Predictor = predictor
-        ) -> PlayLesson:
-            rewards, _ = less_wall_luck(some, rewards_of(some, kind, expects, plan.length), replays)
+        def lesson(some: Sequence[Trajectory], kind: RewardKind = reward) -> PlayLesson:
+            rewards, _ = less_wall_luck(some, rewards_of(some, kind, predictor, plan.length), replays)
             return lesson_of(some, rewards)
 
         try:

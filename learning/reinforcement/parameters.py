@@ -5,6 +5,28 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 
+import safetensors.torch
+from torch import Tensor
+
+from policies.checkpoint.tensors import pack
+from policies.slots import Slot
+
+
+def pack_models(models: Mapping[Slot, Mapping[str, Tensor]]) -> bytes:
+    """The weights of the models that learn, as the bytes of one file."""
+    return pack(
+        {f"{slot}.{name}": tensor for slot, weights in models.items() for name, tensor in weights.items()}
+    )
+
+
+def unpack_models(data: bytes) -> dict[Slot, dict[str, Tensor]]:
+    """What `pack_models` packed."""
+    found: dict[Slot, dict[str, Tensor]] = {}
+    for name, tensor in safetensors.torch.load(data).items():
+        slot, _, weight = name.partition(".")
+        found.setdefault(Slot(slot), {})[weight] = tensor
+    return found
+
 
 class ParameterStore:
     """Hands actors the weights of a version; may be used by several threads.

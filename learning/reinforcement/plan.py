@@ -11,6 +11,7 @@ import msgspec
 from game.errors import ConfigError
 from game.settlement import GameLength
 from policies.compute import Compute, FloatPrecision
+from policies.slots import Slot
 
 RewardKind: TypeAlias = Literal["points", "global"]
 """What a round is worth: the points won in it, or the change of the expected final reward."""
@@ -20,12 +21,15 @@ SeatsKind: TypeAlias = Literal["all", "one"]
 """Which seats learn: all four, or one against three opponents."""
 OpponentsKind: TypeAlias = Literal["start", "past"]
 """Who the opponents of one learning seat are: the policy of the start, or past versions of the learner."""
+AlsoLearns: TypeAlias = Literal["riichi", "chi", "pon", "kan"]
+"""A model that learns beside the discard model."""
 ReinforcementPresetName: TypeAlias = Literal["tiny", "small", "large"]
 
 REWARD_KINDS: Final[tuple[RewardKind, ...]] = get_args(RewardKind)
 BASELINES: Final[tuple[BaselineKind, ...]] = get_args(BaselineKind)
 SEATS_KINDS: Final[tuple[SeatsKind, ...]] = get_args(SeatsKind)
 OPPONENTS: Final[tuple[OpponentsKind, ...]] = get_args(OpponentsKind)
+ALSO_LEARN: Final[tuple[AlsoLearns, ...]] = get_args(AlsoLearns)
 REINFORCEMENT_PRESETS: Final[tuple[ReinforcementPresetName, ...]] = get_args(ReinforcementPresetName)
 
 _SIZES: Final[Mapping[ReinforcementPresetName, Mapping[str, Any]]] = {
@@ -51,6 +55,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         baseline: what is subtracted from it.
         seats: which seats learn.
         opponents: who plays the others, if one seat learns.
+        also: models that learn beside the discard model.
         games: games of the run.
         block_games: games between two versions of the policy.
         replays: games over the same walls; what the others won is subtracted from the rewards.
@@ -87,6 +92,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     baseline: BaselineKind = "critic"
     seats: SeatsKind = "all"
     opponents: OpponentsKind = "start"
+    also: tuple[AlsoLearns, ...] = ()
     games: int = 20_000
     block_games: int = 128
     replays: int = 1
@@ -135,6 +141,11 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
             faults.append(f"replays: {self.replays} does not divide the {self.block_games} games of a block")
         if faults:
             raise ConfigError("\n".join(faults))
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """The models that learn, and are drawn from in play; the discard model first."""
+        return (Slot.DISCARD, *(Slot(name) for name in ALSO_LEARN if name in self.also))
 
     @property
     def blocks(self) -> int:
@@ -214,8 +225,10 @@ def make_reinforcement_plan(preset: str = "small", **settings: Any) -> Reinforce
     if not known:
         raise ConfigError(f"preset: no preset {preset!r}; there are {', '.join(REINFORCEMENT_PRESETS)}")
     for name, choices in _CHOICES.items():
-        if settings.get(name) is not None and settings[name] not in choices:
-            raise ConfigError(f"{name}: no {settings[name]!r}; there are {', '.join(choices)}")
+        given = settings.get(name)
+        for each in given if isinstance(given, tuple) else () if given is None else (given,):
+            if each not in choices:
+                raise ConfigError(f"{name}: no {each!r}; there are {', '.join(choices)}")
     (sizes,) = known.values()
     chosen = {name: value for name, value in settings.items() if value is not None}
     return ReinforcementPlan(**{**sizes, **chosen})
@@ -226,4 +239,5 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "baseline": BASELINES,
     "seats": SEATS_KINDS,
     "opponents": OPPONENTS,
+    "also": ALSO_LEARN,
 }

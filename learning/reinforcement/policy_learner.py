@@ -1,16 +1,14 @@
-"""Improves the discard policy with one block of games at a time.
+"""Improves the discard model with one block of games at a time, and judges what its rounds were worth.
 
 Source: Suphx, arXiv:2003.13590, sections 3.1 and 3.2.
 """
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-import msgspec
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -18,30 +16,23 @@ from torch import Tensor
 
 from game.settlement import LAST_ROUND
 from learning.reinforcement.critic import Critic, CriticBatch
+from learning.reinforcement.model_learner import ModelLearner
 from learning.reinforcement.plan import ReinforcementPlan
-from learning.reinforcement.settings import ROWS_LEARNED, LearnerSettings
-from learning.runs.learner import Learner
 from policies.checkpoint import Card
 from policies.compute import Compute
 from policies.features.encode import encode
 from policies.features.kinds import kinds_of
 from policies.features.table import GUIDED, looks_deep
-from policies.gradient import (
-    EntropyControl,
-    PolicyBatch,
-    PolicyFigures,
-    PolicyObjective,
-    log_policy,
-    policy_loss,
-)
+from policies.gradient import PolicyBatch, log_policy
 from policies.guidance import drop_hidden, guided_network, without_hidden
 from policies.inference import Model
 from policies.networks import Network
+from policies.slots import Slot
 from policies.trajectories import Trajectory
 
 _ROWS: Final = 2_048
 """Decisions whose planes are in memory at once where the whole block is looked at."""
-_MEASURED: Final = 1_024
+MEASURED: Final = 1_024
 """Decisions of a block on which the divergence from the start is measured."""
 
 
@@ -49,7 +40,7 @@ class PlayLesson(NamedTuple):
     """The decisions of a block, with what came of them.
 
     Attributes:
-        decisions: ``[N]`` of `policies.trajectories.DECISION`.
+        decisions: ``[N]`` of `policies.trajectories.DECISION`, or of `policies.trajectories.ANSWER`.
         rewards: ``[N]`` float32, of their rounds.
         walls: ``[N, 136]`` int16, of their rounds.
     """
@@ -63,25 +54,28 @@ class PlayLesson(NamedTuple):
         return PlayLesson(self.decisions[rows], self.rewards[rows], self.walls[rows])
 
 
-def lesson_of(games: Sequence[Trajectory], rewards: Sequence[NDArray[np.float64]]) -> PlayLesson:
-    """The decisions of games, each with the reward ``[T, 4]`` of its round."""
-    decisions = np.concatenate([game.decisions for game in games])
-    found = [
-        rows[game.decisions["round"], game.decisions["player"]]
-        for game, rows in zip(games, rewards, strict=True)
-    ]
-    walls = np.concatenate([game.walls[game.decisions["round"]] for game in games])
-    return PlayLesson(decisions, np.concatenate(found).astype(np.float32), walls)
+def lesson_of(
+    games: Sequence[Trajectory], rewards: Sequence[NDArray[np.float64]], slot: Slot = Slot.DISCARD
+) -> PlayLesson:
+    """What a model decided in games, each with the reward ``[T, 4]`` of its round."""
+    decided = [game.of(slot) for game in games]
+    found = [rows[part["round"], part["player"]] for part, rows in zip(decided, rewards, strict=True)]
+    walls = np.concatenate([game.walls[part["round"]] for game, part in zip(games, decided, strict=True)])
+    return PlayLesson(np.concatenate(decided), np.concatenate(found).astype(np.float32), walls)
 
 
 class PolicyLearner:
-    """The discard network, the critic, the weight of the entropy, and how they learn.
+    """The discard model and the critic, and how they learn.
 
     Args:
         plan: of the run.
         network: the discard network of the start.
         card: its card.
         threads: that share a batch on a CPU.
+
+    Attributes:
+        model: the discard model.
+        critic: what is expected of a round; None without a baseline.
     """
 
     def __init__(self, plan: ReinforcementPlan, network: Network, card: Card, threads: int) -> None:
@@ -92,21 +86,14 @@ class PolicyLearner:
         self._seen = network.architecture.planes
         self._features = GUIDED if plan.guided else self._start.features
         self._gamma = plan.gamma(0)
-        settings = LearnerSettings(
-            features=self._features,
-            without=self._without,
-            weight_decay=plan.weight_decay,
-            averaging=plan.averaging,
-            seed=plan.seed,
-            precision=plan.precision,
-        )
-        self.learner: Learner[PolicyBatch] = Learner(
-            guided_network(network) if plan.guided else copy.deepcopy(network),
-            settings,
+        self._threads = threads
+        self.model = ModelLearner(
+            plan,
+            guided_network(network) if plan.guided else network,
+            self._features,
+            self._without,
             threads,
-            loss=self._loss,
-            frozen=True,
-            rows=ROWS_LEARNED,
+            start=self._log_start,
         )
         self.critic = (
             Critic(
@@ -119,16 +106,11 @@ class PolicyLearner:
             if plan.baseline != "none"
             else None
         )
-        self._entropy = EntropyControl(target=plan.entropy or 0.0, step=plan.entropy_step)
-        self._objective = PolicyObjective(
-            clip=plan.clip, reject=plan.reject, anchor=plan.anchor, temperature=plan.temperature
-        )
-        self._figures = PolicyFigures()
         self._scale = 0.0  # standard deviation of the rewards
 
     def close(self) -> None:
         """Stop the threads."""
-        self.learner.close()
+        self.model.close()
         if self.critic is not None:
             self.critic.close()
 
@@ -147,32 +129,25 @@ class PolicyLearner:
         lesson, deviation = self._in_deviations(lesson)
         advantages, explained = self._advantages(lesson)
         order = np.random.default_rng((plan.seed, block, 2)).permutation(len(advantages))
-        self._figures = PolicyFigures()
-        loss = 0.0
         for part, rows in enumerate(np.array_split(order, plan.steps)):
-            loss += self._step(lesson.some(rows), advantages[rows], block, block * plan.steps + part)
-        seen = self._figures.means()
-        if plan.entropy is None and not self._entropy.target:
-            self._entropy.target = seen["entropy"]
-        self._entropy.follow(seen["entropy"])
+            batch, number = self._batch(lesson.some(rows), advantages[rows]), block * plan.steps + part
+            self.model.step(batch, block, number)
+            self._teach_critic(lesson.some(rows), number, batch.planes)
+        measured = order[:MEASURED]
         return {
-            **seen,
-            "loss": loss / plan.steps,
-            "entropy_target": self._entropy.target,
-            "alpha": self._entropy.alpha,
+            **self.model.end_block(self._batch(lesson.some(measured), advantages[measured])),
             "gamma": self._gamma if plan.guided else 0.0,
             "reward_deviation": deviation,
             "explained": explained,
-            "divergence": self._divergence(lesson.some(order[:_MEASURED])),
             "decisions": float(len(advantages)),
         }
 
-    def _step(self, lesson: PlayLesson, advantages: NDArray[np.float32], block: int, number: int) -> float:
-        """Learn from part of a block; return the loss."""
-        batch = self._batch(lesson, advantages)
-        loss = self.learner.step(batch, number, self.plan.rate(block, number))
-        self._teach_critic(lesson, number, batch.planes)
-        return loss
+    def judge(self, lesson: PlayLesson) -> NDArray[np.float32]:
+        """Advantages ``[N]`` of what another model decided in a block, before this one learns from it."""
+        if not len(lesson.rewards):
+            return lesson.rewards
+        scale = self._scale or _deviation(lesson.rewards, lesson.decisions["weight"])
+        return self._advantages(lesson._replace(rewards=lesson.rewards / max(scale, 1e-6)))[0]
 
     def teach_critic(self, lesson: PlayLesson, rows: int) -> None:
         """Teach the critic alone, in one pass, so that it can be asked about other games.
@@ -195,19 +170,14 @@ class PolicyLearner:
         scaled = [self._in_deviations(lesson)[0] for lesson in lessons]
         found = [self._advantages(lesson) for lesson in scaled]
         gradients = [
-            self.learner.gradient(self._batch(lesson, advantages))
+            self.model.gradient(self._batch(lesson, advantages))
             for lesson, (advantages, _) in zip(scaled, found, strict=True)
         ]
         return torch.stack(gradients), float(np.mean([explained for _, explained in found]))
 
     def entropy_gradient(self, lesson: PlayLesson) -> Tensor:
         """``[P]``, of unit length: the direction in which the entropy of the policy rises fastest."""
-        held, self._entropy.alpha = self._entropy.alpha, 1.0
-        try:
-            found = -self.learner.gradient(self._batch(lesson, np.zeros(len(lesson.rewards), np.float32)))
-        finally:
-            self._entropy.alpha = held
-        return found / found.norm()
+        return self.model.entropy_gradient(self._batch(lesson, lesson.rewards))
 
     def _teach_critic(self, lesson: PlayLesson, number: int, shown: Tensor | None = None) -> None:
         """One step of the critic; ``shown`` is what the policy was shown, which need not be encoded again."""
@@ -234,34 +204,24 @@ class PolicyLearner:
 
     def acting(self) -> dict[str, Tensor]:
         """The weights that actors play with: those of the last step."""
-        return self.learner.weights(averaged=False)
+        return self.model.learner.weights(averaged=False)
 
     def normal(self) -> dict[str, Tensor]:
         """The averaged weights of the discard model, without those for what is hidden."""
-        weights = self.learner.weights()
+        weights = self.model.learner.weights()
         return without_hidden(weights) if self.plan.guided else weights
 
     def state(self) -> dict[str, Any]:
         """Everything needed to resume."""
-        return {
-            "policy": self.learner.state(),
-            "critic": None if self.critic is None else self.critic.state(),
-            "entropy": msgspec.to_builtins(self._entropy),
-            "scale": self._scale,
-        }
+        critic = None if self.critic is None else self.critic.state()
+        return {**self.model.state(), "critic": critic, "scale": self._scale}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Restore what `state` returned."""
-        self.learner.restore(state["policy"])
+        self.model.restore(state)
         if self.critic is not None:
             self.critic.restore(state["critic"])
-        self._entropy = msgspec.convert(state["entropy"], EntropyControl)
         self._scale = state["scale"]
-
-    def _loss(self, scores: Tensor, batch: PolicyBatch) -> Tensor:
-        loss, measures = policy_loss(scores, batch, self._objective, self._entropy.alpha)
-        self._figures.add(measures)
-        return loss
 
     def _planes(self, lesson: PlayLesson, features: str) -> Tensor:
         decisions = lesson.decisions
@@ -272,7 +232,7 @@ class PolicyLearner:
             walls=lesson.walls if features == GUIDED else None,
             deep=self._deep,
             last_round=LAST_ROUND[self.plan.length],
-            threads=self.learner.threads,
+            threads=self._threads,
         )
         return torch.from_numpy(planes)
 
@@ -293,17 +253,16 @@ class PolicyLearner:
         return PolicyBatch(
             planes=planes,
             legal=legal,
-            kinds=torch.from_numpy(decisions["kind"].astype(np.int64)),
+            chosen=torch.from_numpy(decisions["kind"].astype(np.int64)),
             behaviour=torch.from_numpy(np.log(decisions["probability"])),
             advantages=torch.from_numpy(advantages),
             weights=torch.from_numpy(decisions["weight"].astype(np.float32)),
-            start=self._log_start(planes, legal) if self._objective.anchor else None,
         )
 
-    def _log_start(self, planes: Tensor, legal: Tensor) -> Tensor:
+    def _log_start(self, batch: PolicyBatch) -> Tensor:
         """Log-probabilities of the policy of the start."""
-        seen = np.ascontiguousarray(planes[:, : self._seen].numpy())
-        return log_policy(torch.from_numpy(self._start.scores(seen)), legal, self.plan.temperature)
+        seen = np.ascontiguousarray(batch.planes[:, : self._seen].numpy())
+        return log_policy(torch.from_numpy(self._start.scores(seen)), batch.legal, self.plan.temperature)
 
     def _expect(self, lesson: PlayLesson) -> NDArray[np.float32]:
         """``[N]`` what the critic expects; zeros without one."""
@@ -313,14 +272,6 @@ class PolicyLearner:
                 rows = slice(at, at + _ROWS)
                 expected[rows] = self.critic.expect(self._critic_planes(lesson.some(rows)))
         return expected
-
-    @torch.no_grad()
-    def _divergence(self, lesson: PlayLesson) -> float:
-        """Mean KL(π ‖ π₀) in nats over some decisions, of the averaged weights."""
-        batch = self._batch(lesson, np.zeros(len(lesson.rewards), np.float32))
-        batch = batch._replace(start=self._log_start(batch.planes, batch.legal))
-        _, measures = policy_loss(self.learner.scores(batch).cpu(), batch, self._objective, 0.0)
-        return float((measures.divergences * batch.weights).sum() / batch.weights.sum())
 
 
 def _deviation(values: NDArray[np.float32], weights: NDArray[np.float32]) -> float:

@@ -140,7 +140,7 @@ def weaken(
     card = msgspec.structs.replace(
         begin.card, metrics={"accuracy": agreement(high)}, parents=(begin.card.tensors.sha256,)
     )
-    copy_policy(start, out, card, noisy(begin.tensors, high, plan.seed))
+    copy_policy(start, out, {Slot.DISCARD: (card, noisy(begin.tensors, high, plan.seed))})
 
 
 def noisy(weights: Mapping[str, Tensor], scale: float, seed: int) -> dict[str, Tensor]:

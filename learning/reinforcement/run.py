@@ -20,18 +20,17 @@ import torch
 
 from game.errors import TrainingError
 from learning.reinforcement.actors import Actors, LearnedGame, version_for
-from learning.reinforcement.beginning import load_beginning
+from learning.reinforcement.beginning import load_predictor
 from learning.reinforcement.evaluation import against_start, described, figures_of
 from learning.reinforcement.history import LearningHistory, OnLearning
+from learning.reinforcement.learners import Learners
 from learning.reinforcement.parameters import ParameterStore
 from learning.reinforcement.plan import ReinforcementPlan
-from learning.reinforcement.policy_learner import PolicyLearner, lesson_of
 from learning.reinforcement.rewards import less_wall_luck, rewards_of
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
 from learning.runs.state import CURVES_FOLDER
 from policies.checkpoint import Card, Data, Training, files_of, load, models_in, save
 from policies.checkpoint.card import MODELS
-from policies.checkpoint.tensors import pack
 from policies.slots import Slot
 
 RUN: Final = "rl"
@@ -117,16 +116,15 @@ class ReinforcementRun:
         self.plan, self.start, self.out, self.commit = plan, start, out, commit
         self._workers, self._ray = workers, ray
         self.files = files_of(start, MODELS)
-        begin, network, predictor = load_beginning(start)
-        self._begin, self._predictor = begin.card, predictor
+        self._predictor = load_predictor(start)
         parents = {model: load(start, model).card.tensors.sha256 for model in MODELS}
         self.folder = run_folder(out, RUN, {"plan": msgspec.to_builtins(plan), "start": parents})
         self.total = plan.rounded_games
         self.status = RunStatus()
         self.threads = torch.get_num_threads()
-        self.learner = PolicyLearner(plan, network, begin.card, self.threads)
-        self._store = ParameterStore({0: self._packed()})
-        self._decisions = 0
+        self.learners = Learners(plan, start, self.threads)
+        self._store = ParameterStore({0: self.learners.acting()})
+        self._decisions = dict.fromkeys(plan.slots, 0)
         self._actors: Actors | None = None
         self._history = LearningHistory(plan, self.folder.folder / CURVES_FOLDER, on_standing)
 
@@ -134,7 +132,7 @@ class ReinforcementRun:
         """Stop the actors and the learner's threads."""
         if self._actors is not None:
             self._actors.close()
-        self.learner.close()
+        self.learners.close()
 
     @property
     def done(self) -> int:
@@ -164,15 +162,14 @@ class ReinforcementRun:
         rewards, luck = less_wall_luck(
             games, rewards_of(games, plan.reward, self._predictor, plan.length), plan.replays
         )
-        lesson = lesson_of(games, rewards)
-        seen = {**self.learner.learn(lesson, block), "luck": luck}
-        self._store.publish(block + 1, self._packed())
+        curves = {**self.learners.learn(games, rewards, block), "policy/luck": luck}
+        self._store.publish(block + 1, self.learners.acting())
         self._forget(block + 1)
         status.step += 1
         status.samples += len(played)
-        self._decisions += len(lesson.decisions)
+        for slot in plan.slots:
+            self._decisions[slot] += sum(len(game.of(slot)) for game in games)
         due = status.samples // plan.evaluate_every != (status.samples - len(played)) // plan.evaluate_every
-        curves = {f"policy/{name}": value for name, value in seen.items()}
         curves |= {f"play/{name}": value for name, value in _rates(played).items()}
         curves["play/staleness"] = float(block - version_for(plan, block))
         curves["speed/waited_s"] = waited
@@ -181,16 +178,12 @@ class ReinforcementRun:
         _log.debug("rl.block", block=block, **{name: float(f"{value:.4g}") for name, value in curves.items()})
         return StepResult(
             len(played),
-            seen["loss"],
+            curves["policy/loss"],
             plan.rate(block, status.step * plan.steps - 1),
             due or status.step == plan.blocks,
             curves,
             _notes(curves),
         )
-
-    def _packed(self) -> bytes:
-        """The newest discard model as the bytes of a file."""
-        return pack(self.learner.acting())
 
     def _forget(self, version: int) -> None:
         """Drop the versions that no block to come is played with."""
@@ -223,34 +216,39 @@ class ReinforcementRun:
         self._save(self.out, metrics)
 
     def _save(self, folder: Path, metrics: dict[str, float]) -> None:
-        copy_policy(self.start, folder, self._card(metrics), self.learner.normal())
+        learned = {
+            slot: (self._card(slot, metrics), weights) for slot, weights in self.learners.normal().items()
+        }
+        copy_policy(self.start, folder, learned)
 
     def state(self) -> dict[str, Any]:
         """Everything needed to resume except the status."""
         versions = {str(number): _as_tensor(data) for number, data in self._store.versions().items()}
-        return {"learner": self.learner.state(), "versions": versions, "decisions": self._decisions}
+        decisions = {slot.value: count for slot, count in self._decisions.items()}
+        return {"learner": self.learners.state(), "versions": versions, "decisions": decisions}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Restore what `state` returned."""
-        self.learner.restore(state["learner"])
+        self.learners.restore(state["learner"])
         self._store = ParameterStore(
             {int(number): data.numpy().tobytes() for number, data in state["versions"].items()}
         )
-        self._decisions = state["decisions"]
+        self._decisions = {slot: state["decisions"][slot.value] for slot in self.plan.slots}
 
-    def _card(self, metrics: dict[str, float]) -> Card:
-        plan, status, begin = self.plan, self.status, self._begin
+    def _card(self, slot: Slot, metrics: dict[str, float]) -> Card:
+        plan, status, begin = self.plan, self.status, self.learners.begun[slot].card
+        samples = self._decisions[slot]
         return Card(
-            model="discard",
+            model=begin.model,
             architecture=begin.architecture,
             features=begin.features,
             without=begin.without,
-            data=Data(players="self-play", games=status.samples, samples=self._decisions),
+            data=Data(players="self-play", games=status.samples, samples=samples),
             training=Training(
-                samples=self._decisions,
+                samples=samples,
                 steps=status.step * plan.steps,
                 epochs=1.0,
-                batch_size=self._decisions // max(1, status.step * plan.steps),
+                batch_size=samples // max(1, status.step * plan.steps),
                 learning_rate=plan.learning_rate,
                 seconds=round(status.seconds, 1),
                 seed=plan.seed,
@@ -265,20 +263,22 @@ class ReinforcementRun:
         )
 
 
-def copy_policy(start: Path, folder: Path, card: Card, weights: Mapping[str, torch.Tensor]) -> None:
-    """Write all six checkpoints of a policy: a new discard model, the others of the start.
+def copy_policy(
+    start: Path, folder: Path, learned: Mapping[Slot, tuple[Card, Mapping[str, torch.Tensor]]]
+) -> None:
+    """Write all six checkpoints of a policy: the models that learned, the others of the start.
 
     Args:
         start: folder of the others; those that are in ``folder`` already stay.
         folder: created if missing.
-        card: of the discard model.
-        weights: its weights.
+        learned: cards and weights.
     """
     for model in MODELS:
-        if model != "discard" and model not in models_in(folder):
+        if model not in learned and model not in models_in(folder):
             other = load(start, model)
             save(folder, other.card, other.tensors)
-    save(folder, card, weights)
+    for card, weights in learned.values():
+        save(folder, card, weights)
 
 
 def _rates(played: Sequence[LearnedGame]) -> Mapping[str, float]:
@@ -318,7 +318,7 @@ def _settings(plan: ReinforcementPlan) -> dict[str, bool | int | float | str]:
     """The other settings that determine the numbers of a run; those that are not set are left out."""
     left_out = {"games", "compute", "seed", "precision", "learning_rate"}
     return {
-        name: value
+        name: ", ".join(value) if isinstance(value, tuple) else value
         for name, value in msgspec.to_builtins(plan).items()
-        if name not in left_out and value is not None
+        if name not in left_out and value is not None and value != ()
     }

@@ -12,14 +12,13 @@ import torch
 
 from game.reports import write_report
 from learning.reinforcement.actors import Actors
-from learning.reinforcement.beginning import load_beginning
+from learning.reinforcement.beginning import load_predictor
+from learning.reinforcement.learners import Learners
 from learning.reinforcement.parameters import ParameterStore
 from learning.reinforcement.plan import ReinforcementPlan
-from learning.reinforcement.policy_learner import PolicyLearner, lesson_of
 from learning.reinforcement.rewards import rewards_of
 from policies.checkpoint import files_of
 from policies.checkpoint.card import MODELS
-from policies.checkpoint.tensors import pack
 
 _BLOCKS: Final = 3
 """Blocks of each measurement; the first also starts the processes and is not counted."""
@@ -101,33 +100,33 @@ def print_learning_bench(found: LearningBench, *, as_json: bool) -> int:
 
 def _speed(plan: ReinforcementPlan, start: Path, workers: int) -> LearningSpeed:
     """Measure one number of actors: blocks that are only played, one that is only learned, then both."""
-    begin, network, predictor = load_beginning(start)
+    predictor = load_predictor(start)
     blocks = 2 * _BLOCKS
     plan = msgspec.structs.replace(plan, games=blocks * plan.block_games, lag=_BLOCKS - 1)
-    store = ParameterStore({0: pack(begin.tensors)})
-    learner = PolicyLearner(plan, network, begin.card, torch.get_num_threads())
+    learners = Learners(plan, start, torch.get_num_threads())
+    store = ParameterStore({0: learners.acting()})
     actors = Actors(plan, files_of(start, MODELS), store, workers=workers)
     try:
         lessons, ends = [], []
         for block in range(_BLOCKS):
             games = [game.trajectory for game in actors.block(block) if game.trajectory is not None]
-            lessons.append(lesson_of(games, rewards_of(games, plan.reward, predictor, plan.length)))
+            lessons.append((games, rewards_of(games, plan.reward, predictor, plan.length)))
             ends.append(time.monotonic())
         # the blocks so far needed version 0 alone; the actors are idle until later ones are published
         begun = time.monotonic()
-        decisions = learner.learn(lessons[0], 0)["decisions"]
+        decisions = learners.learn(*lessons[0], 0)["policy/decisions"]
         learned = time.monotonic() - begun
         for version in range(1, _BLOCKS + 1):
-            store.publish(version, pack(learner.acting()))
+            store.publish(version, learners.acting())
         begun = time.monotonic()
         for block in range(1, _BLOCKS):
-            learner.learn(lessons[block], block)
+            learners.learn(*lessons[block], block)
         for block in range(_BLOCKS, blocks - 1):
             actors.block(block)
         both = time.monotonic() - begun
     finally:
         actors.close()
-        learner.close()
+        learners.close()
     games_a_s = (_BLOCKS - 1) * plan.block_games / both
     return LearningSpeed(
         workers=workers,

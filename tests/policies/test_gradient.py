@@ -37,7 +37,7 @@ def batch_of(
     return PolicyBatch(
         planes=torch.zeros(rows, 1, 34, dtype=torch.uint8),
         legal=mask,
-        kinds=chosen,
+        chosen=chosen,
         behaviour=behaviour,
         advantages=torch.tensor(advantages),
         weights=torch.ones(rows) if weights is None else torch.tensor(weights),
@@ -60,7 +60,7 @@ def test_on_policy_the_gradient_is_that_of_the_softmax() -> None:
     scores = some_scores(3)
     batch = batch_of(scores, [0, 5, 33], [2.0, -1.0, 0.5], weights=[1.0, 1.0, 3.0])
     policy = torch.softmax(scores.detach(), 1)
-    one = torch.nn.functional.one_hot(batch.kinds, 34)
+    one = torch.nn.functional.one_hot(batch.chosen, 34)
     expected = -(batch.weights * batch.advantages)[:, None] * (one - policy) / 3
     torch.testing.assert_close(gradient(scores, batch, PLAIN), expected, atol=1e-6, rtol=1e-5)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
-import torch
 from numpy.typing import NDArray
 
 from game.actions import Action, ActionKind
@@ -30,14 +29,7 @@ from tests.policies.fakes import Scripted, Undecided
 from tests.policies.models import a_policy
 
 SETTINGS = ThinkingSettings(worlds=32, sampler="uniform", reward="points")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -10,13 +12,13 @@ from game.layout import PHASE_CALLED, PHASE_TURN
 from game.walls import round_wall
 from policies.features.kinds import kinds_of
 from policies.features.table import LITE
-from policies.inference import Model
+from policies.inference import Model, NetworkPolicy, load_policy
 from policies.probabilities import chances
 from policies.random_play import RandomPolicy
 from policies.reward import round_starts
 from policies.rollout import FinishedGame, PolicyChooser, Rollout, Seating
-from policies.slots import Policy
-from policies.trajectories import Recorder, Trajectory
+from policies.slots import Policy, Slot
+from policies.trajectories import ANSWERING, Recorder, Trajectory
 from tests.policies.fakes import Undecided
 from tests.policies.models import a_network, a_policy
 
@@ -26,8 +28,10 @@ def played(
     thinning: float = 0.0,
     games: int = 2,
     players: tuple[int, int, int, int] = (0, 0, 0, 0),
+    slots: Sequence[Slot] = (Slot.DISCARD,),
+    temperature: float = 1.0,
 ) -> list[tuple[FinishedGame, Trajectory]]:
-    recorder = Recorder(policy or Undecided(), thinning=thinning)
+    recorder = Recorder(policy or Undecided(), thinning=thinning, slots=slots, temperature=temperature)
     run = Rollout([recorder, PolicyChooser(RandomPolicy())], length="tonpuu")
     return [
         (game, recorder.take(game)) for game in run.play(Seating(n, 70 + n, players) for n in range(games))
@@ -64,6 +68,61 @@ def test_every_drawn_discard_is_remembered_with_its_state_and_probability() -> N
         assert decisions["probability"] == pytest.approx(expected, abs=1e-6)
         discards = [event for event in game.events if isinstance(event, Discard)]
         assert len(decisions) <= len(discards)
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
+def test_every_drawn_answer_is_remembered_with_its_calls_and_its_probability(temperature: float) -> None:
+    """A claim of chi and pon has two rows, and for each the other is part of none of its own."""
+    policy = load_policy()
+    rows = [found.answers for _, found in played(policy, slots=tuple(Slot), temperature=temperature, games=3)]
+    answers = np.concatenate(rows)
+    assert set(answers["slot"].tolist()) == set(range(len(ANSWERING)))
+    scores = [scores_in(policy, row) / temperature for row in answers]
+    for row, own in zip(answers, scores, strict=True):
+        others = np.exp(row["others"] / temperature)
+        total = np.exp(own).sum() + others
+        taken = others if row["chosen"] < 0 else np.exp(own[row["chosen"]])
+        assert row["probability"] == pytest.approx(taken / total, rel=1e-4)
+    claims = {Slot.CHI, Slot.PON, Slot.KAN}
+    moments = [
+        (row["player"], *(row["state"][name] for name in ("round_index", "honba", "discard_count", "turn")))
+        for row in answers
+    ]
+    alone = 0
+    for place, row in enumerate(answers):
+        near = set(range(max(0, place - 2), min(len(answers), place + 3))) - {place}
+        same = [other for other in near if moments[other] == moments[place]]
+        asked = {ANSWERING[answers[each]["slot"]] for each in (place, *same)}
+        if not same or not asked <= claims:
+            alone += 1
+            assert row["others"] == pytest.approx(0.0, abs=1e-6)
+            continue
+        pass_and_others = 1.0 + sum(np.exp(scores[other]).sum() for other in same)
+        assert row["others"] == pytest.approx(temperature * np.log(pass_and_others), rel=1e-3, abs=1e-6)
+        assert sum(int(answers[each]["chosen"]) >= 0 for each in (place, *same)) <= 1
+    assert 0 < alone < len(answers)
+    yes = answers["chosen"] >= 0
+    assert 0 < yes.sum() < len(answers)
+
+
+def scores_in(policy: NetworkPolicy, row: np.void) -> np.ndarray:
+    """``yes - no`` of each option of an answer, by the model that was asked."""
+    model = policy.model(ANSWERING[row["slot"]])
+    count = int(row["options"])
+    calls = row["calls"][:count] if model.of_calls else None
+    states, players = np.repeat(row["state"][None], count), np.full(count, row["player"])
+    logits = model.look(states, players, calls, "tonpuu")
+    scores: np.ndarray = logits[:, 1] - logits[:, 0]
+    return scores
+
+
+def test_what_is_not_drawn_from_is_not_remembered() -> None:
+    ((_, found),) = played(games=1, slots=(Slot.DISCARD, Slot.PON))
+    assert {ANSWERING[number] for number in found.answers["slot"]} == {Slot.PON}
+    assert len(found.of(Slot.PON)) == len(found.answers)
+    assert not len(found.of(Slot.CHI))
+    ((_, alone),) = played(games=1)
+    assert not len(alone.answers)
 
 
 def test_only_the_recorded_seat_is_remembered() -> None:

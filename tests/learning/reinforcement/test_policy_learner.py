@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +20,8 @@ from policies.rollout import Rollout, Seating
 from policies.trajectories import Recorder, Trajectory
 from tests.learning.reinforcement.setting import save_start, short_plan
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 
 @pytest.fixture(scope="module")
 def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -38,14 +39,6 @@ def play(start: Path, temperature: float = 1.0) -> list[Trajectory]:
     return [recorder.take(game) for game in games]
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def a_learner(start: Path, plan: ReinforcementPlan) -> PolicyLearner:
     begin = load(start, "discard")
     network = network_of(begin)
@@ -55,7 +48,7 @@ def a_learner(start: Path, plan: ReinforcementPlan) -> PolicyLearner:
 
 def probabilities(learner: PolicyLearner, lesson: PlayLesson) -> np.ndarray:
     """``[N, 34]`` of the weights of the last step."""
-    model = Model(learner.learner.network.eval(), LITE)
+    model = Model(learner.model.learner.network.eval(), LITE)
     logits = model.look(lesson.decisions["state"], lesson.decisions["player"], None, "tonpuu")
     return chances(logits, kinds_of(lesson.decisions["legal"]))
 
@@ -124,7 +117,10 @@ def entropy_after(learner: PolicyLearner, lesson: PlayLesson, direction: torch.T
         each = -(chance * np.log(np.maximum(chance, 1e-12))).sum(axis=1)
         return float(np.average(each, weights=lesson.decisions["weight"]))
 
-    before, weights = entropy(), [each for each in learner.learner.network.parameters() if each.requires_grad]
+    before, weights = (
+        entropy(),
+        [each for each in learner.model.learner.network.parameters() if each.requires_grad],
+    )
     vector = torch.nn.utils.parameters_to_vector(weights).detach().clone()
     torch.nn.utils.vector_to_parameters(vector + 1e-2 * direction, weights)
     change = entropy() - before

@@ -11,7 +11,7 @@ from policies.checkpoint import load, network_of
 from policies.inference import PHOENIX
 from policies.reward import ROUND_START, PredictorNetwork, final_rewards, predict, together
 from policies.rollout import Rollout, Seating
-from policies.trajectories import DECISION, Recorder, Trajectory
+from policies.trajectories import ANSWER, DECISION, Recorder, Trajectory
 from tests.learning.reinforcement.setting import short_plan
 from tests.policies.fakes import Undecided
 
@@ -54,6 +54,7 @@ def ended(before: tuple[int, ...], after: tuple[int, ...]) -> Trajectory:
         starts=np.array([(7, 0, 0, before)], ROUND_START),
         scores=np.array(after, np.int32),
         decisions=np.empty(0, DECISION),
+        answers=np.empty(0, ANSWER),
         walls=np.empty((1, 136), np.int16),
         drawn=0,
     )
@@ -85,6 +86,7 @@ def over_the_same_walls(
                 starts=np.array(starts, ROUND_START),
                 scores=np.full(4, 25_000, np.int32),
                 decisions=np.empty(0, DECISION),
+                answers=np.empty(0, ANSWER),
                 walls=np.empty((2, 136), np.int16),
                 drawn=0,
             )

@@ -25,6 +25,7 @@ from learning.runs import loop
 from learning.runs.state import STATE_FILE, read_curves
 from policies.checkpoint import load, models_in
 from policies.checkpoint.card import MODELS
+from policies.inference import load_policy
 from tests.learning.clusters import address, machines
 from tests.learning.reinforcement.setting import save_start, short_plan
 
@@ -102,14 +103,8 @@ def test_a_run_draws_its_curves(whole: Path) -> None:
 def test_a_stopped_run_resumes_and_ends_with_the_same_numbers(
     start: Path, whole: Path, tmp_path: Path, unjudged: None
 ) -> None:
-    real = PolicyLearner.learn
-
-    def stopping(self: PolicyLearner, *args: Any) -> dict[str, float]:
-        os.kill(os.getpid(), signal.SIGTERM)
-        return real(self, *args)
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PolicyLearner, "learn", stopping)
+        stop_after_a_block(patch)
         with pytest.raises(KeyboardInterrupt, match="stopped: 2 of 4 games are learned and saved"):
             learn(short_plan(), start, tmp_path)
     learn(short_plan(), start, tmp_path)
@@ -210,6 +205,39 @@ def test_one_seat_learns_against_the_past_without_a_lag(start: Path, tmp_path: P
     assert [value for _, value in curves["play/staleness"]] == [0.0, 0.0, 0.0]
     # one step a block, and the newest policy: every ratio is 1
     assert all(value < 1e-5 for _, value in curves["policy/ratio_deviation"])
+
+
+def test_other_models_learn_beside_the_discard_model_and_resume(
+    start: Path, tmp_path: Path, unjudged: None
+) -> None:
+    plan, whole, stopped = short_plan(also=("riichi", "chi", "pon", "kan")), tmp_path / "a", tmp_path / "b"
+    learn(plan, start, whole)
+    curves = read_curves(whole / "runs" / "rl" / "curves")
+    assert curves.keys() >= {"policy/entropy", "chi/entropy", "pon/alpha", "pon/divergence", "chi/decisions"}
+    for model in ("chi", "pon"):
+        card, begin = load(whole, model).card, load(start, model).card
+        assert card.tensors != begin.tensors
+        assert (card.model, card.parents) == (model, (begin.tensors.sha256,))
+        assert (card.features, card.architecture) == (begin.features, begin.architecture)
+        assert card.data.samples == sum(value for _, value in curves[f"{model}/decisions"])
+        assert card.training.settings["also"] == "riichi, chi, pon, kan"
+    load_policy(whole)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        stop_after_a_block(patch)
+        learn(plan, start, stopped)
+    learn(plan, start, stopped)
+    for model in ("discard", "chi", "pon", "kan", "riichi"):
+        assert load(stopped, model).card.tensors == load(whole, model).card.tensors
+
+
+def stop_after_a_block(patch: pytest.MonkeyPatch) -> None:
+    real = PolicyLearner.learn
+
+    def stopping(self: PolicyLearner, *args: Any) -> dict[str, float]:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return real(self, *args)
+
+    patch.setattr(PolicyLearner, "learn", stopping)
 
 
 def test_another_plan_in_the_folder_is_refused(start: Path, whole: Path) -> None:

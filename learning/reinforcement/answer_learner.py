@@ -1,0 +1,135 @@
+"""Improves one of the models that answer yes or no with one block of games at a time.
+
+The score of a call is ``yes - no``. A decision is drawn from the softmax of the scores of all calls that were
+possible and of none of them; what other models said of the same claim is held as it was.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from game.errors import ConfigError
+from learning.reinforcement.model_learner import ModelLearner
+from learning.reinforcement.plan import ReinforcementPlan
+from learning.reinforcement.policy_learner import MEASURED
+from policies.checkpoint import Card
+from policies.compute import Compute
+from policies.gradient import PolicyBatch, log_policy, scores_of_answers
+from policies.inference import Model
+from policies.networks import Network, as_input
+from policies.slots import Slot
+from policies.towers.residual import YES_NO
+
+
+class AnswerLearner:
+    """The model of one slot, and how it learns.
+
+    Args:
+        slot: riichi, chi, pon or kan.
+        plan: of the run.
+        network: that of the start.
+        card: its card.
+        threads: that share a batch on a CPU.
+
+    Raises:
+        ConfigError: the network does not answer yes or no.
+    """
+
+    def __init__(
+        self, slot: Slot, plan: ReinforcementPlan, network: Network, card: Card, threads: int
+    ) -> None:
+        if network.architecture.outputs != YES_NO:
+            raise ConfigError(f"the {slot} model of the start cannot learn: it does not answer yes or no")
+        self.plan = plan
+        self._begun = copy.deepcopy(network).eval()
+        self._shown = Model(network, str(card.features), card.without, Compute(rows=32))
+        self.model = ModelLearner(
+            plan,
+            network,
+            self._shown.features,
+            card.without,
+            threads,
+            start=self._log_start,
+            ask=scores_of_answers,
+        )
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self.model.close()
+
+    def learn(
+        self, answers: NDArray[np.void], advantages: NDArray[np.float32], block: int
+    ) -> dict[str, float]:
+        """Learn from a block.
+
+        Args:
+            answers: ``[N]`` of `policies.trajectories.ANSWER`, of this slot.
+            advantages: ``[N]``.
+            block: its number, which determines their order.
+
+        Returns:
+            What was seen, by name; nothing if the model was not asked.
+        """
+        plan = self.plan
+        order = np.random.default_rng((plan.seed, block, 2)).permutation(len(answers))
+        for part, rows in enumerate(np.array_split(order, plan.steps)):
+            if len(rows):
+                batch = self._batch(answers[rows], advantages[rows])
+                self.model.step(batch, block, block * plan.steps + part)
+        if not len(answers):
+            return {}
+        some = order[:MEASURED]
+        seen = self.model.end_block(self._batch(answers[some], advantages[some]))
+        return {**seen, "decisions": float(len(answers))}
+
+    def acting(self) -> dict[str, Tensor]:
+        """The weights that actors play with: those of the last step."""
+        return self.model.learner.weights(averaged=False)
+
+    def normal(self) -> dict[str, Tensor]:
+        """The averaged weights."""
+        return self.model.learner.weights()
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to resume."""
+        return self.model.state()
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore what `state` returned."""
+        self.model.restore(state)
+
+    def _batch(self, answers: NDArray[np.void], advantages: NDArray[np.float32]) -> PolicyBatch:
+        most = int(answers["options"].max())
+        asked = np.arange(most) < answers["options"][:, None]
+        rows = np.nonzero(asked)[0]
+        shown = self._shown.planes(
+            answers["state"][rows],
+            answers["player"][rows],
+            answers["calls"][:, :most][asked],
+            self.plan.length,
+        )
+        planes = np.zeros((*asked.shape, *shown.shape[1:]), np.uint8)
+        planes[asked] = shown
+        none = np.ones((len(answers), 1), bool)
+        chosen = np.where(answers["chosen"] < 0, most, answers["chosen"])
+        return PolicyBatch(
+            planes=torch.from_numpy(planes),
+            legal=torch.from_numpy(np.concatenate([asked, none], axis=1)),
+            chosen=torch.from_numpy(chosen.astype(np.int64)),
+            behaviour=torch.from_numpy(np.log(answers["probability"])),
+            advantages=torch.from_numpy(advantages),
+            weights=torch.from_numpy(answers["weight"].astype(np.float32)),
+            others=torch.from_numpy(answers["others"].astype(np.float32)),
+        )
+
+    @torch.no_grad()
+    def _log_start(self, batch: PolicyBatch) -> Tensor:
+        """Log-probabilities of the policy of the start."""
+        scores = scores_of_answers(self._begun, as_input(batch.planes), batch)
+        return log_policy(scores, batch.legal, self.plan.temperature)

@@ -1,0 +1,122 @@
+"""Models that answer yes or no learn from blocks as the discard model does."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from game.errors import ConfigError
+from learning.reinforcement.answer_learner import AnswerLearner
+from learning.reinforcement.beginning import load_begun
+from learning.reinforcement.plan import ReinforcementPlan, make_reinforcement_plan
+from policies.checkpoint import Card, load, network_of, save
+from policies.checkpoint.store import with_weights
+from policies.inference import PHOENIX, Model, load_policy
+from policies.networks import Network
+from policies.rollout import Rollout, Seating
+from policies.slots import Slot
+from policies.trajectories import ANSWERING, Recorder, Trajectory
+from tests.learning.reinforcement.setting import short_plan
+from tests.policies.models import a_network, features_of
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@functools.cache
+def games(temperature: float) -> list[Trajectory]:
+    """Games in which all five included models are drawn from."""
+    recorder = Recorder(load_policy(PHOENIX), slots=tuple(Slot), temperature=temperature)
+    finished = Rollout([recorder], length="tonpuu").play(Seating(n, n, (0, 0, 0, 0)) for n in range(3))
+    return [recorder.take(game) for game in finished]
+
+
+def answers(slot: Slot, temperature: float = 1.0) -> np.ndarray:
+    return np.concatenate([game.of(slot) for game in games(temperature)])
+
+
+def a_learner(slot: Slot, plan: ReinforcementPlan, start: Path = PHOENIX) -> AnswerLearner:
+    begun = load_begun(start, slot)
+    return AnswerLearner(slot, plan, begun.network, begun.card, threads=1)
+
+
+@pytest.mark.parametrize("slot", ANSWERING)
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
+def test_on_policy_all_ratios_are_1(slot: Slot, temperature: float) -> None:
+    """The learner's arithmetic gives the probabilities that the actors' did, with all that others said."""
+    found = answers(slot, temperature)
+    assert len(found) > 3
+    assert (found["others"] > 0.0).any() == (slot is not Slot.RIICHI)
+    learner = a_learner(slot, short_plan(steps=1, temperature=temperature))
+    seen = learner.learn(found, np.ones(len(found), np.float32), 0)
+    learner.close()
+    assert seen["ratio_deviation"] < 1e-4
+    assert seen["rejected"] == 0.0
+    assert seen["decisions"] == len(found)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_calls_that_were_rewarded_become_likelier(sign: float) -> None:
+    found = answers(Slot.CHI)
+    called = found["chosen"] >= 0
+    assert 5 < called.sum() < len(called) - 5
+    plan = short_plan(learning_rate=3e-3, entropy=0.5, warm_up=1)
+    learner = a_learner(Slot.CHI, plan)
+    advantages = np.where(called, sign, -sign).astype(np.float32)
+    before = score_of_calls(learner, found)
+    for block in range(6):
+        learner.learn(found, advantages, block)
+    after = score_of_calls(learner, found)
+    learner.close()
+    assert sign * (after - before) > 0.2
+
+
+def score_of_calls(learner: AnswerLearner, found: np.ndarray) -> float:
+    """Mean of ``yes - no`` of the first call of each decision, by the weights of the last step."""
+    checkpoint = load(PHOENIX, Slot.CHI)
+    network = with_weights(network_of(checkpoint), learner.acting())
+    assert isinstance(network, Network)
+    model = Model(network, str(checkpoint.card.features))
+    logits = model.look(found["state"], found["player"], found["calls"][:, 0], "tonpuu")
+    return float((logits[:, 1] - logits[:, 0]).mean())
+
+
+def test_learning_resumes_with_the_same_numbers() -> None:
+    found = answers(Slot.PON)
+    advantages = np.random.default_rng(0).normal(size=len(found)).astype(np.float32)
+    whole, stopped, resumed = (a_learner(Slot.PON, short_plan(anchor=0.1)) for _ in range(3))
+    for block in range(2):
+        whole.learn(found, advantages, block)
+    stopped.learn(found, advantages, 0)
+    resumed.restore(stopped.state())
+    assert resumed.learn(found, advantages, 1).keys() >= {"alpha", "entropy", "divergence"}
+    theirs = resumed.acting()
+    assert all(torch.equal(tensor, theirs[name]) for name, tensor in whole.acting().items())
+    for learner in (whole, stopped, resumed):
+        learner.close()
+
+
+def test_a_block_in_which_it_was_not_asked_teaches_it_nothing() -> None:
+    learner = a_learner(Slot.KAN, short_plan())
+    before = {name: tensor.clone() for name, tensor in learner.acting().items()}
+    nothing = answers(Slot.KAN)[:0]
+    assert learner.learn(nothing, np.zeros(0, np.float32), 0) == {}
+    assert all(torch.equal(tensor, before[name]) for name, tensor in learner.acting().items())
+    learner.close()
+
+
+def test_a_model_that_does_not_answer_yes_or_no_is_refused(tmp_path: Path) -> None:
+    network = a_network(Slot.CHI, tower="hosei")
+    card = Card(model="chi", architecture=network.architecture, features=features_of(Slot.CHI, "hosei"))
+    save(tmp_path, card, network.state_dict())
+    with pytest.raises(ConfigError, match="the chi model of the start cannot learn"):
+        a_learner(Slot.CHI, short_plan(also=("chi",)), tmp_path)
+
+
+def test_an_unknown_model_is_refused() -> None:
+    with pytest.raises(ConfigError, match="also: no 'reward'; there are riichi, chi, pon, kan"):
+        make_reinforcement_plan(also=("chi", "reward"))
+    assert make_reinforcement_plan(also=("kan", "riichi")).slots == (Slot.DISCARD, Slot.RIICHI, Slot.KAN)
