@@ -33,7 +33,7 @@ from game.table import Table
 from policies.compute import Compute
 from policies.deals.deal import Deals
 from policies.features.kinds import kinds_of
-from policies.gradient import PolicyBatch, PolicyObjective, log_policy, policy_loss
+from policies.gradient import PolicyBatch, PolicyObjective, learn_last, log_policy, policy_loss
 from policies.inference import Model, NetworkPolicy
 from policies.luck import less_luck
 from policies.networks import Network, as_input
@@ -129,7 +129,7 @@ class PolicyAdaptation:
         self._policy, self._worth, self._settings = policy, worth, settings
         self._model = policy.model(Slot.DISCARD)
         self._network = copy.deepcopy(self._model.network).eval()
-        self._learning = _learning(self._network, settings.blocks)
+        self._learning = learn_last(self._network, settings.blocks)
         self._rng = np.random.default_rng(seed)
         self._seed = seed
         self._decisions = np.empty(0, DECISION)
@@ -330,16 +330,6 @@ class PolicyAdaptation:
 
 def _product(first: Sequence[Tensor], second: Sequence[Tensor]) -> float:
     return sum(float((a * b).sum()) for a, b in zip(first, second, strict=True))
-
-
-def _learning(network: Network, blocks: int | None) -> list[Tensor]:
-    """The weights that learn; the others need no gradient."""
-    network.requires_grad_(blocks is None)
-    network.head.requires_grad_(True)
-    if blocks:
-        for block in list(network.tower)[-blocks:]:
-            block.requires_grad_(True)
-    return [parameter for parameter in network.parameters() if parameter.requires_grad]
 
 
 @torch.no_grad()

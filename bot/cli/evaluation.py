@@ -10,6 +10,7 @@ import typer
 from bot.cli.options import (
     AsJson,
     DrawTemperature,
+    LastBlocks,
     MeasuredPrecision,
     NetworkDevice,
     NetworkPolicyName,
@@ -438,14 +439,7 @@ def evaluate_adaptation(
             min=1,
         ),
     ] = 2,
-    blocks: Annotated[
-        int | None,
-        typer.Option(
-            help="Last blocks of the network that learn, beside its head; default: all.",
-            metavar="NUMBER",
-            min=0,
-        ),
-    ] = None,
+    blocks: LastBlocks = None,
     so_far: SoFar = False,
     seed: Annotated[int, seed_of("games, hands and deals")] = 0,
     workers: Workers = None,

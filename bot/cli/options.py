@@ -90,6 +90,15 @@ Replays = Annotated[
         min=1,
     ),
 ]
+LastBlocks = Annotated[
+    int | None,
+    typer.Option(
+        "--blocks",
+        help="Last blocks of a network that learn, beside its head; default: all.",
+        metavar="NUMBER",
+        min=0,
+    ),
+]
 DrawTemperature = Annotated[
     float,
     typer.Option(

@@ -22,6 +22,7 @@ from policies.gradient import (
     PolicyBatch,
     PolicyFigures,
     PolicyObjective,
+    learn_last,
     policy_loss,
 )
 from policies.networks import Network
@@ -64,8 +65,10 @@ class ModelLearner:
             seed=plan.seed,
             precision=plan.precision,
         )
+        network = copy.deepcopy(network)
+        learn_last(network, plan.last_blocks)
         self.learner: Learner[PolicyBatch] = Learner(
-            copy.deepcopy(network),
+            network,
             settings,
             threads,
             loss=self._loss,

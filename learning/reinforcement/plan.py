@@ -56,6 +56,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         seats: which seats learn.
         opponents: who plays the others, if one seat learns.
         also: models that learn beside the discard model.
+        last_blocks: last blocks of each network that learn, beside its head; None for the whole network.
         games: games of the run.
         block_games: games between two versions of the policy.
         replays: games over the same walls; what the others won is subtracted from the rewards.
@@ -93,6 +94,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     seats: SeatsKind = "all"
     opponents: OpponentsKind = "start"
     also: tuple[AlsoLearns, ...] = ()
+    last_blocks: int | None = None
     games: int = 20_000
     block_games: int = 128
     replays: int = 1
@@ -131,7 +133,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         faults += [
             f"{name}: {getattr(self, name)} must not be negative"
             for name in _NOT_NEGATIVE
-            if not 0.0 <= getattr(self, name) < math.inf
+            if not 0.0 <= (getattr(self, name) or 0.0) < math.inf
         ]
         if not 0.0 <= self.averaging < 1.0:
             faults.append(f"averaging: {self.averaging} must be at least 0 and below 1")
@@ -185,6 +187,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
 
 _NOT_NEGATIVE: Final = (
+    "last_blocks",
     "lag",
     "thinning",
     "warm_up",

@@ -95,6 +95,20 @@ def test_on_policy_all_ratios_are_1(start: Path, temperature: float) -> None:
     assert seen["rejected"] == 0.0
 
 
+@pytest.mark.parametrize(("blocks", "begins"), [(0, ("head.",)), (1, ("head.", "tower.1."))])
+def test_only_the_last_layers_learn_if_asked_to(
+    start: Path, played: list[Trajectory], blocks: int, begins: tuple[str, ...]
+) -> None:
+    lesson = lesson_of(played, [np.random.default_rng(0).normal(size=(len(g.starts), 4)) for g in played])
+    learner = a_learner(start, short_plan(last_blocks=blocks))
+    before = {name: tensor.clone() for name, tensor in learner.acting().items()}
+    learner.learn(lesson, 0)
+    moved = {name for name, tensor in learner.acting().items() if not torch.equal(tensor, before[name])}
+    learner.close()
+    assert {begin for begin in begins for name in moved if name.startswith(begin)} == set(begins)
+    assert all(name.startswith(begins) for name in moved)
+
+
 def test_the_entropy_rises_along_its_gradient_as_fast_as_it_should(
     start: Path, played: list[Trajectory]
 ) -> None:
