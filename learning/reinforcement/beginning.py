@@ -11,7 +11,7 @@ from policies.reward import PredictorNetwork
 from policies.slots import Slot
 
 
-class Begun(NamedTuple):
+class StartingModel(NamedTuple):
     """A model that is to learn.
 
     Attributes:
@@ -23,7 +23,7 @@ class Begun(NamedTuple):
     network: Network
 
 
-def load_begun(start: Path, slot: Slot) -> Begun:
+def load_starting(start: Path, slot: Slot) -> StartingModel:
     """The model of a slot.
 
     Raises:
@@ -32,7 +32,7 @@ def load_begun(start: Path, slot: Slot) -> Begun:
     checkpoint = load(start, slot)
     network = network_of(checkpoint)
     assert isinstance(network, Network)
-    return Begun(checkpoint.card, network)
+    return StartingModel(checkpoint.card, network)
 
 
 def load_predictor(start: Path) -> PredictorNetwork:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from learning.reinforcement.answer_learner import AnswerLearner
-from learning.reinforcement.beginning import load_begun
+from learning.reinforcement.beginning import load_starting
 from learning.reinforcement.parameters import pack_models
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.policy_learner import PolicyLearner, lesson_of
@@ -36,7 +36,7 @@ class Learners:
     """
 
     def __init__(self, plan: ReinforcementPlan, start: Path, threads: int) -> None:
-        self.begun = {slot: load_begun(start, slot) for slot in plan.slots}
+        self.begun = {slot: load_starting(start, slot) for slot in plan.slots}
         card, network = self.begun[Slot.DISCARD]
         self.discard = PolicyLearner(plan, network, card, threads)
         self.others: dict[Slot, AnswerLearner] = {

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from game.reports import write_report
 from learning.reinforcement.actors import play_games
-from learning.reinforcement.beginning import load_begun, load_predictor
+from learning.reinforcement.beginning import load_predictor, load_starting
 from learning.reinforcement.plan import BaselineKind, ReinforcementPlan, RewardKind
 from learning.reinforcement.policy_learner import PlayLesson, PolicyLearner, lesson_of
 from learning.reinforcement.rewards import less_wall_luck, rewards_of
@@ -151,7 +151,7 @@ def gradient_noise(
         steps=1,
     )
     played = play_games(plan, start, workers=workers, quiet=quiet)
-    begun, predictor = load_begun(start, Slot.DISCARD), load_predictor(start)
+    begun, predictor = load_starting(start, Slot.DISCARD), load_predictor(start)
     found = []
     for reward, baseline in _VARIANTS:
         variant = msgspec.structs.replace(plan, reward=reward, baseline=baseline)

@@ -11,7 +11,7 @@ import torch
 
 from game.errors import ConfigError
 from learning.reinforcement.answer_learner import AnswerLearner
-from learning.reinforcement.beginning import load_begun
+from learning.reinforcement.beginning import load_starting
 from learning.reinforcement.plan import ReinforcementPlan, make_reinforcement_plan
 from policies.checkpoint import Card, load, network_of, save
 from policies.checkpoint.store import with_weights
@@ -39,7 +39,7 @@ def answers(slot: Slot, temperature: float = 1.0) -> np.ndarray:
 
 
 def a_learner(slot: Slot, plan: ReinforcementPlan, start: Path = PHOENIX) -> AnswerLearner:
-    begun = load_begun(start, slot)
+    begun = load_starting(start, slot)
     return AnswerLearner(slot, plan, begun.network, begun.card, threads=1)
 
 
