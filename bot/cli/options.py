@@ -99,6 +99,15 @@ LastBlocks = Annotated[
         min=0,
     ),
 ]
+Trace = Annotated[
+    float,
+    typer.Option(
+        help="How much of what comes after the player's next decision is credited to one; 1: all of it.",
+        metavar="NUMBER",
+        min=0.0,
+        max=1.0,
+    ),
+]
 DrawTemperature = Annotated[
     float,
     typer.Option(

@@ -87,6 +87,7 @@ class NoiseReport(msgspec.Struct, frozen=True):
         taught: further games, from which the critics learned.
         replays: games over the same walls.
         temperature: of the draws.
+        trace: of the variants with a critic.
         seed: of walls and draws.
         variants: their figures.
     """
@@ -96,6 +97,7 @@ class NoiseReport(msgspec.Struct, frozen=True):
     taught: int
     replays: int
     temperature: float
+    trace: float
     seed: int
     variants: tuple[GradientNoise, ...]
 
@@ -112,7 +114,8 @@ class NoiseReport(msgspec.Struct, frozen=True):
         ]
         lines.append(
             f"{self.games:,} games in {self.groups} groups, {self.replays} over the same walls, "
-            f"temperature {self.temperature:g}; critics learned from {self.taught:,} more"
+            f"temperature {self.temperature:g}, trace {self.trace:g}; "
+            f"critics learned from {self.taught:,} more"
         )
         return "\n".join(lines)
 
@@ -128,6 +131,7 @@ def gradient_noise(
     quiet: bool,
     replays: int = 1,
     temperature: float = 1.0,
+    trace: float = 1.0,
 ) -> NoiseReport:
     """Measure all variants over the same games.
 
@@ -141,6 +145,7 @@ def gradient_noise(
         quiet: show no progress.
         replays: games over the same walls, which are in one group.
         temperature: of the draws.
+        trace: of the variants with a critic, as in `ReinforcementPlan`.
     """
     plan = ReinforcementPlan(
         games=games + taught,
@@ -154,7 +159,8 @@ def gradient_noise(
     begun, predictor = load_starting(start, Slot.DISCARD), load_predictor(start)
     found = []
     for reward, baseline in _VARIANTS:
-        variant = msgspec.structs.replace(plan, reward=reward, baseline=baseline)
+        credited = 1.0 if baseline == "none" else trace
+        variant = msgspec.structs.replace(plan, reward=reward, baseline=baseline, trace=credited)
         learner = PolicyLearner(variant, begun.network, begun.card, torch.get_num_threads())
 
         def lesson(some: Sequence[Trajectory], kind: RewardKind = reward) -> PlayLesson:
@@ -175,7 +181,7 @@ def gradient_noise(
         held = gradients - torch.outer(gradients @ entropy, entropy)
         whole_block, held_block = (_noise(each, games / groups, seed) for each in (gradients, held))
         found.append(GradientNoise(reward, baseline, explained, whole_block, held_block))
-    return NoiseReport(games, groups, taught, replays, temperature, seed, tuple(found))
+    return NoiseReport(games, groups, taught, replays, temperature, trace, seed, tuple(found))
 
 
 def print_noise(report: NoiseReport, *, as_json: bool) -> int:

@@ -53,6 +53,8 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     Attributes:
         reward: what a round is worth.
         baseline: what is subtracted from it.
+        trace: λ of generalised advantage estimation: how much of what comes after the next decision is
+            credited to one; 1 credits the whole reward.
         seats: which seats learn.
         opponents: who plays the others, if one seat learns.
         also: models that learn beside the discard model.
@@ -91,6 +93,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
     reward: RewardKind = "global"
     baseline: BaselineKind = "critic"
+    trace: float = 1.0
     seats: SeatsKind = "all"
     opponents: OpponentsKind = "start"
     also: tuple[AlsoLearns, ...] = ()
@@ -137,6 +140,10 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         ]
         if not 0.0 <= self.averaging < 1.0:
             faults.append(f"averaging: {self.averaging} must be at least 0 and below 1")
+        if not 0.0 <= self.trace <= 1.0:
+            faults.append(f"trace: {self.trace} must be at least 0 and at most 1")
+        if self.trace < 1.0 and self.baseline == "none":
+            faults.append("trace: below 1 it needs a baseline that expects something: critic or oracle")
         if self.reject <= 1.0:
             faults.append(f"reject: {self.reject} must be above 1")
         if self.replays > 0 and self.block_games % self.replays:

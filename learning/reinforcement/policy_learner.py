@@ -43,15 +43,17 @@ class PlayLesson(NamedTuple):
         decisions: ``[N]`` of `policies.trajectories.DECISION`, or of `policies.trajectories.ANSWER`.
         rewards: ``[N]`` float32, of their rounds.
         walls: ``[N, 136]`` int16, of their rounds.
+        paths: ``[N]`` int64, the same for all that a player decided in a round, in the order of play.
     """
 
     decisions: NDArray[np.void]
     rewards: NDArray[np.float32]
     walls: NDArray[np.int16]
+    paths: NDArray[np.int64]
 
     def some(self, rows: NDArray[np.int64] | slice) -> PlayLesson:
         """Some of the decisions."""
-        return PlayLesson(self.decisions[rows], self.rewards[rows], self.walls[rows])
+        return PlayLesson(self.decisions[rows], self.rewards[rows], self.walls[rows], self.paths[rows])
 
 
 def lesson_of(
@@ -61,7 +63,53 @@ def lesson_of(
     decided = [game.of(slot) for game in games]
     found = [rows[part["round"], part["player"]] for part, rows in zip(decided, rewards, strict=True)]
     walls = np.concatenate([game.walls[part["round"]] for game, part in zip(games, decided, strict=True)])
-    return PlayLesson(np.concatenate(decided), np.concatenate(found).astype(np.float32), walls)
+    rounds_before = np.cumsum([0, *(len(game.starts) for game in games[:-1])])
+    paths = [
+        4 * (before + part["round"].astype(np.int64)) + part["player"]
+        for before, part in zip(rounds_before, decided, strict=True)
+    ]
+    return PlayLesson(
+        np.concatenate(decided),
+        np.concatenate(found).astype(np.float32),
+        walls,
+        np.concatenate(paths),
+    )
+
+
+def traced(
+    rewards: NDArray[np.float32], expected: NDArray[np.float32], paths: NDArray[np.int64], trace: float
+) -> NDArray[np.float32]:
+    """What each decision brought: generalised advantage estimation.
+
+    From one decision of a player to his next, what can be expected changes by luck and by what he did; the
+    last change is from his last decision to the reward. A decision is credited with the change that follows
+    it, with ``trace`` times the next one, and so on.
+
+    Source: Schulman et al., arXiv:1506.02438, equation 16.
+
+    Args:
+        rewards: ``[N]``.
+        expected: ``[N]`` by the critic.
+        paths: ``[N]``, as in `PlayLesson`.
+        trace: λ. 1 credits a decision with all that came, ``rewards - expected``.
+
+    >>> rewards, expected = np.full(3, 8.0), np.array([1.0, 2.0, 4.0])
+    >>> [traced(rewards, expected, np.zeros(3, np.int64), trace).tolist() for trace in (0.0, 0.5, 1.0)]
+    [[1.0, 2.0, 4.0], [3.0, 4.0, 4.0], [7.0, 6.0, 4.0]]
+    """
+    if trace == 1.0:
+        return rewards - expected
+    found = np.empty_like(rewards)
+    after: dict[
+        int, tuple[float, float]
+    ] = {}  # what was expected at the next decision of a path, and its credit
+    for place in range(len(rewards) - 1, -1, -1):
+        path, value = int(paths[place]), float(expected[place])
+        next_value, credit = after.get(path, (float(rewards[place]), 0.0))
+        credit = next_value - value + trace * credit
+        after[path] = value, credit
+        found[place] = credit
+    return found
 
 
 class PolicyLearner:
@@ -195,12 +243,12 @@ class PolicyLearner:
         return lesson._replace(rewards=lesson.rewards / max(self._scale, 1e-6)), deviation
 
     def _advantages(self, lesson: PlayLesson) -> tuple[NDArray[np.float32], float]:
-        """Rewards less what the critic expected, of standard deviation 1, and the share that it explains."""
-        weights = lesson.decisions["weight"]
-        surprise = lesson.rewards - self._expect(lesson)
-        deviation = max(_deviation(surprise, weights), 1e-6)
-        explained = 1.0 - (deviation / max(_deviation(lesson.rewards, weights), 1e-6)) ** 2
-        return surprise / np.float32(deviation), explained
+        """What decisions brought, of standard deviation 1, and the share of rewards the critic explains."""
+        weights, expected = lesson.decisions["weight"], self._expect(lesson)
+        unexplained = _deviation(lesson.rewards - expected, weights)
+        explained = 1.0 - (unexplained / max(_deviation(lesson.rewards, weights), 1e-6)) ** 2
+        surprise = traced(lesson.rewards, expected, lesson.paths, self.plan.trace)
+        return surprise / np.float32(max(_deviation(surprise, weights), 1e-6)), explained
 
     def acting(self) -> dict[str, Tensor]:
         """The weights that actors play with: those of the last step."""
