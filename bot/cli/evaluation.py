@@ -326,6 +326,32 @@ def evaluate_gradient(
     return print_noise(report, as_json=as_json)
 
 
+@evaluation.command("movement")
+@reported
+def evaluate_movement(
+    run: Annotated[
+        list[str],
+        typer.Option(
+            help="Policies of one run in the order in which it learned them, with commas in between; "
+            "may be repeated.",
+            metavar="FOLDER,...",
+        ),
+    ],
+    start: NetworkPolicyName = "phoenix",
+    as_json: AsJson = False,
+) -> int:
+    """Measure how much of what runs of self-play learned is signal.
+
+    Compares where stretches of learning moved the discard model: what they have in common is signal, the
+    rest is the noise of each.
+    """
+    from learning.reinforcement.movement import movements, print_movements
+    from policies.named import folder_of_named
+
+    runs = [[folder_of_named(folder) for folder in each.split(",")] for each in run]
+    return print_movements(movements(folder_of_named(start), runs), as_json=as_json)
+
+
 @evaluation.command("deals")
 @reported
 def evaluate_deals(
