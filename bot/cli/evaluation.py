@@ -342,8 +342,8 @@ def evaluate_movement(
 ) -> int:
     """Measure how much of what runs of self-play learned is signal.
 
-    Compares where stretches of learning moved the discard model: what they have in common is signal, the
-    rest is the noise of each.
+    Compares where stretches of learning moved the discard model. What stretches without common games have in
+    common is signal: those of runs with different seeds, or with another stretch in between.
     """
     from learning.reinforcement.movement import movements, print_movements
     from policies.named import folder_of_named

@@ -1,9 +1,13 @@
-"""`suzaku eval movement`: how much of what a run learned is signal.
+"""`suzaku eval movement`: how much of what runs of self-play learned is signal.
 
-Two stretches of a run move the weights by the same signal, and each by its own noise. If both have as many
+Two stretches of learning move the weights by the same signal, and each by its own noise. If both have as many
 games, the cosine ``c`` of the two movements is the share of the signal in the squared length of one. The
 squared signal grows with the square of the games and the squared noise with the games, so both are equal
-after ``1 / c - 1`` times as many. Runs of different seeds or rewards compare likewise.
+after ``1 / c - 1`` times as many.
+
+That holds for stretches that share no games: of runs with different seeds, or of one run with another stretch
+in between. Policies hold averaged weights, so of two neighbours the second still moves by the last games of
+the first, which alone gives a cosine of some hundredths.
 """
 
 from __future__ import annotations
