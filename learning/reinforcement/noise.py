@@ -105,8 +105,8 @@ class NoiseReport(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """The report for people."""
         lines = [
-            "signal, and games for signal = noise: of the whole gradient, and with the entropy held",
-            f"{'reward':<8}{'baseline':<10}{'explained':>10}",
+            f"{'reward':<8}{'baseline':<10}{'explained':>10}"
+            f"{' signal   games for signal = noise':<36} the same with the entropy held"
         ]
         lines += [
             f"{each.reward:<8}{each.baseline:<10}{each.explained:>10.1%}{each.whole!s:<36}{each.held}"
