@@ -100,9 +100,8 @@ def traced(
     if trace == 1.0:
         return rewards - expected
     found = np.empty_like(rewards)
-    after: dict[
-        int, tuple[float, float]
-    ] = {}  # what was expected at the next decision of a path, and its credit
+    # by path: what was expected at the decision after, and its credit
+    after: dict[int, tuple[float, float]] = {}
     for place in range(len(rewards) - 1, -1, -1):
         path, value = int(paths[place]), float(expected[place])
         next_value, credit = after.get(path, (float(rewards[place]), 0.0))

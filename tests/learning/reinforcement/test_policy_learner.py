@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import torch
 
+from game.errors import ConfigError
 from learning.reinforcement.plan import ReinforcementPlan
-from learning.reinforcement.policy_learner import PlayLesson, PolicyLearner, lesson_of
+from learning.reinforcement.policy_learner import PlayLesson, PolicyLearner, lesson_of, traced
 from policies.checkpoint import load, network_of
 from policies.features.kinds import kinds_of
 from policies.features.table import LITE
@@ -152,6 +153,42 @@ def test_a_critic_learns_what_can_be_foreseen(start: Path, played: list[Trajecto
     learner.close()
     assert abs(explained[0]) < 0.3
     assert explained[-1] > 0.8
+
+
+def test_credit_follows_the_decisions_of_one_player_in_one_round(played: list[Trajectory]) -> None:
+    """What one player does changes nothing for the others; the last decision gets what is left."""
+    lesson = lesson_of(played, [np.ones((len(game.starts), 4)) for game in played])
+    own = lesson.decisions["round"].astype(int) * 4 + lesson.decisions["player"]
+    first = len(played[0].decisions)
+    assert len(set(lesson.paths[:first].tolist()) & set(lesson.paths[first:].tolist())) == 0
+    for path in np.unique(lesson.paths[:first]):
+        assert len(set(own[:first][lesson.paths[:first] == path].tolist())) == 1
+    expected = np.random.default_rng(0).normal(size=len(own)).astype(np.float32)
+    rewards = lesson.rewards
+    found = traced(rewards, expected, lesson.paths, 0.5)
+    for path in np.unique(lesson.paths):
+        rows = np.nonzero(lesson.paths == path)[0]
+        ahead = np.append(expected[rows[1:]], rewards[rows[-1]]) - expected[rows]
+        by_hand = [sum(0.5**n * step for n, step in enumerate(ahead[at:])) for at in range(len(rows))]
+        assert found[rows] == pytest.approx(by_hand, abs=1e-5)
+    assert traced(rewards, expected, lesson.paths, 1.0) == pytest.approx(rewards - expected)
+
+
+def test_a_trace_changes_what_is_learned_and_needs_a_critic(start: Path, played: list[Trajectory]) -> None:
+    dice = np.random.default_rng(0)
+    lesson = lesson_of(played, [dice.normal(size=(len(game.starts), 4)) for game in played])
+    weights = []
+    for trace in (1.0, 0.5):
+        learner = a_learner(start, short_plan(trace=trace))
+        for block in range(2):
+            learner.learn(lesson, block)
+        weights.append(learner.acting())
+        learner.close()
+    assert any(not torch.equal(tensor, weights[1][name]) for name, tensor in weights[0].items())
+    with pytest.raises(ConfigError, match="trace: below 1 it needs a baseline"):
+        short_plan(trace=0.5, baseline="none")
+    with pytest.raises(ConfigError, match=r"trace: 1\.5 must be at least 0 and at most 1"):
+        short_plan(trace=1.5)
 
 
 def test_learning_resumes_with_the_same_numbers(start: Path, played: list[Trajectory]) -> None:
