@@ -6,7 +6,6 @@ possible and of none of them; what other models said of the same claim is held a
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -47,12 +46,11 @@ class AnswerLearner:
         if network.architecture.outputs != YES_NO:
             raise ConfigError(f"the {slot} model of the start cannot learn: it does not answer yes or no")
         self.plan = plan
-        self._begun = copy.deepcopy(network).eval()
-        self._shown = Model(network, str(card.features), card.without, Compute(rows=32))
+        self._begun = Model(network, str(card.features), card.without, Compute(rows=32))
         self.model = ModelLearner(
             plan,
             network,
-            self._shown.features,
+            self._begun.features,
             card.without,
             threads,
             start=self._log_start,
@@ -108,7 +106,7 @@ class AnswerLearner:
         most = int(answers["options"].max())
         asked = np.arange(most) < answers["options"][:, None]
         rows = np.nonzero(asked)[0]
-        shown = self._shown.planes(
+        shown = self._begun.planes(
             answers["state"][rows],
             answers["player"][rows],
             answers["calls"][:, :most][asked],
@@ -131,5 +129,5 @@ class AnswerLearner:
     @torch.no_grad()
     def _log_start(self, batch: PolicyBatch) -> Tensor:
         """Log-probabilities of the policy of the start."""
-        scores = scores_of_answers(self._begun, as_input(batch.planes), batch)
+        scores = scores_of_answers(self._begun.network, as_input(batch.planes), batch)
         return log_policy(scores, batch.legal, self.plan.temperature)

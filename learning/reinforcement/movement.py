@@ -18,12 +18,11 @@ from pathlib import Path
 
 import msgspec
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from game.errors import ConfigError
 from game.reports import write_report
-from policies.checkpoint import load
-from policies.checkpoint.store import Checkpoint
+from learning.reinforcement.beginning import StartingModel, load_starting
 from policies.slots import Slot
 
 
@@ -80,15 +79,15 @@ def movements(start: Path, runs: Sequence[Sequence[Path]]) -> MovementReport:
         CheckpointError: one cannot be used.
         ConfigError: one has other weights than the start, or there are fewer than two stretches.
     """
-    begun = load(start, Slot.DISCARD)
+    begun = load_starting(start, Slot.DISCARD)
     stretches, moved = [], []
     for run in runs:
         name, before, games = start.name, begun, 0
         for folder in run:
-            after = load(folder, Slot.DISCARD)
-            if _shapes(after) != _shapes(begun):
+            after = load_starting(folder, Slot.DISCARD)
+            if after.card.architecture != begun.card.architecture:
                 raise ConfigError(f"{folder}: its discard model is not one that began as that of {start}")
-            moved.append(_vector(after) - _vector(before))
+            moved.append(_learned(after) - _learned(before))
             learned = after.card.data.games - games
             stretches.append(Stretch(name, folder.name, learned, float(moved[-1].norm())))
             name, before, games = folder.name, after, after.card.data.games
@@ -107,18 +106,6 @@ def print_movements(report: MovementReport, *, as_json: bool) -> int:
     return 0
 
 
-def _learned(checkpoint: Checkpoint) -> list[tuple[str, Tensor]]:
-    """The weights that learn: the averages of normalisation do not."""
-    return [
-        (name, tensor)
-        for name, tensor in sorted(checkpoint.tensors.items())
-        if tensor.is_floating_point() and not name.endswith(("running_mean", "running_var"))
-    ]
-
-
-def _shapes(checkpoint: Checkpoint) -> list[tuple[str, torch.Size]]:
-    return [(name, tensor.shape) for name, tensor in _learned(checkpoint)]
-
-
-def _vector(checkpoint: Checkpoint) -> Tensor:
-    return torch.cat([tensor.flatten() for _, tensor in _learned(checkpoint)]).double()
+def _learned(model: StartingModel) -> Tensor:
+    """``[P]``: the weights that learn; the averages of normalisation do not."""
+    return nn.utils.parameters_to_vector(model.network.parameters()).detach().double()

@@ -236,8 +236,8 @@ def make_reinforcement_plan(preset: str = "small", **settings: Any) -> Reinforce
         raise ConfigError(f"preset: no preset {preset!r}; there are {', '.join(REINFORCEMENT_PRESETS)}")
     for name, choices in _CHOICES.items():
         given = settings.get(name)
-        for each in given if isinstance(given, tuple) else () if given is None else (given,):
-            if each not in choices:
+        for each in given if isinstance(given, tuple) else (given,):
+            if each is not None and each not in choices:
                 raise ConfigError(f"{name}: no {each!r}; there are {', '.join(choices)}")
     (sizes,) = known.values()
     chosen = {name: value for name, value in settings.items() if value is not None}

@@ -133,7 +133,6 @@ class PolicyLearner:
         self._seen = network.architecture.planes
         self._features = GUIDED if plan.guided else self._start.features
         self._gamma = plan.gamma(0)
-        self._threads = threads
         self.model = ModelLearner(
             plan,
             guided_network(network) if plan.guided else network,
@@ -279,7 +278,7 @@ class PolicyLearner:
             walls=lesson.walls if features == GUIDED else None,
             deep=self._deep,
             last_round=LAST_ROUND[self.plan.length],
-            threads=self._threads,
+            threads=self.model.learner.threads,
         )
         return torch.from_numpy(planes)
 

@@ -18,15 +18,12 @@ from torch import Tensor
 
 from game.reports import write_report
 from learning.arena.report import ArenaReport
-from learning.reinforcement.actors import play_games
+from learning.reinforcement.actors import model_with, play_games
 from learning.reinforcement.evaluation import against_start
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.run import copy_policy, learn_from_play
-from policies.checkpoint import Checkpoint, load, models_in, network_of
-from policies.checkpoint.store import with_weights
+from policies.checkpoint import Checkpoint, load, models_in
 from policies.features.kinds import kinds_of
-from policies.inference import Model
-from policies.networks import Network
 from policies.slots import Slot
 
 _AGREEMENT: Final = 0.8
@@ -164,10 +161,9 @@ def _choices(
     begin: Checkpoint, weights: Mapping[str, Tensor], decisions: NDArray[np.void], plan: ReinforcementPlan
 ) -> NDArray[np.int64]:
     """``[N]`` the likeliest kinds by some weights."""
-    network = with_weights(network_of(begin), weights)
-    assert isinstance(network, Network)
-    model = Model(network, str(begin.card.features), begin.card.without, plan.compute)
-    logits = model.look(decisions["state"], decisions["player"], None, plan.length)
+    logits = model_with(begin, weights, plan, 0.0).look(
+        decisions["state"], decisions["player"], None, plan.length
+    )
     choices: NDArray[np.int64] = np.where(kinds_of(decisions["legal"]), logits, -np.inf).argmax(axis=1)
     return choices
 

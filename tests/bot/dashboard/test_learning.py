@@ -20,12 +20,11 @@ from bot.dashboard.learning import LearningPump
 from bot.dashboard.show import BrowserPosition, Show
 from learning.matches.store import compute_for
 from learning.reinforcement.plan import make_reinforcement_plan
-from learning.reinforcement.policy_learner import PolicyLearner
 from learning.reinforcement.run import learn_from_play
 from learning.runs.state import read_curves
 from replays.standing import LearningStanding
 from tests.bot.dashboard.scenes import PATIENCE_S, Watcher
-from tests.learning.reinforcement.setting import save_start
+from tests.learning.reinforcement.setting import save_start, stop_after_a_block
 
 START = LearningStanding(
     length="tonpuu", games=0, of=800, played=0, blocks=0, of_blocks=100, phase="learning", curves={}
@@ -126,14 +125,8 @@ def begin_and_stop(start: Path, out: Path) -> None:
     """Begin the run that `train` continues, and stop it after its first block, as Ctrl-C does."""
     settings = {name.replace("-", "_"): value for name, value in SETTINGS.items()}
     plan = make_reinforcement_plan(length="tonpuu", compute=compute_for(None, "cpu", "auto"), **settings)
-    real = PolicyLearner.learn
-
-    def stopping(self: PolicyLearner, *args: Any) -> dict[str, float]:
-        os.kill(os.getpid(), signal.SIGINT)
-        return real(self, *args)
-
     with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(PolicyLearner, "learn", stopping)
+        stop_after_a_block(patch, signal.SIGINT)
         learn_from_play(plan, start, out, workers=1, quiet=True)
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 
 from learning.reinforcement.plan import ReinforcementPlan
+from learning.reinforcement.policy_learner import PolicyLearner
 from policies.checkpoint import Card, save
 from policies.reward import RewardArchitecture, RewardNetwork
 from tests.policies.models import save_models
@@ -35,3 +39,14 @@ def short_plan(**settings: Any) -> ReinforcementPlan:
         "learning_rate": 1e-3,
     }
     return ReinforcementPlan(**{**usual, **settings})
+
+
+def stop_after_a_block(patch: pytest.MonkeyPatch, stop: signal.Signals = signal.SIGTERM) -> None:
+    """Have runs stopped while they learn from their first block."""
+    real = PolicyLearner.learn
+
+    def stopping(self: PolicyLearner, *args: Any) -> dict[str, float]:
+        os.kill(os.getpid(), stop)
+        return real(self, *args)
+
+    patch.setattr(PolicyLearner, "learn", stopping)

@@ -10,13 +10,12 @@ import pytest
 import torch
 
 from game.errors import ConfigError
+from learning.reinforcement.actors import model_with
 from learning.reinforcement.answer_learner import AnswerLearner
 from learning.reinforcement.beginning import load_starting
 from learning.reinforcement.plan import ReinforcementPlan, make_reinforcement_plan
-from policies.checkpoint import Card, load, network_of, save
-from policies.checkpoint.store import with_weights
-from policies.inference import PHOENIX, Model, load_policy
-from policies.networks import Network
+from policies.checkpoint import Card, load, save
+from policies.inference import PHOENIX, load_policy
 from policies.rollout import Rollout, Seating
 from policies.slots import Slot
 from policies.trajectories import ANSWERING, Recorder, Trajectory
@@ -76,10 +75,7 @@ def test_calls_that_were_rewarded_become_likelier(sign: float) -> None:
 
 def score_of_calls(learner: AnswerLearner, found: np.ndarray) -> float:
     """Mean of ``yes - no`` of the first call of each decision, by the weights of the last step."""
-    checkpoint = load(PHOENIX, Slot.CHI)
-    network = with_weights(network_of(checkpoint), learner.acting())
-    assert isinstance(network, Network)
-    model = Model(network, str(checkpoint.card.features))
+    model = model_with(load(PHOENIX, Slot.CHI), learner.acting(), learner.plan, 0.0)
     logits = model.look(found["state"], found["player"], found["calls"][:, 0], "tonpuu")
     return float((logits[:, 1] - logits[:, 0]).mean())
 

@@ -132,10 +132,8 @@ def entropy_after(learner: PolicyLearner, lesson: PlayLesson, direction: torch.T
         each = -(chance * np.log(np.maximum(chance, 1e-12))).sum(axis=1)
         return float(np.average(each, weights=lesson.decisions["weight"]))
 
-    before, weights = (
-        entropy(),
-        [each for each in learner.model.learner.network.parameters() if each.requires_grad],
-    )
+    before = entropy()
+    weights = list(learner.model.learner.network.parameters())
     vector = torch.nn.utils.parameters_to_vector(weights).detach().clone()
     torch.nn.utils.vector_to_parameters(vector + 1e-2 * direction, weights)
     change = entropy() - before

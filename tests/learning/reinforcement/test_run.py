@@ -27,7 +27,7 @@ from policies.checkpoint import load, models_in
 from policies.checkpoint.card import MODELS
 from policies.inference import load_policy
 from tests.learning.clusters import address, machines
-from tests.learning.reinforcement.setting import save_start, short_plan
+from tests.learning.reinforcement.setting import save_start, short_plan, stop_after_a_block
 
 __all__ = ["address", "machines"]
 
@@ -228,16 +228,6 @@ def test_other_models_learn_beside_the_discard_model_and_resume(
     learn(plan, start, stopped)
     for model in ("discard", "chi", "pon", "kan", "riichi"):
         assert load(stopped, model).card.tensors == load(whole, model).card.tensors
-
-
-def stop_after_a_block(patch: pytest.MonkeyPatch) -> None:
-    real = PolicyLearner.learn
-
-    def stopping(self: PolicyLearner, *args: Any) -> dict[str, float]:
-        os.kill(os.getpid(), signal.SIGTERM)
-        return real(self, *args)
-
-    patch.setattr(PolicyLearner, "learn", stopping)
 
 
 def test_another_plan_in_the_folder_is_refused(start: Path, whole: Path) -> None:
