@@ -6,14 +6,16 @@ either: its tiles are the same.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from game.actions import Action
 from game.errors import ModelError
+from game.settlement import GameLength
 from game.table import Table
 from policies.deals.deal import Deals
 from policies.reward import Predictor, final_rewards, predict, round_starts, together
@@ -66,48 +68,66 @@ class RewardWorth:
         return found
 
 
+class Branching(NamedTuple):
+    """One decision whose options are to be played out.
+
+    Attributes:
+        deals: what the player may be facing; deal ``i`` gives the same table at every call.
+        options: legal actions of the player.
+        numbers: the deals to play over.
+    """
+
+    deals: Deals
+    options: Sequence[Action]
+    numbers: Sequence[int]
+
+    def values(self, ends: Sequence[Table], worth: EndWorth) -> NDArray[np.float64]:
+        """``[numbers, options]``: what the ends of the round are worth, from `Playouts.ends`."""
+        return worth(ends, self.deals.view.player).reshape(len(self.numbers), len(self.options))
+
+
 class Playouts:
-    """Plays the options of one decision out.
+    """Plays options out to the end of their rounds.
 
     Args:
         chooser: plays for everybody.
-        deals: what the player may be facing; deal ``i`` gives the same table at every call.
-        worth: says what the ends are worth.
+        length: length of the games.
         tables: played side by side.
     """
 
-    def __init__(self, chooser: Chooser, deals: Deals, worth: EndWorth, tables: int = TABLES) -> None:
-        self._deals, self._worth = deals, worth
-        self._rollout = Rollout([chooser], tables=tables, length=deals.view.length)
+    def __init__(self, chooser: Chooser, length: GameLength, tables: int = TABLES) -> None:
+        self._rollout = Rollout([chooser], tables=tables, length=length)
 
-    def values(self, options: Sequence[Action], numbers: Sequence[int]) -> NDArray[np.float64]:
-        """What the options are worth over some of the deals.
-
-        Args:
-            options: legal actions of the player.
-            numbers: the deals.
+    def ends(self, branchings: Sequence[Branching]) -> list[list[Table]]:
+        """Play the options of decisions out, all of them side by side.
 
         Returns:
-            ``[numbers, options]``.
+            For each decision the tables at the end of the round: the options over the first deal, then those
+            over the next.
 
         Raises:
             ModelError: a table crashed.
         """
-        player = self._deals.view.player
+        first = [
+            {each.deals.view.player: option}
+            for each in branchings
+            for _ in each.numbers
+            for option in each.options
+        ]
         try:
-            played = self._rollout.finish_rounds(
-                self._tables(options, numbers),
-                lambda seating: {player: options[seating.number % len(options)]},
-            )
-            ended = [(seating.number, table) for seating, table in played]
+            played = self._rollout.finish_rounds(_tables(branchings), lambda seating: first[seating.number])
+            ended = {seating.number: table for seating, table in played}
         except RuntimeError as error:
             raise ModelError(f"a play-out crashed: {error}") from error
-        ended.sort(key=lambda pair: pair[0])
-        found = self._worth([table for _, table in ended], player)
-        return found.reshape(len(numbers), len(options))
+        in_order = (ended[number] for number in range(len(first)))
+        return [
+            list(itertools.islice(in_order, len(each.numbers) * len(each.options))) for each in branchings
+        ]
 
-    def _tables(self, options: Sequence[Action], numbers: Sequence[int]) -> Iterator[tuple[Seating, Table]]:
-        for row, number in enumerate(numbers):
-            for column in range(len(options)):
-                table = self._deals.table(number, seed=_NEXT_SEED)
-                yield Seating(row * len(options) + column, number, _EVERYBODY), table
+
+def _tables(branchings: Sequence[Branching]) -> Iterator[tuple[Seating, Table]]:
+    count = itertools.count()
+    for each in branchings:
+        for number in each.numbers:
+            for _ in each.options:
+                yield Seating(next(count), number, _EVERYBODY), each.deals.table(number, seed=_NEXT_SEED)

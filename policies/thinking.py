@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from game.actions import Action, ActionKind
 from game.errors import ModelError, StateMismatchError
@@ -29,7 +31,7 @@ from policies.draws import drawn_bits
 from policies.flow import flow, run_flows
 from policies.improvement import Improvement, Option
 from policies.inference import NetworkPolicy, load_policy
-from policies.playouts import EndWorth, Playouts, RewardWorth, points_worth
+from policies.playouts import Branching, EndWorth, Playouts, RewardWorth, points_worth
 from policies.reward import Predictor, PredictorNetwork, round_starts
 from policies.rollout import Choice, PolicyChooser, Request, Times
 from policies.search import SearchSettings, close_options, search
@@ -130,8 +132,13 @@ class Thinker:
         if len(candidates) < 2 or not go_on():
             return None
         deals = self._sampler.deals(RoundView.of(observation, events), settings.worlds, seed)
-        playouts = Playouts(self._chooser, deals, self.worth(events))
-        found = search(playouts.values, deals, candidates, settings.search, go_on)
+        playouts, worth = Playouts(self._chooser, observation.length), self.worth(events)
+
+        def values(options: Sequence[Action], numbers: Sequence[int]) -> NDArray[np.float64]:
+            branching = Branching(deals, options, numbers)
+            return branching.values(playouts.ends([branching])[0], worth)
+
+        found = search(values, deals, candidates, settings.search, go_on)
         if found.playouts == 0:
             return None
         return Improvement(

@@ -423,6 +423,55 @@ def evaluate_deals(
     return print_report(measure(plan, out, workers=workers, quiet=as_json), as_json=as_json)
 
 
+@evaluation.command("answers")
+@reported
+def evaluate_answers(
+    out: Annotated[Path, folder_for("for the results; a run in it is resumed")],
+    policy: NetworkPolicyName = "network",
+    games: Annotated[int, typer.Option(help="Games to take answers from.", metavar="NUMBER", min=1)] = 500,
+    least: Annotated[
+        float,
+        typer.Option(
+            help="Least probability of yes, and of no, in an answer that is played out.",
+            metavar="SHARE",
+            min=0.01,
+            max=0.49,
+        ),
+    ] = 0.05,
+    walls: Annotated[
+        int, typer.Option(help="Walls over which an answer is played out.", metavar="NUMBER", min=1)
+    ] = 3,
+    so_far: SoFar = False,
+    seed: Annotated[int, seed_of("games and walls")] = 0,
+    workers: Workers = None,
+    device: NetworkDevice = "cpu",
+    precision: PlayPrecision = "auto",
+    as_json: AsJson = False,
+) -> int:
+    """Measure whether riichi, chi, pon and kan are worth what the models say.
+
+    Plays the rounds of self-play to their ends with yes and with no wherever a model is not sure, with the
+    true hands and the same walls for both. Yes should be worth more where its probability is above a half,
+    and less where it is below.
+    """
+    from bot.logs.setup import set_up_logs
+    from learning.answers.command import make_plan, measure, measured, print_report
+    from learning.matches.store import compute_for
+
+    set_up_logs()
+    if so_far:
+        return print_report(measured(out), as_json=as_json)
+    plan = make_plan(
+        policy=policy,
+        games=games,
+        least=least,
+        walls=walls,
+        seed=seed,
+        compute=compute_for(out, device, precision),
+    )
+    return print_report(measure(plan, out, workers=workers, quiet=as_json), as_json=as_json)
+
+
 @evaluation.command("adaptation")
 @reported
 def evaluate_adaptation(

@@ -29,7 +29,7 @@ from policies.deals.view import RoundView, Unseen
 from policies.deals.weighted import WeightedDeals
 from policies.draws import drawn_bits, drawn_share
 from policies.named import Files, load_named
-from policies.playouts import Playouts, points_worth
+from policies.playouts import Branching, Playouts, points_worth
 from policies.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
 from policies.sampling import distribution_of
 from policies.slots import Policy
@@ -210,12 +210,10 @@ def differences_of(
     Returns:
         For each set ``[n]``: points of the first choice minus those of the second.
     """
-    found = []
-    for each in deals:
-        playouts = Playouts(PolicyChooser(policy), each, points_worth, _TABLES)
-        first, second = playouts.values(decision.options, range(len(each))).T
-        found.append((first - second).astype(np.int64))
-    return found
+    branchings = [Branching(each, decision.options, range(len(each))) for each in deals]
+    ends = Playouts(PolicyChooser(policy), decision.view.length, _TABLES).ends(branchings)
+    values = [each.values(ended, points_worth) for each, ended in zip(branchings, ends, strict=True)]
+    return [(found[:, 0] - found[:, 1]).astype(np.int64) for found in values]
 
 
 def true_hand_gains(policy: Policy, decision: CloseDecision, guesses: int, seed: int) -> dict[str, Gain]:

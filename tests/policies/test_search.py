@@ -15,7 +15,7 @@ from game.table import Table
 from policies.checkpoint import load, network_of
 from policies.deals import Deals, UniformDeals
 from policies.inference import PHOENIX
-from policies.playouts import Playouts, RewardWorth, points_worth
+from policies.playouts import Branching, Playouts, RewardWorth, points_worth
 from policies.reward import PredictorNetwork, round_starts
 from policies.rollout import PolicyChooser, Rollout, Seating
 from policies.search import SearchSettings, close_options, search
@@ -113,11 +113,17 @@ def test_only_close_options_are_compared() -> None:
 def test_options_are_played_out_over_the_same_deals(deals: Deals) -> None:
     view = deals.view
     options = deals.table(0).legal(view.player)[:2]
-    playouts = Playouts(PolicyChooser(Undecided()), deals, points_worth)
-    both = playouts.values(options, range(4))
+    playouts = Playouts(PolicyChooser(Undecided()), view.length)
+
+    def values(*branchings: Branching) -> list[NDArray[np.float64]]:
+        ends = playouts.ends(branchings)
+        return [each.values(ended, points_worth) for each, ended in zip(branchings, ends, strict=True)]
+
+    (both,) = values(Branching(deals, options, range(4)))
     assert both.shape == (4, 2)
-    again = playouts.values(options[1:], range(2, 4))
+    again, last = values(Branching(deals, options[1:], range(2, 4)), Branching(deals, options, (3,)))
     assert np.array_equal(again, both[2:, 1:])
+    assert np.array_equal(last, both[3:])
 
 
 def test_the_end_of_a_round_is_worth_what_the_predictor_expects() -> None:
