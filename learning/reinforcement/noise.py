@@ -88,6 +88,7 @@ class NoiseReport(msgspec.Struct, frozen=True):
         replays: games over the same walls.
         temperature: of the draws.
         trace: of the variants with a critic.
+        blocks: last blocks of the network whose weights count, beside its head; None for all.
         seed: of walls and draws.
         variants: their figures.
     """
@@ -98,6 +99,7 @@ class NoiseReport(msgspec.Struct, frozen=True):
     replays: int
     temperature: float
     trace: float
+    blocks: int | None
     seed: int
     variants: tuple[GradientNoise, ...]
 
@@ -114,7 +116,7 @@ class NoiseReport(msgspec.Struct, frozen=True):
         ]
         lines.append(
             f"{self.games:,} games in {self.groups} groups, {self.replays} over the same walls, "
-            f"temperature {self.temperature:g}, trace {self.trace:g}; "
+            f"temperature {self.temperature:g}, trace {self.trace:g}, {_layers(self.blocks)}; "
             f"critics learned from {self.taught:,} more"
         )
         return "\n".join(lines)
@@ -132,6 +134,7 @@ def gradient_noise(
     replays: int = 1,
     temperature: float = 1.0,
     trace: float = 1.0,
+    blocks: int | None = None,
 ) -> NoiseReport:
     """Measure all variants over the same games.
 
@@ -146,12 +149,14 @@ def gradient_noise(
         replays: games over the same walls, which are in one group.
         temperature: of the draws.
         trace: of the variants with a critic, as in `ReinforcementPlan`.
+        blocks: last blocks of the network whose weights count, beside its head; None for all.
     """
     plan = ReinforcementPlan(
         games=games + taught,
         block_games=games + taught,
         replays=replays,
         temperature=temperature,
+        last_blocks=blocks,
         seed=seed,
         steps=1,
     )
@@ -181,7 +186,13 @@ def gradient_noise(
         held = gradients - torch.outer(gradients @ entropy, entropy)
         whole_block, held_block = (_noise(each, games / groups, seed) for each in (gradients, held))
         found.append(GradientNoise(reward, baseline, explained, whole_block, held_block))
-    return NoiseReport(games, groups, taught, replays, temperature, trace, seed, tuple(found))
+    return NoiseReport(games, groups, taught, replays, temperature, trace, blocks, seed, tuple(found))
+
+
+def _layers(blocks: int | None) -> str:
+    if blocks is None:
+        return "all layers"
+    return f"the head and the last {blocks} blocks" if blocks else "the head only"
 
 
 def print_noise(report: NoiseReport, *, as_json: bool) -> int:

@@ -49,7 +49,8 @@ def test_the_noise_of_the_gradient_is_measured_and_printed(
 
     monkeypatch.setattr(noise, "ReinforcementPlan", shorter)
     args = ["eval", "gradient", "--start", str(start), "--games", "8", "--groups", "4", "--taught", "2"]
-    result = CliRunner().invoke(cli.app, [*args, "--temperature", "0.5", "--workers", "1", "--json"])
+    args += ["--blocks", "1", "--temperature", "0.5", "--workers", "1", "--json"]
+    result = CliRunner().invoke(cli.app, args)
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert [(each["reward"], each["baseline"]) for each in found["variants"]] == [
@@ -64,7 +65,7 @@ def test_the_noise_of_the_gradient_is_measured_and_printed(
         # the rewards of a few games are noise, which the entropy is the least part of
         assert each["held"]["signal"] == pytest.approx(each["whole"]["signal"], abs=0.2)
         assert each["held"] != each["whole"]
-    assert (found["games"], found["temperature"]) == (8, 0.5)
+    assert (found["games"], found["temperature"], found["blocks"]) == (8, 0.5, 1)
 
 
 def test_the_speed_of_learning_is_measured_and_printed(start: Path) -> None:

@@ -103,6 +103,13 @@ def test_only_the_last_layers_learn_if_asked_to(
     lesson = lesson_of(played, [np.random.default_rng(0).normal(size=(len(g.starts), 4)) for g in played])
     learner = a_learner(start, short_plan(last_blocks=blocks))
     before = {name: tensor.clone() for name, tensor in learner.acting().items()}
+    gradients, _ = learner.gradients([lesson])
+    learning = [
+        each.numel()
+        for name, each in learner.model.learner.network.named_parameters()
+        if name.startswith(begins)
+    ]
+    assert gradients.shape == (1, sum(learning))
     learner.learn(lesson, 0)
     moved = {name for name, tensor in learner.acting().items() if not torch.equal(tensor, before[name])}
     learner.close()
