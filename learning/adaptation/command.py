@@ -14,7 +14,6 @@ from learning.adaptation.figures import AdaptationFigures, figures_of
 from learning.adaptation.plan import AdaptationPlan, HandRow
 from learning.adaptation.playing import AdaptationSetup, adapter
 from learning.matches.measuring import measured_rows
-from learning.matches.statistics import Estimate
 from learning.matches.store import read_rows
 from policies.checkpoint import files_of
 from policies.checkpoint.card import MODELS
@@ -103,21 +102,15 @@ def _lines(report: AdaptationReport) -> list[str]:
         f"{'divergence':>12}{'luck %':>8}{'signal %':>10}{'CPU s':>8}",
     ]
     lines += [
-        f"{each.playouts:>9,}{each.allowed:>9g}  {_text(each.improved, 100.0, '.0f'):<16}"
-        f"{_text(each.gain, 1.0, '.1f'):<24}{each.error:>8.1f}{100.0 * each.changed:>11.0f}"
+        f"{each.playouts:>9,}{each.allowed:>9g}  {each.improved.text('.0f', 100.0):<16}"
+        f"{each.gain.text('.1f'):<24}{each.error:>8.1f}{100.0 * each.changed:>11.0f}"
         f"{each.divergence:>12.4f}{100.0 * each.luck:>8.1f}{100.0 * each.signal:>10.1f}{each.seconds:>8.1f}"
         for each in found.playouts
     ]
     for name in found.playouts[-1].gains:
         gains = ", ".join(
-            f"{each.playouts:,} at {each.allowed:g}: {_text(each.gains[name], 1.0, '.1f')}"
+            f"{each.playouts:,} at {each.allowed:g}: {each.gains[name].text('.1f')}"
             for each in found.playouts
         )
         lines.append(f"{name}: {gains}")
     return lines
-
-
-def _text(each: Estimate, scale: float, form: str) -> str:
-    if each.value is None or each.low is None or each.high is None:
-        return "not defined"
-    return f"{scale * each.value:{form}} [{scale * each.low:{form}}, {scale * each.high:{form}}]"

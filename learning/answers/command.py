@@ -14,7 +14,6 @@ from learning.answers.figures import AnswersFigures, SlotFigures, figures_of
 from learning.answers.plan import AnswersPlan, GameAnswers
 from learning.answers.playing import AnswersSetup, answers_of_games
 from learning.matches.measuring import measured_rows
-from learning.matches.statistics import Estimate
 from learning.matches.store import read_rows
 from policies.checkpoint import files_of
 from policies.checkpoint.card import MODELS
@@ -120,18 +119,15 @@ def _lines(report: AnswersReport) -> list[str]:
         lines += ["", f"{each.slot}: {_even(each)}", _HEAD]
         lines += [
             f"{f'{100 * row.least:.0f}-{100 * row.most:.0f}':<10}{row.answers:>8,}{row.asked:>8.2f}  "
-            f"{_text(row.points, '.0f'):<26}{_text(row.reward, '.2f')}"
+            f"{row.points.text('.0f'):<26}{row.reward.text('.2f')}"
             for row in each.classes
         ]
     return lines
 
 
-def _even(each: SlotFigures) -> str:
-    points, reward = (_text(found, ".0%") for found in (each.even_points, each.even_reward))
+def _even(found: SlotFigures) -> str:
+    points, reward = (
+        "no clear probability" if each.value is None else each.text(".0%")
+        for each in (found.even_points, found.even_reward)
+    )
     return f"both are worth the same at {points} in points, {reward} as a final reward"
-
-
-def _text(each: Estimate, form: str) -> str:
-    if each.value is None or each.low is None or each.high is None:
-        return "not defined"
-    return f"{each.value:{form}} [{each.low:{form}}, {each.high:{form}}]"

@@ -20,7 +20,7 @@ _UNDEFINED: Final = 0.01
 """Share of resamples without a figure from which on its interval would be too narrow."""
 
 
-class ClassFigures(msgspec.Struct, frozen=True):
+class ChanceFigures(msgspec.Struct, frozen=True):
     """Answers with about the same probability of "yes".
 
     Attributes:
@@ -52,7 +52,7 @@ class SlotFigures(msgspec.Struct, frozen=True):
     """
 
     slot: Slot
-    classes: tuple[ClassFigures, ...]
+    classes: tuple[ChanceFigures, ...]
     even_points: Estimate
     even_reward: Estimate
 
@@ -107,12 +107,12 @@ def _slot(plan: AnswersPlan, slot: Slot, games: Sequence[GameAnswers], seed: int
         np.add.at(sums, owners.astype(np.int64), np.column_stack(columns))
         return sums
 
-    def figures(at: int) -> ClassFigures:
+    def figures(at: int) -> ChanceFigures:
         here = (place == at).astype(np.float64)
         sums = per_game(here, here * points, here * rewards)
         drawn = resample(sums, seed=seed)
         count = int(here.sum())
-        return ClassFigures(
+        return ChanceFigures(
             limits[at],
             limits[at + 1],
             count,

@@ -39,6 +39,20 @@ class Estimate(msgspec.Struct, frozen=True):
     low: float | None
     high: float | None
 
+    def text(self, form: str, scale: float = 1.0) -> str:
+        """The number with its interval in brackets.
+
+        Args:
+            form: format of each, such as ``.2f``.
+            scale: what each is multiplied by.
+
+        >>> Estimate(0.5, 0.25, 0.75).text(".0f", 100.0)
+        '50 [25, 75]'
+        """
+        if self.value is None or self.low is None or self.high is None:
+            return "not defined"
+        return f"{scale * self.value:{form}} [{scale * self.low:{form}}, {scale * self.high:{form}}]"
+
 
 class Spread(msgspec.Struct, frozen=True):
     """A number, its interquartile range and 95 % range over resamples; None if undefined or not finite."""

@@ -135,14 +135,14 @@ def _lines(report: WorldsReport) -> list[str]:
         f"{'sampler':<{wide}}{'shanten':<24}{'tenpai':<24}{'waits':<24}{'held':<24}effective     ms   rows"
     )
     for each in found.samplers:
-        scores = "".join(f"{_text(score, '.3f'):<24}" for score in each.scores.values())
+        scores = "".join(f"{score.text('.3f'):<24}" for score in each.scores.values())
         cost = f"{each.effective:>9.1f}{each.ms:>7.0f}{each.evaluations:>7.0f}"
         lines.append(f"{each.name:<{wide}}{scores}{cost}")
     lines += ["", "log likelihood of the true hands over uniform ones, nats an opponent, by go-around:"]
-    lines += [f"  {name:<8}{_text(each, '.2f')}" for name, each in found.likelihoods.items()]
+    lines += [f"  {name:<8}{each.text('.2f')}" for name, each in found.likelihoods.items()]
     lines.append("by what they did:")
     lines += [
-        f"  {name:<8}{_text(each, '.3f'):<24}{rows:>6.1f} rows a guess"
+        f"  {name:<8}{each.text('.3f'):<24}{rows:>6.1f} rows a guess"
         for name, (each, rows) in found.kinds.items()
     ]
     return lines
@@ -164,7 +164,7 @@ def _played(plan: WorldsPlan, found: WorldsFigures) -> list[str]:
     ]
     for each in found.samplers:
         gains = "".join(f"{_points(each.gains[number]):<20}" for number in numbers)
-        correlation = _text(each.correlation, ".2f")
+        correlation = each.correlation.text(".2f")
         lines.append(f"{each.name:<{wide}}{correlation:<22}{_points(each.deviation):<20}{gains}")
         searched = "".join(f"{_points(each.searched[number]):<20}" for number in numbers)
         lines.append(f"{'  with the prior of a search':<{wide}}{'':<42}{searched}")
@@ -177,10 +177,4 @@ def _width(found: WorldsFigures) -> int:
 
 
 def _points(each: Estimate) -> str:
-    return _text(each, ".0f")
-
-
-def _text(each: Estimate, form: str) -> str:
-    if each.value is None or each.low is None or each.high is None:
-        return "not defined"
-    return f"{each.value:{form}} [{each.low:{form}}, {each.high:{form}}]"
+    return each.text(".0f")

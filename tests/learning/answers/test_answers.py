@@ -78,7 +78,7 @@ def test_without_a_clear_rise_there_is_no_such_place(capsys: pytest.CaptureFixtu
     found = figures_of(plan, drawn(40, 0.0))
     assert found.slots[0].even_points == Estimate(None, None, None)
     assert print_report(AnswersReport(plan, found), as_json=False) == 0
-    assert "not defined in points" in capsys.readouterr().out
+    assert "at no clear probability in points" in capsys.readouterr().out
 
 
 def contains(each: Estimate, value: float) -> bool:
