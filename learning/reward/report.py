@@ -179,6 +179,8 @@ def _deciles(
     for tenth in range(_DECILES):
         here = games.dealt[..., None] & (tenths == tenth)
         count = int(here.sum())
+        if not count:  # where many answers are alike
+            continue
         mean = float(expected[here].mean())
         off, interval = _mean_with_interval(np.where(here, missed, 0.0).sum(axis=(1, 2)), count)
         found.append(Decile(mean, mean + off, interval, count))
