@@ -55,7 +55,8 @@ Blanked: TypeAlias = Annotated[
 ContinueFrom: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        help="Folder of a checkpoint of this model whose weights to start from.",
+        help="Folder of a checkpoint of this model whose weights to start from; with a larger --depth, its "
+        "further blocks change nothing at first.",
         metavar="FOLDER",
         parser=existing_folder,
     ),

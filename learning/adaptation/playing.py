@@ -12,7 +12,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from game.errors import TrainingError
 from game.events import GameEvent
 from game.layout import PHASE_TURN
 from game.observation import Observation
@@ -21,7 +20,7 @@ from game.state import clone
 from game.warmup import warm_up
 from game.workers.pool import Work
 from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
-from learning.matches.series import wall_seed
+from learning.matches.watched import play_watched
 from policies.checkpoint.files import reader_of
 from policies.compute import Compute
 from policies.deals import Deals, RoundView, UniformDeals
@@ -34,7 +33,6 @@ from policies.rollout import Choice, PolicyChooser, Request, Rollout, Seating, T
 from policies.slots import Policy
 from policies.thinking import Thinker, ThinkingSettings, load_thinker
 
-_EVERYBODY: Final = (0, 0, 0, 0)
 _TABLES: Final = 128
 _PICK, _LEARN, _TEST = range(3)
 """Purposes of random numbers."""
@@ -162,10 +160,7 @@ class _Experiment:
         """A hand of game ``number``, drawn from all that its players had at such a moment."""
         plan = self._plan
         finder = HandFinder(self._policy, later=plan.moment == "middle")
-        seating = Seating(number, wall_seed("adaptation", plan.seed, number), _EVERYBODY)
-        for game in Rollout([finder], length=plan.length).play([seating]):
-            if game.crash:
-                raise TrainingError(f"game {number}: {game.crash}")
+        play_watched(finder, "adaptation", plan.seed, number, plan.length)
         if not finder.found:
             return None
         return finder.found[drawn_bits(plan.seed, number, _PICK) % len(finder.found)]

@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.actions import Action
-from game.errors import TrainingError
 from game.settlement import GameLength
 from game.state import clone
 from game.table import Table
 from game.warmup import warm_up
 from game.workers.pool import Work
 from learning.answers.plan import AnswersPlan, GameAnswers, PlayedAnswer
-from learning.matches.series import wall_seed
+from learning.matches.watched import play_watched
 from policies.candidates import chances_of
 from policies.checkpoint import network_of
 from policies.checkpoint.files import reader_of
@@ -32,10 +31,9 @@ from policies.inference import load_policy
 from policies.named import Files
 from policies.playouts import Branching, EndWorth, Playouts, RewardWorth, points_worth
 from policies.reward import PredictorNetwork, round_starts
-from policies.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
+from policies.rollout import Choice, PolicyChooser, Request, Times
 from policies.slots import Policy, Slot
 
-_EVERYBODY: Final = (0, 0, 0, 0)
 _TABLES: Final = 128
 """Tables side by side while answers are played out."""
 
@@ -147,10 +145,7 @@ def unclear_answers(plan: AnswersPlan, policy: Policy, number: int) -> list[Uncl
         TrainingError: the game crashed.
     """
     finder = UnclearFinder(policy, plan.least)
-    seating = Seating(number, wall_seed("answers", plan.seed, number), _EVERYBODY)
-    for game in Rollout([finder], length=plan.length).play([seating]):
-        if game.crash:
-            raise TrainingError(f"game {number}: {game.crash}")
+    play_watched(finder, "answers", plan.seed, number, plan.length)
     return finder.found
 
 
@@ -171,6 +166,9 @@ def play_out(
         walls: number of walls.
         length: length of the games.
         seeds: for each, determines them.
+
+    Raises:
+        ModelError: a table crashed.
     """
     branchings = [
         Branching(true_deals(each.view, each.record, walls, seed), (each.yes, each.no), range(walls))

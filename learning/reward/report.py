@@ -34,12 +34,14 @@ class Decile(msgspec.Struct, frozen=True):
     """A tenth of all answers, ordered from the lowest predictions to the highest.
 
     Attributes:
+        tenth: from 1 to 10; where many answers are alike, some tenths are empty and left out.
         expected: mean prediction.
         actual: mean actual reward.
         interval: half the width of the 95 % interval of ``actual``, over games.
         answers: number of answers.
     """
 
+    tenth: int
     expected: float
     actual: float
     interval: float
@@ -179,11 +181,11 @@ def _deciles(
     for tenth in range(_DECILES):
         here = games.dealt[..., None] & (tenths == tenth)
         count = int(here.sum())
-        if not count:  # where many answers are alike
+        if not count:
             continue
         mean = float(expected[here].mean())
         off, interval = _mean_with_interval(np.where(here, missed, 0.0).sum(axis=(1, 2)), count)
-        found.append(Decile(mean, mean + off, interval, count))
+        found.append(Decile(tenth + 1, mean, mean + off, interval, count))
     return tuple(found)
 
 
@@ -235,8 +237,8 @@ def report_text(report: RewardReport) -> str:
         "| tenth | expected | actual | 95 % |",
         "| ---: | ---: | ---: | ---: |",
         *(
-            f"| {number} | {decile.expected:.1f} | {decile.actual:.1f} | ± {decile.interval:.1f} |"
-            for number, decile in enumerate(report.deciles, 1)
+            f"| {decile.tenth} | {decile.expected:.1f} | {decile.actual:.1f} | ± {decile.interval:.1f} |"
+            for decile in report.deciles
         ),
         "",
         f"Slope of actual over predicted rewards: {report.slope[0]:.3f} ± {report.slope[1]:.3f}",

@@ -1,4 +1,7 @@
-"""Initial weights of a run: new ones, those of an earlier run, or another model's stem and tower."""
+"""Initial weights of a run: new ones, those of an earlier run, or another model's stem and tower.
+
+A tower may be deeper than the one it begins from. Its further blocks then change nothing until they learn to.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,15 @@ from pathlib import Path
 from typing import Protocol
 
 import torch
+from msgspec.structs import replace
 
 from game.errors import CheckpointMismatch
 from policies.checkpoint import Checkpoint, network_of
+from policies.checkpoint.store import with_weights
 from policies.features.table import SETS
-from policies.networks import Architecture, Network, plane_weights, tower_of
+from policies.networks import HOSEI_TOWERS, Architecture, Network, plane_weights, tower_of
+from policies.towers.residual import ResidualBlock
+from policies.towers.suits import SuitsBlock
 
 _ADVICE = "choose the --tower, --preset and --features it was made with"
 
@@ -34,16 +41,17 @@ class NetworkPlan(Protocol):
 def first_network(plan: NetworkPlan, parent: Checkpoint | None = None) -> Network:
     """The network before its first step.
 
-    A parent of the same model provides all its weights. A parent of another model provides its tower, and its
-    stem for the groups of planes that both models see: the value of a hand looks the same to all five models,
-    and the discard model has seen the most hands.
+    A parent of the same model provides all its weights; a deeper network begins with the parent's answers. A
+    parent of another model provides its tower, and its stem for the groups of planes that both models see:
+    the value of a hand looks the same to all five models, and the discard model has seen the most hands.
 
     Args:
         plan: the plan of the run; torch's generator provides new weights.
         parent: the checkpoint to begin from.
 
     Raises:
-        CheckpointMismatch: the parent has another size, or is the same kind of model with other planes.
+        CheckpointMismatch: the parent has another tower, another width or more blocks, or is the same kind of
+            model with other planes.
     """
     shape = plan.architecture
     if parent is None:
@@ -53,13 +61,25 @@ def first_network(plan: NetworkPlan, parent: Checkpoint | None = None) -> Networ
     if not isinstance(network, Network):
         raise CheckpointMismatch(file, "model", f"{card.model!r} has no tower", "begin from another model")
     theirs = network.architecture
-    if card.model == plan.model and (theirs, card.features) != (shape, plan.features):
+    grown = replace(theirs, depth=shape.depth) if _may_grow(theirs, shape) else theirs
+    if card.model == plan.model and (grown, card.features) != (shape, plan.features):
         problem = f"{theirs} on {card.features}, but the plan wants {shape} on {plan.features}"
         raise CheckpointMismatch(file, "architecture", problem, _ADVICE)
-    if _tower(theirs) != _tower(shape):
+    if _tower(grown) != _tower(shape):
         problem = f"{_tower(theirs)}, but the plan wants {_tower(shape)}"
         raise CheckpointMismatch(file, "architecture", problem, _ADVICE)
-    return network if card.model == plan.model else _with_tower(Network(shape), plan.features, parent)
+    if card.model == plan.model:
+        ours = with_weights(Network(shape), parent.tensors)
+    else:
+        ours = _with_tower(Network(shape), plan.features, parent)
+    for block in list(ours.tower)[theirs.depth :]:
+        assert isinstance(block, ResidualBlock | SuitsBlock)
+        block.change_nothing()
+    return ours
+
+
+def _may_grow(theirs: Architecture, ours: Architecture) -> bool:
+    return theirs.depth < ours.depth and tower_of(theirs) not in HOSEI_TOWERS
 
 
 @torch.no_grad()

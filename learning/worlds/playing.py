@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.actions import Action, ActionKind
-from game.errors import TrainingError
 from game.events import Draw, GameEvent, StartRound
 from game.restore import concealed_hands
 from game.state import clone
 from game.warmup import warm_up
 from game.workers.pool import Work
-from learning.matches.series import wall_seed
+from learning.matches.watched import play_watched
 from learning.worlds.plan import DecisionWorlds, Gain, GameWorlds, SampledWorlds, WorldsPlan
 from learning.worlds.scores import scores_of
 from policies.deals.deal import Deals, DealSampler, true_deals
@@ -30,12 +29,11 @@ from policies.deals.weighted import WeightedDeals
 from policies.draws import drawn_bits, drawn_share
 from policies.named import Files, load_named
 from policies.playouts import Branching, Playouts, points_worth
-from policies.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
+from policies.rollout import Choice, PolicyChooser, Request, Times
 from policies.sampling import distribution_of
 from policies.slots import Policy
 
 _BY_DEFAULT: Final = "all"
-_EVERYBODY: Final = (0, 0, 0, 0)
 _TABLES: Final = 128
 """Tables side by side while decisions are played out."""
 _CHOSEN, _WALLS, _DEALS, _GUESSES = range(4)
@@ -153,10 +151,7 @@ def close_decisions(plan: WorldsPlan, policy: Policy, number: int) -> list[Close
         TrainingError: the game crashed.
     """
     finder = CloseFinder(policy, plan.close)
-    seating = Seating(number, wall_seed("deals", plan.seed, number), _EVERYBODY)
-    for game in Rollout([finder], length=plan.length).play([seating]):
-        if game.crash:
-            raise TrainingError(f"game {number}: {game.crash}")
+    play_watched(finder, "deals", plan.seed, number, plan.length)
     return finder.found
 
 

@@ -281,6 +281,20 @@ def test_deciles_compare_actual_with_predicted_rewards() -> None:
         assert decile.interval > 0
 
 
+def test_tenths_without_answers_are_left_out_and_the_others_keep_their_numbers() -> None:
+    """Seven of ten games began alike, so their answers are alike and fill several tenths."""
+    scores = [(250, 250, 250, 250)] * 7 + [(400 + n, 300, 200, 100 - n) for n in range(3)]
+    games = together([(game((0, (250,) * 4), (7, found)), "hanchan") for found in scores])  # type: ignore[arg-type]
+    played = GamesWithPlaces(games, np.array([placements(found) for found in scores]))
+    report = report_on(network(), played, played, split="train", corpus="0")
+    tenths = [decile.tenth for decile in report.deciles]
+    assert tenths == sorted(set(tenths))
+    assert len(tenths) < 10
+    assert tenths[-1] == 10
+    assert sum(decile.answers for decile in report.deciles) == report.answers
+    assert f"| {tenths[-1]} | {report.deciles[-1].expected:.1f} |" in report_text(report)
+
+
 def test_single_rounds_have_no_history(corpus: Corpus) -> None:
     games = played_games(corpus, corpus.select()[:4]).games
     alone = one_by_one(games)

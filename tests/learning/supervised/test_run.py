@@ -29,7 +29,7 @@ from learning.supervised.first_weights import first_network
 from learning.supervised.imitation import imitation_loss
 from learning.supervised.plan import TrainingPlan, make_plan
 from learning.supervised.run import Parent, choice_of, parent_of, train
-from policies.checkpoint import load
+from policies.checkpoint import load, network_of
 from policies.features.table import LITE, SETS
 from policies.networks import TowerName, plane_weights
 from policies.slots import Slot
@@ -285,6 +285,32 @@ def test_a_run_goes_on_from_another_ones_weights(corpus: Corpus, tmp_path: Path)
             parent=Parent(tmp_path / "first", Slot.DISCARD),
             quiet=True,
         )
+
+
+@pytest.mark.parametrize("tower", ["residual", "pooled", "suits"])
+def test_a_deeper_network_begins_with_the_answers_of_the_shallower_one(
+    corpus: Corpus, tmp_path: Path, tower: TowerName
+) -> None:
+    train(plan(tower=tower, samples=640), corpus, tmp_path / "shallow", quiet=True)
+    shallow = load(tmp_path / "shallow", "discard")
+    wanted = plan(tower=tower, depth=4)
+    torch.manual_seed(1)
+    planes = torch.rand(16, SETS[LITE].planes, 34)
+    begun, theirs = first_network(wanted, shallow).eval(), network_of(shallow).eval()
+    assert len(begun.tower) == 4
+    with torch.no_grad():
+        assert torch.allclose(begun(planes), theirs(planes), atol=1e-6)
+    parent = Parent(tmp_path / "shallow", Slot.DISCARD)
+    train(wanted, corpus, tmp_path / "deep", parent=parent, quiet=True)
+    learned = load(tmp_path / "deep", "discard").tensors
+    added = [
+        name for name in learned if name.startswith(("tower.2.", "tower.3.")) and name.endswith("weight")
+    ]
+    before = begun.state_dict()
+    assert added
+    assert all(not torch.equal(learned[name], before[name]) for name in added)
+    with pytest.raises(CheckpointMismatch, match="architecture"):
+        first_network(plan(tower=tower, depth=1), shallow)
 
 
 @pytest.mark.parametrize("tower", ["residual", "suits"])
