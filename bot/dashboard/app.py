@@ -80,7 +80,7 @@ def _listing(folder: Path, program: str, *, live: bool) -> Callable[[Request], R
         try:
             return page_of("past", "past.js", as_json(games_shown(folder, program) | {"live": live}))
         except ReplayError as exc:
-            return _sorry(exc)
+            return _sorry(exc, 503)  # the request is right, the folder is not
 
     return listing
 
@@ -90,14 +90,14 @@ def _replay(folder: Path, program: str) -> Callable[[Request], Response]:
         try:
             shown = replay_of(folder, request.path_params["game_id"], program)
         except ReplayError as exc:
-            return _sorry(exc)
+            return _sorry(exc, 404)
         return page_of("review", "replay.js", as_json(shown))
 
     return replay
 
 
-def _sorry(exc: ReplayError) -> Response:
-    return PlainTextResponse(f"{clean_text(str(exc))}\n", 404)
+def _sorry(exc: ReplayError, status: int) -> Response:
+    return PlainTextResponse(f"{clean_text(str(exc))}\n", status)
 
 
 def _file(request: Request) -> Response:

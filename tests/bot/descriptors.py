@@ -20,6 +20,7 @@ def no_descriptor_left() -> Iterator[None]:
                 taken.append(os.open(os.devnull, os.O_RDONLY))
         yield
     finally:
+        # first, so that all that is needed can be opened again at once
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         for each in taken:
             os.close(each)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

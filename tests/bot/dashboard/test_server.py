@@ -3,6 +3,7 @@ from __future__ import annotations
 import socket
 import struct
 import time
+from pathlib import Path
 from itertools import pairwise
 
 import pytest
@@ -134,6 +135,15 @@ def _is_dropped(line: socket.socket) -> bool:
 def test_a_port_in_use_is_reported_before_the_start() -> None:
     with server(None, library()) as served, pytest.raises(ConfigError, match=r"dashboard\.port"):
         server(None, library(), served.port)
+
+
+def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "games"
+    folder.write_text("a file")
+    with server(None, folder) as served:
+        status, _, body = ask(served, "/games")
+    assert status == 503
+    assert str(folder).encode() in body
 
 
 def test_without_a_game_past_ones_are_shown() -> None:
