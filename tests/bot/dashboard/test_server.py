@@ -3,8 +3,8 @@ from __future__ import annotations
 import socket
 import struct
 import time
-from pathlib import Path
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
