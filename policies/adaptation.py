@@ -210,9 +210,10 @@ class PolicyAdaptation:
             gradient, found = self._gradient(self._some(settings.rows), between)
             if number == 0:
                 signal = found
-            allowed = furthest * signal**2 * (number + 1) / settings.steps
-            if allowed > _SHORTEST:
-                self._step(gradient, shown, start, allowed)
+            way = furthest * signal**2
+            if way <= _SHORTEST:
+                break
+            self._step(gradient, shown, start, way * (number + 1) / settings.steps)
         self._figure(signal=signal, divergence=self._divergence(shown, start))
 
     def policy(self) -> NetworkPolicy:

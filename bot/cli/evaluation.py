@@ -405,11 +405,11 @@ def evaluate_deals(
     """
     from bot.logs.setup import set_up_logs
     from learning.matches.store import compute_for
-    from learning.worlds.command import make_plan, measure, measured, print_report
+    from learning.worlds.command import DEALS, make_plan, measure
 
     set_up_logs()
     if so_far:
-        return print_report(measured(out), as_json=as_json)
+        return DEALS.show(DEALS.so_far(out), as_json=as_json)
     plan = make_plan(
         policy=policy,
         samplers=sampler or ("uniform", "weighted"),
@@ -422,7 +422,7 @@ def evaluate_deals(
         play=not hands_only,
         compute=compute_for(out, device, precision),
     )
-    return print_report(measure(plan, out, workers=workers, quiet=as_json), as_json=as_json)
+    return DEALS.show(measure(plan, out, workers=workers, quiet=as_json), as_json=as_json)
 
 
 @evaluation.command("answers")
@@ -457,12 +457,12 @@ def evaluate_answers(
     and less where it is below.
     """
     from bot.logs.setup import set_up_logs
-    from learning.answers.command import make_plan, measure, measured, print_report
+    from learning.answers.command import ANSWERS, make_plan, measure
     from learning.matches.store import compute_for
 
     set_up_logs()
     if so_far:
-        return print_report(measured(out), as_json=as_json)
+        return ANSWERS.show(ANSWERS.so_far(out), as_json=as_json)
     plan = make_plan(
         policy=policy,
         games=games,
@@ -471,7 +471,7 @@ def evaluate_answers(
         seed=seed,
         compute=compute_for(out, device, precision),
     )
-    return print_report(measure(plan, out, workers=workers, quiet=as_json), as_json=as_json)
+    return ANSWERS.show(measure(plan, out, workers=workers, quiet=as_json), as_json=as_json)
 
 
 @evaluation.command("adaptation")
@@ -533,13 +533,13 @@ def evaluate_adaptation(
     compares it with the policy over other deals, with the same tiles for both.
     """
     from bot.logs.setup import set_up_logs
-    from learning.adaptation.command import make_plan, measure, measured, print_report
+    from learning.adaptation.command import ADAPTATION, make_plan, measure
     from learning.matches.store import compute_for
     from policies.adaptation import AdaptationSettings
 
     set_up_logs()
     if so_far:
-        return print_report(measured(out), as_json=as_json)
+        return ADAPTATION.show(ADAPTATION.so_far(out), as_json=as_json)
     plan = make_plan(
         policy=policy,
         sampler=sampler,
@@ -551,6 +551,6 @@ def evaluate_adaptation(
         divergences=tuple(divergence or (0.5,)),
         settings=AdaptationSettings(steps=steps, replays=replays, blocks=blocks),
         seed=seed,
+        compute=compute_for(out, device, precision),
     )
-    compute = compute_for(None, device, precision)
-    return print_report(measure(plan, out, compute, workers=workers, quiet=as_json), as_json=as_json)
+    return ADAPTATION.show(measure(plan, out, workers=workers, quiet=as_json), as_json=as_json)

@@ -10,8 +10,9 @@ from game.errors import ConfigError
 from game.settlement import GameLength
 from learning.reinforcement.plan import RewardKind
 from policies.adaptation import AdaptationSettings
+from policies.compute import IN_PLAY, Compute
 
-FORMAT: Final = "suzaku-adaptation/3"
+FORMAT: Final = "suzaku-adaptation/4"
 
 Moment: TypeAlias = Literal["start", "middle"]
 """When in a round the hand is taken: at the first own draw, or at a later one."""
@@ -35,6 +36,7 @@ class AdaptationPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         reward: what the end of a round is worth: its points, or the expected final reward.
         settings: how to adapt, beside the divergence.
         seed: determines games, hands and deals.
+        compute: how networks compute.
         length: length of the games.
         format: format of the results.
 
@@ -53,6 +55,7 @@ class AdaptationPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     reward: RewardKind
     settings: AdaptationSettings
     seed: int
+    compute: Compute = IN_PLAY
     length: GameLength = "hanchan"
     format: str = FORMAT
 
@@ -87,6 +90,8 @@ class AdaptationPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
             "--replays": str(settings.replays),
             "--blocks": "all" if settings.blocks is None else str(settings.blocks),
             "--seed": str(self.seed),
+            "--device": self.compute.device,
+            "--precision": self.compute.precision,
         }
 
     def continues(self, other: AdaptationPlan) -> bool:

@@ -22,7 +22,6 @@ from game.workers.pool import Work
 from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
 from learning.matches.watched import play_watched
 from policies.checkpoint.files import reader_of
-from policies.compute import Compute
 from policies.deals import Deals, RoundView, UniformDeals
 from policies.deals.deal import true_deals
 from policies.draws import drawn_bits
@@ -91,12 +90,10 @@ class AdaptationSetup(msgspec.Struct, frozen=True):
     Attributes:
         plan: what is measured.
         files: the policy's six checkpoints.
-        compute: how networks compute.
     """
 
     plan: AdaptationPlan
     files: Files
-    compute: Compute
 
 
 def adapter(setup: AdaptationSetup) -> Work[int, HandRow]:
@@ -104,7 +101,7 @@ def adapter(setup: AdaptationSetup) -> Work[int, HandRow]:
     warm_up()
     plan = setup.plan
     settings = ThinkingSettings(sampler=plan.sampler, reward=plan.reward, adaptation=plan.settings)
-    thinker = load_thinker(Path(), settings, setup.compute, reader_of(setup.files))
+    thinker = load_thinker(Path(), settings, plan.compute, reader_of(setup.files))
     experiment = _Experiment(plan, thinker)
 
     def adapt(number: int) -> Iterator[HandRow]:
@@ -138,7 +135,9 @@ class _Experiment:
                 begun = process_time()
                 adaptation.learn(divergence=allowed)
                 spent = played + process_time() - begun
-                gains = self._play(adaptation.policy(), tests, worth) - before
+                gains = np.zeros_like(before)
+                if adaptation.figures.divergence:
+                    gains = self._play(adaptation.policy(), tests, worth) - before
                 found.append(
                     AdaptedTo(
                         playouts=count,

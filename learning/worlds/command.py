@@ -4,32 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-
-import msgspec
+from typing import Final
 
 from game.errors import ConfigError
-from game.reports import write_report
-from learning.matches.measuring import measured_rows
+from learning.matches.measuring import Measurement, MeasurementReport
 from learning.matches.statistics import Estimate
-from learning.matches.store import read_rows
 from learning.worlds.figures import CHOSEN_BY, WorldsFigures, figures_of
 from learning.worlds.plan import GameWorlds, WorldsPlan
 from learning.worlds.playing import WorldsSetup, judge_of_games
 from policies.compute import IN_PLAY, Compute
 from policies.deals.named import models_of, settings_of
 from policies.named import files_of_named, load_named
-
-
-class WorldsReport(msgspec.Struct, frozen=True):
-    """The results of `suzaku eval deals`.
-
-    Attributes:
-        plan: what was measured.
-        figures: over the games so far.
-    """
-
-    plan: WorldsPlan
-    figures: WorldsFigures
 
 
 def make_plan(
@@ -70,59 +55,21 @@ def make_plan(
     )
 
 
-def measure(plan: WorldsPlan, folder: Path | None, *, workers: int | None, quiet: bool) -> WorldsReport:
-    """Measure the games that are missing, and report on all.
-
-    Args:
-        plan: what to measure.
-        folder: folder of the results; an earlier run in it is resumed. None to keep none.
-        workers: processes; one per core if None.
-        quiet: show no progress.
-
-    Raises:
-        ConfigError: another run is in the folder, or no decision was close.
-        ReplayError: results cannot be read or written.
-        WorkerFailed: a process could not continue.
-        KeyboardInterrupt: stopped; the games so far are kept.
-    """
-    rows = measured_rows(
-        plan,
-        GameWorlds,
-        plan.games,
-        folder,
-        judge_of_games,
-        WorldsSetup(plan, files_of_named(plan.policy)),
-        what="deals",
-        workers=workers,
-        quiet=quiet,
-    )
-    return _report(plan, rows)
+def measure(
+    plan: WorldsPlan, folder: Path | None, *, workers: int | None, quiet: bool
+) -> MeasurementReport[WorldsPlan, WorldsFigures]:
+    """Measure the games that are missing, and report on all; see `Measurement.run`."""
+    setup = WorldsSetup(plan, files_of_named(plan.policy))
+    return DEALS.run(plan, plan.games, judge_of_games, setup, folder, workers=workers, quiet=quiet)
 
 
-def measured(folder: Path) -> WorldsReport:
-    """Report on the games that a run has measured so far; it may be under way.
-
-    Raises:
-        ConfigError: none of its decisions was close.
-        ReplayError: there is no run, or it cannot be read.
-    """
-    return _report(*read_rows(folder, WorldsPlan, GameWorlds))
-
-
-def _report(plan: WorldsPlan, rows: Sequence[GameWorlds]) -> WorldsReport:
+def _figures(plan: WorldsPlan, rows: Sequence[GameWorlds]) -> WorldsFigures:
     if not any(row.decisions for row in rows):
         raise ConfigError("no decision of these games is close; give more --games or a lower --close")
-    return WorldsReport(plan, figures_of(plan, rows))
+    return figures_of(plan, rows)
 
 
-def print_report(report: WorldsReport, *, as_json: bool) -> int:
-    """Print the report; return the exit code."""
-    write_report(report, lambda found: "\n".join(_lines(found)), as_json=as_json)
-    return 0
-
-
-def _lines(report: WorldsReport) -> list[str]:
-    plan, found = report.plan, report.figures
+def _lines(plan: WorldsPlan, found: WorldsFigures) -> list[str]:
     lines = [
         f"{found.decisions} close decisions of {found.games} games ({found.close:.0f} a game), policy "
         f"{plan.policy}, {plan.worlds} worlds each, seed {plan.seed}; {found.seconds:.1f} CPU s a decision",
@@ -178,3 +125,6 @@ def _width(found: WorldsFigures) -> int:
 
 def _points(each: Estimate) -> str:
     return each.text(".0f")
+
+
+DEALS: Final = Measurement("deals", WorldsPlan, GameWorlds, _figures, _lines)

@@ -15,10 +15,11 @@ from game.actions import ActionKind
 from game.layout import PHASE_TURN
 from game.observation import Observation
 from game.rules import legal_actions
-from learning.answers.command import AnswersReport, measured, print_report
+from learning.answers.command import ANSWERS
 from learning.answers.figures import figures_of
 from learning.answers.plan import AnswersPlan, GameAnswers, PlayedAnswer
 from learning.answers.playing import UnclearAnswer, play_out, unclear_answers
+from learning.matches.measuring import MeasurementReport
 from learning.matches.statistics import Estimate
 from learning.matches.store import RESULTS_FILE
 from policies.decision import decide
@@ -77,7 +78,7 @@ def test_without_a_clear_rise_there_is_no_such_place(capsys: pytest.CaptureFixtu
     plan = a_plan()
     found = figures_of(plan, drawn(40, 0.0))
     assert found.slots[0].even_points == Estimate(None, None, None)
-    assert print_report(AnswersReport(plan, found), as_json=False) == 0
+    assert ANSWERS.show(MeasurementReport(plan, found), as_json=False) == 0
     assert "at no clear probability in points" in capsys.readouterr().out
 
 
@@ -158,7 +159,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     again = run.invoke(app, [*flags, "--games", "1"])
     assert (tmp_path / RESULTS_FILE).read_bytes() == whole
     assert again.stdout == first.stdout
-    assert measured(tmp_path).figures.games == 1
+    assert ANSWERS.so_far(tmp_path).figures.games == 1
     other = run.invoke(app, [*flags[:-4], "--walls", "2", "--games", "1"])
     assert other.exit_code == 2
     assert "--walls 1, not 2" in other.output

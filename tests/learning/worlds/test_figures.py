@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from learning.worlds.command import WorldsReport, print_report
+from learning.matches.measuring import MeasurementReport
+from learning.worlds.command import DEALS
 from learning.worlds.figures import WorldsFigures, figures_of
 from learning.worlds.plan import DecisionWorlds, Gain, GameWorlds, SampledWorlds, WorldsPlan
 from learning.worlds.scores import HandErrors
@@ -91,9 +92,9 @@ def test_where_noise_leaves_nothing_the_correlation_is_not_defined() -> None:
 
 
 def test_the_report_names_every_sampler(found: WorldsFigures, capsys: pytest.CaptureFixture[str]) -> None:
-    report = WorldsReport(a_plan(("good", "poor", "none")), found)
-    assert print_report(report, as_json=False) == 0
+    report = MeasurementReport(a_plan(("good", "poor", "none")), found)
+    assert DEALS.show(report, as_json=False) == 0
     text = capsys.readouterr().out
     assert all(f"\n{name} " in text for name in ("good", "poor", "none", "true hands"))
-    assert print_report(report, as_json=True) == 0
+    assert DEALS.show(report, as_json=True) == 0
     assert '"correlation"' in capsys.readouterr().out

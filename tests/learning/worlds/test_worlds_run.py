@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 from bot.cli import app
 from game.errors import ConfigError
 from learning.matches.store import RESULTS_FILE
-from learning.worlds.command import WorldsReport, make_plan, measure, measured, print_report
-from learning.worlds.figures import figures_of
+from learning.worlds.command import DEALS, make_plan, measure
 from learning.worlds.plan import WorldsPlan
 from learning.worlds.playing import WorldsSetup, close_decisions, differences_of, judge_of_games
 from learning.worlds.scores import scores_of
@@ -82,9 +81,9 @@ def test_hands_can_be_compared_without_playing(undecided: str, capsys: pytest.Ca
     plan = a_plan(undecided, play=False)
     row = next(iter(judge_of_games(WorldsSetup(plan, None))(0)))
     assert {each.differences for found in row.decisions for each in found.samplers} == {()}
-    report = WorldsReport(plan, figures_of(plan, [row]))
+    report = DEALS.report(plan, [row])
     assert report.figures.samplers[0].correlation.value is None
-    assert print_report(report, as_json=False) == 0
+    assert DEALS.show(report, as_json=False) == 0
     text = capsys.readouterr().out
     assert "squared errors" in text
     assert "correlation" not in text
@@ -98,7 +97,7 @@ def test_a_run_goes_on_where_it_stopped(undecided: str, tmp_path: Path) -> None:
     report = measure(a_plan(undecided), tmp_path, workers=1, quiet=True)
     assert (tmp_path / RESULTS_FILE).read_bytes() == whole
     assert report.figures.decisions == 2
-    assert measured(tmp_path) == report
+    assert DEALS.so_far(tmp_path) == report
     with pytest.raises(ConfigError, match=r"--close 0\.05, not 0\.1"):
         measure(a_plan(undecided, close=0.1), tmp_path, workers=1, quiet=True)
 
