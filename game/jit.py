@@ -266,6 +266,7 @@ def sources_key(source: Path, module: str) -> str:
 _key_at_import: Final = functools.cache(sources_key)
 
 
+@functools.cache  # many modules with kernels import the same ones
 def _imports(path: Path, text: str, root: Path) -> list[Path]:
     """Files of our own modules that a source imports anywhere."""
     found: list[Path] = []
