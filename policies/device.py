@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 import torch
@@ -21,6 +22,18 @@ _ON_GPU: Final = 2048
 def use_one_thread() -> None:
     """Limit torch to one thread: one position is too little to split, and other tasks need cores."""
     torch.set_num_threads(1)
+
+
+@contextlib.contextmanager
+def inference() -> Iterator[None]:
+    """Compute without gradients, in as many threads as torch is limited to.
+
+    OpenMP keeps the limit for each thread. A thread that has not asked torch for it would share its products
+    with all cores, and where another program uses one of them, wait for it at every product.
+    """
+    torch.get_num_threads()  # sets the limit in this thread, too
+    with torch.inference_mode():
+        yield
 
 
 def choose_device(name: DeviceName) -> torch.device:
@@ -107,7 +120,7 @@ class DeviceNetwork:
         Returns:
             ``[B, 34]`` or ``[B, 2]`` float32 logits, on the network's device.
         """
-        with torch.inference_mode():
+        with inference():
             x = as_input(planes.to(self._device), self._dtype)
             x[:, self._blank] = 0.0
             scores: Tensor = self._network(x)

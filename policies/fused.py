@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from policies import fused_kernels as kernels
 from policies.compute import FloatPrecision
+from policies.device import inference
 from policies.features.table import KINDS, ONE
 from policies.networks import HOSEI_TOWERS, Network, SuitsArchitecture, tower_of
 from policies.towers.pooled import HONOURS, RANKS, SUITED, SUITS, PooledBlock, PooledContext
@@ -92,7 +93,7 @@ class FusedNetwork:
         Returns:
             ``[B, 34]`` or ``[B, 2]`` logits.
         """
-        with torch.inference_mode():
+        with inference():
             x = self._stem_of(planes)
             self._tower_of(x)
             return self._discards(x) if self.architecture.outputs == KINDS else self._answers(x)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 from policies.checkpoint import Card, load, network_of
+from policies.device import inference
 from policies.features.encode import encode
 from policies.features.kinds import kinds_of
 from policies.hands.views import OPPONENTS
@@ -82,7 +83,7 @@ class DirectModel:
         ]
         return Readings(*(np.concatenate(values) for values in zip(*parts, strict=True)))
 
-    @torch.inference_mode()
+    @inference()
     def _read(self, records: NDArray[np.void], players: NDArray[np.int64]) -> tuple[NDArray[np.float32], ...]:
         planes = encode(records, players, self.card.features)
         found = hand_scores(self._network(as_input(torch.from_numpy(planes))))

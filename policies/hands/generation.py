@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from game.errors import DecisionError
 from policies.checkpoint import HandModel, load, network_of
+from policies.device import inference
 from policies.features.encode import encode
 from policies.hand_networks import DenoiserNetwork
 from policies.hands.direct import DirectModel
@@ -89,7 +90,7 @@ class Generator(ABC):
         self.features, self.tries, self._direct = features, tries, direct
         self.counts = GenerationCounts()
 
-    @torch.inference_mode()
+    @inference()
     def sample(
         self, records: NDArray[np.void], players: NDArray[np.intp], count: int, seed: int
     ) -> SampledHands:

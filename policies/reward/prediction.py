@@ -8,12 +8,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from policies.device import inference
 from policies.reward.encoding import encode
 from policies.reward.games import PaddedGames, final_rewards
 from policies.reward.networks import Predictor, PredictorArchitecture
 
 
-@torch.inference_mode()
+@inference()
 def predict(network: Predictor, games: PaddedGames) -> NDArray[np.float64]:
     """The final reward each player can expect at the start of each round.
 

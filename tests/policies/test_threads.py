@@ -1,0 +1,72 @@
+"""Networks keep to the threads that torch is limited to, in whatever thread they are asked."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from game.workers.pool import ONE_THREAD
+
+PROGRAM = """
+import os
+import time
+from threading import Event, Thread
+
+import torch
+
+from game.events import StartRound
+from policies.checkpoint import load, network_of
+from policies.compute import Compute
+from policies.device import DeviceNetwork, use_one_thread
+from policies.hands.direct import DirectModel
+from policies.inference import SHIPPED, load_policy
+from policies.known_hand import known_questions
+from policies.reward import predict, round_starts, together
+
+def threads():
+    return len(os.listdir("/proc/self/task"))
+
+use_one_thread()
+question = known_questions()[-1]
+policy, direct, predictor = load_policy(SHIPPED), DirectModel.load(), network_of(load(SHIPPED, "reward"))
+discards = network_of(load(SHIPPED, "discard"))
+layers = DeviceNetwork(discards, (), Compute())
+planes = torch.zeros(4, discards.architecture.planes, 34, dtype=torch.uint8)
+game = together([(round_starts([StartRound(0, 0, 0, 0, (25000,) * 4, 0, ((),) * 4)]), "hanchan")])
+found, over = {}, Event()
+
+def ask(name, question):
+    before = threads()
+    question()
+    found[name] = threads() - before
+    over.wait()  # a thread that ends would be counted too
+
+for name, asked in {
+    "policy": lambda: policy.answer(question.slot, [question]),
+    "layers": lambda: layers(planes),
+    "hands": lambda: direct.read(question.record.reshape(1), [question.player]),
+    "reward": lambda: predict(predictor, game),
+}.items():
+    Thread(target=ask, args=(name, asked)).start()
+    while name not in found:
+        time.sleep(0.01)
+over.set()
+print(found)
+"""
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) == 1, reason="one core: there is nothing to share work with")
+def test_a_thread_that_asks_a_network_starts_no_other() -> None:
+    environment = {name: value for name, value in os.environ.items() if name not in ONE_THREAD}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout.strip() == str(dict.fromkeys(("policy", "layers", "hands", "reward"), 0))
