@@ -18,6 +18,8 @@ SECONDS := 600
 FUZZ_SECONDS := 30
 # pytest starts a process per core; threads of their networks beside them only wait for each other.
 ONE_THREAD := OMP_NUM_THREADS=1
+# Each process gets tests that lie together, so that what a file's tests share is mostly made once.
+ALL_CORES := -n auto --dist worksteal
 # The floor of coverage applies to a run of all tests only: ARGS may select a few.
 MEASURE := $(if $(strip $(ARGS)),,--cov --cov-report=)
 
@@ -45,7 +47,7 @@ table: $(VENV)/.ready-to-play
 
 test: check
 	@$(RUN) bot.startup.warm
-	FUZZ_SECONDS=$(FUZZ_SECONDS) $(ONE_THREAD) $(RUN) pytest -n auto $(MEASURE) $(ARGS)
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(ONE_THREAD) $(RUN) pytest $(ALL_CORES) $(MEASURE) $(ARGS)
 	$(if $(MEASURE),@$(RUN) tests.coverage_floor)
 
 coverage: $(VENV)/.ready-to-test
