@@ -26,7 +26,7 @@ from tests.bot.adaptation.hurried import hurried
 from tests.bot.fake_clock import until
 from tests.policies.models import save_models
 
-START_S = 120.0
+START_S = 400.0
 """Under load a process needs long to load torch and the kernels."""
 
 
