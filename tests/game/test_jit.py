@@ -292,6 +292,8 @@ def test_processes_that_compile_at_the_same_time_do_not_disturb_each_other(
 
 WARM_GAME = """
 import numpy as np
+from game.events import Draw
+from game.forbidden import broken_rule
 from game.jit import compiled_forms
 from game.rules import legal_actions
 from game.state import unseen34
@@ -310,6 +312,7 @@ for _ in range(60):
         answers[player] = legal[rng.integers(len(legal))]
         hand34, melds = table.state["hand34"][player], int(table.state["meld_count"][player])
         shanten(hand34, melds), waits(hand34, melds), ukeire(hand34, melds, unseen34(table.state, player))
+        broken_rule(table.state, Draw(player, 135))
     table.step(answers)
 print(compiled_forms() - warm)
 """
