@@ -12,7 +12,7 @@ import torch
 from msgspec.structs import replace
 
 from game.errors import CheckpointMismatch
-from policies.checkpoint import Checkpoint, network_of
+from policies.checkpoint import Checkpoint
 from policies.checkpoint.store import with_weights
 from policies.features.table import SETS
 from policies.networks import HOSEI_TOWERS, Architecture, Network, plane_weights, tower_of
@@ -57,10 +57,9 @@ def first_network(plan: NetworkPlan, parent: Checkpoint | None = None) -> Networ
     if parent is None:
         return Network(shape)
     card, file = parent.card, Path(parent.card.tensors.file)
-    network = network_of(parent)
-    if not isinstance(network, Network):
+    theirs = card.architecture
+    if not isinstance(theirs, Architecture):
         raise CheckpointMismatch(file, "model", f"{card.model!r} has no tower", "begin from another model")
-    theirs = network.architecture
     grown = replace(theirs, depth=shape.depth) if _may_grow(theirs, shape) else theirs
     if card.model == plan.model and (grown, card.features) != (shape, plan.features):
         problem = f"{theirs} on {card.features}, but the plan wants {shape} on {plan.features}"

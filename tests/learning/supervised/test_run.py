@@ -311,6 +311,12 @@ def test_a_deeper_network_begins_with_the_answers_of_the_shallower_one(
     assert all(not torch.equal(learned[name], before[name]) for name in added)
     with pytest.raises(CheckpointMismatch, match="architecture"):
         first_network(plan(tower=tower, depth=1), shallow)
+    riichi, weights = first_network(plan("riichi", tower=tower, depth=4), shallow), theirs.state_dict()
+    for name, tensor in riichi.tower.state_dict().items():
+        if name.startswith(("0.", "1.")):
+            assert torch.equal(tensor, weights[f"tower.{name}"])
+        elif "second_norm" in name and name.endswith(("weight", "bias")):
+            assert not tensor.any()
 
 
 @pytest.mark.parametrize("tower", ["residual", "suits"])
