@@ -138,9 +138,9 @@ def _turn(observation: Observation, legal: _ByKind, pick: Pick) -> Flow:
         return Verdict(abort[0], "nine_terminals", by_slot=False)
     answers: list[SlotAnswer] = []
     for slot, step, kinds in _TURN_STEPS:
-        options = tuple(action for kind in kinds for action in legal.get(kind, ()))
-        if not options:
+        if legal.keys().isdisjoint(kinds):
             continue
+        options = tuple(action for kind in kinds for action in legal.get(kind, ()))
         answers.append((yield from _ask(observation, slot, options)))
         picked = pick(answers[-1:])
         if picked is not None:

@@ -125,9 +125,9 @@ class FusedNetwork:
         batch, _, width = x.shape
         windows, honours = self._pair(batch, TAPS * width)[0], self._pair(batch, width)[1]
         sums, honour_sums = self._pair(batch, width)
+        pooled = PooledMeans(batch, width, self._blocks[0].context)
         for block in self._blocks:
-            added = self._context_of(block.context, x)
-            kernels.spread(x, self._length, windows, honours)
+            kernels.spread(x, self._length, windows, honours, *pooled.means)
             first, second = block.first, block.second
             first.columns.multiply(windows, sums)
             first.honours.multiply(honours, honour_sums)
@@ -136,7 +136,7 @@ class FusedNetwork:
                 honour_sums,
                 first.columns.added,
                 first.honours.added,
-                added,
+                *pooled.said(block.context),
                 self._length,
                 windows,
                 honours,
@@ -144,17 +144,6 @@ class FusedNetwork:
             second.columns.multiply(windows, sums)
             second.honours.multiply(honours, honour_sums)
             kernels.add(sums, honour_sums, second.columns.added, second.honours.added, x)
-
-    def _context_of(self, context: FusedContext | None, x: Floats) -> Floats:
-        """``[B, 4, width]``: what pooled context adds to the columns of each suit, and of the honours."""
-        batch, _, width = x.shape
-        added = np.zeros((batch, SUITS + 1, width), np.float32)
-        if context is not None:
-            suits, whole = _empty(batch * SUITS, width), _empty(batch, 2 * width)
-            kernels.pool(x, suits, whole.reshape(batch, 2, width))
-            of_suits = context.own.product(suits).reshape(batch, SUITS, width)
-            kernels.join(of_suits, context.whole.product(whole).reshape(batch, 2, width), added)
-        return added
 
     def _discards(self, x: Floats) -> Tensor:
         scores = _empty(len(x), KINDS)
@@ -234,6 +223,38 @@ class FusedContext(NamedTuple):
     whole: Layer
 
 
+class PooledMeans:
+    """Room for the means of columns, and for what pooled context makes of them; used by one block at a time.
+
+    Args:
+        batch: positions.
+        width: channels.
+        context: of any block; None if there is no pooled context.
+
+    Attributes:
+        means: of each suit ``[B * 3, width]``, and of all suits and the honours ``[B, 2 * width]``; filled by
+            `fused_kernels.pool`. The first is empty without pooled context.
+    """
+
+    def __init__(self, batch: int, width: int, context: FusedContext | None) -> None:
+        suits = batch * SUITS if context is not None else 0
+        self.means = _empty(suits, width), _empty(batch, 2 * width)
+        make = _empty if context is not None else _zeros
+        self._said = make(batch, SUITS, width), make(batch, 2, width)
+        self._products = tuple(
+            (torch.from_numpy(means), torch.from_numpy(said).view(len(means), -1))
+            for means, said in zip(self.means, self._said, strict=True)
+            if context is not None
+        )
+
+    def said(self, context: FusedContext | None) -> tuple[Floats, Floats]:
+        """What the means add: to each suit ``[B, 3, W]``, to all suits and the honours ``[B, 2, W]``."""
+        if context is not None:
+            for layer, (means, said) in zip(context, self._products, strict=True):
+                torch.mm(means, layer.weight, out=said)
+        return self._said
+
+
 class FusedBlock(NamedTuple):
     """A residual block."""
 
@@ -248,6 +269,10 @@ class FusedBlock(NamedTuple):
 
 def _empty(*shape: int) -> Floats:
     return np.empty(shape, np.float32)
+
+
+def _zeros(*shape: int) -> Floats:
+    return np.zeros(shape, np.float32)
 
 
 def _stem(network: Network, blank: Sequence[int], *, squeezed: bool) -> PairedLayer:

@@ -96,19 +96,22 @@ def begin(taps: Any, honours: Any, bias: Any, honour_bias: Any, length: int, x: 
 
 
 @kernel
-def spread(x: Any, length: int, windows: Any, honours: Any) -> None:
-    """Each column with its neighbours, for the next product.
+def spread(x: Any, length: int, windows: Any, honours: Any, suit_means: Any, means: Any) -> None:
+    """Each column with its neighbours, for the next product, and the means of columns.
 
     Args:
         x: ``[B, 34, W]``.
         length: columns of a strip.
         windows: ``[B * strips * length, 3 * W]``, filled; 0 beyond the ends of a strip.
         honours: ``[B * 7, W]`` or empty, filled.
+        suit_means: as for `pool`.
+        means: as for `pool`.
     """
     batch, width = x.shape[0], x.shape[2]
     stripped = len(windows) // batch
     values = x.reshape(-1)
     for b in range(batch):
+        pool(x, b, suit_means, means)
         open_windows(values, b * KINDS, windows, b * stripped, stripped, length, np.float32(0.0))
         for column in range(stripped, KINDS):
             for k in range(width):
@@ -116,47 +119,33 @@ def spread(x: Any, length: int, windows: Any, honours: Any) -> None:
 
 
 @kernel
-def pool(x: Any, suits: Any, whole: Any) -> None:
-    """Means of columns.
+def pool(x: Any, b: int, suit_means: Any, means: Any) -> None:
+    """Means of the columns of one position, if they are wanted.
 
     Args:
         x: ``[B, 34, W]``.
-        suits: ``[B * 3, W]``, filled: the mean of each suit.
-        whole: ``[B, 2, W]``, filled: the mean of all suits, and of the honours.
+        b: the position.
+        suit_means: ``[B * 3, W]``, its rows filled: the mean of each suit. Empty without pooled context.
+        means: ``[B, 2 * W]``, its row filled: the mean of all suits, and of the honours.
     """
-    batch, width = x.shape[0], x.shape[2]
-    for b in range(batch):
-        whole[b] = 0.0
-        for suit in range(SUITS):
-            row = b * SUITS + suit
-            suits[row] = 0.0
-            for column in range(suit * RANKS, (suit + 1) * RANKS):
-                for k in range(width):
-                    suits[row, k] += x[b, column, k]
+    if not len(suit_means):
+        return
+    width = np.uintp(x.shape[2])
+    for k in range(means.shape[1]):
+        means[b, k] = 0.0
+    for suit in range(SUITS):
+        row = b * SUITS + suit
+        for k in range(width):
+            suit_means[row, k] = 0.0
+        for column in range(suit * RANKS, (suit + 1) * RANKS):
             for k in range(width):
-                suits[row, k] /= np.float32(RANKS)
-                whole[b, 0, k] += suits[row, k] / np.float32(SUITS)
-        for column in range(SUITED, KINDS):
-            for k in range(width):
-                whole[b, 1, k] += x[b, column, k] / np.float32(HONOURS)
-
-
-@kernel
-def join(of_suits: Any, of_all: Any, context: Any) -> None:
-    """The parts of pooled context together.
-
-    Args:
-        of_suits: ``[B, 3, W]``, what a suit's own mean adds.
-        of_all: ``[B, 2, W]``, what the means of all suits and of the honours add to the suits, and to
-            the honours.
-        context: ``[B, 4, W]``, filled: added to the columns of each suit, and to the honours.
-    """
-    for b in range(len(context)):
-        for suit in range(SUITS):
-            for k in range(context.shape[2]):
-                context[b, suit, k] = of_suits[b, suit, k] + of_all[b, 0, k]
-        for k in range(context.shape[2]):
-            context[b, SUITS, k] = of_all[b, 1, k]
+                suit_means[row, k] += x[b, column, k]
+        for k in range(width):
+            suit_means[row, k] /= np.float32(RANKS)
+            means[b, k] += suit_means[row, k] / np.float32(SUITS)
+    for column in range(SUITED, KINDS):
+        for k in range(width):
+            means[b, width + k] += x[b, column, k] / np.float32(HONOURS)
 
 
 @kernel
@@ -165,7 +154,8 @@ def activate(
     honours: Any,
     bias: Any,
     honour_bias: Any,
-    context: Any,
+    of_suits: Any,
+    of_all: Any,
     length: int,
     windows: Any,
     next_honours: Any,
@@ -177,22 +167,43 @@ def activate(
         honours: ``[B * 7, W]`` or empty.
         bias: ``[W]``.
         honour_bias: ``[W]``.
-        context: ``[B, 4, W]``, added to the columns of each suit, and of the honours.
+        of_suits: ``[B, 3, W]``, what a suit's own mean adds to its columns.
+        of_all: ``[B, 2, W]``, what the means of all suits and of the honours add to the columns of the suits,
+            and to those of the honours.
         length: columns of a strip.
         windows: ``[B * strips * length, 3 * W]``, filled.
         next_honours: ``[B * 7, W]`` or empty, filled.
     """
-    width = sums.shape[1]
-    stripped = SUITED if len(honours) else KINDS
-    for row in range(len(sums)):
-        b, group = row // stripped, (row % stripped) // RANKS
-        for k in range(width):
-            sums[row, k] = relu(sums[row, k] + bias[k] + context[b, group, k])
+    batch, width = len(of_all), sums.shape[1]
+    stripped = len(sums) // batch
+    context = np.empty((SUITS + 1, width), np.float32)
+    for b in range(batch):
+        join(of_suits, of_all, b, context)
+        for column in range(stripped):
+            row, group = b * stripped + column, column // RANKS
+            for k in range(width):
+                sums[row, k] = relu(sums[row, k] + bias[k] + context[group, k])
+        for row in range(b * (KINDS - stripped), (b + 1) * (KINDS - stripped)):
+            for k in range(width):
+                next_honours[row, k] = relu(honours[row, k] + honour_bias[k] + context[SUITS, k])
     open_windows(sums.reshape(-1), 0, windows, 0, len(sums), length, np.float32(0.0))
-    for row in range(len(honours)):
-        b = row // HONOURS
-        for k in range(width):
-            next_honours[row, k] = relu(honours[row, k] + honour_bias[k] + context[b, SUITS, k])
+
+
+@kernel
+def join(of_suits: Any, of_all: Any, b: int, context: Any) -> None:
+    """The parts of one position's pooled context together.
+
+    Args:
+        of_suits: ``[B, 3, W]``.
+        of_all: ``[B, 2, W]``.
+        b: the position.
+        context: ``[4, W]``, filled: added to the columns of each suit, and to the honours.
+    """
+    for suit in range(SUITS):
+        for k in range(context.shape[1]):
+            context[suit, k] = of_suits[b, suit, k] + of_all[b, 0, k]
+    for k in range(context.shape[1]):
+        context[SUITS, k] = of_all[b, 1, k]
 
 
 @kernel
@@ -295,9 +306,7 @@ def _warm_up() -> None:
     sums, windows = floats(SUITED, 1), floats(SUITED, 3)
     columns_of_planes(np.zeros((1, 3, KINDS), np.uint8), np.zeros(1, np.int64), windows, floats(HONOURS, 3))
     begin(floats(SUITED, 3, 1), honours, bias, bias, RANKS, x)
-    spread(x, RANKS, windows, honours)
-    pool(x, floats(SUITS, 1), floats(1, 2, 1))
-    join(floats(1, SUITS, 1), floats(1, 2, 1), floats(1, SUITS + 1, 1))
+    spread(x, RANKS, windows, honours, floats(SUITS, 1), floats(1, 2))
     scores(x, floats(2, 1), floats(2), floats(1, KINDS))
-    activate(sums, honours, bias, bias, floats(1, SUITS + 1, 1), RANKS, windows, honours)
+    activate(sums, honours, bias, bias, floats(1, SUITS, 1), floats(1, 2, 1), RANKS, windows, honours)
     add(sums, honours, bias, bias, x)

@@ -46,6 +46,9 @@ def share_out(chance34: Sequence[float], options: Sequence[Action]) -> list[floa
         options: discards.
     """
     tiles = [option.tile for option in options]
+    kinds = [tile >> 2 for tile in tiles]
+    if len(set(kinds)) == len(kinds):
+        return [chance34[kind] for kind in kinds]
     place_of: dict[int, int] = {}
     for place, tile in enumerate(tiles):
         first = place_of.setdefault(tile >> 2, place)

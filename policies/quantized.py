@@ -23,7 +23,7 @@ from policies import fused_kernels
 from policies import quantized_kernels as kernels
 from policies.compute import Precision
 from policies.features.table import KINDS
-from policies.fused import Floats, FusedContext, FusedNetwork, Layer, PairedLayer
+from policies.fused import Floats, FusedContext, FusedNetwork, Layer, PairedLayer, PooledMeans
 from policies.networks import Network
 from policies.towers.residual import TAPS
 
@@ -77,8 +77,8 @@ class QuantizedNetwork(FusedNetwork):
         fused_kernels.columns_of_planes(planes.numpy(), self._by_suit, columns, honours)
         taps = self._pair(batch, 2 * TAPS * width, np.int32)[0]
         lone = self._pair(batch, 2 * width, np.int32)[1]
-        stem.columns.multiply(_centred(columns), taps)
-        stem.honours.multiply(_centred(honours), lone)
+        stem.columns.multiply(torch.from_numpy(_centred(columns)), torch.from_numpy(taps))
+        stem.honours.multiply(torch.from_numpy(_centred(honours)), torch.from_numpy(lone))
         x = np.empty((batch, KINDS, width), np.float32)
         kernels.begin(
             taps.reshape(-1, 2, TAPS, width),
@@ -95,25 +95,27 @@ class QuantizedNetwork(FusedNetwork):
         windows, honours = self._pair(batch, TAPS * width, np.int8)[0], self._pair(batch, width, np.int8)[1]
         sums, honour_sums = self._pair(batch, width, np.int32)
         scales = np.empty(batch, np.float32)
+        pooled = PooledMeans(batch, width, self._blocks[0].context)
+        of_columns = torch.from_numpy(windows), torch.from_numpy(sums)
+        of_honours = torch.from_numpy(honours), torch.from_numpy(honour_sums)
         for block in self._byte_blocks:
-            added = self._context_of(block.context, x)
-            kernels.spread(x, self._length, windows, honours, scales)
+            kernels.spread(x, self._length, windows, honours, scales, *pooled.means)
             first, second = block.first, block.second
-            first.columns.multiply(windows, sums)
-            first.honours.multiply(honours, honour_sums)
+            first.columns.multiply(*of_columns)
+            first.honours.multiply(*of_honours)
             kernels.activate(
                 sums,
                 honour_sums,
                 first.columns.terms,
                 first.honours.terms,
-                added,
+                *pooled.said(block.context),
                 self._length,
                 scales,
                 windows,
                 honours,
             )
-            second.columns.multiply(windows, sums)
-            second.honours.multiply(honours, honour_sums)
+            second.columns.multiply(*of_columns)
+            second.honours.multiply(*of_honours)
             kernels.add(sums, honour_sums, second.columns.terms, second.honours.terms, scales, x)
 
 
@@ -140,10 +142,10 @@ class _ByteLayer(NamedTuple):
         weight = torch.cat([first.weight, second.weight], 1)
         return cls(weight, np.concatenate([first.terms, second.terms], 1))
 
-    def multiply(self, rows: NDArray[np.int8], out: NDArray[np.int32]) -> None:
-        """The product with the weight."""
+    def multiply(self, rows: Tensor, out: Tensor) -> None:
+        """The product with the weight: int8 to int32."""
         if len(rows):
-            torch._int_mm(torch.from_numpy(rows), self.weight, out=torch.from_numpy(out))
+            torch._int_mm(rows, self.weight, out=out)
 
 
 class _BytePair(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 
 from game.jit import kernel, warms_up
 from policies.features.table import KINDS
-from policies.fused_kernels import open_windows, relu
+from policies.fused_kernels import join, open_windows, pool, relu
 from policies.towers.pooled import HONOURS, RANKS, SUITED, SUITS
 
 ZERO: Final = -128
@@ -66,8 +66,8 @@ def begin(taps: Any, honours: Any, terms: Any, honour_terms: Any, length: int, x
 
 
 @kernel
-def spread(x: Any, length: int, windows: Any, honours: Any, scales: Any) -> None:
-    """Each column as bytes with its neighbours, for the next product.
+def spread(x: Any, length: int, windows: Any, honours: Any, scales: Any, suit_means: Any, means: Any) -> None:
+    """Each column as bytes with its neighbours, for the next product, and the means of columns.
 
     Args:
         x: ``[B, 34, W]``.
@@ -75,10 +75,13 @@ def spread(x: Any, length: int, windows: Any, honours: Any, scales: Any) -> None
         windows: ``[B * strips * length, 3 * W]`` int8, filled; the byte of 0 beyond the ends of a strip.
         honours: ``[B * 7, W]`` int8 or empty, filled.
         scales: ``[B]``, filled.
+        suit_means: as for `policies.fused_kernels.pool`.
+        means: as for `policies.fused_kernels.pool`.
     """
     stripped = len(windows) // len(x)
     columns = np.empty(x.shape[1] * x.shape[2], np.uint8)
     for b in range(len(x)):
+        pool(x, b, suit_means, means)
         scales[b] = _to_bytes(x[b].reshape(-1), columns)
         _lay_out(columns, b, stripped, length, windows, honours)
 
@@ -89,7 +92,8 @@ def activate(
     honours: Any,
     terms: Any,
     honour_terms: Any,
-    context: Any,
+    of_suits: Any,
+    of_all: Any,
     length: int,
     scales: Any,
     windows: Any,
@@ -102,7 +106,8 @@ def activate(
         honours: ``[B * 7, W]`` int32 or empty.
         terms: ``[3, W]``.
         honour_terms: ``[3, W]``.
-        context: ``[B, 4, W]``, added to the columns of each suit, and of the honours.
+        of_suits: as for `policies.fused_kernels.activate`.
+        of_all: as for `policies.fused_kernels.activate`.
         length: columns of a strip.
         scales: ``[B]`` of the first product's values; replaced by those of the second's.
         windows: ``[B * strips * length, 3 * W]`` int8, filled.
@@ -111,21 +116,23 @@ def activate(
     batch, width = len(scales), sums.shape[1]
     stripped = len(sums) // batch
     inner = np.empty((KINDS, width), np.float32)
+    context = np.empty((SUITS + 1, width), np.float32)
     columns = np.empty(KINDS * width, np.uint8)
     for b in range(batch):
         scale = scales[b]
+        join(of_suits, of_all, b, context)
         for column in range(KINDS):
             group = column // RANKS
             if column < stripped:
                 row = b * stripped + column
                 for k in range(width):
                     value = (np.float32(sums[row, k]) * terms[0, k] + terms[1, k]) * scale + terms[2, k]
-                    inner[column, k] = relu(value + context[b, group, k])
+                    inner[column, k] = relu(value + context[group, k])
             else:
                 row = b * HONOURS + column - stripped
                 for k in range(width):
                     value = (np.float32(honours[row, k]) * honour_terms[0, k] + honour_terms[1, k]) * scale
-                    inner[column, k] = relu(value + honour_terms[2, k] + context[b, group, k])
+                    inner[column, k] = relu(value + honour_terms[2, k] + context[group, k])
         scales[b] = _to_bytes(inner.reshape(-1), columns)
         _lay_out(columns, b, stripped, length, windows, next_honours)
 
@@ -190,7 +197,7 @@ def _warm_up() -> None:
     x, terms = np.zeros((1, KINDS, 1), np.float32), np.zeros((3, 1), np.float32)
     sums, honours = np.zeros((SUITED, 1), np.int32), np.zeros((HONOURS, 1), np.int32)
     windows, next_honours = np.zeros((SUITED, 3), np.int8), np.zeros((HONOURS, 1), np.int8)
-    scales, context = np.zeros(1, np.float32), np.zeros((1, SUITS + 1, 1), np.float32)
+    scales, of_suits = np.zeros(1, np.float32), np.zeros((1, SUITS, 1), np.float32)
     begin(
         np.zeros((SUITED, 2, 3, 1), np.int32),
         np.zeros((HONOURS, 2, 1), np.int32),
@@ -199,6 +206,7 @@ def _warm_up() -> None:
         RANKS,
         x,
     )
-    spread(x, RANKS, windows, next_honours, scales)
-    activate(sums, honours, terms, terms, context, RANKS, scales, windows, next_honours)
+    of_all = np.zeros((1, 2, 1), np.float32)
+    spread(x, RANKS, windows, next_honours, scales, of_suits[0], of_all[:, :, 0])
+    activate(sums, honours, terms, terms, of_suits, of_all, RANKS, scales, windows, next_honours)
     add(sums, honours, terms, terms, scales, x)

@@ -31,10 +31,10 @@ from policies.draws import drawn_bits
 from policies.flow import Pick, Running, Verdict, flow, most_likely, reason_of, run_flows
 from policies.slots import Policy, Question, Slot
 
-TABLES: Final = 64
-"""Tables side by side: a network on a CPU gains little beyond a few dozen rows."""
+TABLES: Final = 128
+"""Tables side by side: more give a network on a CPU hardly fuller batches (`docs/measurements.md`)."""
 
-_WAITING_SHARE: Final = 0.5
+_WAITING_SHARE: Final = 0.7
 """Share of the tables that may wait until riichi and calls are decided together."""
 
 Times: TypeAlias = defaultdict[str, float]
@@ -262,21 +262,24 @@ class _RunningGame:
         return asked
 
     def _advance(self, times: Times) -> list[Request]:
-        table = self.table
+        table, clock = self.table, process_time()
         while True:
             if self._answers:
-                before = process_time()
                 table.step(self._answers)
-                times["table"] += process_time() - before
+                clock = _charge(times, "table", clock)
                 self._answers = {}
             if self.over:
                 return []
-            requests = self._requests(times)
-            if requests:
-                return requests
+            asked = self._asked()
+            clock = _charge(times, "legal", clock)
+            record = table.state  # folded here, so that the first reader is not charged for it
+            clock = _charge(times, "fold", clock)
+            if asked:
+                number = self.seating.number
+                return [Request(record, *each, table.length, number=number, table=table) for each in asked]
 
-    def _requests(self, times: Times) -> list[Request]:
-        before = process_time()
+    def _asked(self) -> list[tuple[int, tuple[Action, ...]]]:
+        """The players who must decide, with their legal actions; forced moves are answered."""
         table, asked = self.table, []
         for player in table.waiting():
             if player in self._first:
@@ -288,12 +291,7 @@ class _RunningGame:
             else:
                 asked.append((player, legal))
                 self.decisions[player] += 1
-        legal_done = process_time()
-        record = table.state  # folded here, so that the first reader is not charged for it
-        times["legal"] += legal_done - before
-        times["fold"] += process_time() - legal_done
-        number = self.seating.number
-        return [Request(record, *each, table.length, number=number, table=table) for each in asked]
+        return asked
 
     def take(self, player: int, choice: Choice) -> None:
         """Store an answer for the next step."""
@@ -320,6 +318,13 @@ class _RunningGame:
             tuple(self.faults),
             self.crash,
         )
+
+
+def _charge(times: Times, what: str, since: float) -> float:
+    """Add the CPU time since then to an activity; returns the time now."""
+    now = process_time()
+    times[what] += now - since
+    return now
 
 
 _Asked: TypeAlias = tuple[_RunningGame, Request]

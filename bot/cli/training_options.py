@@ -55,8 +55,8 @@ Blanked: TypeAlias = Annotated[
 ContinueFrom: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        help="Folder of a checkpoint of this model whose weights to start from; with a larger --depth, its "
-        "further blocks change nothing at first.",
+        help="Folder of a checkpoint of this model whose weights to start from; what a larger --depth or, for "
+        "discards, --width adds changes nothing at first.",
         metavar="FOLDER",
         parser=existing_folder,
     ),
@@ -64,7 +64,8 @@ ContinueFrom: TypeAlias = Annotated[
 TowerFrom: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        help="Folder of a discard model whose tower to start from; that model has seen the most hands.",
+        help="Folder of a discard model whose tower to start from, whatever planes it sees; that model has "
+        "seen the most hands.",
         metavar="FOLDER",
         parser=existing_folder,
     ),

@@ -48,7 +48,7 @@ def run(
     """
     with SeriesRunner(plan, folder, "mjlog" if records else None, on_progress) as runner:
         if not sequential or clear_after(plan, runner.rows) is None:
-            with contextlib.closing(runner.blocks(workers, ray)) as blocks:
+            with contextlib.closing(runner.blocks(workers, ray, one_by_one=sequential)) as blocks:
                 for _ in blocks:
                     if sequential and clear_after(plan, runner.rows) is not None:
                         break

@@ -93,7 +93,7 @@ class DirectRun(SamplesRun[HandsPlan, DirectBatch]):
     def __init__(
         self, plan: HandsPlan, corpus: Corpus, out: Path, parent: Parent | None, commit: str
     ) -> None:
-        begin = load(*parent) if parent is not None else None
+        begin = load(parent.folder, parent.model) if parent is not None else None
         parents = (begin.card.tensors.sha256,) if begin is not None else ()
         super().__init__(
             plan, corpus, out, commit, model=plan.model, parents=parents, added=ADDED, hands=True

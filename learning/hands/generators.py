@@ -103,7 +103,7 @@ class _GeneratorRun(SamplesRun[HandsPlan, GeneratorBatch]):
     ) -> None:
         if parent is None:
             raise ConfigError(f"the {plan.model} model needs the tower of a direct model")
-        begin = load(*parent)
+        begin = load(parent.folder, parent.model)
         parents = (begin.card.tensors.sha256,)
         super().__init__(
             plan, corpus, out, commit, model=plan.model, parents=parents, added=ADDED, hands=True

@@ -14,6 +14,7 @@ import msgspec
 
 from game.files import replace_file
 from game.warmup import warm_up
+from game.workers.ordered import batches, default_workers
 from game.workers.pool import Done, Work
 from learning.matches.players import packed, seat_down
 from learning.matches.records import GameFile, RecordForm, file_of
@@ -28,6 +29,8 @@ P = TypeVar("P", bound=Series)
 
 _SAY_S: Final = 0.5
 """Seconds between two progress messages of a process."""
+_STRETCH_GAMES: Final = 512
+"""Most games that a process is given at once; it plays them again if it is lost."""
 
 OnProgress: TypeAlias = Callable[[int, int, int], None]
 """Called with the number of games so far, the number planned, and the decisions of this start."""
@@ -81,8 +84,12 @@ class Underway(msgspec.Struct, frozen=True):
 Told: TypeAlias = Ended | Underway
 
 
-def player_of_blocks(setup: Setup) -> Work[int, Told]:
-    """Load all players; return the function that plays a block."""
+Stretch: TypeAlias = tuple[int, ...]
+"""Blocks that one process plays without a pause; at the end of each stretch tables stand empty."""
+
+
+def player_of_blocks(setup: Setup) -> Work[Stretch, Told]:
+    """Load all players; return the function that plays a stretch of blocks."""
     warm_up()
     series = setup.series
     loaded = {
@@ -95,8 +102,10 @@ def player_of_blocks(setup: Setup) -> Work[int, Told]:
         times, rollout.times = rollout.times, defaultdict(float)
         return dict(times)
 
-    def play(block: int) -> Iterator[Told]:
-        numbers = [number for number in series.numbers(block) if number not in setup.played]
+    def play(blocks: Stretch) -> Iterator[Told]:
+        numbers = [
+            number for block in blocks for number in series.numbers(block) if number not in setup.played
+        ]
         said, told = time.monotonic(), rollout.decisions
         for ended in rollout.steps(map(series.seating, numbers)):
             for played in ended:
@@ -182,12 +191,15 @@ class SeriesRunner(Generic[P]):
         """CPU seconds per game of this start, by task."""
         return {what: spent / self.played for what, spent in sorted(self._times.items()) if self.played}
 
-    def blocks(self, workers: int | None = None, ray: str | None = None) -> Generator[int, None, None]:
+    def blocks(
+        self, workers: int | None = None, ray: str | None = None, *, one_by_one: bool = False
+    ) -> Generator[int, None, None]:
         """Play the incomplete blocks; yield the number of each as it becomes complete.
 
         Args:
             workers: processes; one per core if None.
             ray: address of a cluster to play on; see `learning.workers.spread.spread`.
+            one_by_one: hand out single blocks, for a run that may stop after any of them.
 
         Raises:
             ConfigError: there is no such cluster.
@@ -204,17 +216,32 @@ class SeriesRunner(Generic[P]):
         files = {} if ray is None else packed(*dict.fromkeys(series.contenders))
         played = frozenset(number for block in missing for number in series.numbers(block) if number in rows)
         setup = Setup(series, self._form, files, played)
-        ended = spread(player_of_blocks, setup, missing, workers=workers, ray=ray)
+        stretches = [
+            tuple(each)
+            for each in batches(missing, 1 if one_by_one else self._stretch(len(missing), workers, ray))
+        ]
+        ended = spread(player_of_blocks, setup, stretches, workers=workers, ray=ray)
+        left = dict.fromkeys(missing)
         with contextlib.closing(ended):
-            for block, one in ended:
-                if isinstance(one, Done):
-                    yield block
-                elif isinstance(one, Ended):
+            for stretch, one in ended:
+                if isinstance(one, Ended):
                     self._take(one)
                     self._go_on(one.times)
-                else:
+                elif not isinstance(one, Done):
                     self._decisions += one.decisions
                     self._go_on(one.times)
+                    continue
+                for block in [block for block in stretch if block in left]:
+                    if all(number in rows for number in series.numbers(block)):
+                        del left[block]
+                        yield block
+
+    def _stretch(self, missing: int, workers: int | None, ray: str | None) -> int:
+        """How many blocks a process is given at once: its share, so that it seldom stops."""
+        if ray is not None and workers is None:
+            return 1  # their number is known only to the cluster
+        most = max(1, _STRETCH_GAMES // len(self.series.numbers(0)))
+        return min(most, max(1, -(-missing // (workers or default_workers()))))
 
     def _go_on(self, times: dict[str, float]) -> None:
         for what, spent in times.items():

@@ -1,7 +1,7 @@
 """Series of games determined by a plan, in blocks of fixed content.
 
-A block is the unit that one process plays. Its games follow from the plan alone. A resumed run, on any number
-of processes, therefore plays whole blocks again and counts no game twice.
+A process plays one or more blocks at a time. A block's games follow from the plan alone. A resumed run, on
+any number of processes, therefore plays the games that are missing and counts none twice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from policies.compute import IN_PLAY, Compute
 from policies.rollout import TABLES, Seating
 
 BLOCK_GAMES: Final = 64
-"""Games in a block, unless more are played at a time: few enough to share out, enough for full batches."""
+"""Games in a block: few enough to share out."""
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -88,7 +88,7 @@ class Series(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def _block_games(self) -> int:
-        return max(BLOCK_GAMES, self.tables) // self.together * self.together
+        return BLOCK_GAMES // self.together * self.together
 
 
 def wall_seed(purpose: str, seed: int, number: int) -> int:

@@ -1,24 +1,35 @@
-"""Initial weights of a run: new ones, those of an earlier run, or another model's stem and tower.
+"""Initial weights of a run: new ones, those of an earlier run, or another network's stem and tower.
 
-A tower may be deeper than the one it begins from. Its further blocks then change nothing until they learn to.
+A tower may be wider and deeper than the one it begins from. Its further channels and blocks then change
+nothing until they learn to.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 import torch
 from msgspec.structs import replace
+from torch import Tensor
 
 from game.errors import CheckpointMismatch
 from policies.checkpoint import Checkpoint
 from policies.checkpoint.store import with_weights
 from policies.features.table import SETS
-from policies.networks import HOSEI_TOWERS, Architecture, Network, plane_weights, tower_of
+from policies.networks import (
+    DISCARDS,
+    HOSEI_TOWERS,
+    Architecture,
+    Network,
+    SuitsArchitecture,
+    tower_of,
+)
 from policies.towers.residual import ResidualBlock
 from policies.towers.suits import SuitsBlock
 
+_SQUEEZE: Final = "stem.squeeze.weight"
 _ADVICE = "choose the --tower, --preset and --features it was made with"
 
 
@@ -38,20 +49,25 @@ class NetworkPlan(Protocol):
         """What the network is built from."""
 
 
-def first_network(plan: NetworkPlan, parent: Checkpoint | None = None) -> Network:
+def first_network(
+    plan: NetworkPlan, parent: Checkpoint | None = None, *, tower_only: bool = False
+) -> Network:
     """The network before its first step.
 
-    A parent of the same model provides all its weights; a deeper network begins with the parent's answers. A
-    parent of another model provides its tower, and its stem for the groups of planes that both models see:
-    the value of a hand looks the same to all five models, and the discard model has seen the most hands.
+    A parent of the same model provides all its weights; a larger network begins with the parent's answers. A
+    parent of another model, or one that sees other planes, provides its tower, and its stem for the groups of
+    planes that both see: the value of a hand looks the same to all five models, and the discard model has
+    seen the most hands. Where the stem squeezes its planes and the parent's does not, it begins with the
+    nearest factors of the parent's first layer.
 
     Args:
         plan: the plan of the run; torch's generator provides new weights.
         parent: the checkpoint to begin from.
+        tower_only: take no more than stem and tower from a parent of the same model either.
 
     Raises:
-        CheckpointMismatch: the parent has another tower, another width or more blocks, or is the same kind of
-            model with other planes.
+        CheckpointMismatch: the parent has another tower, more channels or more blocks, or is the same kind of
+            model with other planes, unless only its tower is taken.
     """
     shape = plan.architecture
     if parent is None:
@@ -60,17 +76,24 @@ def first_network(plan: NetworkPlan, parent: Checkpoint | None = None) -> Networ
     theirs = card.architecture
     if not isinstance(theirs, Architecture):
         raise CheckpointMismatch(file, "model", f"{card.model!r} has no tower", "begin from another model")
-    grown = replace(theirs, depth=shape.depth) if _may_grow(theirs, shape) else theirs
-    if card.model == plan.model and (grown, card.features) != (shape, plan.features):
+    whole = card.model == plan.model and not tower_only
+    grown = replace(theirs, width=shape.width, depth=shape.depth) if _may_grow(theirs, shape) else theirs
+    if whole and (grown, card.features) != (shape, plan.features):
         problem = f"{theirs} on {card.features}, but the plan wants {shape} on {plan.features}"
         raise CheckpointMismatch(file, "architecture", problem, _ADVICE)
     if _tower(grown) != _tower(shape):
         problem = f"{_tower(theirs)}, but the plan wants {_tower(shape)}"
         raise CheckpointMismatch(file, "architecture", problem, _ADVICE)
-    if card.model == plan.model:
-        ours = with_weights(Network(shape), parent.tensors)
-    else:
-        ours = _with_tower(Network(shape), plan.features, parent)
+    ours = Network(shape)
+    if whole and grown == theirs:
+        return with_weights(ours, parent.tensors)
+    weights = ours.state_dict()
+    inherited = ("tower.", "stem_norm.", "stem.", "head.") if whole else ("tower.", "stem_norm.")
+    for name, tensor in parent.tensors.items():
+        if name.startswith(inherited):
+            _plant(tensor, weights[name], theirs.width, shape.width)
+    if not whole:
+        _begin_stem(weights, plan.features, parent)
     for block in list(ours.tower)[theirs.depth :]:
         assert isinstance(block, ResidualBlock | SuitsBlock)
         block.change_nothing()
@@ -78,27 +101,78 @@ def first_network(plan: NetworkPlan, parent: Checkpoint | None = None) -> Networ
 
 
 def _may_grow(theirs: Architecture, ours: Architecture) -> bool:
-    return theirs.depth < ours.depth and tower_of(theirs) not in HOSEI_TOWERS
+    """Whether the sizes allow it; only the tower suits gets more channels, below the head of discards."""
+    deeper, wider = theirs.depth <= ours.depth, theirs.width < ours.width
+    if wider and not (isinstance(theirs, SuitsArchitecture) and ours.outputs == DISCARDS):
+        return False
+    return deeper and theirs.width <= ours.width and tower_of(theirs) not in HOSEI_TOWERS
 
 
 @torch.no_grad()
-def _with_tower(network: Network, features: str, parent: Checkpoint) -> Network:
-    """A new network with another model's tower, and its stem where both see the same groups."""
-    weights = network.state_dict()
+def _plant(theirs: Tensor, ours: Tensor, narrow: int, wide: int) -> None:
+    """Copy a tensor into a wider one: what was there does not listen to the new channels at first.
+
+    Args:
+        theirs: ``[outputs, …]`` or ``[outputs, inputs, …]``.
+        ours: the same with more channels; their further outputs keep their new weights.
+        narrow: channels of their tower.
+        wide: channels of ours.
+    """
+    if theirs.dim() == 0:  # a counter of steps
+        ours.copy_(theirs)
+        return
+    old = ours[: len(theirs)]
+    if theirs.shape[1:] == old.shape[1:]:
+        old.copy_(theirs)
+        return
+    old.zero_()
+    # pooled context listens to the channels of the suits, then to those of the honours
+    for listened in range(theirs.shape[1] // narrow):
+        to, since = listened * wide, listened * narrow
+        old[:, to : to + narrow] = theirs[:, since : since + narrow]
+
+
+@torch.no_grad()
+def _begin_stem(weights: Mapping[str, Tensor], features: str, parent: Checkpoint) -> None:
+    """Take over the parent's first layer for the groups of planes that both see."""
     ours, theirs = SETS[features], SETS[parent.card.features]
     shared = [
-        (ours.at(group.id), theirs.at(group.id), group.planes)
+        (ours.at(group.id) + plane, theirs.at(group.id) + plane)
         for group in ours.groups
         if group in theirs.groups
+        for plane in range(group.planes)
     ]
-    seen = plane_weights(parent.tensors)
-    for name, tensor in parent.tensors.items():
-        if name.startswith(("tower.", "stem_norm.")):
-            weights[name].copy_(tensor)
-        elif name in seen:
-            for here, there, count in shared:
-                weights[name][:, here : here + count] = tensor[:, there : there + count]
-    return network
+    if not shared:
+        return
+    here, there = (list(planes) for planes in zip(*shared, strict=True))
+    first = {name: tensor[:, there] for name, tensor in _first_layer(parent.tensors).items()}
+    squeeze = weights.get(_SQUEEZE)
+    if squeeze is None:
+        for name, tensor in first.items():
+            weights[name][: len(tensor), here] = tensor
+        return
+    squeeze.zero_()
+    flat = torch.cat([tensor.transpose(0, 1).flatten(1) for tensor in first.values()], 1)
+    left, size, right = torch.linalg.svd(flat, full_matrices=False)
+    kept = min(len(size), len(squeeze))
+    root = size[:kept].sqrt()
+    squeeze[:kept, here] = (left[:, :kept] * root).t()[..., None, None]
+    sizes = [len(tensor) * tensor[0, 0].numel() for tensor in first.values()]
+    factors = (root[:, None] * right[:kept]).split(sizes, 1)
+    for (name, tensor), factor in zip(first.items(), factors, strict=True):
+        begun = weights[name][: len(tensor)].zero_()
+        begun[:, :kept] = factor.view(kept, len(tensor), *tensor.shape[2:]).transpose(0, 1)
+
+
+def _first_layer(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """``[outputs, planes, …]``: the convolutions of a stem as they see its planes, squeezed or not."""
+    squeeze = weights.get(_SQUEEZE)
+    stem = {name: tensor for name, tensor in weights.items() if name.startswith("stem.") and name != _SQUEEZE}
+    if squeeze is None:
+        return stem
+    return {
+        name: torch.einsum("os...,sp->op...", tensor, squeeze.flatten(1)) for name, tensor in stem.items()
+    }
 
 
 def _tower(architecture: Architecture) -> str:

@@ -31,10 +31,11 @@ __all__ = ["Parent", "ValidationScores", "choice_of", "parent_of", "train"]
 
 
 class Parent(NamedTuple):
-    """A checkpoint to begin from: its folder, and its model."""
+    """A checkpoint to begin from: its folder, its model, and whether only its tower counts."""
 
     folder: Path
     model: Model | Slot
+    tower_only: bool = False
 
 
 class ValidationScores(msgspec.Struct, frozen=True):
@@ -83,14 +84,12 @@ def parent_of(plan: TrainingPlan, continue_from: Path | None, tower_from: Path |
     """The checkpoint to begin from, according to the user's flags.
 
     Raises:
-        ConfigError: both flags are given, or the discard model is to take its own tower.
+        ConfigError: both flags are given.
     """
     if continue_from is not None and tower_from is not None:
         raise ConfigError("--continue-from and --tower-from: give only one of them")
-    if tower_from is not None and plan.model is Slot.DISCARD:
-        raise ConfigError("--tower-from: not for the discard model; use --continue-from")
     if tower_from is not None:
-        return Parent(tower_from, Slot.DISCARD)
+        return Parent(tower_from, Slot.DISCARD, tower_only=True)
     return None if continue_from is None else Parent(continue_from, plan.model)
 
 
@@ -100,7 +99,7 @@ class _SupervisedRun(SamplesRun[TrainingPlan, Batch]):
     def __init__(
         self, plan: TrainingPlan, corpus: Corpus, out: Path, parent: Parent | None, commit: str
     ) -> None:
-        begin = load(*parent) if parent is not None else None
+        begin = load(parent.folder, parent.model) if parent is not None else None
         super().__init__(
             plan,
             corpus,
@@ -116,7 +115,8 @@ class _SupervisedRun(SamplesRun[TrainingPlan, Batch]):
             },
         )
         torch.manual_seed(plan.seed)
-        self.learner = Learner(first_network(plan, begin), plan, self.threads, loss=imitation_loss)
+        first = first_network(plan, begin, tower_only=parent is not None and parent.tower_only)
+        self.learner = Learner(first, plan, self.threads, loss=imitation_loss)
 
     def prepared(self, batch: Batch, draw: tuple[int, ...]) -> Batch:
         """The batch as it is."""
