@@ -144,7 +144,7 @@ class _ByteLayer(NamedTuple):
 
     def multiply(self, rows: Tensor, out: Tensor) -> None:
         """The product with the weight: int8 to int32."""
-        if len(rows):
+        if rows.shape[0]:
             torch._int_mm(rows, self.weight, out=out)
 
 

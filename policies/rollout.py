@@ -14,7 +14,7 @@ import contextlib
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from time import process_time
+from time import perf_counter, process_time
 from types import MappingProxyType
 from typing import Final, Protocol, TypeAlias
 
@@ -216,6 +216,35 @@ class PolicyChooser:
             _log.warning("decision.fallback", reason=reason)
 
 
+class _Stopwatch:
+    """Divides CPU time among activities that alternate faster than the CPU clock can be read.
+
+    Reading that clock takes a microsecond or more, as long as some of the activities; the other clock says
+    how they share the time.
+    """
+
+    def __init__(self) -> None:
+        self._laps: Times = defaultdict(float)
+        self._begun = process_time()
+        self._last = perf_counter()
+
+    def start(self) -> None:
+        """Begin the first activity after something else."""
+        self._last = perf_counter()
+
+    def lap(self, what: str) -> None:
+        """End an activity and begin the next."""
+        now = perf_counter()
+        self._laps[what] += now - self._last
+        self._last = now
+
+    def charge(self, times: Times) -> None:
+        """Add the CPU time since the watch was made to the activities."""
+        spent, whole = process_time() - self._begun, sum(self._laps.values())
+        for what, lap in self._laps.items():
+            times[what] += spent * lap / whole
+
+
 class _RunningGame:
     """One table in progress; it stops after ``rounds`` rounds, and ``first`` holds answers already known."""
 
@@ -245,7 +274,7 @@ class _RunningGame:
             or (self._rounds is not None and len(table.results) >= self._rounds)
         )
 
-    def advance(self, times: Times) -> list[Request]:
+    def advance(self, watch: _Stopwatch) -> list[Request]:
         """Apply the given answers and any forced moves, up to the next decisions.
 
         Nothing happens while an answer is missing.
@@ -253,7 +282,7 @@ class _RunningGame:
         if self._open:
             return []
         try:
-            asked = self._advance(times)
+            asked = self._advance(watch)
         except Exception as error:
             self.crash = reason_of(error)
             _log.error("game.crashed", seating=str(self.seating), reason=self.crash, exc_info=True)
@@ -261,19 +290,20 @@ class _RunningGame:
         self._open = len(asked)
         return asked
 
-    def _advance(self, times: Times) -> list[Request]:
-        table, clock = self.table, process_time()
+    def _advance(self, watch: _Stopwatch) -> list[Request]:
+        table = self.table
+        watch.start()
         while True:
             if self._answers:
                 table.step(self._answers)
-                clock = _charge(times, "table", clock)
+                watch.lap("table")
                 self._answers = {}
             if self.over:
                 return []
             asked = self._asked()
-            clock = _charge(times, "legal", clock)
+            watch.lap("legal")
             record = table.state  # folded here, so that the first reader is not charged for it
-            clock = _charge(times, "fold", clock)
+            watch.lap("fold")
             if asked:
                 number = self.seating.number
                 return [Request(record, *each, table.length, number=number, table=table) for each in asked]
@@ -318,13 +348,6 @@ class _RunningGame:
             tuple(self.faults),
             self.crash,
         )
-
-
-def _charge(times: Times, what: str, since: float) -> float:
-    """Add the CPU time since then to an activity; returns the time now."""
-    now = process_time()
-    times[what] += now - since
-    return now
 
 
 _Asked: TypeAlias = tuple[_RunningGame, Request]
@@ -398,7 +421,9 @@ class Rollout:
             games = list(itertools.islice(coming, self._tables))
             waiting: list[_Asked] = []
             while games:
-                waiting += ((game, request) for game in games for request in game.advance(self.times))
+                watch = _Stopwatch()
+                waiting += ((game, request) for game in games for request in game.advance(watch))
+                watch.charge(self.times)
                 due, waiting = self._due(waiting)
                 self._answer(due)
                 running, ended = [], []

@@ -55,7 +55,7 @@ Blanked: TypeAlias = Annotated[
 ContinueFrom: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        help="Folder of a checkpoint of this model whose weights to start from; what a larger --depth or, for "
+        help="Folder of a checkpoint of this model whose weights to start from; what a larger --depth or, of "
         "discards, --width adds changes nothing at first.",
         metavar="FOLDER",
         parser=existing_folder,

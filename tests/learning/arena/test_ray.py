@@ -21,7 +21,7 @@ from learning.arena.plan import ArenaPlan
 from learning.arena.run import run
 from learning.matches.players import Contender, contender, packed
 from learning.matches.records import RECORDS_FOLDER
-from learning.matches.runner import Ended, Setup, player_of_blocks
+from learning.matches.runner import Ended, Setup, Stretch, player_of_blocks
 from learning.matches.store import RESULTS_FILE, read_results
 from learning.selfplay import SelfPlay
 from policies.named import Files
@@ -34,12 +34,12 @@ __all__ = ["address", "machines"]
 pytestmark = pytest.mark.slow
 
 
-def dying_player(folder: Path, setup: Setup) -> Work[int, Ended]:
+def dying_player(folder: Path, setup: Setup) -> Work[Stretch, Ended]:
     """Kill the first process that has ended three games."""
     play = player_of_blocks(setup)
 
-    def work(block: int) -> Iterator[Ended]:
-        for number, ended in enumerate(play(block)):
+    def work(blocks: Stretch) -> Iterator[Ended]:
+        for number, ended in enumerate(play(blocks)):
             yield ended
             mark = folder / "dead"
             if number == 2 and not mark.exists():

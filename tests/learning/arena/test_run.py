@@ -17,7 +17,7 @@ from learning.arena.report import ArenaReport
 from learning.arena.run import run
 from learning.matches.players import contender
 from learning.matches.records import CRASHES_FOLDER, RECORDS_FOLDER
-from learning.matches.runner import Ended, Setup
+from learning.matches.runner import Ended, SeriesRunner, Setup, Stretch
 from learning.matches.store import RESULTS_FILE, read_results
 from learning.matches.tally import GameRow
 from replays.formats import read_game
@@ -98,14 +98,15 @@ def play_rows(monkeypatch: pytest.MonkeyPatch, places: list[int], order: list[in
     """Let blocks end in a given order, with given places."""
 
     def spread(
-        prepare: object, setup: Setup, tasks: list[int], *, workers: int | None, ray: str | None
-    ) -> Iterator[tuple[int, Ended | Done]]:
+        prepare: object, setup: Setup, tasks: list[Stretch], *, workers: int | None, ray: str | None
+    ) -> Iterator[tuple[Stretch, Ended | Done]]:
         plan = setup.series
         assert isinstance(plan, ArenaPlan)
-        for block in sorted(tasks, key=order.index):
+        assert all(len(stretch) == 1 for stretch in tasks), "a run that may stop is handed out by the block"
+        for (block,) in sorted(tasks, key=lambda stretch: order.index(stretch[0])):
             for number in plan.numbers(block):
-                yield block, Ended(a_row(plan, number, places[number % len(places)]), {})
-            yield block, DONE
+                yield (block,), Ended(a_row(plan, number, places[number % len(places)]), {})
+            yield (block,), DONE
 
     monkeypatch.setattr(learning.matches.runner, "spread", spread)
 
@@ -144,3 +145,28 @@ def test_one_and_two_processes_play_the_same_games_with_networks(tmp_path: Path)
     one, two = (sorted((tmp_path / name / RECORDS_FOLDER).iterdir()) for name in ("1", "2"))
     assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
     assert len(one) == 136
+
+
+def test_a_process_plays_its_share_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer stretches leave tables empty less often; a block is complete as soon as its games are."""
+    plan = a_plan(sets=96)
+    handed: list[Stretch] = []
+
+    def spread(
+        prepare: object, setup: Setup, tasks: list[Stretch], *, workers: int | None, ray: str | None
+    ) -> Iterator[tuple[Stretch, Ended | Done]]:
+        handed.extend(tasks)
+        for stretch in tasks:
+            for block in reversed(stretch):
+                for number in plan.numbers(block):
+                    yield stretch, Ended(a_row(plan, number, 1), {})
+            yield stretch, DONE
+
+    monkeypatch.setattr(learning.matches.runner, "spread", spread)
+    with SeriesRunner(plan) as runner:
+        assert list(runner.blocks(workers=2)) == [2, 1, 0, 5, 4, 3]
+    assert handed == [(0, 1, 2), (3, 4, 5)]
+    handed.clear()
+    with SeriesRunner(plan) as runner:
+        assert len(list(runner.blocks(workers=4))) == 6
+    assert handed == [(0, 1), (2, 3), (4, 5)]

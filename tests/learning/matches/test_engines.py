@@ -86,7 +86,7 @@ def test_an_engine_is_identified_by_its_command_and_its_protocol(tmp_path: Path)
     assert contender(one).identity != contender(other).identity
     assert contender(one) == contender(one) != contender(one, 1.0)
     assert tables_for(contender(one), RANDOM) == tables_for(RANDOM, contender(one)) == 4
-    assert tables_for(RANDOM, HEURISTIC) == 64
+    assert tables_for(RANDOM, HEURISTIC) == 128
 
 
 @pytest.mark.parametrize("dialect", ["engine", "engine-lines"])

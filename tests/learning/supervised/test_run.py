@@ -31,7 +31,7 @@ from learning.supervised.plan import TrainingPlan, make_plan
 from learning.supervised.run import Parent, choice_of, parent_of, train
 from policies.checkpoint import load, network_of
 from policies.features.table import LITE, SETS
-from policies.networks import TowerName, plane_weights
+from policies.networks import Network, TowerName, plane_weights
 from policies.slots import Slot
 from tests.learning.corpus.games import MODERN, texts, write_shard
 
@@ -319,6 +319,64 @@ def test_a_deeper_network_begins_with_the_answers_of_the_shallower_one(
             assert not tensor.any()
 
 
+def test_a_wider_network_begins_with_the_answers_of_the_narrower_one(corpus: Corpus, tmp_path: Path) -> None:
+    train(plan(samples=640), corpus, tmp_path, quiet=True)
+    narrow = load(tmp_path, "discard")
+    wanted = plan(width=48, depth=3)
+    torch.manual_seed(1)
+    planes = torch.rand(16, SETS[LITE].planes, 34)
+    begun, theirs = first_network(wanted, narrow).eval(), network_of(narrow).eval()
+    with torch.no_grad():
+        assert torch.allclose(begun(planes), theirs(planes), atol=1e-5)
+    learned = load_trained(wanted, corpus, tmp_path, "wide").state_dict()
+    before = begun.state_dict()
+    for name in ("tower.0.first.suits.weight", "tower.1.second.honours.weight", "head.suits.weight"):
+        # what listens to the new channels, and was silent, has learned to
+        assert not before[name][:32, 32:].any() or name.endswith("head.suits.weight")
+        assert learned[name][:32, 32:].any()
+    with pytest.raises(CheckpointMismatch, match="architecture"):
+        first_network(plan("riichi", width=48), load(tmp_path, "discard"))
+
+
+@pytest.mark.parametrize("features", [LITE, "suphx-838/1"])
+def test_a_discard_model_begins_with_a_tower_that_saw_other_planes(
+    corpus: Corpus, tmp_path: Path, features: str
+) -> None:
+    train(plan(samples=640), corpus, tmp_path, quiet=True)
+    parent = parent_of(plan(), None, tmp_path)
+    assert parent == Parent(tmp_path, Slot.DISCARD, tower_only=True)
+    # 128 channels hold all that 32 filters over three columns, and 32 over one, can tell of their planes
+    wanted = plan(features=features, squeeze=128, learning_rate=1e-9, samples=64)
+    begun = load_trained(wanted, corpus, tmp_path, "squeezed", parent)
+    theirs = network_of(load(tmp_path, "discard"))
+    assert isinstance(theirs, Network)
+    for name, tensor in begun.tower.state_dict().items():
+        if name.endswith("weight"):
+            assert torch.allclose(tensor, theirs.tower.state_dict()[name], atol=1e-5)
+    planes = torch.rand(4, SETS[LITE].planes, 34)
+    shared = [group for group in SETS[LITE].groups if group in SETS[features].groups]
+    ours = torch.zeros(4, SETS[features].planes, 34)
+    seen = torch.zeros_like(planes)
+    for group in shared:
+        here, there = SETS[features].at(group.id), SETS[LITE].at(group.id)
+        ours[:, here : here + group.planes] = planes[:, there : there + group.planes]
+        seen[:, there : there + group.planes] = planes[:, there : there + group.planes]
+    with torch.no_grad():
+        first, same = begun.stem(ours), theirs.stem(seen)
+    assert same.suits.abs().max() > 0.1
+    assert torch.allclose(first.suits, same.suits, atol=1e-4)
+    assert torch.allclose(first.honours, same.honours, atol=1e-4)
+
+
+def load_trained(
+    wanted: TrainingPlan, corpus: Corpus, begin: Path, name: str, parent: Parent | None = None
+) -> Network:
+    train(wanted, corpus, begin / name, parent=parent or Parent(begin, Slot.DISCARD), quiet=True)
+    network = network_of(load(begin / name, "discard"))
+    assert isinstance(network, Network)
+    return network
+
+
 @pytest.mark.parametrize("tower", ["residual", "suits"])
 @pytest.mark.parametrize("model", [Slot.RIICHI, Slot.CHI])
 def test_a_model_begins_with_the_tower_of_the_discards(
@@ -354,8 +412,6 @@ def test_two_checkpoints_to_begin_from_are_refused(tmp_path: Path) -> None:
     assert parent_of(plan("kan"), tmp_path, None) == Parent(tmp_path, Slot.KAN)
     with pytest.raises(ConfigError, match="give only one of them"):
         parent_of(plan("kan"), tmp_path, tmp_path)
-    with pytest.raises(ConfigError, match="--continue-from"):
-        parent_of(plan(), None, tmp_path)
 
 
 def test_players_are_chosen(corpus: Corpus) -> None:
