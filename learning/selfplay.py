@@ -28,7 +28,7 @@ from learning.matches.players import Contender, contender, names_in, tables_for
 from learning.matches.records import RECORDS_FOLDER, RecordForm
 from learning.matches.runner import OnProgress, SeriesRunner
 from learning.matches.series import Series, wall_seed
-from learning.matches.store import compute_for
+from learning.matches.store import compute_for, tables_in
 from learning.matches.tally import GameRow
 from learning.runs.progress import GamesProgress
 from policies.rollout import Seating
@@ -235,7 +235,7 @@ def selfplay(
         seed=seed,
         length=length,
         form=form,
-        tables=tables_for(*four),
+        tables=tables_in(folder) or tables_for(*four),
         compute=compute_for(folder, device, precision),
     )
     prepare()

@@ -38,6 +38,7 @@ from policies.features.permute import KIND_MAPS, SUIT_PERMUTATIONS, permute_plan
 from policies.features.table import GUIDED, SETS, looks_deep
 from policies.fused import can_fuse
 from policies.guidance import HiddenPart, drop_hidden, hidden_part
+from policies.included import SHIPPED
 from policies.networks import DISCARDS, HOSEI_CHI, Network, SuitsArchitecture
 from policies.padding import Padding
 from policies.probabilities import Logits, of_discards, of_runs, of_yes
@@ -48,11 +49,6 @@ log = structlog.get_logger(__name__)
 
 Averaging: TypeAlias = Literal[1, 6, 12]
 """Permutations a position is evaluated under: none; the suits rotated, each also mirrored; all."""
-
-PHOENIX: Final = Path(__file__).parent / "checkpoints" / "small-phoenix"
-"""The folder of the checkpoints trained on human games from the Phoenix room."""
-SHIPPED: Final = PHOENIX.with_name("small-ai")
-"""The same, trained further on games of strong programs: the default models for play."""
 
 _PERMUTATIONS: Final[dict[Averaging, NDArray[np.int64]]] = {
     1: np.array([0]),

@@ -13,6 +13,7 @@ from game.errors import ConfigError
 from game.files import expand_home
 from policies.compute import IN_PLAY, Compute
 from policies.heuristic.player import HeuristicPolicy
+from policies.included import INCLUDED
 from policies.python_file import identity_of, load_python_policy, python_file_of, read_python_file
 from policies.random_play import RandomPolicy
 from policies.slots import Policy, Slot
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 NETWORK: Final = "network"
 """The default checkpoints for play."""
-_PHOENIX: Final = "phoenix"
-"""The checkpoints the default ones were trained from."""
 
 Files: TypeAlias = dict[str, bytes]
 """The checkpoints of a folder, or a Python file, by file name."""
@@ -76,7 +75,7 @@ def _load_networks(text: str, usual: Averaging, files: Files | None, compute: Co
     name, said = _parts(text)
     averaging = said or usual
     if files is None and not _is_folder(name):
-        known = ", ".join((NETWORK, _PHOENIX, *_RULES))
+        known = ", ".join((*INCLUDED, *_RULES))
         raise ConfigError(
             f"{text!r} is not a player: give one of {known}, a folder of checkpoints or python:FILE.py"
         )
@@ -115,7 +114,9 @@ def folder_of_named(text: str) -> Path:
         ConfigError: there is no such folder.
     """
     if not _is_folder(text):
-        raise ConfigError(f"{text!r} is not a policy of networks: give {NETWORK}, {_PHOENIX} or a folder")
+        raise ConfigError(
+            f"{text!r} is not a policy of networks: give one of {', '.join(INCLUDED)}, or a folder"
+        )
     return _folder(text)
 
 
@@ -124,7 +125,7 @@ def name_of(text: str) -> str:
     if python_file := python_file_of(text):
         return python_file.name
     folder, averaging = _parts(text)
-    name = folder if folder in (*_RULES, NETWORK, _PHOENIX) else Path(folder).resolve().name
+    name = folder if folder in (*_RULES, *INCLUDED) else Path(folder).resolve().name
     return f"{name}:{averaging}" if averaging else name
 
 
@@ -137,11 +138,7 @@ def _is_folder(name: str) -> bool:
 
 
 def _folder(name: str) -> Path:
-    if name not in (NETWORK, _PHOENIX):
-        return expand_home(name)
-    from policies.inference import PHOENIX, SHIPPED  # noqa: PLC0415 - torch is for those who need it
-
-    return SHIPPED if name == NETWORK else PHOENIX
+    return INCLUDED.get(name) or expand_home(name)
 
 
 def _parts(text: str) -> tuple[str, Averaging | None]:

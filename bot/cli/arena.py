@@ -24,8 +24,9 @@ from bot.cli.paths import output_file, output_folder
 Challenger: TypeAlias = Annotated[
     str,
     typer.Option(
-        help="Player to measure: network, phoenix (the same network before it learned from strong "
-        "programs), heuristic, random, or a folder of checkpoints. Append :6 or :12 to average over that "
+        help="Player to measure: network, phoenix (the same networks before they learned from strong "
+        "programs), large (with a larger discard model), heuristic, random, or a folder of "
+        "checkpoints. Append :6 or :12 to average over that "
         "many tile permutations. python:FILE.py is a policy of your own (docs/policy.md). "
         "External mjai programs: engine:COMMAND answers arrays of messages, "
         "engine-lines:COMMAND answers every message, engine-asked:COMMAND answers only when it has a "
@@ -86,7 +87,7 @@ ReportOnly: TypeAlias = Annotated[
 Tables: TypeAlias = Annotated[
     int | None,
     typer.Option(
-        help="Concurrent tables per process; default: 64, or 4 with an external engine, which needs one "
+        help="Concurrent tables per process; default: 128, or 4 with an external engine, which needs one "
         "process per seat.",
         metavar="NUMBER",
         min=1,
@@ -125,7 +126,7 @@ def arena(
     from bot.logs.setup import set_up_logs
     from bot.startup.warm import warm_up_visibly
     from learning.arena.command import check_outputs, compare, compare_played, make_plan
-    from learning.matches.store import compute_for
+    from learning.matches.store import compute_for, tables_in
 
     set_up_logs()
     if report:
@@ -140,7 +141,7 @@ def arena(
         length="tonpuu" if tonpuu else "hanchan",
         independent=independent,
         coverage_runs=coverage,
-        tables=tables,
+        tables=tables or tables_in(out),
         compute=compute_for(out, device, precision),
         answer_timeout_s=answer_timeout,
     )

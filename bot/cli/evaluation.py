@@ -261,7 +261,7 @@ def evaluate_loss(
     policy: Annotated[
         str,
         typer.Option(
-            help="Networks that judge and play: network, phoenix or a folder of checkpoints.",
+            help="Networks that judge and play: network, phoenix, large or a folder of checkpoints.",
             metavar="POLICY",
         ),
     ] = "network",

@@ -69,7 +69,8 @@ Device = Annotated[
     str | None, typer.Option("--device", help="Device for the models: auto, cpu or cuda.", metavar="DEVICE")
 ]
 NetworkPolicyName = Annotated[
-    str, typer.Option(help="Policy: network, phoenix or a folder of checkpoints.", metavar="POLICY")
+    str,
+    typer.Option(help="Policy: network, phoenix, large or a folder of checkpoints.", metavar="POLICY"),
 ]
 NetworkDevice = Annotated[
     str,

@@ -96,9 +96,9 @@ ReviewedPlayer: TypeAlias = Annotated[
 ComparedPolicy: TypeAlias = Annotated[
     str,
     typer.Option(
-        help="Policy to compare the decisions with: network, phoenix, heuristic, random, a folder of "
-        "checkpoints, python:FILE.py (docs/policy.md), or for reviews engine:COMMAND (docs/engine.md). "
-        "Append :6 or :12 to a network to average over as many tile permutations.",
+        help="Policy to compare the decisions with: network, phoenix, large, heuristic, "
+        "random, a folder of checkpoints, python:FILE.py (docs/policy.md), or for reviews engine:COMMAND "
+        "(docs/engine.md). Append :6 or :12 to a network to average over as many tile permutations.",
         metavar="PLAYER",
     ),
 ]

@@ -35,7 +35,10 @@ from bot.cli.watching import open_run_dashboard
 
 Start: TypeAlias = Annotated[
     str,
-    typer.Option(help="Policy to start from: network, phoenix or a folder of checkpoints.", metavar="POLICY"),
+    typer.Option(
+        help="Policy to start from: network, phoenix, large or a folder of checkpoints.",
+        metavar="POLICY",
+    ),
 ]
 RunPreset: TypeAlias = Annotated[
     str, typer.Option("--preset", help="Size of the run: tiny, small or large.", metavar="NAME")

@@ -30,6 +30,7 @@ from bot.tenhou.gate import (
 from bot.tenhou.names import NAME_LENGTH, is_guest_name
 from game.errors import ConfigError
 from game.files import expand_home
+from policies.included import INCLUDED
 
 DEFAULT_FILE: Final = Path("config.yaml")
 GUEST: Final = "NoName"
@@ -120,12 +121,19 @@ def _optional_path(value: object) -> str:
     return str(expand_home(str(value))) if str(value) else ""
 
 
+def _checkpoints(value: object) -> str:
+    return value if isinstance(value, str) and value in INCLUDED else _optional_path(value)
+
+
 def _hosts(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
 TypeNumber = Annotated[
     int, BeforeValidator(_game_type), ExpectedValues("a game type we play, by number or name")
+]
+Checkpoints = Annotated[
+    str, BeforeValidator(_checkpoints), ExpectedValues(f'a folder, one of {", ".join(INCLUDED)}, or ""')
 ]
 Lobby = Annotated[
     str,
@@ -223,7 +231,7 @@ class DecisionSection(Section):
     """The policy, its time budget, and the fallback when it fails."""
 
     policy: Policy = "network"
-    checkpoints: Annotated[str, BeforeValidator(_optional_path), ExpectedValues('a folder, or ""')] = ""
+    checkpoints: Checkpoints = ""
     permutations: Literal[1, 6, 12] = 12
     device: Literal["auto", "cpu", "cuda"] = "cpu"
     budget_ms: Annotated[int, Field(ge=100, le=60_000)] = 3000

@@ -128,7 +128,7 @@ def make_reviewer(
 
     use_one_thread()
     from policies.hands.direct import DirectModel  # noqa: PLC0415 - torch comes with it
-    from policies.inference import SHIPPED  # noqa: PLC0415 - likewise
+    from policies.included import SHIPPED  # noqa: PLC0415
     from replays.review.prospects import load_predictor  # noqa: PLC0415 - likewise
 
     def asked(who: str | Adviser) -> Named | Adviser:

@@ -9,6 +9,7 @@ from bot.config.settings import Config, DecisionSection
 from bot.player.clock import Clock
 from game.errors import CheckpointError, ConfigError, ModelError
 from policies.heuristic.player import HeuristicPolicy
+from policies.included import INCLUDED
 from policies.known_hand import try_policy
 from policies.named import load_named
 from policies.python_file import PREFIX, PythonPolicy
@@ -62,7 +63,8 @@ def load(section: DecisionSection) -> Policy:
             raise ConfigError(f"decision.policy: {exc}") from exc
     # this imports torch, which takes a second or more and is needed for networks only
     from policies.device import use_one_thread  # noqa: PLC0415
-    from policies.inference import SHIPPED, load_policy  # noqa: PLC0415
+    from policies.included import SHIPPED  # noqa: PLC0415
+    from policies.inference import load_policy  # noqa: PLC0415
 
     use_one_thread()
     folder = folder_of(section) or SHIPPED
@@ -75,8 +77,10 @@ def load(section: DecisionSection) -> Policy:
 
 
 def folder_of(section: DecisionSection) -> Path | None:
-    """The folder of the models, None for the included ones."""
-    return Path(section.checkpoints) if section.checkpoints else None
+    """The folder of the models, None for the default ones."""
+    if not section.checkpoints:
+        return None
+    return INCLUDED.get(section.checkpoints) or Path(section.checkpoints)
 
 
 def thoughts_of(config: Config, policy: Policy, clock: Clock) -> Thoughts | None:
@@ -97,7 +101,8 @@ def thoughts_of(config: Config, policy: Policy, clock: Clock) -> Thoughts | None
     from bot.adaptation.thoughts import Thoughts  # noqa: PLC0415
     from policies.deals.named import settings_of  # noqa: PLC0415
     from policies.device import choose_device  # noqa: PLC0415
-    from policies.inference import SHIPPED, NetworkPolicy  # noqa: PLC0415
+    from policies.included import SHIPPED  # noqa: PLC0415
+    from policies.inference import NetworkPolicy  # noqa: PLC0415
     from policies.thinking import ThinkingSettings  # noqa: PLC0415
 
     try:
@@ -143,6 +148,8 @@ def policy_text(section: DecisionSection) -> str:
     if section.policy.startswith(PREFIX):
         return f"the policy in {section.policy.removeprefix(PREFIX)}"
     models = f"the models in {section.checkpoints}" if section.checkpoints else "the included models"
+    if section.checkpoints in INCLUDED:
+        models = f"the included models `{section.checkpoints}`"
     looks = f", averaged over {section.permutations} permutations" if section.permutations > 1 else ""
     where = "" if section.device == "cpu" else f", on {section.device}"
     return models + looks + where

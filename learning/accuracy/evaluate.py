@@ -27,7 +27,8 @@ from learning.supervised.samples_run import device_name
 from policies.checkpoint import Card, describe, load, models_in, network_of
 from policies.compute import IN_PLAY, Compute
 from policies.features.table import looks_deep
-from policies.inference import SHIPPED, Averaging, Model
+from policies.included import SHIPPED
+from policies.inference import Averaging, Model
 from policies.networks import Network, parameters_of
 from policies.slots import Slot
 

@@ -90,7 +90,7 @@ def bench_selfplay(
         speeds += [_speed(player, games, 1, side_by_side, seed, compute) for side_by_side in tables]
         for processes in range(2, workers + 1):
             shared = processes * max(games, BLOCK_GAMES)
-            speeds.append(_speed(player, shared, processes, min(max(tables), BLOCK_GAMES), seed, compute))
+            speeds.append(_speed(player, shared, processes, max(tables), seed, compute))
     return SelfPlayBench(platform.processor() or platform.machine(), compute, seed, bare_ms, tuple(speeds))
 
 

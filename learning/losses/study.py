@@ -22,7 +22,7 @@ from learning.corpus.sources import load, stored_games
 from learning.losses.figures import Pair, Risk, Slope, risk, slope
 from learning.losses.playing_out import Choices, play_out
 from learning.losses.sample import PlayedOutOption, WeighedDecision, options_of, weighed, winners_on
-from policies.inference import SHIPPED
+from policies.included import SHIPPED
 from policies.named import load_named
 from policies.reward import Predictor, round_starts
 from policies.slots import Policy

@@ -149,21 +149,30 @@ def compute_for(folder: Path | None, device: str, precision: str) -> Compute:
         chosen = choose_compute(device, precision)
     except ModelError as exc:
         raise ConfigError(f"--precision: {exc}") from exc
-    begun = _compute_in(folder / RESULTS_FILE) if folder is not None else None
-    if begun is None or begun.device != chosen.device or precision not in ("auto", begun.precision):
+    begun = _begun_in(folder)
+    if begun is None or begun.compute.device != chosen.device:
         return chosen
-    return begun
+    return begun.compute if precision in ("auto", begun.compute.precision) else chosen
+
+
+def tables_in(folder: Path | None) -> int | None:
+    """Tables played at a time in the run in a folder, which goes on with as many; None if there is none."""
+    begun = _begun_in(folder)
+    return begun.tables if begun is not None else None
 
 
 class _Begun(msgspec.Struct, frozen=True):
     compute: Compute = IN_PLAY
+    tables: int | None = None
 
 
-def _compute_in(path: Path) -> Compute | None:
-    """How networks compute in the run in a file; None if there is none that can be read."""
+def _begun_in(folder: Path | None) -> _Begun | None:
+    """What a run in a folder was begun with; None if there is none that can be read."""
+    if folder is None:
+        return None
     try:
-        with path.open("rb") as lines:
-            return msgspec.json.decode(lines.readline(), type=_Begun).compute
+        with (folder / RESULTS_FILE).open("rb") as lines:
+            return msgspec.json.decode(lines.readline(), type=_Begun)
     except (OSError, msgspec.MsgspecError):
         return None
 

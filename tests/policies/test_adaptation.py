@@ -19,7 +19,8 @@ from policies.checkpoint import load, network_of
 from policies.deals import Deals, RoundView, UniformDeals
 from policies.device import choose_compute
 from policies.flow import flow, run_flows
-from policies.inference import SHIPPED, Model, NetworkPolicy, load_policy
+from policies.included import SHIPPED
+from policies.inference import Model, NetworkPolicy, load_policy
 from policies.playouts import EndWorth, RewardWorth, points_worth
 from policies.reward import PredictorNetwork, round_starts
 from policies.slots import Slot

@@ -14,7 +14,7 @@ from game.actions import Action, ActionKind
 from game.table import Table
 from policies.checkpoint import load, network_of
 from policies.deals import Deals, UniformDeals
-from policies.inference import PHOENIX
+from policies.included import PHOENIX
 from policies.playouts import Branching, Playouts, RewardWorth, points_worth
 from policies.reward import PredictorNetwork, round_starts
 from policies.rollout import PolicyChooser, Rollout, Seating

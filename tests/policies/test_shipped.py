@@ -7,16 +7,18 @@ from pathlib import Path
 import pytest
 
 from policies.checkpoint import MODELS, load, network_of
-from policies.inference import PHOENIX, SHIPPED, load_policy
+from policies.included import INCLUDED, LARGE, PHOENIX, SHIPPED
+from policies.inference import load_policy
 from policies.known_hand import known_questions
+from policies.networks import Architecture
 from policies.slots import Slot
 
 LARGEST_BYTES = 20 * 1024 * 1024
 
-both = pytest.mark.parametrize("folder", [SHIPPED, PHOENIX])
+every_set = pytest.mark.parametrize("folder", INCLUDED.values(), ids=INCLUDED)
 
 
-@both
+@every_set
 def test_the_five_models_answer_a_known_hand(folder: Path) -> None:
     policy = load_policy(folder)
     for question in known_questions():
@@ -26,7 +28,7 @@ def test_the_five_models_answer_a_known_hand(folder: Path) -> None:
         assert question.slot is not Slot.DISCARD or abs(sum(row) - 1.0) < 1e-6
 
 
-@both
+@every_set
 def test_all_six_are_intact_and_name_their_training_data(folder: Path) -> None:
     for model in MODELS:
         checkpoint = load(folder, model)
@@ -36,7 +38,7 @@ def test_all_six_are_intact_and_name_their_training_data(folder: Path) -> None:
         assert checkpoint.card.metrics
 
 
-@both
+@every_set
 def test_they_are_small_and_the_folder_has_no_other_files(folder: Path) -> None:
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     cards = [folder / f"{model}.json" for model in MODELS]
@@ -45,6 +47,19 @@ def test_they_are_small_and_the_folder_has_no_other_files(folder: Path) -> None:
     assert sum(path.stat().st_size for path in files) <= LARGEST_BYTES
 
 
-def test_the_default_set_was_continued_from_the_other() -> None:
+def test_the_default_set_was_continued_from_that_of_people() -> None:
     for slot in Slot:
         assert load(PHOENIX, slot).card.tensors.sha256 in load(SHIPPED, slot).card.parents
+
+
+def test_the_large_set_is_the_default_one_with_a_larger_discard_model() -> None:
+    for slot in Slot:
+        large, small = load(LARGE, slot).card, load(SHIPPED, slot).card
+        if slot is not Slot.DISCARD:
+            assert large == small
+            continue
+        ours, theirs = large.architecture, small.architecture
+        assert isinstance(ours, Architecture)
+        assert isinstance(theirs, Architecture)
+        assert ours.width * ours.depth > theirs.width * theirs.depth
+        assert large.parents

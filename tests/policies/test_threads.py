@@ -22,7 +22,8 @@ from policies.checkpoint import load, network_of
 from policies.compute import Compute
 from policies.device import DeviceNetwork, use_one_thread
 from policies.hands.direct import DirectModel
-from policies.inference import SHIPPED, load_policy
+from policies.included import SHIPPED
+from policies.inference import load_policy
 from policies.known_hand import known_questions
 from policies.reward import predict, round_starts, together
 

@@ -128,7 +128,7 @@ def test_server_flags_go_to_the_server_that_is_played_on() -> None:
         ("play: {server: on}", ["play.server", "found true", "one of local, tenhou"]),
         ("decision: {permutations: 5}", ["decision.permutations", "one of 1, 6, 12"]),
         ("decision: {policy: neural}", ["decision.policy", "one of network, heuristic"]),
-        ("decision: {checkpoints: null}", ["decision.checkpoints", 'a folder, or ""']),
+        ("decision: {checkpoints: null}", ["decision.checkpoints", "a folder, one of network"]),
         ("play: {seed: -1}", ["play.seed", "a whole number or null, at least 0"]),
         ("play: 3", ["play", "found 3", "a section of keys"]),
         ("play:", ["play", "found nothing (null)", "a section of keys"]),

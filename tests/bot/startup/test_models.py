@@ -8,11 +8,13 @@ import pytest
 from typer.testing import CliRunner
 
 from bot import cli
-from bot.config.settings import DecisionSection
-from bot.startup.models import PolicyLoader, load, policy_text, try_out
+from bot.config.settings import DecisionSection, load_config
+from bot.startup.models import PolicyLoader, folder_of, load, policy_text, try_out
 from game.errors import ConfigError
+from policies import checkpoint
 from policies.features.table import LITE
 from policies.heuristic.player import HeuristicPolicy
+from policies.included import LARGE
 from policies.inference import Model, NetworkPolicy
 from policies.known_hand import known_questions
 from policies.slots import Slot
@@ -98,6 +100,16 @@ def test_play_uses_the_networks(folder: Path) -> None:
     assert '"source": "fallback"' not in result.stderr
 
 
+def test_included_models_are_chosen_by_name() -> None:
+    config = load_config(None, {}, {"decision.checkpoints": "large"})
+    assert folder_of(config.decision) == LARGE
+    policy = load(config.decision)
+    assert isinstance(policy, NetworkPolicy)
+    assert policy.cards[Slot.DISCARD] == checkpoint.load(LARGE, Slot.DISCARD).card
+    assert folder_of(DecisionSection()) is None
+    assert folder_of(DecisionSection(checkpoints="./large")) == Path("large")
+
+
 def test_the_policy_tried_at_the_start_decides_first_and_later_ones_are_new(folder: Path) -> None:
     loader = PolicyLoader(DecisionSection(checkpoints=str(folder)))
     tried = loader.policy
@@ -126,6 +138,7 @@ def test_a_model_without_numbers_is_refused_before_it_plays() -> None:
         (DecisionSection(policy="heuristic"), "the heuristic"),
         (DecisionSection(permutations=1), "the included models"),
         (DecisionSection(checkpoints="x"), "the models in x, averaged over 12 permutations"),
+        (DecisionSection(checkpoints="large", permutations=1), "the included models `large`"),
     ],
 )
 def test_the_policy_is_described_in_words(section: DecisionSection, words: str) -> None:

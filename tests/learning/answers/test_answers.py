@@ -23,7 +23,8 @@ from learning.matches.measuring import MeasurementReport
 from learning.matches.statistics import Estimate
 from learning.matches.store import RESULTS_FILE
 from policies.decision import decide
-from policies.inference import SHIPPED, load_policy
+from policies.included import SHIPPED
+from policies.inference import load_policy
 from policies.playouts import points_worth
 from policies.slots import Policy, Question, Slot, Source
 from tests.policies.fakes import Undecided

@@ -10,7 +10,7 @@ from game.errors import ConfigError
 from learning.arena.plan import SEATS, ArenaPlan, Mode, sets_for
 from learning.matches.players import ENGINE_TABLES, Contender
 from learning.matches.series import wall_seed
-from learning.matches.store import Store, compute_for
+from learning.matches.store import RESULTS_FILE, Store, compute_for, tables_in
 from learning.matches.tally import GameRow
 from policies.compute import Compute
 from tests.learning.arena.made_up import HEURISTIC, a_plan
@@ -95,6 +95,15 @@ def test_a_resumed_run_computes_as_its_first_games_did(tmp_path: Path) -> None:
     for flags in (("gpu", "auto"), ("cpu", "fp16")):
         with pytest.raises(ConfigError, match="expected auto, "):
             compute_for(tmp_path, *flags)
+
+
+def test_a_resumed_run_goes_on_with_as_many_tables(tmp_path: Path) -> None:
+    """Another number plays the same games, but the plan in the folder names the first one."""
+    assert tables_in(None) is tables_in(tmp_path) is None
+    Store(msgspec.structs.replace(a_plan(), tables=24), GameRow, tmp_path).close()
+    assert tables_in(tmp_path) == 24
+    (tmp_path / RESULTS_FILE).write_bytes(b"torn")
+    assert tables_in(tmp_path) is None
 
 
 def test_a_gpu_that_is_not_there_is_no_device_for_a_run(monkeypatch: pytest.MonkeyPatch) -> None:

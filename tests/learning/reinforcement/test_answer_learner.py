@@ -15,7 +15,8 @@ from learning.reinforcement.answer_learner import AnswerLearner
 from learning.reinforcement.beginning import load_starting
 from learning.reinforcement.plan import ReinforcementPlan, make_reinforcement_plan
 from policies.checkpoint import Card, load, save
-from policies.inference import PHOENIX, load_policy
+from policies.included import PHOENIX
+from policies.inference import load_policy
 from policies.rollout import Rollout, Seating
 from policies.slots import Slot
 from policies.trajectories import ANSWERING, Recorder, Trajectory

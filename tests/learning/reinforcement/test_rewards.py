@@ -8,7 +8,7 @@ import pytest
 from learning.reinforcement.actors import seating
 from learning.reinforcement.rewards import less_wall_luck, rewards_of
 from policies.checkpoint import load, network_of
-from policies.inference import PHOENIX
+from policies.included import PHOENIX
 from policies.reward import ROUND_START, PredictorNetwork, final_rewards, predict, together
 from policies.rollout import Rollout, Seating
 from policies.trajectories import ANSWER, DECISION, Recorder, Trajectory

@@ -7,7 +7,7 @@ from functools import cache
 
 from game.events import DrawnRound, EndRound, GameEvent, StartGame
 from policies.heuristic.player import HeuristicPolicy
-from policies.inference import SHIPPED
+from policies.included import SHIPPED
 from policies.named import Named
 from policies.reward import Predictor
 from policies.slots import Policy
