@@ -122,7 +122,10 @@ def _optional_path(value: object) -> str:
 
 
 def _checkpoints(value: object) -> str:
-    return value if isinstance(value, str) and value in INCLUDED else _optional_path(value)
+    if isinstance(value, str) and value in INCLUDED:
+        return value
+    path = _optional_path(value)  # which has lost the dot of ./large
+    return str(Path(path).absolute()) if path in INCLUDED else path
 
 
 def _hosts(value: object) -> object:

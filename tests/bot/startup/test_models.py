@@ -107,7 +107,7 @@ def test_included_models_are_chosen_by_name() -> None:
     assert isinstance(policy, NetworkPolicy)
     assert policy.cards[Slot.DISCARD] == checkpoint.load(LARGE, Slot.DISCARD).card
     assert folder_of(DecisionSection()) is None
-    assert folder_of(DecisionSection(checkpoints="./large")) == Path("large")
+    assert folder_of(DecisionSection(checkpoints="./large")) == Path("large").absolute()
 
 
 def test_the_policy_tried_at_the_start_decides_first_and_later_ones_are_new(folder: Path) -> None:
