@@ -32,7 +32,7 @@ from policies.flow import Pick, Running, Verdict, flow, most_likely, reason_of, 
 from policies.slots import Policy, Question, Slot
 
 TABLES: Final = 128
-"""Tables side by side: more give a network on a CPU hardly fuller batches (`docs/measurements.md`)."""
+"""Tables side by side: more give a network on a CPU hardly fuller batches (`docs/results.md`)."""
 
 _WAITING_SHARE: Final = 0.7
 """Share of the tables that may wait until riichi and calls are decided together."""
@@ -242,7 +242,7 @@ class _Stopwatch:
         """Add the CPU time since the watch was made to the activities."""
         spent, whole = process_time() - self._begun, sum(self._laps.values())
         for what, lap in self._laps.items():
-            times[what] += spent * lap / whole
+            times[what] += spent * lap / (whole or 1.0)
 
 
 class _RunningGame:

@@ -135,6 +135,13 @@ def _plant(theirs: Tensor, ours: Tensor, narrow: int, wide: int) -> None:
 @torch.no_grad()
 def _begin_stem(weights: Mapping[str, Tensor], features: str, parent: Checkpoint) -> None:
     """Take over the parent's first layer for the groups of planes that both see."""
+    same = {name: tensor for name, tensor in parent.tensors.items() if name.startswith("stem.")}
+    if features == parent.card.features and all(
+        name in weights and weights[name].shape[1:] == tensor.shape[1:] for name, tensor in same.items()
+    ):
+        for name, tensor in same.items():
+            weights[name][: len(tensor)] = tensor
+        return
     ours, theirs = SETS[features], SETS[parent.card.features]
     shared = [
         (ours.at(group.id) + plane, theirs.at(group.id) + plane)

@@ -30,7 +30,7 @@ from learning.supervised.imitation import imitation_loss
 from learning.supervised.plan import TrainingPlan, make_plan
 from learning.supervised.run import Parent, choice_of, parent_of, train
 from policies.checkpoint import load, network_of
-from policies.features.table import LITE, SETS
+from policies.features.table import HOSEI, LITE, SETS
 from policies.networks import Network, TowerName, plane_weights
 from policies.slots import Slot
 from tests.learning.corpus.games import MODERN, texts, write_shard
@@ -397,6 +397,17 @@ def test_a_model_begins_with_the_tower_of_the_discards(
         assert torch.allclose(ours[name][:, here : here + 36], theirs[name][:, there : there + 36], atol=1e-5)
     assert blocks
     assert all(tensor.abs().max() > 0 for name, tensor in ours.items() if name.startswith("head.narrow"))
+
+
+def test_a_model_of_the_base_network_begins_with_the_first_layer_of_the_discards(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    """Its first layer sees features, not planes."""
+    base = plan(tower="hosei-base", features=HOSEI, samples=64)
+    train(base, corpus, tmp_path, quiet=True)
+    begun = first_network(plan("riichi", tower="hosei-base", features=HOSEI), load(tmp_path, "discard"))
+    theirs = load(tmp_path, "discard").tensors
+    assert torch.equal(begun.state_dict()["stem.convolution.weight"], theirs["stem.convolution.weight"])
 
 
 def test_a_tower_of_another_kind_is_refused(corpus: Corpus, tmp_path: Path) -> None:
