@@ -287,6 +287,11 @@ async def test_in_practice_moves_are_taken_back_and_the_record_says_so() -> None
             page.say(type="take_back", prompt=state["back"] - 1)  # a late one changes nothing
             page.say(type="take_back", prompt=state["back"])
             page.read()
+            while not page.state[
+                "prompt"
+            ]:  # what is told while others are at play may take a turn of the loop
+                await asyncio.sleep(0)
+                page.read()
             assert page.state["prompt"]["number"] > state["back"]
         else:
             page.act()
