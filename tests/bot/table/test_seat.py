@@ -282,16 +282,13 @@ async def test_in_practice_moves_are_taken_back_and_the_record_says_so() -> None
         await asyncio.sleep(0)
         page.read()
         state = page.state
-        if state.get("back") and backs < 40 and rng.random() < 0.2:
+        # an opened prompt is told a turn of the loop later; until then the page names the one before, too late
+        back = state.get("back")
+        if back and back == page.seat._newest and backs < 40 and rng.random() < 0.2:
             backs += 1
             page.say(type="take_back", prompt=state["back"] - 1)  # a late one changes nothing
             page.say(type="take_back", prompt=state["back"])
             page.read()
-            while not page.state[
-                "prompt"
-            ]:  # what is told while others are at play may take a turn of the loop
-                await asyncio.sleep(0)
-                page.read()
             assert page.state["prompt"]["number"] > state["back"]
         else:
             page.act()
