@@ -282,7 +282,7 @@ async def test_in_practice_moves_are_taken_back_and_the_record_says_so() -> None
         await asyncio.sleep(0)
         page.read()
         state = page.state
-        # an opened prompt is told a turn of the loop later; until then the page names the one before, too late
+        # an opened prompt is told a turn of the loop later; until then the page would name the one before
         back = state.get("back")
         if back and back == page.seat._newest and backs < 40 and rng.random() < 0.2:
             backs += 1
