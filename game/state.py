@@ -17,7 +17,7 @@ from game.fold import REASONS, fold_one, fold_stream
 from game.jit import kernel
 from game.layout import AT_HAND, ROUND_STATE
 from game.melds import Meld, MeldKind
-from game.packing import Packed, pack
+from game.packing import Packed, pack, pack_all
 from game.tiles import UNSEEN
 
 __all__ = [
@@ -82,9 +82,22 @@ def apply(record: np.void, event: GameEvent) -> None:
 
 
 def apply_all(record: np.void, events: Iterable[GameEvent]) -> None:
-    """Fold several events, in order."""
-    for event in events:
-        apply(record, event)
+    """Fold several events, in order.
+
+    Raises:
+        StateMismatchError: one of them does not fit; those before it have been folded.
+    """
+    events = tuple(events)
+    try:
+        stream = pack_all(events)
+    except StateMismatchError:
+        for event in events:
+            apply(record, event)
+        raise
+    folded, reason = _fold_stream(row_of(record), stream)
+    if reason:
+        misfit = [event for event in events if pack(event) is not None][folded]
+        raise StateMismatchError(f"{misfit!r} does not fit: {REASONS[reason]}")
 
 
 def fold_packed(record: np.void, stream: Packed) -> int:

@@ -98,9 +98,12 @@ Answer: TypeAlias = Callable[[Slot, Sequence[Question]], Sequence[Sequence[float
 
 def most_likely(answers: Sequence[SlotAnswer]) -> Action | None:
     """The option of the highest probability, the first if several have it; "no" to calls not above 0.5."""
-    found = _probabilities(answers)
-    best = max(found, key=found.__getitem__)
-    return best if answers[0].slot is Slot.DISCARD or found[best] > _YES else None
+    best, most = None, -1.0
+    for answer in answers:
+        for option, probability in zip(answer.options, answer.probabilities, strict=True):
+            if probability > most:
+                best, most = option, probability
+    return best if answers[0].slot is Slot.DISCARD or most > _YES else None
 
 
 def flow(observation: Observation, pick: Pick = most_likely) -> Flow:

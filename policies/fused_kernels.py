@@ -20,79 +20,165 @@ from game.jit import kernel, warms_up
 from policies.features.table import KINDS
 from policies.towers.pooled import HONOURS, RANKS, SUITED, SUITS
 
+_AT_ONCE: Final = 4
+"""Rows of weights added in one pass, so that sums are read and written less often."""
 _LANES: Final = 16
 """Sums side by side: numba does not reorder a sum of floats, so it would not vectorise one."""
 
 
 @kernel
-def columns_of_planes(planes: Any, by_suit: Any, out: Any, honours: Any) -> None:
-    """Planes as one row of numbers from 0 to 255 a column.
+def first_layer(
+    planes: Any,
+    blank: Any,
+    by_suit: Any,
+    weight: Any,
+    honour_weight: Any,
+    bias: Any,
+    honour_bias: Any,
+    length: int,
+    x: Any,
+) -> None:
+    """The tower's first values.
+
+    Most numbers of planes are 0, so only the others are multiplied, and a plane with one number in all
+    columns once for all of them.
 
     Args:
         planes: ``[B, C, 34]`` uint8.
+        blank: planes to ignore, as each column sees them.
         by_suit: first planes of the groups with a plane a suit, which each suit sees as its own, the larger
             and the smaller of the others, and honours in descending order.
-        out: ``[B * strips * length, C]``, float32 or uint8, filled.
-        honours: ``[B * 7, C]`` or empty, the same, filled.
-    """
-    batch, channels = planes.shape[0], planes.shape[1]
-    alone = len(honours) > 0
-    stripped = SUITED if alone else KINDS
-    for b in range(batch):
-        for column in range(stripped):
-            row = out[b * stripped + column]
-            for plane in range(channels):
-                row[plane] = planes[b, plane, column]
-        if not alone:
-            continue
-        for column in range(HONOURS):
-            row = honours[b * HONOURS + column]
-            for plane in range(channels):
-                row[plane] = planes[b, plane, SUITED + column]
-        for first in by_suit:
-            for column in range(SUITED):
-                row, suit = out[b * stripped + column], column // RANKS
-                one = planes[b, first + (suit + 1) % SUITS, column]
-                other = planes[b, first + (suit + 2) % SUITS, column]
-                row[first] = planes[b, first + suit, column]
-                row[first + 1] = max(one, other)
-                row[first + 2] = min(one, other)
-            for column in range(HONOURS):
-                row = honours[b * HONOURS + column]
-                row[first : first + SUITS] = np.sort(row[first : first + SUITS])[::-1]
-
-
-@kernel
-def begin(taps: Any, honours: Any, bias: Any, honour_bias: Any, length: int, x: Any) -> None:
-    """The tower's first values, from what each column adds to its right neighbour, itself and its left one.
-
-    Args:
-        taps: ``[B * strips * length, 3, W]``.
-        honours: ``[B * 7, W]`` or empty.
+        weight: ``[C, 3 * W]``, of what a column adds to its right neighbour, itself and its left one.
+        honour_weight: ``[C, W]``; not used if all columns lie on one strip.
         bias: ``[W]``.
         honour_bias: ``[W]``.
         length: columns of a strip.
         x: ``[B, 34, W]``, filled.
     """
-    batch, width = x.shape[0], x.shape[2]
-    stripped = len(taps) // batch
+    batch, channels, width = planes.shape[0], planes.shape[1], np.uintp(x.shape[2])
+    stripped = SUITED if length < KINDS else KINDS
+    seen = np.empty((channels, KINDS), np.uint8)
+    # for each column, and last for all of them together
+    counts, places = np.empty(KINDS + 1, np.int64), np.empty((KINDS + 1, channels), np.int64)
+    numbers = np.empty((KINDS + 1, channels), np.float32)
+    taps = np.empty((KINDS + 1, weight.shape[1]), np.float32)
+    alone = np.empty((KINDS + 1, x.shape[2]), np.float32)
     for b in range(batch):
+        _copy(planes[b], seen)
+        for first in by_suit:
+            _show_suits(planes, b, first, seen)
+        for plane in blank:
+            seen[plane] = 0
+        _collect(seen, counts, places, numbers)
+        taps[:] = 0.0
         for column in range(stripped):
-            at, row = column % length, b * stripped + column
+            _multiply(counts, places, numbers, column, weight, taps)
+        _multiply(counts, places, numbers, KINDS, weight, taps)
+        for column in range(stripped):
+            at, after = column % length, np.uintp(column + 1)
             for k in range(width):
-                x[b, column, k] = taps[row, 1, k] + bias[k]
+                x[b, column, k] = taps[column, width + k] + taps[KINDS, width + k] + bias[k]
             if at > 0:
                 for k in range(width):
-                    x[b, column, k] += taps[row - 1, 0, k]
+                    x[b, column, k] += taps[column - 1, k] + taps[KINDS, k]
             if at < length - 1:
+                third = width + width
                 for k in range(width):
-                    x[b, column, k] += taps[row + 1, 2, k]
+                    x[b, column, k] += taps[after, third + k] + taps[KINDS, third + k]
             for k in range(width):
                 x[b, column, k] = relu(x[b, column, k])
+        if stripped == KINDS:
+            continue
+        alone[:] = 0.0
+        for column in range(stripped, KINDS + 1):
+            _multiply(counts, places, numbers, column, honour_weight, alone)
         for column in range(stripped, KINDS):
-            row = b * HONOURS + column - stripped
             for k in range(width):
-                x[b, column, k] = relu(honours[row, k] + honour_bias[k])
+                x[b, column, k] = relu(alone[column, k] + alone[KINDS, k] + honour_bias[k])
+
+
+@kernel
+def _copy(planes: Any, seen: Any) -> None:
+    source, target = planes.reshape(-1), seen.reshape(-1)
+    for k in range(np.uintp(len(source))):  # an assignment of the whole is not vectorised
+        target[k] = source[k]
+
+
+@kernel
+def _show_suits(planes: Any, b: int, first: int, seen: Any) -> None:
+    """Fill a group with a plane a suit as each column sees it."""
+    for column in range(SUITED):
+        suit = column // RANKS
+        one = planes[b, first + (suit + 1) % SUITS, column]
+        other = planes[b, first + (suit + 2) % SUITS, column]
+        seen[first, column] = planes[b, first + suit, column]
+        seen[first + 1, column] = max(one, other)
+        seen[first + 2, column] = min(one, other)
+    for column in range(SUITED, KINDS):
+        one, two = int(planes[b, first, column]), int(planes[b, first + 1, column])
+        three = int(planes[b, first + 2, column])
+        most, least = max(one, two, three), min(one, two, three)
+        seen[first, column] = most
+        seen[first + 1, column] = one + two + three - most - least
+        seen[first + 2, column] = least
+
+
+@kernel
+def _collect(planes: Any, counts: Any, places: Any, numbers: Any) -> None:
+    """List the numbers of planes that are not 0, and the planes they are in.
+
+    Args:
+        planes: ``[C, 34]`` uint8.
+        counts: ``[35]``, filled: how many each column has, and how many planes have one number everywhere.
+        places: ``[35, C]``, filled.
+        numbers: ``[35, C]``, filled.
+    """
+    pairs, half = planes.reshape(-1).view(np.uint16), np.uintp(KINDS // 2)
+    counts[:] = 0
+    for plane in range(len(planes)):
+        start, differences, number = np.uintp(plane) * half, np.uint16(0), planes[plane, 0]
+        for k in range(half):
+            differences |= pairs[start + k] ^ pairs[start]
+        if differences or planes[plane, 1] != number:
+            for column in range(KINDS):
+                if planes[plane, column]:
+                    _list(plane, planes[plane, column], column, counts, places, numbers)
+        elif number:
+            _list(plane, number, KINDS, counts, places, numbers)
+
+
+@kernel(inline="always")
+def _list(plane: Any, number: Any, column: Any, counts: Any, places: Any, numbers: Any) -> None:
+    count = counts[column]
+    places[column, count], numbers[column, count] = plane, number
+    counts[column] = count + 1
+
+
+@kernel
+def _multiply(counts: Any, places: Any, numbers: Any, column: int, weight: Any, out: Any) -> None:
+    """Add a column's numbers, times the weights of their planes, to its row of ``out``."""
+    row, count, outputs = np.uintp(column), counts[column], np.uintp(out.shape[1])
+    whole = count - count % _AT_ONCE
+    for i in range(0, whole, _AT_ONCE):
+        one, two = np.uintp(places[row, i]), np.uintp(places[row, i + 1])
+        three, four = np.uintp(places[row, i + 2]), np.uintp(places[row, i + 3])
+        by_one, by_two, by_three, by_four = (
+            numbers[row, i],
+            numbers[row, i + 1],
+            numbers[row, i + 2],
+            numbers[row, i + 3],
+        )
+        for k in range(outputs):
+            out[row, k] += (
+                by_one * weight[one, k]
+                + by_two * weight[two, k]
+                + by_three * weight[three, k]
+                + by_four * weight[four, k]
+            )
+    for i in range(whole, count):
+        last, number = np.uintp(places[row, i]), numbers[row, i]
+        for k in range(outputs):
+            out[row, k] += number * weight[last, k]
 
 
 @kernel
@@ -304,8 +390,17 @@ def _warm_up() -> None:
 
     x, bias, honours = floats(1, KINDS, 1), floats(1), floats(HONOURS, 1)
     sums, windows = floats(SUITED, 1), floats(SUITED, 3)
-    columns_of_planes(np.zeros((1, 3, KINDS), np.uint8), np.zeros(1, np.int64), windows, floats(HONOURS, 3))
-    begin(floats(SUITED, 3, 1), honours, bias, bias, RANKS, x)
+    first_layer(
+        np.zeros((1, 3, KINDS), np.uint8),
+        np.zeros(1, np.int64),
+        np.zeros(1, np.int64),
+        floats(3, 3),
+        floats(3, 1),
+        bias,
+        bias,
+        RANKS,
+        x,
+    )
     spread(x, RANKS, windows, honours, floats(SUITS, 1), floats(1, 2))
     scores(x, floats(2, 1), floats(2), floats(1, KINDS))
     activate(sums, honours, bias, bias, floats(1, SUITS, 1), floats(1, 2, 1), RANKS, windows, honours)

@@ -214,11 +214,11 @@ class Model:
 
     def _logits(self, planes: Planes) -> Logits:
         count = len(planes)
+        parts = [planes[rows] for rows in _pieces(count, self.compute.rows)]
         if self._padding and (missing := self._padding.missing(count)):
-            planes = np.concatenate([planes, np.zeros((missing, *planes.shape[1:]), np.uint8)])
-        tensor = torch.from_numpy(planes)
-        parts = [self._network(tensor[rows]) for rows in _pieces(len(planes), self.compute.rows)]
-        whole: Logits = torch.cat(parts).cpu().numpy()
+            parts[-1] = np.concatenate([parts[-1], np.zeros((missing, *planes.shape[1:]), np.uint8)])
+        scores = [self._network(torch.from_numpy(part)) for part in parts]
+        whole: Logits = torch.cat(scores).cpu().numpy()
         return whole[:count]
 
 
@@ -284,9 +284,10 @@ class NetworkPolicy:
             for question in questions
             for option in (question.options if model.of_calls else question.options[:1])
         ]
-        states, players = np.empty(len(rows), ROUND_STATE), np.empty(len(rows), np.int8)
-        for row, (question, _) in enumerate(rows):
-            states[row], players[row] = question.record, question.player
+        # a record is not copied field by field
+        records = b"".join([question.record.tobytes() for question, _ in rows])
+        states = np.frombuffer(bytearray(records), ROUND_STATE)
+        players = np.array([question.player for question, _ in rows], np.int8)
         calls = np.array([action_row(option) for _, option in rows], np.int16) if model.of_calls else None
         hidden = hidden_part([question.hidden() for question, _ in rows]) if model.guided else None
         logits = model.look(states, players, calls, length, self.averaging, hidden)

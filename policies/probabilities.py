@@ -46,9 +46,6 @@ def share_out(chance34: Sequence[float], options: Sequence[Action]) -> list[floa
         options: discards.
     """
     tiles = [option.tile for option in options]
-    kinds = [tile >> 2 for tile in tiles]
-    if len(set(kinds)) == len(kinds):
-        return [chance34[kind] for kind in kinds]
     place_of: dict[int, int] = {}
     for place, tile in enumerate(tiles):
         first = place_of.setdefault(tile >> 2, place)
@@ -62,11 +59,17 @@ def share_out(chance34: Sequence[float], options: Sequence[Action]) -> list[floa
 
 def of_discards(questions: Sequence[Question], logits: Logits) -> list[list[float]]:
     """Probabilities of the options of discards, from ``[N, 34]`` scores of kinds."""
+    sizes = [len(question.options) for question in questions]
+    tiles = [option.tile for question in questions for option in question.options]
+    rows, kinds = np.repeat(np.arange(len(questions)), sizes), np.array(tiles, np.intp) >> 2
     legal = np.zeros((len(questions), KINDS), np.bool_)
-    for row, question in enumerate(questions):
-        legal[row, [option.tile >> 2 for option in question.options]] = True
-    shares = chances(logits, legal).tolist()
-    return [share_out(share, question.options) for share, question in zip(shares, questions, strict=True)]
+    legal[rows, kinds] = True
+    chance34 = chances(logits, legal)
+    each, ends = chance34[rows, kinds].tolist(), np.cumsum(sizes).tolist()
+    shares = [each[end - size : end] for size, end in zip(sizes, ends, strict=True)]
+    for row in np.flatnonzero(legal.sum(axis=1) < sizes).tolist():  # two tiles of a kind
+        shares[row] = share_out(chance34[row].tolist(), questions[row].options)
+    return shares
 
 
 def of_runs(questions: Sequence[Question], logits: Logits) -> list[list[float]]:

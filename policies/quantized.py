@@ -3,10 +3,7 @@
 A weight is a byte with a scale for its output channel. What a product takes has been through an activation,
 so it is not negative: a byte counts steps of 1/255 of the largest value of its position. Neither needs
 calibration, so any checkpoint can be played in bytes, and an answer still depends on its question only. Sums
-of products are exact; sums between blocks, pooled context and the head stay float32.
-
-The first layer takes the encoder's bytes as they are. Its weights are two bytes each: planes differ too much
-in size for one, which would cause nine tenths of the error (`docs/measurements.md`).
+of products are exact; the first layer, sums between blocks, pooled context and the head stay float32.
 """
 
 from __future__ import annotations
@@ -16,13 +13,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from policies import fused_kernels
 from policies import quantized_kernels as kernels
 from policies.compute import Precision
-from policies.features.table import KINDS
 from policies.fused import Floats, FusedContext, FusedNetwork, Layer, PairedLayer, PooledMeans
 from policies.networks import Network
 from policies.towers.residual import TAPS
@@ -55,40 +49,10 @@ class QuantizedNetwork(FusedNetwork):
     def __init__(self, network: Network, blank: Sequence[int] = ()) -> None:
         super().__init__(network, blank)
         with torch.inference_mode():
-            columns, honours = self._stem
-            if self._squeeze is not None:
-                # one product of bytes takes less time than two, and loses less
-                columns, honours = (
-                    Layer(self._squeeze.weight @ layer.weight, layer.bias) for layer in self._stem
-                )
-            middle = torch.zeros(TAPS, network.architecture.width)
-            middle[1] = columns.bias
-            columns = Layer(columns.weight, middle.flatten())
-            self._byte_stem = _BytePair(_ByteLayer.of_two(columns), _ByteLayer.of_two(honours))
             self._byte_blocks = [
                 _ByteBlock(_BytePair.of(block.first), _BytePair.of(block.second), block.context)
                 for block in self._blocks
             ]
-
-    def _stem_of(self, planes: Tensor) -> Floats:
-        batch, channels = planes.shape[:2]
-        width, stem = self.architecture.width, self._byte_stem
-        columns, honours = self._pair(batch, channels, np.uint8)
-        fused_kernels.columns_of_planes(planes.numpy(), self._by_suit, columns, honours)
-        taps = self._pair(batch, 2 * TAPS * width, np.int32)[0]
-        lone = self._pair(batch, 2 * width, np.int32)[1]
-        stem.columns.multiply(torch.from_numpy(_centred(columns)), torch.from_numpy(taps))
-        stem.honours.multiply(torch.from_numpy(_centred(honours)), torch.from_numpy(lone))
-        x = np.empty((batch, KINDS, width), np.float32)
-        kernels.begin(
-            taps.reshape(-1, 2, TAPS, width),
-            lone.reshape(-1, 2, width),
-            stem.columns.terms.reshape(-1, 2, TAPS, width),
-            stem.honours.terms.reshape(-1, 2, width),
-            self._length,
-            x,
-        )
-        return x
 
     def _tower_of(self, x: Floats) -> None:
         batch, _, width = x.shape
@@ -133,15 +97,6 @@ class _ByteLayer(NamedTuple):
         terms: Floats = torch.stack([scale, shift, layer.bias]).contiguous().numpy()
         return cls(weight.to(torch.int8).contiguous(), terms)
 
-    @classmethod
-    def of_two(cls, layer: Layer) -> _ByteLayer:
-        """Two bytes a weight: ``weight [inputs, 2 * outputs]``; the second adds what the first leaves."""
-        first = cls.of(layer)
-        rest = layer.weight - first.weight * torch.from_numpy(first.terms[0])
-        second = cls.of(Layer(rest, torch.zeros_like(layer.bias)))
-        weight = torch.cat([first.weight, second.weight], 1)
-        return cls(weight, np.concatenate([first.terms, second.terms], 1))
-
     def multiply(self, rows: Tensor, out: Tensor) -> None:
         """The product with the weight: int8 to int32."""
         if rows.shape[0]:
@@ -165,9 +120,3 @@ class _ByteBlock(NamedTuple):
     first: _BytePair
     second: _BytePair
     context: FusedContext | None
-
-
-def _centred(values: NDArray[np.uint8]) -> NDArray[np.int8]:
-    """0 to 255 as -128 to 127, in place."""
-    np.bitwise_xor(values, -kernels.ZERO, out=values)
-    return values.view(np.int8)

@@ -25,47 +25,6 @@ STEPS: Final = 255
 
 
 @kernel
-def begin(taps: Any, honours: Any, terms: Any, honour_terms: Any, length: int, x: Any) -> None:
-    """The tower's first values, from what each column adds to its right neighbour, itself and its left one.
-
-    Args:
-        taps: ``[B * strips * length, 2, 3, W]`` int32: of each byte of the weights.
-        honours: ``[B * 7, 2, W]`` int32 or empty.
-        terms: ``[3, 2, 3, W]``.
-        honour_terms: ``[3, 2, W]``.
-        length: columns of a strip.
-        x: ``[B, 34, W]``, filled.
-    """
-    batch, width = x.shape[0], x.shape[2]
-    stripped = len(taps) // batch
-    added, honour_added = terms[1] + terms[2], honour_terms[1] + honour_terms[2]
-    for b in range(batch):
-        for column in range(stripped):
-            at, row = column % length, b * stripped + column
-            for k in range(width):
-                x[b, column, k] = added[0, 1, k] + added[1, 1, k]
-            for byte in range(2):
-                for k in range(width):
-                    x[b, column, k] += np.float32(taps[row, byte, 1, k]) * terms[0, byte, 1, k]
-                if at > 0:
-                    for k in range(width):
-                        change = np.float32(taps[row - 1, byte, 0, k]) * terms[0, byte, 0, k]
-                        x[b, column, k] += change + added[byte, 0, k]
-                if at < length - 1:
-                    for k in range(width):
-                        change = np.float32(taps[row + 1, byte, 2, k]) * terms[0, byte, 2, k]
-                        x[b, column, k] += change + added[byte, 2, k]
-            for k in range(width):
-                x[b, column, k] = relu(x[b, column, k])
-        for column in range(stripped, KINDS):
-            row = b * HONOURS + column - stripped
-            for k in range(width):
-                first = np.float32(honours[row, 0, k]) * honour_terms[0, 0, k] + honour_added[0, k]
-                second = np.float32(honours[row, 1, k]) * honour_terms[0, 1, k] + honour_added[1, k]
-                x[b, column, k] = relu(first + second)
-
-
-@kernel
 def spread(x: Any, length: int, windows: Any, honours: Any, scales: Any, suit_means: Any, means: Any) -> None:
     """Each column as bytes with its neighbours, for the next product, and the means of columns.
 
@@ -198,14 +157,6 @@ def _warm_up() -> None:
     sums, honours = np.zeros((SUITED, 1), np.int32), np.zeros((HONOURS, 1), np.int32)
     windows, next_honours = np.zeros((SUITED, 3), np.int8), np.zeros((HONOURS, 1), np.int8)
     scales, of_suits = np.zeros(1, np.float32), np.zeros((1, SUITS, 1), np.float32)
-    begin(
-        np.zeros((SUITED, 2, 3, 1), np.int32),
-        np.zeros((HONOURS, 2, 1), np.int32),
-        np.zeros((3, 2, 3, 1), np.float32),
-        np.zeros((3, 2, 1), np.float32),
-        RANKS,
-        x,
-    )
     of_all = np.zeros((1, 2, 1), np.float32)
     spread(x, RANKS, windows, next_honours, scales, of_suits[0], of_all[:, :, 0])
     activate(sums, honours, terms, terms, of_suits, of_all, RANKS, scales, windows, next_honours)

@@ -31,8 +31,8 @@ from policies.draws import drawn_bits
 from policies.flow import Pick, Running, Verdict, flow, most_likely, reason_of, run_flows
 from policies.slots import Policy, Question, Slot
 
-TABLES: Final = 128
-"""Tables side by side: more give a network on a CPU hardly fuller batches (`docs/results.md`)."""
+TABLES: Final = 256
+"""Tables side by side: with fewer, the batches of a network on a CPU are less full (`docs/results.md`)."""
 
 _WAITING_SHARE: Final = 0.7
 """Share of the tables that may wait until riichi and calls are decided together."""

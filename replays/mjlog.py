@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from urllib.parse import quote_from_bytes
 
+import numpy as np
+
 from game.errors import ReplayFormatError, StateMismatchError
 from game.events import (
     Ankan,
@@ -34,7 +36,7 @@ from game.events import (
     Win,
 )
 from game.melds import Meld, MeldKind, encode_meld
-from game.state import apply, melds_of, new_round
+from game.state import apply_all, melds_of, new_round
 from game.tiles import UNSEEN
 from replays.mjlog_reader import read, read_record
 from replays.record import GameRecord
@@ -53,9 +55,10 @@ def write(record: GameRecord) -> str:
     try:
         for event in record.events:
             writer.add(event)
+        end = writer.finish()
     except StateMismatchError as exc:
         raise ReplayFormatError(f"{record.game_id}: cannot be written: {exc}") from exc
-    return f'<mjloggm ver="2.3">{_header(record)}{"".join(writer.parts)}{writer.finish()}</mjloggm>'
+    return f'<mjloggm ver="2.3">{_header(record)}{"".join(writer.parts)}{end}</mjloggm>'
 
 
 def meld_of(event: Chi | Pon | Daiminkan | Ankan | Kakan, pon: Meld | None = None) -> Meld:
@@ -133,7 +136,9 @@ class _MjlogWriter:
     def __init__(self, record: GameRecord) -> None:
         self.parts: list[str] = []
         self._record = record
-        self._state = new_round()
+        self._folded = new_round()
+        self._coming: list[GameEvent] = []  # most tags do not need the state
+        self._hidden = [False] * 4
         self._rounds = 0
         # A result's tag stays open until it is known whether the end of the game follows.
         self._open_result = ""
@@ -152,10 +157,21 @@ class _MjlogWriter:
             self._open_result = self._win(event) if isinstance(event, Win) else self._drawn(event)
         else:
             self.parts.append(self._tag(event))
-        apply(self._state, event)
+        self._coming.append(event)
+
+    @property
+    def _state(self) -> np.void:
+        """The round before the event that is being written."""
+        self._fold()
+        return self._folded
+
+    def _fold(self) -> None:
+        apply_all(self._folded, self._coming)
+        self._coming.clear()
 
     def finish(self) -> str:
-        """Close a result's tag; "" if none is open."""
+        """Make sure of the events so far, and close a result's tag; "" if none is open."""
+        self._fold()
         text, self._open_result = self._open_result, ""
         return f"{text} />" if text else ""
 
@@ -189,6 +205,7 @@ class _MjlogWriter:
         dice = self._record.dice[self._rounds] if self._rounds < len(self._record.dice) else (0, 0)
         shuffle = "".join(self._record.round_shuffles[self._rounds : self._rounds + 1])
         self._rounds += 1
+        self._hidden = [UNSEEN in hand for hand in event.hands]
         seed = (event.round_index, event.honba, event.riichi_sticks, *dice, event.dora_indicator)
         hands = (
             f' hai{player}="{_numbers(hand)}"'
@@ -201,8 +218,7 @@ class _MjlogWriter:
         )
 
     def _discard(self, event: Discard) -> str:
-        hidden = not self._state["hand_known"][event.player]
-        letter = ("defg" if event.tsumogiri and hidden else "DEFG")[event.player]
+        letter = ("defg" if event.tsumogiri and self._hidden[event.player] else "DEFG")[event.player]
         return f"<{letter}{event.tile}/>"
 
     def _call(self, event: Chi | Pon | Daiminkan | Ankan | Kakan) -> int:

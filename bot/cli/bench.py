@@ -151,6 +151,15 @@ def measure_selfplay(
         ),
     ] = None,
     games: Annotated[int, typer.Option(help="Hanchan per measurement.", metavar="NUMBER", min=1)] = 128,
+    tables: Annotated[
+        list[int] | None,
+        typer.Option(
+            help="Tables played at a time in each process; may be repeated; default: 1, 8, 16, 32, 64 and "
+            "128. Several processes are measured with the most.",
+            metavar="NUMBER",
+            min=1,
+        ),
+    ] = None,
     workers: Workers = None,
     device: NetworkDevice = "cpu",
     precision: PlayPrecision = "auto",
@@ -163,13 +172,20 @@ def measure_selfplay(
     """
     from bot.logs.setup import set_up_logs
     from game.workers.ordered import default_workers
-    from learning.arena.selfplay_bench import PLAYERS, bench_selfplay, print_bench
+    from learning.arena.selfplay_bench import PLAYERS, TABLES, bench_selfplay, print_bench
     from learning.matches.store import compute_for
 
     set_up_logs()
     workers = workers or default_workers()
     compute = compute_for(None, device, precision)
-    found = bench_selfplay(players or PLAYERS, games=games, workers=workers, seed=seed or 0, compute=compute)
+    found = bench_selfplay(
+        players or PLAYERS,
+        games=games,
+        workers=workers,
+        tables=tables or TABLES,
+        seed=seed or 0,
+        compute=compute,
+    )
     return print_bench(found, as_json=as_json)
 
 

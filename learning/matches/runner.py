@@ -29,7 +29,7 @@ P = TypeVar("P", bound=Series)
 
 _SAY_S: Final = 0.5
 """Seconds between two progress messages of a process."""
-_STRETCH_GAMES: Final = 512
+_STRETCH_GAMES: Final = 2048
 """Most games that a process is given at once; it plays them again if it is lost."""
 
 OnProgress: TypeAlias = Callable[[int, int, int], None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from game.errors import StateMismatchError
-from game.events import Ankan, Chi, Daiminkan, Discard, GameEvent, Kakan, Pon, StartGame, StartRound
+from game.events import Ankan, Chi, Daiminkan, Discard, Draw, GameEvent, Kakan, Pon, StartGame, StartRound
 from game.packing import pack_all
 from game.state import apply, apply_all, new_round
 
@@ -49,3 +49,14 @@ def test_a_number_out_of_all_range_is_refused(event: GameEvent) -> None:
 def test_of_several_events_the_one_that_cannot_be_is_named(event: GameEvent) -> None:
     with pytest.raises(StateMismatchError, match=f"{type(event).__name__}: a field is out of range"):
         pack_all([StartGame(("a", "b", "c", "d")), deal(), event])
+
+
+@pytest.mark.parametrize("event", [Discard(2, 0, False), Discard(0, 1 << 20, False)])
+def test_several_events_are_folded_up_to_the_one_that_does_not_fit(event: GameEvent) -> None:
+    one_by_one, together = new_round(), new_round()
+    coming = [StartGame(("a", "b", "c", "d")), deal(), Draw(0, 60)]
+    for fitting in coming:
+        apply(one_by_one, fitting)
+    with pytest.raises(StateMismatchError, match=r"Discard"):
+        apply_all(together, [*coming, event, Draw(1, 61)])
+    assert together.tobytes() == one_by_one.tobytes()

@@ -282,7 +282,13 @@ def test_a_mutated_record_gives_a_record_or_a_replay_error(game: GameRecord) -> 
 
 def test_invalid_events_are_not_written(game: GameRecord) -> None:
     starts = [number for number, event in enumerate(game.events) if isinstance(event, StartRound)]
-    for events in (game.events[5:], (*game.events[: starts[0] + 1], game.events[-1])):
+    drawn = next(number for number, event in enumerate(game.events) if isinstance(event, Draw))
+    for events in (
+        game.events[5:],
+        (*game.events[: starts[0] + 1], game.events[-1]),
+        (*game.events[:drawn], *game.events[drawn + 1 :]),
+        (*game.events, game.events[drawn]),
+    ):
         with pytest.raises(ReplayFormatError):
             write(msgspec.structs.replace(game, events=events))
 

@@ -17,7 +17,7 @@ from learning.arena.report import ArenaReport, report
 from learning.matches.engines import Dialect, EngineProgram, _SkipsForced, engine_of
 from learning.matches.players import contender, seat_down, tables_for
 from learning.matches.tally import GameRow, row_of
-from policies.rollout import Rollout
+from policies.rollout import TABLES, Rollout
 from tests.learning.arena.engine_players import alive, engine_text, games_ended, started
 from tests.learning.arena.made_up import HEURISTIC, RANDOM, a_plan
 
@@ -86,7 +86,7 @@ def test_an_engine_is_identified_by_its_command_and_its_protocol(tmp_path: Path)
     assert contender(one).identity != contender(other).identity
     assert contender(one) == contender(one) != contender(one, 1.0)
     assert tables_for(contender(one), RANDOM) == tables_for(RANDOM, contender(one)) == 4
-    assert tables_for(RANDOM, HEURISTIC) == 128
+    assert tables_for(RANDOM, HEURISTIC) == TABLES
 
 
 @pytest.mark.parametrize("dialect", ["engine", "engine-lines"])
