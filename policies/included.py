@@ -13,7 +13,7 @@ PHOENIX: Final = _FOLDER / "small-phoenix"
 SHIPPED: Final = _FOLDER / "small-ai"
 """The same, trained further on games of strong programs: the default models for play."""
 LARGE: Final = _FOLDER / "large-ai"
-"""The same with a larger discard model that sees the paper's planes: for those who have the time."""
+"""The same with larger models for discards, chi and pon, for those who have the time."""
 
 INCLUDED: Final[Mapping[str, Path]] = MappingProxyType(
     {"network": SHIPPED, "phoenix": PHOENIX, "large": LARGE}

@@ -25,7 +25,7 @@ Challenger: TypeAlias = Annotated[
     str,
     typer.Option(
         help="Player to measure: network, phoenix (the same networks before they learned from strong "
-        "programs), large (with a larger discard model), heuristic, random, or a folder of "
+        "programs), large (with some larger models), heuristic, random, or a folder of "
         "checkpoints. Append :6 or :12 to average over that "
         "many tile permutations. python:FILE.py is a policy of your own (docs/policy.md). "
         "External mjai programs: engine:COMMAND answers arrays of messages, "
