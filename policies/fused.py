@@ -6,7 +6,8 @@ weights. What lies between two products is one pass over memory (`policies.fused
 position, torch's own convolution spends most of its time on setup; ONNX Runtime is no faster than this code
 (`docs/measurements.md`).
 
-The first layer multiplies only what is not 0, which is some 600 of a small set's 8,126 numbers.
+The first layer multiplies only what is not 0, and a plane of one number once: of a small set's 8,126 numbers
+some 540.
 
 In bf16 only the operands of the products between blocks are rounded; everything else stays float32.
 """

@@ -45,7 +45,7 @@ ONE_THREAD: Final = dict.fromkeys(
 
 _GARBAGE: Final = 100_000
 """Objects a worker makes before it looks for cycles among them: reference counts free nearly all, and a look
-every 700 objects takes a tenth of the time of self-play."""
+every 700 objects takes a twentieth of the time of self-play and more."""
 _STOP_S: Final = 5.0
 _LOOK_S: Final = 0.02
 """Interval at which a free worker asks whether there is a task by now, and whether to stop."""
