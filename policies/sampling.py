@@ -39,15 +39,20 @@ class Distribution(NamedTuple):
     probabilities: tuple[float, ...]
 
 
-def distribution_of(answers: Sequence[SlotAnswer], temperature: float = 1.0) -> Distribution:
+def distribution_of(
+    answers: Sequence[SlotAnswer], temperature: float = 1.0, min_p: float = 0.0
+) -> Distribution:
     """The options of one step and the probability of each.
 
     Args:
         answers: what the slots of the step answered.
         temperature: below 1 sharpens, above 1 flattens: the power 1 / temperature of probabilities or odds.
+        min_p: options less than this share as likely as the likeliest one are left out (min-p sampling);
+            "no" stays as long as there are two options.
 
-    >>> distribution_of([SlotAnswer(Slot.RIICHI, ("riichi",), (0.75,))]).probabilities
-    (0.25, 0.75)
+    >>> riichi = [SlotAnswer(Slot.RIICHI, ("riichi",), (0.75,))]
+    >>> distribution_of(riichi).probabilities, distribution_of(riichi, min_p=0.5).probabilities
+    ((0.25, 0.75), (1.0,))
     """
     options: list[Action | None] = []
     weights: list[float] = []
@@ -56,10 +61,23 @@ def distribution_of(answers: Sequence[SlotAnswer], temperature: float = 1.0) -> 
     for answer in answers:
         options += answer.options
         for probability in answer.probabilities:
-            weight = probability if answer.slot is Slot.DISCARD else _odds(probability)
-            weights.append(weight if temperature == 1.0 else weight ** (1.0 / temperature))
+            weights.append(probability if answer.slot is Slot.DISCARD else _odds(probability))
+    if min_p:
+        options, weights = _likely(options, weights, min_p)
+    if temperature != 1.0:
+        weights = [weight ** (1.0 / temperature) for weight in weights]
     total = math.fsum(weights)
     return Distribution(tuple(options), tuple(weight / total for weight in weights))
+
+
+def _likely(
+    options: Sequence[Action | None], weights: Sequence[float], min_p: float
+) -> tuple[list[Action | None], list[float]]:
+    least = min_p * max(weights)
+    likely = [place for place, weight in enumerate(weights) if weight >= least]
+    if len(likely) > 1 and options[0] is None and likely[0] != 0:
+        likely.insert(0, 0)  # scores of answers are counted from that of "no"
+    return [options[place] for place in likely], [weights[place] for place in likely]
 
 
 def _odds(probability: float) -> float:
@@ -67,13 +85,16 @@ def _odds(probability: float) -> float:
     return sure / (1.0 - sure)
 
 
-def drawing(slots: Collection[Slot] = (Slot.DISCARD,), temperature: float = 1.0, stream: int = 0) -> Picks:
+def drawing(
+    slots: Collection[Slot] = (Slot.DISCARD,), temperature: float = 1.0, stream: int = 0, min_p: float = 0.0
+) -> Picks:
     """Draws the actions of some slots; the others take the most likely option.
 
     Args:
         slots: a claim is drawn if all slots that answered are among them.
         temperature: as in `distribution_of`.
         stream: other numbers give other draws.
+        min_p: as in `distribution_of`.
     """
     drawn = frozenset(slots)
 
@@ -81,7 +102,7 @@ def drawing(slots: Collection[Slot] = (Slot.DISCARD,), temperature: float = 1.0,
         def pick(answers: Sequence[SlotAnswer]) -> Action | None:
             if any(answer.slot not in drawn for answer in answers):
                 return most_likely(answers)
-            found = distribution_of(answers, temperature)
+            found = distribution_of(answers, temperature, min_p)
             slot = _NUMBERS[answers[0].slot]
             return found.options[place_at(found.probabilities, drawn_share(*request.moment, stream, slot))]
 

@@ -122,6 +122,8 @@ class Recorder:
         thinning: keep a decision with ``thinning`` times the standard deviation of its choice as probability;
             0 keeps all.
         slots: the models that are drawn from; the others take the most likely option.
+        min_p: leaves unlikely options out of the draws; see `policies.sampling.distribution_of`. What was not
+            drawn is not remembered.
     """
 
     def __init__(
@@ -132,10 +134,12 @@ class Recorder:
         stream: int = 0,
         thinning: float = 0.0,
         slots: Collection[Slot] = (Slot.DISCARD,),
+        min_p: float = 0.0,
     ) -> None:
         self._slots = frozenset(slots)
-        self._chooser = PolicyChooser(policy, drawing(self._slots, temperature, stream))
+        self._chooser = PolicyChooser(policy, drawing(self._slots, temperature, stream, min_p))
         self._temperature, self._stream, self._thinning = temperature, stream, thinning
+        self._min_p = min_p
         self._games: defaultdict[int, _RunningTrajectory] = defaultdict(_RunningTrajectory)
 
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
@@ -178,7 +182,9 @@ class Recorder:
 
     def _remember(self, request: Request, answers: Sequence[SlotAnswer], action: Action) -> None:
         """Remember one step of a decision that ended with ``action``, in this step or a later one."""
-        drawn = distribution_of(answers, self._temperature)
+        drawn = distribution_of(answers, self._temperature, self._min_p)
+        if len(drawn.options) == 1:
+            return
         legal = 0
         if answers[0].slot is Slot.DISCARD:
             for option in drawn.options:
@@ -202,20 +208,22 @@ class Recorder:
             game.rows.append((*where, legal, kind, probability, 1.0 / share, request.hidden().seed))
             return
         for answer in answers:
-            game.answers.append((*where, *self._row(answer, drawn, action), 1.0 / share))
+            if any(option in drawn.options for option in answer.options):
+                game.answers.append((*where, *self._row(answer, drawn, action), 1.0 / share))
 
     def _row(self, answer: SlotAnswer, drawn: Distribution, action: Action) -> tuple[object, ...]:
         """From ``slot`` to ``probability`` of `ANSWER`: the step as one of its models sees it."""
         chances = dict(zip(drawn.options, drawn.probabilities, strict=True))
-        own = [chances[option] for option in answer.options]
-        chosen = answer.options.index(action) if action in answer.options else -1
-        none = math.fsum(chance for option, chance in chances.items() if option not in answer.options)
+        options = [option for option in answer.options if option in chances]
+        own = [chances[option] for option in options]
+        chosen = options.index(action) if action in options else -1
+        none = math.fsum(chance for option, chance in chances.items() if option not in options)
         calls = np.full((OPTIONS, len(action_row(PASS))), -1, np.int16)
-        for place, option in enumerate(answer.options):
+        for place, option in enumerate(options):
             calls[place] = action_row(option)
         return (
             ANSWERING.index(answer.slot),
-            len(answer.options),
+            len(options),
             calls,
             chosen,
             self._temperature * math.log(none / chances[None]),

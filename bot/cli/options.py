@@ -119,6 +119,16 @@ DrawTemperature = Annotated[
         max=100.0,
     ),
 ]
+MinP = Annotated[
+    float,
+    typer.Option(
+        "--min-p",
+        help="Never draw what is less than this share as likely as the likeliest action; 0 draws anything.",
+        metavar="NUMBER",
+        min=0.0,
+        max=0.99,
+    ),
+]
 MeasuredPrecision = Annotated[
     str,
     typer.Option(

@@ -124,6 +124,7 @@ def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
             stream=plan.seed,
             thinning=plan.thinning,
             slots=plan.slots,
+            min_p=plan.min_p,
         )
         others = start if chunk.opponents is None else policy_with(chunk.opponents, chunk.gamma)
         opponent = PolicyChooser(others)

@@ -87,6 +87,7 @@ class NoiseReport(msgspec.Struct, frozen=True):
         taught: further games, from which the critics learned.
         replays: games over the same walls.
         temperature: of the draws.
+        min_p: what is less likely than this share of the likeliest is not drawn.
         trace: of the variants with a critic.
         blocks: last blocks of the network whose weights count, beside its head; None for all.
         seed: of walls and draws.
@@ -98,6 +99,7 @@ class NoiseReport(msgspec.Struct, frozen=True):
     taught: int
     replays: int
     temperature: float
+    min_p: float
     trace: float
     blocks: int | None
     seed: int
@@ -116,8 +118,8 @@ class NoiseReport(msgspec.Struct, frozen=True):
         ]
         lines.append(
             f"{self.games:,} games in {self.groups} groups, {self.replays} over the same walls, "
-            f"temperature {self.temperature:g}, trace {self.trace:g}, {_layers(self.blocks)}; "
-            f"critics learned from {self.taught:,} more"
+            f"temperature {self.temperature:g}, min-p {self.min_p:g}, trace {self.trace:g}, "
+            f"{_layers(self.blocks)}; critics learned from {self.taught:,} more"
         )
         return "\n".join(lines)
 
@@ -133,6 +135,7 @@ def gradient_noise(
     quiet: bool,
     replays: int = 1,
     temperature: float = 1.0,
+    min_p: float = 0.0,
     trace: float = 1.0,
     blocks: int | None = None,
 ) -> NoiseReport:
@@ -148,6 +151,7 @@ def gradient_noise(
         quiet: show no progress.
         replays: games over the same walls, which are in one group.
         temperature: of the draws.
+        min_p: what is less likely than this share of the likeliest is not drawn.
         trace: of the variants with a critic, as in `ReinforcementPlan`.
         blocks: last blocks of the network whose weights count, beside its head; None for all.
     """
@@ -156,6 +160,7 @@ def gradient_noise(
         block_games=games + taught,
         replays=replays,
         temperature=temperature,
+        min_p=min_p,
         last_blocks=blocks,
         seed=seed,
         steps=1,
@@ -186,7 +191,7 @@ def gradient_noise(
         held = gradients - torch.outer(gradients @ entropy, entropy)
         whole_block, held_block = (_noise(each, games / groups, seed) for each in (gradients, held))
         found.append(GradientNoise(reward, baseline, explained, whole_block, held_block))
-    return NoiseReport(games, groups, taught, replays, temperature, trace, blocks, seed, tuple(found))
+    return NoiseReport(games, groups, taught, replays, temperature, min_p, trace, blocks, seed, tuple(found))
 
 
 def _layers(blocks: int | None) -> str:

@@ -66,6 +66,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         lag: blocks that actors may be behind the learner: block ``b`` is played with the policy after block
             ``b - lag``. 0 never plays and learns at the same time.
         temperature: of the draws in play.
+        min_p: options less than this share as likely as the likeliest one are not drawn; 0 draws any.
         thinning: how clear decisions are thinned out (`policies.trajectories`); 0 keeps all.
         steps: steps of the optimiser per block.
         learning_rate: rises over the first `warm_up` steps, then constant.
@@ -104,6 +105,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     length: GameLength = "hanchan"
     lag: int = 1
     temperature: float = 1.0
+    min_p: float = 0.0
     thinning: float = 1.0
     steps: int = 6
     learning_rate: float = 1e-4
@@ -144,6 +146,8 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
             faults.append(f"trace: {self.trace} must be at least 0 and at most 1")
         if self.trace < 1.0 and self.baseline == "none":
             faults.append("trace: below 1 it needs a baseline that expects something: critic or oracle")
+        if not 0.0 <= self.min_p < 1.0:
+            faults.append(f"min_p: {self.min_p} must be at least 0 and below 1")
         if self.reject <= 1.0:
             faults.append(f"reject: {self.reject} must be above 1")
         if self.replays > 0 and self.block_games % self.replays:

@@ -30,8 +30,11 @@ def played(
     players: tuple[int, int, int, int] = (0, 0, 0, 0),
     slots: Sequence[Slot] = (Slot.DISCARD,),
     temperature: float = 1.0,
+    min_p: float = 0.0,
 ) -> list[tuple[FinishedGame, Trajectory]]:
-    recorder = Recorder(policy or Undecided(), thinning=thinning, slots=slots, temperature=temperature)
+    recorder = Recorder(
+        policy or Undecided(), thinning=thinning, slots=slots, temperature=temperature, min_p=min_p
+    )
     run = Rollout([recorder, PolicyChooser(RandomPolicy())], length="tonpuu")
     return [
         (game, recorder.take(game)) for game in run.play(Seating(n, 70 + n, players) for n in range(games))
@@ -103,6 +106,26 @@ def test_every_drawn_answer_is_remembered_with_its_calls_and_its_probability(tem
     assert 0 < alone < len(answers)
     yes = answers["chosen"] >= 0
     assert 0 < yes.sum() < len(answers)
+
+
+def test_only_close_decisions_are_drawn_and_remembered_with_min_p() -> None:
+    policy, least = load_policy(), 0.3
+    rows = [found for _, found in played(policy, slots=tuple(Slot), min_p=least, games=3)]
+    decisions = np.concatenate([found.decisions for found in rows])
+    logits = policy.model(Slot.DISCARD).look(decisions["state"], decisions["player"], None, "tonpuu")
+    legal = kinds_of(decisions["legal"])
+    each = chances(logits, legal)
+    assert len(decisions) > 30
+    assert (np.where(legal, each, np.inf).min(axis=1) >= 0.99 * least * each.max(axis=1)).all()
+    assert decisions["probability"] == pytest.approx(each[np.arange(len(each)), decisions["kind"]], rel=1e-4)
+    answers = np.concatenate([found.answers for found in rows])
+    assert {ANSWERING[number] for number in answers["slot"]} >= {Slot.RIICHI, Slot.CHI, Slot.PON}
+    for row in answers[answers["others"] == 0.0]:
+        odds = np.exp(scores_in(policy, row))
+        assert (odds >= 0.99 * least * max(1.0, odds.max())).all()
+        assert row["probability"] == pytest.approx(
+            (odds[row["chosen"]] if row["chosen"] >= 0 else 1.0) / (1.0 + odds.sum()), rel=1e-4
+        )
 
 
 def scores_in(policy: NetworkPolicy, row: np.void) -> np.ndarray:

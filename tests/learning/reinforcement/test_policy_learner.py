@@ -34,8 +34,8 @@ def played(start: Path) -> list[Trajectory]:
     return play(start)
 
 
-def play(start: Path, temperature: float = 1.0) -> list[Trajectory]:
-    recorder = Recorder(load_policy(start), temperature=temperature)
+def play(start: Path, temperature: float = 1.0, min_p: float = 0.0) -> list[Trajectory]:
+    recorder = Recorder(load_policy(start), temperature=temperature, min_p=min_p)
     games = Rollout([recorder], length="tonpuu").play(Seating(n, n, (0, 0, 0, 0)) for n in range(2))
     return [recorder.take(game) for game in games]
 
@@ -82,10 +82,10 @@ def test_what_was_rewarded_becomes_likelier(start: Path, played: list[Trajectory
     assert sign * (after - before) > 0.05
 
 
-@pytest.mark.parametrize("temperature", [1.0, 0.5])
-def test_on_policy_all_ratios_are_1(start: Path, temperature: float) -> None:
+@pytest.mark.parametrize(("temperature", "min_p"), [(1.0, 0.0), (0.5, 0.0), (2.0, 0.5)])
+def test_on_policy_all_ratios_are_1(start: Path, temperature: float, min_p: float) -> None:
     """The learner's arithmetic gives the probabilities that the actors' did."""
-    played = play(start, temperature)
+    played = play(start, temperature, min_p)
     lesson = lesson_of(played, [np.ones((len(game.starts), 4)) for game in played])
     learner = a_learner(start, short_plan(steps=1, temperature=temperature))
     seen = learner.learn(lesson, 0)
