@@ -73,6 +73,7 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
         rows: most decisions a step learns from; drawn anew for each.
         replays: play-outs of each deal. They differ by the draws, so what they have in common was luck.
         temperature: of the draws in play-outs.
+        min_p: what is less likely than this share of the likeliest is not drawn in play-outs.
         clip: as in `policies.gradient`.
         reject: as in `policies.gradient`.
     """
@@ -83,6 +84,7 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
     rows: int = 8_192
     replays: int = 2
     temperature: float = 1.0
+    min_p: float = 0.0
     clip: float = 0.0
     reject: float = 4.0
 
@@ -155,9 +157,12 @@ class PolicyAdaptation:
             ModelError: a table crashed.
         """
         player, first = deals.view.player, len(self._rewards)
-        numbers = np.repeat(np.arange(len(deals)), self._settings.replays)
+        settings = self._settings
+        numbers = np.repeat(np.arange(len(deals)), settings.replays)
         self._game = deals.view.length
-        recorder = Recorder(self.policy(), temperature=self._settings.temperature, stream=self._seed)
+        recorder = Recorder(
+            self.policy(), temperature=settings.temperature, stream=self._seed, min_p=settings.min_p
+        )
         others = PolicyChooser(self._policy)
         seats = tuple(int(each != player) for each in range(4))
         rollout = Rollout([recorder, others], tables=TABLES, length=deals.view.length)

@@ -522,6 +522,8 @@ def evaluate_adaptation(
             min=1,
         ),
     ] = 2,
+    temperature: DrawTemperature = 1.0,
+    min_p: MinP = 0.0,
     blocks: LastBlocks = None,
     so_far: SoFar = False,
     seed: Annotated[int, seed_of("games, hands and deals")] = 0,
@@ -552,7 +554,9 @@ def evaluate_adaptation(
         moment=moment,
         reward=reward,
         divergences=tuple(divergence or (0.5,)),
-        settings=AdaptationSettings(steps=steps, replays=replays, blocks=blocks),
+        settings=AdaptationSettings(
+            steps=steps, replays=replays, temperature=temperature, min_p=min_p, blocks=blocks
+        ),
         seed=seed,
         compute=compute_for(out, device, precision),
     )

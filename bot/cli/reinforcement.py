@@ -71,6 +71,13 @@ BlockGames: TypeAlias = Annotated[
         help="Games between two versions of the policy; default: the preset's.", metavar="NUMBER", min=1
     ),
 ]
+LearnerPrecision: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        help="Numeric precision of learning: auto, bf16 or fp32; auto is the fastest on this machine.",
+        metavar="NAME",
+    ),
+]
 Lag: TypeAlias = Annotated[
     int,
     typer.Option(
@@ -214,6 +221,7 @@ def train_rl(
     ray: Ray = None,
     device: NetworkDevice = "cpu",
     precision: PlayPrecision = "auto",
+    learner_precision: LearnerPrecision = "fp32",
     as_json: AsJson = False,
     dashboard: WithDashboard = False,
     dashboard_host: DashboardHost = None,
@@ -234,6 +242,7 @@ def train_rl(
     from learning.reinforcement.plan import make_reinforcement_plan
     from learning.reinforcement.run import learn_from_play
     from learning.runs.commit import current_commit
+    from learning.supervised.plan import training_precision
     from policies.checkpoint import describe
     from policies.checkpoint.card import encode_card
     from policies.named import folder_of_named
@@ -273,6 +282,7 @@ def train_rl(
         evaluate_every=evaluate_every,
         evaluation_games=evaluation_games,
         seed=seed,
+        precision=training_precision(learner_precision),
         compute=compute_for(None, device, precision),
     )
     shown = {"host": dashboard_host, "port": dashboard_port, "token_env": dashboard_token_env}

@@ -12,7 +12,7 @@ from learning.reinforcement.plan import RewardKind
 from policies.adaptation import AdaptationSettings
 from policies.compute import IN_PLAY, Compute
 
-FORMAT: Final = "suzaku-adaptation/4"
+FORMAT: Final = "suzaku-adaptation/5"
 
 Moment: TypeAlias = Literal["start", "middle"]
 """When in a round the hand is taken: at the first own draw, or at a later one."""
@@ -88,6 +88,8 @@ class AdaptationPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
             "--steps": str(settings.steps),
             "--divergence": " ".join(f"{each:g}" for each in self.divergences),
             "--replays": str(settings.replays),
+            "--temperature": f"{settings.temperature:g}",
+            "--min-p": f"{settings.min_p:g}",
             "--blocks": "all" if settings.blocks is None else str(settings.blocks),
             "--seed": str(self.seed),
             "--device": self.compute.device,
