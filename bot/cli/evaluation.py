@@ -24,7 +24,7 @@ from bot.cli.options import (
     reported,
     seed_of,
 )
-from bot.cli.paths import existing_folder, existing_path, output_folder
+from bot.cli.paths import existing_folder, existing_path, output_file, output_folder
 from bot.cli.selection import Data, GameSample, LeastRank, OfficialAi, PlayerName, Rooms, Split
 
 evaluation = typer.Typer(help="Measure how good the networks are.", no_args_is_help=True)
@@ -97,6 +97,37 @@ def evaluate_accuracy(
         seed=seed,
     )
     return print_report(evaluate(data, settings, quiet=as_json), as_json=as_json)
+
+
+@evaluation.command("agents")
+@reported
+def evaluate_agents(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Folders of runs of `suzaku arena`, one for each player; their opponents must be the same.",
+            metavar="FOLDER...",
+            parser=existing_folder,
+        ),
+    ],
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            help="SVG file for a plot of stable ranks and points.", metavar="FILE", parser=output_file
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Put several players side by side that met the same opponents in the arena.
+
+    Reports places, points and stable ranks with their intervals.
+    """
+    from learning.arena.agents import compare_agents, draw_agents, print_agents
+
+    found = compare_agents(runs)
+    if plot is not None:
+        draw_agents(found, plot)
+    return print_agents(found, as_json=as_json)
 
 
 @evaluation.command("danger")
