@@ -8,14 +8,19 @@ import typer
 
 from bot.cli.options import (
     AsJson,
+    BaselineName,
     ConfigFile,
     CorpusFolder,
     Device,
+    DrawTemperature,
+    LearnerPrecision,
+    MinP,
     NetworkDevice,
     NetworkPolicyName,
     Permutations,
     PlayPrecision,
     Seed,
+    Thinning,
     Workers,
     load_settings,
     reported,
@@ -227,6 +232,11 @@ def measure_rl(
     start: NetworkPolicyName = "phoenix",
     games: Annotated[int, typer.Option(help="Games in a block.", metavar="NUMBER", min=1)] = 128,
     workers: Workers = None,
+    baseline: BaselineName = "critic",
+    temperature: DrawTemperature = 1.0,
+    min_p: MinP = 0.0,
+    thinning: Thinning = 1.0,
+    learner_precision: LearnerPrecision = "fp32",
     device: NetworkDevice = "cpu",
     precision: PlayPrecision = "auto",
     seed: Annotated[int, seed_of("walls and draws")] = 0,
@@ -242,10 +252,21 @@ def measure_rl(
     from learning.matches.store import compute_for
     from learning.reinforcement.plan import make_reinforcement_plan
     from learning.reinforcement.throughput import bench_rl, print_learning_bench
+    from learning.supervised.plan import training_precision
     from policies.named import folder_of_named
 
     set_up_logs()
     compute = compute_for(None, device, precision)
-    plan = make_reinforcement_plan(block_games=games, games=games, seed=seed, compute=compute)
+    plan = make_reinforcement_plan(
+        block_games=games,
+        games=games,
+        baseline=baseline,
+        temperature=temperature,
+        min_p=min_p,
+        thinning=thinning,
+        seed=seed,
+        precision=training_precision(learner_precision),
+        compute=compute,
+    )
     found = bench_rl(plan, folder_of_named(start), workers or default_workers())
     return print_learning_bench(found, as_json=as_json)

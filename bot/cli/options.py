@@ -129,6 +129,28 @@ MinP = Annotated[
         max=0.99,
     ),
 ]
+BaselineName = Annotated[
+    str,
+    typer.Option(
+        help="Subtracted from rewards: nothing, or what a critic expects; oracle: one that sees all tiles.",
+        metavar="none|critic|oracle",
+    ),
+]
+LearnerPrecision = Annotated[
+    str,
+    typer.Option(
+        help="Numeric precision of learning: auto, bf16 or fp32; auto is the fastest on this machine.",
+        metavar="NAME",
+    ),
+]
+Thinning = Annotated[
+    float,
+    typer.Option(
+        help="Thin out clear decisions: the smaller, the fewer are learned from; 0 keeps all.",
+        metavar="NUMBER",
+        min=0.0,
+    ),
+]
 MeasuredPrecision = Annotated[
     str,
     typer.Option(

@@ -10,17 +10,20 @@ import typer
 
 from bot.cli.options import (
     AsJson,
+    BaselineName,
     DashboardHost,
     DashboardPort,
     DashboardTokenEnv,
     DrawTemperature,
     LastBlocks,
+    LearnerPrecision,
     MinP,
     NetworkDevice,
     PlayPrecision,
     Ray,
     Replays,
     RewardName,
+    Thinning,
     Tonpuu,
     Trace,
     WithDashboard,
@@ -48,13 +51,6 @@ LearningGames: TypeAlias = Annotated[
     int | None,
     typer.Option("--games", help="Games to learn from; default: the preset's.", metavar="NUMBER", min=1),
 ]
-BaselineName: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        help="Subtracted from it: nothing, or what a critic expected; oracle: one that sees all tiles.",
-        metavar="none|critic|oracle",
-    ),
-]
 SeatsName: TypeAlias = Annotated[
     str, typer.Option(help="Seats that learn: all, or one against three opponents.", metavar="all|one")
 ]
@@ -69,13 +65,6 @@ BlockGames: TypeAlias = Annotated[
     int | None,
     typer.Option(
         help="Games between two versions of the policy; default: the preset's.", metavar="NUMBER", min=1
-    ),
-]
-LearnerPrecision: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        help="Numeric precision of learning: auto, bf16 or fp32; auto is the fastest on this machine.",
-        metavar="NAME",
     ),
 ]
 Lag: TypeAlias = Annotated[
@@ -103,14 +92,6 @@ CriticWidth: TypeAlias = Annotated[int, typer.Option(help="Channels of the criti
 CriticDepth: TypeAlias = Annotated[int, typer.Option(help="Blocks of the critic.", metavar="NUMBER", min=1)]
 CriticRate: TypeAlias = Annotated[
     float, typer.Option(help="Learning rate of the critic.", metavar="NUMBER", min=0.0)
-]
-Thinning: TypeAlias = Annotated[
-    float,
-    typer.Option(
-        help="Thin out clear decisions: the smaller, the fewer are learned from; 0 keeps all.",
-        metavar="NUMBER",
-        min=0.0,
-    ),
 ]
 StepsABlock: TypeAlias = Annotated[
     int | None,

@@ -15,10 +15,11 @@ from learning.reinforcement.actors import Actors
 from learning.reinforcement.beginning import load_predictor
 from learning.reinforcement.learners import Learners
 from learning.reinforcement.parameters import ParameterStore
-from learning.reinforcement.plan import ReinforcementPlan
+from learning.reinforcement.plan import BaselineKind, ReinforcementPlan
 from learning.reinforcement.rewards import rewards_of
 from policies.checkpoint import files_of
 from policies.checkpoint.card import MODELS
+from policies.compute import FloatPrecision
 
 _BLOCKS: Final = 3
 """Blocks of each measurement; the first also starts the processes and is not counted."""
@@ -52,6 +53,8 @@ class LearningBench(msgspec.Struct, frozen=True):
     Attributes:
         machine: the machine it ran on.
         threads: of the learner.
+        precision: of the learner's arithmetic.
+        baseline: subtracted from the rewards; a critic takes time.
         games: hanchan of a block.
         seed: of walls and draws.
         speeds: one entry per number of processes.
@@ -59,6 +62,8 @@ class LearningBench(msgspec.Struct, frozen=True):
 
     machine: str
     threads: int
+    precision: FloatPrecision
+    baseline: BaselineKind
     games: int
     seed: int
     speeds: tuple[LearningSpeed, ...]
@@ -66,7 +71,10 @@ class LearningBench(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """The report for people."""
-        lines = [f"{self.machine}, {self.threads} threads for the learner, blocks of {self.games} hanchan"]
+        lines = [
+            f"{self.machine}, {self.threads} threads for the learner ({self.precision}, baseline "
+            f"{self.baseline}), blocks of {self.games} hanchan"
+        ]
         lines.append(
             f"{'actors':>6}{'played/s':>10}{'learned/s':>11}{'decisions/s':>13}{'both/s':>8}"
             f"   days for {PAPER_GAMES:,} games"
@@ -89,7 +97,8 @@ def bench_rl(plan: ReinforcementPlan, start: Path, workers: int) -> LearningBenc
     """
     speeds = tuple(_speed(plan, start, count) for count in sorted({1, workers}))
     machine = platform.processor() or platform.machine()
-    return LearningBench(machine, torch.get_num_threads(), plan.block_games, plan.seed, speeds)
+    threads = torch.get_num_threads()
+    return LearningBench(machine, threads, plan.precision, plan.baseline, plan.block_games, plan.seed, speeds)
 
 
 def print_learning_bench(found: LearningBench, *, as_json: bool) -> int:

@@ -70,9 +70,11 @@ def test_the_noise_of_the_gradient_is_measured_and_printed(
 
 def test_the_speed_of_learning_is_measured_and_printed(start: Path) -> None:
     args = ["bench", "rl", "--start", str(start), "--games", "1", "--workers", "1", "--json"]
-    result = CliRunner().invoke(cli.app, args)
+    result = CliRunner().invoke(cli.app, [*args, "--baseline", "none", "--learner-precision", "bf16"])
     assert result.exit_code == 0, result.output
-    (speed,) = json.loads(result.stdout)["speeds"]
+    found = json.loads(result.stdout)
+    assert (found["precision"], found["baseline"]) == ("bf16", "none")
+    (speed,) = found["speeds"]
     assert speed["workers"] == 1
     for name in ("played_per_s", "learned_per_s", "decisions_per_s", "both_per_s", "paper_days"):
         assert speed[name] > 0.0, name
