@@ -249,6 +249,7 @@ class PolicyAdaptation:
             behaviour=torch.from_numpy(np.log(decisions["probability"])),
             advantages=torch.from_numpy(self._advantages[owners].astype(np.float32)),
             weights=torch.from_numpy((decisions["weight"] * self._weights[owners]).astype(np.float32)),
+            drawn=torch.from_numpy(kinds_of(decisions["drawn"])),
         )
 
     def _step(self, gradient: list[Tensor], shown: PolicyBatch, start: Tensor, allowed: float) -> None:

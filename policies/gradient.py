@@ -41,6 +41,8 @@ class PolicyBatch(NamedTuple):
         weights: ``[B]`` float32, decisions that each stands for.
         start: ``[B, K]`` float32, log-probabilities of the policy to stay near to; None without one.
         others: ``[B]`` float32, the score of the last option if it is none of the calls.
+        drawn: ``[B, K]`` bool, the options that were drawn from; None for all there were. The policy that
+            learns is the one over these; its divergence from the start is that over all.
     """
 
     planes: Tensor
@@ -51,6 +53,7 @@ class PolicyBatch(NamedTuple):
     weights: Tensor
     start: Tensor | None = None
     others: Tensor | None = None
+    drawn: Tensor | None = None
 
 
 class PolicyObjective(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,7 +129,8 @@ def policy_loss(
         alpha: weight of the entropy.
     """
     batch = PolicyBatch(*(None if part is None else part.to(scores.device) for part in batch))  # type: ignore[arg-type]
-    log_all = log_policy(scores, batch.legal, objective.temperature)
+    drawn = batch.legal if batch.drawn is None else batch.drawn
+    log_all = log_policy(scores, drawn, objective.temperature)
     chosen = log_all.gather(1, batch.chosen[:, None]).squeeze(1)
     ratios = (chosen - batch.behaviour).exp()
     gains = ratios * batch.advantages
@@ -136,12 +140,13 @@ def policy_loss(
     rejected = ratios.detach() > objective.reject
     gains = gains.masked_fill(rejected, 0.0)
     every = log_all.exp()
-    entropies = -(every * log_all.masked_fill(~batch.legal, 0.0)).sum(1)
+    entropies = -(every * log_all.masked_fill(~drawn, 0.0)).sum(1)
     value = gains + alpha * entropies
     divergences = torch.zeros_like(chosen)
     if batch.start is not None:
-        apart = (log_all - batch.start).masked_fill(~batch.legal, 0.0)
-        divergences = (every * apart).sum(1)
+        whole = log_policy(scores, batch.legal, objective.temperature)
+        apart = (whole - batch.start).masked_fill(~batch.legal, 0.0)
+        divergences = (whole.exp() * apart).sum(1)
         if objective.anchor:
             value = value - objective.anchor * divergences
     loss = -(batch.weights * value).mean()

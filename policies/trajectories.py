@@ -41,13 +41,14 @@ DECISION: Final = np.dtype(
         ("player", "i1"),  # absolute
         ("round", "i2"),  # the round in its game, from 0
         ("legal", "u8"),  # mask of the kinds that could be discarded
+        ("drawn", "u8"),  # of those drawn from: one if it was clear
         ("kind", "i1"),  # the kind that was
         ("probability", "f4"),  # of that kind, by the policy that acted
         ("weight", "f4"),  # decisions it stands for
         ("hidden_seed", "u8"),  # determines what a guided policy was shown
     ]
 )
-"""A discard that was drawn."""
+"""A discard that was drawn, or one that was clear."""
 
 OPTIONS: Final = 6
 """Most options that a model which answers yes or no can have in one decision: five ways to chi a five."""
@@ -122,8 +123,9 @@ class Recorder:
         thinning: keep a decision with ``thinning`` times the standard deviation of its choice as probability;
             0 keeps all.
         slots: the models that are drawn from; the others take the most likely option.
-        min_p: leaves unlikely options out of the draws; see `policies.sampling.distribution_of`. What was not
-            drawn is not remembered.
+        min_p: leaves unlikely options out of the draws; see `policies.sampling.distribution_of`.
+        clear: keep this share of the discards that ``min_p`` leaves no choice for. They teach nothing, but
+            what they should stay can be held. Other models' clear answers are not kept.
     """
 
     def __init__(
@@ -135,11 +137,12 @@ class Recorder:
         thinning: float = 0.0,
         slots: Collection[Slot] = (Slot.DISCARD,),
         min_p: float = 0.0,
+        clear: float = 0.0,
     ) -> None:
         self._slots = frozenset(slots)
         self._chooser = PolicyChooser(policy, drawing(self._slots, temperature, stream, min_p))
         self._temperature, self._stream, self._thinning = temperature, stream, thinning
-        self._min_p = min_p
+        self._min_p, self._clear = min_p, clear
         self._games: defaultdict[int, _RunningTrajectory] = defaultdict(_RunningTrajectory)
 
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
@@ -183,18 +186,16 @@ class Recorder:
     def _remember(self, request: Request, answers: Sequence[SlotAnswer], action: Action) -> None:
         """Remember one step of a decision that ended with ``action``, in this step or a later one."""
         drawn = distribution_of(answers, self._temperature, self._min_p)
-        if len(drawn.options) == 1:
-            return
-        legal = 0
-        if answers[0].slot is Slot.DISCARD:
-            for option in drawn.options:
-                assert option is not None, "a discard"
-                legal |= 1 << (option.tile >> 2)
-            if legal & (legal - 1) == 0:  # one kind: nothing was drawn
-                return
+        discard = answers[0].slot is Slot.DISCARD
+        legal, kinds = (_kinds(answers[0].options), _kinds(drawn.options)) if discard else (0, 0)
         game = self._games[request.number]
-        game.drawn += 1
-        share = min(1.0, self._thinning * _deviation(drawn)) if self._thinning else 1.0
+        if len(drawn.options) > 1 and not _is_one(kinds):
+            game.drawn += 1
+            share = min(1.0, self._thinning * _deviation(drawn)) if self._thinning else 1.0
+        elif discard and not _is_one(legal):
+            share = self._clear
+        else:
+            return
         purpose = _KEPT_PURPOSE + _PURPOSES[answers[0].slot]
         if drawn_share(*request.moment, self._stream, purpose) >= share:
             return
@@ -202,10 +203,10 @@ class Recorder:
         if number not in game.walls:
             game.walls[number] = np.array(request.table.wall, np.int16)
         where = (request.record.copy(), request.player, number)
-        if legal:
+        if discard:
             probability = drawn.probabilities[drawn.options.index(action)]
             kind = action.tile >> 2
-            game.rows.append((*where, legal, kind, probability, 1.0 / share, request.hidden().seed))
+            game.rows.append((*where, legal, kinds, kind, probability, 1.0 / share, request.hidden().seed))
             return
         for answer in answers:
             if any(option in drawn.options for option in answer.options):
@@ -245,6 +246,20 @@ class _RunningTrajectory:
         self.answers: list[tuple[object, ...]] = []
         self.walls: dict[int, NDArray[np.int16]] = {}
         self.drawn = 0
+
+
+def _kinds(discards: Sequence[Action | None]) -> int:
+    """Mask of the kinds of some discards."""
+    found = 0
+    for discard in discards:
+        assert discard is not None, "a discard"
+        found |= 1 << (discard.tile >> 2)
+    return found
+
+
+def _is_one(kinds: int) -> bool:
+    """Whether a mask has a single kind."""
+    return kinds > 0 and kinds & (kinds - 1) == 0
 
 
 def _deviation(options: Distribution) -> float:

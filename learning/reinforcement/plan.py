@@ -45,6 +45,8 @@ _SIZES: Final[Mapping[ReinforcementPresetName, Mapping[str, Any]]] = {
     "small": {"games": 20_000, "block_games": 128, "steps": 6},
     "large": {"games": 1_500_000, "block_games": 1_024, "steps": 8, "evaluate_every": 50_000},
 }
+_CLEAR: Final = 0.125
+"""Share of clear discards on which the divergence from the start is held."""
 
 
 class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -75,7 +77,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         averaging: share of the averaged weights kept at each step.
         clip: PPO's limit on ratios, 0 for none.
         reject: decisions with a larger ratio are left out.
-        anchor: weight of the divergence from the start.
+        anchor: weight of the divergence from the start, in clear discards too.
         oracle_games: games in which the policy sees what is hidden, if it is guided.
         fade_games: games after these in which it sees less and less; afterwards the learning rate is a tenth.
             Both 0 for no oracle guiding.
@@ -159,6 +161,11 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     def slots(self) -> tuple[Slot, ...]:
         """The models that learn, and are drawn from in play; the discard model first."""
         return (Slot.DISCARD, *(Slot(name) for name in ALSO_LEARN if name in self.also))
+
+    @property
+    def clear(self) -> float:
+        """Share of the discards without a draw that are kept so that they stay as they are."""
+        return _CLEAR if self.min_p and self.anchor else 0.0
 
     @property
     def blocks(self) -> int:

@@ -303,6 +303,7 @@ class PolicyLearner:
             behaviour=torch.from_numpy(np.log(decisions["probability"])),
             advantages=torch.from_numpy(advantages),
             weights=torch.from_numpy(decisions["weight"].astype(np.float32)),
+            drawn=torch.from_numpy(kinds_of(decisions["drawn"])),
         )
 
     def _log_start(self, batch: PolicyBatch) -> Tensor:

@@ -31,9 +31,15 @@ def played(
     slots: Sequence[Slot] = (Slot.DISCARD,),
     temperature: float = 1.0,
     min_p: float = 0.0,
+    clear: float = 0.0,
 ) -> list[tuple[FinishedGame, Trajectory]]:
     recorder = Recorder(
-        policy or Undecided(), thinning=thinning, slots=slots, temperature=temperature, min_p=min_p
+        policy or Undecided(),
+        thinning=thinning,
+        slots=slots,
+        temperature=temperature,
+        min_p=min_p,
+        clear=clear,
     )
     run = Rollout([recorder, PolicyChooser(RandomPolicy())], length="tonpuu")
     return [
@@ -113,10 +119,11 @@ def test_only_close_decisions_are_drawn_and_remembered_with_min_p() -> None:
     rows = [found for _, found in played(policy, slots=tuple(Slot), min_p=least, games=3)]
     decisions = np.concatenate([found.decisions for found in rows])
     logits = policy.model(Slot.DISCARD).look(decisions["state"], decisions["player"], None, "tonpuu")
-    legal = kinds_of(decisions["legal"])
-    each = chances(logits, legal)
+    drawn = kinds_of(decisions["drawn"])
+    assert (drawn <= kinds_of(decisions["legal"])).all()
+    each = chances(logits, drawn)
     assert len(decisions) > 30
-    assert (np.where(legal, each, np.inf).min(axis=1) >= 0.99 * least * each.max(axis=1)).all()
+    assert (np.where(drawn, each, np.inf).min(axis=1) >= 0.99 * least * each.max(axis=1)).all()
     assert decisions["probability"] == pytest.approx(each[np.arange(len(each)), decisions["kind"]], rel=1e-4)
     answers = np.concatenate([found.answers for found in rows])
     assert {ANSWERING[number] for number in answers["slot"]} >= {Slot.RIICHI, Slot.CHI, Slot.PON}
@@ -126,6 +133,25 @@ def test_only_close_decisions_are_drawn_and_remembered_with_min_p() -> None:
         assert row["probability"] == pytest.approx(
             (odds[row["chosen"]] if row["chosen"] >= 0 else 1.0) / (1.0 + odds.sum()), rel=1e-4
         )
+
+
+def test_clear_discards_are_kept_if_asked_for() -> None:
+    """The same draws as without them; the clear discards are the likeliest ones, and have one kind drawn."""
+    policy, least = load_policy(), 0.3
+    ((_, close),) = played(policy, min_p=least, games=1)
+    ((_, whole),) = played(policy, min_p=least, games=1, clear=1.0)
+    clear = kinds_of(whole.decisions["drawn"]).sum(axis=1) == 1
+    assert np.array_equal(whole.decisions[~clear], close.decisions)
+    assert whole.drawn == close.drawn == len(close.decisions)
+    found = whole.decisions[clear]
+    assert len(found) > 10
+    assert (found["probability"] == 1.0).all()
+    logits = policy.model(Slot.DISCARD).look(found["state"], found["player"], None, "tonpuu")
+    assert (np.where(kinds_of(found["legal"]), logits, -np.inf).argmax(axis=1) == found["kind"]).all()
+    ((_, some),) = played(policy, min_p=least, games=1, clear=0.25)
+    kept = len(some.decisions) - len(close.decisions)
+    assert 0 < kept < 0.6 * len(found)
+    assert some.decisions["weight"].max() == 4.0
 
 
 def scores_in(policy: NetworkPolicy, row: np.void) -> np.ndarray:

@@ -96,6 +96,23 @@ def test_on_policy_all_ratios_are_1(start: Path, temperature: float, min_p: floa
     assert seen["rejected"] == 0.0
 
 
+def test_the_anchor_holds_what_is_not_drawn(start: Path) -> None:
+    """The noise of rewards moves tiles that were not drawn from, unless the policy is held near the start."""
+    recorder = Recorder(load_policy(start), min_p=0.9, clear=1.0)
+    games = Rollout([recorder], length="tonpuu").play(Seating(n, n, (0, 0, 0, 0)) for n in range(2))
+    played = [recorder.take(game) for game in games]
+    lesson = lesson_of(played, [np.random.default_rng(0).normal(size=(len(g.starts), 4)) for g in played])
+    moved = []
+    for anchor in (0.0, 10.0):
+        learner = a_learner(start, short_plan(baseline="none", learning_rate=3e-3, warm_up=1, anchor=anchor))
+        before = probabilities(learner, lesson)
+        for block in range(4):
+            learner.learn(lesson, block)
+        moved.append(np.abs(probabilities(learner, lesson) - before).mean())
+        learner.close()
+    assert moved[1] < 0.5 * moved[0]
+
+
 @pytest.mark.parametrize(("blocks", "begins"), [(0, ("head.",)), (1, ("head.", "tower.1."))])
 def test_only_the_last_layers_learn_if_asked_to(
     start: Path, played: list[Trajectory], blocks: int, begins: tuple[str, ...]
