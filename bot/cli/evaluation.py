@@ -120,7 +120,7 @@ def evaluate_agents(
 ) -> int:
     """Put several players side by side that met the same opponents in the arena.
 
-    Reports places, points and stable ranks with their intervals.
+    Reports places, points, rank points and stable ranks with their intervals.
     """
     from learning.arena.agents import compare_agents, draw_agents, print_agents
 

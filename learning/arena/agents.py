@@ -76,11 +76,12 @@ def _text(found: AgentsReport) -> str:
     width = max(len(each.name) for each in found.agents) + 2
     lines = [
         f"each against three {found.opponents}; 95 % intervals in brackets",
-        f"{'':<{width}}{'games':>8}  {'average place':<24}{'points a game':<24}stable rank",
+        f"{'':<{width}}{'games':>8}  {'average place':<24}{'points a game':<24}{'rank points a game':<24}"
+        "stable rank",
     ]
     lines += [
         f"{each.name:<{width}}{each.games:>8,}  {each.placement.text('.3f'):<24}{each.points.text('.2f'):<24}"
-        f"{_spread(each.stable_rank)}"
+        f"{each.rank_points.text('.2f'):<24}{_spread(each.stable_rank)}"
         for each in found.agents
     ]
     return "\n".join(lines)

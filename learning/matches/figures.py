@@ -8,7 +8,8 @@ from typing import Final, NamedTuple
 import msgspec
 import numpy as np
 
-from game.ladder import Ladder, climb, stable_rank
+from game.ladder import FIRST_DAN, Ladder, climb, stable_rank
+from game.ranking import rank_points
 from game.settlement import GameLength
 from learning.matches.players import Contender
 from learning.matches.statistics import (
@@ -28,6 +29,8 @@ from replays.tally import PlayerTally
 _COLUMNS: Final = ("n1", "n2", "n3", "n4", "games", "results", "rounds", *PlayerTally.__struct_fields__)
 _AT: Final = {name: place for place, name in enumerate(_COLUMNS)}
 _LISTED: Final = 20
+_RANK: Final = FIRST_DAN + 6
+"""7-dan, whose rank points in the Phoenix room are the paper's reward."""
 _MANY_FAULTS: Final = 0.01
 """Share of a player's decisions; about one in two games."""
 
@@ -69,6 +72,8 @@ class Side(msgspec.Struct, frozen=True):
         placement: average, 1–4; 2.5 means equal strength.
         first, second, third, fourth: shares of the places.
         points: results with Tenhou's uma and oka, per game.
+        rank_points: per game, in the Phoenix room at 7-dan: what a game is worth in the paper, and to
+            self-play learning with the global reward.
         stable_rank: with the quartiles of its resamples.
         ladder: the dan the player could expect on Tenhou.
         wins, deal_ins, riichi, calls, tsumo: shares of the rounds (tsumo: of the wins).
@@ -87,6 +92,7 @@ class Side(msgspec.Struct, frozen=True):
     third: Estimate
     fourth: Estimate
     points: Estimate
+    rank_points: Estimate
     stable_rank: Spread
     ladder: Ladder
     wins: Estimate
@@ -115,6 +121,7 @@ def side_of(
     sums = sums_of(members, sets)
     drawn = resample(sums)
     total = sums.sum(axis=0)
+    worth = np.array([rank_points(place, _RANK, "houou", length) for place in (1, 2, 3, 4)], np.float64)
 
     def of(statistic: Statistic) -> Estimate:
         return estimate(sums, drawn, statistic)
@@ -132,6 +139,7 @@ def side_of(
         third=share("n3", "games"),
         fourth=share("n4", "games"),
         points=share("results", "games", 0.1),
+        rank_points=of(lambda sums: sums[..., :4] @ worth / sums[..., :4].sum(axis=-1)),
         stable_rank=spread(sums, drawn, lambda sums: stable_rank(sums[..., :4])),
         ladder=climb(drawn[:, :4], length),
         wins=share("wins", "rounds"),
@@ -229,6 +237,7 @@ _TABLE: Final = (
     ("third %", "third", 100, 1),
     ("fourth %", "fourth", 100, 1),
     ("points per game", "points", 1, 2),
+    ("rank points per game", "rank_points", 1, 2),
     ("stable rank (IQR)", "stable_rank", 1, 2),
     ("wins % of rounds", "wins", 100, 1),
     ("tsumo % of wins", "tsumo", 100, 1),

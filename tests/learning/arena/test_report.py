@@ -31,6 +31,7 @@ def test_places_points_and_rates_of_both_sides() -> None:
         0.25,
     ]
     assert mine.points.value == pytest.approx((4 * 50 + 2 * 25 - 2 * 25) / 8)
+    assert mine.rank_points.value == pytest.approx((4 * 60 + 2 * 30 - 2 * 90) / 8)  # a tonpuusen's
     assert mine.stable_rank.value == pytest.approx((5 * 4 + 2 * 2) / 2 - 2)
     assert mine.wins.value == pytest.approx(4 * 2 / 32)
     assert mine.won_points.value == pytest.approx(3500)
