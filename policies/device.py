@@ -87,14 +87,13 @@ def multiplies_bytes() -> bool:
 
 
 def fast_precision() -> FloatPrecision:
-    """bf16 where the machine trains faster in it: GPUs, and processors with instructions for it.
+    """bf16 where the machine trains faster in it: GPUs, and processors with AMX.
 
     With AVX-512 alone, products in bf16 take twice the time of fp32 (`docs/measurements.md`).
     """
     if torch.cuda.is_available():
         return "bf16"
-    capabilities = torch.cpu.get_capabilities()
-    return "bf16" if any(capabilities.get(each) for each in ("amx_bf16", "avx512_bf16")) else "fp32"
+    return "bf16" if torch.cpu.get_capabilities().get("amx_bf16") else "fp32"
 
 
 class DeviceNetwork:
