@@ -8,7 +8,11 @@ The first term is equation (1) of the paper with PPO's clip, which can be switch
 (2), and α follows the entropy by equation (3). The third holds the policy near the one it started from.
 Decisions with a ratio above a limit are rejected: they are too far from what the policy would do now.
 
-Sources: Suphx, arXiv:2003.13590, section 3.1; PPO, arXiv:1707.06347, section 3.
+Where a critic has an advantage for every option, the first term is Σ π(a|s) A(s, a): what was drawn does not
+matter, and there is no noise but the critic's errors.
+
+Sources: Suphx, arXiv:2003.13590, section 3.1; PPO, arXiv:1707.06347, section 3; mean actor-critic,
+arXiv:1709.00503.
 """
 
 from __future__ import annotations
@@ -43,6 +47,8 @@ class PolicyBatch(NamedTuple):
         others: ``[B]`` float32, the score of the last option if it is none of the calls.
         drawn: ``[B, K]`` bool, the options that were drawn from; None for all there were. The policy that
             learns is the one over these; its divergence from the start is that over all.
+        values: ``[B, K]`` float32, the advantage of each option drawn from; None if only
+            what was drawn has one.
     """
 
     planes: Tensor
@@ -54,6 +60,7 @@ class PolicyBatch(NamedTuple):
     start: Tensor | None = None
     others: Tensor | None = None
     drawn: Tensor | None = None
+    values: Tensor | None = None
 
 
 class PolicyObjective(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,13 +140,12 @@ def policy_loss(
     log_all = log_policy(scores, drawn, objective.temperature)
     chosen = log_all.gather(1, batch.chosen[:, None]).squeeze(1)
     ratios = (chosen - batch.behaviour).exp()
-    gains = ratios * batch.advantages
-    if objective.clip:
-        clipped = ratios.clamp(1.0 - objective.clip, 1.0 + objective.clip) * batch.advantages
-        gains = torch.minimum(gains, clipped)
     rejected = ratios.detach() > objective.reject
-    gains = gains.masked_fill(rejected, 0.0)
     every = log_all.exp()
+    if batch.values is None:
+        gains = _gains(ratios, batch.advantages, objective).masked_fill(rejected, 0.0)
+    else:
+        gains = (every * batch.values).sum(1)
     entropies = -(every * log_all.masked_fill(~drawn, 0.0)).sum(1)
     value = gains + alpha * entropies
     divergences = torch.zeros_like(chosen)
@@ -154,6 +160,15 @@ def policy_loss(
         batch.weights, ratios.detach(), entropies.detach(), divergences.detach(), rejected
     )
     return loss, measures
+
+
+def _gains(ratios: Tensor, advantages: Tensor, objective: PolicyObjective) -> Tensor:
+    """``[B]``: the advantages of what was drawn, times their ratios, clipped as in PPO."""
+    gains = ratios * advantages
+    if not objective.clip:
+        return gains
+    clipped = ratios.clamp(1.0 - objective.clip, 1.0 + objective.clip) * advantages
+    return torch.minimum(gains, clipped)
 
 
 def learn_last(network: Network, blocks: int | None) -> list[Tensor]:

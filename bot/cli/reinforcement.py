@@ -93,6 +93,19 @@ CriticDepth: TypeAlias = Annotated[int, typer.Option(help="Blocks of the critic.
 CriticRate: TypeAlias = Annotated[
     float, typer.Option(help="Learning rate of the critic.", metavar="NUMBER", min=0.0)
 ]
+CreditName: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        help="What a discard is credited with: the reward of its round, or what a critic expects after it.",
+        metavar="reward|afterstates",
+    ),
+]
+CriticGames: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        help="Games at the start from which only the critic of afterstates learns.", metavar="NUMBER", min=0
+    ),
+]
 StepsABlock: TypeAlias = Annotated[
     int | None,
     typer.Option(
@@ -170,6 +183,7 @@ def train_rl(
     tonpuu: Tonpuu = False,
     reward: RewardName = "global",
     baseline: BaselineName = "critic",
+    credit: CreditName = "reward",
     trace: Trace = 1.0,
     seats: SeatsName = "all",
     opponents: OpponentsName = "start",
@@ -192,6 +206,7 @@ def train_rl(
     critic_width: CriticWidth = 32,
     critic_depth: CriticDepth = 3,
     critic_rate: CriticRate = 1e-3,
+    critic_games: CriticGames = 0,
     entropy: EntropyTarget = None,
     entropy_step: EntropyStep = 1e-2,
     averaging: PolicyAveraging = 0.99,
@@ -235,6 +250,7 @@ def train_rl(
         length="tonpuu" if tonpuu else "hanchan",
         reward=reward,
         baseline=baseline,
+        credit=credit,
         trace=trace,
         seats=seats,
         opponents=opponents,
@@ -257,6 +273,7 @@ def train_rl(
         critic_width=critic_width,
         critic_depth=critic_depth,
         critic_rate=critic_rate,
+        critic_games=critic_games,
         entropy=entropy,
         entropy_step=entropy_step,
         averaging=averaging,

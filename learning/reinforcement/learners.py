@@ -12,9 +12,10 @@ from torch import Tensor
 
 from learning.reinforcement.answer_learner import AnswerLearner
 from learning.reinforcement.beginning import load_starting
+from learning.reinforcement.lessons import lesson_of
 from learning.reinforcement.parameters import pack_models
 from learning.reinforcement.plan import ReinforcementPlan
-from learning.reinforcement.policy_learner import PolicyLearner, lesson_of
+from learning.reinforcement.policy_learner import PolicyLearner
 from policies.slots import Slot
 from policies.trajectories import Trajectory
 

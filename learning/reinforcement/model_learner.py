@@ -76,7 +76,9 @@ class ModelLearner:
             frozen=True,
             rows=ROWS_LEARNED,
         )
-        self.entropy = EntropyControl(target=plan.entropy or 0.0, step=plan.entropy_step)
+        # noise does not wear down the entropy of a policy that learns from values of all options
+        entropy_step = plan.entropy_step if plan.credit == "reward" else 0.0
+        self.entropy = EntropyControl(target=plan.entropy or 0.0, step=entropy_step)
         self._objective = PolicyObjective(
             clip=plan.clip, reject=plan.reject, anchor=plan.anchor, temperature=plan.temperature
         )
@@ -106,9 +108,12 @@ class ModelLearner:
             some: decisions on which the divergence from the start is measured.
 
         Returns:
-            What the steps showed, by name.
+            What the steps showed, by name; without a step only divergence and entropy.
         """
-        seen, loss = self._figures.means(), sum(self._losses) / max(1, len(self._losses))
+        divergence, entropy = self._measure(some)
+        if not self._losses:  # only the critic learned
+            return {"loss": 0.0, "divergence": divergence, "entropy": entropy}
+        seen, loss = self._figures.means(), sum(self._losses) / len(self._losses)
         self._figures, self._losses = PolicyFigures(), []
         if self._plan.entropy is None and not self.entropy.target:
             self.entropy.target = seen["entropy"]
@@ -118,7 +123,7 @@ class ModelLearner:
             "loss": loss,
             "entropy_target": self.entropy.target,
             "alpha": self.entropy.alpha,
-            "divergence": self._divergence(some),
+            "divergence": divergence,
         }
 
     def gradient(self, batch: PolicyBatch) -> Tensor:
@@ -149,8 +154,9 @@ class ModelLearner:
         return loss
 
     @torch.no_grad()
-    def _divergence(self, batch: PolicyBatch) -> float:
-        """Mean KL(π ‖ π₀) in nats over some decisions, of the averaged weights."""
+    def _measure(self, batch: PolicyBatch) -> tuple[float, float]:
+        """Mean KL(π ‖ π₀) and entropy in nats over some decisions, of the averaged weights."""
         batch = batch._replace(start=self._start(batch))
         _, measures = policy_loss(self.learner.scores(batch).cpu(), batch, self._objective, 0.0)
-        return float((measures.divergences * batch.weights).sum() / batch.weights.sum())
+        share = batch.weights / batch.weights.sum()
+        return float((measures.divergences * share).sum()), float((measures.entropies * share).sum())

@@ -17,6 +17,8 @@ RewardKind: TypeAlias = Literal["points", "global"]
 """What a round is worth: the points won in it, or the change of the expected final reward."""
 BaselineKind: TypeAlias = Literal["none", "critic", "oracle"]
 """What is subtracted from it: nothing, or what a critic expected of the position, which may see all tiles."""
+CreditKind: TypeAlias = Literal["reward", "afterstates"]
+"""What a discard is credited with: the reward of its round, or what a critic expects of its afterstate."""
 SeatsKind: TypeAlias = Literal["all", "one"]
 """Which seats learn: all four, or one against three opponents."""
 OpponentsKind: TypeAlias = Literal["start", "past"]
@@ -27,6 +29,7 @@ ReinforcementPresetName: TypeAlias = Literal["tiny", "small", "large"]
 
 REWARD_KINDS: Final[tuple[RewardKind, ...]] = get_args(RewardKind)
 BASELINES: Final[tuple[BaselineKind, ...]] = get_args(BaselineKind)
+CREDITS: Final[tuple[CreditKind, ...]] = get_args(CreditKind)
 SEATS_KINDS: Final[tuple[SeatsKind, ...]] = get_args(SeatsKind)
 OPPONENTS: Final[tuple[OpponentsKind, ...]] = get_args(OpponentsKind)
 ALSO_LEARN: Final[tuple[AlsoLearns, ...]] = get_args(AlsoLearns)
@@ -55,6 +58,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     Attributes:
         reward: what a round is worth.
         baseline: what is subtracted from it.
+        credit: what a discard is credited with; ``afterstates`` goes without a baseline, and needs an anchor.
         trace: λ of generalised advantage estimation: how much of what comes after the next decision is
             credited to one; 1 credits the whole reward.
         seats: which seats learn.
@@ -86,6 +90,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         critic_width: channels of the critic.
         critic_depth: blocks of the critic.
         critic_rate: learning rate of the critic.
+        critic_games: games at the start from which only the critic learns, if it is one of afterstates.
         past: blocks between two past versions that are kept as opponents.
         seed: of walls, draws and order.
         precision: precision of the learner's arithmetic.
@@ -96,6 +101,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
     reward: RewardKind = "global"
     baseline: BaselineKind = "critic"
+    credit: CreditKind = "reward"
     trace: float = 1.0
     seats: SeatsKind = "all"
     opponents: OpponentsKind = "start"
@@ -124,6 +130,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     critic_width: int = 32
     critic_depth: int = 3
     critic_rate: float = 1e-3
+    critic_games: int = 0
     past: int = 20
     seed: int = 0
     precision: FloatPrecision = "fp32"
@@ -148,6 +155,10 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
             faults.append(f"trace: {self.trace} must be at least 0 and at most 1")
         if self.trace < 1.0 and self.baseline == "none":
             faults.append("trace: below 1 it needs a baseline that expects something: critic or oracle")
+        if self.credit == "afterstates":
+            faults += self._faults_with_afterstates()
+        elif self.critic_games:
+            faults.append("critic_games: only a critic of afterstates (credit) learns before the policy")
         if not 0.0 <= self.min_p < 1.0:
             faults.append(f"min_p: {self.min_p} must be at least 0 and below 1")
         if self.reject <= 1.0:
@@ -156,6 +167,20 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
             faults.append(f"replays: {self.replays} does not divide the {self.block_games} games of a block")
         if faults:
             raise ConfigError("\n".join(faults))
+
+    def _faults_with_afterstates(self) -> list[str]:
+        faults = []
+        if not self.anchor:
+            faults.append(
+                "anchor: must be above 0 with afterstates, or the policy does all the critic says; try 0.03"
+            )
+        if self.trace < 1.0:
+            faults.append("trace: credits rewards, which is not done with afterstates; leave it at 1")
+        if self.also:
+            faults.append(f"also: only discards have afterstates, not {', '.join(self.also)}")
+        if self.guided:
+            faults.append("oracle_games, fade_games: a critic of afterstates does not see what is hidden")
+        return faults
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -194,6 +219,10 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
             return 1.0
         return max(0.0, 1.0 - faded / self.fade_games) if self.fade_games else 0.0
 
+    def learns(self, block: int) -> bool:
+        """Whether the policy learns from a block, and not only the critic."""
+        return block * self.block_games >= self.critic_games
+
     def rate(self, block: int, step: int) -> float:
         """The learning rate of a step, counted over all blocks; a tenth once nothing hidden is shown."""
         rate = self.learning_rate * min(1.0, (step + 1) / max(1, self.warm_up))
@@ -215,6 +244,7 @@ _NOT_NEGATIVE: Final = (
     "entropy_step",
     "oracle_games",
     "fade_games",
+    "critic_games",
 )
 _ABOVE_ZERO: Final = (
     "games",
@@ -258,6 +288,7 @@ def make_reinforcement_plan(preset: str = "small", **settings: Any) -> Reinforce
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "reward": REWARD_KINDS,
     "baseline": BASELINES,
+    "credit": CREDITS,
     "seats": SEATS_KINDS,
     "opponents": OPPONENTS,
     "also": ALSO_LEARN,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from game.settlement import LAST_ROUND
+from learning.reinforcement.afterstate_critic import AfterstateCritic
 from learning.reinforcement.critic import Critic, CriticBatch
+from learning.reinforcement.lessons import PlayLesson
 from learning.reinforcement.model_learner import ModelLearner
 from learning.reinforcement.plan import ReinforcementPlan
 from policies.checkpoint import Card
@@ -27,53 +29,11 @@ from policies.gradient import PolicyBatch, log_policy
 from policies.guidance import drop_hidden, guided_network, without_hidden
 from policies.inference import Model
 from policies.networks import Network
-from policies.slots import Slot
-from policies.trajectories import Trajectory
 
 _ROWS: Final = 2_048
 """Decisions whose planes are in memory at once where the whole block is looked at."""
 MEASURED: Final = 1_024
 """Decisions of a block on which the divergence from the start is measured."""
-
-
-class PlayLesson(NamedTuple):
-    """The decisions of a block, with what came of them.
-
-    Attributes:
-        decisions: ``[N]`` of `policies.trajectories.DECISION`, or of `policies.trajectories.ANSWER`.
-        rewards: ``[N]`` float32, of their rounds.
-        walls: ``[N, 136]`` int16, of their rounds.
-        paths: ``[N]`` int64, the same for all that a player decided in a round, in the order of play.
-    """
-
-    decisions: NDArray[np.void]
-    rewards: NDArray[np.float32]
-    walls: NDArray[np.int16]
-    paths: NDArray[np.int64]
-
-    def some(self, rows: NDArray[np.int64] | slice) -> PlayLesson:
-        """Some of the decisions."""
-        return PlayLesson(self.decisions[rows], self.rewards[rows], self.walls[rows], self.paths[rows])
-
-
-def lesson_of(
-    games: Sequence[Trajectory], rewards: Sequence[NDArray[np.float64]], slot: Slot = Slot.DISCARD
-) -> PlayLesson:
-    """What a model decided in games, each with the reward ``[T, 4]`` of its round."""
-    decided = [game.of(slot) for game in games]
-    found = [rows[part["round"], part["player"]] for part, rows in zip(decided, rewards, strict=True)]
-    walls = np.concatenate([game.walls[part["round"]] for game, part in zip(games, decided, strict=True)])
-    rounds_before = np.cumsum([0, *(len(game.starts) for game in games[:-1])])
-    paths = [
-        4 * (before + part["round"].astype(np.int64)) + part["player"]
-        for before, part in zip(rounds_before, decided, strict=True)
-    ]
-    return PlayLesson(
-        np.concatenate(decided),
-        np.concatenate(found).astype(np.float32),
-        walls,
-        np.concatenate(paths),
-    )
 
 
 def traced(
@@ -123,6 +83,7 @@ class PolicyLearner:
     Attributes:
         model: the discard model.
         critic: what is expected of a round; None without a baseline.
+        afterstates: what is expected after a discard; None if rewards are credited.
     """
 
     def __init__(self, plan: ReinforcementPlan, network: Network, card: Card, threads: int) -> None:
@@ -149,7 +110,12 @@ class PolicyLearner:
                 seed=plan.seed,
                 threads=threads,
             )
-            if plan.baseline != "none"
+            if plan.baseline != "none" and plan.credit == "reward"
+            else None
+        )
+        self.afterstates = (
+            AfterstateCritic(network, str(card.features), self._without, plan, threads)
+            if plan.credit == "afterstates"
             else None
         )
         self._scale = 0.0  # standard deviation of the rewards
@@ -157,8 +123,9 @@ class PolicyLearner:
     def close(self) -> None:
         """Stop the threads."""
         self.model.close()
-        if self.critic is not None:
-            self.critic.close()
+        for critic in (self.critic, self.afterstates):
+            if critic is not None:
+                critic.close()
 
     def learn(self, lesson: PlayLesson, block: int) -> dict[str, float]:
         """Learn from a block.
@@ -173,6 +140,8 @@ class PolicyLearner:
         plan = self.plan
         self._gamma = plan.gamma(block)
         lesson, deviation = self._in_deviations(lesson)
+        if self.afterstates is not None:
+            return self._learn_afterstates(lesson, deviation, block)
         advantages, explained = self._advantages(lesson)
         order = np.random.default_rng((plan.seed, block, 2)).permutation(len(advantages))
         for part, rows in enumerate(np.array_split(order, plan.steps)):
@@ -186,6 +155,27 @@ class PolicyLearner:
             "reward_deviation": deviation,
             "explained": explained,
             "decisions": float(len(advantages)),
+        }
+
+    def _learn_afterstates(self, lesson: PlayLesson, deviation: float, block: int) -> dict[str, float]:
+        """The same where a critic credits afterstates; it learns from a block after the policy."""
+        assert self.afterstates is not None
+        plan, size = self.plan, len(lesson.rewards)
+        order = np.random.default_rng((plan.seed, block, 2)).permutation(size)
+        if plan.learns(block):
+            for part, rows in enumerate(np.array_split(order, plan.steps)):
+                some = lesson.some(rows)
+                batch = self._batch(some, np.zeros(len(rows), np.float32))
+                batch = batch._replace(values=torch.from_numpy(self.afterstates.compare(some)))
+                self.model.step(batch, block, block * plan.steps + part)
+        explained = self.afterstates.learn(lesson.some(order))
+        measured = order[:MEASURED]
+        return {
+            **self.model.end_block(self._batch(lesson.some(measured), np.zeros(len(measured), np.float32))),
+            "gamma": 0.0,
+            "reward_deviation": deviation,
+            "explained": explained,
+            "decisions": float(size),
         }
 
     def judge(self, lesson: PlayLesson) -> NDArray[np.float32]:
@@ -260,13 +250,21 @@ class PolicyLearner:
     def state(self) -> dict[str, Any]:
         """Everything needed to resume."""
         critic = None if self.critic is None else self.critic.state()
-        return {**self.model.state(), "critic": critic, "scale": self._scale}
+        afterstates = None if self.afterstates is None else self.afterstates.state()
+        return {
+            **self.model.state(),
+            "critic": critic,
+            "afterstates": afterstates,
+            "scale": self._scale,
+        }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Restore what `state` returned."""
         self.model.restore(state)
         if self.critic is not None:
             self.critic.restore(state["critic"])
+        if self.afterstates is not None:
+            self.afterstates.restore(state["afterstates"])
         self._scale = state["scale"]
 
     def _planes(self, lesson: PlayLesson, features: str) -> Tensor:

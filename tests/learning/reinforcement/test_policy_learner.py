@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from game.errors import ConfigError
+from learning.reinforcement.lessons import PlayLesson, lesson_of
 from learning.reinforcement.plan import ReinforcementPlan
-from learning.reinforcement.policy_learner import PlayLesson, PolicyLearner, lesson_of, traced
+from learning.reinforcement.policy_learner import PolicyLearner, traced
 from policies.checkpoint import load, network_of
 from policies.features.kinds import kinds_of
 from policies.features.table import LITE

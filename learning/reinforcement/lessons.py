@@ -1,0 +1,58 @@
+"""What one model can learn from a block of games: its decisions, and what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policies.slots import Slot
+from policies.trajectories import Trajectory
+
+
+class PlayLesson(NamedTuple):
+    """The decisions of a block, with what came of them.
+
+    Attributes:
+        decisions: ``[N]`` of `policies.trajectories.DECISION`, or of `policies.trajectories.ANSWER`.
+        rewards: ``[N]`` float32, of their rounds.
+        walls: ``[N, 136]`` int16, of their rounds.
+        paths: ``[N]`` int64, the same for all that a player decided in a round, in the order of play.
+        points: ``[N]`` float32, points of the player in the round.
+    """
+
+    decisions: NDArray[np.void]
+    rewards: NDArray[np.float32]
+    walls: NDArray[np.int16]
+    paths: NDArray[np.int64]
+    points: NDArray[np.float32]
+
+    def some(self, rows: NDArray[np.int64] | slice) -> PlayLesson:
+        """Some of the decisions."""
+        return PlayLesson(
+            self.decisions[rows], self.rewards[rows], self.walls[rows], self.paths[rows], self.points[rows]
+        )
+
+
+def lesson_of(
+    games: Sequence[Trajectory], rewards: Sequence[NDArray[np.float64]], slot: Slot = Slot.DISCARD
+) -> PlayLesson:
+    """What a model decided in games, each with the reward ``[T, 4]`` of its round."""
+    decided = [game.of(slot) for game in games]
+    found = [rows[part["round"], part["player"]] for part, rows in zip(decided, rewards, strict=True)]
+    walls = np.concatenate([game.walls[part["round"]] for game, part in zip(games, decided, strict=True)])
+    rounds_before = np.cumsum([0, *(len(game.starts) for game in games[:-1])])
+    paths = [
+        4 * (before + part["round"].astype(np.int64)) + part["player"]
+        for before, part in zip(rounds_before, decided, strict=True)
+    ]
+    points = [game.points[part["round"], part["player"]] for game, part in zip(games, decided, strict=True)]
+    return PlayLesson(
+        np.concatenate(decided),
+        np.concatenate(found).astype(np.float32),
+        walls,
+        np.concatenate(paths),
+        np.concatenate(points).astype(np.float32),
+    )
