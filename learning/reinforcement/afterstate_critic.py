@@ -50,7 +50,8 @@ class AfterstateBatch(NamedTuple):
 class AfterstateCritic:
     """A network that learns the mean reward of afterstates, at first with the tower of the discard model.
 
-    It learns the points of the round beside the reward: they are less noisy, and share the tower.
+    It learns the points of the round beside the reward, and compares by the mean of both, in units of their
+    deviations: points are less noisy, and what is better for one is mostly better for the other.
 
     Args:
         network: the discard network of the start.
@@ -93,7 +94,7 @@ class AfterstateCritic:
         self._learner.close()
 
     def compare(self, lesson: PlayLesson) -> NDArray[np.float32]:
-        """``[N, 34]``: what each kind drawn from should bring more than their mean, in units of rewards.
+        """``[N, 34]``: what each kind drawn from should bring more than their mean, in deviations.
 
         0 elsewhere, and where only one kind is drawn from.
         """
@@ -156,7 +157,7 @@ class AfterstateCritic:
     def _expect(self, after: Afterstates, players: NDArray[np.int8]) -> NDArray[np.float32]:
         planes = self._planes(after, players)
         batch = AfterstateBatch(planes, torch.zeros(len(planes), 2), torch.ones(len(planes)))
-        expected: NDArray[np.float32] = self._learner.scores(batch)[:, 0].float().cpu().numpy()
+        expected: NDArray[np.float32] = self._learner.scores(batch).float().mean(1).cpu().numpy()
         return expected
 
     def _loss(self, scores: Tensor, batch: AfterstateBatch) -> Tensor:

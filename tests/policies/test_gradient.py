@@ -159,6 +159,26 @@ def test_the_anchor_pulls_towards_the_start() -> None:
     assert float(after.divergences) < apart
 
 
+def test_values_of_all_options_and_an_anchor_lead_to_the_closed_form() -> None:
+    """The best policy is the start's times exp(A / κ), whatever was drawn; what is unlikely stays so."""
+    drawn = torch.zeros(4, 34, dtype=torch.bool)
+    drawn[:, 3:7] = True
+    begin = log_policy(some_scores(4, seed=1).detach() + 10.0 * drawn, torch.ones_like(drawn))
+    values = torch.where(drawn, some_scores(4, seed=2).detach(), 0.0)
+    scores = begin.clone().requires_grad_()
+    batch = batch_of(scores, [3, 4, 5, 6], [9.0, -9.0, 9.0, -9.0], start=begin)
+    batch = batch._replace(drawn=drawn, values=values)
+    optimiser = torch.optim.Adam([scores], lr=0.02)
+    for _ in range(1_000):
+        optimiser.zero_grad()
+        policy_loss(scores, batch, PolicyObjective(anchor=0.5), 0.0)[0].backward()
+        optimiser.step()
+    best = torch.softmax(begin[:, 3:7] + values[:, 3:7] / 0.5, 1)
+    learned = log_policy(scores.detach(), batch.legal).exp()
+    assert learned[:, 3:7].numpy() == pytest.approx(best.numpy(), abs=0.01)
+    assert learned[~drawn].sum() < 0.01
+
+
 @pytest.mark.parametrize("begin", [0.05, 3.0])
 def test_alpha_brings_the_entropy_to_its_target_from_above_and_below(begin: float) -> None:
     """A bandit with a pull towards one arm: α settles where the entropy is what it should be."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -227,3 +228,82 @@ def test_learning_resumes_with_the_same_numbers(start: Path, played: list[Trajec
     assert all(torch.equal(tensor, theirs[name]) for name, tensor in whole.acting().items())
     for learner in (whole, stopped, resumed):
         learner.close()
+
+
+def with_afterstates(**settings: Any) -> ReinforcementPlan:
+    return short_plan(credit="afterstates", anchor=0.01, warm_up=1, learning_rate=3e-3, **settings)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_critic_of_afterstates_finds_which_discards_were_rewarded(start: Path, sign: float) -> None:
+    """And the policy follows it, in the second half; in the first, only the critic learns."""
+    lesson = honours_rewarded(play(start, 2.0, 0.5), sign)
+    learner = a_learner(
+        start, with_afterstates(critic_games=40, min_p=0.5, temperature=2.0, critic_rate=1e-2)
+    )
+    assert learner.critic is None
+    begin = probabilities(learner, lesson)
+    for block in range(20):
+        seen = learner.learn(lesson, block)
+    assert np.array_equal(probabilities(learner, lesson), begin)
+    assert seen["loss"] == 0.0
+    assert seen["entropy"] > 0.0
+    for block in range(20, 24):
+        seen = learner.learn(lesson, block)
+    after = probabilities(learner, lesson)
+    learner.close()
+    assert seen["explained"] > 0.3
+    assert seen["divergence"] > 0.0
+    assert sign * (after - begin)[:, 27:].sum(axis=1).mean() > 0.02
+
+
+def honours_rewarded(played: list[Trajectory], sign: float) -> PlayLesson:
+    """Decisions whose reward says whether an honour was discarded."""
+    lesson = lesson_of(played, [np.zeros((len(game.starts), 4)) for game in played])
+    rewards = np.where(lesson.decisions["kind"] >= 27, sign, -sign).astype(np.float32)
+    return lesson._replace(rewards=rewards, points=4000.0 * rewards)
+
+
+def test_afterstates_are_compared_within_their_decision(start: Path) -> None:
+    lesson = honours_rewarded(play(start, 2.0, 0.5), 1.0)
+    learner = a_learner(start, with_afterstates(min_p=0.5))
+    assert learner.afterstates is not None
+    values = learner.afterstates.compare(lesson)
+    learner.close()
+    drawn = kinds_of(lesson.decisions["drawn"])
+    several = drawn.sum(1) > 1
+    assert values.sum(1) == pytest.approx(0.0, abs=1e-5)
+    assert (values[~drawn] == 0.0).all()
+    assert (values[~several] == 0.0).all()
+    assert (np.abs(values[several]).max(1) > 0.0).mean() > 0.9
+
+
+def test_a_critic_of_afterstates_resumes_with_the_same_numbers(start: Path) -> None:
+    lesson = honours_rewarded(play(start, 2.0, 0.5), 1.0)
+    plan = with_afterstates(min_p=0.5, temperature=2.0, critic_games=2)
+    whole, stopped, resumed = (a_learner(start, plan) for _ in range(3))
+    for block in range(3):
+        whole.learn(lesson, block)
+    for block in range(2):
+        stopped.learn(lesson, block)
+    resumed.restore(stopped.state())
+    resumed.learn(lesson, 2)
+    theirs = resumed.acting()
+    assert all(torch.equal(tensor, theirs[name]) for name, tensor in whole.acting().items())
+    for learner in (whole, stopped, resumed):
+        learner.close()
+
+
+@pytest.mark.parametrize(
+    ("settings", "fault"),
+    [
+        ({"credit": "afterstates"}, "anchor: must be above 0 with afterstates"),
+        ({"credit": "afterstates", "anchor": 0.03, "trace": 0.5}, "trace: credits rewards"),
+        ({"credit": "afterstates", "anchor": 0.03, "also": ("pon",)}, "also: only discards have afterstates"),
+        ({"credit": "afterstates", "anchor": 0.03, "fade_games": 2}, "oracle_games, fade_games: a critic of"),
+        ({"critic_games": 2}, "critic_games: only a critic of afterstates"),
+    ],
+)
+def test_what_does_not_go_with_afterstates_is_said(settings: dict[str, Any], fault: str) -> None:
+    with pytest.raises(ConfigError, match=fault):
+        short_plan(**settings)
