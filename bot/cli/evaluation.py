@@ -11,6 +11,7 @@ from bot.cli.options import (
     AsJson,
     DrawTemperature,
     LastBlocks,
+    LearnerPrecision,
     MeasuredPrecision,
     MinP,
     NetworkDevice,
@@ -360,6 +361,58 @@ def evaluate_gradient(
         quiet=as_json,
     )
     return print_noise(report, as_json=as_json)
+
+
+@evaluation.command("credit")
+@reported
+def evaluate_credit(
+    start: NetworkPolicyName = "phoenix",
+    games: Annotated[int, typer.Option(help="Games to measure with.", metavar="NUMBER", min=2)] = 1_024,
+    taught: Annotated[
+        int, typer.Option(help="Further games for the critic to learn from first.", metavar="NUMBER", min=1)
+    ] = 4_096,
+    block_games: Annotated[
+        int, typer.Option(help="Games that are in memory at once.", metavar="NUMBER", min=1)
+    ] = 128,
+    critic_rate: Annotated[
+        float, typer.Option(help="Learning rate of the critic.", metavar="NUMBER", min=0.0)
+    ] = 7e-4,
+    temperature: DrawTemperature = 2.0,
+    min_p: MinP = 0.2,
+    learner_precision: LearnerPrecision = "fp32",
+    seed: Annotated[int, seed_of("walls and draws")] = 0,
+    workers: Workers = None,
+    as_json: AsJson = False,
+) -> int:
+    """Measure how much of what a critic of afterstates says of discards is true.
+
+    Teaches a critic as `suzaku train rl --credit afterstates` does, with the policy as it is, and tests on
+    further games what it tells of close discards: of the points of the round and of the final reward, beside
+    the policy's own scores.
+    """
+    from bot.logs.setup import set_up_logs
+    from learning.matches.store import compute_for
+    from learning.reinforcement.comparison import measure_credit, print_credit
+    from learning.reinforcement.plan import make_reinforcement_plan
+    from learning.supervised.plan import training_precision
+    from policies.named import folder_of_named
+
+    set_up_logs()
+    plan = make_reinforcement_plan(
+        games=-(-taught // block_games) * block_games + games,
+        block_games=block_games,
+        credit="afterstates",
+        anchor=1.0,
+        critic_rate=critic_rate,
+        temperature=temperature,
+        min_p=min_p,
+        thinning=0.0,
+        seed=seed,
+        precision=training_precision(learner_precision),
+        compute=compute_for(None, "cpu", "auto"),
+    )
+    report = measure_credit(plan, folder_of_named(start), games=games, workers=workers, quiet=as_json)
+    return print_credit(report, as_json=as_json)
 
 
 @evaluation.command("movement")

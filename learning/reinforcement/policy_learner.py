@@ -28,7 +28,7 @@ from policies.features.table import GUIDED, looks_deep
 from policies.gradient import PolicyBatch, log_policy
 from policies.guidance import drop_hidden, guided_network, without_hidden
 from policies.inference import Model
-from policies.networks import Network
+from policies.networks import DISCARDS, Network
 
 _ROWS: Final = 2_048
 """Decisions whose planes are in memory at once where the whole block is looked at."""
@@ -237,6 +237,18 @@ class PolicyLearner:
         explained = 1.0 - (unexplained / max(_deviation(lesson.rewards, weights), 1e-6)) ** 2
         surprise = traced(lesson.rewards, expected, lesson.paths, self.plan.trace)
         return surprise / np.float32(max(_deviation(surprise, weights), 1e-6)), explained
+
+    def log_draws(self, lesson: PlayLesson) -> NDArray[np.float32]:
+        """``[N, 34]``: log-probabilities of the draws of the policy of the start; far below 0 elsewhere."""
+        found = np.empty((len(lesson.rewards), DISCARDS), np.float32)
+        for at in range(0, len(found), _ROWS):
+            some = lesson.some(slice(at, at + _ROWS))
+            scores = self._start.scores(self._planes(some, self._start.features).numpy())
+            drawn = torch.from_numpy(kinds_of(some.decisions["drawn"]))
+            found[at : at + _ROWS] = log_policy(
+                torch.from_numpy(scores), drawn, self.plan.temperature
+            ).numpy()
+        return found
 
     def acting(self) -> dict[str, Tensor]:
         """The weights that actors play with: those of the last step."""

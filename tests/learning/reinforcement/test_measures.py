@@ -11,7 +11,7 @@ import torch
 from typer.testing import CliRunner
 
 from bot import cli
-from learning.reinforcement import noise
+from learning.reinforcement import comparison, noise
 from learning.reinforcement.noise import equal_block
 from learning.reinforcement.plan import ReinforcementPlan
 from tests.learning.reinforcement.setting import save_start
@@ -66,6 +66,42 @@ def test_the_noise_of_the_gradient_is_measured_and_printed(
         assert each["held"]["signal"] == pytest.approx(each["whole"]["signal"], abs=0.2)
         assert each["held"] != each["whole"]
     assert (found["games"], found["temperature"], found["blocks"]) == (8, 0.5, 1)
+
+
+def test_what_a_critic_says_of_discards_is_measured_and_printed(start: Path) -> None:
+    args = ["eval", "credit", "--start", str(start), "--games", "2", "--taught", "2", "--block-games", "1"]
+    result = CliRunner().invoke(cli.app, [*args, "--min-p", "0.5", "--workers", "1", "--json"])
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert (found["games"], found["taught"], found["min_p"]) == (2, 2, 0.5)
+    told = {(each["situation"], each["source"]): each for each in found["told"]}
+    assert len(told) == 9
+    parts = [told[situation, "critic"]["decisions"] for situation in ("all", "against riichi", "no riichi")]
+    assert parts[0] == parts[1] + parts[2] > 100
+    assert all(each["points_error"] > 0.0 for each in told.values() if each["decisions"])
+    shown = CliRunner().invoke(cli.app, [*args, "--min-p", "0.5", "--workers", "1"])
+    assert "critic beyond own" in shown.output
+
+
+def test_what_a_source_tells_is_found() -> None:
+    """Of rewards in which own scores are worth 2 a deviation, and a critic that shares them 3 beyond that."""
+    dice = np.random.default_rng(0)
+    games = []
+    for _ in range(400):
+        own, new = dice.normal(size=(2, 50))
+        said = np.stack([own, 0.5 * own + new])
+        points = 2.0 * own + 3.0 * new + dice.normal(size=50)
+        outcomes = np.stack([points, -points])
+        size = np.array([50.0, 0.0, 50.0])
+        some = np.array([1.0, 0.0, 1.0])[:, None, None]
+        games.append(comparison.GameSums(size, some * (said @ said.T), some * (said @ outcomes.T)))
+    told = {(each.situation, each.source): each for each in comparison.told_of(games)}
+    assert told["all", "own scores"].points == pytest.approx(2.0, abs=0.1)
+    assert told["all", "critic beyond own"].points == pytest.approx(3.0, abs=0.1)
+    assert told["all", "critic beyond own"].final == pytest.approx(-3.0, abs=0.1)
+    assert told["all", "critic"].points == pytest.approx((1.0 + 3.0) / np.sqrt(1.25), abs=0.1)
+    assert 0.01 < told["all", "critic"].points_error < 0.05
+    assert told["against riichi", "critic"].decisions == 0
 
 
 def test_the_speed_of_learning_is_measured_and_printed(start: Path) -> None:
