@@ -92,9 +92,9 @@ class CreditReport(msgspec.Struct, frozen=True):
                 f"{f'{each.final:.3f} ± {each.final_error:.3f}':>20}"
                 for each in self.told
             ),
-            f"{self.games:,} games, temperature {self.temperature:g}, min-p {self.min_p:g}, seed "
-            f"{self.seed}; the critic learned from {self.taught:,} more and explained {self.explained:.1%} of the "
-            "last rewards; ± is one standard error",
+            f"{self.games:,} games, temperature {self.temperature:g}, min-p {self.min_p:g}, seed {self.seed}",
+            f"the critic learned from {self.taught:,} more and explained {self.explained:.1%} of the rewards",
+            "± is one standard error",
         ]
         return "\n".join(lines)
 
