@@ -9,7 +9,9 @@ import typer
 
 from bot.cli.options import (
     AsJson,
+    CriticRate,
     DrawTemperature,
+    GamesMeasured,
     LastBlocks,
     LearnerPrecision,
     MeasuredPrecision,
@@ -322,7 +324,7 @@ def evaluate_loss(
 @reported
 def evaluate_gradient(
     start: NetworkPolicyName = "phoenix",
-    games: Annotated[int, typer.Option(help="Games to measure with.", metavar="NUMBER", min=4)] = 512,
+    games: GamesMeasured = 512,
     groups: Annotated[int, typer.Option(help="Groups to divide them into.", metavar="NUMBER", min=4)] = 16,
     taught: Annotated[
         int, typer.Option(help="Further games for the critics to learn from first.", metavar="NUMBER", min=0)
@@ -367,16 +369,14 @@ def evaluate_gradient(
 @reported
 def evaluate_credit(
     start: NetworkPolicyName = "phoenix",
-    games: Annotated[int, typer.Option(help="Games to measure with.", metavar="NUMBER", min=2)] = 1_024,
+    games: GamesMeasured = 1_024,
     taught: Annotated[
         int, typer.Option(help="Further games for the critic to learn from first.", metavar="NUMBER", min=1)
     ] = 4_096,
     block_games: Annotated[
         int, typer.Option(help="Games that are in memory at once.", metavar="NUMBER", min=1)
     ] = 128,
-    critic_rate: Annotated[
-        float, typer.Option(help="Learning rate of the critic.", metavar="NUMBER", min=0.0)
-    ] = 7e-4,
+    critic_rate: CriticRate = 7e-4,
     temperature: DrawTemperature = 2.0,
     min_p: MinP = 0.2,
     learner_precision: LearnerPrecision = "fp32",

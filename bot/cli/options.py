@@ -136,6 +136,8 @@ BaselineName = Annotated[
         metavar="none|critic|oracle",
     ),
 ]
+CriticRate = Annotated[float, typer.Option(help="Learning rate of the critic.", metavar="NUMBER", min=0.0)]
+GamesMeasured = Annotated[int, typer.Option(help="Games to measure with.", metavar="NUMBER", min=4)]
 LearnerPrecision = Annotated[
     str,
     typer.Option(

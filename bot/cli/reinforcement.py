@@ -11,6 +11,7 @@ import typer
 from bot.cli.options import (
     AsJson,
     BaselineName,
+    CriticRate,
     DashboardHost,
     DashboardPort,
     DashboardTokenEnv,
@@ -90,9 +91,6 @@ Past: TypeAlias = Annotated[
 ]
 CriticWidth: TypeAlias = Annotated[int, typer.Option(help="Channels of the critic.", metavar="NUMBER", min=1)]
 CriticDepth: TypeAlias = Annotated[int, typer.Option(help="Blocks of the critic.", metavar="NUMBER", min=1)]
-CriticRate: TypeAlias = Annotated[
-    float, typer.Option(help="Learning rate of the critic.", metavar="NUMBER", min=0.0)
-]
 CreditName: TypeAlias = Annotated[
     str,
     typer.Option(

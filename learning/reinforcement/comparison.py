@@ -2,6 +2,9 @@
 
 In games that the critic has not seen, what it expects of the discard drawn, less what it expects of a draw,
 is multiplied with what came of the round. All that the discard did not decide is 0 on average.
+
+What there is to be gained shows where critic and policy disagree about the best discard. Where they agree,
+the critic may be right, but changes nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ from policies.trajectories import Trajectory
 Source: TypeAlias = Literal["own scores", "critic", "critic beyond own"]
 """What orders the discards of a decision: the policy's scores, the critic, or that less what both say."""
 _SOURCES: Final[tuple[Source, ...]] = get_args(Source)
-_SITUATIONS: Final = ("all", "against riichi", "no riichi")
+_SITUATIONS: Final = ("all", "against riichi", "no riichi", "critic agrees", "critic disagrees")
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -85,9 +88,9 @@ class CreditReport(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """The report for people."""
         lines = [
-            f"{'discards':<16}{'ordered by':<19}{'decisions':>10}{'points':>18}{'final reward':>20}",
+            f"{'discards':<18}{'ordered by':<19}{'decisions':>10}{'points':>18}{'final reward':>20}",
             *(
-                f"{each.situation:<16}{each.source:<19}{each.decisions:>10,}"
+                f"{each.situation:<18}{each.source:<19}{each.decisions:>10,}"
                 f"{f'{each.points:.1f} ± {each.points_error:.1f}':>18}"
                 f"{f'{each.final:.3f} ± {each.final_error:.3f}':>20}"
                 for each in self.told
@@ -182,8 +185,12 @@ def _sums(
     rewards = chosen[:, :, None] * outcomes[:, None, :]
     others = decisions["state"]["riichi"] > 0
     others[np.arange(len(decisions)), decisions["player"]] = False
-    riichi, several = others.any(1), drawn.sum(1) > 1
-    inside = np.stack([several, several & riichi, several & ~riichi], 1).astype(np.float64)  # [N, S]
+    riichi = others.any(1)
+    best = np.where(drawn, said, -np.inf).argmax(2)
+    agrees = best[0] == best[1]
+    several = drawn.sum(1) > 1
+    situations = (np.ones_like(riichi), riichi, ~riichi, agrees, ~agrees)
+    inside = np.stack([several & each for each in situations], 1).astype(np.float64)  # [N, S]
     ends = np.cumsum([len(game.decisions) for game in played])
     return [
         GameSums(

@@ -69,15 +69,16 @@ def test_the_noise_of_the_gradient_is_measured_and_printed(
 
 
 def test_what_a_critic_says_of_discards_is_measured_and_printed(start: Path) -> None:
-    args = ["eval", "credit", "--start", str(start), "--games", "2", "--taught", "2", "--block-games", "1"]
+    args = ["eval", "credit", "--start", str(start), "--games", "4", "--taught", "2", "--block-games", "2"]
     result = CliRunner().invoke(cli.app, [*args, "--min-p", "0.5", "--workers", "1", "--json"])
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
-    assert (found["games"], found["taught"], found["min_p"]) == (2, 2, 0.5)
+    assert (found["games"], found["taught"], found["min_p"]) == (4, 2, 0.5)
     told = {(each["situation"], each["source"]): each for each in found["told"]}
-    assert len(told) == 9
+    assert len(told) == 15
     parts = [told[situation, "critic"]["decisions"] for situation in ("all", "against riichi", "no riichi")]
     assert parts[0] == parts[1] + parts[2] > 100
+    assert parts[0] == sum(told[f"critic {says}", "critic"]["decisions"] for says in ("agrees", "disagrees"))
     assert all(each["points_error"] > 0.0 for each in told.values() if each["decisions"])
     shown = CliRunner().invoke(cli.app, [*args, "--min-p", "0.5", "--workers", "1"])
     assert "critic beyond own" in shown.output
@@ -92,8 +93,8 @@ def test_what_a_source_tells_is_found() -> None:
         said = np.stack([own, 0.5 * own + new])
         points = 2.0 * own + 3.0 * new + dice.normal(size=50)
         outcomes = np.stack([points, -points])
-        size = np.array([50.0, 0.0, 50.0])
-        some = np.array([1.0, 0.0, 1.0])[:, None, None]
+        size = np.array([50.0, 0.0, 50.0, 50.0, 50.0])
+        some = np.array([1.0, 0.0, 1.0, 1.0, 1.0])[:, None, None]
         games.append(comparison.GameSums(size, some * (said @ said.T), some * (said @ outcomes.T)))
     told = {(each.situation, each.source): each for each in comparison.told_of(games)}
     assert told["all", "own scores"].points == pytest.approx(2.0, abs=0.1)
