@@ -122,7 +122,7 @@ def measure_credit(
     """Teach a critic of afterstates from self-play of a policy that stays as it is, and test it.
 
     Args:
-        plan: of the critic; it learns from all blocks but the last ones.
+        plan: of the critic; it learns from the final rewards of all blocks but the last ones.
         start: folder of the six checkpoints.
         games: games to test with, in the last blocks.
         workers: processes that play; one per core if None.
@@ -146,12 +146,11 @@ def measure_credit(
                 played = [game.trajectory for game in actors.block(block) if game.trajectory is not None]
                 store.publish(block + 1, weights)
                 store.forget(block)
-                lesson = lesson_of(played, rewards_of(played, plan.reward, predictor, plan.length))
+                lesson = lesson_of(played, rewards_of(played, "global", predictor, plan.length))
                 if block < plan.blocks - tested:
                     explained = learner.learn(lesson, block)["explained"]
                 else:
-                    final = lesson_of(played, rewards_of(played, "global", predictor, plan.length)).rewards
-                    found += _sums(learner, lesson, final, played)
+                    found += _sums(learner, lesson, played)
                 progress.reach((block + 1) * plan.block_games)
     finally:
         actors.close()
@@ -168,9 +167,7 @@ def print_credit(report: CreditReport, *, as_json: bool) -> int:
     return 0
 
 
-def _sums(
-    learner: PolicyLearner, lesson: PlayLesson, final: NDArray[np.float32], played: Sequence[Trajectory]
-) -> list[GameSums]:
+def _sums(learner: PolicyLearner, lesson: PlayLesson, played: Sequence[Trajectory]) -> list[GameSums]:
     """The sums of each game of a block."""
     assert learner.afterstates is not None
     decisions = lesson.decisions
@@ -181,7 +178,8 @@ def _sums(
     said = np.where(drawn, said - (chances * said).sum(2, keepdims=True), 0.0)
     products = np.einsum("nk,ink,jnk->nij", chances, said, said)
     chosen = said[:, np.arange(len(decisions)), decisions["kind"]].T
-    outcomes = np.stack([lesson.points - lesson.points.mean(), final - final.mean()], 1)
+    outcomes = np.stack([lesson.points, lesson.rewards], 1)
+    outcomes -= outcomes.mean(0)
     rewards = chosen[:, :, None] * outcomes[:, None, :]
     others = decisions["state"]["riichi"] > 0
     others[np.arange(len(decisions)), decisions["player"]] = False
