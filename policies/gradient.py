@@ -2,10 +2,11 @@
 
 For decisions in states s, with actions a that a policy π' took, and advantages A:
 
-    maximise  E[ w · min(ρ A, clip(ρ) A) ] + α H(π) - κ KL(π ‖ π₀),   ρ = π(a|s) / π'(a|s)
+    maximise  E[ w · min(ρ A, clip(ρ) A) ] + α H(π) - κ KL(π ‖ π₀) - λ K(π ‖ π₀),   ρ = π(a|s) / π'(a|s)
 
 The first term is equation (1) of the paper with PPO's clip, which can be switched off; the second is equation
-(2), and α follows the entropy by equation (3). The third holds the policy near the one it started from.
+(2), and α follows the entropy by equation (3). The third holds the policy near the one it started from; the
+fourth does so only for what is not drawn from: K is what KL would be if all options drawn from were one.
 Decisions with a ratio above a limit are rejected: they are too far from what the policy would do now.
 
 Where a critic has an advantage for every option, the first term is Σ π(a|s) A(s, a): what was drawn does not
@@ -46,7 +47,7 @@ class PolicyBatch(NamedTuple):
         start: ``[B, K]`` float32, log-probabilities of the policy to stay near to; None without one.
         others: ``[B]`` float32, the score of the last option if it is none of the calls.
         drawn: ``[B, K]`` bool, the options that were drawn from; None for all there were. The policy that
-            learns is the one over these; its divergence from the start is that over all.
+            learns is the one over these; its divergence from the start is that over all there were.
         values: ``[B, K]`` float32, the advantage of each option drawn from; None if only
             what was drawn has one.
     """
@@ -70,12 +71,14 @@ class PolicyObjective(msgspec.Struct, frozen=True, kw_only=True):
         clip: ratios are clipped this far from 1 where that lowers the objective; 0 for no clip.
         reject: decisions with a larger ratio are left out.
         anchor: weight κ of the divergence from the start.
+        hold: weight λ of the part of it that does not concern the options drawn from among themselves.
         temperature: of the policy π: that of the draws in play, or ratios are not 1 on-policy.
     """
 
     clip: float = 0.2
     reject: float = 4.0
     anchor: float = 0.0
+    hold: float = 0.0
     temperature: float = 1.0
 
 
@@ -155,11 +158,23 @@ def policy_loss(
         divergences = (whole.exp() * apart).sum(1)
         if objective.anchor:
             value = value - objective.anchor * divergences
+        if objective.hold:
+            value = value - objective.hold * (divergences - _among(drawn, whole, batch.start))
     loss = -(batch.weights * value).mean()
     measures = PolicyMeasures(
         batch.weights, ratios.detach(), entropies.detach(), divergences.detach(), rejected
     )
     return loss, measures
+
+
+def _among(drawn: Tensor, log_whole: Tensor, log_start: Tensor) -> Tensor:
+    """``[B]``: the part of a divergence that is between the options drawn from: π(drawn) times theirs."""
+    policy, start = (
+        log_whole.masked_fill(~drawn, _NOT_ALLOWED),
+        log_start.masked_fill(~drawn, _NOT_ALLOWED),
+    )
+    apart = (torch.log_softmax(policy, 1) - torch.log_softmax(start, 1)).masked_fill(~drawn, 0.0)
+    return (policy.exp() * apart).sum(1)
 
 
 def _gains(ratios: Tensor, advantages: Tensor, objective: PolicyObjective) -> Tensor:

@@ -116,6 +116,15 @@ Clip: TypeAlias = Annotated[
 Reject: TypeAlias = Annotated[
     float, typer.Option(help="Leave out decisions with a larger ratio.", metavar="NUMBER", min=1.0)
 ]
+Hold: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--hold",
+        metavar="NUMBER",
+        min=0.0,
+        help="The same, only for what --min-p never draws: keeps unlikely options unlikely.",
+    ),
+]
 Anchor: TypeAlias = Annotated[
     float, typer.Option(help="Weight of the divergence from the start.", metavar="NUMBER", min=0.0)
 ]
@@ -199,6 +208,7 @@ def train_rl(
     clip: Clip = 0.2,
     reject: Reject = 4.0,
     anchor: Anchor = 0.0,
+    hold: Hold = 0.0,
     oracle_games: OracleGames = None,
     fade_games: FadeGames = None,
     critic_width: CriticWidth = 32,
@@ -266,6 +276,7 @@ def train_rl(
         clip=clip,
         reject=reject,
         anchor=anchor,
+        hold=hold,
         oracle_games=oracle_games,
         fade_games=fade_games,
         critic_width=critic_width,

@@ -80,7 +80,11 @@ class ModelLearner:
         entropy_step = plan.entropy_step if plan.credit == "reward" else 0.0
         self.entropy = EntropyControl(target=plan.entropy or 0.0, step=entropy_step)
         self._objective = PolicyObjective(
-            clip=plan.clip, reject=plan.reject, anchor=plan.anchor, temperature=plan.temperature
+            clip=plan.clip,
+            reject=plan.reject,
+            anchor=plan.anchor,
+            hold=plan.hold,
+            temperature=plan.temperature,
         )
         self._figures = PolicyFigures()
         self._losses: list[float] = []
@@ -97,7 +101,7 @@ class ModelLearner:
             block: number of the block.
             number: of the step, counted over all blocks.
         """
-        if self._objective.anchor:
+        if self._objective.anchor or self._objective.hold:
             batch = batch._replace(start=self._start(batch))
         self._losses.append(self.learner.step(batch, number, self._plan.rate(block, number)))
 

@@ -82,6 +82,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         clip: PPO's limit on ratios, 0 for none.
         reject: decisions with a larger ratio are left out.
         anchor: weight of the divergence from the start, in clear discards too.
+        hold: weight of the part of it that does not concern the options drawn from among themselves.
         oracle_games: games in which the policy sees what is hidden, if it is guided.
         fade_games: games after these in which it sees less and less; afterwards the learning rate is a tenth.
             Both 0 for no oracle guiding.
@@ -123,6 +124,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     clip: float = 0.2
     reject: float = 4.0
     anchor: float = 0.0
+    hold: float = 0.0
     oracle_games: int = 0
     fade_games: int = 0
     entropy: float | None = None
@@ -161,6 +163,8 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
             faults.append("critic_games: only a critic of afterstates (credit) learns before the policy")
         if not 0.0 <= self.min_p < 1.0:
             faults.append(f"min_p: {self.min_p} must be at least 0 and below 1")
+        if self.hold and not self.min_p:
+            faults.append("hold: needs min_p, or all options are drawn from and none is held; try 0.2")
         if self.reject <= 1.0:
             faults.append(f"reject: {self.reject} must be above 1")
         if self.replays > 0 and self.block_games % self.replays:
@@ -190,7 +194,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     @property
     def clear(self) -> float:
         """Share of the discards without a draw that are kept so that they stay as they are."""
-        return _CLEAR if self.min_p and self.anchor else 0.0
+        return _CLEAR if self.min_p and (self.anchor or self.hold) else 0.0
 
     @property
     def blocks(self) -> int:
@@ -241,6 +245,7 @@ _NOT_NEGATIVE: Final = (
     "weight_decay",
     "clip",
     "anchor",
+    "hold",
     "entropy_step",
     "oracle_games",
     "fade_games",

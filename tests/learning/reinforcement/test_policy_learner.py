@@ -98,15 +98,17 @@ def test_on_policy_all_ratios_are_1(start: Path, temperature: float, min_p: floa
     assert seen["rejected"] == 0.0
 
 
-def test_the_anchor_holds_what_is_not_drawn(start: Path) -> None:
+@pytest.mark.parametrize("held", ["anchor", "hold"])
+def test_what_is_not_drawn_is_held(start: Path, held: str) -> None:
     """The noise of rewards moves tiles that were not drawn from, unless the policy is held near the start."""
     recorder = Recorder(load_policy(start), min_p=0.9, clear=1.0)
     games = Rollout([recorder], length="tonpuu").play(Seating(n, n, (0, 0, 0, 0)) for n in range(2))
     played = [recorder.take(game) for game in games]
     lesson = lesson_of(played, [np.random.default_rng(0).normal(size=(len(g.starts), 4)) for g in played])
     moved = []
-    for anchor in (0.0, 10.0):
-        learner = a_learner(start, short_plan(baseline="none", learning_rate=3e-3, warm_up=1, anchor=anchor))
+    for weight in (0.0, 10.0):
+        plan = short_plan(baseline="none", learning_rate=3e-3, warm_up=1, min_p=0.9, **{held: weight})
+        learner = a_learner(start, plan)
         before = probabilities(learner, lesson)
         for block in range(4):
             learner.learn(lesson, block)
@@ -297,6 +299,7 @@ def test_a_critic_of_afterstates_resumes_with_the_same_numbers(start: Path) -> N
 @pytest.mark.parametrize(
     ("settings", "fault"),
     [
+        ({"hold": 0.1}, "hold: needs min_p"),
         ({"credit": "afterstates"}, "anchor: must be above 0 with afterstates"),
         ({"credit": "afterstates", "anchor": 0.03, "trace": 0.5}, "trace: credits rewards"),
         ({"credit": "afterstates", "anchor": 0.03, "also": ("pon",)}, "also: only discards have afterstates"),
@@ -304,6 +307,6 @@ def test_a_critic_of_afterstates_resumes_with_the_same_numbers(start: Path) -> N
         ({"critic_games": 2}, "critic_games: only a critic of afterstates"),
     ],
 )
-def test_what_does_not_go_with_afterstates_is_said(settings: dict[str, Any], fault: str) -> None:
+def test_what_does_not_go_together_is_said(settings: dict[str, Any], fault: str) -> None:
     with pytest.raises(ConfigError, match=fault):
         short_plan(**settings)
