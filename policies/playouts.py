@@ -85,6 +85,12 @@ class Branching(NamedTuple):
         """``[numbers, options]``: what the ends of the round are worth, from `Playouts.ends`."""
         return worth(ends, self.deals.view.player).reshape(len(self.numbers), len(self.options))
 
+    def ahead(self, ends: Sequence[Table], worth: EndWorth) -> NDArray[np.float64]:
+        """``[numbers]``: how much more the first of two options is worth than the second."""
+        values = self.values(ends, worth)
+        found: NDArray[np.float64] = values[:, 0] - values[:, 1]
+        return found
+
 
 class Playouts:
     """Plays options out to the end of their rounds.

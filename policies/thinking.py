@@ -21,7 +21,7 @@ from game.events import GameEvent
 from game.observation import Observation
 from policies.adaptation import AdaptationSettings, PolicyAdaptation
 from policies.candidates import chances_of
-from policies.checkpoint import load, network_of
+from policies.checkpoint import load_predictor
 from policies.checkpoint.files import Reader, read_file
 from policies.compute import Compute
 from policies.deals.deal import DealSampler
@@ -32,7 +32,7 @@ from policies.flow import flow, run_flows
 from policies.improvement import Improvement, Option
 from policies.inference import NetworkPolicy, load_policy
 from policies.playouts import Branching, EndWorth, Playouts, RewardWorth, points_worth
-from policies.reward import Predictor, PredictorNetwork, round_starts
+from policies.reward import Predictor, round_starts
 from policies.rollout import Choice, PolicyChooser, Request, Times
 from policies.search import SearchSettings, close_options, search
 from policies.slots import Policy, Slot
@@ -46,11 +46,12 @@ LARGEST_DIVERGENCE: Final = 5.0
 _LEAST: Final = 1e-9
 """Probabilities are kept this far from 0 where logarithms are taken."""
 
-_SEARCHES: Final[dict[RewardName, SearchSettings]] = {
+SEARCHES: Final[dict[RewardName, SearchSettings]] = {
     "points": SearchSettings(),
     # a point of the round is worth 0.0055 of the final reward, by the spread of differences between options
     "global": SearchSettings(deviation=0.7, order=0.11),
 }
+"""How options are compared, in units of the reward."""
 
 
 class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,7 +74,7 @@ class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def search(self) -> SearchSettings:
         """How options are compared, in units of the reward."""
-        return _SEARCHES[self.reward]
+        return SEARCHES[self.reward]
 
 
 class Thinker:
@@ -209,8 +210,7 @@ def load_thinker(
         ConfigError: there is no such sampler.
     """
     policy = load_policy(folder, compute=compute, read=read)
-    predictor = network_of(load(folder, "reward", read=read)) if settings.reward == "global" else None
-    assert predictor is None or isinstance(predictor, PredictorNetwork)
+    predictor = load_predictor(folder, read) if settings.reward == "global" else None
     return Thinker(policy, predictor, settings)
 
 

@@ -477,6 +477,10 @@ def evaluate_deals(
     hands_only: Annotated[
         bool, typer.Option("--hands-only", help="Compare the hands only, and play nothing out.")
     ] = False,
+    final: Annotated[
+        bool,
+        typer.Option("--final", help="Compare choices by the expected final reward too."),
+    ] = False,
     so_far: SoFar = False,
     seed: Annotated[int, seed_of("games, decisions and deals")] = 0,
     workers: Workers = None,
@@ -507,6 +511,7 @@ def evaluate_deals(
         guesses=guesses,
         seed=seed,
         play=not hands_only,
+        final=final,
         compute=compute_for(out, device, precision),
     )
     return DEALS.show(measure(plan, out, workers=workers, quiet=as_json), as_json=as_json)

@@ -129,14 +129,14 @@ def make_reviewer(
     use_one_thread()
     from policies.hands.direct import DirectModel  # noqa: PLC0415 - torch comes with it
     from policies.included import SHIPPED  # noqa: PLC0415
-    from replays.review.prospects import load_predictor  # noqa: PLC0415 - likewise
+    from replays.review.prospects import predictor_on  # noqa: PLC0415 - likewise
 
     def asked(who: str | Adviser) -> Named | Adviser:
         return load_named(who, averaging, compute=compute) if isinstance(who, str) else who
 
     first = asked(policy)
     second = asked(compare) if compare else None
-    predictor, direct = load_predictor(SHIPPED, compute), DirectModel.load()
+    predictor, direct = predictor_on(SHIPPED, compute), DirectModel.load()
     return Reviewer(
         program_name(), first, predictor, second, direct, load_finder(candidates) if candidates else None
     )

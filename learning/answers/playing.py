@@ -14,15 +14,13 @@ from numpy.typing import NDArray
 from game.actions import Action
 from game.settlement import GameLength
 from game.state import clone
-from game.table import Table
 from game.warmup import warm_up
 from game.workers.pool import Work
 from learning.answers.plan import AnswersPlan, GameAnswers, PlayedAnswer
 from learning.matches.watched import play_watched
 from policies.candidates import chances_of
-from policies.checkpoint import network_of
+from policies.checkpoint import load_predictor
 from policies.checkpoint.files import reader_of
-from policies.checkpoint.store import load
 from policies.deals.deal import true_deals
 from policies.deals.view import RoundView
 from policies.draws import drawn_bits
@@ -30,7 +28,7 @@ from policies.flow import SlotAnswer
 from policies.inference import load_policy
 from policies.named import Files
 from policies.playouts import Branching, EndWorth, Playouts, RewardWorth, points_worth
-from policies.reward import PredictorNetwork, round_starts
+from policies.reward import round_starts
 from policies.rollout import Choice, PolicyChooser, Request, Times
 from policies.slots import Policy, Slot
 
@@ -124,8 +122,7 @@ def answers_of_games(setup: AnswersSetup) -> Work[int, GameAnswers]:
     warm_up()
     plan, read = setup.plan, reader_of(setup.files)
     policy = load_policy(Path(), compute=plan.compute, read=read)
-    predictor = network_of(load(Path(), "reward", read=read))
-    assert isinstance(predictor, PredictorNetwork)
+    predictor = load_predictor(Path(), read)
 
     def play(number: int) -> Iterator[GameAnswers]:
         begun = process_time()
@@ -179,15 +176,8 @@ def play_out(
         PlayedAnswer(
             each.slot,
             round(each.chance, 4),
-            tuple(_ahead(branching, ended, points_worth).astype(np.int64).tolist()),
-            tuple(np.round(_ahead(branching, ended, reward), 3).tolist()),
+            tuple(branching.ahead(ended, points_worth).astype(np.int64).tolist()),
+            tuple(np.round(branching.ahead(ended, reward), 3).tolist()),
         )
         for each, reward, branching, ended in zip(answers, rewards, branchings, ends, strict=True)
     ]
-
-
-def _ahead(branching: Branching, ends: Sequence[Table], worth: EndWorth) -> NDArray[np.float64]:
-    """``[walls]``: what "yes" is worth more than "no"."""
-    values = branching.values(ends, worth)
-    found: NDArray[np.float64] = values[:, 0] - values[:, 1]
-    return found

@@ -30,7 +30,7 @@ from replays.formats import read_game
 from replays.record import GameRecord
 from replays.review.grading import THRESHOLDS
 from replays.review.losses import losses
-from replays.review.prospects import Prospects, load_predictor
+from replays.review.prospects import Prospects, predictor_on
 from replays.review.report import known_hands, length_of
 
 SEAT: Final = 0
@@ -160,7 +160,7 @@ def study(paths: Sequence[Path], plan: LossPlan, *, quiet: bool) -> LossReport:
     if plan.split not in (*SPLITS, "all"):
         raise ConfigError(f"--split {plan.split}: the splits are {', '.join(SPLITS)} and all")
     judge, player = load_named(plan.policy, 12).policy, load_named(plan.policy).policy
-    predictor = load_predictor(SHIPPED)
+    predictor = predictor_on(SHIPPED)
     sums, started = _Sums(), monotonic()
     stopped = False
     try:

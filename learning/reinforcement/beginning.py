@@ -1,4 +1,4 @@
-"""What a run of self-play learning begins from: models of a folder of checkpoints."""
+"""What a run of self-play learning begins from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from policies.checkpoint import Card, load, network_of
 from policies.networks import Network
-from policies.reward import PredictorNetwork
 from policies.slots import Slot
 
 
@@ -33,14 +32,3 @@ def load_starting(start: Path, slot: Slot) -> StartingModel:
     network = network_of(checkpoint)
     assert isinstance(network, Network)
     return StartingModel(checkpoint.card, network)
-
-
-def load_predictor(start: Path) -> PredictorNetwork:
-    """The model that expects final rewards.
-
-    Raises:
-        CheckpointError: it cannot be used.
-    """
-    predictor = network_of(load(start, "reward"))
-    assert isinstance(predictor, PredictorNetwork)
-    return predictor

@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 from game.reports import write_report
 from learning.reinforcement.actors import Actors
-from learning.reinforcement.beginning import load_predictor, load_starting
+from learning.reinforcement.beginning import load_starting
 from learning.reinforcement.lessons import PlayLesson, lesson_of
 from learning.reinforcement.parameters import ParameterStore, pack_models
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.policy_learner import PolicyLearner
 from learning.reinforcement.rewards import rewards_of
 from learning.runs.progress import Progress
-from policies.checkpoint import files_of
+from policies.checkpoint import files_of, load_predictor
 from policies.checkpoint.card import MODELS
 from policies.features.kinds import kinds_of
 from policies.slots import Slot

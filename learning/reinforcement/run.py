@@ -20,7 +20,6 @@ import torch
 
 from game.errors import TrainingError
 from learning.reinforcement.actors import Actors, LearnedGame, version_for
-from learning.reinforcement.beginning import load_predictor
 from learning.reinforcement.evaluation import against_start, described, figures_of
 from learning.reinforcement.history import LearningHistory, OnLearning
 from learning.reinforcement.learners import Learners
@@ -29,7 +28,7 @@ from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.rewards import less_wall_luck, rewards_of
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
 from learning.runs.state import CURVES_FOLDER
-from policies.checkpoint import Card, Data, Training, files_of, load, models_in, save
+from policies.checkpoint import Card, Data, Training, files_of, load, load_predictor, models_in, save
 from policies.checkpoint.card import MODELS
 from policies.slots import Slot
 

@@ -12,12 +12,11 @@ import torch
 
 from game.reports import write_report
 from learning.reinforcement.actors import Actors
-from learning.reinforcement.beginning import load_predictor
 from learning.reinforcement.learners import Learners
 from learning.reinforcement.parameters import ParameterStore
 from learning.reinforcement.plan import BaselineKind, ReinforcementPlan
 from learning.reinforcement.rewards import rewards_of
-from policies.checkpoint import files_of
+from policies.checkpoint import files_of, load_predictor
 from policies.checkpoint.card import MODELS
 from policies.compute import FloatPrecision
 

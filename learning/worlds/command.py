@@ -9,12 +9,13 @@ from typing import Final
 from game.errors import ConfigError
 from learning.matches.measuring import Measurement, MeasurementReport
 from learning.matches.statistics import Estimate
-from learning.worlds.figures import CHOSEN_BY, WorldsFigures, figures_of
+from learning.worlds.figures import CHOSEN_BY, ChoiceFigures, WorldsFigures, figures_of
 from learning.worlds.plan import GameWorlds, WorldsPlan
 from learning.worlds.playing import WorldsSetup, judge_of_games
+from policies.checkpoint import files_of
 from policies.compute import IN_PLAY, Compute
 from policies.deals.named import models_of, settings_of
-from policies.named import files_of_named, load_named
+from policies.named import files_of_named, folder_of_named, load_named
 
 
 def make_plan(
@@ -28,16 +29,19 @@ def make_plan(
     guesses: int,
     seed: int,
     play: bool = True,
+    final: bool = False,
     compute: Compute = IN_PLAY,
 ) -> WorldsPlan:
     """Check what is asked for.
 
     Raises:
-        ConfigError: a sampler or the policy does not exist.
+        ConfigError: a sampler or the policy does not exist, or has no reward predictor and needs one.
         CheckpointError: the policy's checkpoints cannot be used.
     """
     settings = tuple(settings_of(text) for text in samplers)
     identity = load_named(policy).identity
+    if final:
+        folder_of_named(policy)
     return WorldsPlan(
         policy=policy,
         identity=identity,
@@ -51,6 +55,7 @@ def make_plan(
         guesses=guesses,
         seed=seed,
         play=play,
+        final=final,
         compute=compute,
     )
 
@@ -59,7 +64,8 @@ def measure(
     plan: WorldsPlan, folder: Path | None, *, workers: int | None, quiet: bool
 ) -> MeasurementReport[WorldsPlan, WorldsFigures]:
     """Measure the games that are missing, and report on all; see `Measurement.run`."""
-    setup = WorldsSetup(plan, files_of_named(plan.policy))
+    predictor = files_of(folder_of_named(plan.policy), ("reward",)) if plan.final else None
+    setup = WorldsSetup(plan, files_of_named(plan.policy), predictor)
     return DEALS.run(plan, plan.games, judge_of_games, setup, folder, workers=workers, quiet=quiet)
 
 
@@ -74,10 +80,12 @@ def _lines(plan: WorldsPlan, found: WorldsFigures) -> list[str]:
         f"{found.decisions} close decisions of {found.games} games ({found.close:.0f} a game), policy "
         f"{plan.policy}, {plan.worlds} worlds each, seed {plan.seed}; {found.seconds:.1f} CPU s a decision",
     ]
-    if plan.play:
-        lines += _played(plan, found)
-    lines += ["", "squared errors of the hands, an opponent:"]
     wide = _width(found)
+    if found.points is not None:
+        lines += _choices(plan, found.points, wide, "points", ".0f")
+    if found.final is not None:
+        lines += ["", *_choices(plan, found.final, wide, "rank points of the final reward", ".2f")]
+    lines += ["", "squared errors of the hands, an opponent:"]
     lines.append(
         f"{'sampler':<{wide}}{'shanten':<24}{'tenpai':<24}{'waits':<24}{'held':<24}effective     ms   rows"
     )
@@ -95,36 +103,31 @@ def _lines(plan: WorldsPlan, found: WorldsFigures) -> list[str]:
     return lines
 
 
-def _played(plan: WorldsPlan, found: WorldsFigures) -> list[str]:
-    wide = _width(found)
+def _choices(plan: WorldsPlan, found: ChoiceFigures, wide: int, unit: str, digits: str) -> list[str]:
     numbers = [str(number) for number in CHOSEN_BY if number <= plan.worlds]
-    bounds = "".join(
-        f"{_points(found.bound[number]) if number in found.bound else '-':<20}" for number in numbers
-    )
+
+    def cells(gains: dict[str, Estimate]) -> str:
+        return "".join(f"{gains[number].text(digits) if number in gains else '-':<20}" for number in numbers)
+
+    deviation = found.deviation.text(digits)
     lines = [
-        f"advantage of the first choice {_points(found.advantage)}; deviation of the true differences "
-        f"{_points(found.deviation)}, of one world {found.noise:.0f}",
+        f"in {unit}: advantage of the first choice {found.advantage.text(digits)}; deviation of the true "
+        f"differences {deviation}, of one world {found.noise:{digits}}",
         "",
         f"{'sampler':<{wide}}{'correlation':<22}{'deviation':<20}"
         + "".join(f"{'gain by ' + number:<20}" for number in numbers),
-        f"{'true hands':<{wide}}{'':<22}{_points(found.deviation):<20}{bounds}",
+        f"{'true hands':<{wide}}{'':<22}{deviation:<20}{cells(found.bound)}",
     ]
     for each in found.samplers:
-        gains = "".join(f"{_points(each.gains[number]):<20}" for number in numbers)
-        correlation = each.correlation.text(".2f")
-        lines.append(f"{each.name:<{wide}}{correlation:<22}{_points(each.deviation):<20}{gains}")
-        searched = "".join(f"{_points(each.searched[number]):<20}" for number in numbers)
-        lines.append(f"{'  with the prior of a search':<{wide}}{'':<42}{searched}")
+        figures = f"{each.correlation.text('.2f'):<22}{each.deviation.text(digits):<20}"
+        lines.append(f"{each.name:<{wide}}{figures}{cells(each.gains)}")
+        lines.append(f"{'  with the prior of a search':<{wide}}{'':<42}{cells(each.searched)}")
     return [line.rstrip() for line in lines]
 
 
 def _width(found: WorldsFigures) -> int:
     """Of the first column."""
     return max(30, *(len(each.name) + 2 for each in found.samplers))
-
-
-def _points(each: Estimate) -> str:
-    return each.text(".0f")
 
 
 DEALS: Final = Measurement("deals", WorldsPlan, GameWorlds, _figures, _lines)

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learning.matches.statistics import Estimate
-from learning.worlds.plan import DecisionWorlds, GameWorlds, WorldsPlan
+from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
 from learning.worlds.scores import HandErrors
 from policies.search import SearchSettings, shrunk
+from policies.thinking import SEARCHES, RewardName
 
 CHOSEN_BY: Final = (16, 35, 70)
 """Numbers of worlds to choose by."""
-_SEARCH: Final = SearchSettings()
 _RESAMPLES: Final = 2_000
 _LEVEL: Final = (2.5, 97.5)
 _LAST_GO_AROUND: Final = 12
@@ -32,28 +32,56 @@ _WIDTH: Final = 3
 Floats = NDArray[np.float64]
 
 
-class SamplerFigures(msgspec.Struct, frozen=True):
-    """One sampler; differences are in points.
+class SamplerChoices(msgspec.Struct, frozen=True):
+    """How well the worlds of one sampler choose; differences are points, or rank points of the final reward.
 
     Attributes:
         name: the sampler.
         deviation: standard deviation of the true differences between the two choices in its worlds.
         correlation: of these with the true differences with the true hands; None where it is not defined.
-        scores: mean errors of its hands, as in `learning.worlds.scores.HandErrors`.
-        gains: points gained a decision by taking the better choice after so many worlds, judged with the true
-            hands, over always taking the policy's first.
+        gains: gained a decision by taking the better choice after so many worlds, judged with the true hands,
+            over always taking the policy's first.
         searched: the same if the policy's probabilities count as a prior, as in `policies.search`.
+    """
+
+    name: str
+    deviation: Estimate
+    correlation: Estimate
+    gains: dict[str, Estimate]
+    searched: dict[str, Estimate]
+
+
+class ChoiceFigures(msgspec.Struct, frozen=True):
+    """How well worlds choose.
+
+    Attributes:
+        advantage: of the policy's first choice over its second, with the true hands.
+        deviation: standard deviation of the true differences with the true hands.
+        noise: standard deviation of the difference in one world.
+        bound: gained a decision by choosing with other worlds of the true hands.
+        samplers: figures of each.
+    """
+
+    advantage: Estimate
+    deviation: Estimate
+    noise: float
+    bound: dict[str, Estimate]
+    samplers: tuple[SamplerChoices, ...]
+
+
+class SamplerFigures(msgspec.Struct, frozen=True):
+    """The hands of one sampler.
+
+    Attributes:
+        name: the sampler.
+        scores: mean errors of its hands, as in `learning.worlds.scores.HandErrors`.
         effective: median of the effective number of different hands of an opponent.
         ms: CPU milliseconds a decision for sampling.
         evaluations: rows given to networks a decision.
     """
 
     name: str
-    deviation: Estimate
-    correlation: Estimate
     scores: dict[str, Estimate]
-    gains: dict[str, Estimate]
-    searched: dict[str, Estimate]
     effective: float
     ms: float
     evaluations: float
@@ -66,10 +94,8 @@ class WorldsFigures(msgspec.Struct, frozen=True):
         games: number of games.
         decisions: number of decisions.
         close: close decisions a game.
-        advantage: of the policy's first choice over its second, with the true hands.
-        deviation: standard deviation of the true differences with the true hands.
-        noise: standard deviation of the difference in one world.
-        bound: points gained by choosing with other worlds of the true hands.
+        points: choices made and judged by points; None if nothing was played out.
+        final: the same by the expected final reward; None if it was not asked for.
         samplers: figures of each.
         likelihoods: gain in log likelihood of the true hands over uniform ones, nats an opponent, by
             go-around.
@@ -81,10 +107,8 @@ class WorldsFigures(msgspec.Struct, frozen=True):
     games: int
     decisions: int
     close: float
-    advantage: Estimate
-    deviation: Estimate
-    noise: float
-    bound: dict[str, Estimate]
+    points: ChoiceFigures | None
+    final: ChoiceFigures | None
     samplers: tuple[SamplerFigures, ...]
     likelihoods: dict[str, Estimate]
     kinds: dict[str, tuple[Estimate, float]]
@@ -99,68 +123,76 @@ def figures_of(plan: WorldsPlan, games: Sequence[GameWorlds], seed: int = 0) -> 
         games: one or more, with at least one decision.
         seed: seed of the resamples.
     """
-    rows = [(number, row) for number, game in enumerate(games) for row in game.decisions]
-    owners = np.array([number for number, _ in rows])
-    true = np.array([row.true for _, row in rows], np.float64)
+    numbered = [(number, row) for number, game in enumerate(games) for row in game.decisions]
+    owners, rows = np.array([number for number, _ in numbered]), [row for _, row in numbered]
     resamples = _Resamples(owners, len(games), seed)
-    moments = _moments(true) if plan.play else np.full((len(rows), 3), np.nan)
     return WorldsFigures(
         games=len(games),
         decisions=len(rows),
         close=float(np.mean([game.close for game in games])),
-        advantage=resamples.estimate(moments[:, :1], lambda sums: sums[..., 0]),
-        deviation=resamples.estimate(moments, _deviation),
-        noise=float(np.sqrt(true.var(axis=1, ddof=1).mean())) if plan.play else 0.0,
-        bound={
-            str(number): resamples.mean(_gain_within(true, number))
-            for number in CHOSEN_BY
-            if 2 * number <= true.shape[1]
-        },
+        points=_choices(plan, rows, "points", resamples) if plan.play else None,
+        final=_choices(plan, rows, "global", resamples) if plan.play and plan.final else None,
         samplers=tuple(
-            _sampler(name, place, [row for _, row in rows], true, resamples)
+            _sampler(name, [row.samplers[place] for row in rows], resamples)
             for place, name in enumerate(plan.samplers)
         ),
-        likelihoods=_likelihoods([row for _, row in rows], owners, len(games), seed),
+        likelihoods=_likelihoods(rows, owners, len(games), seed),
         kinds={
             kind: (
-                resamples.mean(np.array([row.gains[kind].nats for _, row in rows])),
-                float(np.mean([row.gains[kind].rows for _, row in rows])),
+                resamples.mean(np.array([row.gains[kind].nats for row in rows])),
+                float(np.mean([row.gains[kind].rows for row in rows])),
             )
-            for kind in rows[0][1].gains
+            for kind in rows[0].gains
         },
         seconds=float(sum(game.seconds for game in games) / len(rows)),
     )
 
 
-def _sampler(
-    name: str, place: int, rows: Sequence[DecisionWorlds], true: Floats, resamples: _Resamples
-) -> SamplerFigures:
-    found = [row.samplers[place] for row in rows]
-    sampled = np.array([each.differences for each in found], np.float64)
-    deviation = correlation = Estimate(None, None, None)
-    gains, searched = {}, {}
-    if sampled.shape[1]:
-        one, other = _moments(sampled), _moments(true)
-        both = np.column_stack([one, other, sampled.mean(axis=1) * true.mean(axis=1)])
-        deviation = resamples.estimate(one, _deviation)
-        correlation = resamples.estimate(both, _correlation)
-        gains = {
-            str(number): resamples.mean(_gain(sampled, true, number))
+def _choices(
+    plan: WorldsPlan, rows: Sequence[DecisionWorlds], reward: RewardName, resamples: _Resamples
+) -> ChoiceFigures:
+    by_points, search = reward == "points", SEARCHES[reward]
+    true = np.array([row.true if by_points else row.true_final for row in rows], np.float64)
+    ratios = np.array([row.chances[1] / row.chances[0] for row in rows])
+    moments = _moments(true)
+
+    def sampler(name: str, place: int) -> SamplerChoices:
+        found = [row.samplers[place] for row in rows]
+        sampled = np.array([each.differences if by_points else each.final for each in found], np.float64)
+        one = _moments(sampled)
+        both = np.column_stack([one, moments, sampled.mean(axis=1) * true.mean(axis=1)])
+        numbers = [number for number in CHOSEN_BY if number <= sampled.shape[1]]
+        return SamplerChoices(
+            name,
+            resamples.estimate(one, _deviation),
+            resamples.estimate(both, _correlation),
+            {str(number): resamples.mean(_gain(sampled, true, number)) for number in numbers},
+            {
+                str(number): resamples.mean(_gain(sampled, true, number, (ratios, search)))
+                for number in numbers
+            },
+        )
+
+    return ChoiceFigures(
+        advantage=resamples.estimate(moments[:, :1], lambda sums: sums[..., 0]),
+        deviation=resamples.estimate(moments, _deviation),
+        noise=float(np.sqrt(true.var(axis=1, ddof=1).mean())),
+        bound={
+            str(number): resamples.mean(_gain_within(true, number))
             for number in CHOSEN_BY
-            if number <= sampled.shape[1]
-        }
-        ratios = np.array([row.chances[1] / row.chances[0] for row in rows])
-        searched = {number: resamples.mean(_gain(sampled, true, int(number), ratios)) for number in gains}
+            if 2 * number <= true.shape[1]
+        },
+        samplers=tuple(sampler(name, place) for place, name in enumerate(plan.samplers)),
+    )
+
+
+def _sampler(name: str, found: Sequence[SampledWorlds], resamples: _Resamples) -> SamplerFigures:
     return SamplerFigures(
         name=name,
-        deviation=deviation,
-        correlation=correlation,
         scores={
             trait: resamples.mean(np.array([getattr(each.scores, trait) for each in found]))
             for trait in HandErrors.__struct_fields__
         },
-        gains=gains,
-        searched=searched,
         effective=float(np.median([each.effective for each in found])),
         ms=float(np.mean([each.ms for each in found])),
         evaluations=float(np.mean([each.evaluations for each in found])),
@@ -192,23 +224,28 @@ def _correlation(means: Floats) -> Floats:
     return found
 
 
-def _gain(sampled: Floats, true: Floats, number: int, ratios: Floats | None = None) -> Floats:
+def _gain(
+    sampled: Floats, true: Floats, number: int, prior: tuple[Floats, SearchSettings] | None = None
+) -> Floats:
     """``[n]``: mean gain of choosing by ``number`` sampled worlds, over all disjoint groups of them.
 
     Args:
-        sampled: ``[n, worlds]``, points of the first choice minus points of the second.
+        sampled: ``[n, worlds]``, what the first choice is worth more than the second.
         true: ``[n, worlds]``, the same with the true hands.
         number: worlds to choose by.
-        ratios: ``[n]``, the second choice's probability over the first's, for the prior; None for no prior.
+        prior: ``[n]``, the second choice's probability over the first's, and how a search counts it; None for
+            no prior.
     """
     groups = sampled.shape[1] // number
     worlds = sampled[:, : groups * number].reshape(len(sampled), groups, number)
     ahead = -worlds.mean(axis=2)
-    if ratios is not None:
-        errors = np.maximum(worlds.std(axis=2, ddof=1), 1.0) / np.sqrt(number)
+    if prior is not None:
+        ratios, search = prior
+        least = search.deviation / 100.0  # worlds that are all alike do not make certain
+        errors = np.maximum(worlds.std(axis=2, ddof=1), least) / np.sqrt(number)
         each = zip(ahead.flat, errors.flat, np.repeat(ratios, groups), strict=True)
         found_with = [
-            shrunk(float(mean), float(error), float(ratio), _SEARCH)[0] for mean, error, ratio in each
+            shrunk(float(mean), float(error), float(ratio), search)[0] for mean, error, ratio in each
         ]
         ahead = np.array(found_with).reshape(ahead.shape)
     found: Floats = -true.mean(axis=1) * (ahead > 0.0).mean(axis=1)

@@ -30,6 +30,7 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         guesses: uniform guesses that the true hands are ranked among.
         seed: determines walls, choices and deals.
         play: whether to play the decisions out; if not, only the hands are compared.
+        final: whether what the rounds lead to is also compared by the expected final reward.
         compute: how networks compute.
         length: length of the games.
         format: format of the results.
@@ -47,6 +48,7 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     guesses: int
     seed: int
     play: bool = True
+    final: bool = False
     compute: Compute = IN_PLAY
     length: GameLength = "hanchan"
     format: str = FORMAT
@@ -67,6 +69,7 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             "--device": self.compute.device,
             "--precision": self.compute.precision,
             "--hands-only": "not given" if self.play else "given",
+            "--final": "given" if self.final else "not given",
         }
 
     def continues(self, other: WorldsPlan) -> bool:
@@ -96,6 +99,7 @@ class SampledWorlds(msgspec.Struct, frozen=True):
         effective: effective number of different hands of each opponent.
         ms: CPU milliseconds that sampling took.
         evaluations: rows that networks were given for it.
+        final: the differences in the expected final reward; none if it is not asked for.
     """
 
     differences: tuple[int, ...]
@@ -103,6 +107,7 @@ class SampledWorlds(msgspec.Struct, frozen=True):
     effective: tuple[float, ...]
     ms: float
     evaluations: int
+    final: tuple[float, ...] = ()
 
 
 class DecisionWorlds(msgspec.Struct, frozen=True):
@@ -116,6 +121,7 @@ class DecisionWorlds(msgspec.Struct, frozen=True):
         true: differences with the true hands, over redrawn walls.
         samplers: what each sampler gave, in the order of the plan.
         gains: what each kind of decision, and all that count by default, tell of the hands.
+        true_final: the true differences in the expected final reward; none if it is not asked for.
     """
 
     event: int
@@ -125,6 +131,7 @@ class DecisionWorlds(msgspec.Struct, frozen=True):
     true: tuple[int, ...]
     samplers: tuple[SampledWorlds, ...]
     gains: dict[str, Gain]
+    true_final: tuple[float, ...] = ()
 
 
 class GameWorlds(msgspec.Struct, frozen=True):

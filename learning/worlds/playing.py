@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from time import process_time
 from typing import Final
 
@@ -19,6 +20,8 @@ from game.workers.pool import Work
 from learning.matches.watched import play_watched
 from learning.worlds.plan import DecisionWorlds, Gain, GameWorlds, SampledWorlds, WorldsPlan
 from learning.worlds.scores import scores_of
+from policies.checkpoint import load_predictor
+from policies.checkpoint.files import reader_of
 from policies.deals.deal import Deals, DealSampler, true_deals
 from policies.deals.likelihood import ALL, Evidence, HandLikelihood
 from policies.deals.named import load_sampler
@@ -28,7 +31,8 @@ from policies.deals.view import RoundView, Unseen
 from policies.deals.weighted import WeightedDeals
 from policies.draws import drawn_bits, drawn_share
 from policies.named import Files, load_named
-from policies.playouts import Branching, Playouts, points_worth
+from policies.playouts import Branching, EndWorth, Playouts, RewardWorth, points_worth
+from policies.reward import Predictor, round_starts
 from policies.rollout import Choice, PolicyChooser, Request, Times
 from policies.sampling import distribution_of
 from policies.slots import Policy
@@ -118,10 +122,12 @@ class WorldsSetup(msgspec.Struct, frozen=True):
     Attributes:
         plan: what is measured.
         files: the policy's checkpoints; None to load them by name.
+        predictor: the files of its reward predictor; None if it is not asked.
     """
 
     plan: WorldsPlan
     files: Files | None
+    predictor: Files | None = None
 
 
 def judge_of_games(setup: WorldsSetup) -> Work[int, GameWorlds]:
@@ -130,13 +136,14 @@ def judge_of_games(setup: WorldsSetup) -> Work[int, GameWorlds]:
     plan = setup.plan
     policy = load_named(plan.policy, files=setup.files, compute=plan.compute).policy
     samplers = [load_sampler(text, policy) for text in plan.samplers]
+    predictor = None if setup.predictor is None else load_predictor(Path(), reader_of(setup.predictor))
 
     def judge(number: int) -> Iterator[GameWorlds]:
         begun = process_time()
         found = close_decisions(plan, policy, number)
         chosen = sorted(range(len(found)), key=lambda n: drawn_share(plan.seed, number, _CHOSEN, n))
         rows = [
-            _play_out(plan, policy, samplers, found[place], drawn_bits(plan.seed, number, place))
+            _play_out(plan, policy, predictor, samplers, found[place], drawn_bits(plan.seed, number, place))
             for place in sorted(chosen[: plan.per_game])
         ]
         yield GameWorlds(number, len(found), tuple(rows), round(process_time() - begun, 2))
@@ -156,7 +163,12 @@ def close_decisions(plan: WorldsPlan, policy: Policy, number: int) -> list[Close
 
 
 def _play_out(
-    plan: WorldsPlan, policy: Policy, samplers: Sequence[DealSampler], decision: CloseDecision, seed: int
+    plan: WorldsPlan,
+    policy: Policy,
+    predictor: Predictor | None,
+    samplers: Sequence[DealSampler],
+    decision: CloseDecision,
+    seed: int,
 ) -> DecisionWorlds:
     true = decision.true_deals(2 * plan.worlds, drawn_bits(seed, _WALLS))
     deals, spent = [true], []
@@ -164,28 +176,44 @@ def _play_out(
         before = process_time(), _evaluations(sampler)
         deals.append(sampler.deals(decision.view, plan.worlds, drawn_bits(seed, _DEALS, number) >> 1))
         spent.append((1000 * (process_time() - before[0]), _evaluations(sampler) - before[1]))
-    differences = [np.zeros(0, np.int64)] * len(deals)
+    points, final = ([np.zeros(0)] * len(deals) for _ in range(2))
     if plan.play:
-        differences = differences_of(policy, decision, deals)
+        worths: list[EndWorth] = [points_worth]
+        if predictor is not None:
+            worths.append(RewardWorth(predictor, round_starts(decision.events)))
+        points, *others = differences_of(policy, decision, deals, worths)
+        (final,) = others or (final,)
     player = decision.view.player
     return DecisionWorlds(
         event=len(decision.events),
         player=player,
         go_around=int(decision.record["river_size"][player]),
         chances=(round(decision.chances[0], 4), round(decision.chances[1], 4)),
-        true=tuple(differences[0].tolist()),
+        true=_points(points[0]),
         samplers=tuple(
             SampledWorlds(
-                tuple(found.tolist()),
+                _points(found),
                 scores_of(each, decision.record),
                 tuple(np.round(each.effective, 2).tolist()),
                 round(ms, 1),
                 evaluations,
+                _final(rewards),
             )
-            for found, each, (ms, evaluations) in zip(differences[1:], deals[1:], spent, strict=True)
+            for found, rewards, each, (ms, evaluations) in zip(
+                points[1:], final[1:], deals[1:], spent, strict=True
+            )
         ),
         gains=true_hand_gains(policy, decision, plan.guesses, drawn_bits(seed, _GUESSES) >> 1),
+        true_final=_final(final[0]),
     )
+
+
+def _points(differences: NDArray[np.float64]) -> tuple[int, ...]:
+    return tuple(differences.astype(np.int64).tolist())
+
+
+def _final(differences: NDArray[np.float64]) -> tuple[float, ...]:
+    return tuple(np.round(differences, 3).tolist())
 
 
 def _evaluations(sampler: DealSampler) -> int:
@@ -193,22 +221,27 @@ def _evaluations(sampler: DealSampler) -> int:
 
 
 def differences_of(
-    policy: Policy, decision: CloseDecision, deals: Sequence[Deals]
-) -> list[NDArray[np.int64]]:
+    policy: Policy,
+    decision: CloseDecision,
+    deals: Sequence[Deals],
+    worths: Sequence[EndWorth] = (points_worth,),
+) -> list[list[NDArray[np.float64]]]:
     """Play both choices to the end of the round in every deal, everybody by the same policy.
 
     Args:
         policy: who plays on.
         decision: the choice.
         deals: one or more sets.
+        worths: of the ends of the rounds.
 
     Returns:
-        For each set ``[n]``: points of the first choice minus those of the second.
+        For each worth and each set ``[n]``: that of the first choice minus that of the second.
     """
     branchings = [Branching(each, decision.options, range(len(each))) for each in deals]
     ends = Playouts(PolicyChooser(policy), decision.view.length, _TABLES).ends(branchings)
-    values = [each.values(ended, points_worth) for each, ended in zip(branchings, ends, strict=True)]
-    return [(found[:, 0] - found[:, 1]).astype(np.int64) for found in values]
+    return [
+        [each.ahead(ended, worth) for each, ended in zip(branchings, ends, strict=True)] for worth in worths
+    ]
 
 
 def true_hand_gains(policy: Policy, decision: CloseDecision, guesses: int, seed: int) -> dict[str, Gain]:

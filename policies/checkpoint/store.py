@@ -33,6 +33,7 @@ from policies.checkpoint.card import (
 from policies.checkpoint.files import Reader, read_file
 from policies.checkpoint.tensors import largest_size, pack, unpack
 from policies.networks import HoseiArchitecture
+from policies.reward import PredictorNetwork
 from policies.slots import Slot
 
 N = TypeVar("N", bound=nn.Module)
@@ -127,6 +128,21 @@ def files_of(folder: Path, models: Iterable[Model | Slot]) -> dict[str, bytes]:
 def network_of(checkpoint: Checkpoint) -> nn.Module:
     """The network with copies of the weights, ready to play (``eval``), on the CPU."""
     return with_weights(empty_network(checkpoint.card.architecture), checkpoint.tensors)
+
+
+def load_predictor(folder: Path, read: Reader = read_file) -> PredictorNetwork:
+    """The model that expects final rewards, on the CPU.
+
+    Args:
+        folder: folder of the checkpoints.
+        read: reads a file of the folder.
+
+    Raises:
+        CheckpointError: it cannot be used.
+    """
+    network = network_of(load(folder, "reward", read=read))
+    assert isinstance(network, PredictorNetwork)
+    return network
 
 
 def with_weights(network: N, tensors: Mapping[str, Tensor]) -> N:

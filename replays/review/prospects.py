@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from game.events import Four
 from game.settlement import GameLength, final_scores, game_over, next_round
 from game.table import Table
-from policies.checkpoint import load, network_of
+from policies.checkpoint import load_predictor
 from policies.compute import IN_PLAY, Compute
 from policies.reward import (
     ROUND_START,
     DevicePredictor,
     Predictor,
-    PredictorNetwork,
     final_rewards,
     predict,
     together,
@@ -158,7 +157,7 @@ class Prospects:
         return rewards
 
 
-def load_predictor(folder: Path, compute: Compute = IN_PLAY) -> Predictor:
+def predictor_on(folder: Path, compute: Compute = IN_PLAY) -> Predictor:
     """The reward predictor of a folder of checkpoints.
 
     Args:
@@ -168,6 +167,5 @@ def load_predictor(folder: Path, compute: Compute = IN_PLAY) -> Predictor:
     Raises:
         CheckpointError: the folder has no predictor, or it cannot be used.
     """
-    network = network_of(load(folder, "reward"))
-    assert isinstance(network, PredictorNetwork)
+    network = load_predictor(folder)
     return network if compute.device == "cpu" else DevicePredictor(network, compute.device)

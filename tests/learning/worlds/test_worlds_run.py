@@ -57,11 +57,34 @@ def test_differences_are_those_of_the_two_choices_over_the_same_deal() -> None:
     decision = close_decisions(plan, Undecided(), 1)[-1]
     deals = decision.true_deals(6, 5)
     alike = msgspec.structs.replace(decision, options=(decision.options[0], decision.options[0]))
-    both = differences_of(Undecided(), alike, [deals])[0]
+    both = differences_of(Undecided(), alike, [deals])[0][0]
     assert (both == 0).all()
     swapped = msgspec.structs.replace(decision, options=decision.options[::-1])
-    one, other = (differences_of(Undecided(), each, [deals, deals])[0] for each in (decision, swapped))
+    one, other = (differences_of(Undecided(), each, [deals, deals])[0][0] for each in (decision, swapped))
     assert np.array_equal(one, -other)
+
+
+def test_rounds_are_compared_by_the_final_reward_too(tmp_path: Path) -> None:
+    plan = make_plan(
+        policy="network", samplers=("uniform",), games=1, per_game=2, close=0.15, worlds=16, guesses=4,
+        seed=3, final=True,
+    )  # fmt: skip
+    figures = measure(plan, tmp_path, workers=1, quiet=True).figures
+    assert figures.points is not None
+    assert figures.final is not None
+    assert figures.final.samplers[0].gains.keys() == {"16"}
+    assert 0.0 < figures.final.noise < 0.05 * figures.points.noise
+    without = next(iter(judge_of_games(WorldsSetup(msgspec.structs.replace(plan, final=False), None))(0)))
+    kept = DEALS.so_far(tmp_path).figures.points
+    assert kept == DEALS.report(msgspec.structs.replace(plan, final=False), [without]).figures.points
+
+
+def test_players_without_a_reward_predictor_are_refused_where_it_is_needed(undecided: str) -> None:
+    with pytest.raises(ConfigError, match="not a policy of networks"):
+        make_plan(
+            policy=undecided, samplers=("uniform",), games=1, per_game=2, close=0.05, worlds=4, guesses=4,
+            seed=3, final=True,
+        )  # fmt: skip
 
 
 def test_real_hands_have_no_error_and_others_do() -> None:
@@ -82,7 +105,7 @@ def test_hands_can_be_compared_without_playing(undecided: str, capsys: pytest.Ca
     row = next(iter(judge_of_games(WorldsSetup(plan, None))(0)))
     assert {each.differences for found in row.decisions for each in found.samplers} == {()}
     report = DEALS.report(plan, [row])
-    assert report.figures.samplers[0].correlation.value is None
+    assert report.figures.points is None
     assert DEALS.show(report, as_json=False) == 0
     text = capsys.readouterr().out
     assert "squared errors" in text

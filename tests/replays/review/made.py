@@ -13,7 +13,7 @@ from policies.reward import Predictor
 from policies.slots import Policy
 from replays.record import GameRecord
 from replays.review.moments import Found, follow
-from replays.review.prospects import load_predictor
+from replays.review.prospects import predictor_on
 from replays.review.report import Reviewer
 from replays.review.schema import Review, ReviewDecision
 from tests.replays.games import whole_game
@@ -29,7 +29,7 @@ def whole() -> GameRecord:
 
 @cache
 def predictor() -> Predictor:
-    return load_predictor(SHIPPED)
+    return predictor_on(SHIPPED)
 
 
 def named(policy: Policy | None = None) -> Named:
