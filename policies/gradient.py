@@ -169,10 +169,8 @@ def policy_loss(
 
 def _among(drawn: Tensor, log_whole: Tensor, log_start: Tensor) -> Tensor:
     """``[B]``: the part of a divergence that is between the options drawn from: π(drawn) times theirs."""
-    policy, start = (
-        log_whole.masked_fill(~drawn, _NOT_ALLOWED),
-        log_start.masked_fill(~drawn, _NOT_ALLOWED),
-    )
+    policy = log_whole.masked_fill(~drawn, _NOT_ALLOWED)
+    start = log_start.masked_fill(~drawn, _NOT_ALLOWED)
     apart = (torch.log_softmax(policy, 1) - torch.log_softmax(start, 1)).masked_fill(~drawn, 0.0)
     return (policy.exp() * apart).sum(1)
 

@@ -176,13 +176,12 @@ def _play_out(
         before = process_time(), _evaluations(sampler)
         deals.append(sampler.deals(decision.view, plan.worlds, drawn_bits(seed, _DEALS, number) >> 1))
         spent.append((1000 * (process_time() - before[0]), _evaluations(sampler) - before[1]))
-    points, final = ([np.zeros(0)] * len(deals) for _ in range(2))
-    if plan.play:
-        worths: list[EndWorth] = [points_worth]
-        if predictor is not None:
-            worths.append(RewardWorth(predictor, round_starts(decision.events)))
-        points, *others = differences_of(policy, decision, deals, worths)
-        (final,) = others or (final,)
+    worths: list[EndWorth] = [points_worth]
+    if predictor is not None:
+        worths.append(RewardWorth(predictor, round_starts(decision.events)))
+    found = differences_of(policy, decision, deals, worths) if plan.play else []
+    nothing = [np.zeros(0)] * len(deals)
+    points, final, *_ = (*found, nothing, nothing)
     player = decision.view.player
     return DecisionWorlds(
         event=len(decision.events),
@@ -192,14 +191,14 @@ def _play_out(
         true=_points(points[0]),
         samplers=tuple(
             SampledWorlds(
-                _points(found),
+                _points(differences),
                 scores_of(each, decision.record),
                 tuple(np.round(each.effective, 2).tolist()),
                 round(ms, 1),
                 evaluations,
                 _final(rewards),
             )
-            for found, rewards, each, (ms, evaluations) in zip(
+            for differences, rewards, each, (ms, evaluations) in zip(
                 points[1:], final[1:], deals[1:], spent, strict=True
             )
         ),
