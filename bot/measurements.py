@@ -1,4 +1,4 @@
-"""`suzaku bench game`, and the output of `suzaku bench features` and `decision` (measured in `policies`)."""
+"""`suzaku bench game`, and the output of `suzaku bench features`, `decision` and `adaptation`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from policies.features.encoding_bench import FeatureBench
 from policies.heuristic.player import HeuristicPolicy
 
 if TYPE_CHECKING:
+    from bot.adaptation.bench import AdaptationBench
     from policies.decision_bench import DecisionBench
 
 FOLD_GAMES = 10
@@ -90,6 +91,26 @@ def print_features(bench: FeatureBench, *, as_json: bool) -> int:
         lines.append(f"  {each.name:<32}median {each.median_ms:.3f} ms, p99 {each.p99_ms:.3f} ms")
     print("\n".join(lines))
     return 0
+
+
+def print_adaptation(bench: AdaptationBench, *, as_json: bool) -> int:
+    """Print the measurement of adaptation; return 0."""
+    write_report(bench, adaptation_text, as_json=as_json)
+    return 0
+
+
+def adaptation_text(bench: AdaptationBench) -> str:
+    """The measurement of adaptation as text."""
+    rate = bench.lessons[-1].playouts / bench.lessons[-1].mean_s
+    lines = [
+        f"{bench.machine}; {bench.cores} cores; processes: {bench.processes}; sampler: {bench.sampler}",
+        f"{rate:.0f} rounds a second, learning included",
+        f"  {'rounds':<10}{'seconds':>10}   of each hand",
+    ]
+    for lesson in bench.lessons:
+        each = " ".join(f"{second:.1f}" for second in lesson.seconds)
+        lines.append(f"  {lesson.playouts:<10,}{lesson.mean_s:>10.1f}   {each}")
+    return "\n".join(lines)
 
 
 def print_decisions(bench: DecisionBench, *, as_json: bool) -> int:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -112,6 +112,20 @@ class AdaptationProgress(NamedTuple):
     divergence: float
 
 
+class PlayedRounds(msgspec.Struct, frozen=True):
+    """Deals that were played out, `AdaptationSettings.replays` times each.
+
+    Attributes:
+        decisions: `policies.trajectories.DECISION`, the player's own, one play-out after the other.
+        counts: ``[n]``, how many of them each play-out has.
+        rewards: ``[n]``, what its end was worth.
+    """
+
+    decisions: NDArray[np.void]
+    counts: NDArray[np.int64]
+    rewards: NDArray[np.float64]
+
+
 class PolicyAdaptation:
     """Adapts a copy of a policy's discard model to the round one player is in.
 
@@ -122,18 +136,19 @@ class PolicyAdaptation:
         seed: determines the draws.
 
     Attributes:
+        settings: how it adapts.
+        seed: of its draws.
         figures: how it went so far.
     """
 
     def __init__(
         self, policy: NetworkPolicy, worth: EndWorth, settings: AdaptationSettings, seed: int = 0
     ) -> None:
-        self._policy, self._worth, self._settings = policy, worth, settings
+        self._policy, self._worth, self.settings, self.seed = policy, worth, settings, seed
         self._model = policy.model(Slot.DISCARD)
         self._network = copy.deepcopy(self._model.network).eval()
         self._learning = learn_last(self._network, settings.blocks)
         self._rng = np.random.default_rng(seed)
-        self._seed = seed
         self._decisions = np.empty(0, DECISION)
         self._rewards = np.empty(0)
         self._weights = np.empty(0)
@@ -147,42 +162,66 @@ class PolicyAdaptation:
     def play(self, deals: Deals, between: Callable[[], None] = _nothing) -> None:
         """Play the round out over deals, by the policy as it is now, and add what happened to the pool.
 
-        Each deal is played ``settings.replays`` times.
-
         Args:
             deals: what the player may be facing.
-            between: called after each step of the play-outs; what it raises ends them, and nothing is added.
+            between: as in `played`; if it raises, nothing is added.
 
         Raises:
             ModelError: a table crashed.
         """
-        player, first = deals.view.player, len(self._rewards)
-        settings = self._settings
+        self.add(deals, [self.played(deals, self.figures.playouts, between)])
+
+    def played(self, deals: Deals, first: int, between: Callable[[], None] = _nothing) -> PlayedRounds:
+        """Play the round out over deals, by the policy as it is now.
+
+        Each deal is played ``settings.replays`` times. Processes may share the deals: what a play-out draws
+        depends on the seed and its number alone.
+
+        Args:
+            deals: what the player may be facing.
+            first: number of the first play-out: how many come before it.
+            between: called after each step of the play-outs; what it raises ends them.
+
+        Raises:
+            ModelError: a table crashed.
+        """
+        player, settings = deals.view.player, self.settings
         numbers = np.repeat(np.arange(len(deals)), settings.replays)
-        self._game = deals.view.length
         recorder = Recorder(
-            self.policy(), temperature=settings.temperature, stream=self._seed, min_p=settings.min_p
+            self.policy(), temperature=settings.temperature, stream=self.seed, min_p=settings.min_p
         )
         others = PolicyChooser(self._policy)
         seats = tuple(int(each != player) for each in range(4))
         rollout = Rollout([recorder, others], tables=TABLES, length=deals.view.length)
         tables = (
-            (Seating(first + place, first + place, seats), deals.table(int(number), seed=self._seed))  # type: ignore[arg-type]
+            (Seating(first + place, first + place, seats), deals.table(int(number), seed=self.seed))  # type: ignore[arg-type]
             for place, number in enumerate(numbers)
         )
         ended: list[Table | None] = [None] * len(numbers)
         decided = [np.empty(0, DECISION)] * len(numbers)
         try:
-            for seating, table in rollout.finish_rounds(tables):
+            for seating, table in rollout.finish_rounds(tables, between=between):
                 ended[seating.number - first] = table
                 decided[seating.number - first] = recorder.take_decisions(seating.number)
-                between()
         except RuntimeError as error:
             raise ModelError(f"a play-out crashed: {error}") from error
         rewards = self._worth([table for table in ended if table is not None], player)
-        owners = np.repeat(np.arange(first, first + len(numbers)), [len(rows) for rows in decided])
-        self._decisions = np.concatenate([self._decisions, *decided])
-        self._rewards = np.append(self._rewards, rewards)
+        counts = np.array([len(rows) for rows in decided], np.int64)
+        return PlayedRounds(np.concatenate(decided), counts, rewards)
+
+    def add(self, deals: Deals, parts: Sequence[PlayedRounds]) -> None:
+        """Add play-outs to the pool.
+
+        Args:
+            deals: that were played out.
+            parts: of their play-outs, in their order; all together they are those of all deals.
+        """
+        first, numbers = len(self._rewards), np.repeat(np.arange(len(deals)), self.settings.replays)
+        self._game = deals.view.length
+        counts = np.concatenate([part.counts for part in parts])
+        owners = np.repeat(np.arange(first, first + len(numbers)), counts)
+        self._decisions = np.concatenate([self._decisions, *(part.decisions for part in parts)])
+        self._rewards = np.concatenate([self._rewards, *(part.rewards for part in parts)])
         self._weights = np.append(self._weights, deals.weights[numbers] * len(deals))
         self._dealt = np.append(self._dealt, first + numbers)
         self._owners = np.append(self._owners, owners)
@@ -203,7 +242,7 @@ class PolicyAdaptation:
         Raises:
             ModelError: the gradient is not finite.
         """
-        settings = self._settings
+        settings = self.settings
         if len(self._decisions) == 0 or np.ptp(self._advantages) == 0.0:
             return
         self._network.load_state_dict(self._model.network.state_dict())
@@ -224,6 +263,21 @@ class PolicyAdaptation:
     def policy(self) -> NetworkPolicy:
         """The policy as adapted so far."""
         return self._policy.replaced({Slot.DISCARD: self.model()})
+
+    @property
+    def weights(self) -> dict[str, NDArray[np.float32]]:
+        """The parameters of the discard model as adapted so far, by name."""
+        return {name: tensor.detach().numpy().copy() for name, tensor in self._network.named_parameters()}
+
+    def take_weights(self, weights: Mapping[str, NDArray[np.float32]]) -> None:
+        """Go on from the weights of another process's adaptation to the same round.
+
+        Args:
+            weights: its `weights`.
+        """
+        with torch.no_grad():
+            for name, tensor in self._network.named_parameters():
+                tensor.copy_(torch.from_numpy(weights[name]))
 
     def model(self, compute: Compute | None = None) -> Model:
         """The discard model as adapted so far.
@@ -296,7 +350,7 @@ class PolicyAdaptation:
 
     def _gradient_of(self, batch: PolicyBatch, between: Callable[[], None]) -> list[Tensor]:
         objective = PolicyObjective(
-            clip=self._settings.clip, reject=self._settings.reject, temperature=self._settings.temperature
+            clip=self.settings.clip, reject=self.settings.reject, temperature=self.settings.temperature
         )
         for tensor in self._learning:
             tensor.grad = None
@@ -313,7 +367,7 @@ class PolicyAdaptation:
 
     def _log_policy(self, shown: PolicyBatch) -> Tensor:
         """Log-probabilities of the policy as it is now."""
-        return log_policy(_scores(self._network, shown), shown.legal, self._settings.temperature)
+        return log_policy(_scores(self._network, shown), shown.legal, self.settings.temperature)
 
     def _divergence(self, shown: PolicyBatch, start: Tensor) -> float:
         """Mean KL(π₀ ‖ π) over some decisions."""

@@ -397,6 +397,7 @@ class Rollout:
         self,
         tables: Iterable[tuple[Seating, Table]],
         first: Callable[[Seating], Mapping[int, Action]] = lambda _: MappingProxyType({}),
+        between: Callable[[], None] = lambda: None,
     ) -> Generator[tuple[Seating, Table], None, None]:
         """Play the rounds that are under way to their ends, in the order in which they end.
 
@@ -405,16 +406,19 @@ class Rollout:
                 copied, and each is taken only when there is room for it.
             first: answers that some players give to the first question they are asked, whatever their chooser
                 would say.
+            between: called after each step of all tables; what it raises ends the play.
 
         Raises:
             RuntimeError: a table crashed.
         """
         games = (_RunningGame(seating, table, 1, first(seating)) for seating, table in tables)
         with contextlib.closing(self._steps(games)) as steps:
-            for game in itertools.chain.from_iterable(steps):
-                if game.crash:
-                    raise RuntimeError(f"game {game.seating.number}: {game.crash}")
-                yield game.seating, game.table
+            for ended in steps:
+                between()
+                for game in ended:
+                    if game.crash:
+                        raise RuntimeError(f"game {game.seating.number}: {game.crash}")
+                    yield game.seating, game.table
 
     def _steps(self, coming: Iterator[_RunningGame]) -> Generator[list[_RunningGame], None, None]:
         try:

@@ -24,7 +24,7 @@ from policies.candidates import chances_of
 from policies.checkpoint import load_predictor
 from policies.checkpoint.files import Reader, read_file
 from policies.compute import Compute
-from policies.deals.deal import DealSampler
+from policies.deals.deal import Deals, DealSampler
 from policies.deals.named import load_sampler
 from policies.deals.view import RoundView
 from policies.draws import drawn_bits
@@ -180,8 +180,20 @@ class Thinker:
             ModelError: a play-out crashed.
             StateMismatchError: no deal fits the view.
         """
-        deals = math.ceil(count / self.settings.adaptation.replays)
-        adaptation.play(self._sampler.deals(view, deals, seed), between)
+        adaptation.play(self.deals(view, count, seed), between)
+
+    def deals(self, view: RoundView, count: int, seed: int) -> Deals:
+        """What the player may be facing, for an adaptation.
+
+        Args:
+            view: what the player sees now.
+            count: number of play-outs, rounded up to whole deals.
+            seed: determines the deals.
+
+        Raises:
+            StateMismatchError: no deal fits the view.
+        """
+        return self._sampler.deals(view, math.ceil(count / self.settings.adaptation.replays), seed)
 
     def worth(self, events: Sequence[GameEvent]) -> EndWorth:
         """What the end of the present round is worth.

@@ -17,6 +17,7 @@ sync_api: Final = pytest.importorskip(
 _PROGRAM: Final = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )
+_RELOADS: Final = 5
 needs_chromium: Final = pytest.mark.skipif(
     _PROGRAM is None, reason="NO BROWSER TESTS: Chromium is missing; apt-get install chromium"
 )
@@ -28,3 +29,16 @@ def launched() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=_PROGRAM, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+def reloaded(tab: Any) -> None:
+    """Reload a page that keeps choices in the browser's storage.
+
+    On a crowded machine Chromium now and then shows a page an empty storage, right after the page has written
+    to it and been reloaded. The data is there, and the next reload shows it.
+    """
+    kept = tab.evaluate("localStorage.length")
+    for _ in range(_RELOADS):
+        tab.reload()
+        if tab.evaluate("localStorage.length") >= kept:
+            break

@@ -28,8 +28,9 @@ class WorkerSetup(msgspec.Struct, frozen=True, kw_only=True):
         folder: of the checkpoints.
         thinking: what to do.
         device: where its networks compute.
-        seconds: most CPU time for adapting in one round.
-        memory_mb: it gives up if it takes more.
+        seconds: most CPU time of the process for adapting in one round.
+        memory_mb: a process gives up if it takes more.
+        processes: that play out side by side.
         seed: determines deals and draws.
     """
 
@@ -38,6 +39,7 @@ class WorkerSetup(msgspec.Struct, frozen=True, kw_only=True):
     device: DeviceName
     seconds: float
     memory_mb: int
+    processes: int = 1
     seed: int = 0
 
 

@@ -1,4 +1,7 @@
-"""The thinking process as the program sees it: started once, warm before the game, ended with the program."""
+"""The thinking process as the program sees it: started once, warm before the game, ended with the program.
+
+With it start the helpers that play out a share of its rounds; they end with it.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,10 @@ from multiprocessing.context import SpawnProcess
 from typing import Final, TypeAlias
 
 from bot.adaptation.messages import FromWorker, ToWorker, WorkerIdle, WorkerReady, WorkerSetup
-from game.processes import Startup, startup
+from game.processes import startup
 
-Serve: TypeAlias = Callable[[Connection, Startup, WorkerSetup], None]
+Serve: TypeAlias = Callable[..., None]
+"""Takes a connection to the program, its startup, the setup, and a connection to each helper."""
 
 START_S: Final = 300.0
 """Longer than it takes to compile every kernel."""
@@ -25,7 +29,9 @@ _STOP_S: Final = 2.0
 
 
 class ThinkingProcess:
-    """One process, with a thread that hears it and one that speaks to it, so that the program never waits.
+    """One process and its helpers.
+
+    A thread hears it, and one speaks to it, so that the program never waits.
 
     Args:
         setup: what it does, and with what.
@@ -44,24 +50,36 @@ class ThinkingProcess:
         on_end: Callable[[], None],
         serve: Serve | None = None,
     ) -> None:
-        if serve is None:
-            from bot.adaptation.worker import serve  # noqa: PLC0415 - the program itself needs none of it
+        # the program itself needs none of them
+        from bot.adaptation.helper import help_out  # noqa: PLC0415
+        from bot.adaptation.worker import serve as usual  # noqa: PLC0415
+
         self.ready = threading.Event()
         self._on_message, self._on_end = on_message, on_end
         # spawned: a fork would copy the locks of threads and the state of the kernels
-        context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
-        self._process: SpawnProcess = context.Process(
-            target=serve, args=(theirs, startup(), setup), daemon=True, name="thinking"
-        )
-        self._process.start()
-        theirs.close()
+        self._context = multiprocessing.get_context("spawn")
+        pairs = [self._context.Pipe() for _ in range(setup.processes - 1)]
+        self._connection, theirs = self._context.Pipe()
+        helpers, ends = (tuple(side) for side in zip(*pairs, strict=True)) if pairs else ((), ())
+        self._process = self._start(serve or usual, theirs, setup, *helpers)
+        self._helpers = [self._start(help_out, end, setup) for end in ends]
+        for connection in (theirs, *helpers, *ends):  # theirs alone, so that they notice when the other ends
+            connection.close()
         self._closed = False
         self._idle = True
         self._heard_at = time.monotonic()
         self._outbox: queue.SimpleQueue[ToWorker | None] = queue.SimpleQueue()
         for work in (self._hear, self._speak):
             threading.Thread(target=work, name="thinking", daemon=True).start()
+
+    def _start(
+        self, serve: Serve, connection: Connection, setup: WorkerSetup, *more: Connection
+    ) -> SpawnProcess:
+        process: SpawnProcess = self._context.Process(
+            target=serve, args=(connection, startup(), setup, *more), daemon=True, name="thinking"
+        )
+        process.start()
+        return process
 
     @property
     def pid(self) -> int | None:
@@ -85,12 +103,15 @@ class ThinkingProcess:
         """End the process, even if it is stopped or hangs; returns at once."""
         self._closed = True
         self._outbox.put(None)
-        self._process.kill()
+        for process in (self._process, *self._helpers):
+            process.kill()
 
     def join(self, timeout_s: float = _STOP_S) -> bool:
         """Wait for a closed process to end; return whether it has."""
         self._process.join(timeout_s)
-        return not self._process.is_alive()
+        for process in self._helpers:
+            process.join(timeout_s)
+        return not any(process.is_alive() for process in (self._process, *self._helpers))
 
     def _hear(self) -> None:
         connection: Connection = self._connection

@@ -10,6 +10,7 @@ from typing import Final
 
 import structlog
 
+from bot.adaptation.helper import Helpers, try_adapting
 from bot.adaptation.messages import (
     AdaptedWeights,
     RoundAsItStands,
@@ -36,14 +37,16 @@ from policies.device import choose_compute, use_one_thread
 from policies.draws import drawn_bits
 from policies.improvement import Improvement
 from policies.inference import NetworkPolicy
-from policies.slots import Slot
+from policies.rollout import TABLES
 from policies.thinking import Thinker, ThinkingSettings, load_thinker
 
 BEAT_S: Final = 1.0
-_BATCH: Final = 64
-"""Play-outs at a time."""
+_BATCH: Final = TABLES
+"""Play-outs at a time in each process: as many as it plays side by side."""
 _FIRST_LESSON: Final = 128
-"""Play-outs before something is learned; the next lesson comes when there are twice as many."""
+"""Play-outs before something is learned."""
+_LESSON_GROWTH: Final = 4
+"""The next lesson comes when there are so many times as many: half the noise."""
 _LATER_SHARE: Final = 4
 """After each turn the round may be played out this fraction of the first number again."""
 _FADE: Final = 0.8
@@ -52,13 +55,14 @@ _FADE: Final = 0.8
 log = structlog.get_logger(__name__)
 
 
-def serve(connection: Connection, begin: Startup, setup: WorkerSetup) -> None:
+def serve(connection: Connection, begin: Startup, setup: WorkerSetup, *helpers: Connection) -> None:
     """Think until the program ends or closes the connection.
 
     Args:
         connection: to the program.
         begin: `game.processes.startup` of the program.
         setup: what to do, and with what.
+        helpers: to the processes that play out a share of the rounds.
     """
     begin_worker(begin)
     step_back()
@@ -66,8 +70,10 @@ def serve(connection: Connection, begin: Startup, setup: WorkerSetup) -> None:
     with contextlib.suppress(EOFError, ConnectionError):  # the program has ended
         try:
             thinker = load_thinker(setup.folder, setup.thinking, choose_compute(setup.device))
-            thinking = _Thinking(connection, setup, thinker)
+            found = Helpers(helpers)
+            thinking = _Thinking(connection, setup, thinker, found)
             thinking.try_out()
+            found.wait_until_ready()
             connection.send(WorkerReady())
             thinking.run()
         except MemoryError:
@@ -83,8 +89,11 @@ class _RoundChangedError(Exception):
 class _Thinking:
     """Does one thing at a time, and looks between the steps at what it was told."""
 
-    def __init__(self, connection: Connection, setup: WorkerSetup, thinker: Thinker) -> None:
+    def __init__(
+        self, connection: Connection, setup: WorkerSetup, thinker: Thinker, helpers: Helpers
+    ) -> None:
         self._connection, self._setup, self._thinker = connection, setup, thinker
+        self._helpers = helpers
         self._settings: ThinkingSettings = thinker.settings
         self._now: RoundAsItStands | None = None
         self._asked: SearchRequest | None = None
@@ -101,16 +110,13 @@ class _Thinking:
     def try_out(self) -> None:
         """Think about the first discard of a game, so that nothing is loaded or compiled in play."""
         warm_up()
-        table = Table(seed=0)
-        player = table.waiting()[0]
-        observation, events = table.observe(player), tuple(table.events)
         if self._settings.worlds:
+            table = Table(seed=0)
+            observation, events = table.observe(table.waiting()[0]), tuple(table.events)
             (base, *_) = observation.legal
             self._thinker.search(observation, events, base, 0, go_on=_only(1))
         if self._settings.playouts:
-            adaptation = self._thinker.adaptation(events, 0)
-            self._thinker.play_out(adaptation, RoundView.of(observation, events), 2, 0)
-            adaptation.learn()
+            try_adapting(self._thinker)
 
     def run(self) -> None:
         """Think; ends with the connection.
@@ -212,15 +218,16 @@ class _Thinking:
         assert adaptation is not None
         begun = time.process_time()
         done = adaptation.figures.playouts
-        count = min(_BATCH, max(1, self._wanted - done))
+        # nothing new is learned before the next lesson is due
+        most = min(_BATCH * (1 + self._helpers.free()), self._lesson - done)
+        count = max(1, min(most, self._wanted - done))
         view = RoundView.of(now.observation, now.events)
         try:
-            self._thinker.play_out(
-                adaptation, view, count, drawn_bits(self._setup.seed, done) >> 1, self._between
-            )
+            deals = self._thinker.deals(view, count, drawn_bits(self._setup.seed, done) >> 1)
+            self._helpers.play(adaptation, deals, now.events, self._between)
             done = adaptation.figures.playouts
             if done >= self._lesson or done >= self._wanted:
-                self._lesson = min(2 * self._lesson, max(done + 1, self._wanted))
+                self._lesson = min(_LESSON_GROWTH * self._lesson, max(done + 1, self._wanted))
                 adaptation.learn(self._between)
                 self._send_weights(now, adaptation)
         except (ModelError, StateMismatchError) as error:
@@ -249,10 +256,9 @@ class _Thinking:
 
     def _send_weights(self, now: RoundAsItStands, adaptation: PolicyAdaptation) -> None:
         self._adapted = adaptation.policy()
-        learned = self._adapted.model(Slot.DISCARD).network.named_parameters()
-        weights = {name: tensor.detach().numpy() for name, tensor in learned}
         assert self._key is not None
-        self._connection.send(AdaptedWeights(self._key, self._turn(now), adaptation.figures, weights))
+        found = AdaptedWeights(self._key, self._turn(now), adaptation.figures, adaptation.weights)
+        self._connection.send(found)
 
     @staticmethod
     def _turn(now: RoundAsItStands) -> int:

@@ -113,6 +113,50 @@ def measure_decision(
     return print_decisions(bench_decisions(policy, name, count=decisions, seed=seed), as_json=as_json)
 
 
+@bench.command("adaptation")
+@reported
+def measure_adaptation(
+    playouts: Annotated[
+        int, typer.Option(help="Rounds to play out for a hand.", metavar="NUMBER", min=16)
+    ] = 2000,
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            help="Processes that share the play-outs; default: adaptation.processes.", metavar="NUMBER", min=1
+        ),
+    ] = None,
+    hands: Annotated[
+        int, typer.Option(help="Hands to time, one after the other.", metavar="NUMBER", min=1)
+    ] = 3,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            help="Device for the processes: auto, cpu or cuda; default: adaptation.device.", metavar="DEVICE"
+        ),
+    ] = None,
+    seed: Annotated[int, seed_of("the walls")] = 0,
+    as_json: AsJson = False,
+    config_file: ConfigFile = None,
+) -> int:
+    """Measure how soon the policy has adapted to a dealt hand.
+
+    The processes are those that think beside a game: they take only processor time that nothing else wants.
+    """
+    changes = {
+        "mode": "adapt",
+        "playouts": playouts,
+        "processes": processes,
+        "device": device,
+        "seconds": 600.0,
+    }
+    config = load_settings(config_file, {f"adaptation.{name}": value for name, value in changes.items()})
+    from bot.adaptation.bench import bench_adaptation
+    from bot.measurements import print_adaptation
+    from bot.startup.models import thinking_of
+
+    return print_adaptation(bench_adaptation(thinking_of(config), hands, seed), as_json=as_json)
+
+
 @bench.command("loader")
 @reported
 def measure_loader(

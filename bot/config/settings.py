@@ -255,6 +255,7 @@ class AdaptationSection(Section):
     seconds: Annotated[float, Field(gt=0.0, le=600.0)] = 30.0
     device: Literal["auto", "cpu", "cuda"] = "auto"
     memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 3000
+    processes: Annotated[int, Field(ge=0, le=64)] = 0
 
 
 class Connection(Section):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bot.config.settings import Config, DecisionSection
 from bot.player.clock import Clock
 from game.errors import CheckpointError, ConfigError, ModelError
+from game.workers.ordered import default_workers
 from policies.heuristic.player import HeuristicPolicy
 from policies.included import INCLUDED
 from policies.known_hand import try_policy
@@ -16,8 +17,12 @@ from policies.python_file import PREFIX, PythonPolicy
 from policies.slots import Policy
 
 if TYPE_CHECKING:
+    from bot.adaptation.messages import WorkerSetup
     from bot.adaptation.thoughts import Thoughts
     from policies.compute import Compute
+
+_MOST_PROCESSES: Final = 4
+"""That think by default: each takes some hundred megabytes."""
 
 
 class PolicyLoader:
@@ -97,34 +102,47 @@ def thoughts_of(config: Config, policy: Policy, clock: Clock) -> Thoughts | None
     section = config.adaptation
     if section.mode == "off":
         return None
+    from bot.adaptation.thoughts import Thoughts  # noqa: PLC0415 - as above
+    from policies.inference import NetworkPolicy  # noqa: PLC0415
+
+    assert isinstance(policy, NetworkPolicy)
+    setup = thinking_of(config)
+    return Thoughts(setup, policy, section.search_s if setup.thinking.worlds else 0.0, section.when, clock)
+
+
+def thinking_of(config: Config) -> WorkerSetup:
+    """Setup of the processes that think.
+
+    Raises:
+        ConfigError: a GPU is requested and there is none, or the sampler's settings are not possible.
+    """
     from bot.adaptation.messages import WorkerSetup  # noqa: PLC0415 - as above
-    from bot.adaptation.thoughts import Thoughts  # noqa: PLC0415
     from policies.deals.named import settings_of  # noqa: PLC0415
     from policies.device import choose_device  # noqa: PLC0415
     from policies.included import SHIPPED  # noqa: PLC0415
-    from policies.inference import NetworkPolicy  # noqa: PLC0415
     from policies.thinking import ThinkingSettings  # noqa: PLC0415
 
+    section = config.adaptation
     try:
-        choose_device(section.device)
+        device = choose_device(section.device)
         settings_of(section.sampler)
     except (ModelError, ConfigError) as exc:
         raise ConfigError(f"adaptation: {exc}") from exc
-    assert isinstance(policy, NetworkPolicy)
     thinking = ThinkingSettings(
         worlds=section.worlds if section.mode != "adapt" else 0,
         playouts=section.playouts if section.mode != "search" else 0,
         sampler=section.sampler,
         reward=section.reward,
     )
-    setup = WorkerSetup(
+    alone = not thinking.playouts or device.type != "cpu"
+    return WorkerSetup(
         folder=folder_of(config.decision) or SHIPPED,
         thinking=thinking,
         device=section.device,
         seconds=section.seconds,
         memory_mb=section.memory_mb,
+        processes=1 if alone else section.processes or min(_MOST_PROCESSES, default_workers()),
     )
-    return Thoughts(setup, policy, section.search_s if thinking.worlds else 0.0, section.when, clock)
 
 
 def compute_of(section: DecisionSection) -> Compute:

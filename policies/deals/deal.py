@@ -37,6 +37,10 @@ class Deals(msgspec.Struct, frozen=True):
     def __len__(self) -> int:
         return len(self.tiles)
 
+    def part(self, numbers: slice) -> Deals:
+        """Some of the deals. Their `weights` are shares among themselves."""
+        return msgspec.structs.replace(self, tiles=self.tiles[numbers], log_weights=self.log_weights[numbers])
+
     @property
     def weights(self) -> NDArray[np.float64]:
         """``[n]``: the share of each deal; they add up to 1."""

@@ -46,7 +46,9 @@ def idle() -> Iterator[set[int]]:
 def thoughts(folder: Path, idle: set[int]) -> Iterator[Thoughts]:
     few = AdaptationSettings(rows=128, steps=1)
     thinking = ThinkingSettings(worlds=16, playouts=32, sampler="uniform", reward="points", adaptation=few)
-    setup = WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=60.0, memory_mb=4000)
+    setup = WorkerSetup(
+        folder=folder, thinking=thinking, device="cpu", seconds=60.0, memory_mb=4000, processes=2
+    )
     found = Thoughts(setup, load_policy(folder), 60.0, "always", MonotonicClock())
     found.start()
     assert found.wait_until_ready(START_S)
@@ -96,7 +98,14 @@ async def test_it_adapts_searches_and_survives_being_killed_and_stopped_once(
     running = thoughts._process
     assert running is not None
     assert running.pid is not None
-    assert running.pid in idle, "it makes the game wait"
+    (helper,) = running._helpers
+    assert {running.pid, helper.pid} <= idle, "they make the game wait"
+    assert helper.is_alive()
+    helper.kill()
+    thoughts.begin_game("without a helper")
+    thoughts.see(asked, asked.events)
+    await until(lambda: thoughts.adapted(asked, base).improvement, tries=60_000)
+
     with capture_logs() as logs:
         os.kill(running.pid, signal.SIGKILL)
         await until(lambda: thoughts._process not in (None, running), tries=60_000)
@@ -112,7 +121,7 @@ async def test_it_adapts_searches_and_survives_being_killed_and_stopped_once(
         thoughts.see(asked, asked.events)
         await asyncio.sleep(0.3)
         assert await search() == base
-        assert second.join()
+        assert second.join()  # its helper, too
     assert [each["event"] for each in logs if each["log_level"] == "warning"] == [
         "adaptation.restarted",
         "adaptation.off",

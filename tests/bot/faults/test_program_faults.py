@@ -131,7 +131,8 @@ def test_fault_12_a_failing_policy_costs_no_game(
         fail_in_play(monkeypatch, server, fault)
         code, shown, logged = play(server.url)
         assert code == 0, shown
-        assert server.tags() == ["HELO", "JOIN", "GOK", "NEXTREADY", "D", "BYE"]
+    # only a server that has ended has read all that was sent
+    assert server.tags() == ["HELO", "JOIN", "GOK", "NEXTREADY", "D", "BYE"]
     assert len(named(logged, "decision.fallback")) == 1
 
 

@@ -16,7 +16,7 @@ from policies.random_play import RandomPolicy
 from replays.review.report import as_json
 from replays.review.schema import CaveatKey
 from replays.viewer import index_page, page
-from tests.chromium import needs_chromium
+from tests.chromium import needs_chromium, reloaded
 from tests.policies.fakes import Scripted
 from tests.replays.review.made import record_of, reviewed, reviewer, whole
 from tests.replays.viewer.samples import (
@@ -384,7 +384,7 @@ def test_errors_to_stop_at_are_chosen_and_kept(
     assert opened.tab.input_value("[data-switch=stop]") == "inaccuracy"
     for least in ("blunder", "fine", "mistake"):
         opened.tab.select_option("[data-switch=stop]", least)
-        opened.tab.reload()
+        reloaded(opened.tab)
         assert opened.tab.input_value("[data-switch=stop]") == least
         wanted = [[each["round"], each["event"]] for each in review["decisions"] if is_error(each, least)]
         opened.tab.click("[data-command=first]")
@@ -670,7 +670,7 @@ def test_language_and_theme_are_the_systems_until_chosen(
     other = {"ja": "en", "en": "ja"}[language]
     opened.tab.select_option("[data-switch=language]", other)
     assert opened.tab.get_attribute("html", "lang") == other
-    opened.tab.reload()
+    reloaded(opened.tab)
     assert opened.tab.get_attribute("html", "lang") == other
     assert opened.tab.evaluate(paper) != dark
     opened.tab.select_option("[data-switch=theme]", "system")

@@ -1,0 +1,117 @@
+"""`suzaku bench adaptation`: how soon the processes that think beside a game have adapted to a dealt hand."""
+
+from __future__ import annotations
+
+import os
+import platform
+import queue
+import time
+from typing import Final
+
+import msgspec
+
+from bot.adaptation.messages import (
+    AdaptedWeights,
+    FromWorker,
+    RoundAsItStands,
+    RoundIsOver,
+    WorkerGaveUp,
+    WorkerSetup,
+)
+from bot.adaptation.process import START_S, ThinkingProcess
+from game.errors import ModelError
+from game.table import Table
+
+_LOOK_S: Final = 0.1
+_LONGEST_S: Final = 3600.0
+
+
+class Lesson(msgspec.Struct, frozen=True):
+    """A policy that was adapted.
+
+    Attributes:
+        playouts: it learned from.
+        seconds: after the deal, one for each hand.
+    """
+
+    playouts: int
+    seconds: tuple[float, ...]
+
+    @property
+    def mean_s(self) -> float:
+        """Mean of the seconds."""
+        return sum(self.seconds) / len(self.seconds)
+
+
+class AdaptationBench(msgspec.Struct, frozen=True):
+    """The results of `suzaku bench adaptation`.
+
+    Attributes:
+        machine: what it ran on.
+        cores: that the program may use.
+        processes: that played out.
+        sampler: of the hidden tiles.
+        lessons: in their order.
+    """
+
+    machine: str
+    cores: int
+    processes: int
+    sampler: str
+    lessons: tuple[Lesson, ...]
+
+
+def bench_adaptation(setup: WorkerSetup, hands: int, seed: int) -> AdaptationBench:
+    """Adapt to hands that were just dealt, one after the other.
+
+    Args:
+        setup: of the processes.
+        hands: number of hands.
+        seed: of the first hand's wall.
+
+    Raises:
+        ModelError: a process ended, or gave up.
+    """
+    heard: queue.SimpleQueue[FromWorker] = queue.SimpleQueue()
+    process = ThinkingProcess(setup, heard.put, lambda: heard.put(WorkerGaveUp("it ended")))
+    try:
+        began = time.monotonic()
+        while not process.ready.wait(_LOOK_S):
+            if not heard.empty():
+                _next(heard)
+            if time.monotonic() - began > START_S:
+                raise ModelError(f"the process that adapts is not ready after {START_S:.0f} s")
+        found: dict[int, list[float]] = {}
+        for number in range(hands):
+            table = Table(seed=seed + number)
+            observation = table.observe(table.waiting()[0])
+            key = (f"hand {number}", 0, 0)
+            began = time.monotonic()
+            process.send(RoundAsItStands(key, observation, tuple(table.events)))
+            while True:
+                message = _next(heard)
+                if isinstance(message, AdaptedWeights) and message.key == key:
+                    found.setdefault(message.progress.playouts, []).append(time.monotonic() - began)
+                    if message.progress.playouts >= setup.thinking.playouts:
+                        break
+            process.send(RoundIsOver())
+    finally:
+        process.close()
+        process.join()
+    return AdaptationBench(
+        machine=f"{platform.machine()}, Python {platform.python_version()}",
+        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        processes=setup.processes,
+        sampler=setup.thinking.sampler,
+        lessons=tuple(Lesson(playouts, tuple(seconds)) for playouts, seconds in sorted(found.items())),
+    )
+
+
+def _next(heard: queue.SimpleQueue[FromWorker]) -> FromWorker:
+    try:
+        message = heard.get(timeout=_LONGEST_S)
+    except queue.Empty:
+        raise ModelError("the processes that adapt say nothing") from None
+    if isinstance(message, WorkerGaveUp):
+        raise ModelError(f"the process that adapts is lost: {message.reason}")
+    return message
