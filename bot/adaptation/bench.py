@@ -26,7 +26,7 @@ _LOOK_S: Final = 0.1
 _LONGEST_S: Final = 3600.0
 
 
-class Lesson(msgspec.Struct, frozen=True):
+class TimedLesson(msgspec.Struct, frozen=True):
     """A policy that was adapted.
 
     Attributes:
@@ -58,7 +58,7 @@ class AdaptationBench(msgspec.Struct, frozen=True):
     cores: int
     processes: int
     sampler: str
-    lessons: tuple[Lesson, ...]
+    lessons: tuple[TimedLesson, ...]
 
 
 def bench_adaptation(setup: WorkerSetup, hands: int, seed: int) -> AdaptationBench:
@@ -103,7 +103,7 @@ def bench_adaptation(setup: WorkerSetup, hands: int, seed: int) -> AdaptationBen
         cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
         processes=setup.processes,
         sampler=setup.thinking.sampler,
-        lessons=tuple(Lesson(playouts, tuple(seconds)) for playouts, seconds in sorted(found.items())),
+        lessons=tuple(TimedLesson(playouts, tuple(seconds)) for playouts, seconds in sorted(found.items())),
     )
 
 

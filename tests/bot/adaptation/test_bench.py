@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adaptation.bench import AdaptationBench, Lesson, bench_adaptation
+from bot.adaptation.bench import AdaptationBench, TimedLesson, bench_adaptation
 from bot.adaptation.messages import WorkerSetup
 from bot.measurements import print_adaptation
 from game.errors import ModelError
@@ -38,7 +38,7 @@ def test_a_process_that_cannot_adapt_is_reported(tmp_path: Path) -> None:
 
 
 def test_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    lessons = (Lesson(128, (2.0, 3.0)), Lesson(1000, (9.0, 11.0)))
+    lessons = (TimedLesson(128, (2.0, 3.0)), TimedLesson(1000, (9.0, 11.0)))
     bench = AdaptationBench("a machine", 2, 2, "diffusion", lessons)
     assert print_adaptation(bench, as_json=False) == 0
     shown = capsys.readouterr().out.splitlines()
