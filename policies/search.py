@@ -11,7 +11,7 @@ This goes beyond the Suphx paper, which adapts the policy instead (`policies.ada
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Generator, Sequence
 from typing import Final, TypeAlias
 
 import msgspec
@@ -22,8 +22,10 @@ from game.actions import Action
 from policies.deals.deal import Deals, effective_size
 from policies.improvement import OptionValue
 
-Values: TypeAlias = Callable[[Sequence[Action], Sequence[int]], NDArray[np.float64]]
-"""``[numbers, options]``: what options are worth over some deals, by number."""
+Searching: TypeAlias = Generator[
+    tuple[Sequence[Action], Sequence[int]], NDArray[np.float64] | None, "SearchResult"
+]
+"""A search that is under way; see `searching`."""
 
 _SMALLEST: Final = 1e-6
 """Probabilities are kept this far from 0 where logarithms are taken."""
@@ -85,28 +87,28 @@ def close_options(
     return [pair for pair in ranked[: settings.options] if pair[1] > 0.0 and pair[1] >= least]
 
 
-def search(
-    values: Values,
-    deals: Deals,
-    candidates: Sequence[tuple[Action, float]],
-    settings: SearchSettings,
-    go_on: Callable[[], bool] = lambda: True,
-) -> SearchResult:
-    """Compare options.
+def searching(
+    deals: Deals, candidates: Sequence[tuple[Action, float]], settings: SearchSettings
+) -> Searching:
+    """Compare options, step by step, so that several searches can go on side by side.
+
+    Yields options and the numbers of deals, and is sent ``[numbers, options]``, what these are worth over those
+    (`policies.playouts.Branching.values`), or None to end with what it has. Returns what it found.
 
     Args:
-        values: what options are worth over some of the deals, such as `policies.playouts.Playouts.values`.
         deals: their weights count.
         candidates: two or more options with their probabilities, likeliest first.
         settings: how to search.
-        go_on: asked before each batch; the search ends with what it has.
     """
     figures = _Figures(candidates, deals, settings)
     for start in range(0, len(deals), settings.batch):
-        if figures.decided or not go_on():
+        if figures.decided:
             break
         numbers = range(start, min(start + settings.batch, len(deals)))
-        figures.add(numbers, values([candidates[place][0] for place in figures.left], numbers))
+        values = yield [candidates[place][0] for place in figures.left], numbers
+        if values is None:
+            break
+        figures.add(numbers, values)
     return figures.result()
 
 

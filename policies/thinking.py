@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -34,7 +34,7 @@ from policies.inference import NetworkPolicy, load_policy
 from policies.playouts import Branching, EndWorth, Playouts, RewardWorth, points_worth
 from policies.reward import Predictor, round_starts
 from policies.rollout import Choice, PolicyChooser, Request, Times
-from policies.search import SearchSettings, close_options, search
+from policies.search import Searching, SearchResult, SearchSettings, close_options, searching
 from policies.slots import Policy, Slot
 
 RewardName: TypeAlias = Literal["points", "global"]
@@ -75,6 +75,24 @@ class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
     def search(self) -> SearchSettings:
         """How options are compared, in units of the reward."""
         return SEARCHES[self.reward]
+
+
+class BegunSearch(NamedTuple):
+    """A decision whose options are being compared.
+
+    Attributes:
+        way: how it is called in the decision.
+        base: what is done without a search.
+        deals: over which they are.
+        worth: what the end of the round is worth.
+        steps: of the search.
+    """
+
+    way: Literal["search", "both"]
+    base: Action
+    deals: Deals
+    worth: EndWorth
+    steps: Searching
 
 
 class Thinker:
@@ -124,6 +142,20 @@ class Thinker:
             ModelError: the policy gave no usable answer, or a play-out crashed.
             StateMismatchError: no deal fits what the player has seen.
         """
+        begun = self.begin_search(observation, events, base, seed, policy=policy, go_on=go_on)
+        return self.finish_searches([begun], go_on)[0] if begun else None
+
+    def begin_search(
+        self,
+        observation: Observation,
+        events: Sequence[GameEvent],
+        base: Action,
+        seed: int,
+        *,
+        policy: Policy | None = None,
+        go_on: Callable[[], bool] = lambda: True,
+    ) -> BegunSearch | None:
+        """The first half of `search`: which options are close, and the deals; None if none are."""
         settings = self.settings
         chances = chances_of(observation, policy or self.policy)
         if len(chances) < 2:
@@ -133,21 +165,45 @@ class Thinker:
         if len(candidates) < 2 or not go_on():
             return None
         deals = self._sampler.deals(RoundView.of(observation, events), settings.worlds, seed)
-        playouts, worth = Playouts(self._chooser, observation.length), self.worth(events)
+        steps = searching(deals, candidates, settings.search)
+        return BegunSearch("search" if policy is None else "both", base, deals, self.worth(events), steps)
 
-        def values(options: Sequence[Action], numbers: Sequence[int]) -> NDArray[np.float64]:
-            branching = Branching(deals, options, numbers)
-            return branching.values(playouts.ends([branching])[0], worth)
+    def finish_searches(
+        self, begun: Sequence[BegunSearch], go_on: Callable[[], bool] = lambda: True
+    ) -> list[Improvement | None]:
+        """The second half of `search`, for several decisions side by side; each as if it were alone.
 
-        found = search(values, deals, candidates, settings.search, go_on)
+        Args:
+            begun: decisions of games of one length.
+            go_on: asked before each batch of play-outs.
+
+        Raises:
+            ModelError: a play-out crashed.
+        """
+        found: list[Improvement | None] = [None] * len(begun)
+        left = {number: (search, next(search.steps)) for number, search in enumerate(begun)}
+        while left:
+            branchings = [Branching(search.deals, *asked) for search, asked in left.values()]
+            worths: list[NDArray[np.float64] | None] = [None] * len(left)
+            if go_on():
+                ended = Playouts(self._chooser, branchings[0].deals.view.length).ends(branchings)
+                worths = [
+                    branching.values(ends, search.worth)
+                    for branching, ends, (search, _) in zip(branchings, ended, left.values(), strict=True)
+                ]
+            for (number, (search, _)), worth in zip(tuple(left.items()), worths, strict=True):
+                try:
+                    left[number] = search, search.steps.send(worth)
+                except StopIteration as over:
+                    found[number] = self._improvement(search, over.value)
+                    del left[number]
+        return found
+
+    def _improvement(self, search: BegunSearch, found: SearchResult) -> Improvement | None:
         if found.playouts == 0:
             return None
         return Improvement(
-            "search" if policy is None else "both",
-            base,
-            playouts=found.playouts,
-            values=found.options,
-            worth=settings.reward,
+            search.way, search.base, playouts=found.playouts, values=found.options, worth=self.settings.reward
         )
 
     def adaptation(self, events: Sequence[GameEvent], seed: int) -> PolicyAdaptation:
@@ -304,34 +360,47 @@ class ThinkingChooser:
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
         """Decide; see `policies.rollout.Chooser`."""
         choices = self._chooser.choose(requests, times)
-        return [self._improved(*pair) for pair in zip(requests, choices, strict=True)]
+        searches: dict[int, BegunSearch] = {}
+        for place, request in enumerate(requests):
+            choice = choices[place]
+            if choice.verdict is None or not choice.verdict.by_slot:
+                continue
+            try:
+                choices[place], begun = self._thought(request, choice)
+            except (ModelError, StateMismatchError) as error:
+                choices[place] = msgspec.structs.replace(choice, fault=str(error))
+                continue
+            if begun is not None:
+                searches[place] = begun
+        try:
+            found = self._thinker.finish_searches(tuple(searches.values()))
+        except ModelError as error:
+            for place in searches:
+                choices[place] = msgspec.structs.replace(choices[place], fault=str(error))
+            return choices
+        for place, each in zip(searches, found, strict=True):
+            if each is not None:
+                choices[place] = Choice(each.values[0].action)
+        return choices
 
     def close(self, times: Times) -> None:
         """Forget the rounds in progress; see `policies.rollout.Chooser`."""
         self._adapted.clear()
 
-    def _improved(self, request: Request, choice: Choice) -> Choice:
-        """The choice after adaptation and search; as it was if they fail."""
-        if choice.verdict is None or not choice.verdict.by_slot:
-            return choice
-        try:
-            return self._thought(request, choice)
-        except (ModelError, StateMismatchError) as error:
-            return msgspec.structs.replace(choice, fault=str(error))
-
-    def _thought(self, request: Request, choice: Choice) -> Choice:
+    def _thought(self, request: Request, choice: Choice) -> tuple[Choice, BegunSearch | None]:
+        """The choice after adaptation, and the search for a better one."""
         verdict, settings = choice.verdict, self._thinker.settings
         assert verdict is not None
-        action, adapted = choice.action, None
+        adapted = None
         seed = drawn_bits(*request.moment) >> 1
         if settings.playouts and verdict.step == "discard":
             adapted = self._adapted_to(request, seed)
             base = [pair for pair in verdict.probabilities.items() if pair[0].kind is ActionKind.DISCARD]
-            action = adapted_choice(request, base, adapted).options[0].action
-        if settings.worlds:
-            found = self._thinker.search(request, request.table.events, action, seed, policy=adapted)
-            action = found.values[0].action if found else action
-        return Choice(action)
+            choice = Choice(adapted_choice(request, base, adapted).options[0].action)
+        if not settings.worlds:
+            return choice, None
+        events = request.table.events
+        return choice, self._thinker.begin_search(request, events, choice.action, seed, policy=adapted)
 
     def _adapted_to(self, request: Request, seed: int) -> NetworkPolicy:
         """The policy adapted at the first decision of the round."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
@@ -18,7 +18,7 @@ from policies.included import PHOENIX
 from policies.playouts import Branching, Playouts, RewardWorth, points_worth
 from policies.reward import PredictorNetwork, round_starts
 from policies.rollout import PolicyChooser, Rollout, Seating
-from policies.search import SearchSettings, close_options, search
+from policies.search import SearchResult, SearchSettings, close_options, searching
 from tests.policies.deals.positions import self_play
 from tests.policies.fakes import Undecided
 
@@ -57,6 +57,25 @@ def compare(
     )
 
 
+def search(
+    values: Callable[[Sequence[Action], Sequence[int]], NDArray[np.float64]],
+    deals: Deals,
+    candidates: Sequence[tuple[Action, float]],
+    settings: SearchSettings,
+    most: int = 1000,
+) -> SearchResult:
+    """A search that may play out so many batches."""
+    steps = searching(deals, candidates, settings)
+    asked, played = next(steps), 0
+    try:
+        while True:
+            asked = steps.send(values(*asked) if played < most else None)
+            played += 1
+    except StopIteration as over:
+        found: SearchResult = over.value
+        return found
+
+
 def test_the_better_option_is_found_and_the_search_ends_early(deals: Deals) -> None:
     drawn, settings = compare(deals, (0.0, 500.0, -1_500.0), noise=2_000.0)
     found = search(drawn.values, deals, [(FIRST, 0.5), (SECOND, 0.3), (THIRD, 0.2)], settings)
@@ -81,7 +100,7 @@ def test_differences_are_shrunk_towards_the_prior(deals: Deals) -> None:
 
 def test_without_play_outs_the_policy_decides(deals: Deals) -> None:
     drawn, settings = compare(deals, (0.0, 900.0), noise=1.0)
-    found = search(drawn.values, deals, [(FIRST, 0.6), (SECOND, 0.4)], settings, lambda: False)
+    found = search(drawn.values, deals, [(FIRST, 0.6), (SECOND, 0.4)], settings, most=0)
     assert found.action == FIRST
     assert found.playouts == 0
     assert found.options[1].expected < 0.0

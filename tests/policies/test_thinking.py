@@ -57,6 +57,7 @@ class Liking(Thinker):
 
     kind = -1
     searches = 0
+    most = 0
 
     def worth(self, events: Sequence[GameEvent]) -> EndWorth:
         def worth(tables: Sequence[Table], player: int) -> NDArray[np.float64]:
@@ -64,9 +65,10 @@ class Liking(Thinker):
 
         return worth
 
-    def search(self, *args: Any, **settings: Any) -> Improvement | None:
-        found = super().search(*args, **settings)
-        self.searches += found is not None
+    def finish_searches(self, *args: Any, **settings: Any) -> list[Improvement | None]:
+        found = super().finish_searches(*args, **settings)
+        self.searches += sum(each is not None for each in found)
+        self.most = max(self.most, len(found))
         return found
 
 
@@ -135,7 +137,9 @@ def test_a_thinking_player_plays_the_same_beside_others(
 
     alone = ends([3])
     assert bool(thinker.searches) == bool(asked_for.worlds)
-    assert ends([2, 3])[3] == alone[3]
+    for seeds in ([2, 3], [3, 4]):
+        assert ends(seeds)[3] == alone[3]
+    assert (thinker.most > 1) == bool(asked_for.worlds), "no two searches went side by side"
 
 
 def late(seed: int) -> Table:
