@@ -92,8 +92,9 @@ def searching(
 ) -> Searching:
     """Compare options, step by step, so that several searches can go on side by side.
 
-    Yields options and the numbers of deals, and is sent ``[numbers, options]``, what these are worth over those
-    (`policies.playouts.Branching.values`), or None to end with what it has. Returns what it found.
+    Yields options and the numbers of deals, and is sent ``[numbers, options]``, what these options are worth
+    over those deals (`policies.playouts.Branching.values`), or None to end with what it has. Returns what it
+    found.
 
     Args:
         deals: their weights count.
