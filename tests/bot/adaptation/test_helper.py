@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import threading
+import time
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 
@@ -83,7 +84,12 @@ def with_helpers(policy: NetworkPolicy) -> Iterator[Callable[..., Helpers]]:
                 target=_until_closed, args=(life, theirs, an_adaptation(policy)), daemon=True
             ).start()
         found = Helpers(ours)
-        found.wait_until_ready(30.0 if unready not in lives else 0.2)
+        if unready in lives:
+            found.wait_until_ready(0.1)
+        until = time.monotonic() + 30.0
+        while found.free() < len(lives) - lives.count(unready):
+            assert time.monotonic() < until
+            time.sleep(0.01)
         return found
 
     yield start
