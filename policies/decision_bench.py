@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import time
 from collections import defaultdict
@@ -17,6 +16,7 @@ import torch
 from game.errors import ConfigError
 from game.observation import Observation
 from game.table import Table
+from game.workers.ordered import default_workers
 from policies.compute import IN_PLAY, Compute
 from policies.decision import decide
 from policies.features.table import LITE, LITE_CALL, SUPHX, SUPHX_CALL
@@ -111,7 +111,7 @@ def bench_decisions(policy: Policy, name: str, *, count: int = 1000, seed: int =
             decide(observation, timed)
     return DecisionBench(
         machine=f"{platform.machine()}, Python {platform.python_version()}",
-        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        cores=default_workers(),
         threads=torch.get_num_threads(),
         policy=name,
         decisions=whole.waiting("decision"),

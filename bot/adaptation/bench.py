@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import queue
 import time
@@ -21,6 +20,7 @@ from bot.adaptation.messages import (
 from bot.adaptation.process import START_S, ThinkingProcess
 from game.errors import ModelError
 from game.table import Table
+from game.workers.ordered import default_workers
 
 _LOOK_S: Final = 0.1
 _LONGEST_S: Final = 3600.0
@@ -100,7 +100,7 @@ def bench_adaptation(setup: WorkerSetup, hands: int, seed: int) -> AdaptationBen
         process.join()
     return AdaptationBench(
         machine=f"{platform.machine()}, Python {platform.python_version()}",
-        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        cores=default_workers(),
         processes=setup.processes,
         sampler=setup.thinking.sampler,
         lessons=tuple(TimedLesson(playouts, tuple(seconds)) for playouts, seconds in sorted(found.items())),

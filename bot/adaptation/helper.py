@@ -101,8 +101,7 @@ def help_out(connection: Connection, begin: Startup, setup: WorkerSetup) -> None
                 message: ToHelper = connection.recv()
                 if isinstance(message, ShareOfRounds):
                     connection.send(_played(message, connection, thinker))
-                if peak_memory_mb() > setup.memory_mb:
-                    raise ModelError(f"it took more than {setup.memory_mb} MB of memory")
+                check_memory(setup)
         except (BotError, MemoryError) as error:
             log.warning("adaptation.helper_ended", reason=str(error) or "it ran out of memory")
 
@@ -115,6 +114,16 @@ def try_adapting(thinker: Thinker) -> None:
     adaptation = thinker.adaptation(events, 0)
     thinker.play_out(adaptation, RoundView.of(observation, events), 2, 0)
     adaptation.learn()
+
+
+def check_memory(setup: WorkerSetup) -> None:
+    """Give up if this process took too much memory.
+
+    Raises:
+        ModelError: it did.
+    """
+    if peak_memory_mb() > setup.memory_mb:
+        raise ModelError(f"it took more than {setup.memory_mb} MB of memory")
 
 
 class _StoppedError(Exception):

@@ -10,7 +10,7 @@ from typing import Final
 
 import structlog
 
-from bot.adaptation.helper import Helpers, try_adapting
+from bot.adaptation.helper import Helpers, check_memory, try_adapting
 from bot.adaptation.messages import (
     AdaptedWeights,
     RoundAsItStands,
@@ -29,7 +29,6 @@ from game.errors import BotError, ModelError, StateMismatchError
 from game.processes import Startup, step_back
 from game.table import Table
 from game.warmup import warm_up
-from game.workers.ordered import peak_memory_mb
 from game.workers.pool import begin_worker
 from policies.adaptation import PolicyAdaptation
 from policies.deals.view import RoundView
@@ -142,8 +141,7 @@ class _Thinking:
         if time.monotonic() - self._beat >= BEAT_S:
             self._connection.send(WorkerBusy())
             self._beat = time.monotonic()
-            if peak_memory_mb() > self._setup.memory_mb:
-                raise ModelError(f"it took more than {self._setup.memory_mb} MB of memory")
+            check_memory(self._setup)
 
     def _heard(self, message: ToWorker) -> None:
         match message:
