@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import platform
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
@@ -23,6 +22,7 @@ from bot.startup.warm import first_decision, warm_up_visibly
 from bot.tenhou.game_types import GameType
 from game.jit import cache_folder
 from game.reports import write_json
+from game.workers.ordered import default_workers
 from policies.slots import Policy
 
 _PACKAGES: Final = ("riichienv", "numba", "numpy", "torch")
@@ -45,7 +45,7 @@ def check_everything(config: Config, environment: Mapping[str, str], *, as_json:
     policy = load(config.decision)
     findings = [
         CheckResult("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
-        CheckResult("cores", str(_cores())),
+        CheckResult("cores", str(default_workers())),
         CheckResult("packages", ", ".join(f"{name} {version(name)}" for name in _PACKAGES)),
         *_models(policy),
         _kernels(policy),
@@ -68,10 +68,6 @@ def _config_text(values: dict[str, Any]) -> str:
         number = values[section]["type"]
         values[section]["type"] = f"{number} ({GameType(number)})"
     return str(yaml.safe_dump(values, sort_keys=False, allow_unicode=True))
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _models(policy: Policy) -> Iterator[CheckResult]:
