@@ -18,7 +18,7 @@ from learning.reinforcement.model_learner import ModelLearner
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.policy_learner import MEASURED
 from policies.checkpoint import Card
-from policies.compute import Compute
+from policies.device import choose_compute
 from policies.gradient import PolicyBatch, log_policy, scores_of_answers
 from policies.inference import Model
 from policies.networks import Network, as_input
@@ -46,7 +46,7 @@ class AnswerLearner:
         if network.architecture.outputs != YES_NO:
             raise ConfigError(f"the {slot} model of the start cannot learn: it does not answer yes or no")
         self.plan = plan
-        self._begun = Model(network, str(card.features), card.without, Compute(rows=32))
+        self._begun = Model(network, str(card.features), card.without, choose_compute("auto", plan.precision))
         self.model = ModelLearner(
             plan,
             network,

@@ -21,7 +21,7 @@ from learning.reinforcement.lessons import PlayLesson
 from learning.reinforcement.model_learner import ModelLearner
 from learning.reinforcement.plan import ReinforcementPlan
 from policies.checkpoint import Card
-from policies.compute import Compute
+from policies.device import choose_compute
 from policies.features.encode import encode
 from policies.features.kinds import kinds_of
 from policies.features.table import GUIDED, looks_deep
@@ -90,7 +90,8 @@ class PolicyLearner:
         self.plan = plan
         self._without = card.without
         self._deep = looks_deep(str(card.features), self._without)
-        self._start = Model(network, str(card.features), self._without, Compute(rows=32))
+        compute = choose_compute("auto", plan.precision)
+        self._start = Model(network, str(card.features), self._without, compute)
         self._seen = network.architecture.planes
         self._features = GUIDED if plan.guided else self._start.features
         self._gamma = plan.gamma(0)
