@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 NICE: Final = 10
+_GIVEN_WAY: Final = 5
 
 Startup: TypeAlias = Callable[[], None]
 """Can be pickled: a function of a module's top level, or a `functools.partial` of one."""
@@ -33,6 +34,12 @@ def on_start(startup: Startup) -> None:
 def startup() -> Startup:
     """The function that a new process calls first."""
     return _startup
+
+
+def give_way() -> None:
+    """Let the process that started this one go first, from now on, where there are fewer cores than work."""
+    with contextlib.suppress(OSError, AttributeError):  # not on every system
+        os.nice(_GIVEN_WAY)
 
 
 def step_back() -> None:

@@ -111,6 +111,23 @@ def log_policy(scores: Tensor, legal: Tensor, temperature: float = 1.0) -> Tenso
     return torch.log_softmax((scores.float() / temperature).masked_fill(~legal, _NOT_ALLOWED), dim=1)
 
 
+def share_gained(log_chance: Tensor, log_other: Tensor, limit: float) -> Tensor:
+    """``[B]``: ``1 - π₀/π`` of what a policy π drew, where another one π₀ could have drawn.
+
+    Times what came of each draw, and summed up, it is what the policy gains over the other, to first order in
+    their difference.
+
+    Args:
+        log_chance: ``[B]``, the logarithm of π of what was drawn.
+        log_other: ``[B]``, that of π₀.
+        limit: larger ratios of π₀ to π count as this.
+
+    Source: the performance difference lemma, Kakade and Langford, Approximately Optimal Approximate
+    Reinforcement Learning, 2002.
+    """
+    return -torch.expm1((log_other - log_chance).clamp(max=math.log(limit)))
+
+
 def scores_of_answers(network: nn.Module, planes: Tensor, batch: PolicyBatch) -> Tensor:
     """``[B, K]`` scores of a network that answers yes or no: ``yes - no`` for each call, and ``others``.
 
@@ -167,12 +184,20 @@ def policy_loss(
     return loss, measures
 
 
+def log_among(drawn: Tensor, log_whole: Tensor) -> Tensor:
+    """``[B, K]``: log-probabilities over the options drawn from, of a policy over all there were.
+
+    Args:
+        drawn: ``[B, K]`` bool, the options drawn from.
+        log_whole: ``[B, K]``, log-probabilities over all.
+    """
+    return torch.log_softmax(log_whole.masked_fill(~drawn, _NOT_ALLOWED), 1)
+
+
 def _among(drawn: Tensor, log_whole: Tensor, log_start: Tensor) -> Tensor:
     """``[B]``: the part of a divergence that is between the options drawn from: π(drawn) times theirs."""
-    policy = log_whole.masked_fill(~drawn, _NOT_ALLOWED)
-    start = log_start.masked_fill(~drawn, _NOT_ALLOWED)
-    apart = (torch.log_softmax(policy, 1) - torch.log_softmax(start, 1)).masked_fill(~drawn, 0.0)
-    return (policy.exp() * apart).sum(1)
+    apart = (log_among(drawn, log_whole) - log_among(drawn, log_start)).masked_fill(~drawn, 0.0)
+    return (log_whole.exp() * apart).sum(1)
 
 
 def _gains(ratios: Tensor, advantages: Tensor, objective: PolicyObjective) -> Tensor:

@@ -137,6 +137,7 @@ BaselineName = Annotated[
     ),
 ]
 CriticRate = Annotated[float, typer.Option(help="Learning rate of the critic.", metavar="NUMBER", min=0.0)]
+BlockGames = Annotated[int, typer.Option(help="Games that are in memory at once.", metavar="NUMBER", min=1)]
 GamesMeasured = Annotated[int, typer.Option(help="Games to measure with.", metavar="NUMBER", min=4)]
 LearnerPrecision = Annotated[
     str,

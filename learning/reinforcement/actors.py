@@ -22,6 +22,7 @@ import numpy as np
 from torch import Tensor
 
 from game.errors import WorkerFailed
+from game.processes import give_way
 from game.warmup import warm_up
 from game.workers.ordered import default_workers
 from game.workers.pool import LATER, Done, Later, Work
@@ -105,6 +106,7 @@ class LearnedGame(msgspec.Struct, frozen=True):
 
 def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
     """Load the policy of the start; return the function that plays a chunk."""
+    give_way()  # to the learner: one thread learns while all actors play, and should not wait for a core
     warm_up()
     plan = setup.plan
     read = reader_of(setup.files)
@@ -258,6 +260,38 @@ class Actors:
             for start in range(numbers.start, numbers.stop, self._chunk_games):
                 chunk = range(start, min(start + self._chunk_games, numbers.stop))
                 yield Chunk(block, chunk, version, weights, plan.gamma(block), others)
+
+
+def played_blocks(
+    plan: ReinforcementPlan, start: Path, *, workers: int | None = None, quiet: bool = False
+) -> Iterator[list[Trajectory]]:
+    """Play the games of a plan with the policy of the start, a block in memory at a time.
+
+    Args:
+        plan: settings.
+        start: folder of the six checkpoints.
+        workers: processes; one per core if None.
+        quiet: show no progress.
+
+    Yields:
+        The games of each block in their order, without those that crashed.
+
+    Raises:
+        WorkerFailed: an actor could not continue.
+    """
+    weights = pack_models({slot: load(start, slot).tensors for slot in plan.slots})
+    store = ParameterStore({0: weights})
+    actors = Actors(plan, files_of(start, MODELS), store, workers=workers)
+    try:
+        with Progress("rl.progress", "self-play", "games", total=plan.rounded_games, quiet=quiet) as progress:
+            for block in range(plan.blocks):
+                played = actors.block(block)
+                store.publish(block + 1, weights)
+                store.forget(block)
+                yield [game.trajectory for game in played if game.trajectory is not None]
+                progress.reach((block + 1) * plan.block_games)
+    finally:
+        actors.close()
 
 
 def play_games(

@@ -78,7 +78,7 @@ class AnswerLearner:
         order = np.random.default_rng((plan.seed, block, 2)).permutation(len(answers))
         for part, rows in enumerate(np.array_split(order, plan.steps)):
             if len(rows):
-                batch = self._batch(answers[rows], advantages[rows])
+                batch = self.model.beside_start(self._batch(answers[rows], advantages[rows]))
                 self.model.step(batch, block, block * plan.steps + part)
         if not len(answers):
             return {}

@@ -20,16 +20,13 @@ import torch
 from numpy.typing import NDArray
 
 from game.reports import write_report
-from learning.reinforcement.actors import Actors
+from learning.reinforcement.actors import played_blocks
 from learning.reinforcement.beginning import load_starting
-from learning.reinforcement.lessons import PlayLesson, lesson_of
-from learning.reinforcement.parameters import ParameterStore, pack_models
+from learning.reinforcement.lessons import PlayLesson, against_riichi, lesson_of
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.policy_learner import PolicyLearner
 from learning.reinforcement.rewards import rewards_of
-from learning.runs.progress import Progress
-from policies.checkpoint import files_of, load_predictor
-from policies.checkpoint.card import MODELS
+from policies.checkpoint import load_predictor
 from policies.features.kinds import kinds_of
 from policies.slots import Slot
 from policies.trajectories import Trajectory
@@ -134,26 +131,17 @@ def measure_credit(
     begun, predictor = load_starting(start, Slot.DISCARD), load_predictor(start)
     plan = msgspec.structs.replace(plan, critic_games=plan.rounded_games, lag=1)
     learner = PolicyLearner(plan, begun.network, begun.card, torch.get_num_threads())
-    weights = pack_models({Slot.DISCARD: learner.acting()})
-    store = ParameterStore({0: weights})
-    actors = Actors(plan, files_of(start, MODELS), store, workers=workers)
     tested = -(-games // plan.block_games)
     found: list[GameSums] = []
     explained = 0.0
     try:
-        with Progress("rl.progress", "self-play", "games", total=plan.rounded_games, quiet=quiet) as progress:
-            for block in range(plan.blocks):
-                played = [game.trajectory for game in actors.block(block) if game.trajectory is not None]
-                store.publish(block + 1, weights)
-                store.forget(block)
-                lesson = lesson_of(played, rewards_of(played, "global", predictor, plan.length))
-                if block < plan.blocks - tested:
-                    explained = learner.learn(lesson, block)["explained"]
-                else:
-                    found += _sums(learner, lesson, played)
-                progress.reach((block + 1) * plan.block_games)
+        for block, played in enumerate(played_blocks(plan, start, workers=workers, quiet=quiet)):
+            lesson = lesson_of(played, rewards_of(played, "global", predictor, plan.length))
+            if block < plan.blocks - tested:
+                explained = learner.learn(lesson, block)["explained"]
+            else:
+                found += _sums(learner, lesson, played)
     finally:
-        actors.close()
         learner.close()
     taught = (plan.blocks - tested) * plan.block_games
     return CreditReport(
@@ -181,9 +169,7 @@ def _sums(learner: PolicyLearner, lesson: PlayLesson, played: Sequence[Trajector
     outcomes = np.stack([lesson.points, lesson.rewards], 1)
     outcomes -= outcomes.mean(0)
     rewards = chosen[:, :, None] * outcomes[:, None, :]
-    others = decisions["state"]["riichi"] > 0
-    others[np.arange(len(decisions)), decisions["player"]] = False
-    riichi = others.any(1)
+    riichi = against_riichi(decisions)
     best = np.where(drawn, said, -np.inf).argmax(2)
     agrees = best[0] == best[1]
     several = drawn.sum(1) > 1

@@ -21,6 +21,7 @@ class PlayLesson(NamedTuple):
         walls: ``[N, 136]`` int16, of their rounds.
         paths: ``[N]`` int64, the same for all that a player decided in a round, in the order of play.
         points: ``[N]`` float32, points of the player in the round.
+        seats: of how many players' games all decisions of the block are.
     """
 
     decisions: NDArray[np.void]
@@ -28,11 +29,17 @@ class PlayLesson(NamedTuple):
     walls: NDArray[np.int16]
     paths: NDArray[np.int64]
     points: NDArray[np.float32]
+    seats: int
 
     def some(self, rows: NDArray[np.int64] | slice) -> PlayLesson:
         """Some of the decisions."""
         return PlayLesson(
-            self.decisions[rows], self.rewards[rows], self.walls[rows], self.paths[rows], self.points[rows]
+            self.decisions[rows],
+            self.rewards[rows],
+            self.walls[rows],
+            self.paths[rows],
+            self.points[rows],
+            self.seats,
         )
 
 
@@ -55,4 +62,16 @@ def lesson_of(
         walls,
         np.concatenate(paths),
         np.concatenate(points).astype(np.float32),
+        sum(len(np.unique(part["player"])) for part in decided),
     )
+
+
+def against_riichi(decisions: NDArray[np.void]) -> NDArray[np.bool_]:
+    """``[N]``: whether another player had declared riichi.
+
+    Args:
+        decisions: ``[N]`` of `policies.trajectories.DECISION`.
+    """
+    declared = np.greater(decisions["state"]["riichi"], 0)
+    declared[np.arange(len(decisions)), decisions["player"]] = False
+    return np.asarray(declared.any(axis=1), np.bool_)

@@ -93,16 +93,20 @@ class ModelLearner:
         """Stop the threads."""
         self.learner.close()
 
+    def beside_start(self, batch: PolicyBatch) -> PolicyBatch:
+        """The batch with what the policy of the start says of it, if the policy is to stay near that."""
+        if self._objective.anchor or self._objective.hold:
+            return batch._replace(start=self._start(batch))
+        return batch
+
     def step(self, batch: PolicyBatch, block: int, number: int) -> None:
         """Learn from part of a block.
 
         Args:
-            batch: its decisions.
+            batch: its decisions, from `beside_start`.
             block: number of the block.
             number: of the step, counted over all blocks.
         """
-        if self._objective.anchor or self._objective.hold:
-            batch = batch._replace(start=self._start(batch))
         self._losses.append(self.learner.step(batch, number, self._plan.rate(block, number)))
 
     def end_block(self, some: PolicyBatch) -> dict[str, float]:

@@ -25,7 +25,7 @@ from policies.device import choose_compute
 from policies.features.encode import encode
 from policies.features.kinds import kinds_of
 from policies.features.table import GUIDED, looks_deep
-from policies.gradient import PolicyBatch, log_policy
+from policies.gradient import PolicyBatch, log_among, log_policy, share_gained
 from policies.guidance import drop_hidden, guided_network, without_hidden
 from policies.inference import Model
 from policies.networks import DISCARDS, Network
@@ -145,8 +145,11 @@ class PolicyLearner:
             return self._learn_afterstates(lesson, deviation, block)
         advantages, explained = self._advantages(lesson)
         order = np.random.default_rng((plan.seed, block, 2)).permutation(len(advantages))
+        gains = np.zeros(len(order))
         for part, rows in enumerate(np.array_split(order, plan.steps)):
             batch, number = self._batch(lesson.some(rows), advantages[rows]), block * plan.steps + part
+            batch = self.model.beside_start(batch)
+            gains[rows] = self._gains(batch, lesson.rewards[rows] - lesson.rewards.mean())
             self.model.step(batch, block, number)
             self._teach_critic(lesson.some(rows), number, batch.planes)
         measured = order[:MEASURED]
@@ -155,6 +158,8 @@ class PolicyLearner:
             "gamma": self._gamma if plan.guided else 0.0,
             "reward_deviation": deviation,
             "explained": explained,
+            "gain": float(gains.sum()) / lesson.seats,
+            "gain_error": math.sqrt(float((gains**2).sum())) / lesson.seats,
             "decisions": float(len(advantages)),
         }
 
@@ -168,7 +173,7 @@ class PolicyLearner:
                 some = lesson.some(rows)
                 batch = self._batch(some, np.zeros(len(rows), np.float32))
                 batch = batch._replace(values=torch.from_numpy(self.afterstates.compare(some)))
-                self.model.step(batch, block, block * plan.steps + part)
+                self.model.step(self.model.beside_start(batch), block, block * plan.steps + part)
         explained = self.afterstates.learn(lesson.some(order))
         measured = order[:MEASURED]
         return {
@@ -178,6 +183,16 @@ class PolicyLearner:
             "explained": explained,
             "decisions": float(size),
         }
+
+    def _gains(self, batch: PolicyBatch, rewards: NDArray[np.float32]) -> NDArray[np.float64]:
+        """``[B]``: what the policy that drew gained over that of the start; zeros if that is not known."""
+        if batch.start is None:
+            return np.zeros(len(rewards))
+        assert batch.drawn is not None
+        start = log_among(batch.drawn, batch.start).gather(1, batch.chosen[:, None])[:, 0]
+        share = share_gained(batch.behaviour, start, self.plan.reject)
+        gained = (batch.weights * share).double().numpy()
+        return np.asarray(gained * rewards * self._scale, np.float64)
 
     def judge(self, lesson: PlayLesson) -> NDArray[np.float32]:
         """Advantages ``[N]`` of what another model decided in a block, before this one learns from it."""

@@ -17,10 +17,10 @@ from policies.reward import RewardArchitecture, RewardNetwork
 from tests.policies.models import save_models
 
 
-def save_start(folder: Path) -> Path:
+def save_start(folder: Path, seed: int = 0) -> Path:
     """All six checkpoints, with random weights, in a folder."""
-    save_models(folder, tower="suits")
-    torch.manual_seed(0)
+    save_models(folder, tower="suits", seed=seed)
+    torch.manual_seed(seed)
     shape = RewardArchitecture(hidden=4, dense=4)
     save(folder, Card(model="reward", architecture=shape), RewardNetwork(shape).state_dict())
     return folder

@@ -12,8 +12,13 @@ from typer.testing import CliRunner
 
 from bot import cli
 from learning.reinforcement import comparison, noise
+from learning.reinforcement.actors import play_games
+from learning.reinforcement.gain import measure_gain
 from learning.reinforcement.noise import equal_block
 from learning.reinforcement.plan import ReinforcementPlan
+from policies.features.kinds import kinds_of
+from policies.inference import load_policy
+from policies.slots import Slot
 from tests.learning.reinforcement.setting import save_start
 
 
@@ -115,3 +120,46 @@ def test_the_speed_of_learning_is_measured_and_printed(start: Path) -> None:
     assert speed["workers"] == 1
     for name in ("played_per_s", "learned_per_s", "decisions_per_s", "both_per_s", "paper_days"):
         assert speed[name] > 0.0, name
+
+
+def test_a_policy_has_gained_nothing_over_itself(start: Path) -> None:
+    args = ["eval", "gain", "--policy", str(start), "--start", str(start), "--games", "4", "--workers", "1"]
+    result = CliRunner().invoke(cli.app, [*args, "--min-p", "0.5", "--json"])
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert (found["games"], found["min_p"], found["divergence"]) == (4, 0.5, 0.0)
+    gains = {each["situation"]: each for each in found["gains"]}
+    assert gains["all"]["decisions"] > 20.0
+    assert gains["another is likeliest"]["decisions"] == 0.0
+    assert all(abs(each["points"]) + abs(each["final"]) < 1e-6 for each in found["gains"])
+
+
+def test_what_a_policy_has_gained_is_told_by_what_came_of_its_draws(tmp_path: Path, start: Path) -> None:
+    """Another policy draws otherwise: its gain is computed once more here, discard by discard."""
+    other = save_start(tmp_path / "other", seed=1)
+    plan = ReinforcementPlan(games=4, block_games=2, thinning=0.0, min_p=0.5, length="tonpuu", seed=3)
+    report = measure_gain(plan, other, start, workers=1, quiet=True)
+    games = play_games(plan, other, workers=1, quiet=True)
+    ours, theirs = (load_policy(each).model(Slot.DISCARD) for each in (other, start))
+    sums = []
+    for game in games:
+        rows, total = game.decisions, 0.0
+        block = [each for each in games if each.number // 2 == game.number // 2]
+        mean = np.concatenate(
+            [each.points[each.decisions["round"], each.decisions["player"]] for each in block]
+        ).mean()
+        for row in rows:
+            chances = []
+            for model in (ours, theirs):
+                logits = model.look(row["state"][None], np.array([row["player"]]), None, "tonpuu")[0]
+                drawn = np.exp(np.where(kinds_of(row["drawn"][None])[0], logits, -np.inf))
+                chances.append(drawn[row["kind"]] / drawn.sum())
+            total += (1.0 - chances[1] / chances[0]) * (game.points[row["round"], row["player"]] - mean)
+        sums.append(total / 4.0)
+    gains = {each.situation: each for each in report.gains}
+    assert gains["all"].points == pytest.approx(np.mean(sums), rel=1e-3)
+    assert gains["all"].points_error == pytest.approx(np.std(sums, ddof=1) / 2.0, rel=1e-3)
+    for parts in (("the same is likeliest", "another is likeliest"), ("against riichi", "no riichi")):
+        assert gains["all"].final == pytest.approx(sum(gains[part].final for part in parts))
+        assert gains["all"].decisions == pytest.approx(sum(gains[part].decisions for part in parts))
+    assert report.divergence > 0.0

@@ -20,6 +20,7 @@ from policies.inference import Model, load_policy
 from policies.networks import Network
 from policies.probabilities import chances
 from policies.rollout import Rollout, Seating
+from policies.slots import Slot
 from policies.trajectories import Recorder, Trajectory
 from tests.learning.reinforcement.setting import save_start, short_plan
 
@@ -96,6 +97,30 @@ def test_on_policy_all_ratios_are_1(start: Path, temperature: float, min_p: floa
     assert seen["ratio_0.01"] == pytest.approx(1.0, abs=1e-5)
     assert seen["ratio_0.99"] == pytest.approx(1.0, abs=1e-5)
     assert seen["rejected"] == 0.0
+
+
+def test_a_block_tells_what_was_gained_over_the_start(tmp_path: Path, start: Path) -> None:
+    """Honours are rewarded: whoever draws them more often than the start would has gained."""
+    other = save_start(tmp_path / "other", seed=1)
+    played = play(other)
+    lesson = lesson_of(played, [np.zeros((len(game.starts), 4)) for game in played])
+    decisions = lesson.decisions
+    honour = decisions["kind"] >= 27
+    lesson = lesson._replace(rewards=np.where(honour, 3.0, -3.0).astype(np.float32))
+    assert lesson.seats == 8  # four players in each of two games
+    begun = load_policy(start).model(Slot.DISCARD)
+    logits = begun.look(decisions["state"], decisions["player"], None, "tonpuu")
+    theirs = chances(logits, kinds_of(decisions["legal"]))[np.arange(len(honour)), decisions["kind"]]
+    share = 1.0 - np.minimum(theirs / decisions["probability"], 4.0)
+    each = share * (lesson.rewards - lesson.rewards.mean())
+    seen = {}
+    for anchor in (0.0, 1e-6):
+        learner = a_learner(start, short_plan(baseline="none", anchor=anchor))
+        seen[anchor] = learner.learn(lesson, 0)
+        learner.close()
+    assert seen[0.0]["gain"] == 0.0  # the start is not asked where nothing is held near it
+    assert seen[1e-6]["gain"] == pytest.approx(each.sum() / 8.0, rel=1e-3)
+    assert seen[1e-6]["gain_error"] == pytest.approx(np.sqrt((each**2).sum()) / 8.0, rel=1e-3)
 
 
 @pytest.mark.parametrize("held", ["anchor", "hold"])

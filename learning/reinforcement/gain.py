@@ -1,0 +1,211 @@
+"""`suzaku eval gain`: what a policy has gained over another one, by the discards that it drew.
+
+Matches tell little: a game's result is luck for the most part, and it takes tens of thousands to see a
+hundredth of a place. Here the policy plays games with itself and draws its close discards. Where it draws one
+more often than the other policy would, that should end well. With probabilities π and π₀ of a discard a that
+was drawn in a state s, and R what came of its round,
+
+    E[ Σ (1 - π₀(a|s) / π(a|s)) R ]
+
+is what the policy gains over the other, to first order in their difference. Where both would draw alike
+nothing is added, so the luck of those rounds drops out: the error is far smaller than that of a match.
+
+It tells of games in which discards are drawn. A player who takes the likeliest discard gains by another order
+of the discards only, so decisions in which both policies like the same one best are counted apart.
+
+Source: the performance difference lemma, Kakade and Langford, Approximately Optimal Approximate Reinforcement
+Learning, 2002.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from game.reports import write_report
+from learning.reinforcement.actors import played_blocks
+from learning.reinforcement.lessons import against_riichi, lesson_of
+from learning.reinforcement.plan import ReinforcementPlan
+from learning.reinforcement.rewards import rewards_of
+from policies.checkpoint import load_predictor
+from policies.features.kinds import kinds_of
+from policies.gradient import log_policy, share_gained
+from policies.inference import Model, load_policy
+from policies.slots import Slot
+from policies.trajectories import Trajectory
+
+_SITUATIONS: Final = ("all", "the same is likeliest", "another is likeliest", "against riichi", "no riichi")
+
+
+class PolicyGain(msgspec.Struct, frozen=True):
+    """What was gained in one situation.
+
+    Attributes:
+        situation: which discards.
+        decisions: discards that were drawn, a player's game.
+        points: gained, a player's game.
+        points_error: standard error of that, by games.
+        final: the same of the final reward, in rank points.
+        final_error: standard error of that.
+    """
+
+    situation: str
+    decisions: float
+    points: float
+    points_error: float
+    final: float
+    final_error: float
+
+
+class GainReport(msgspec.Struct, frozen=True):
+    """What a policy has gained over another one.
+
+    Attributes:
+        games: in which the policy drew.
+        temperature: of the draws.
+        min_p: what is less likely than this share of the likeliest was not drawn.
+        seed: of walls and draws.
+        divergence: mean KL of the policy from the other in nats, over what was drawn from.
+        gains: by situation.
+    """
+
+    games: int
+    temperature: float
+    min_p: float
+    seed: int
+    divergence: float
+    gains: tuple[PolicyGain, ...]
+
+    @property
+    def text(self) -> str:
+        """The report for people."""
+        lines = [
+            f"{'discards':<23}{'a game':>7}{'points':>18}{'final reward':>20}",
+            *(
+                f"{each.situation:<23}{each.decisions:>7.1f}"
+                f"{f'{each.points:.0f} ± {each.points_error:.0f}':>18}"
+                f"{f'{each.final:.2f} ± {each.final_error:.2f}':>20}"
+                for each in self.gains
+            ),
+            f"gained a player's game; {self.games:,} games, temperature {self.temperature:g}, "
+            f"min-p {self.min_p:g}, seed {self.seed}, divergence {self.divergence:.4f}",
+            "± is one standard error",
+        ]
+        return "\n".join(lines)
+
+
+class GameGain(NamedTuple):
+    """Sums of one game, over its players and their discards of each situation ``S``.
+
+    Attributes:
+        decisions: ``[S]``.
+        gains: ``[S, 2]``: of points and final reward.
+        divergence: of all.
+    """
+
+    decisions: NDArray[np.float64]
+    gains: NDArray[np.float64]
+    divergence: float
+
+
+def measure_gain(
+    plan: ReinforcementPlan, policy: Path, start: Path, *, workers: int | None = None, quiet: bool = False
+) -> GainReport:
+    """Let a policy play with itself, and compare what it drew with what another policy would.
+
+    Args:
+        plan: how many games, and how discards are drawn.
+        policy: folder of the six checkpoints that play.
+        start: folder of those that the policy is compared with.
+        workers: processes that play; one per core if None.
+        quiet: show no progress.
+
+    Raises:
+        CheckpointError: one cannot be used.
+        WorkerFailed: an actor could not continue.
+    """
+    models = [load_policy(each, compute=plan.compute).model(Slot.DISCARD) for each in (policy, start)]
+    predictor = load_predictor(start)
+    found: list[GameGain] = []
+    for games in played_blocks(plan, policy, workers=workers, quiet=quiet):
+        rewards = rewards_of(games, "global", predictor, plan.length)
+        found += _gains(games, rewards, models, plan)
+    return report_of(found, plan)
+
+
+def print_gain(report: GainReport, *, as_json: bool) -> int:
+    """Print the report; return the exit code."""
+    write_report(report, lambda each: each.text, as_json=as_json)
+    return 0
+
+
+def _gains(
+    games: Sequence[Trajectory],
+    rewards: Sequence[NDArray[np.float64]],
+    models: Sequence[Model],
+    plan: ReinforcementPlan,
+) -> list[GameGain]:
+    """The sums of each game of a block."""
+    lesson = lesson_of(games, rewards)
+    decisions = lesson.decisions
+    drawn = torch.from_numpy(kinds_of(decisions["drawn"]))
+    ours, theirs = (
+        log_policy(
+            torch.from_numpy(model.look(decisions["state"], decisions["player"], None, plan.length)),
+            drawn,
+            plan.temperature,
+        )
+        for model in models
+    )
+    chosen = torch.from_numpy(decisions["kind"].astype(np.int64))[:, None]
+    share = share_gained(ours.gather(1, chosen)[:, 0], theirs.gather(1, chosen)[:, 0], plan.reject)
+    outcomes = np.stack([lesson.points, lesson.rewards], 1).astype(np.float64)
+    outcomes -= outcomes.mean(0)
+    gains = (decisions["weight"] * share.double().numpy())[:, None] * outcomes
+    divergences = (ours.exp() * (ours - theirs)).masked_fill(~drawn, 0.0).sum(1).double().numpy()
+    apart = decisions["weight"] * divergences
+    same = (ours.argmax(1) == theirs.argmax(1)).numpy()
+    riichi = against_riichi(decisions)
+    situations = (np.ones_like(same), same, ~same, riichi, ~riichi)
+    inside = np.stack(situations, 1).astype(np.float64)  # [N, S]
+    ends = np.cumsum([len(game.decisions) for game in games])
+    return [
+        GameGain(
+            decisions["weight"][part] @ inside[part],
+            inside[part].T @ gains[part],
+            float(apart[part].sum()),
+        )
+        for part in (slice(end - len(game.decisions), end) for end, game in zip(ends, games, strict=True))
+    ]
+
+
+def report_of(games: Sequence[GameGain], plan: ReinforcementPlan) -> GainReport:
+    """What is gained a player's game; errors are by games, which are independent."""
+    number = np.sum([game.decisions for game in games], 0)
+    gains = np.stack([game.gains for game in games]) / 4.0  # [G, S, 2], of one of four players
+    means, errors = gains.mean(0), gains.std(0, ddof=1) / math.sqrt(len(gains))
+    return GainReport(
+        len(games),
+        plan.temperature,
+        plan.min_p,
+        plan.seed,
+        sum(game.divergence for game in games) / max(float(number[0]), 1.0),
+        tuple(
+            PolicyGain(
+                situation,
+                float(number[at]) / (4.0 * len(games)),
+                float(means[at, 0]),
+                float(errors[at, 0]),
+                float(means[at, 1]),
+                float(errors[at, 1]),
+            )
+            for at, situation in enumerate(_SITUATIONS)
+        ),
+    )
