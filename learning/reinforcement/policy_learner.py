@@ -149,7 +149,7 @@ class PolicyLearner:
         for part, rows in enumerate(np.array_split(order, plan.steps)):
             batch, number = self._batch(lesson.some(rows), advantages[rows]), block * plan.steps + part
             batch = self.model.beside_start(batch)
-            gains[rows] = self._gains(batch, lesson.rewards[rows] - lesson.rewards.mean())
+            gains[rows] = self._gains(batch, lesson, rows)
             self.model.step(batch, block, number)
             self._teach_critic(lesson.some(rows), number, batch.planes)
         measured = order[:MEASURED]
@@ -158,8 +158,7 @@ class PolicyLearner:
             "gamma": self._gamma if plan.guided else 0.0,
             "reward_deviation": deviation,
             "explained": explained,
-            "gain": float(gains.sum()) / lesson.seats,
-            "gain_error": math.sqrt(float((gains**2).sum())) / lesson.seats,
+            **_gained(gains, lesson.seats),
             "decisions": float(len(advantages)),
         }
 
@@ -168,12 +167,14 @@ class PolicyLearner:
         assert self.afterstates is not None
         plan, size = self.plan, len(lesson.rewards)
         order = np.random.default_rng((plan.seed, block, 2)).permutation(size)
+        gains = np.zeros(size)
         if plan.learns(block):
             for part, rows in enumerate(np.array_split(order, plan.steps)):
                 some = lesson.some(rows)
-                batch = self._batch(some, np.zeros(len(rows), np.float32))
+                batch = self.model.beside_start(self._batch(some, np.zeros(len(rows), np.float32)))
+                gains[rows] = self._gains(batch, lesson, rows)
                 batch = batch._replace(values=torch.from_numpy(self.afterstates.compare(some)))
-                self.model.step(self.model.beside_start(batch), block, block * plan.steps + part)
+                self.model.step(batch, block, block * plan.steps + part)
         explained = self.afterstates.learn(lesson.some(order))
         measured = order[:MEASURED]
         return {
@@ -181,18 +182,19 @@ class PolicyLearner:
             "gamma": 0.0,
             "reward_deviation": deviation,
             "explained": explained,
+            **_gained(gains, lesson.seats),
             "decisions": float(size),
         }
 
-    def _gains(self, batch: PolicyBatch, rewards: NDArray[np.float32]) -> NDArray[np.float64]:
+    def _gains(self, batch: PolicyBatch, lesson: PlayLesson, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """``[B]``: what the policy that drew gained over that of the start; zeros if that is not known."""
         if batch.start is None:
-            return np.zeros(len(rewards))
+            return np.zeros(len(rows))
         assert batch.drawn is not None
         start = log_among(batch.drawn, batch.start).gather(1, batch.chosen[:, None])[:, 0]
         share = share_gained(batch.behaviour, start, self.plan.reject)
-        gained = (batch.weights * share).double().numpy()
-        return np.asarray(gained * rewards * self._scale, np.float64)
+        rewards = (lesson.rewards[rows] - lesson.rewards.mean()) * self._scale
+        return np.asarray((batch.weights * share).double().numpy() * rewards, np.float64)
 
     def judge(self, lesson: PlayLesson) -> NDArray[np.float32]:
         """Advantages ``[N]`` of what another model decided in a block, before this one learns from it."""
@@ -345,6 +347,11 @@ class PolicyLearner:
                 rows = slice(at, at + _ROWS)
                 expected[rows] = self.critic.expect(self._critic_planes(lesson.some(rows)))
         return expected
+
+
+def _gained(gains: NDArray[np.float64], seats: int) -> dict[str, float]:
+    """The gain of a block over the start, a player's game, and its standard error."""
+    return {"gain": float(gains.sum()) / seats, "gain_error": math.sqrt(float((gains**2).sum())) / seats}
 
 
 def _deviation(values: NDArray[np.float32], weights: NDArray[np.float32]) -> float:
