@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from game.errors import ConfigError
+
 TEMPORARY: Final = r"\.[0-9a-f]{12}\.tmp"
 """Matches the suffix of a file that is being written; every writer has a suffix of its own."""
 LEFT_S: Final = 3600.0
@@ -118,6 +120,24 @@ def locked_folder(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def hold_folder(folder: Path) -> contextlib.ExitStack:
+    """Lock the folder of a run until what is returned is closed, or this process ends.
+
+    Two processes with one folder would replace each other's results.
+
+    Raises:
+        ConfigError: another process holds it.
+    """
+    held = contextlib.ExitStack()
+    try:
+        held.enter_context(locked_folder(folder))
+    except OSError as exc:
+        raise ConfigError(
+            f"{folder}: {exc.strerror}; stop it or wait for its end, or choose another folder with --out"
+        ) from exc
+    return held
 
 
 if sys.platform != "win32":

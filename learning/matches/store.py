@@ -7,15 +7,16 @@ line is replaced by rewriting the whole file atomically.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Generic, Protocol, Self, TypeVar
+from typing import BinaryIO, Final, Generic, Protocol, Self, TypeVar
 
 import msgspec
 
 from game.errors import ConfigError, ModelError, ReplayError
-from game.files import replace_file
+from game.files import hold_folder, replace_file
 from learning.matches.tally import GameRow
 from policies.compute import DEVICES, IN_PLAY, PRECISIONS, Compute
 
@@ -59,7 +60,7 @@ class Store(Generic[P, R]):
         rows: games so far, by number.
 
     Raises:
-        ConfigError: another run is in the folder.
+        ConfigError: another run is in the folder, or another process writes there.
         ReplayError: the results there cannot be read.
         OSError: the results cannot be written.
     """
@@ -67,16 +68,19 @@ class Store(Generic[P, R]):
     def __init__(self, series: P, kind: type[R], folder: Path | None = None) -> None:
         self.rows: dict[int, R] = {}
         self._kind = kind
-        self._file = None
+        self._file: BinaryIO | None = None
+        self._held = contextlib.ExitStack()
         if folder is None:
             return
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / RESULTS_FILE
-        if path.exists():
-            self._read(path, series)
-        self._file = path.open("ab")
-        if self._file.tell() == 0:
-            self._write(series)
+        with hold_folder(folder) as held:
+            path = folder / RESULTS_FILE
+            if path.exists():
+                self._read(path, series)
+            self._file = held.enter_context(path.open("ab"))
+            if self._file.tell() == 0:
+                self._write(series)
+            self._held = held.pop_all()
 
     def __enter__(self) -> Self:
         return self
@@ -87,9 +91,8 @@ class Store(Generic[P, R]):
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            self._file.close()
+        """Close the file, and leave the folder to others."""
+        self._held.close()
 
     def add(self, row: R) -> bool:
         """Keep a game; return False if it is already there."""

@@ -168,11 +168,16 @@ def carry_out(run: TrainingRun, *, quiet: bool = False) -> None:
         quiet: show no progress.
 
     Raises:
-        ConfigError: the folder holds another run.
+        ConfigError: the folder holds another run, or another process has it.
         TrainingError: the state cannot be saved or read.
         KeyboardInterrupt: a signal asked to stop; the state is saved.
     """
-    _resume(run)
+    with run.folder.held():
+        _resume(run)
+        _carry_on(run, quiet=quiet)
+
+
+def _carry_on(run: TrainingRun, *, quiet: bool) -> None:
     status = run.status
     progress = TrainingProgress(run.title, run.unit, run.total, run.done, quiet=quiet)
     begun = saved = time.monotonic()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
@@ -12,7 +13,7 @@ import msgspec
 import torch
 
 from game.errors import ConfigError, TrainingError
-from game.files import remove_leftovers, replace_file
+from game.files import hold_folder, remove_leftovers, replace_file
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -88,6 +89,21 @@ class RunFolder:
             raise TrainingError(
                 f"{path}: cannot be written ({exc}); free some space and start again"
             ) from exc
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other processes from the folder.
+
+        Raises:
+            ConfigError: another one has it.
+            TrainingError: it cannot be made.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as exc:
+            raise TrainingError(f"{self.folder}: cannot be made ({exc}); choose another --out") from exc
+        with hold_folder(self.folder):
+            yield
 
     def curves(self, step: int) -> Curves:
         """The run's curves, from a step on; points beyond it are discarded."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
+from game import files
 from game.errors import ConfigError, ReplayError
 from learning.arena.plan import ArenaPlan
 from learning.matches.store import RESULTS_FILE, Store, read_results
@@ -58,6 +60,17 @@ def test_another_comparison_is_not_mixed_in(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"another run is there, with --seed 0, not 1; give the same flags"):
         Store(a_plan(seed=1), GameRow, tmp_path)
     assert (tmp_path / RESULTS_FILE).read_bytes() == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked there")
+def test_two_runs_do_not_write_to_one_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LOCK_S", 0.0)
+    with Store(a_plan(), GameRow, tmp_path) as store:
+        with pytest.raises(ConfigError, match=r"another process is writing there; stop it or wait .*--out"):
+            Store(a_plan(), GameRow, tmp_path)
+        assert store.add(a_row(a_plan(), 0, 1))
+    with Store(a_plan(), GameRow, tmp_path) as store:
+        assert list(store.rows) == [0]
 
 
 def test_an_invalid_line_is_named(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import torch
 from typer.testing import CliRunner
 
 from bot import cli
+from game import files
 from game.errors import ConfigError
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
@@ -68,6 +70,20 @@ def carry_out(model: str, folder: Path, out: Path) -> None:
 def last_state(out: Path, model: str) -> dict[str, Any]:
     state: dict[str, Any] = torch.load(out / "runs" / model / STATE_FILE, weights_only=True)
     return state
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked there")
+@pytest.mark.parametrize("model", ["discard", "reward"])
+def test_two_runs_do_not_share_a_folder(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    monkeypatch.setattr(files, "LOCK_S", 0.0)
+    with RunFolder(tmp_path / "runs" / model, {}).held():
+        with pytest.raises(ConfigError, match="another process is writing there"):
+            carry_out(model, folder, tmp_path)
+        assert not (tmp_path / "runs" / model / STATE_FILE).exists()
+    carry_out(model, folder, tmp_path)
+    assert last_state(tmp_path, model)
 
 
 def stop_at(patch: pytest.MonkeyPatch, step: int, number: int = signal.SIGTERM) -> None:
