@@ -13,6 +13,10 @@ from replays.standing import CurvePoints, LearningStanding
 
 POINTS: Final = 160
 """Points of a curve that are sent; where there are more blocks, each point is the mean of several."""
+GAIN: Final = "policy/gain"
+"""Curve of the gain over the start, shown as a trailing mean: that of one block is mostly noise."""
+TRAILING: Final = 50
+"""Blocks of that mean."""
 ARENA: Final = "arena/"
 """Beginning of the names of the evaluations' curves."""
 
@@ -71,9 +75,25 @@ class LearningPump:
             "left_s": round((latest.of - latest.games) / speed) if speed else None,
             "waited_s": _last(latest, "speed/waited_s"),
             "staleness": _last(latest, "play/staleness"),
-            **thinned({name: points for name, points in latest.curves.items() if not name.startswith(ARENA)}),
+            **thinned(
+                {
+                    name: trailing(points) if name == GAIN else points
+                    for name, points in latest.curves.items()
+                    if not name.startswith(ARENA)
+                }
+            ),
             "evaluations": _evaluations(latest.curves),
         }
+
+
+def trailing(points: CurvePoints, most: int = TRAILING) -> CurvePoints:
+    """Each point as the mean of it and those before it, at most so many.
+
+    >>> trailing(((8, 1.0), (16, 3.0), (24, 5.0)), most=2)
+    ((8, 1.0), (16, 2.0), (24, 4.0))
+    """
+    parts = [points[max(0, at + 1 - most) : at + 1] for at in range(len(points))]
+    return tuple((part[-1][0], sum(value for _, value in part) / len(part)) for part in parts)
 
 
 def thinned(curves: Mapping[str, CurvePoints], most: int = POINTS) -> dict[str, Any]:

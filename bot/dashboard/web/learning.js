@@ -16,16 +16,17 @@ import { number, percent, signed } from "/web/words.js";
  *   phase: "learning" | "evaluating", seconds: number, games_per_s: number | null, games_per_s_overall: number | null,
  *   left_s: number | null, waited_s: number | null, staleness: number | null, blocks_per_point: number, at: number[],
  *   curves: Record<string, (number | null)[]>, evaluations: Evaluation[]}} Learning
- * @typedef {{id: keyof ReturnType<typeof texts>["learning"]["charts"], curves: string[], digits: number, percent?: boolean, base?: number, guided?: boolean}} Drawn
+ * @typedef {{id: keyof ReturnType<typeof texts>["learning"]["charts"], curves: string[], digits: number, percent?: boolean, base?: number, optional?: boolean}} Drawn
  */
 
-/** @type {Drawn[]} the charts of the blocks; the first curve of each is emphasized, `guided` ones are left out while 0 */
+/** @type {Drawn[]} the charts of the blocks; the first curve of each is emphasized, `optional` ones are left out while 0 */
 const CHARTS = [
+  { id: "gain", curves: ["policy/gain"], digits: 2, base: 0, optional: true },
   { id: "reward", curves: ["policy/reward_deviation"], digits: 3 },
   { id: "explained", curves: ["policy/explained"], digits: 3, percent: true, base: 0 },
   { id: "entropy", curves: ["policy/entropy", "policy/entropy_target"], digits: 3 },
   { id: "alpha", curves: ["policy/alpha"], digits: 4, base: 0 },
-  { id: "gamma", curves: ["policy/gamma"], digits: 2, percent: true, base: 0, guided: true },
+  { id: "gamma", curves: ["policy/gamma"], digits: 2, percent: true, base: 0, optional: true },
   { id: "divergence", curves: ["policy/divergence"], digits: 4, base: 0 },
   { id: "ratios", curves: ["policy/ratio_0.5", "policy/ratio_0.01", "policy/ratio_0.99"], digits: 2, base: 1 },
   { id: "rejected", curves: ["policy/rejected"], digits: 4, percent: true, base: 0 },
@@ -96,8 +97,8 @@ function evaluationTable(all) {
 /** @param {Learning} all */
 function curves(all) {
   const { learning: text } = texts();
-  const known = CHARTS.filter((each) => all.at.length && each.curves[0] in all.curves && !(each.guided && all.curves[each.curves[0]].every((value) => !value)));
-  const drawn = known.map(({ id, curves: names, guided: _, ...how }) => {
+  const known = CHARTS.filter((each) => all.at.length && each.curves[0] in all.curves && !(each.optional && all.curves[each.curves[0]].every((value) => !value)));
+  const drawn = known.map(({ id, curves: names, optional: _, ...how }) => {
     const lines = names.filter((name) => name in all.curves).map((key) => ({ key, name: text.lines[/** @type {"policy/entropy"} */ (key)], values: all.curves[key] }));
     return chart({ ...how, title: text.charts[id][0], hint: text.charts[id][1], at: all.at, lines });
   });

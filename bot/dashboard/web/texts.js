@@ -109,6 +109,7 @@ const english = {
     means: (/** @type {string} */ blocks) => `Over the games learned from. Each point is the mean of ${blocks} blocks.`,
     noCurves: "The first block is still being played.",
     charts: {
+      gain: ["Gain over the start", "of the reward, a player's game; mean of the last 50 blocks"],
       reward: ["Reward deviation", "standard deviation of the rewards of rounds"],
       explained: ["Explained by the critic", "share of the rewards' variance"],
       entropy: ["Entropy", "of the policy, in nats"],
@@ -123,6 +124,7 @@ const english = {
       waited: ["Waited for games", "seconds per block"],
     },
     lines: {
+      "policy/gain": "gain",
       "policy/reward_deviation": "deviation",
       "policy/explained": "explained",
       "policy/entropy": "entropy",
@@ -251,6 +253,7 @@ const japanese = {
     means: (blocks) => `横軸は学習した対局数。1 点は ${blocks} ブロックの平均。`,
     noCurves: "最初のブロックを対局中です。",
     charts: {
+      gain: ["開始時に対する利得", "1人1ゲームあたりの報酬、直近50ブロックの平均"],
       reward: ["報酬の標準偏差", "局ごとの報酬"],
       explained: ["クリティックの説明率", "報酬の分散に占める割合"],
       entropy: ["エントロピー", "方策、nat"],
@@ -265,6 +268,7 @@ const japanese = {
       waited: ["対局待ち", "1ブロックあたりの秒数"],
     },
     lines: {
+      "policy/gain": "利得",
       "policy/reward_deviation": "標準偏差",
       "policy/explained": "説明率",
       "policy/entropy": "エントロピー",

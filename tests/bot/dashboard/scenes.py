@@ -123,6 +123,7 @@ def learned(blocks: int) -> LearningStanding:
         "policy/explained": 0.3,
         "policy/entropy_target": 0.5,
         "policy/alpha": 0.001,
+        "policy/gain": 0.25,
         "policy/gamma": 0.0,
         "policy/divergence": 0.01,
         "policy/ratio_0.01": 0.7,

@@ -275,8 +275,8 @@ def test_a_run_that_learns_is_followed(open_page: Any) -> None:
             assert page.tab.text_content("[data-figure=games_per_s]") == "3.13"
             assert page.tab.locator("progress").evaluate("one => one.value / one.max") == 0.8
             drawn = page.tab.locator(".chart").evaluate_all("all => all.map((one) => one.dataset.chart)")
-            assert len(drawn) == 13
-            assert drawn[:2] == ["arena/points", "arena/placement"]
+            assert len(drawn) == 14
+            assert drawn[:3] == ["arena/points", "arena/placement", "policy/gain"]
             entropy = page.tab.locator("[data-chart='policy/entropy'] [data-series]").evaluate_all(
                 "all => all.map((one) => one.dataset.series.split(' ').map(Number))"
             )

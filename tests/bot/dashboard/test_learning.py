@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from bot.dashboard.feed import Feed, Reached
-from bot.dashboard.learning import LearningPump
+from bot.dashboard.learning import TRAILING, LearningPump
 from bot.dashboard.show import BrowserPosition, Show
 from learning.matches.store import compute_for
 from learning.reinforcement.plan import make_reinforcement_plan
@@ -69,6 +69,17 @@ def test_time_left_counts_this_start_only() -> None:
     watched.reach(msgspec.structs.replace(START, games=400, blocks=50), 30.0)
     learning = watched.reach(msgspec.structs.replace(START, games=480, played=80, blocks=60), 40.0)
     assert (learning["seconds"], learning["games_per_s_overall"], learning["left_s"]) == (40, 2.0, 160)
+
+
+def test_the_gain_is_shown_as_the_mean_of_the_last_blocks() -> None:
+    watched = WatchedLearning()
+    values = [float(block % 2) for block in range(TRAILING)] + [float(TRAILING)]
+    points = tuple((8 * (block + 1), value) for block, value in enumerate(values))
+    curves = {"policy/gain": points, "policy/alpha": points}
+    shown = watched.reach(msgspec.structs.replace(START, curves=curves))["curves"]
+    assert shown["policy/alpha"] == values
+    assert shown["policy/gain"][:3] == [0.0, 0.5, pytest.approx(1 / 3, abs=1e-4)]
+    assert shown["policy/gain"][-1] == pytest.approx((TRAILING / 2 + TRAILING) / TRAILING)
 
 
 def test_the_first_of_the_best_evaluations_is_marked() -> None:
