@@ -420,7 +420,7 @@ def evaluate_gain(
     policy: Annotated[
         str,
         typer.Option(
-            help="Policy that plays: network, phoenix, large or a folder of checkpoints.", metavar="POLICY"
+            help="Policy to measure: network, phoenix, large or a folder of checkpoints.", metavar="POLICY"
         ),
     ],
     start: Annotated[
@@ -438,9 +438,9 @@ def evaluate_gain(
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> int:
-    """Measure what a policy has gained over its start, in games with itself.
+    """Measure what a policy has gained over its start, in games of each with itself.
 
-    Where it draws a discard more often than the start would, does that end well? Tells far more than a match
+    Where one draws a discard more often than the other would, does that end well? Tells far more than a match
     of as many games, but of games in which close discards are drawn.
     """
     from bot.logs.setup import set_up_logs
@@ -453,8 +453,8 @@ def evaluate_gain(
     set_up_logs()
     use_one_thread()
     plan = make_reinforcement_plan(
-        games=games,
-        block_games=min(block_games, games),
+        games=-(-games // 2),
+        block_games=min(block_games, -(-games // 2)),
         temperature=temperature,
         min_p=min_p,
         thinning=0.0,

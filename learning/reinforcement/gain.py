@@ -1,14 +1,16 @@
 """`suzaku eval gain`: what a policy has gained over another one, by the discards that it drew.
 
 Matches tell little: a game's result is luck for the most part, and it takes tens of thousands to see a
-hundredth of a place. Here the policy plays games with itself and draws its close discards. Where it draws one
-more often than the other policy would, that should end well. With probabilities π and π₀ of a discard a that
-was drawn in a state s, and R what came of its round,
+hundredth of a place. Here each of the two policies plays games with itself and draws its close discards.
+Where one draws a discard more often than the other would, that should end well. With probabilities π and π₀
+of a discard a that the policy drew in a state s, and R what came of its round,
 
     E[ Σ (1 - π₀(a|s) / π(a|s)) R ]
 
-is what the policy gains over the other, to first order in their difference. Where both would draw alike
-nothing is added, so the luck of those rounds drops out: the error is far smaller than that of a match.
+is what the policy gains over the other, to first order in their difference; in games of the other it is
+``E[ Σ (π(a|s) / π₀(a|s) - 1) R ]``. The errors of second order are opposite, so the mean of both has none.
+Where both would draw alike nothing is added, so the luck of those rounds drops out: the error is far smaller
+than that of a match.
 
 It tells of games in which discards are drawn. A player who takes the likeliest discard gains by another order
 of the discards only, so decisions in which both policies like the same one best are counted apart.
@@ -19,7 +21,6 @@ Learning, 2002.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -68,7 +69,7 @@ class GainReport(msgspec.Struct, frozen=True):
     """What a policy has gained over another one.
 
     Attributes:
-        games: in which the policy drew.
+        games: of both policies, half of them each.
         temperature: of the draws.
         min_p: what is less likely than this share of the likeliest was not drawn.
         seed: of walls and draws.
@@ -118,12 +119,12 @@ class GameGain(NamedTuple):
 def measure_gain(
     plan: ReinforcementPlan, policy: Path, start: Path, *, workers: int | None = None, quiet: bool = False
 ) -> GainReport:
-    """Let a policy play with itself, and compare what it drew with what another policy would.
+    """Let two policies each play with themselves, and compare what one drew with what the other would.
 
     Args:
-        plan: how many games, and how discards are drawn.
-        policy: folder of the six checkpoints that play.
-        start: folder of those that the policy is compared with.
+        plan: how many games each plays, and how discards are drawn.
+        policy: folder of the six checkpoints of one.
+        start: folder of those of the other.
         workers: processes that play; one per core if None.
         quiet: show no progress.
 
@@ -133,10 +134,11 @@ def measure_gain(
     """
     models = [load_policy(each, compute=plan.compute).model(Slot.DISCARD) for each in (policy, start)]
     predictor = load_predictor(start)
-    found: list[GameGain] = []
-    for games in played_blocks(plan, policy, workers=workers, quiet=quiet):
-        rewards = rewards_of(games, "global", predictor, plan.length)
-        found += _gains(games, rewards, models, plan)
+    found: list[list[GameGain]] = [[], []]
+    for at, player in enumerate((policy, start)):
+        for games in played_blocks(plan, player, workers=workers, quiet=quiet):
+            rewards = rewards_of(games, "global", predictor, plan.length)
+            found[at] += _gains(games, rewards, models, plan, drew=at)
     return report_of(found, plan)
 
 
@@ -151,8 +153,9 @@ def _gains(
     rewards: Sequence[NDArray[np.float64]],
     models: Sequence[Model],
     plan: ReinforcementPlan,
+    drew: int,
 ) -> list[GameGain]:
-    """The sums of each game of a block."""
+    """The sums of each game of a block, which the policy or the other one played: number ``drew`` of both."""
     lesson = lesson_of(games, rewards)
     decisions = lesson.decisions
     drawn = torch.from_numpy(kinds_of(decisions["drawn"]))
@@ -165,7 +168,9 @@ def _gains(
         for model in models
     )
     chosen = torch.from_numpy(decisions["kind"].astype(np.int64))[:, None]
-    share = share_gained(ours.gather(1, chosen)[:, 0], theirs.gather(1, chosen)[:, 0], plan.reject)
+    chances = [each.gather(1, chosen)[:, 0] for each in (ours, theirs)]
+    # what the other one would have lost, if it is the one that drew
+    share = (1 - 2 * drew) * share_gained(chances[drew], chances[1 - drew], plan.reject)
     outcomes = np.stack([lesson.points, lesson.rewards], 1).astype(np.float64)
     outcomes -= outcomes.mean(0)
     gains = (decisions["weight"] * share.double().numpy())[:, None] * outcomes
@@ -186,21 +191,23 @@ def _gains(
     ]
 
 
-def report_of(games: Sequence[GameGain], plan: ReinforcementPlan) -> GainReport:
-    """What is gained a player's game; errors are by games, which are independent."""
-    number = np.sum([game.decisions for game in games], 0)
-    gains = np.stack([game.gains for game in games]) / 4.0  # [G, S, 2], of one of four players
-    means, errors = gains.mean(0), gains.std(0, ddof=1) / math.sqrt(len(gains))
+def report_of(games: Sequence[Sequence[GameGain]], plan: ReinforcementPlan) -> GainReport:
+    """What is gained a player's game, from the games of each policy; errors are by games, which are apart."""
+    number = np.mean([np.mean([game.decisions for game in played], 0) for played in games], 0)
+    gains = [np.stack([game.gains for game in played]) / 4.0 for played in games]  # [G, S, 2], of one player
+    means = np.mean([each.mean(0) for each in gains], 0)
+    errors = np.sqrt(np.sum([each.var(0, ddof=1) / len(each) for each in gains], 0)) / len(gains)
+    divergence = np.mean([game.divergence for played in games for game in played])
     return GainReport(
-        len(games),
+        sum(map(len, games)),
         plan.temperature,
         plan.min_p,
         plan.seed,
-        sum(game.divergence for game in games) / max(float(number[0]), 1.0),
+        float(divergence) / max(float(number[0]), 1.0),
         tuple(
             PolicyGain(
                 situation,
-                float(number[at]) / (4.0 * len(games)),
+                float(number[at]) / 4.0,
                 float(means[at, 0]),
                 float(errors[at, 0]),
                 float(means[at, 1]),

@@ -135,30 +135,37 @@ def test_a_policy_has_gained_nothing_over_itself(start: Path) -> None:
 
 
 def test_what_a_policy_has_gained_is_told_by_what_came_of_its_draws(tmp_path: Path, start: Path) -> None:
-    """Another policy draws otherwise: its gain is computed once more here, discard by discard."""
+    """Two policies that draw otherwise: the gain is computed once more here, discard by discard."""
     other = save_start(tmp_path / "other", seed=1)
     plan = ReinforcementPlan(games=4, block_games=2, thinning=0.0, min_p=0.5, length="tonpuu", seed=3)
     report = measure_gain(plan, other, start, workers=1, quiet=True)
-    games = play_games(plan, other, workers=1, quiet=True)
     ours, theirs = (load_policy(each).model(Slot.DISCARD) for each in (other, start))
-    sums = []
-    for game in games:
-        rows, total = game.decisions, 0.0
-        block = [each for each in games if each.number // 2 == game.number // 2]
-        mean = np.concatenate(
-            [each.points[each.decisions["round"], each.decisions["player"]] for each in block]
-        ).mean()
-        for row in rows:
-            chances = []
-            for model in (ours, theirs):
-                logits = model.look(row["state"][None], np.array([row["player"]]), None, "tonpuu")[0]
-                drawn = np.exp(np.where(kinds_of(row["drawn"][None])[0], logits, -np.inf))
-                chances.append(drawn[row["kind"]] / drawn.sum())
-            total += (1.0 - chances[1] / chances[0]) * (game.points[row["round"], row["player"]] - mean)
-        sums.append(total / 4.0)
+    means, errors = [], []
+    for player, sign in ((other, 1.0), (start, -1.0)):
+        games = play_games(plan, player, workers=1, quiet=True)
+        models = (ours, theirs) if player == other else (theirs, ours)
+        sums = []
+        for game in games:
+            block = [each for each in games if each.number // 2 == game.number // 2]
+            mean = np.concatenate(
+                [each.points[each.decisions["round"], each.decisions["player"]] for each in block]
+            ).mean()
+            total = 0.0
+            for row in game.decisions:
+                chances = []
+                for model in models:
+                    logits = model.look(row["state"][None], np.array([row["player"]]), None, "tonpuu")[0]
+                    drawn = np.exp(np.where(kinds_of(row["drawn"][None])[0], logits, -np.inf))
+                    chances.append(drawn[row["kind"]] / drawn.sum())
+                share = 1.0 - min(chances[1] / chances[0], plan.reject)
+                total += sign * share * (game.points[row["round"], row["player"]] - mean)
+            sums.append(total / 4.0)
+        means.append(np.mean(sums))
+        errors.append(np.std(sums, ddof=1) / 2.0)
     gains = {each.situation: each for each in report.gains}
-    assert gains["all"].points == pytest.approx(np.mean(sums), rel=1e-3)
-    assert gains["all"].points_error == pytest.approx(np.std(sums, ddof=1) / 2.0, rel=1e-3)
+    assert report.games == 8
+    assert gains["all"].points == pytest.approx(np.mean(means), rel=1e-3)
+    assert gains["all"].points_error == pytest.approx(np.hypot(*errors) / 2.0, rel=1e-3)
     for parts in (("the same is likeliest", "another is likeliest"), ("against riichi", "no riichi")):
         assert gains["all"].final == pytest.approx(sum(gains[part].final for part in parts))
         assert gains["all"].decisions == pytest.approx(sum(gains[part].decisions for part in parts))
