@@ -287,7 +287,7 @@ def played_blocks(
             for block in range(plan.blocks):
                 played = actors.block(block)
                 store.publish(block + 1, weights)
-                store.forget(block)
+                store.forget(version_for(plan, block + 1))
                 yield [game.trajectory for game in played if game.trajectory is not None]
                 progress.reach((block + 1) * plan.block_games)
     finally:
