@@ -32,12 +32,12 @@ from numpy.typing import NDArray
 
 from game.reports import write_report
 from learning.reinforcement.actors import played_blocks
-from learning.reinforcement.lessons import against_riichi, lesson_of
+from learning.reinforcement.lessons import against_riichi, lesson_of, log_draws
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.rewards import rewards_of
 from policies.checkpoint import load_predictor
 from policies.features.kinds import kinds_of
-from policies.gradient import log_policy, share_gained
+from policies.gradient import share_gained
 from policies.inference import Model, load_policy
 from policies.slots import Slot
 from policies.trajectories import Trajectory
@@ -159,14 +159,7 @@ def _gains(
     lesson = lesson_of(games, rewards)
     decisions = lesson.decisions
     drawn = torch.from_numpy(kinds_of(decisions["drawn"]))
-    ours, theirs = (
-        log_policy(
-            torch.from_numpy(model.look(decisions["state"], decisions["player"], None, plan.length)),
-            drawn,
-            plan.temperature,
-        )
-        for model in models
-    )
+    ours, theirs = (log_draws(model, decisions, plan) for model in models)
     chosen = torch.from_numpy(decisions["kind"].astype(np.int64))[:, None]
     chances = [each.gather(1, chosen)[:, 0] for each in (ours, theirs)]
     # what the other one would have lost, if it is the one that drew

@@ -6,8 +6,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
+from learning.reinforcement.plan import ReinforcementPlan
+from policies.features.kinds import kinds_of
+from policies.gradient import log_policy
+from policies.inference import Model
 from policies.slots import Slot
 from policies.trajectories import Trajectory
 
@@ -63,6 +69,20 @@ def lesson_of(
         np.concatenate(paths),
         np.concatenate(points).astype(np.float32),
         sum(len(np.unique(part["player"])) for part in decided),
+    )
+
+
+def log_draws(model: Model, decisions: NDArray[np.void], plan: ReinforcementPlan) -> Tensor:
+    """``[N, 34]``: log-probabilities with which a model would draw a discard; far below 0 elsewhere.
+
+    Args:
+        model: of discards.
+        decisions: ``[N]`` of `policies.trajectories.DECISION`.
+        plan: how discards are drawn.
+    """
+    scores = model.look(decisions["state"], decisions["player"], None, plan.length)
+    return log_policy(
+        torch.from_numpy(scores), torch.from_numpy(kinds_of(decisions["drawn"])), plan.temperature
     )
 
 

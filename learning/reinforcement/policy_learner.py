@@ -17,7 +17,7 @@ from torch import Tensor
 from game.settlement import LAST_ROUND
 from learning.reinforcement.afterstate_critic import AfterstateCritic
 from learning.reinforcement.critic import Critic, CriticBatch
-from learning.reinforcement.lessons import PlayLesson
+from learning.reinforcement.lessons import PlayLesson, log_draws
 from learning.reinforcement.model_learner import ModelLearner
 from learning.reinforcement.plan import ReinforcementPlan
 from policies.checkpoint import Card
@@ -28,7 +28,7 @@ from policies.features.table import GUIDED, looks_deep
 from policies.gradient import PolicyBatch, log_among, log_policy, share_gained
 from policies.guidance import drop_hidden, guided_network, without_hidden
 from policies.inference import Model
-from policies.networks import DISCARDS, Network
+from policies.networks import Network
 
 _ROWS: Final = 2_048
 """Decisions whose planes are in memory at once where the whole block is looked at."""
@@ -258,15 +258,7 @@ class PolicyLearner:
 
     def log_draws(self, lesson: PlayLesson) -> NDArray[np.float32]:
         """``[N, 34]``: log-probabilities of the draws of the policy of the start; far below 0 elsewhere."""
-        found = np.empty((len(lesson.rewards), DISCARDS), np.float32)
-        for at in range(0, len(found), _ROWS):
-            some = lesson.some(slice(at, at + _ROWS))
-            scores = self._start.scores(self._planes(some, self._start.features).numpy())
-            drawn = torch.from_numpy(kinds_of(some.decisions["drawn"]))
-            found[at : at + _ROWS] = log_policy(
-                torch.from_numpy(scores), drawn, self.plan.temperature
-            ).numpy()
-        return found
+        return log_draws(self._start, lesson.decisions, self.plan).numpy()
 
     def acting(self) -> dict[str, Tensor]:
         """The weights that actors play with: those of the last step."""
