@@ -522,6 +522,20 @@ def evaluate_deals(
     worlds: Annotated[
         int, typer.Option(help="Deals of each sampler for a decision.", metavar="NUMBER", min=4)
     ] = 70,
+    walls: Annotated[
+        int,
+        typer.Option(
+            help="Walls drawn for the true hands, which judge; 0 draws twice as many as --worlds.",
+            metavar="NUMBER",
+            min=0,
+        ),
+    ] = 0,
+    from_go_around: Annotated[
+        int,
+        typer.Option(
+            help="Earlier discards that the player must have made.", metavar="NUMBER", min=0, max=17
+        ),
+    ] = 0,
     guesses: Annotated[
         int,
         typer.Option(help="Uniform hands that the true ones are ranked among.", metavar="NUMBER", min=1),
@@ -564,6 +578,8 @@ def evaluate_deals(
         seed=seed,
         play=not hands_only,
         final=final,
+        earliest=from_go_around,
+        walls=walls,
         compute=compute_for(out, device, precision),
     )
     return DEALS.show(measure(plan, out, workers=workers, quiet=as_json), as_json=as_json)

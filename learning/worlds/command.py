@@ -30,6 +30,8 @@ def make_plan(
     seed: int,
     play: bool = True,
     final: bool = False,
+    earliest: int = 0,
+    walls: int = 0,
     compute: Compute = IN_PLAY,
 ) -> WorldsPlan:
     """Check what is asked for.
@@ -56,6 +58,8 @@ def make_plan(
         seed=seed,
         play=play,
         final=final,
+        earliest=earliest,
+        walls=walls,
         compute=compute,
     )
 

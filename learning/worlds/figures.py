@@ -21,7 +21,7 @@ from learning.worlds.scores import HandErrors
 from policies.search import SearchSettings, shrunk
 from policies.thinking import SEARCHES, RewardName
 
-CHOSEN_BY: Final = (16, 35, 70)
+CHOSEN_BY: Final = (16, 35, 70, 140)
 """Numbers of worlds to choose by."""
 _RESAMPLES: Final = 2_000
 _LEVEL: Final = (2.5, 97.5)

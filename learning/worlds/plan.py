@@ -26,11 +26,13 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         games: number of self-play games.
         per_game: most decisions of a game.
         close: least probability of the second choice.
-        worlds: deals of each sampler; twice as many walls are drawn for the true hands.
+        worlds: deals of each sampler.
         guesses: uniform guesses that the true hands are ranked among.
         seed: determines walls, choices and deals.
         play: whether to play the decisions out; if not, only the hands are compared.
         final: whether what the rounds lead to is also compared by the expected final reward.
+        earliest: discards that a player must have made before a decision of his counts.
+        walls: walls drawn for the true hands; 0 for twice as many as `worlds`.
         compute: how networks compute.
         length: length of the games.
         format: format of the results.
@@ -49,6 +51,8 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     seed: int
     play: bool = True
     final: bool = False
+    earliest: int = 0
+    walls: int = 0
     compute: Compute = IN_PLAY
     length: GameLength = "hanchan"
     format: str = FORMAT
@@ -64,6 +68,8 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             "--per-game": str(self.per_game),
             "--close": f"{self.close:g}",
             "--worlds": str(self.worlds),
+            "--walls": str(self.walls or 2 * self.worlds),
+            "--from-go-around": str(self.earliest),
             "--guesses": str(self.guesses),
             "--seed": str(self.seed),
             "--device": self.compute.device,

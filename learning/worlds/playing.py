@@ -72,14 +72,15 @@ class CloseFinder:
     Args:
         policy: fills the five slots.
         close: least probability of the second choice.
+        earliest: discards that a player must have made before.
 
     Attributes:
         found: the close decisions so far.
     """
 
-    def __init__(self, policy: Policy, close: float) -> None:
+    def __init__(self, policy: Policy, close: float, earliest: int = 0) -> None:
         self._chooser = PolicyChooser(policy)
-        self._close = close
+        self._close, self._earliest = close, earliest
         self.found: list[CloseDecision] = []
 
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
@@ -103,7 +104,7 @@ class CloseFinder:
         if len(likeliest) < 2:
             return
         (first, one), (second, other) = list(likeliest.values())[:2]
-        if second < self._close:
+        if second < self._close or _discards(request.record, request.player) < self._earliest:
             return
         events = request.table.events
         view = RoundView.of(request, events)
@@ -157,7 +158,7 @@ def close_decisions(plan: WorldsPlan, policy: Policy, number: int) -> list[Close
     Raises:
         TrainingError: the game crashed.
     """
-    finder = CloseFinder(policy, plan.close)
+    finder = CloseFinder(policy, plan.close, plan.earliest)
     play_watched(finder, "deals", plan.seed, number, plan.length)
     return finder.found
 
@@ -170,7 +171,7 @@ def _play_out(
     decision: CloseDecision,
     seed: int,
 ) -> DecisionWorlds:
-    true = decision.true_deals(2 * plan.worlds, drawn_bits(seed, _WALLS))
+    true = decision.true_deals(plan.walls or 2 * plan.worlds, drawn_bits(seed, _WALLS))
     deals, spent = [true], []
     for number, sampler in enumerate(samplers):
         before = process_time(), _evaluations(sampler)
@@ -186,7 +187,7 @@ def _play_out(
     return DecisionWorlds(
         event=len(decision.events),
         player=player,
-        go_around=int(decision.record["river_size"][player]),
+        go_around=_discards(decision.record, player),
         chances=(round(decision.chances[0], 4), round(decision.chances[1], 4)),
         true=_points(points[0]),
         samplers=tuple(
@@ -205,6 +206,11 @@ def _play_out(
         gains=true_hand_gains(policy, decision, plan.guesses, drawn_bits(seed, _GUESSES) >> 1),
         true_final=_final(final[0]),
     )
+
+
+def _discards(record: np.void, player: int) -> int:
+    """That a player has made."""
+    return int(record["river_size"][player])
 
 
 def _points(differences: NDArray[np.float64]) -> tuple[int, ...]:

@@ -52,6 +52,15 @@ def test_a_game_is_judged_alike_each_time(undecided: str) -> None:
         assert row.chances[0] >= row.chances[1] >= 0.05
 
 
+def test_only_decisions_from_a_go_around_on_are_taken(undecided: str) -> None:
+    plan = a_plan(undecided, close=0.05, earliest=9, walls=6)
+    (game,) = judge_of_games(WorldsSetup(plan, None))(0)
+    everything = close_decisions(a_plan("random", close=0.05), Undecided(), 0)
+    late = close_decisions(msgspec.structs.replace(plan, policy="random"), Undecided(), 0)
+    assert 0 < len(late) == game.close < len(everything)
+    assert all(row.go_around >= 9 and len(row.true) == 6 for row in game.decisions)
+
+
 def test_differences_are_those_of_the_two_choices_over_the_same_deal() -> None:
     plan = a_plan("random", close=0.05)
     decision = close_decisions(plan, Undecided(), 1)[-1]
