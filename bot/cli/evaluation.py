@@ -578,7 +578,7 @@ def evaluate_deals(
         seed=seed,
         play=not hands_only,
         final=final,
-        earliest=from_go_around,
+        from_go_around=from_go_around,
         walls=walls,
         compute=compute_for(out, device, precision),
     )

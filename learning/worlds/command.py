@@ -30,7 +30,7 @@ def make_plan(
     seed: int,
     play: bool = True,
     final: bool = False,
-    earliest: int = 0,
+    from_go_around: int = 0,
     walls: int = 0,
     compute: Compute = IN_PLAY,
 ) -> WorldsPlan:
@@ -58,7 +58,7 @@ def make_plan(
         seed=seed,
         play=play,
         final=final,
-        earliest=earliest,
+        from_go_around=from_go_around,
         walls=walls,
         compute=compute,
     )

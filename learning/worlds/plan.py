@@ -31,7 +31,7 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         seed: determines walls, choices and deals.
         play: whether to play the decisions out; if not, only the hands are compared.
         final: whether what the rounds lead to is also compared by the expected final reward.
-        earliest: discards that a player must have made before a decision of his counts.
+        from_go_around: discards that a player must have made before a decision of his counts.
         walls: walls drawn for the true hands; 0 for twice as many as `worlds`.
         compute: how networks compute.
         length: length of the games.
@@ -51,7 +51,7 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     seed: int
     play: bool = True
     final: bool = False
-    earliest: int = 0
+    from_go_around: int = 0
     walls: int = 0
     compute: Compute = IN_PLAY
     length: GameLength = "hanchan"
@@ -69,7 +69,7 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             "--close": f"{self.close:g}",
             "--worlds": str(self.worlds),
             "--walls": str(self.walls or 2 * self.worlds),
-            "--from-go-around": str(self.earliest),
+            "--from-go-around": str(self.from_go_around),
             "--guesses": str(self.guesses),
             "--seed": str(self.seed),
             "--device": self.compute.device,

@@ -72,15 +72,15 @@ class CloseFinder:
     Args:
         policy: fills the five slots.
         close: least probability of the second choice.
-        earliest: discards that a player must have made before.
+        from_go_around: discards that a player must have made before.
 
     Attributes:
         found: the close decisions so far.
     """
 
-    def __init__(self, policy: Policy, close: float, earliest: int = 0) -> None:
+    def __init__(self, policy: Policy, close: float, from_go_around: int = 0) -> None:
         self._chooser = PolicyChooser(policy)
-        self._close, self._earliest = close, earliest
+        self._close, self._from_go_around = close, from_go_around
         self.found: list[CloseDecision] = []
 
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
@@ -104,7 +104,7 @@ class CloseFinder:
         if len(likeliest) < 2:
             return
         (first, one), (second, other) = list(likeliest.values())[:2]
-        if second < self._close or _discards(request.record, request.player) < self._earliest:
+        if second < self._close or _discards(request.record, request.player) < self._from_go_around:
             return
         events = request.table.events
         view = RoundView.of(request, events)
@@ -158,7 +158,7 @@ def close_decisions(plan: WorldsPlan, policy: Policy, number: int) -> list[Close
     Raises:
         TrainingError: the game crashed.
     """
-    finder = CloseFinder(policy, plan.close, plan.earliest)
+    finder = CloseFinder(policy, plan.close, plan.from_go_around)
     play_watched(finder, "deals", plan.seed, number, plan.length)
     return finder.found
 

@@ -53,7 +53,7 @@ def test_a_game_is_judged_alike_each_time(undecided: str) -> None:
 
 
 def test_only_decisions_from_a_go_around_on_are_taken(undecided: str) -> None:
-    plan = a_plan(undecided, close=0.05, earliest=9, walls=6)
+    plan = a_plan(undecided, close=0.05, from_go_around=9, walls=6)
     (game,) = judge_of_games(WorldsSetup(plan, None))(0)
     everything = close_decisions(a_plan("random", close=0.05), Undecided(), 0)
     late = close_decisions(msgspec.structs.replace(plan, policy="random"), Undecided(), 0)
