@@ -59,6 +59,7 @@ class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         worlds: most deals over which a search compares options; 0 for no search.
+        from_go_around: discards that a player must have made before a search is worth its time.
         playouts: rounds that an adaptation plays out; 0 for none.
         sampler: of the deals, as `policies.deals.named.load_sampler` takes it.
         reward: what the end of a round is worth: its points, or the expected final reward.
@@ -66,6 +67,7 @@ class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     worlds: int = 0
+    from_go_around: int = 0
     playouts: int = 0
     sampler: str = USUAL_SAMPLER
     reward: RewardName = "global"
@@ -75,6 +77,15 @@ class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
     def search(self) -> SearchSettings:
         """How options are compared, in units of the reward."""
         return SEARCHES[self.reward]
+
+    def searches(self, record: np.void, player: int) -> bool:
+        """Whether options are compared in a round.
+
+        Args:
+            record: the round, as far as the player sees it.
+            player: whose decision it is, absolute.
+        """
+        return self.worlds > 0 and int(record["river_size"][player]) >= self.from_go_around
 
 
 class BegunSearch(NamedTuple):
@@ -397,7 +408,7 @@ class ThinkingChooser:
             adapted = self._adapted_to(request, seed)
             base = [pair for pair in verdict.probabilities.items() if pair[0].kind is ActionKind.DISCARD]
             choice = Choice(adapted_choice(request, base, adapted).options[0].action)
-        if not settings.worlds:
+        if not settings.searches(request.record, request.player):
             return choice, None
         events = request.table.events
         return choice, self._thinker.begin_search(request, events, choice.action, seed, policy=adapted)

@@ -203,6 +203,7 @@ class Thoughts:
             or seconds <= 0.0
             or decision.step not in _SEARCHED_STEPS
             or decision.source != "model"
+            or not self._setup.thinking.searches(prompt.record, prompt.player)
             or not self._wanted(prompt)
         ):
             return decision

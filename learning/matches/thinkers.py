@@ -17,8 +17,8 @@ from policies.rollout import Chooser
 
 _THINKS: Final = re.compile(r"\+(?:search|adapt)=")
 _FORM: Final = (
-    "give NETWORKS+search=DEALS, NETWORKS+adapt=PLAYOUTS or both, and if need be +reward=points or "
-    "+sampler=SAMPLER, as in network+search=35+sampler=uniform"
+    "give NETWORKS+search=DEALS, NETWORKS+adapt=PLAYOUTS or both, and if need be +from_go_around=NUMBER, "
+    "+reward=points or +sampler=SAMPLER, as in network+search=35+sampler=uniform"
 )
 
 
@@ -28,6 +28,7 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         policy: the policy of the start, as `policies.named.folder_of_named` takes it.
         search: deals over which a search compares options; 0 for no search.
+        from_go_around: discards that the player must have made before a search.
         adapt: rounds played out for an adaptation; 0 for none.
         reward: what the end of a round is worth.
         sampler: of the deals; "" for the usual one.
@@ -35,6 +36,7 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     policy: str
     search: int = 0
+    from_go_around: int = 0
     adapt: int = 0
     reward: Literal["points", "global"] = "global"
     sampler: str = ""
@@ -80,6 +82,7 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
         settings = ThinkingSettings(
             worlds=self.search,
+            from_go_around=self.from_go_around,
             playouts=self.adapt,
             sampler=self.sampler or USUAL_SAMPLER,
             reward=self.reward,
@@ -107,7 +110,7 @@ def thinking_player(text: str) -> ThinkingPlayer | None:
         found = msgspec.convert({**pairs, "policy": policy}, ThinkingPlayer, strict=False)
     except (ValueError, msgspec.ValidationError) as exc:
         raise ConfigError(f"{text!r}: {exc}; {_FORM}") from None
-    if found.search < 0 or found.adapt < 0 or found.search + found.adapt < 2:
+    if min(found.search, found.from_go_around, found.adapt) < 0 or found.search + found.adapt < 2:
         raise ConfigError(f"{text!r}: too few deals to think about; {_FORM}")
     if found.sampler:
         settings_of(found.sampler)

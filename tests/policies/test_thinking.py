@@ -142,6 +142,17 @@ def test_a_thinking_player_plays_the_same_beside_others(
     assert (thinker.most > 1) == bool(asked_for.worlds), "no two searches went side by side"
 
 
+def test_a_thinking_player_does_not_search_early_in_a_round(policy: NetworkPolicy) -> None:
+    asked_for = ThinkingSettings(sampler="uniform", reward="points", worlds=32)
+    found = {}
+    for first in (0, 18):
+        thinker = Liking(policy, None, msgspec.structs.replace(asked_for, from_go_around=first))
+        rollout = Rollout([ThinkingChooser(thinker, policy), PolicyChooser(Undecided())], tables=1)
+        list(rollout.finish_rounds([(Seating(3, 3, (0, 1, 1, 1)), late(3))]))
+        found[first] = thinker.searches
+    assert found[0] > 0 == found[18]
+
+
 def late(seed: int) -> Table:
     """A round of undecided players that is nearly over."""
     table = Table(seed)

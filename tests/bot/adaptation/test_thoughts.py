@@ -89,8 +89,8 @@ def start(policy: NetworkPolicy, monkeypatch: pytest.MonkeyPatch) -> Callable[..
     MadeUpProcess.all = []
     monkeypatch.setattr(thoughts, "ThinkingProcess", MadeUpProcess)
 
-    def begin(clock: FakeClock | None = None, when: When = "always") -> Thoughts:
-        found = Thoughts(SETUP, policy, 1.5, when, clock or FakeClock())
+    def begin(clock: FakeClock | None = None, when: When = "always", setup: WorkerSetup = SETUP) -> Thoughts:
+        found = Thoughts(setup, policy, 1.5, when, clock or FakeClock())
         found.start()
         found.begin_game("g")
         return found
@@ -204,6 +204,22 @@ async def test_a_search_in_time_decides(start: Callable[..., Thoughts], policy: 
     assert decision.action == better == decision.options[0].action
     assert decision.improvement is not None
     assert decision.improvement.base == base.action
+
+
+@pytest.mark.parametrize(("discards", "wanted"), [(5, False), (6, True)])
+async def test_early_in_a_round_nothing_is_searched(
+    start: Callable[..., Thoughts], policy: NetworkPolicy, discards: int, wanted: bool
+) -> None:
+    thinking = msgspec.structs.replace(SETUP.thinking, from_go_around=6)
+    clock = FakeClock()
+    found, asked = start(clock, setup=msgspec.structs.replace(SETUP, thinking=thinking)), prompt()
+    asked.record["river_size"][0] = discards
+    base = decide(asked, policy)
+    task = asyncio.ensure_future(found.searched(asked, base, clock.now() + 3.0))
+    await settle()
+    assert clock.sleeping == ([1.5] if wanted else [])
+    await clock.advance(1.6)
+    assert await task == base
 
 
 @pytest.mark.parametrize("scene", [None, claim_scene()])
