@@ -17,6 +17,9 @@ from policies.compute import IN_PLAY, Compute
 from policies.deals.named import models_of, settings_of
 from policies.named import files_of_named, folder_of_named, load_named
 
+_LEAST_WALLS: Final = 4
+"""Walls by which the noise of a mean over them can be told."""
+
 
 def make_plan(
     *,
@@ -37,9 +40,12 @@ def make_plan(
     """Check what is asked for.
 
     Raises:
-        ConfigError: a sampler or the policy does not exist, or has no reward predictor and needs one.
+        ConfigError: a sampler or the policy does not exist, or has no reward predictor and needs one; or
+            there are too few walls.
         CheckpointError: the policy's checkpoints cannot be used.
     """
+    if 0 < walls < _LEAST_WALLS:
+        raise ConfigError(f"walls: {walls} are too few to judge by; give at least {_LEAST_WALLS}, or 0")
     settings = tuple(settings_of(text) for text in samplers)
     identity = load_named(policy).identity
     if final:

@@ -96,6 +96,14 @@ def test_players_without_a_reward_predictor_are_refused_where_it_is_needed(undec
         )  # fmt: skip
 
 
+def test_too_few_walls_are_refused(undecided: str) -> None:
+    with pytest.raises(ConfigError, match="walls: 3 are too few"):
+        make_plan(
+            policy=undecided, samplers=("uniform",), games=1, per_game=2, close=0.05, worlds=4, guesses=4,
+            seed=3, walls=3,
+        )  # fmt: skip
+
+
 def test_real_hands_have_no_error_and_others_do() -> None:
     decisions = close_decisions(a_plan("random", close=0.05), Undecided(), 2)[::12]
     errors = []
