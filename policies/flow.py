@@ -159,7 +159,8 @@ def _claim(observation: Observation, legal: _ByKind, pick: Pick) -> Flow:
             answers.append((yield from _ask(observation, slot, tuple(options))))
     picked = pick(answers) if answers else None
     action = PASS if picked is None else picked
-    return Verdict(action, "call", by_slot=True, answers=tuple(answers))
+    # without answers a win was declined by its rule, and there is nothing to call
+    return Verdict(action, "call", by_slot=bool(answers), answers=tuple(answers))
 
 
 def _by_kind(legal: Sequence[Action]) -> _ByKind:

@@ -166,7 +166,7 @@ def _log(decision: PastDecision, done: Running) -> float:
         return 0.0 if decision.doing == "pass" else -math.inf
     if _key(verdict.action) != _key(decision.taken):
         return -math.inf
-    if not verdict.by_slot or not verdict.answers:
+    if not verdict.by_slot:
         return 0.0
     steps: list[Sequence[SlotAnswer]] = [(answer,) for answer in verdict.answers]
     if decision.taken.kind in _ON_CLAIM:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from game.actions import PASS, ActionKind
+from game.actions import PASS, Action, ActionKind
 from game.observation import Observation
 from game.rules import legal_actions
 from policies.candidates import chances_of
@@ -40,6 +40,18 @@ def test_the_likeliest_is_what_the_flow_does(positions: list[Observation]) -> No
         assert first.tile >> 2 == verdict.action.tile >> 2
         assert [chance for _, chance in found] == sorted((chance for _, chance in found), reverse=True)
     assert steps >= {"discard", "call"}
+
+
+def test_a_declined_win_without_a_call_has_no_options(
+    positions: list[Observation], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("policies.flow.should_win", lambda *_: False)
+    some = positions[0]
+    observation = Observation(some.record, some.player, (Action(ActionKind.RON, 0), PASS), some.length)
+    (running,) = run_flows([flow(observation)], Undecided().answer)
+    verdict = running.result()
+    assert (verdict.action, verdict.by_slot, verdict.probabilities) == (PASS, False, {PASS: 1.0})
+    assert chances_of(observation, Undecided()) == []
 
 
 def test_a_tile_kind_is_listed_once_and_every_call_is(positions: list[Observation]) -> None:
