@@ -28,7 +28,7 @@ def chances_of(observation: Observation, policy: Policy) -> list[tuple[Action, f
         ModelError: the policy gave no usable answer.
     """
     (running,) = run_flows([flow(observation, _to_the_discard)], policy.answer)
-    verdict = running.result()
+    verdict = running.usable()
     if not verdict.by_slot:
         return []
     found = _on_claim(verdict.answers) if verdict.step == "call" else _on_turn(verdict.answers)

@@ -25,11 +25,12 @@ Step: TypeAlias = Literal["win", "nine_terminals", "kan", "riichi", "discard", "
 
 _YES: Final = 0.5
 _WINS: Final = frozenset((ActionKind.TSUMO, ActionKind.RON))
-_TURN_STEPS: Final[tuple[tuple[Slot, Step, tuple[ActionKind, ...]], ...]] = (
+TURN_STEPS: Final[tuple[tuple[Slot, Step, tuple[ActionKind, ...]], ...]] = (
     (Slot.KAN, "kan", (ActionKind.ANKAN, ActionKind.KAKAN)),
     (Slot.RIICHI, "riichi", (ActionKind.RIICHI,)),
     (Slot.DISCARD, "discard", (ActionKind.DISCARD,)),
 )
+"""What the flow asks on our turn, in this order: a slot, the step it decides, and its actions."""
 _CALL_SLOTS: Final = {
     ActionKind.CHI: Slot.CHI,
     ActionKind.PON: Slot.PON,
@@ -140,7 +141,7 @@ def _turn(observation: Observation, legal: _ByKind, pick: Pick) -> Flow:
     if abort and should_abort(observation.record, observation.player, observation.length):
         return Verdict(abort[0], "nine_terminals", by_slot=False)
     answers: list[SlotAnswer] = []
-    for slot, step, kinds in _TURN_STEPS:
+    for slot, step, kinds in TURN_STEPS:
         if legal.keys().isdisjoint(kinds):
             continue
         options = tuple(action for kind in kinds for action in legal.get(kind, ()))
@@ -215,6 +216,19 @@ class Running:
             raise self.error
         assert self.verdict is not None, "the flow has ended"
         return self.verdict
+
+    def usable(self) -> Verdict:
+        """The verdict of a policy whose answer may be done without.
+
+        Raises:
+            ModelError: whatever the policy raised, or what is wrong with its answer.
+        """
+        try:
+            return self.result()
+        except ModelError:
+            raise
+        except Exception as error:
+            raise ModelError(reason_of(error)) from error
 
     def _go_on(self, row: Row | None) -> None:
         try:

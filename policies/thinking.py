@@ -338,7 +338,7 @@ def adapted_choice(
     discards = tuple(action for action in observation.legal if action.kind is ActionKind.DISCARD)
     asked = Observation(observation.record, observation.player, discards, observation.length)
     (running,) = run_flows([flow(asked)], adapted.answer)
-    found = running.result().probabilities
+    found = running.usable().probabilities
     divergence = math.fsum(
         chance * math.log(chance / max(found.get(action, 0.0), 1e-9))
         for action, chance in base

@@ -23,7 +23,8 @@ from game.table import Table
 from game.workers.ordered import default_workers
 
 _LOOK_S: Final = 0.1
-_LONGEST_S: Final = 3600.0
+_MARGIN_S: Final = 60.0
+"""Beyond the CPU time of a round, until the process is taken to have given up."""
 
 
 class TimedLesson(msgspec.Struct, frozen=True):
@@ -89,7 +90,7 @@ def bench_adaptation(setup: WorkerSetup, hands: int, seed: int) -> AdaptationBen
             began = time.monotonic()
             process.send(RoundAsItStands(key, observation, tuple(table.events)))
             while True:
-                message = _next(heard)
+                message = _next(heard, setup.seconds + _MARGIN_S)
                 if isinstance(message, AdaptedWeights) and message.key == key:
                     found.setdefault(message.progress.playouts, []).append(time.monotonic() - began)
                     if message.progress.playouts >= setup.thinking.playouts:
@@ -107,11 +108,13 @@ def bench_adaptation(setup: WorkerSetup, hands: int, seed: int) -> AdaptationBen
     )
 
 
-def _next(heard: queue.SimpleQueue[FromWorker]) -> FromWorker:
+def _next(heard: queue.SimpleQueue[FromWorker], longest_s: float = START_S) -> FromWorker:
     try:
-        message = heard.get(timeout=_LONGEST_S)
+        message = heard.get(timeout=longest_s)
     except queue.Empty:
-        raise ModelError("the processes that adapt say nothing") from None
+        raise ModelError(
+            "the processes that adapt say nothing; see the log for what they gave up on"
+        ) from None
     if isinstance(message, WorkerGaveUp):
         raise ModelError(f"the process that adapts is lost: {message.reason}")
     return message

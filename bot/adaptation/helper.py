@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
+import socket
+import struct
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
@@ -15,7 +19,7 @@ import structlog
 from numpy.typing import NDArray
 
 from bot.adaptation.messages import WorkerSetup
-from game.errors import BotError, ModelError
+from game.errors import BotError
 from game.events import GameEvent
 from game.processes import Startup, step_back
 from game.table import Table
@@ -120,10 +124,10 @@ def check_memory(setup: WorkerSetup) -> None:
     """Give up if this process took too much memory.
 
     Raises:
-        ModelError: it did.
+        MemoryError: it did.
     """
     if peak_memory_mb() > setup.memory_mb:
-        raise ModelError(f"it took more than {setup.memory_mb} MB of memory")
+        raise MemoryError(f"it took more than {setup.memory_mb} MB of memory")
 
 
 class _StoppedError(Exception):
@@ -156,6 +160,7 @@ class _Helper:
 
     def __init__(self, connection: Connection) -> None:
         self.connection, self.ready, self.busy = connection, False, False
+        _send_in_time(connection)
 
     def hear(self) -> PlayedRounds | None:
         """Take note of what it said last."""
@@ -165,6 +170,17 @@ class _Helper:
             return None
         self.busy = False
         return message.played
+
+
+def _send_in_time(connection: Connection) -> None:
+    """Let sending to a process that no longer reads fail, where the system can."""
+    if sys.platform != "win32":
+        with socket.socket(fileno=os.dup(connection.fileno())) as line:
+            line.setsockopt(
+                socket.SOL_SOCKET,
+                socket.SO_SNDTIMEO,
+                struct.pack("@ll", int(_SILENT_S), int(_SILENT_S % 1.0 * 1e6)),
+            )
 
 
 class _Share(NamedTuple):
@@ -225,7 +241,7 @@ class Helpers:
         Raises:
             ModelError: a table crashed.
         """
-        count, before = 1 + self.free(), adaptation.figures.playouts
+        count, before = min(1 + self.free(), len(deals)), adaptation.figures.playouts
         ends = [len(deals) * number // count for number in range(count + 1)]
         own, *rest = (deals.part(slice(*pair)) for pair in itertools.pairwise(ends))
         shares = [

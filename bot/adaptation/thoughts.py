@@ -32,13 +32,14 @@ from bot.adaptation.messages import (
 from bot.adaptation.process import Serve, ThinkingProcess
 from bot.player.clock import Clock
 from bot.player.decision_maker import SeatPrompt
-from bot.player.pace import PASS_DELAY_S
+from bot.player.pace import Pace, pass_delay_s
 from game.actions import PASS, ActionKind
 from game.errors import DecisionError, ModelError
 from game.events import GameEvent
 from game.observation import Observation
 from game.settlement import LAST_ROUND
 from policies.decision import Decision
+from policies.flow import TURN_STEPS
 from policies.improvement import Improvement, Option
 from policies.inference import NetworkPolicy
 from policies.slots import Slot
@@ -48,8 +49,8 @@ When: TypeAlias = Literal["always", "last_rounds", "stake"]
 
 STARTS: Final = 2
 """A process that died or hung is replaced once."""
-LARGEST_MEAN_DIVERGENCE: Final = 0.2
-"""KL in nats over the decisions of a round; adaptation aims at a tenth of it."""
+MOST_DIVERGENCE: Final = 1.5
+"""Times the divergence that the settings of adaptation allow at most: what is farther away is a fault."""
 _IN_REACH: Final = 16_000
 """Points between two places that one hand may turn around."""
 _SEARCHED_STEPS: Final = ("discard", "riichi", "kan", "call")
@@ -72,6 +73,7 @@ class Thoughts:
         search_s: seconds from a prompt that a search may take; 0 for no search.
         when: in which rounds.
         clock: of the prompts.
+        pace: of answers.
         serve: the life of the process, if not the usual one.
 
     Attributes:
@@ -85,11 +87,12 @@ class Thoughts:
         search_s: float,
         when: When,
         clock: Clock,
+        pace: Pace,
         serve: Serve | None = None,
     ) -> None:
         self.dropped: dict[str, int] = {}
         self._setup, self._policy, self._search_s, self._when = setup, policy, search_s, when
-        self._clock, self._serve = clock, serve
+        self._clock, self._pass_s, self._serve = clock, pass_delay_s(pace), serve
         self._process: ThinkingProcess | None = None
         self._starts = 0
         self._game_id = ""
@@ -101,9 +104,12 @@ class Thoughts:
     # --- the process ---------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Start the process; it warms up by itself."""
+        """Start the process; it warms up by itself. Without it, if the system has nothing left for it."""
         self._starts += 1
-        self._process = ThinkingProcess(self._setup, self._heard, self._ended, self._serve)
+        try:
+            self._process = ThinkingProcess(self._setup, self._heard, self._ended, self._serve)
+        except OSError as error:
+            log.warning("adaptation.off", reason=f"it cannot be started: {error}", until="the program's end")
 
     def wait_until_ready(self, timeout_s: float) -> bool:
         """Wait until it is warm; return whether it is."""
@@ -122,7 +128,8 @@ class Thoughts:
         if process is not None and process.hangs:
             process.close()
             self._replace("it hangs")
-        return self._process if self._process is not None and self._process.ready.is_set() else None
+            process = self._process
+        return process if process is not None and process.ready.is_set() else None
 
     def _replace(self, reason: str) -> None:
         """Start another process, once."""
@@ -148,8 +155,8 @@ class Thoughts:
     def round_over(self) -> None:
         """The round has ended."""
         self._adapted = None
-        if self._process is not None:
-            self._process.send(RoundIsOver())
+        if (process := self._process) is not None:
+            process.send(RoundIsOver())
 
     def adapted(self, prompt: SeatPrompt, decision: Decision) -> Decision:
         """What the adapted policy does, where there is one for this round; may be called on any thread.
@@ -195,7 +202,7 @@ class Thoughts:
             until: when the decision must be made, by the clock.
         """
         # a pass that took longer than usual would tell the table that something was offered
-        longest_s = min(self._search_s, PASS_DELAY_S) if PASS in prompt.legal else self._search_s
+        longest_s = min(self._search_s, self._pass_s) if PASS in prompt.legal else self._search_s
         until = min(until, prompt.opened_at + longest_s)
         seconds, process = until - self._clock.now(), self._usable()
         if (
@@ -262,7 +269,8 @@ class Thoughts:
         """Build the policy from weights, if they are sound."""
         model = self._policy.model(Slot.DISCARD)
         try:
-            if not message.progress.divergence <= LARGEST_MEAN_DIVERGENCE:
+            allowed = MOST_DIVERGENCE * self._setup.thinking.adaptation.divergence
+            if not message.progress.divergence <= allowed:
                 raise ModelError("the adapted policy is too far from the policy of the start")
             network = copy.deepcopy(model.network)
             for name, parameter in network.named_parameters():
@@ -315,8 +323,13 @@ def _is_discard(option: Option) -> bool:
 
 
 def _with_search(decision: Decision, found: Improvement) -> Decision:
-    """The decision with what a search found; with what the adapted policy had to say before it, if any."""
+    """The decision with what a search found; with what the adapted policy had to say before it, if any.
+
+    A search that prefers a discard to a riichi or a kan has asked for the probabilities of discards itself.
+    """
     action = found.values[0].action
+    said = {each.action: each.probability for each in found.values}
+    step = next((step for _, step, kinds in TURN_STEPS if action.kind in kinds), decision.step)
     before = decision.improvement
     if before is not None:
         found = msgspec.structs.replace(
@@ -326,5 +339,10 @@ def _with_search(decision: Decision, found: Improvement) -> Decision:
             divergence=before.divergence,
             playouts=before.playouts + found.playouts,
         )
-    options = sorted(decision.options, key=lambda option: option.action != action)
-    return msgspec.structs.replace(decision, action=action, options=tuple(options), improvement=found)
+    options = [
+        option if option.probability else Option(option.action, said.get(option.action, 0.0))
+        for option in sorted(decision.options, key=lambda option: option.action != action)
+    ]
+    return msgspec.structs.replace(
+        decision, action=action, step=step, options=tuple(options), improvement=found
+    )

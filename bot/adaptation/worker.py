@@ -75,8 +75,8 @@ def serve(connection: Connection, begin: Startup, setup: WorkerSetup, *helpers: 
             found.wait_until_ready()
             connection.send(WorkerReady())
             thinking.run()
-        except MemoryError:
-            connection.send(WorkerGaveUp("it ran out of memory"))
+        except MemoryError as error:
+            connection.send(WorkerGaveUp(str(error) or "it ran out of memory"))
         except BotError as error:
             connection.send(WorkerGaveUp(str(error)))
 
@@ -94,15 +94,16 @@ class _Thinking:
         self._connection, self._setup, self._thinker = connection, setup, thinker
         self._helpers = helpers
         self._settings: ThinkingSettings = thinker.settings
-        self._now: RoundAsItStands | None = None
+        self._now: RoundAsItStands | None = None  # at our turn
+        self._in_round = False
         self._asked: SearchRequest | None = None
         self._adaptation: PolicyAdaptation | None = None
         self._adapted: NetworkPolicy | None = None
         self._key: RoundKey | None = None
         self._wanted = 0  # play-outs, all in all
-        self._lesson = _FIRST_LESSON
+        self._learned = 0  # play-outs at the last lesson
         self._seen_turn = -1
-        self._spent = 0.0
+        self._spent = 0.0  # CPU time of the adaptation
         self._beat = time.monotonic()
         self._deals_s = self._batch_s = 0.0  # what they took in recent searches
 
@@ -146,11 +147,11 @@ class _Thinking:
     def _heard(self, message: ToWorker) -> None:
         match message:
             case RoundAsItStands():
-                self._now = message
-            case SearchRequest():
-                self._asked, self._now = message, message.now
+                self._now, self._in_round = message, True
+            case SearchRequest():  # of a claim, perhaps, which is no position to adapt from
+                self._asked, self._in_round = message, True
             case RoundIsOver():
-                self._now = self._asked = None
+                self._now, self._asked, self._in_round = None, None, False
 
     # --- search --------------------------------------------------------------------------------------
 
@@ -185,7 +186,7 @@ class _Thinking:
             expected = self._batch_s + (self._deals_s if steps == 0 else 0.0)
             began, steps = looked, steps + 1
             if looked + expected < request.until:
-                return self._asked is None and self._now is not None
+                return self._asked is None and self._in_round
             self._deals_s, self._batch_s = _FADE * self._deals_s, _FADE * self._batch_s
             return False
 
@@ -214,31 +215,33 @@ class _Thinking:
         self._seen_turn = self._turn(now)
         adaptation = self._adaptation
         assert adaptation is not None
-        begun = time.process_time()
         done = adaptation.figures.playouts
         # nothing new is learned before the next lesson is due
-        most = min(_BATCH * (1 + self._helpers.free()), self._lesson - done)
-        count = max(1, min(most, self._wanted - done))
+        lesson = min(max(_FIRST_LESSON, _LESSON_GROWTH * self._learned), self._wanted)
+        count = min(_BATCH * (1 + self._helpers.free()), lesson - done)
+        if count <= 0:
+            return
+        begun = time.process_time()
         view = RoundView.of(now.observation, now.events)
         try:
             deals = self._thinker.deals(view, count, drawn_bits(self._setup.seed, done) >> 1)
             self._helpers.play(adaptation, deals, now.events, self._between)
             done = adaptation.figures.playouts
-            if done >= self._lesson or done >= self._wanted:
-                self._lesson = min(_LESSON_GROWTH * self._lesson, max(done + 1, self._wanted))
+            in_time = self._spent + time.process_time() - begun < self._setup.seconds
+            if done >= lesson or not in_time:
+                self._learned = done
                 adaptation.learn(self._between)
                 self._send_weights(now, adaptation)
         except (ModelError, StateMismatchError) as error:
             log.warning("adaptation.failed", reason=str(error))
-            self._wanted = 0
+            self._wanted = adaptation.figures.playouts
         finally:
             self._spent += time.process_time() - begun
 
     def _begin(self, now: RoundAsItStands) -> None:
         seed = drawn_bits(self._setup.seed, len(now.events)) >> 1
         self._adaptation, self._adapted = self._thinker.adaptation(now.events, seed), None
-        self._key, self._wanted, self._spent = now.key, self._settings.playouts, 0.0
-        self._lesson = min(_FIRST_LESSON, self._wanted)
+        self._key, self._wanted, self._learned, self._spent = now.key, self._settings.playouts, 0, 0.0
 
     def _between(self) -> None:
         """Between two steps of an adaptation, answer what is asked.
@@ -248,7 +251,9 @@ class _Thinking:
         """
         self._listen(wait=False)
         if self._asked is not None:
+            begun = time.process_time()
             self._search()
+            self._spent -= time.process_time() - begun  # it falls into the time of the adaptation
         if self._now is None or self._now.key != self._key:
             raise _RoundChangedError
 

@@ -98,7 +98,7 @@ def play_games(
         feed = stack.enter_context(_dashboard(config, environment))
         models = PolicyLoader(config.decision)
         clock = MonotonicClock()
-        thoughts = thoughts_of(config, models.policy, clock)
+        thoughts = thoughts_of(config, models.policy, clock, config.pace)
         run = PlayRun(config, login, capture, models, started, clock, store, feed, thoughts)
         stack.callback(run.close)
         warm_up_visibly(policy=models.policy)

@@ -32,8 +32,13 @@ def action_delay_s(pace: Pace, action: Action, rng: Uniform) -> float:
     if pace == "instant":
         return 0.0
     if action.kind is ActionKind.PASS:
-        return PASS_DELAY_S
+        return pass_delay_s(pace)
     return rng.uniform(*(DISCARD_DELAY_S if action.kind is ActionKind.DISCARD else CALL_DELAY_S))
+
+
+def pass_delay_s(pace: Pace) -> float:
+    """Seconds between an offered call and passing it."""
+    return 0.0 if pace == "instant" else PASS_DELAY_S
 
 
 def ready_delay_s(pace: Pace, rng: Uniform) -> float:

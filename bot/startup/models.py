@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from bot.config.settings import Config, DecisionSection
 from bot.player.clock import Clock
+from bot.player.pace import Pace
 from game.errors import CheckpointError, ConfigError, ModelError
 from game.workers.ordered import default_workers
 from policies.heuristic.player import HeuristicPolicy
@@ -88,13 +89,14 @@ def folder_of(section: DecisionSection) -> Path | None:
     return INCLUDED.get(section.checkpoints) or Path(section.checkpoints)
 
 
-def thoughts_of(config: Config, policy: Policy, clock: Clock) -> Thoughts | None:
+def thoughts_of(config: Config, policy: Policy, clock: Clock, pace: Pace) -> Thoughts | None:
     """What adapts and searches beside the policy, not yet started; None if it is off.
 
     Args:
         config: the configuration.
         policy: the policy of the start.
         clock: of the prompts.
+        pace: of answers.
 
     Raises:
         ConfigError: a GPU is requested and there is none, or the sampler's settings are not possible.
@@ -107,7 +109,8 @@ def thoughts_of(config: Config, policy: Policy, clock: Clock) -> Thoughts | None
 
     assert isinstance(policy, NetworkPolicy)
     setup = thinking_of(config)
-    return Thoughts(setup, policy, section.search_s if setup.thinking.worlds else 0.0, section.when, clock)
+    search_s = section.search_s if setup.thinking.worlds else 0.0
+    return Thoughts(setup, policy, search_s, section.when, clock, pace)
 
 
 def thinking_of(config: Config) -> WorkerSetup:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import sys
@@ -9,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import islice
+from pathlib import Path
 from typing import Final, TypeVar
 
 from game.processes import startup
@@ -67,6 +69,11 @@ def peak_memory_mb() -> float:
     """Peak memory of this process, megabytes; 0 where the system does not report it."""
     if sys.platform == "win32":
         return 0.0
+    with contextlib.suppress(
+        OSError
+    ):  # Linux: the other figure would include that of the process it came from
+        status = Path("/proc/self/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) / (1 << 10)
     import resource  # noqa: PLC0415 - not on every system
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

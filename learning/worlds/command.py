@@ -40,13 +40,16 @@ def make_plan(
     """Check what is asked for.
 
     Raises:
-        ConfigError: a sampler or the policy does not exist, or has no reward predictor and needs one; or
-            there are too few walls.
+        ConfigError: a sampler or the policy does not exist, or has no reward predictor and needs one;
+            there are too few walls; or a sampler's deals would have weights.
         CheckpointError: the policy's checkpoints cannot be used.
     """
     if 0 < walls < _LEAST_WALLS:
         raise ConfigError(f"walls: {walls} are too few to judge by; give at least {_LEAST_WALLS}, or 0")
     settings = tuple(settings_of(text) for text in samplers)
+    for text, each in zip(samplers, settings, strict=True):
+        if each.weights is not None and each.weights.candidates == 0:
+            raise ConfigError(f"{text}: deals with weights are not measured; give it candidates, such as 64")
     identity = load_named(policy).identity
     if final:
         folder_of_named(policy)

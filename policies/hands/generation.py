@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from game.errors import DecisionError
+from game.errors import StateMismatchError
 from policies.checkpoint import HandModel, load, network_of
 from policies.device import inference
 from policies.features.encode import encode
@@ -26,6 +26,8 @@ from policies.towers.suits import Columns
 
 _LEAST: Final = 1e-6
 _DRAWS: Final = (4, BLOCKS)
+_SAMPLES: Final = 16
+"""Drawn at most until one can be made ready."""
 """Random numbers that making hands ready takes."""
 
 
@@ -145,7 +147,21 @@ class Generator(ABC):
                 ours[again] = theirs  # type: ignore[index]
             again = again[self._unready(view, other.copies).any(1)]
         for sample in again:
-            how = make_ready(
+            how = self._made_ready(view, seen, dice, drawn, int(sample))
+            self.counts.corrected += how != AS_SAMPLED
+            self.counts.replaced += how == REPLACED
+        return drawn
+
+    def _made_ready(
+        self, view: View, seen: Columns, dice: np.random.Generator, drawn: DrawnHands, sample: int
+    ) -> int:
+        """Correct a sample; where its other hands leave no ready one, another is drawn in its place.
+
+        Raises:
+            StateMismatchError: none of many could be corrected.
+        """
+        for _ in range(_SAMPLES):
+            how: int = make_ready(
                 drawn.copies[sample],
                 drawn.scores[sample],
                 view.unseen,
@@ -154,11 +170,11 @@ class Generator(ABC):
                 view.riichi,
                 dice.random(_DRAWS),
             )
-            if how == IMPOSSIBLE:
-                raise DecisionError("the tiles left make no ready hand for a player in riichi")
-            self.counts.corrected += how != AS_SAMPLED
-            self.counts.replaced += how == REPLACED
-        return drawn
+            if how != IMPOSSIBLE:
+                return how
+            for ours, theirs in zip(drawn[:3], self.draw(view, seen, 1, dice)[:3], strict=True):
+                ours[sample] = theirs[0]  # type: ignore[index]
+        raise StateMismatchError("the tiles left make no ready hand for a player in riichi")
 
     def _raise_ready(
         self, view: View, tenpai: NDArray[np.float32], dice: np.random.Generator, drawn: DrawnHands

@@ -25,7 +25,7 @@ from policies.playouts import EndWorth
 from policies.rollout import PolicyChooser, Rollout, Seating
 from policies.thinking import Thinker, ThinkingChooser, ThinkingSettings, adapted_choice
 from tests.policies.deals.positions import Position, self_play
-from tests.policies.fakes import Scripted, Undecided
+from tests.policies.fakes import Broken, Scripted, Undecided
 from tests.policies.models import a_policy
 
 SETTINGS = ThinkingSettings(worlds=32, sampler="uniform", reward="points")
@@ -116,6 +116,12 @@ def test_an_adapted_policy_decides_only_if_it_is_near(position: Position) -> Non
     assert {option.action for option in found.options} == set(discards)
     with pytest.raises(ModelError, match="nats from the policy of the start"):
         adapted_choice(observation, even, Scripted({discards[-1]: 1.0}))
+    with pytest.raises(ModelError, match="RuntimeError: out of order"):
+        adapted_choice(observation, even, Broken(_out_of_order))
+
+
+def _out_of_order(_: int) -> list[list[float]]:
+    raise RuntimeError("out of order")
 
 
 @pytest.mark.parametrize("settings", [{"worlds": 32}, {"playouts": 24}, {"worlds": 32, "playouts": 24}])

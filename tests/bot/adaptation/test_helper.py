@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -68,6 +70,12 @@ def hanging(connection: Connection, own: PolicyAdaptation) -> None:
     connection.recv()
 
 
+def deaf(connection: Connection, own: PolicyAdaptation) -> None:
+    """Reads no more, so that its line is soon full."""
+    connection.send(HelperReady())
+    time.sleep(10.0)
+
+
 def unready(connection: Connection, own: PolicyAdaptation) -> None:
     connection.recv()
 
@@ -79,6 +87,8 @@ def with_helpers(policy: NetworkPolicy) -> Iterator[Callable[..., Helpers]]:
     def start(*lives: Life) -> Helpers:
         for life in lives:
             mine, theirs = multiprocessing.Pipe()
+            with socket.socket(fileno=os.dup(mine.fileno())) as line:
+                line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
             ours.append(mine)
             threading.Thread(
                 target=_until_closed, args=(life, theirs, an_adaptation(policy)), daemon=True
@@ -141,7 +151,7 @@ def test_shared_play_outs_are_those_of_one_process(
     assert pool_of(shared) == pool_of(expected)
 
 
-@pytest.mark.parametrize("fault", [dying, hanging])
+@pytest.mark.parametrize("fault", [dying, hanging, deaf])
 def test_what_a_lost_helper_leaves_undone_is_done_here(
     fault: Life,
     policy: NetworkPolicy,

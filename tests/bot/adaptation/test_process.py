@@ -49,7 +49,7 @@ def thoughts(folder: Path, idle: set[int]) -> Iterator[Thoughts]:
     setup = WorkerSetup(
         folder=folder, thinking=thinking, device="cpu", seconds=60.0, memory_mb=4000, processes=2
     )
-    found = Thoughts(setup, load_policy(folder), 60.0, "always", MonotonicClock())
+    found = Thoughts(setup, load_policy(folder), 60.0, "always", MonotonicClock(), "human")
     found.start()
     assert found.wait_until_ready(START_S)
     found.begin_game("g")

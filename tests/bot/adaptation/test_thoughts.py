@@ -26,12 +26,13 @@ from bot.adaptation.messages import (
 )
 from bot.adaptation.thoughts import Thoughts, When
 from bot.player.decision_maker import SeatPrompt
+from bot.player.pace import Pace
 from game.actions import Action, ActionKind
 from game.observation import Observation
 from game.state import clone
 from policies.adaptation import AdaptationProgress
 from policies.decision import decide
-from policies.improvement import Improvement, OptionValue
+from policies.improvement import Improvement, Option, OptionValue
 from policies.inference import NetworkPolicy
 from policies.slots import Slot
 from policies.thinking import ThinkingSettings
@@ -89,8 +90,13 @@ def start(policy: NetworkPolicy, monkeypatch: pytest.MonkeyPatch) -> Callable[..
     MadeUpProcess.all = []
     monkeypatch.setattr(thoughts, "ThinkingProcess", MadeUpProcess)
 
-    def begin(clock: FakeClock | None = None, when: When = "always", setup: WorkerSetup = SETUP) -> Thoughts:
-        found = Thoughts(setup, policy, 1.5, when, clock or FakeClock())
+    def begin(
+        clock: FakeClock | None = None,
+        when: When = "always",
+        setup: WorkerSetup = SETUP,
+        pace: Pace = "human",
+    ) -> Thoughts:
+        found = Thoughts(setup, policy, 1.5, when, clock or FakeClock(), pace)
         found.start()
         found.begin_game("g")
         return found
@@ -122,6 +128,10 @@ def weights(
     return AdaptedWeights((game, 0, 0), 3, AdaptationProgress(64, 500, 0.0, 1.0, 0.2, 0.5, divergence), named)
 
 
+def _crash(*_: Any) -> Any:
+    raise RuntimeError("the arithmetic failed")
+
+
 def values(*actions: Action) -> Improvement:
     found = [OptionValue(action, 0.4, 9.0, 1.0, 8.0, 1.0, 32) for action in actions]
     return Improvement("search", actions[-1], playouts=64, values=tuple(found))
@@ -150,9 +160,11 @@ def test_an_adapted_policy_decides_and_says_what_the_policy_of_the_start_would_d
     assert found.adapted(asked, base) == base
 
 
-@pytest.mark.parametrize("fault", ["not finite", "too far", "missing", "another round", "far on this hand"])
+@pytest.mark.parametrize(
+    "fault", ["not finite", "too far", "no number", "missing", "another round", "far on this hand", "crashes"]
+)
 def test_weights_that_must_not_be_used_are_dropped(
-    start: Callable[..., Thoughts], policy: NetworkPolicy, fault: str
+    start: Callable[..., Thoughts], policy: NetworkPolicy, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found, asked = start(), prompt()
     base = decide(asked, policy)
@@ -160,11 +172,16 @@ def test_weights_that_must_not_be_used_are_dropped(
     if fault == "not finite":
         next(iter(sent.weights.values())).flat[0] = np.nan
     elif fault == "too far":
+        sent = weights(policy, 0.02, divergence=0.8)
+    elif fault == "no number":
         sent = weights(policy, 0.02, divergence=float("nan"))
     elif fault == "missing":
         sent.weights.popitem()
     elif fault == "another round":
         sent = weights(policy, 0.02, game="an earlier one")
+    elif fault == "crashes":
+        sent = weights(policy, 0.02)
+        monkeypatch.setattr(NetworkPolicy, "answer", _crash)
     else:
         sent = weights(policy, 50.0)
     with capture_logs() as logs:
@@ -242,6 +259,36 @@ async def test_a_search_without_an_answer_takes_its_time_and_no_more(
     assert [each["reason"] for each in logs] == ["late"]
 
 
+async def test_at_the_instant_pace_no_claim_is_searched(
+    start: Callable[..., Thoughts], policy: NetworkPolicy
+) -> None:
+    """A pass takes no time there, so one that does would tell the table that something was offered."""
+    clock = FakeClock()
+    found, asked = start(clock, pace="instant"), prompt(claim_scene())
+    base = decide(asked, policy)
+    assert await found.searched(asked, base, clock.now() + 3.0) == base
+    assert not process().told
+
+
+async def test_a_discard_that_a_search_prefers_to_a_riichi_is_a_discard(
+    start: Callable[..., Thoughts], policy: NetworkPolicy
+) -> None:
+    clock = FakeClock()
+    found, asked = start(clock), prompt(Scene("12345m456p789s11z").draw("9p"))
+    base = decide(asked, policy)
+    riichi = next(each for each in asked.legal if each.kind is ActionKind.RIICHI)
+    discard = next(each for each in asked.legal if each.kind is ActionKind.DISCARD)
+    options = tuple(Option(each, 0.9 * (each == riichi)) for each in asked.legal)
+    said_riichi = msgspec.structs.replace(base, action=riichi, step="riichi", options=options)
+    task = asyncio.ensure_future(found.searched(asked, said_riichi, clock.now() + 3.0))
+    await settle()
+    process().say(SearchAnswer(process().request().number, values(discard, riichi)))
+    decision = await task
+    assert (decision.action, decision.step) == (discard, "discard")
+    assert decision.probability == 0.4
+    assert {each.action: each.probability for each in decision.options}[riichi] == 0.9
+
+
 async def test_an_option_that_is_not_legal_is_dropped(
     start: Callable[..., Thoughts], policy: NetworkPolicy
 ) -> None:
@@ -299,6 +346,22 @@ def test_a_lost_process_is_replaced_once_and_the_rest_is_the_policy_alone(
         "adaptation.restarted",
         "adaptation.off",
     ]
+
+
+async def test_a_process_that_cannot_be_started_is_done_without(
+    start: Callable[..., Thoughts], policy: NetworkPolicy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nothing_left(*_: Any) -> Any:
+        raise OSError("too many open files")
+
+    clock = FakeClock()
+    found, asked = start(clock), prompt()
+    base = decide(asked, policy)
+    process().hangs = True
+    monkeypatch.setattr(thoughts, "ThinkingProcess", nothing_left)
+    with capture_logs() as logs:
+        assert await found.searched(asked, base, clock.now() + 3.0) == base
+    assert [each["event"] for each in logs] == ["adaptation.restarted", "adaptation.off"]
 
 
 async def test_without_a_process_there_is_no_search(

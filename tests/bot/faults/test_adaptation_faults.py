@@ -83,7 +83,7 @@ def thoughts(tmp_path: Path) -> Iterator[Thoughts]:
     folder = save_models(tmp_path / "models", tower="suits")
     thinking = ThinkingSettings(worlds=32, playouts=64, reward="points")
     setup = WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=9.0, memory_mb=900)
-    found = Thoughts(setup, load_policy(folder), 0.05, "always", MonotonicClock(), serve_badly)
+    found = Thoughts(setup, load_policy(folder), 0.05, "always", MonotonicClock(), "human", serve_badly)
     found.start()
     assert found.wait_until_ready(60.0)
     yield found

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
-from game.workers.ordered import batches, in_order
+from game.workers.ordered import batches, in_order, peak_memory_mb
 
 
 def slow_first(task: int) -> tuple[int, int]:
@@ -58,3 +61,10 @@ def test_an_error_comes_where_its_result_would() -> None:
 
 def test_batches_keep_the_order_and_the_last_may_be_short() -> None:
     assert list(batches(range(5), 2)) == [[0, 1], [2, 3], [4]]
+
+
+def test_the_memory_of_the_process_that_started_it_does_not_count() -> None:
+    code = "from game.workers.ordered import peak_memory_mb; print(peak_memory_mb())"
+    held = np.ones(300 << 17)  # 300 MB
+    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert 1.0 < float(said) < 250.0 < peak_memory_mb(), held.shape

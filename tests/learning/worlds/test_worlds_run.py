@@ -96,6 +96,14 @@ def test_players_without_a_reward_predictor_are_refused_where_it_is_needed(undec
         )  # fmt: skip
 
 
+def test_deals_with_weights_are_refused(undecided: str) -> None:
+    with pytest.raises(ConfigError, match="weighted:candidates=0: deals with weights"):
+        make_plan(
+            policy=undecided, samplers=("weighted:candidates=0",), games=1, per_game=2, close=0.05, worlds=4,
+            guesses=4, seed=3,
+        )  # fmt: skip
+
+
 def test_too_few_walls_are_refused(undecided: str) -> None:
     with pytest.raises(ConfigError, match="walls: 3 are too few"):
         make_plan(

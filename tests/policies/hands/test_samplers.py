@@ -1,17 +1,21 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from game.errors import StateMismatchError
 from game.layout import AT_HAND, AT_UNSEEN
 from game.tiles import RED_FIVES
 from policies.features.table import LITE
+from policies.hands import generation
 from policies.hands.autoregressive import AutoregressiveSampler, AutoregressiveSettings, load_autoregressive
 from policies.hands.diffusion import DiffusionSampler, DiffusionSettings, load_diffusion
 from policies.hands.direct import DirectModel
 from policies.hands.generation import Generator
-from policies.hands.ready import is_ready
+from policies.hands.ready import IMPOSSIBLE, is_ready, make_ready
 from policies.hands.sampler import SampledHands
 from policies.hands.views import view_of
 from tests.policies.hands.models import denoiser, real_moments
@@ -103,6 +107,26 @@ def test_the_true_hands_are_not_read(make: type[Generator]) -> None:
     again = make().sample(states, players, 2, seed=0)  # type: ignore[call-arg]
     assert (again.counts == found.counts).all()
     assert (again.reds == found.reds).all()
+
+
+def test_where_no_hand_can_be_made_ready_other_hands_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    states, players = real_moments(12, 61)
+    rows = np.flatnonzero((states["riichi"] > 0).any(axis=1))[:20]
+    states, players = states[rows], players[rows]
+    asked = 0
+
+    def sometimes(*given: Any) -> int:
+        nonlocal asked
+        asked += 1
+        return IMPOSSIBLE if asked % 3 else make_ready(*given)
+
+    monkeypatch.setattr(generation, "make_ready", sometimes)
+    sampler = autoregressive(tries=1)
+    assert faults(states, players, sampler.sample(states, players, 3, seed=1)) == []
+    assert asked > 3
+    monkeypatch.setattr(generation, "make_ready", lambda *_: IMPOSSIBLE)
+    with pytest.raises(StateMismatchError, match="no ready hand"):
+        sampler.sample(states, players, 3, seed=1)
 
 
 def test_as_many_hands_are_ready_as_the_direct_model_expects() -> None:

@@ -1,0 +1,198 @@
+"""What the thinking process makes of a round, turn by turn; here without a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import threading
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+from bot.adaptation import worker
+from bot.adaptation.helper import HelperReady, Helpers, _played
+from bot.adaptation.messages import (
+    AdaptedWeights,
+    FromWorker,
+    RoundAsItStands,
+    RoundIsOver,
+    SearchAnswer,
+    SearchRequest,
+    WorkerSetup,
+)
+from bot.adaptation.worker import _Thinking
+from game.errors import ModelError
+from game.observation import Observation
+from game.state import clone
+from game.table import Table
+from policies.adaptation import AdaptationSettings
+from policies.compute import Compute
+from policies.thinking import Thinker, ThinkingSettings, load_thinker
+from tests.policies.models import save_models
+
+PLAYOUTS = 16
+SETUP = WorkerSetup(
+    folder=Path(),
+    thinking=ThinkingSettings(
+        worlds=4,
+        playouts=PLAYOUTS,
+        sampler="uniform",
+        reward="points",
+        adaptation=AdaptationSettings(rows=64, steps=1),
+    ),
+    device="cpu",
+    seconds=600.0,
+    memory_mb=8_000,
+)
+pytestmark = pytest.mark.usefixtures("one_thread")
+Told = RoundAsItStands | SearchRequest | RoundIsOver
+
+
+@pytest.fixture(scope="module")
+def setup(tmp_path_factory: pytest.TempPathFactory) -> WorkerSetup:
+    return msgspec.structs.replace(
+        SETUP, folder=save_models(tmp_path_factory.mktemp("models"), tower="suits")
+    )
+
+
+@pytest.fixture(scope="module")
+def thinker(setup: WorkerSetup) -> Thinker:
+    return load_thinker(setup.folder, setup.thinking, Compute())
+
+
+@pytest.fixture(scope="module")
+def turns() -> list[RoundAsItStands]:
+    """Three turns of one player, late in a round, so that play-outs are short."""
+    table, found = Table(3), []
+    while len(found) < 3:
+        if table.state["discard_count"] >= 40 and table.waiting() == [0] and table.state["turn"] == 0:
+            seen = table.observe(0)
+            seen = Observation(clone(seen.record), 0, seen.legal, seen.length)
+            found.append(RoundAsItStands(("g", 0, 0), seen, tuple(table.events)))
+        table.step({player: table.legal(player)[-1] for player in table.waiting()})
+    return found
+
+
+@pytest.fixture
+def helper(thinker: Thinker) -> Iterator[Helpers]:
+    """One helper, in a thread."""
+    mine, theirs = multiprocessing.Pipe()
+    threading.Thread(target=_help, args=(theirs, thinker), daemon=True).start()
+    found = Helpers([mine])
+    found.wait_until_ready()
+    assert found.free() == 1
+    yield found
+    mine.close()
+
+
+def _help(connection: Connection, thinker: Thinker) -> None:
+    connection.send(HelperReady())
+    with contextlib.suppress(EOFError):
+        while True:
+            connection.send(_played(connection.recv(), connection, thinker))
+
+
+class Bench:
+    """The thinking process's work, a step at a time, and the program's end of its line."""
+
+    def __init__(self, setup: WorkerSetup, thinker: Thinker, helpers: Helpers) -> None:
+        self.ours, theirs = multiprocessing.Pipe()
+        self.thinking = _Thinking(theirs, setup, thinker, helpers)
+
+    def tell(self, message: Told) -> list[FromWorker]:
+        """What it says until it has nothing left to do."""
+        self.ours.send(message)
+        self.thinking._listen(wait=False)
+        while self.thinking._asked is not None or self.thinking._may_adapt():
+            if self.thinking._asked is not None:
+                self.thinking._search()
+            else:
+                self.thinking._adapt()
+        heard = []
+        while self.ours.poll():
+            heard.append(self.ours.recv())
+        return heard
+
+    def lessons(self, message: Told) -> list[int]:
+        """The play-outs behind each lesson that follows."""
+        return [each.progress.playouts for each in self.tell(message) if isinstance(each, AdaptedWeights)]
+
+
+@pytest.mark.parametrize("first_lesson", [4, 128])
+def test_each_turn_adds_a_quarter_and_one_lesson(
+    setup: WorkerSetup,
+    thinker: Thinker,
+    helper: Helpers,
+    turns: list[RoundAsItStands],
+    first_lesson: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With a helper, also where there are fewer deals than processes."""
+    monkeypatch.setattr(worker, "_FIRST_LESSON", first_lesson)
+    bench = Bench(setup, thinker, helper)
+    first, second, third = turns
+    assert bench.lessons(first) == ([4, 16] if first_lesson == 4 else [16])
+    assert bench.lessons(first) == [], "the same turn again"
+    assert bench.lessons(second) == [20]
+    assert bench.lessons(third) == [24]
+    assert bench.lessons(RoundIsOver()) == []
+
+
+def test_one_deal_is_played_out_here(
+    setup: WorkerSetup, thinker: Thinker, helper: Helpers, turns: list[RoundAsItStands]
+) -> None:
+    thinking = msgspec.structs.replace(setup.thinking, playouts=2)
+    few = Thinker(thinker.policy, None, thinking)
+    bench = Bench(msgspec.structs.replace(setup, thinking=thinking), few, helper)
+    assert bench.lessons(turns[0]) == [2]
+    assert bench.lessons(turns[1]) == [], "a quarter of two is none"
+
+
+def test_what_was_played_out_when_the_time_ends_is_learned_from(
+    setup: WorkerSetup, thinker: Thinker, turns: list[RoundAsItStands], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "_BATCH", 4)
+    bench = Bench(msgspec.structs.replace(setup, seconds=1e-6), thinker, Helpers(()))
+    assert bench.lessons(turns[0]) == [4]
+    assert bench.lessons(turns[1]) == []
+
+
+def test_a_failure_ends_the_play_outs_of_this_turn(
+    setup: WorkerSetup, thinker: Thinker, turns: list[RoundAsItStands], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(setup, thinker, Helpers(()))
+    with monkeypatch.context() as patched, capture_logs() as logs:
+        patched.setattr(Thinker, "deals", _fail)
+        assert bench.lessons(turns[0]) == []
+    assert [each["event"] for each in logs] == ["adaptation.failed"]
+    assert bench.lessons(turns[1]) == [4]
+
+
+def test_a_search_leaves_the_adaptation_where_it_was(
+    setup: WorkerSetup, thinker: Thinker, turns: list[RoundAsItStands]
+) -> None:
+    """A search may be for another player's tile, from where nothing is played out."""
+    bench = Bench(setup, thinker, Helpers(()))
+    first, second, _ = turns
+    assert bench.lessons(first) == [16]
+    base = second.observation.legal[0]
+    heard = bench.tell(SearchRequest(1, second, base, float("inf")))
+    assert [type(each) for each in heard] == [SearchAnswer]
+    assert bench.lessons(second) == [20]
+
+
+def test_too_much_memory_ends_the_process(
+    setup: WorkerSetup, thinker: Thinker, turns: list[RoundAsItStands], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "BEAT_S", -1.0)
+    bench = Bench(msgspec.structs.replace(setup, memory_mb=1), thinker, Helpers(()))
+    with pytest.raises(MemoryError, match="more than 1 MB"):
+        bench.lessons(turns[0])
+
+
+def _fail(*_: object) -> None:
+    raise ModelError("no deals today")
