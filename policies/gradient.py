@@ -264,16 +264,21 @@ class PolicyFigures:
         """Weighted means and the quantiles of the ratios, by name; empty without measures."""
         if not self._parts:
             return {}
-        whole = {name: torch.cat(values) for name, values in self._parts.items()}
+        whole = {name: torch.cat(values).double() for name, values in self._parts.items()}
         weights = whole["weights"]
-        share = weights / weights.sum()
+        weight = math.fsum(weights.tolist())
+
+        def mean(values: Tensor) -> float:
+            # exact, so that it does not depend on which thread came first
+            return math.fsum((weights * values).tolist()) / weight
+
         found = {
-            "entropy": float((share * whole["entropies"]).sum()),
-            "divergence": float((share * whole["divergences"]).sum()),
-            "rejected": float((share * whole["rejected"]).sum()),
-            "ratio_deviation": math.sqrt(float((share * (whole["ratios"] - 1.0) ** 2).sum())),
+            "entropy": mean(whole["entropies"]),
+            "divergence": mean(whole["divergences"]),
+            "rejected": mean(whole["rejected"]),
+            "ratio_deviation": math.sqrt(mean((whole["ratios"] - 1.0) ** 2)),
         }
-        marks = torch.quantile(_some(whole["ratios"]), torch.tensor(QUANTILES))
+        marks = torch.quantile(_some(whole["ratios"]), torch.tensor(QUANTILES, dtype=torch.float64))
         return found | {
             f"ratio_{quantile:g}": float(mark) for quantile, mark in zip(QUANTILES, marks, strict=True)
         }

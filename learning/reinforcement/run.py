@@ -268,14 +268,16 @@ def copy_policy(
     """Write all six checkpoints of a policy: the models that learned, the others of the start.
 
     Args:
-        start: folder of the others; those that are in ``folder`` already stay.
-        folder: created if missing.
+        start: folder of the others.
+        folder: created if missing; other models in it are replaced.
         learned: cards and weights.
     """
     for model in MODELS:
-        if model not in learned and model not in models_in(folder):
+        if model not in learned:
             other = load(start, model)
-            save(folder, other.card, other.tensors)
+            # the folder may have been that of a run from another start
+            if model not in models_in(folder) or load(folder, model).card.tensors != other.card.tensors:
+                save(folder, other.card, other.tensors)
     for card, weights in learned.values():
         save(folder, card, weights)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -229,6 +231,21 @@ def test_alpha_stays_within_its_limits() -> None:
     assert control.alpha == 0.5
     control.follow(9.0)
     assert control.alpha == -0.25
+
+
+def test_figures_do_not_depend_on_which_thread_was_first() -> None:
+    parts = []
+    for seed in range(6):
+        scores = some_scores(40, seed)
+        batch = batch_of(scores, [1] * 40, [0.0] * 40, weights=[0.1 + seed] * 40)
+        parts.append(policy_loss(scores, batch, PLAIN, 0.0)[1])
+    found = []
+    for order in itertools.permutations(parts, 6):
+        figures = PolicyFigures()
+        for part in order:
+            figures.add(part)
+        found.append(figures.means())
+    assert all(each == found[0] for each in found)
 
 
 def test_figures_are_weighted_means_over_all_batches() -> None:

@@ -26,6 +26,7 @@ from learning.runs.state import STATE_FILE, read_curves
 from policies.checkpoint import load, models_in
 from policies.checkpoint.card import MODELS
 from policies.inference import load_policy
+from policies.slots import Slot
 from tests.learning.clusters import address, machines
 from tests.learning.reinforcement.setting import save_start, short_plan, stop_after_a_block
 
@@ -80,6 +81,15 @@ def test_a_run_leaves_a_playable_policy_that_names_its_parent(start: Path, whole
     assert card.metrics["games"] == 4
     assert card.tensors != begin.tensors
     assert load(whole, "chi").card.tensors == load(start, "chi").card.tensors
+
+
+def test_models_of_another_start_do_not_stay_beside_those_that_learned(start: Path, tmp_path: Path) -> None:
+    other = save_start(tmp_path / "other", seed=9)
+    learned = load(start, "discard")
+    for begin in (other, start):
+        module.copy_policy(begin, tmp_path / "out", {Slot.DISCARD: (learned.card, learned.tensors)})
+    for model in MODELS:
+        assert load(tmp_path / "out", model).card.tensors == load(start, model).card.tensors
 
 
 def test_a_run_draws_its_curves(whole: Path) -> None:
