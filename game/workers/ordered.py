@@ -69,9 +69,8 @@ def peak_memory_mb() -> float:
     """Peak memory of this process, megabytes; 0 where the system does not report it."""
     if sys.platform == "win32":
         return 0.0
-    with contextlib.suppress(
-        OSError
-    ):  # Linux: the other figure would include that of the process it came from
+    # on Linux, as the other figure includes that of the process it came from; some containers lack it
+    with contextlib.suppress(OSError, IndexError):
         status = Path("/proc/self/status").read_text()
         return int(status.partition("VmHWM:")[2].split()[0]) / (1 << 10)
     import resource  # noqa: PLC0415 - not on every system
