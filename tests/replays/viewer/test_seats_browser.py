@@ -12,7 +12,7 @@ import pytest
 from policies.random_play import RandomPolicy
 from replays.review.report import as_json
 from replays.viewer import page
-from tests.chromium import needs_chromium
+from tests.chromium import needs_chromium, reloaded
 from tests.replays.review.made import reviewer, whole
 from tests.replays.viewer.test_browser import Opened
 
@@ -111,7 +111,7 @@ def test_a_key_goes_round_the_seats_and_the_address_keeps_the_seat(file: Path, o
         seats.append(opened.tab.evaluate(SHOWN)["seat"])
     assert seats == [2, 3, 0, 1]
     opened.tab.keyboard.press("S")
-    opened.tab.reload()
+    reloaded(opened.tab)
     assert opened.tab.evaluate(SHOWN)["seat"] == 2
     opened.tab.evaluate("location.hash = '#1.3.0'")
     opened.tab.wait_for_function("globalThis.suzakuViewer.review.seat === 0")
