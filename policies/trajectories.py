@@ -52,6 +52,8 @@ DECISION: Final = np.dtype(
 
 OPTIONS: Final = 6
 """Most options that a model which answers yes or no can have in one decision: five ways to chi a five."""
+NONE_DRAWN: Final = 1 << OPTIONS
+"""Bit of the mask of options drawn from: none of the model's."""
 ANSWERING: Final = (Slot.RIICHI, Slot.CHI, Slot.PON, Slot.KAN)
 """The models that answer yes or no, in the order of their numbers in `ANSWER`."""
 ANSWER: Final = np.dtype(
@@ -62,13 +64,14 @@ ANSWER: Final = np.dtype(
         ("slot", "i1"),  # the model asked, a place in `ANSWERING`
         ("options", "i1"),  # how many it had
         ("calls", "i2", (OPTIONS, len(action_row(PASS)))),  # they, as `game.rules.action_row` writes them
+        ("drawn", "i1"),  # mask of those drawn from, with `NONE_DRAWN`: one bit if the answer was clear
         ("chosen", "i1"),  # the option drawn, or -1 for none of this model
         ("others", "f4"),  # score of none of this model: 0, or more if other models were asked too
         ("probability", "f4"),  # of what was drawn, by the policy that acted
         ("weight", "f4"),  # decisions it stands for
     ]
 )
-"""What one model that answers yes or no was asked, and what was drawn."""
+"""What one model that answers yes or no was asked, and what was drawn, or that its answer was clear."""
 
 _KEPT_PURPOSE: Final = 99
 """Purpose of the draw that decides whether a discard is kept; those of other steps follow."""
@@ -124,8 +127,8 @@ class Recorder:
             0 keeps all.
         slots: the models that are drawn from; the others take the most likely option.
         min_p: leaves unlikely options out of the draws; see `policies.sampling.distribution_of`.
-        clear: keep this share of the discards that ``min_p`` leaves no choice for. They teach nothing, but
-            what they should stay can be held. Other models' clear answers are not kept.
+        clear: keep this share of the decisions that ``min_p`` leaves no choice for. They teach nothing, but
+            what they should stay can be held.
     """
 
     def __init__(
@@ -186,39 +189,74 @@ class Recorder:
     def _remember(self, request: Request, answers: Sequence[SlotAnswer], action: Action) -> None:
         """Remember one step of a decision that ended with ``action``, in this step or a later one."""
         drawn = distribution_of(answers, self._temperature, self._min_p)
-        discard = answers[0].slot is Slot.DISCARD
-        legal, kinds = (_kinds(answers[0].options), _kinds(drawn.options)) if discard else (0, 0)
-        game = self._games[request.number]
-        if len(drawn.options) > 1 and not _is_one(kinds):
-            game.drawn += 1
-            share = min(1.0, self._thinning * _deviation(drawn)) if self._thinning else 1.0
-        elif discard and not _is_one(legal):
-            share = self._clear
+        if answers[0].slot is Slot.DISCARD:
+            self._remember_discard(request, answers[0], drawn, action)
         else:
-            return
-        purpose = _KEPT_PURPOSE + _PURPOSES[answers[0].slot]
-        if drawn_share(*request.moment, self._stream, purpose) >= share:
-            return
-        number = len(request.table.results)
-        if number not in game.walls:
-            game.walls[number] = np.array(request.table.wall, np.int16)
-        where = (request.record.copy(), request.player, number)
-        if discard:
-            probability = drawn.probabilities[drawn.options.index(action)]
-            kind = action.tile >> 2
-            game.rows.append((*where, legal, kinds, kind, probability, 1.0 / share, request.hidden().seed))
-            return
-        for answer in answers:
-            if any(option in drawn.options for option in answer.options):
-                game.answers.append((*where, *self._row(answer, drawn, action), 1.0 / share))
+            self._remember_answers(request, answers, drawn, action)
 
-    def _row(self, answer: SlotAnswer, drawn: Distribution, action: Action) -> tuple[object, ...]:
-        """From ``slot`` to ``probability`` of `ANSWER`: the step as one of its models sees it."""
+    def _remember_discard(
+        self, request: Request, answer: SlotAnswer, drawn: Distribution, action: Action
+    ) -> None:
+        legal, kinds = _kinds(answer.options), _kinds(drawn.options)
+        game = self._games[request.number]
+        if _is_one(legal):
+            return
+        game.drawn += not _is_one(kinds)
+        share = self._clear if _is_one(kinds) else self._share(drawn)
+        if not self._keeps(request, Slot.DISCARD, share):
+            return
+        probability = drawn.probabilities[drawn.options.index(action)]
+        kind = action.tile >> 2
+        hidden = request.hidden().seed
+        game.rows.append((*self._where(request), legal, kinds, kind, probability, 1.0 / share, hidden))
+
+    def _remember_answers(
+        self, request: Request, answers: Sequence[SlotAnswer], drawn: Distribution, action: Action
+    ) -> None:
+        game = self._games[request.number]
+        game.drawn += len(drawn.options) > 1
+        for answer in answers:
+            open_to_draws = len(drawn.options) > 1 and any(each in drawn.options for each in answer.options)
+            share = self._share(drawn) if open_to_draws else self._clear
+            if self._keeps(request, answers[0].slot, share):
+                row = self._row(answer, answers, drawn, action)
+                game.answers.append((*self._where(request), *row, 1.0 / share))
+
+    def _share(self, drawn: Distribution) -> float:
+        """How likely a decision with a choice is kept."""
+        return min(1.0, self._thinning * _deviation(drawn)) if self._thinning else 1.0
+
+    def _keeps(self, request: Request, slot: Slot, share: float) -> bool:
+        return drawn_share(*request.moment, self._stream, _KEPT_PURPOSE + _PURPOSES[slot]) < share
+
+    def _where(self, request: Request) -> tuple[object, int, int]:
+        """From ``state`` to ``round`` of `DECISION` and `ANSWER`."""
+        number = len(request.table.results)
+        walls = self._games[request.number].walls
+        if number not in walls:
+            walls[number] = np.array(request.table.wall, np.int16)
+        return request.record.copy(), request.player, number
+
+    def _row(
+        self, answer: SlotAnswer, answers: Sequence[SlotAnswer], drawn: Distribution, action: Action
+    ) -> tuple[object, ...]:
+        """From ``slot`` to ``probability`` of `ANSWER`: the step as one of its models sees it.
+
+        Args:
+            answer: of the model.
+            answers: of all models asked.
+            drawn: what was drawn from.
+            action: what was drawn.
+        """
+        options = answer.options
         chances = dict(zip(drawn.options, drawn.probabilities, strict=True))
-        options = [option for option in answer.options if option in chances]
-        own = [chances[option] for option in options]
+        own = sum(1 << place for place, option in enumerate(options) if option in chances)
+        others = [option for option in chances if option not in options]
         chosen = options.index(action) if action in options else -1
-        none = math.fsum(chance for option, chance in chances.items() if option not in options)
+        # scores are counted from that of "none", whether it was drawn from or not
+        whole = distribution_of(answers, self._temperature)
+        sizes = dict(zip(whole.options, whole.probabilities, strict=True))
+        none = math.fsum(sizes[option] for option in {None, *others}) / sizes[None]
         calls = np.full((OPTIONS, len(action_row(PASS))), -1, np.int16)
         for place, option in enumerate(options):
             calls[place] = action_row(option)
@@ -226,9 +264,10 @@ class Recorder:
             ANSWERING.index(answer.slot),
             len(options),
             calls,
+            own | (NONE_DRAWN if others else 0),
             chosen,
-            self._temperature * math.log(none / chances[None]),
-            own[chosen] if chosen >= 0 else none,
+            self._temperature * math.log(none),
+            chances[action] if chosen >= 0 else math.fsum(chances[option] for option in others),
         )
 
 

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from game.errors import ConfigError
+from learning.reinforcement.lessons import PlayLesson
 from learning.reinforcement.model_learner import ModelLearner
 from learning.reinforcement.plan import ReinforcementPlan
-from learning.reinforcement.policy_learner import MEASURED
+from learning.reinforcement.policy_learner import MEASURED, gained
 from policies.checkpoint import Card
 from policies.device import choose_compute
 from policies.gradient import PolicyBatch, log_policy, scores_of_answers
@@ -24,6 +25,7 @@ from policies.inference import Model
 from policies.networks import Network, as_input
 from policies.slots import Slot
 from policies.towers.residual import YES_NO
+from policies.trajectories import OPTIONS
 
 
 class AnswerLearner:
@@ -61,30 +63,30 @@ class AnswerLearner:
         """Stop the threads."""
         self.model.close()
 
-    def learn(
-        self, answers: NDArray[np.void], advantages: NDArray[np.float32], block: int
-    ) -> dict[str, float]:
+    def learn(self, lesson: PlayLesson, advantages: NDArray[np.float32], block: int) -> dict[str, float]:
         """Learn from a block.
 
         Args:
-            answers: ``[N]`` of `policies.trajectories.ANSWER`, of this slot.
+            lesson: its decisions, `policies.trajectories.ANSWER` of this slot.
             advantages: ``[N]``.
             block: its number, which determines their order.
 
         Returns:
             What was seen, by name; nothing if the model was not asked.
         """
-        plan = self.plan
+        plan, answers = self.plan, lesson.decisions
+        if not len(answers):
+            return {}
+        worth, gains = lesson.rewards - lesson.rewards.mean(), np.zeros(len(answers))
         order = np.random.default_rng((plan.seed, block, 2)).permutation(len(answers))
         for part, rows in enumerate(np.array_split(order, plan.steps)):
             if len(rows):
                 batch = self.model.beside_start(self._batch(answers[rows], advantages[rows]))
+                gains[rows] = self.model.gains(batch, worth[rows])
                 self.model.step(batch, block, block * plan.steps + part)
-        if not len(answers):
-            return {}
         some = order[:MEASURED]
         seen = self.model.end_block(self._batch(answers[some], advantages[some]))
-        return {**seen, "decisions": float(len(answers))}
+        return {**seen, **gained(gains, lesson.seats), "decisions": float(len(answers))}
 
     def acting(self) -> dict[str, Tensor]:
         """The weights that actors play with: those of the last step."""
@@ -115,6 +117,7 @@ class AnswerLearner:
         planes = np.zeros((*asked.shape, *shown.shape[1:]), np.uint8)
         planes[asked] = shown
         none = np.ones((len(answers), 1), bool)
+        drawn = answers["drawn"][:, None] >> np.append(np.arange(most), OPTIONS) & 1
         chosen = np.where(answers["chosen"] < 0, most, answers["chosen"])
         return PolicyBatch(
             planes=torch.from_numpy(planes),
@@ -123,6 +126,7 @@ class AnswerLearner:
             behaviour=torch.from_numpy(np.log(answers["probability"])),
             advantages=torch.from_numpy(advantages),
             weights=torch.from_numpy(answers["weight"].astype(np.float32)),
+            drawn=torch.from_numpy(drawn.astype(bool)),
             others=torch.from_numpy(answers["others"].astype(np.float32)),
         )
 

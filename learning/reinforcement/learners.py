@@ -64,13 +64,17 @@ class Learners:
         Returns:
             What was seen: ``policy/…`` of discards, and ``riichi/…`` and so on of the others.
         """
-        lessons = {slot: lesson_of(games, rewards, slot) for slot in self.others}
+        discards = lesson_of(games, rewards)
+        # some players had nothing to answer, but their games count for the gain of a game
+        lessons = {
+            slot: lesson_of(games, rewards, slot)._replace(seats=discards.seats) for slot in self.others
+        }
         # a critic that has seen the rewards of these games would explain them away
         advantages = {slot: self.discard.judge(lesson) for slot, lesson in lessons.items()}
-        seen = self.discard.learn(lesson_of(games, rewards), block)
+        seen = self.discard.learn(discards, block)
         found = {f"policy/{name}": value for name, value in seen.items()}
         for slot, learner in self.others.items():
-            figures = learner.learn(lessons[slot].decisions, advantages[slot], block)
+            figures = learner.learn(lessons[slot], advantages[slot], block)
             found |= {f"{slot}/{name}": value for name, value in figures.items()}
         return found
 

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -23,7 +25,9 @@ from policies.gradient import (
     PolicyFigures,
     PolicyObjective,
     learn_last,
+    log_among,
     policy_loss,
+    share_gained,
 )
 from policies.networks import Network
 
@@ -98,6 +102,20 @@ class ModelLearner:
         if self._objective.anchor or self._objective.hold:
             return batch._replace(start=self._start(batch))
         return batch
+
+    def gains(self, batch: PolicyBatch, rewards: NDArray[np.float32]) -> NDArray[np.float64]:
+        """``[B]``: what the policy that drew gained over that of the start; zeros if that is not known.
+
+        Args:
+            batch: decisions, from `beside_start`.
+            rewards: ``[B]``, what came of them.
+        """
+        if batch.start is None:
+            return np.zeros(len(rewards))
+        assert batch.drawn is not None
+        start = log_among(batch.drawn, batch.start).gather(1, batch.chosen[:, None])[:, 0]
+        share = share_gained(batch.behaviour, start, self._plan.reject)
+        return np.asarray((batch.weights * share).double().numpy() * rewards, np.float64)
 
     def step(self, batch: PolicyBatch, block: int, number: int) -> None:
         """Learn from part of a block.

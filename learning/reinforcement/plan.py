@@ -165,8 +165,6 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
             faults.append(f"min_p: {self.min_p} must be at least 0 and below 1")
         if self.hold and not self.min_p:
             faults.append("hold: needs min_p, or all options are drawn from and none is held; try 0.2")
-        if self.hold and self.also:
-            faults.append(f"hold: holds discards only, not {', '.join(self.also)}; leave it out")
         if self.reject <= 1.0:
             faults.append(f"reject: {self.reject} must be above 1")
         if self.replays > 0 and self.block_games % self.replays:
@@ -195,7 +193,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
     @property
     def clear(self) -> float:
-        """Share of the discards without a draw that are kept so that they stay as they are."""
+        """Share of the decisions without a draw that are kept so that they stay as they are."""
         return _CLEAR if self.min_p and (self.anchor or self.hold) else 0.0
 
     @property

@@ -25,7 +25,7 @@ from policies.device import choose_compute
 from policies.features.encode import encode
 from policies.features.kinds import kinds_of
 from policies.features.table import GUIDED, looks_deep
-from policies.gradient import PolicyBatch, log_among, log_policy, share_gained
+from policies.gradient import PolicyBatch, log_policy
 from policies.guidance import drop_hidden, guided_network, without_hidden
 from policies.inference import Model
 from policies.networks import Network
@@ -144,12 +144,13 @@ class PolicyLearner:
         if self.afterstates is not None:
             return self._learn_afterstates(lesson, deviation, block)
         advantages, explained = self._advantages(lesson)
+        worth = self._scale * (lesson.rewards - lesson.rewards.mean())
         order = np.random.default_rng((plan.seed, block, 2)).permutation(len(advantages))
         gains = np.zeros(len(order))
         for part, rows in enumerate(np.array_split(order, plan.steps)):
             batch, number = self._batch(lesson.some(rows), advantages[rows]), block * plan.steps + part
             batch = self.model.beside_start(batch)
-            gains[rows] = self._gains(batch, lesson, rows)
+            gains[rows] = self.model.gains(batch, worth[rows])
             self.model.step(batch, block, number)
             self._teach_critic(lesson.some(rows), number, batch.planes)
         measured = order[:MEASURED]
@@ -158,7 +159,7 @@ class PolicyLearner:
             "gamma": self._gamma if plan.guided else 0.0,
             "reward_deviation": deviation,
             "explained": explained,
-            **_gained(gains, lesson.seats),
+            **gained(gains, lesson.seats),
             "decisions": float(len(advantages)),
         }
 
@@ -166,13 +167,14 @@ class PolicyLearner:
         """The same where a critic credits afterstates; it learns from a block after the policy."""
         assert self.afterstates is not None
         plan, size = self.plan, len(lesson.rewards)
+        worth = self._scale * (lesson.rewards - lesson.rewards.mean())
         order = np.random.default_rng((plan.seed, block, 2)).permutation(size)
         gains = np.zeros(size)
         if plan.learns(block):
             for part, rows in enumerate(np.array_split(order, plan.steps)):
                 some = lesson.some(rows)
                 batch = self.model.beside_start(self._batch(some, np.zeros(len(rows), np.float32)))
-                gains[rows] = self._gains(batch, lesson, rows)
+                gains[rows] = self.model.gains(batch, worth[rows])
                 batch = batch._replace(values=torch.from_numpy(self.afterstates.compare(some)))
                 self.model.step(batch, block, block * plan.steps + part)
         explained = self.afterstates.learn(lesson.some(order))
@@ -182,19 +184,9 @@ class PolicyLearner:
             "gamma": 0.0,
             "reward_deviation": deviation,
             "explained": explained,
-            **_gained(gains, lesson.seats),
+            **gained(gains, lesson.seats),
             "decisions": float(size),
         }
-
-    def _gains(self, batch: PolicyBatch, lesson: PlayLesson, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """``[B]``: what the policy that drew gained over that of the start; zeros if that is not known."""
-        if batch.start is None:
-            return np.zeros(len(rows))
-        assert batch.drawn is not None
-        start = log_among(batch.drawn, batch.start).gather(1, batch.chosen[:, None])[:, 0]
-        share = share_gained(batch.behaviour, start, self.plan.reject)
-        rewards = (lesson.rewards[rows] - lesson.rewards.mean()) * self._scale
-        return np.asarray((batch.weights * share).double().numpy() * rewards, np.float64)
 
     def judge(self, lesson: PlayLesson) -> NDArray[np.float32]:
         """Advantages ``[N]`` of what another model decided in a block, before this one learns from it."""
@@ -341,7 +333,7 @@ class PolicyLearner:
         return expected
 
 
-def _gained(gains: NDArray[np.float64], seats: int) -> dict[str, float]:
+def gained(gains: NDArray[np.float64], seats: int) -> dict[str, float]:
     """The gain of a block over the start, a player's game, and its standard error."""
     return {"gain": float(gains.sum()) / seats, "gain_error": math.sqrt(float((gains**2).sum())) / seats}
 

@@ -18,7 +18,7 @@ from policies.random_play import RandomPolicy
 from policies.reward import round_starts
 from policies.rollout import FinishedGame, PolicyChooser, Rollout, Seating
 from policies.slots import Policy, Slot
-from policies.trajectories import ANSWERING, Recorder, Trajectory
+from policies.trajectories import ANSWERING, OPTIONS, Recorder, Trajectory
 from tests.policies.fakes import Undecided
 from tests.policies.models import a_network, a_policy
 
@@ -128,11 +128,40 @@ def test_only_close_decisions_are_drawn_and_remembered_with_min_p() -> None:
     answers = np.concatenate([found.answers for found in rows])
     assert {ANSWERING[number] for number in answers["slot"]} >= {Slot.RIICHI, Slot.CHI, Slot.PON}
     for row in answers[answers["others"] == 0.0]:
-        odds = np.exp(scores_in(policy, row))
-        assert (odds >= 0.99 * least * max(1.0, odds.max())).all()
-        assert row["probability"] == pytest.approx(
-            (odds[row["chosen"]] if row["chosen"] >= 0 else 1.0) / (1.0 + odds.sum()), rel=1e-4
-        )
+        odds = np.append(np.exp(scores_in(policy, row)), 1.0)
+        among, likely = drawn_from(row), odds >= least * odds.max()
+        assert (among[:-1] == likely[:-1]).all()
+        assert among[-1] and among.sum() > 1
+        assert row["probability"] == pytest.approx(odds[row["chosen"]] / odds[among].sum(), rel=1e-4)
+
+
+def drawn_from(row: np.void) -> np.ndarray:
+    """``[K + 1]`` bool: the options of an answer that were drawn from, none of them last."""
+    places = [*range(row["options"]), OPTIONS]
+    return np.array([row["drawn"] >> place & 1 for place in places], bool)
+
+
+def test_clear_answers_are_kept_if_asked_for() -> None:
+    policy, least = load_policy(), 0.3
+    settings = {"min_p": least, "games": 3, "slots": tuple(Slot)}
+    close = np.concatenate([found.answers for _, found in played(policy, **settings)])
+    whole = np.concatenate([found.answers for _, found in played(policy, **settings, clear=1.0)])
+    among = [drawn_from(row) for row in whole]
+    clear = np.array([mask.sum() == 1 for mask in among])
+    assert np.array_equal(whole[~clear], close)
+    said = set()
+    for row, mask in zip(whole[clear], (among[place] for place in np.nonzero(clear)[0]), strict=True):
+        assert row["probability"] == 1.0
+        assert row["chosen"] == (-1 if mask[-1] else mask.argmax())
+        scores = scores_in(policy, row)
+        # what the others said may be likelier; if it is not, none of them is
+        if mask[-1]:
+            assert scores.max() < row["others"] - np.log(least) or row["others"] > 0.0
+        else:
+            assert scores.argmax() == row["chosen"]
+            assert scores.max() > row["others"]
+        said.add((ANSWERING[row["slot"]], bool(mask[-1])))
+    assert said >= {(Slot.CHI, True), (Slot.PON, True), (Slot.RIICHI, True), (Slot.RIICHI, False)}
 
 
 def test_clear_discards_are_kept_if_asked_for() -> None:

@@ -325,7 +325,6 @@ def test_a_critic_of_afterstates_resumes_with_the_same_numbers(start: Path) -> N
     ("settings", "fault"),
     [
         ({"hold": 0.1}, "hold: needs min_p"),
-        ({"hold": 0.1, "min_p": 0.2, "also": ("pon",)}, "hold: holds discards only, not pon"),
         ({"credit": "afterstates"}, "anchor: must be above 0 with afterstates"),
         ({"credit": "afterstates", "anchor": 0.03, "trace": 0.5}, "trace: credits rewards"),
         ({"credit": "afterstates", "anchor": 0.03, "also": ("pon",)}, "also: only discards have afterstates"),
