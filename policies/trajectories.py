@@ -73,6 +73,24 @@ ANSWER: Final = np.dtype(
 )
 """What one model that answers yes or no was asked, and what was drawn, or that its answer was clear."""
 
+
+def options_of(answers: NDArray[np.void]) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.int64]]:
+    """What there was, what was drawn from, and what was drawn, with none of the calls as the last option.
+
+    Args:
+        answers: ``[N]`` of `ANSWER`, at least one.
+
+    Returns:
+        Two masks ``[N, K + 1]`` and places ``[N]``, where K is the largest number of calls.
+    """
+    most = int(answers["options"].max())
+    none = np.ones((len(answers), 1), bool)
+    asked = np.concatenate([np.arange(most) < answers["options"][:, None], none], 1)
+    drawn = answers["drawn"][:, None] >> np.append(np.arange(most), OPTIONS) & 1
+    chosen = np.where(answers["chosen"] < 0, most, answers["chosen"])
+    return asked, drawn.astype(bool), chosen.astype(np.int64)
+
+
 _KEPT_PURPOSE: Final = 99
 """Purpose of the draw that decides whether a discard is kept; those of other steps follow."""
 _PURPOSES: Final[Mapping[Slot, int]] = {Slot.DISCARD: 0} | {slot: n for n, slot in enumerate(ANSWERING, 1)}

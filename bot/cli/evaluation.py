@@ -345,6 +345,7 @@ def evaluate_gradient(
     baselines: in how large a block is its noise no larger than itself?
     """
     from bot.logs.setup import set_up_logs
+    from learning.matches.store import compute_for
     from learning.reinforcement.noise import gradient_noise, print_noise
     from policies.named import folder_of_named
 
@@ -359,6 +360,7 @@ def evaluate_gradient(
         min_p=min_p,
         trace=trace,
         blocks=blocks,
+        compute=compute_for(None, "cpu", "auto"),
         seed=seed,
         workers=workers,
         quiet=as_json,
@@ -430,6 +432,12 @@ def evaluate_gain(
             metavar="POLICY",
         ),
     ] = "phoenix",
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Draw what this model answers too: riichi, chi, pon or kan; may be repeated.", metavar="NAME"
+        ),
+    ] = None,
     games: GamesMeasured = 1_024,
     block_games: BlockGames = 128,
     temperature: DrawTemperature = 1.0,
@@ -441,7 +449,7 @@ def evaluate_gain(
     """Measure what a policy has gained over its start, in games of each with itself.
 
     Where one draws a discard more often than the other would, does that end well? Tells far more than a match
-    of as many games, but of games in which close discards are drawn.
+    of as many games, but of games in which close decisions are drawn.
     """
     from bot.logs.setup import set_up_logs
     from learning.matches.store import compute_for
@@ -453,6 +461,7 @@ def evaluate_gain(
     set_up_logs()
     use_one_thread()
     plan = make_reinforcement_plan(
+        also=tuple(also or ()),
         games=-(-games // 2),
         block_games=min(block_games, -(-games // 2)),
         temperature=temperature,

@@ -25,7 +25,7 @@ from policies.inference import Model
 from policies.networks import Network, as_input
 from policies.slots import Slot
 from policies.towers.residual import YES_NO
-from policies.trajectories import OPTIONS
+from policies.trajectories import options_of
 
 
 class AnswerLearner:
@@ -105,28 +105,25 @@ class AnswerLearner:
         self.model.restore(state)
 
     def _batch(self, answers: NDArray[np.void], advantages: NDArray[np.float32]) -> PolicyBatch:
-        most = int(answers["options"].max())
-        asked = np.arange(most) < answers["options"][:, None]
+        legal, drawn, chosen = options_of(answers)
+        asked = legal[:, :-1]
         rows = np.nonzero(asked)[0]
         shown = self._begun.planes(
             answers["state"][rows],
             answers["player"][rows],
-            answers["calls"][:, :most][asked],
+            answers["calls"][:, : asked.shape[1]][asked],
             self.plan.length,
         )
         planes = np.zeros((*asked.shape, *shown.shape[1:]), np.uint8)
         planes[asked] = shown
-        none = np.ones((len(answers), 1), bool)
-        drawn = answers["drawn"][:, None] >> np.append(np.arange(most), OPTIONS) & 1
-        chosen = np.where(answers["chosen"] < 0, most, answers["chosen"])
         return PolicyBatch(
             planes=torch.from_numpy(planes),
-            legal=torch.from_numpy(np.concatenate([asked, none], axis=1)),
-            chosen=torch.from_numpy(chosen.astype(np.int64)),
+            legal=torch.from_numpy(legal),
+            chosen=torch.from_numpy(chosen),
             behaviour=torch.from_numpy(np.log(answers["probability"])),
             advantages=torch.from_numpy(advantages),
             weights=torch.from_numpy(answers["weight"].astype(np.float32)),
-            drawn=torch.from_numpy(drawn.astype(bool)),
+            drawn=torch.from_numpy(drawn),
             others=torch.from_numpy(answers["others"].astype(np.float32)),
         )
 

@@ -1,7 +1,8 @@
-"""`suzaku eval gain`: what a policy has gained over another one, by the discards that it drew.
+"""`suzaku eval gain`: what a policy has gained over another one, by what it drew.
 
 Matches tell little: a game's result is luck for the most part, and it takes tens of thousands to see a
-hundredth of a place. Here each of the two policies plays games with itself and draws its close discards.
+hundredth of a place. Here each of the two policies plays games with itself and draws its close discards, and
+what further models answer if they are asked for.
 Where one draws a discard more often than the other would, that should end well. With probabilities π and π₀
 of a discard a that the policy drew in a state s, and R what came of its round,
 
@@ -21,7 +22,8 @@ Learning, 2002.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -32,7 +34,7 @@ from numpy.typing import NDArray
 
 from game.reports import write_report
 from learning.reinforcement.actors import played_blocks
-from learning.reinforcement.lessons import against_riichi, lesson_of, log_draws
+from learning.reinforcement.lessons import PlayLesson, against_riichi, lesson_of, log_answers, log_draws
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.rewards import rewards_of
 from policies.checkpoint import load_predictor
@@ -40,17 +42,18 @@ from policies.features.kinds import kinds_of
 from policies.gradient import share_gained
 from policies.inference import Model, load_policy
 from policies.slots import Slot
-from policies.trajectories import Trajectory
+from policies.trajectories import Trajectory, options_of
 
 _SITUATIONS: Final = ("all", "the same is likeliest", "another is likeliest", "against riichi", "no riichi")
+"""Of discards; further models follow."""
 
 
 class PolicyGain(msgspec.Struct, frozen=True):
     """What was gained in one situation.
 
     Attributes:
-        situation: which discards.
-        decisions: discards that were drawn, a player's game.
+        situation: which discards, or the model that answered.
+        decisions: that were drawn, a player's game.
         points: gained, a player's game.
         points_error: standard error of that, by games.
         final: the same of the final reward, in rank points.
@@ -73,7 +76,7 @@ class GainReport(msgspec.Struct, frozen=True):
         temperature: of the draws.
         min_p: what is less likely than this share of the likeliest was not drawn.
         seed: of walls and draws.
-        divergence: mean KL of the policy from the other in nats, over what was drawn from.
+        divergence: mean KL of the policy from the other in nats, over the discards drawn from.
         gains: by situation.
     """
 
@@ -88,7 +91,7 @@ class GainReport(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """The report for people."""
         lines = [
-            f"{'discards':<23}{'a game':>7}{'points':>18}{'final reward':>20}",
+            f"{'decisions':<23}{'a game':>7}{'points':>18}{'final reward':>20}",
             *(
                 f"{each.situation:<23}{each.decisions:>7.1f}"
                 f"{f'{each.points:.0f} ± {each.points_error:.0f}':>18}"
@@ -103,12 +106,12 @@ class GainReport(msgspec.Struct, frozen=True):
 
 
 class GameGain(NamedTuple):
-    """Sums of one game, over its players and their discards of each situation ``S``.
+    """Sums of one game, over its players and their decisions of each situation ``S``.
 
     Attributes:
         decisions: ``[S]``.
         gains: ``[S, 2]``: of points and final reward.
-        divergence: of all.
+        divergence: of all discards.
     """
 
     decisions: NDArray[np.float64]
@@ -122,7 +125,7 @@ def measure_gain(
     """Let two policies each play with themselves, and compare what one drew with what the other would.
 
     Args:
-        plan: how many games each plays, and how discards are drawn.
+        plan: how many games each plays, which models are drawn from, and how.
         policy: folder of the six checkpoints of one.
         start: folder of those of the other.
         workers: processes that play; one per core if None.
@@ -132,7 +135,8 @@ def measure_gain(
         CheckpointError: one cannot be used.
         WorkerFailed: an actor could not continue.
     """
-    models = [load_policy(each, compute=plan.compute).model(Slot.DISCARD) for each in (policy, start)]
+    pair = [load_policy(each, compute=plan.compute) for each in (policy, start)]
+    models = {slot: [each.model(slot) for each in pair] for slot in plan.slots}
     predictor = load_predictor(start)
     found: list[list[GameGain]] = [[], []]
     for at, player in enumerate((policy, start)):
@@ -151,45 +155,66 @@ def print_gain(report: GainReport, *, as_json: bool) -> int:
 def _gains(
     games: Sequence[Trajectory],
     rewards: Sequence[NDArray[np.float64]],
-    models: Sequence[Model],
+    models: Mapping[Slot, Sequence[Model]],
     plan: ReinforcementPlan,
     drew: int,
 ) -> list[GameGain]:
     """The sums of each game of a block, which the policy or the other one played: number ``drew`` of both."""
-    lesson = lesson_of(games, rewards)
+    decisions, gains = np.zeros((len(games), 0)), np.zeros((len(games), 0, 2))
+    divergences = np.zeros(len(games))
+    for slot in plan.slots:
+        lesson = lesson_of(games, rewards, slot)
+        of_game = np.repeat(np.arange(len(games)), [len(game.of(slot)) for game in games])
+        gained, apart, inside = _compared(lesson, models[slot], slot, plan, drew)
+        weights = lesson.decisions["weight"].astype(np.float64)
+        number, sums = np.zeros((len(games), inside.shape[1])), np.zeros((len(games), inside.shape[1], 2))
+        np.add.at(number, of_game, weights[:, None] * inside)
+        np.add.at(sums, of_game, (weights[:, None] * gained)[:, None, :] * inside[:, :, None])
+        decisions, gains = np.concatenate([decisions, number], 1), np.concatenate([gains, sums], 1)
+        if slot is Slot.DISCARD:
+            np.add.at(divergences, of_game, weights * apart)
+    return [GameGain(*each) for each in zip(decisions, gains, divergences.tolist(), strict=True)]
+
+
+def _compared(
+    lesson: PlayLesson, models: Sequence[Model], slot: Slot, plan: ReinforcementPlan, drew: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    """What decisions of one model gained.
+
+    Returns:
+        ``[N, 2]`` of points and final reward, ``[N]`` how far apart both policies are, and ``[N, S]`` the
+        situations.
+    """
     decisions = lesson.decisions
-    drawn = torch.from_numpy(kinds_of(decisions["drawn"]))
-    ours, theirs = (log_draws(model, decisions, plan) for model in models)
-    chosen = torch.from_numpy(decisions["kind"].astype(np.int64))[:, None]
-    chances = [each.gather(1, chosen)[:, 0] for each in (ours, theirs)]
+    if not len(decisions):
+        situations = len(_SITUATIONS) if slot is Slot.DISCARD else 1
+        return np.zeros((0, 2)), np.zeros(0), np.zeros((0, situations), bool)
+    if slot is Slot.DISCARD:
+        drawn, chosen = kinds_of(decisions["drawn"]), decisions["kind"].astype(np.int64)
+        ours, theirs = (log_draws(model, decisions, plan) for model in models)
+    else:
+        _, drawn, chosen = options_of(decisions)
+        ours, theirs = (log_answers(model, decisions, plan) for model in models)
+    chances = [each.gather(1, torch.from_numpy(chosen)[:, None])[:, 0] for each in (ours, theirs)]
     # what the other one would have lost, if it is the one that drew
-    share = (1 - 2 * drew) * share_gained(chances[drew], chances[1 - drew], plan.reject)
+    share = (1 - 2 * drew) * share_gained(chances[drew], chances[1 - drew], plan.reject).double().numpy()
     outcomes = np.stack([lesson.points, lesson.rewards], 1).astype(np.float64)
     outcomes -= outcomes.mean(0)
-    gains = (decisions["weight"] * share.double().numpy())[:, None] * outcomes
-    divergences = (ours.exp() * (ours - theirs)).masked_fill(~drawn, 0.0).sum(1).double().numpy()
-    apart = decisions["weight"] * divergences
+    apart = (ours.exp() * (ours - theirs)).masked_fill(~torch.from_numpy(drawn), 0.0).sum(1).double().numpy()
+    if slot is not Slot.DISCARD:
+        return share[:, None] * outcomes, apart, np.ones((len(decisions), 1), bool)
     same = (ours.argmax(1) == theirs.argmax(1)).numpy()
     riichi = against_riichi(decisions)
-    situations = (np.ones_like(same), same, ~same, riichi, ~riichi)
-    inside = np.stack(situations, 1).astype(np.float64)  # [N, S]
-    ends = np.cumsum([len(game.decisions) for game in games])
-    return [
-        GameGain(
-            decisions["weight"][part] @ inside[part],
-            inside[part].T @ gains[part],
-            float(apart[part].sum()),
-        )
-        for part in (slice(end - len(game.decisions), end) for end, game in zip(ends, games, strict=True))
-    ]
+    inside = (np.ones_like(same), same, ~same, riichi, ~riichi)
+    return share[:, None] * outcomes, apart, np.stack(inside, 1)
 
 
 def report_of(games: Sequence[Sequence[GameGain]], plan: ReinforcementPlan) -> GainReport:
-    """What is gained a player's game, from the games of each policy; errors are by games, which are apart."""
+    """What is gained a player's game. Both policies play over the same walls, so errors are by pairs."""
     number = np.mean([np.mean([game.decisions for game in played], 0) for played in games], 0)
-    gains = [np.stack([game.gains for game in played]) / 4.0 for played in games]  # [G, S, 2], of one player
-    means = np.mean([each.mean(0) for each in gains], 0)
-    errors = np.sqrt(np.sum([each.var(0, ddof=1) / len(each) for each in gains], 0)) / len(gains)
+    # [G, S, 2], of one player
+    gains = np.mean([np.stack([game.gains for game in played]) for played in games], 0) / 4.0
+    means, errors = gains.mean(0), gains.std(0, ddof=1) / math.sqrt(len(gains))
     divergence = np.mean([game.divergence for played in games for game in played])
     return GainReport(
         sum(map(len, games)),
@@ -206,6 +231,6 @@ def report_of(games: Sequence[Sequence[GameGain]], plan: ReinforcementPlan) -> G
                 float(means[at, 1]),
                 float(errors[at, 1]),
             )
-            for at, situation in enumerate(_SITUATIONS)
+            for at, situation in enumerate((*_SITUATIONS, *plan.slots[1:]))
         ),
     )

@@ -15,7 +15,7 @@ from policies.features.kinds import kinds_of
 from policies.gradient import log_policy
 from policies.inference import Model
 from policies.slots import Slot
-from policies.trajectories import Trajectory
+from policies.trajectories import Trajectory, options_of
 
 
 class PlayLesson(NamedTuple):
@@ -78,12 +78,31 @@ def log_draws(model: Model, decisions: NDArray[np.void], plan: ReinforcementPlan
     Args:
         model: of discards.
         decisions: ``[N]`` of `policies.trajectories.DECISION`.
-        plan: how discards are drawn.
+        plan: how they are drawn.
     """
     scores = model.look(decisions["state"], decisions["player"], None, plan.length)
     return log_policy(
         torch.from_numpy(scores), torch.from_numpy(kinds_of(decisions["drawn"])), plan.temperature
     )
+
+
+def log_answers(model: Model, answers: NDArray[np.void], plan: ReinforcementPlan) -> Tensor:
+    """``[N, K + 1]``: those with which a model would draw a call, or none; far below 0 elsewhere.
+
+    Args:
+        model: one that answers yes or no.
+        answers: ``[N]`` of `policies.trajectories.ANSWER`, of its slot; at least one.
+        plan: how they are drawn.
+    """
+    legal, drawn, _ = options_of(answers)
+    asked = legal[:, :-1]
+    rows = np.nonzero(asked)[0]
+    calls = answers["calls"][:, : asked.shape[1]][asked] if model.of_calls else None
+    logits = model.look(answers["state"][rows], answers["player"][rows], calls, plan.length)
+    scores = np.zeros(legal.shape, np.float32)
+    scores[:, :-1][asked] = logits[:, 1] - logits[:, 0]
+    scores[:, -1] = answers["others"]
+    return log_policy(torch.from_numpy(scores), torch.from_numpy(drawn), plan.temperature)
 
 
 def against_riichi(decisions: NDArray[np.void]) -> NDArray[np.bool_]:

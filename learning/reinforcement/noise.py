@@ -28,6 +28,7 @@ from learning.reinforcement.plan import BaselineKind, ReinforcementPlan, RewardK
 from learning.reinforcement.policy_learner import PolicyLearner
 from learning.reinforcement.rewards import less_wall_luck, rewards_of
 from policies.checkpoint import load_predictor
+from policies.compute import Compute
 from policies.slots import Slot
 from policies.trajectories import Trajectory
 
@@ -140,6 +141,7 @@ def gradient_noise(
     min_p: float = 0.0,
     trace: float = 1.0,
     blocks: int | None = None,
+    compute: Compute = Compute(),
 ) -> NoiseReport:
     """Measure all variants over the same games.
 
@@ -156,6 +158,7 @@ def gradient_noise(
         min_p: what is less likely than this share of the likeliest is not drawn.
         trace: of the variants with a critic, as in `ReinforcementPlan`.
         blocks: last blocks of the network whose weights count, beside its head; None for all.
+        compute: how the actors' networks compute.
     """
     plan = ReinforcementPlan(
         games=games + taught,
@@ -166,6 +169,7 @@ def gradient_noise(
         last_blocks=blocks,
         seed=seed,
         steps=1,
+        compute=compute,
     )
     played = play_games(plan, start, workers=workers, quiet=quiet)
     begun, predictor = load_starting(start, Slot.DISCARD), load_predictor(start)

@@ -229,7 +229,8 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
     def rate(self, block: int, step: int) -> float:
         """The learning rate of a step, counted over all blocks; a tenth once nothing hidden is shown."""
-        rate = self.learning_rate * min(1.0, (step + 1) / max(1, self.warm_up))
+        taken = step - self.steps * -(-self.critic_games // self.block_games)  # by the policy
+        rate = self.learning_rate * min(1.0, (taken + 1) / max(1, self.warm_up))
         return rate / 10.0 if self.guided and self.gamma(block) == 0.0 else rate
 
     def numbers(self, block: int) -> range:

@@ -14,11 +14,15 @@ from bot import cli
 from learning.reinforcement import comparison, noise
 from learning.reinforcement.actors import play_games
 from learning.reinforcement.gain import measure_gain
+from learning.reinforcement.lessons import lesson_of
 from learning.reinforcement.noise import equal_block
 from learning.reinforcement.plan import ReinforcementPlan
+from learning.reinforcement.rewards import rewards_of
+from policies.checkpoint import load_predictor
 from policies.features.kinds import kinds_of
-from policies.inference import load_policy
+from policies.inference import Model, load_policy
 from policies.slots import Slot
+from policies.trajectories import OPTIONS
 from tests.learning.reinforcement.setting import save_start
 
 
@@ -124,13 +128,14 @@ def test_the_speed_of_learning_is_measured_and_printed(start: Path) -> None:
 
 def test_a_policy_has_gained_nothing_over_itself(start: Path) -> None:
     args = ["eval", "gain", "--policy", str(start), "--start", str(start), "--games", "4", "--workers", "1"]
-    result = CliRunner().invoke(cli.app, [*args, "--min-p", "0.5", "--json"])
+    result = CliRunner().invoke(cli.app, [*args, "--min-p", "0.5", "--also", "chi", "--json"])
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert (found["games"], found["min_p"], found["divergence"]) == (4, 0.5, 0.0)
     gains = {each["situation"]: each for each in found["gains"]}
     assert gains["all"]["decisions"] > 20.0
     assert gains["another is likeliest"]["decisions"] == 0.0
+    assert gains["chi"]["decisions"] > 1.0
     assert all(abs(each["points"]) + abs(each["final"]) < 1e-6 for each in found["gains"])
 
 
@@ -140,7 +145,7 @@ def test_what_a_policy_has_gained_is_told_by_what_came_of_its_draws(tmp_path: Pa
     plan = ReinforcementPlan(games=4, block_games=2, thinning=0.0, min_p=0.5, length="tonpuu", seed=3)
     report = measure_gain(plan, other, start, workers=1, quiet=True)
     ours, theirs = (load_policy(each).model(Slot.DISCARD) for each in (other, start))
-    means, errors = [], []
+    both = []
     for player, sign in ((other, 1.0), (start, -1.0)):
         games = play_games(plan, player, workers=1, quiet=True)
         models = (ours, theirs) if player == other else (theirs, ours)
@@ -160,13 +165,53 @@ def test_what_a_policy_has_gained_is_told_by_what_came_of_its_draws(tmp_path: Pa
                 share = 1.0 - min(chances[1] / chances[0], plan.reject)
                 total += sign * share * (game.points[row["round"], row["player"]] - mean)
             sums.append(total / 4.0)
-        means.append(np.mean(sums))
-        errors.append(np.std(sums, ddof=1) / 2.0)
+        both.append(sums)
+    pairs = np.mean(both, 0)  # over the same walls
     gains = {each.situation: each for each in report.gains}
     assert report.games == 8
-    assert gains["all"].points == pytest.approx(np.mean(means), rel=1e-3)
-    assert gains["all"].points_error == pytest.approx(np.hypot(*errors) / 2.0, rel=1e-3)
+    assert gains["all"].points == pytest.approx(pairs.mean(), rel=1e-3)
+    assert gains["all"].points_error == pytest.approx(np.std(pairs, ddof=1) / 2.0, rel=1e-3)
     for parts in (("the same is likeliest", "another is likeliest"), ("against riichi", "no riichi")):
         assert gains["all"].final == pytest.approx(sum(gains[part].final for part in parts))
         assert gains["all"].decisions == pytest.approx(sum(gains[part].decisions for part in parts))
     assert report.divergence > 0.0
+
+
+def test_what_calls_have_gained_is_told_by_what_came_of_them(tmp_path: Path, start: Path) -> None:
+    """The same for chi of one kind, with the final reward."""
+    other = save_start(tmp_path / "other", seed=1)
+    plan = ReinforcementPlan(
+        games=2, block_games=2, thinning=0.0, min_p=0.2, length="tonpuu", seed=3, also=("chi",)
+    )
+    report = measure_gain(plan, other, start, workers=1, quiet=True)
+    predictor = load_predictor(start)
+    both = []
+    for player, sign in ((other, 1.0), (start, -1.0)):
+        games = play_games(plan, player, workers=1, quiet=True)
+        rewards = rewards_of(games, "global", predictor, plan.length)
+        models = [load_policy(each).model(Slot.CHI) for each in (player, start if player == other else other)]
+        lesson = lesson_of(games, rewards, Slot.CHI)
+        mean, sums = float(lesson.rewards.mean()), []
+        for game, worth in zip(games, rewards, strict=True):
+            total = 0.0
+            for row in game.of(Slot.CHI):
+                chances = [chance_of(model, row) for model in models]
+                share = 1.0 - min(chances[1] / chances[0], plan.reject)
+                total += sign * share * (worth[row["round"], row["player"]] - mean)
+            sums.append(total / 4.0)
+        both.append(sums)
+    pairs = np.mean(both, 0)
+    (gain,) = (each for each in report.gains if each.situation == "chi")
+    assert gain.decisions > 1.0
+    assert gain.final == pytest.approx(pairs.mean(), rel=1e-3)
+    assert gain.final_error == pytest.approx(np.std(pairs, ddof=1) / np.sqrt(2.0), rel=1e-3)
+
+
+def chance_of(model: Model, row: np.void) -> float:
+    """The probability with which a model of chi would have drawn what was drawn."""
+    count = int(row["options"])
+    states, players = np.repeat(row["state"][None], count), np.full(count, row["player"])
+    logits = model.look(states, players, row["calls"][:count], "tonpuu")
+    weights = np.exp([*(logits[:, 1] - logits[:, 0]), row["others"]])
+    drawn = [bool(row["drawn"] >> place & 1) for place in (*range(count), OPTIONS)]
+    return float(weights[row["chosen"]] / weights[drawn].sum())
