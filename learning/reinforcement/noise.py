@@ -136,12 +136,12 @@ def gradient_noise(
     seed: int,
     workers: int | None,
     quiet: bool,
+    compute: Compute,
     replays: int = 1,
     temperature: float = 1.0,
     min_p: float = 0.0,
     trace: float = 1.0,
     blocks: int | None = None,
-    compute: Compute = Compute(),
 ) -> NoiseReport:
     """Measure all variants over the same games.
 
@@ -153,12 +153,12 @@ def gradient_noise(
         seed: of walls and draws.
         workers: processes that play; one per core if None.
         quiet: show no progress.
+        compute: how the actors' networks compute.
         replays: games over the same walls, which are in one group.
         temperature: of the draws.
         min_p: what is less likely than this share of the likeliest is not drawn.
         trace: of the variants with a critic, as in `ReinforcementPlan`.
         blocks: last blocks of the network whose weights count, beside its head; None for all.
-        compute: how the actors' networks compute.
     """
     plan = ReinforcementPlan(
         games=games + taught,
