@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -43,9 +43,6 @@ from policies.gradient import share_gained
 from policies.inference import Model, load_policy
 from policies.slots import Slot
 from policies.trajectories import Trajectory, options_of
-
-_SITUATIONS: Final = ("all", "the same is likeliest", "another is likeliest", "against riichi", "no riichi")
-"""Of discards; further models follow."""
 
 
 class PolicyGain(msgspec.Struct, frozen=True):
@@ -91,9 +88,9 @@ class GainReport(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """The report for people."""
         lines = [
-            f"{'decisions':<23}{'a game':>7}{'points':>18}{'final reward':>20}",
+            f"{'decisions':<29}{'a game':>7}{'points':>18}{'final reward':>20}",
             *(
-                f"{each.situation:<23}{each.decisions:>7.1f}"
+                f"{each.situation:<29}{each.decisions:>7.1f}"
                 f"{f'{each.points:.0f} ± {each.points_error:.0f}':>18}"
                 f"{f'{each.final:.2f} ± {each.final_error:.2f}':>20}"
                 for each in self.gains
@@ -187,8 +184,7 @@ def _compared(
     """
     decisions = lesson.decisions
     if not len(decisions):
-        situations = len(_SITUATIONS) if slot is Slot.DISCARD else 1
-        return np.zeros((0, 2)), np.zeros(0), np.zeros((0, situations), bool)
+        return np.zeros((0, 2)), np.zeros(0), np.zeros((0, len(_situations(slot))), bool)
     if slot is Slot.DISCARD:
         drawn, chosen = kinds_of(decisions["drawn"]), decisions["kind"].astype(np.int64)
         ours, theirs = (log_draws(model, decisions, plan) for model in models)
@@ -201,12 +197,18 @@ def _compared(
     outcomes = np.stack([lesson.points, lesson.rewards], 1).astype(np.float64)
     outcomes -= outcomes.mean(0)
     apart = (ours.exp() * (ours - theirs)).masked_fill(~torch.from_numpy(drawn), 0.0).sum(1).double().numpy()
-    if slot is not Slot.DISCARD:
-        return share[:, None] * outcomes, apart, np.ones((len(decisions), 1), bool)
     same = (ours.argmax(1) == theirs.argmax(1)).numpy()
-    riichi = against_riichi(decisions)
-    inside = (np.ones_like(same), same, ~same, riichi, ~riichi)
+    inside = [np.ones_like(same), ~same]
+    if slot is Slot.DISCARD:
+        riichi = against_riichi(decisions)
+        inside += [same, riichi, ~riichi]
     return share[:, None] * outcomes, apart, np.stack(inside, 1)
+
+
+def _situations(slot: Slot) -> tuple[str, ...]:
+    if slot is Slot.DISCARD:
+        return "all", "another is likeliest", "the same is likeliest", "against riichi", "no riichi"
+    return slot, f"{slot}, another is likeliest"
 
 
 def report_of(games: Sequence[Sequence[GameGain]], plan: ReinforcementPlan) -> GainReport:
@@ -231,6 +233,6 @@ def report_of(games: Sequence[Sequence[GameGain]], plan: ReinforcementPlan) -> G
                 float(means[at, 1]),
                 float(errors[at, 1]),
             )
-            for at, situation in enumerate((*_SITUATIONS, *plan.slots[1:]))
+            for at, situation in enumerate(name for slot in plan.slots for name in _situations(slot))
         ),
     )
