@@ -86,7 +86,11 @@ def _odds(probability: float) -> float:
 
 
 def drawing(
-    slots: Collection[Slot] = (Slot.DISCARD,), temperature: float = 1.0, stream: int = 0, min_p: float = 0.0
+    slots: Collection[Slot] = (Slot.DISCARD,),
+    temperature: float = 1.0,
+    stream: int = 0,
+    min_p: float = 0.0,
+    explore: float = 1.0,
 ) -> Picks:
     """Draws the actions of some slots; the others take the most likely option.
 
@@ -95,20 +99,35 @@ def drawing(
         temperature: as in `distribution_of`.
         stream: other numbers give other draws.
         min_p: as in `distribution_of`.
+        explore: as in `explores`.
     """
     drawn = frozenset(slots)
 
     def picks(request: Request) -> Pick:
         def pick(answers: Sequence[SlotAnswer]) -> Action | None:
-            if any(answer.slot not in drawn for answer in answers):
+            slot = answers[0].slot
+            chosen = all(answer.slot in drawn for answer in answers)
+            if not chosen or not explores(request, slot, stream, explore):
                 return most_likely(answers)
             found = distribution_of(answers, temperature, min_p)
-            slot = _NUMBERS[answers[0].slot]
-            return found.options[place_at(found.probabilities, drawn_share(*request.moment, stream, slot))]
+            share = drawn_share(*request.moment, stream, _NUMBERS[slot])
+            return found.options[place_at(found.probabilities, share)]
 
         return pick
 
     return picks
+
+
+def explores(request: Request, slot: Slot, stream: int, explore: float) -> bool:
+    """Whether a step of a decision is drawn, or the likeliest option taken.
+
+    Args:
+        request: asks for the decision.
+        slot: the first that answered in the step.
+        stream: other numbers give other draws.
+        explore: share of the steps that are drawn.
+    """
+    return explore >= 1.0 or drawn_share(*request.moment, stream, _EXPLORED + _NUMBERS[slot]) < explore
 
 
 def place_at(probabilities: Sequence[float], share: float) -> int:
@@ -128,3 +147,5 @@ def place_at(probabilities: Sequence[float], share: float) -> int:
 
 
 _NUMBERS: Final = {slot: number for number, slot in enumerate(Slot)}
+_EXPLORED: Final = 50
+"""Purpose of the draw that decides whether a step is drawn; those of other slots follow."""

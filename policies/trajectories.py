@@ -32,7 +32,7 @@ from policies.draws import drawn_share
 from policies.flow import SlotAnswer, Verdict
 from policies.reward import round_starts
 from policies.rollout import Choice, FinishedGame, PolicyChooser, Request, Times
-from policies.sampling import Distribution, distribution_of, drawing
+from policies.sampling import Distribution, distribution_of, drawing, explores
 from policies.slots import Policy, Slot
 
 DECISION: Final = np.dtype(
@@ -145,6 +145,8 @@ class Recorder:
             0 keeps all.
         slots: the models that are drawn from; the others take the most likely option.
         min_p: leaves unlikely options out of the draws; see `policies.sampling.distribution_of`.
+        explore: share of the decisions with a choice that are drawn; in the others the likeliest option is
+            taken, and they are not remembered.
         clear: keep this share of the decisions that ``min_p`` leaves no choice for. They teach nothing, but
             what they should stay can be held.
     """
@@ -158,12 +160,13 @@ class Recorder:
         thinning: float = 0.0,
         slots: Collection[Slot] = (Slot.DISCARD,),
         min_p: float = 0.0,
+        explore: float = 1.0,
         clear: float = 0.0,
     ) -> None:
         self._slots = frozenset(slots)
-        self._chooser = PolicyChooser(policy, drawing(self._slots, temperature, stream, min_p))
+        self._chooser = PolicyChooser(policy, drawing(self._slots, temperature, stream, min_p, explore))
         self._temperature, self._stream, self._thinning = temperature, stream, thinning
-        self._min_p, self._clear = min_p, clear
+        self._min_p, self._explore, self._clear = min_p, explore, clear
         self._games: defaultdict[int, _RunningTrajectory] = defaultdict(_RunningTrajectory)
 
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
@@ -207,6 +210,9 @@ class Recorder:
     def _remember(self, request: Request, answers: Sequence[SlotAnswer], action: Action) -> None:
         """Remember one step of a decision that ended with ``action``, in this step or a later one."""
         drawn = distribution_of(answers, self._temperature, self._min_p)
+        open_to_draws = len(drawn.options) > 1
+        if open_to_draws and not explores(request, answers[0].slot, self._stream, self._explore):
+            return
         if answers[0].slot is Slot.DISCARD:
             self._remember_discard(request, answers[0], drawn, action)
         else:

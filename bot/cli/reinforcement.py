@@ -98,6 +98,32 @@ CreditName: TypeAlias = Annotated[
         metavar="reward|afterstates",
     ),
 ]
+OptimiserName: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        help="adam: many small steps; natural: one step of the natural gradient of the last layers, by all "
+        "games.",
+        metavar="adam|natural",
+    ),
+]
+StepSize: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--size",
+        help="With --optimiser natural: how far it moves the scores of close decisions.",
+        metavar="NATS",
+        min=1e-6,
+    ),
+]
+Explore: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        help="Share of the decisions that are drawn; in the others the likeliest option is taken.",
+        metavar="NUMBER",
+        min=0.001,
+        max=1.0,
+    ),
+]
 CriticGames: TypeAlias = Annotated[
     int,
     typer.Option(
@@ -191,6 +217,8 @@ def train_rl(
     reward: RewardName = "global",
     baseline: BaselineName = "critic",
     credit: CreditName = "reward",
+    optimiser: OptimiserName = "adam",
+    size: StepSize = 0.8,
     trace: Trace = 1.0,
     seats: SeatsName = "all",
     opponents: OpponentsName = "start",
@@ -202,6 +230,7 @@ def train_rl(
     lag: Lag = 1,
     temperature: DrawTemperature = 1.0,
     min_p: MinP = 0.0,
+    explore: Explore = 1.0,
     thinning: Thinning = 1.0,
     steps: StepsABlock = None,
     learning_rate: Annotated[float, peak_learning_rate()] = 1e-4,
@@ -259,6 +288,8 @@ def train_rl(
         reward=reward,
         baseline=baseline,
         credit=credit,
+        optimiser=optimiser,
+        size=size,
         trace=trace,
         seats=seats,
         opponents=opponents,
@@ -270,6 +301,7 @@ def train_rl(
         lag=lag,
         temperature=temperature,
         min_p=min_p,
+        explore=explore,
         thinning=thinning,
         steps=steps,
         learning_rate=learning_rate,

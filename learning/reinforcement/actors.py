@@ -127,6 +127,7 @@ def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
             thinning=plan.thinning,
             slots=plan.slots,
             min_p=plan.min_p,
+            explore=plan.explore,
             clear=plan.clear,
         )
         others = start if chunk.opponents is None else policy_with(chunk.opponents, chunk.gamma)

@@ -19,6 +19,8 @@ BaselineKind: TypeAlias = Literal["none", "critic", "oracle"]
 """What is subtracted from it: nothing, or what a critic expected of the position, which may see all tiles."""
 CreditKind: TypeAlias = Literal["reward", "afterstates"]
 """What a discard is credited with: the reward of its round, or what a critic expects of its afterstate."""
+OptimiserKind: TypeAlias = Literal["adam", "natural"]
+"""How models learn: by many small steps, or by one step of the natural gradient of their last layers."""
 SeatsKind: TypeAlias = Literal["all", "one"]
 """Which seats learn: all four, or one against three opponents."""
 OpponentsKind: TypeAlias = Literal["start", "past"]
@@ -30,6 +32,7 @@ ReinforcementPresetName: TypeAlias = Literal["tiny", "small", "large"]
 REWARD_KINDS: Final[tuple[RewardKind, ...]] = get_args(RewardKind)
 BASELINES: Final[tuple[BaselineKind, ...]] = get_args(BaselineKind)
 CREDITS: Final[tuple[CreditKind, ...]] = get_args(CreditKind)
+OPTIMISERS: Final[tuple[OptimiserKind, ...]] = get_args(OptimiserKind)
 SEATS_KINDS: Final[tuple[SeatsKind, ...]] = get_args(SeatsKind)
 OPPONENTS: Final[tuple[OpponentsKind, ...]] = get_args(OpponentsKind)
 ALSO_LEARN: Final[tuple[AlsoLearns, ...]] = get_args(AlsoLearns)
@@ -59,6 +62,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         reward: what a round is worth.
         baseline: what is subtracted from it.
         credit: what a discard is credited with; ``afterstates`` goes without a baseline, and needs an anchor.
+        optimiser: how models learn from it.
         trace: λ of generalised advantage estimation: how much of what comes after the next decision is
             credited to one; 1 credits the whole reward.
         seats: which seats learn.
@@ -73,6 +77,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
             ``b - lag``. 0 never plays and learns at the same time.
         temperature: of the draws in play.
         min_p: options less than this share as likely as the likeliest one are not drawn; 0 draws any.
+        explore: share of the decisions that are drawn; in the others the likeliest option is taken.
         thinning: how clear decisions are thinned out (`policies.trajectories`); 0 keeps all.
         steps: steps of the optimiser per block.
         learning_rate: rises over the first `warm_up` steps, then constant.
@@ -82,7 +87,9 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         clip: PPO's limit on ratios, 0 for none.
         reject: decisions with a larger ratio are left out.
         anchor: weight of the divergence from the start, in clear discards too.
-        hold: weight of the part of it that does not concern the options drawn from among themselves.
+        hold: weight of the part of it that does not concern the options drawn from among themselves; of the
+            natural gradient, weight of the movement of options that are not drawn from.
+        size: how far the natural gradient moves scores of options drawn from, root mean square in nats.
         oracle_games: games in which the policy sees what is hidden, if it is guided.
         fade_games: games after these in which it sees less and less; afterwards the learning rate is a tenth.
             Both 0 for no oracle guiding.
@@ -103,6 +110,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     reward: RewardKind = "global"
     baseline: BaselineKind = "critic"
     credit: CreditKind = "reward"
+    optimiser: OptimiserKind = "adam"
     trace: float = 1.0
     seats: SeatsKind = "all"
     opponents: OpponentsKind = "start"
@@ -115,6 +123,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     lag: int = 1
     temperature: float = 1.0
     min_p: float = 0.0
+    explore: float = 1.0
     thinning: float = 1.0
     steps: int = 6
     learning_rate: float = 1e-4
@@ -125,6 +134,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     reject: float = 4.0
     anchor: float = 0.0
     hold: float = 0.0
+    size: float = 0.8
     oracle_games: int = 0
     fade_games: int = 0
     entropy: float | None = None
@@ -161,8 +171,12 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
             faults += self._faults_with_afterstates()
         elif self.critic_games:
             faults.append("critic_games: only a critic of afterstates (credit) learns before the policy")
+        if self.optimiser == "natural":
+            faults += self._faults_with_natural()
         if not 0.0 <= self.min_p < 1.0:
             faults.append(f"min_p: {self.min_p} must be at least 0 and below 1")
+        if not 0.0 < self.explore <= 1.0:
+            faults.append(f"explore: {self.explore} must be above 0 and at most 1")
         if self.hold and not self.min_p:
             faults.append("hold: needs min_p, or all options are drawn from and none is held; try 0.2")
         if self.reject <= 1.0:
@@ -184,6 +198,18 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
             faults.append(f"also: only discards have afterstates, not {', '.join(self.also)}")
         if self.guided:
             faults.append("oracle_games, fade_games: a critic of afterstates does not see what is hidden")
+        return faults
+
+    def _faults_with_natural(self) -> list[str]:
+        faults = []
+        if self.baseline != "none" or self.credit != "reward":
+            faults.append("optimiser: natural learns from rewards as they are; set baseline to none")
+        if self.anchor:
+            faults.append("anchor: natural takes a step of a given size and holds with hold; leave it out")
+        if self.last_blocks is not None:
+            faults.append("last_blocks: natural always teaches the last layer alone; leave it out")
+        if self.guided:
+            faults.append("oracle_games, fade_games: natural teaches no policy that sees what is hidden")
         return faults
 
     @property
@@ -259,6 +285,7 @@ _ABOVE_ZERO: Final = (
     "temperature",
     "steps",
     "learning_rate",
+    "size",
     "critic_width",
     "critic_depth",
     "critic_rate",
@@ -298,4 +325,5 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "seats": SEATS_KINDS,
     "opponents": OPPONENTS,
     "also": ALSO_LEARN,
+    "optimiser": OPTIMISERS,
 }

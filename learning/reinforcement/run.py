@@ -23,6 +23,7 @@ from learning.reinforcement.actors import Actors, LearnedGame, version_for
 from learning.reinforcement.evaluation import against_start, described, figures_of
 from learning.reinforcement.history import LearningHistory, OnLearning
 from learning.reinforcement.learners import Learners
+from learning.reinforcement.natural_learners import NaturalLearners
 from learning.reinforcement.parameters import ParameterStore
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.rewards import less_wall_luck, rewards_of
@@ -121,7 +122,11 @@ class ReinforcementRun:
         self.total = plan.rounded_games
         self.status = RunStatus()
         self.threads = torch.get_num_threads()
-        self.learners = Learners(plan, start, self.threads)
+        self.learners: Learners | NaturalLearners = (
+            NaturalLearners(plan, start)
+            if plan.optimiser == "natural"
+            else Learners(plan, start, self.threads)
+        )
         self._store = ParameterStore({0: self.learners.acting()})
         self._decisions = dict.fromkeys(plan.slots, 0)
         self._actors: Actors | None = None

@@ -31,6 +31,7 @@ def played(
     slots: Sequence[Slot] = (Slot.DISCARD,),
     temperature: float = 1.0,
     min_p: float = 0.0,
+    explore: float = 1.0,
     clear: float = 0.0,
 ) -> list[tuple[FinishedGame, Trajectory]]:
     recorder = Recorder(
@@ -39,6 +40,7 @@ def played(
         slots=slots,
         temperature=temperature,
         min_p=min_p,
+        explore=explore,
         clear=clear,
     )
     run = Rollout([recorder, PolicyChooser(RandomPolicy())], length="tonpuu")
@@ -181,6 +183,26 @@ def test_clear_discards_are_kept_if_asked_for() -> None:
     kept = len(some.decisions) - len(close.decisions)
     assert 0 < kept < 0.6 * len(found)
     assert some.decisions["weight"].max() == 4.0
+
+
+def test_only_a_share_of_the_decisions_is_drawn_if_asked_for() -> None:
+    """In the others the likeliest option is taken, and nothing is remembered of them."""
+    policy, kept = load_policy(), 0.25
+    settings = {"games": 3, "slots": tuple(Slot), "temperature": 2.0, "min_p": 0.2}
+    drawn = sum(found.drawn for _, found in played(policy, **settings))
+    rows = [found for _, found in played(policy, **settings, explore=kept)]
+    assert abs(sum(found.drawn for found in rows) / drawn - kept) < 0.08
+    decisions = np.concatenate([found.decisions for found in rows])
+    assert (kinds_of(decisions["drawn"]).sum(axis=1) > 1).all()
+    assert (decisions["weight"] == 1.0).all()
+    logits = policy.model(Slot.DISCARD).look(decisions["state"], decisions["player"], None, "tonpuu")
+    likeliest = np.where(kinds_of(decisions["drawn"]), logits, -np.inf).argmax(axis=1)
+    assert 0.2 < (likeliest != decisions["kind"]).mean() < 0.7
+    # nothing drawn: the game is that of the likeliest options
+    barely = {game.seating.number: game.events for game, _ in played(policy, **settings, explore=1e-9)}
+    plain = Rollout([PolicyChooser(policy)], length="tonpuu")
+    seatings = (Seating(n, 70 + n, (0, 0, 0, 0)) for n in range(3))
+    assert {game.seating.number: game.events for game in plain.play(seatings)} == barely
 
 
 def scores_in(policy: NetworkPolicy, row: np.void) -> np.ndarray:
