@@ -101,8 +101,7 @@ CreditName: TypeAlias = Annotated[
 OptimiserName: TypeAlias = Annotated[
     str,
     typer.Option(
-        help="adam: many small steps; natural: one step of the natural gradient of the last layers, by all "
-        "games.",
+        help="adam: all weights learn; natural: the last layers, by the natural gradient.",
         metavar="adam|natural",
     ),
 ]
@@ -110,7 +109,7 @@ StepSize: TypeAlias = Annotated[
     float,
     typer.Option(
         "--size",
-        help="With --optimiser natural: how far it moves the scores of close decisions.",
+        help="With --optimiser natural: how far a step moves the scores of close decisions, at most.",
         metavar="NATS",
         min=1e-6,
     ),
@@ -122,6 +121,14 @@ Explore: TypeAlias = Annotated[
         metavar="NUMBER",
         min=0.001,
         max=1.0,
+    ),
+]
+Memory: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        help="With --optimiser natural: games that its steps are based on, older ones less.",
+        metavar="GAMES",
+        min=1.0,
     ),
 ]
 CriticGames: TypeAlias = Annotated[
@@ -218,7 +225,8 @@ def train_rl(
     baseline: BaselineName = "critic",
     credit: CreditName = "reward",
     optimiser: OptimiserName = "adam",
-    size: StepSize = 0.8,
+    size: StepSize = 0.01,
+    memory: Memory = 5_000.0,
     trace: Trace = 1.0,
     seats: SeatsName = "all",
     opponents: OpponentsName = "start",
@@ -290,6 +298,7 @@ def train_rl(
         credit=credit,
         optimiser=optimiser,
         size=size,
+        memory=memory,
         trace=trace,
         seats=seats,
         opponents=opponents,

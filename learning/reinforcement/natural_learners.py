@@ -1,7 +1,8 @@
-"""All models that learn by one step of the natural policy gradient: all games are played by the start."""
+"""All models that learn by the natural policy gradient of their last layers: a step after each block."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -12,13 +13,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from learning.reinforcement.actors import version_for
 from learning.reinforcement.beginning import load_starting
 from learning.reinforcement.lessons import PlayLesson, lesson_of
-from learning.reinforcement.natural_step import FOLDS, Drawn, DrawSums, Step
+from learning.reinforcement.natural_step import FOLDS, Drawn, DrawSums
 from learning.reinforcement.parameters import pack_models
 from learning.reinforcement.plan import ReinforcementPlan
+from learning.reinforcement.policy_learner import gained
 from policies.checkpoint import load
 from policies.features.kinds import kinds_of
+from policies.gradient import log_policy, share_gained
 from policies.inference import Model
 from policies.last_layer import LastLayer
 from policies.slots import Slot
@@ -68,32 +72,31 @@ class NaturalLearners:
             block: its number.
 
         Returns:
-            What was seen in all blocks so far: ``policy/…`` of discards, and ``riichi/…`` and so on of the
-            others.
+            What was seen: ``policy/…`` of discards, and ``riichi/…`` and so on of the others.
         """
         found: dict[str, float] = {}
         for slot, learner in self._learners.items():
-            seen = learner.learn(games, lesson_of(games, rewards, slot))
+            seen = learner.learn(games, lesson_of(games, rewards, slot), block)
             name = "policy" if slot is Slot.DISCARD else slot
             found |= {f"{name}/{figure}": value for figure, value in seen.items()}
         return found
 
     def acting(self) -> bytes:
-        """The weights that actors play with: those of the start."""
-        return pack_models(self._tensors)
+        """The weights that actors play with: those of the last step."""
+        return pack_models(self.normal())
 
     def normal(self) -> Mapping[Slot, Mapping[str, Tensor]]:
-        """The weights after the step."""
+        """The weights of the last step."""
         return {slot: learner.moved(self._tensors[slot]) for slot, learner in self._learners.items()}
 
     def state(self) -> dict[str, Any]:
         """Everything needed to resume."""
-        return {slot.value: learner.sums.state() for slot, learner in self._learners.items()}
+        return {slot.value: learner.state() for slot, learner in self._learners.items()}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Restore what `state` returned."""
         for slot, learner in self._learners.items():
-            learner.sums.restore(state[slot.value])
+            learner.restore(state[slot.value])
 
 
 class _NaturalLearner:
@@ -102,39 +105,76 @@ class _NaturalLearner:
     def __init__(self, slot: Slot, plan: ReinforcementPlan, model: Model) -> None:
         self._slot, self._plan, self._model = slot, plan, model
         self._layer = LastLayer(model.network)
-        self.sums = DrawSums(self._layer.own, plan.temperature)
+        self._sums = DrawSums(self._layer.size, plan.temperature)
+        # what the steps have added to the function that scores are, by version
+        self._changes = {0: torch.zeros(self._layer.size)}
 
-    def learn(self, games: Sequence[Trajectory], lesson: PlayLesson) -> dict[str, float]:
-        """Add a block to the sums; what they tell."""
+    def learn(self, games: Sequence[Trajectory], lesson: PlayLesson, block: int) -> dict[str, float]:
+        """Learn from a block, and take a step; what was seen."""
+        plan, sums = self._plan, self._sums
+        sums.fade(math.exp(-plan.block_games / plan.memory))
         # games over the same walls are of one fold
-        folds = torch.tensor([game.number // self._plan.replays % FOLDS for game in games])
-        players = 4.0 if self._plan.seats == "all" else 1.0
-        self.sums.add_seats(players * torch.bincount(folds, minlength=FOLDS))
+        folds = torch.tensor([game.number // plan.replays % FOLDS for game in games])
+        players = 4.0 if plan.seats == "all" else 1.0
+        sums.add_seats(players * torch.bincount(folds, minlength=FOLDS))
         of_row = folds.repeat_interleave(torch.tensor([len(game.of(self._slot)) for game in games]))
         rewards = torch.from_numpy(lesson.rewards - lesson.rewards.mean()) if len(of_row) else torch.zeros(0)
+        drew = self._changes[version_for(plan, block)]
+        gains = [torch.zeros(0, dtype=torch.float64)]
         for rows in _pieces(len(of_row)):
-            self.sums.add(self._drawn(lesson.decisions[rows], rewards[rows], of_row[rows]))
-        step = self._step()
-        moved, others = self.sums.movement(step.change)
+            some = self._drawn(lesson.decisions[rows], rewards[rows], of_row[rows])
+            gains.append(self._gains(some, drew))
+            sums.add(some._replace(scores=some.scores + some.rows @ drew))
+        change, step = (
+            self._changes[block],
+            sums.step(self._layer.own + self._changes[block], plan.size, plan.hold),
+        )
+        # less, the less the step that is called for stands out from the noise
+        sure = max(0.0, 1.0 - (step.gain_error / step.gain) ** 2) if step.gain > 0.0 else 0.0
+        self._changes[block + 1] = change + sure * step.change
+        self._forget(block + 1)
+        moved, others = sums.movement(self._changes[block + 1])
         return {
             "loss": -step.gain,
-            "gain": step.gain,
-            "gain_error": step.gain_error,
+            "step_gain": step.gain,
+            "step_gain_error": step.gain_error,
+            "step": sure * plan.size,
             "ridge": step.ridge,
             "moved": moved,
             "moved_others": others,
-            "divergence": 0.5 * (moved / self._plan.temperature) ** 2,
-            "entropy": self.sums.entropy,
+            "divergence": 0.5 * (moved / plan.temperature) ** 2,
+            "entropy": sums.entropy,
             "explained": 0.0,
+            **gained(torch.cat(gains).numpy(), players * len(games)),
             "decisions": float(len(of_row)),
         }
 
-    def _step(self) -> Step:
-        return self.sums.step(self._plan.size, self._plan.hold)
-
     def moved(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Weights of the network after the best step so far."""
-        return self._layer.moved(tensors, self._step().change)
+        """Weights of the network after the last step."""
+        return self._layer.moved(tensors, self._changes[max(self._changes)])
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to resume."""
+        changes = {str(version): change for version, change in self._changes.items()}
+        return {"sums": self._sums.state(), "changes": changes}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore what `state` returned."""
+        self._sums.restore(state["sums"])
+        self._changes = {int(version): change for version, change in state["changes"].items()}
+
+    def _forget(self, version: int) -> None:
+        """Drop the changes of versions that played no block to come."""
+        oldest = version_for(self._plan, version)
+        self._changes = {number: change for number, change in self._changes.items() if number >= oldest}
+
+    def _gains(self, some: Drawn, drew: Tensor) -> Tensor:
+        """``[B]``: what the policy that drew gained over that of the start."""
+        start, after = (
+            log_policy(scores, some.drawn, self._plan.temperature).gather(1, some.chosen[:, None])[:, 0]
+            for scores in (some.scores, some.scores + some.rows @ drew)
+        )
+        return (some.weights * share_gained(after, start, self._plan.reject) * some.rewards).double()
 
     def _drawn(self, decisions: NDArray[np.void], rewards: Tensor, folds: Tensor) -> Drawn:
         weights = torch.from_numpy(decisions["weight"].astype(np.float32))

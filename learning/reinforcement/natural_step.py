@@ -1,14 +1,14 @@
-"""One step of the natural policy gradient for weights in which scores are linear, from sums over games.
+"""Steps of the natural policy gradient for weights in which scores are linear, from sums over games.
 
 With φ what a score is linear in, π the policy that drew, and R what came of a decision, the natural gradient
 w is the regression of R on ``φ(a) - μ``: what is linear in φ and best tells which options ended well.
 
     F w = g,    F = E[Σ π (φ - μ)(φ - μ)ᵀ],    g = E[(φ(a) - μ) R],    μ = Σ π φ
 
-F and g are sums over decisions, so games can be added in any number of parts. A ridge keeps w from following
-the noise. What was not drawn from says nothing of R; its movement is held by the same sum over it, which is
-added to F. And w is kept apart from the scores themselves: to follow them is to draw less at random, which
-gains whenever something is drawn, and nothing for a player who takes the likeliest.
+F and g are sums over decisions, of which older ones fade. A ridge keeps w from following the noise. What was
+not drawn from says nothing of R; its movement is held by the same sum over it, which is added to F. And w is
+kept apart from the scores themselves: to follow them is to draw less at random, which gains whenever
+something is drawn, and nothing for a player who takes the likeliest.
 
 Games are dealt out to folds: the step that the others call for, judged by a fold, says what is gained, and
 which ridge gains most.
@@ -19,7 +19,8 @@ Sources: Kakade, A Natural Policy Gradient, 2001; Peters and Schaal, Natural Act
 from __future__ import annotations
 
 import math
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 import torch
 from torch import Tensor
@@ -77,19 +78,23 @@ class DrawSums:
     """The sums over decisions, by fold.
 
     Args:
-        own: ``[D]``, the function of the rows that the scores are.
+        size: numbers in a row, D.
         temperature: of the draws.
     """
 
-    def __init__(self, own: Tensor, temperature: float) -> None:
-        self._own, self._temperature = own.double(), temperature
-        size = len(own)
+    def __init__(self, size: int, temperature: float) -> None:
+        self._temperature = temperature
         self._signal = torch.zeros(FOLDS, size, dtype=torch.float64)
         self._fisher = torch.zeros(FOLDS, size, size, dtype=torch.float64)
         self._others = torch.zeros(FOLDS, size, size, dtype=torch.float64)
         # of decisions with a choice: their number, entropy and squared rewards; and options not drawn from
         self._counts = torch.zeros(FOLDS, 4, dtype=torch.float64)
         self._seats = torch.zeros(FOLDS, dtype=torch.float64)
+
+    def fade(self, share: float) -> None:
+        """Keep a share of what all decisions so far count."""
+        for total in self.state().values():
+            total.mul_(share)
 
     def add_seats(self, seats: Tensor) -> None:
         """Add the number of players' games ``[FOLDS]`` that decisions to come, or added, are of."""
@@ -141,19 +146,21 @@ class DrawSums:
         """Standard deviation of what came of them."""
         return math.sqrt(float(self._counts[:, 2].sum()) / max(1.0, self.decisions))
 
-    def step(self, size: float, hold: float) -> Step:
+    def step(self, own: Tensor, size: float, hold: float) -> Step:
         """The best step of all games.
 
         Args:
+            own: ``[D]``, the function of the rows that the scores of the start are.
             size: how far it moves the scores of the options drawn from, root mean square in nats.
             hold: weight of the movement of an option not drawn from, where that of one drawn from has its
                 probability.
         """
         if not self.decisions:
             return Step(torch.zeros(self._signal.shape[1]), RIDGES[-1], 0.0, 0.0)
-        judged = [(ridge, *self._judged(size, hold, ridge)) for ridge in RIDGES]
+        own = own.double()
+        judged = [(ridge, *self._judged(own, size, hold, ridge)) for ridge in RIDGES]
         ridge, gain, error = max(judged, key=lambda each: each[1])
-        change = self._solved(torch.ones(FOLDS, dtype=torch.bool), size, hold, ridge)
+        change = self._solved(torch.ones(FOLDS, dtype=torch.bool), own, size, hold, ridge)
         return Step(change.float(), ridge, gain, error)
 
     def movement(self, change: Tensor) -> tuple[float, float]:
@@ -163,37 +170,37 @@ class DrawSums:
         others = float(self._counts[:, 3].sum())
         return math.sqrt(squares[0] / max(1.0, self.decisions)), math.sqrt(squares[1] / max(1.0, others))
 
-    def _judged(self, size: float, hold: float, ridge: float) -> tuple[float, float]:
+    def _judged(self, own: Tensor, size: float, hold: float, ridge: float) -> tuple[float, float]:
         """What the steps that all folds but one call for gain in that one, a player's game, and its error."""
         gain = variance = 0.0
         for fold in range(FOLDS):
             others = torch.arange(FOLDS) != fold
             if not self._counts[others, 0].sum() or not self._counts[fold, 0]:
                 continue
-            change = self._solved(others, size, hold, ridge)
+            change = self._solved(others, own, size, hold, ridge)
             gain += float(change @ self._signal[fold])
             variance += self.deviation**2 * float(change @ self._fisher[fold] @ change)
         # the draws of a temperature move by so much less
         scale = self._temperature * max(1.0, float(self._seats.sum()))
         return gain / scale, math.sqrt(variance) / scale
 
-    def _solved(self, folds: Tensor, size: float, hold: float, ridge: float) -> Tensor:
+    def _solved(self, folds: Tensor, own: Tensor, size: float, hold: float, ridge: float) -> Tensor:
         """``[D]``: the step that some folds call for."""
         fisher, signal = self._fisher[folds].sum(0), self._signal[folds].sum(0)
         diagonal = fisher.diagonal()
         games = max(1.0, float(self._seats[folds].sum())) / 4.0
         prior = diagonal * (ridge / games) + _LEAST * diagonal.mean()
         whole = fisher + hold * self._others[folds].sum(0) + torch.diag(prior)
-        scores = fisher @ self._own
-        spread = max(float(self._own @ scores), _NOTHING)
-        found: Tensor = torch.linalg.solve(whole, signal - scores * (float(self._own @ signal) / spread))
-        found = found - self._own * (float(found @ scores) / spread)
+        scores = fisher @ own
+        spread = max(float(own @ scores), _NOTHING)
+        found: Tensor = torch.linalg.solve(whole, signal - scores * (float(own @ signal) / spread))
+        found = found - own * (float(found @ scores) / spread)
         squares = float(found @ fisher @ found)
         if squares < _NOTHING:  # too few decisions
             return torch.zeros_like(found)
         return found * (size / math.sqrt(squares / float(self._counts[folds, 0].sum())))
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, Tensor]:
         """Everything needed to go on."""
         return {
             "signal": self._signal,
@@ -203,7 +210,7 @@ class DrawSums:
             "seats": self._seats,
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: Mapping[str, Tensor]) -> None:
         """Restore what `state` returned."""
-        self._signal, self._fisher, self._others = state["signal"], state["fisher"], state["others"]
-        self._counts, self._seats = state["counts"], state["seats"]
+        for name, total in self.state().items():
+            total.copy_(state[name])

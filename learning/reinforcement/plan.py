@@ -20,7 +20,7 @@ BaselineKind: TypeAlias = Literal["none", "critic", "oracle"]
 CreditKind: TypeAlias = Literal["reward", "afterstates"]
 """What a discard is credited with: the reward of its round, or what a critic expects of its afterstate."""
 OptimiserKind: TypeAlias = Literal["adam", "natural"]
-"""How models learn: by many small steps, or by one step of the natural gradient of their last layers."""
+"""How models learn: all weights by Adam's steps, or the last layers by those of the natural gradient."""
 SeatsKind: TypeAlias = Literal["all", "one"]
 """Which seats learn: all four, or one against three opponents."""
 OpponentsKind: TypeAlias = Literal["start", "past"]
@@ -89,7 +89,9 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         anchor: weight of the divergence from the start, in clear discards too.
         hold: weight of the part of it that does not concern the options drawn from among themselves; of the
             natural gradient, weight of the movement of options that are not drawn from.
-        size: how far the natural gradient moves scores of options drawn from, root mean square in nats.
+        size: how far a step of the natural gradient moves scores of options drawn from, at most; root mean
+            square in nats.
+        memory: games after which what the natural gradient follows has faded to 1/e.
         oracle_games: games in which the policy sees what is hidden, if it is guided.
         fade_games: games after these in which it sees less and less; afterwards the learning rate is a tenth.
             Both 0 for no oracle guiding.
@@ -134,7 +136,8 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     reject: float = 4.0
     anchor: float = 0.0
     hold: float = 0.0
-    size: float = 0.8
+    size: float = 0.01
+    memory: float = 5_000.0
     oracle_games: int = 0
     fade_games: int = 0
     entropy: float | None = None
@@ -205,7 +208,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         if self.baseline != "none" or self.credit != "reward":
             faults.append("optimiser: natural learns from rewards as they are; set baseline to none")
         if self.anchor:
-            faults.append("anchor: natural takes a step of a given size and holds with hold; leave it out")
+            faults.append("anchor: natural takes steps of a given size and holds with hold; leave it out")
         if self.last_blocks is not None:
             faults.append("last_blocks: natural always teaches the last layer alone; leave it out")
         if self.guided:
@@ -286,6 +289,7 @@ _ABOVE_ZERO: Final = (
     "steps",
     "learning_rate",
     "size",
+    "memory",
     "critic_width",
     "critic_depth",
     "critic_rate",

@@ -333,7 +333,7 @@ class PolicyLearner:
         return expected
 
 
-def gained(gains: NDArray[np.float64], seats: int) -> dict[str, float]:
+def gained(gains: NDArray[np.float64], seats: float) -> dict[str, float]:
     """The gain of a block over the start, a player's game, and its standard error."""
     return {"gain": float(gains.sum()) / seats, "gain_error": math.sqrt(float((gains**2).sum())) / seats}
 
