@@ -30,6 +30,8 @@ from policies.trajectories import Trajectory, options_of
 
 _ROWS: Final = 512
 """Decisions whose layers are in memory at once."""
+_ERRORS: Final = 2.0
+"""Standard errors that a step must gain to be taken; the more it gains beyond them, the more of it is."""
 
 
 class NaturalLearners:
@@ -125,13 +127,10 @@ class _NaturalLearner:
             some = self._drawn(lesson.decisions[rows], rewards[rows], of_row[rows])
             gains.append(self._gains(some, drew))
             sums.add(some._replace(scores=some.scores + some.rows @ drew))
-        change, step = (
-            self._changes[block],
-            sums.step(self._layer.own + self._changes[block], plan.size, plan.hold),
-        )
-        # less, the less the step that is called for stands out from the noise
-        sure = max(0.0, 1.0 - (step.gain_error / step.gain) ** 2) if step.gain > 0.0 else 0.0
-        self._changes[block + 1] = change + sure * step.change
+        step = sums.step(self._layer.own, plan.size, plan.hold)
+        noise = _ERRORS * step.gain_error
+        sure = max(0.0, 1.0 - (noise / step.gain) ** 2) if step.gain > 0.0 else 0.0
+        self._changes[block + 1] = self._changes[block] + sure * step.change
         self._forget(block + 1)
         moved, others = sums.movement(self._changes[block + 1])
         return {
@@ -144,7 +143,6 @@ class _NaturalLearner:
             "moved_others": others,
             "divergence": 0.5 * (moved / plan.temperature) ** 2,
             "entropy": sums.entropy,
-            "explained": 0.0,
             **gained(torch.cat(gains).numpy(), players * len(games)),
             "decisions": float(len(of_row)),
         }

@@ -308,12 +308,10 @@ def _rates(played: Sequence[LearnedGame]) -> Mapping[str, float]:
 
 def _notes(curves: Mapping[str, float]) -> dict[str, str]:
     """What a person wants to see of a block at a glance."""
-    return {
-        "entropy": f"{curves['policy/entropy']:.3f}",
-        "kl": f"{curves['policy/divergence']:.2g}",
-        "explained": f"{curves['policy/explained']:.1%}",
-        "staleness": f"{curves['play/staleness']:.0f}",
-    }
+    notes = {"entropy": f"{curves['policy/entropy']:.3f}", "kl": f"{curves['policy/divergence']:.2g}"}
+    if "policy/explained" in curves:  # by a critic
+        notes["explained"] = f"{curves['policy/explained']:.1%}"
+    return {**notes, "staleness": f"{curves['play/staleness']:.0f}"}
 
 
 def _as_tensor(data: bytes) -> torch.Tensor:
