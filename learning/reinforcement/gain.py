@@ -135,12 +135,14 @@ def measure_gain(
     pair = [load_policy(each, compute=plan.compute) for each in (policy, start)]
     models = {slot: [each.model(slot) for each in pair] for slot in plan.slots}
     predictor = load_predictor(start)
-    found: list[list[GameGain]] = [[], []]
+    found: list[dict[int, GameGain]] = [{}, {}]
     for at, player in enumerate((policy, start)):
         for games in played_blocks(plan, player, workers=workers, quiet=quiet):
             rewards = rewards_of(games, "global", predictor, plan.length)
-            found[at] += _gains(games, rewards, models, plan, drew=at)
-    return report_of(found, plan)
+            sums = _gains(games, rewards, models, plan, drew=at)
+            found[at].update(zip((game.number for game in games), sums, strict=True))
+    both = sorted(found[0].keys() & found[1].keys())  # without those that crashed
+    return report_of([[played[number] for number in both] for played in found], plan)
 
 
 def print_gain(report: GainReport, *, as_json: bool) -> int:
